@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* The shell program: heapdump [options] TARGET [COMMAND [ARG...]]. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static int write_stdout(void *arg, const char *text, size_t size)
+{
+	(void)arg;
+	return fwrite(text, 1, size, stdout) != size;
+}
+
+static void warn_stderr(void *arg, const char *line)
+{
+	(void)arg;
+	(void)fprintf(stderr, "heapdump: %s\n", line);
+}
+
+static int is_cancelled(void *arg)
+{
+	(void)arg;
+	return hd_interrupted();
+}
+
+static void show_progress(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	if (!what)
+		(void)fputs("\r\033[K", stderr);
+	else if (total)
+		(void)fprintf(stderr, "\r%s... %d%%\033[K", what,
+			      (int)(100.0 * (double)(done < total ? done : total) / (double)total));
+	else
+		(void)fprintf(stderr, "\r%s...\033[K", what);
+	(void)fflush(stderr);
+}
+
+static struct hd_sink make_sink(void)
+{
+	struct hd_sink sink = { .struct_size = sizeof(sink),
+				.write = write_stdout,
+				.warn = warn_stderr,
+				.cancelled = is_cancelled };
+	if (isatty(STDERR_FILENO))
+		sink.progress = show_progress;
+	struct winsize window;
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
+		sink.width = window.ws_col;
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	sink.color = isatty(STDOUT_FILENO) && !(no_color && *no_color) && term &&
+		     strcmp(term, "dumb") != 0;
+	return sink;
+}
+
+void cli_error(const struct hd_error *err)
+{
+	(void)fprintf(stderr, "heapdump: %s\n", err->message);
+}
+
+int cli_run(struct cli *cli, int argc, const char *const *argv)
+{
+	const char **words = calloc((size_t)argc + 2, sizeof(*words));
+	if (!words) {
+		(void)fputs("heapdump: out of memory\n", stderr);
+		return HD_EXIT_INPUT;
+	}
+	/* Options from before the target go right behind the name: a "--" must not hide them. */
+	int count = 0;
+	words[count++] = argv[0];
+	if (cli->json)
+		words[count++] = "--json";
+	if (cli->lenient)
+		words[count++] = "--lenient";
+	for (int i = 1; i < argc; i++)
+		words[count++] = argv[i];
+	const struct hd_sink sink = make_sink();
+	struct hd_error err;
+	hd_interrupt_begin();
+	int status = hd_command_run(cli->session, count, words, &sink, &err);
+	(void)hd_interrupt_end();
+	free(words);
+	bool flushed = fflush(stdout) == 0;
+	if (status > HD_EXIT_FINDINGS && !err.reserved)
+		cli_error(&err);
+	if (!flushed && status <= HD_EXIT_FINDINGS) {
+		(void)fputs("heapdump: cannot write to standard output\n", stderr);
+		return HD_EXIT_INPUT;
+	}
+	return status;
+}
+
+static void print_usage(FILE *to)
+{
+	(void)fputs("usage: heapdump [OPTION...] FILE [COMMAND [ARG...]]\n"
+		    "       heapdump --print-gdbinit | --print-lldbinit | --version | --help\n",
+		    to);
+}
+
+static int help(struct cli *cli)
+{
+	print_usage(stdout);
+	(void)puts("\nWithout COMMAND: a prompt on a terminal, else commands from standard input.\n"
+		   "\nOptions, before FILE or behind COMMAND:\n"
+		   "  --json          answer with one JSON document\n"
+		   "  --lenient       count and skip malformed records of a dump file\n"
+		   "  --workers N     threads for long work\n"
+		   "  --max-mem SIZE  memory that reading a file may take (512M, 2G)\n"
+		   "  --width N       cut lines behind this column\n"
+		   "  --color WHEN    colours: auto, on or off\n");
+	const char *argv[] = { "help" };
+	const struct hd_sink sink = make_sink();
+	return hd_command_run(cli->session, 1, argv, &sink, NULL);
+}
+
+/* The directory of this program: the plug-ins are found from there, wherever it is installed. */
+static bool program_directory(char *buf, size_t size)
+{
+	ssize_t length = readlink("/proc/self/exe", buf, size - 1);
+	if (length <= 0)
+		return false;
+	buf[length] = '\0';
+	char *slash = strrchr(buf, '/');
+	if (slash)
+		*slash = '\0';
+	return slash;
+}
+
+/* Print the line that loads a plug-in: the first of two places where it is. */
+static int print_init(const char *command, const char *installed, const char *in_tree)
+{
+	char directory[PATH_MAX], path[2 * PATH_MAX], real[PATH_MAX];
+	if (program_directory(directory, sizeof(directory))) {
+		const char *places[] = { installed, in_tree };
+		for (size_t i = 0; i < 2; i++) {
+			(void)snprintf(path, sizeof(path), "%s/%s", directory, places[i]);
+			if (access(path, R_OK) == 0 && realpath(path, real)) {
+				(void)printf("%s %s\n", command, real);
+				return HD_EXIT_OK;
+			}
+		}
+	}
+	(void)fprintf(stderr, "heapdump: the plug-in is not installed beside this program (%s)\n",
+		      installed);
+	return HD_EXIT_INPUT;
+}
+
+/* Options that end the program; -1 when @p arg is none. */
+static int run_special(struct cli *cli, const char *arg)
+{
+	if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0)
+		return help(cli);
+	if (strcmp(arg, "--version") == 0) {
+		(void)printf("heapdump %s\n", hd_version());
+		return HD_EXIT_OK;
+	}
+	if (strcmp(arg, "--print-gdbinit") == 0)
+		return print_init("source", "../" HD_DATADIR "/heapdump/gdb/heapdump.py",
+				  "../gdb-plugin/heapdump.py");
+	if (strcmp(arg, "--print-lldbinit") == 0)
+		return print_init("plugin load", "../" HD_LIBDIR "/heapdump/libheapdump_lldb.so",
+				  "libheapdump_lldb.so");
+	return -1;
+}
+
+static int usage_error(const char *what, const char *word)
+{
+	(void)fprintf(stderr, "heapdump: %s%s (heapdump --help lists the options)\n", what, word);
+	return HD_EXIT_USAGE;
+}
+
+/* One option before the target, at argv[*index]; the status to end with, or -1. */
+static int take_option(struct cli *cli, int argc, char **argv, int *index)
+{
+	const char *arg = argv[*index];
+	int special = run_special(cli, arg);
+	if (special >= 0)
+		return special;
+	if (strcmp(arg, "--json") == 0) {
+		cli->json = true;
+		return -1;
+	}
+	if (strcmp(arg, "--lenient") == 0) {
+		cli->lenient = true;
+		return -1;
+	}
+	char name[32];
+	const char *equals = strchr(arg, '=');
+	size_t size = equals ? (size_t)(equals - arg) : strlen(arg);
+	if (strncmp(arg, "--", 2) != 0 || size - 2 >= sizeof(name))
+		return usage_error("unknown option ", arg);
+	memcpy(name, arg + 2, size - 2);
+	name[size - 2] = '\0';
+	char value_now[32];
+	if (hd_session_get(cli->session, name, value_now, sizeof(value_now), NULL) != HD_OK)
+		return usage_error("unknown option ", arg);
+	const char *value = equals ? equals + 1 : argv[*index + 1];
+	if (!equals && ++*index >= argc)
+		return usage_error("a value is missing behind ", arg);
+	struct hd_error err;
+	if (hd_session_set(cli->session, name, value, &err) == HD_OK)
+		return -1;
+	cli_error(&err);
+	return HD_EXIT_USAGE;
+}
+
+static int run_target(struct cli *cli, int argc, char **argv)
+{
+	struct hd_error err;
+	if (hd_session_defer(cli->session, argv[0], &err) != HD_OK) {
+		cli_error(&err);
+		return HD_EXIT_INPUT;
+	}
+	if (argc > 1)
+		return cli_run(cli, argc - 1, (const char *const *)(argv + 1));
+	const char *open[] = { "open", "--", argv[0] };
+	int status = isatty(STDIN_FILENO) ? cli_run(cli, 3, open) : HD_EXIT_OK;
+	return status > HD_EXIT_FINDINGS ? status : cli_repl(cli);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { 0 };
+	struct hd_error err;
+	if (hd_session_create(&cli.session, &err) != HD_OK) {
+		cli_error(&err);
+		return HD_EXIT_INPUT;
+	}
+	int index = 1, status = -1;
+	for (; status < 0 && index < argc && argv[index][0] == '-' && argv[index][1]; index++) {
+		if (strcmp(argv[index], "--") == 0) {
+			index++;
+			break;
+		}
+		status = take_option(&cli, argc, argv, &index);
+	}
+	if (status < 0 && index >= argc) {
+		print_usage(stderr);
+		status = HD_EXIT_USAGE;
+	}
+	if (status < 0)
+		status = run_target(&cli, argc - index, argv + index);
+	hd_session_destroy(cli.session);
+	if (fflush(stdout) != 0 && status <= HD_EXIT_FINDINGS)
+		status = HD_EXIT_INPUT;
+	return status;
+}

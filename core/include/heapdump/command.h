@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_COMMAND_H
+#define HEAPDUMP_COMMAND_H
+
+#include <heapdump/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Exit statuses of hd_command_run(), the same in every front end. */
+enum hd_exit {
+	HD_EXIT_OK = 0,
+	HD_EXIT_FINDINGS = 1,      /**< done, with findings: no root, differences, damage */
+	HD_EXIT_USAGE = 2,         /**< wrong usage, or unknown id */
+	HD_EXIT_INPUT = 3,         /**< input cannot be read, or output not written */
+	HD_EXIT_INTERRUPTED = 130, /**< stopped by the sink */
+};
+
+/** One command of the table. */
+struct hd_command_info {
+	const char *name;    /**< "gcroot" */
+	const char *alias;   /**< a second name, or NULL */
+	const char *summary; /**< one line, no full stop */
+	uint32_t is_sos;     /**< non-zero: SOS has the name, debuggers may offer it at top level */
+};
+
+/** Fill @p ret with command @p index; @return 0, or -1 past the last.  Static storage. */
+HD_API int hd_command_info(size_t index, struct hd_command_info *ret);
+
+/**
+ * Write the help text of a command (usage, description, options, examples), or the list of all
+ * commands when @p name is NULL, through sink->write.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOTFOUND no such command
+ */
+HD_API HD_NODISCARD enum hd_status hd_command_help(const char *name, const struct hd_sink *sink,
+						   struct hd_error *err);
+
+/**
+ * Run one command.
+ *
+ * @param[in] argc,argv The command's name and its words, borrowed; NULL after the last is not
+ * needed.  Every command takes --json and the session's long options (--lenient, --workers N,
+ * --max-mem SIZE, --width N, --color WHEN), which then hold for this command alone.
+ * @param[out] err Filled when the result is HD_EXIT_USAGE, HD_EXIT_INPUT or HD_EXIT_INTERRUPTED;
+ * with --json the answer holds the same error as a document, and err->reserved is 1 then: a
+ * front end need not print it again.  May be NULL.
+ * @return an enum hd_exit
+ */
+HD_API int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
+			  const struct hd_sink *sink, struct hd_error *err);
+
+/**
+ * Tell which words the command table marks as addresses and that are not plain hexadecimal (with
+ * or without 0x, joined by + or -): the words that a debugger evaluates before it calls
+ * hd_command_run().
+ *
+ * @param[out] ret argc bytes: 1 for such a word, else 0.
+ */
+HD_API void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret);
+
+/**
+ * Complete the last of @p argc words (it may be "").
+ *
+ * @param[in] session For type names; may be NULL.
+ * @param[in] add Called with each whole candidate for the last word (a path: see below).
+ * @return 1 when the word is the name of a file, which front ends complete by themselves (nothing
+ * is added); else 0.
+ */
+HD_API int hd_command_complete(struct hd_session *session, int argc, const char *const *argv,
+			       void (*add)(void *arg, const char *candidate), void *arg);
+
+/** Text kept by hd_text_run(): in memory, beyond 32 MiB in an unlinked temporary file. */
+struct hd_text;
+
+/**
+ * Run a command and keep its answer, for front ends that must not be called back while it is made
+ * (Python in GDB).  Arguments as hd_command_run(); @p sink may lack write and warn: warnings are
+ * kept, one per line, for hd_text_warnings().
+ *
+ * @param[out] ret The text, to be given to hd_text_free(); NULL when memory is exhausted.
+ */
+HD_API int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
+		       const struct hd_sink *sink, struct hd_text **ret, struct hd_error *err);
+
+/** Copy the next bytes of the answer; @return how many, 0 at its end. */
+HD_API size_t hd_text_read(struct hd_text *text, char *buf, size_t size);
+
+/** Warnings, one per line, or "".  Borrowed from @p text. */
+HD_API const char *hd_text_warnings(const struct hd_text *text);
+
+/** NULL is allowed. */
+HD_API void hd_text_free(struct hd_text *text);
+
+/**
+ * Take SIGINT for the length of a command: a debugger's own handler would run in the middle of it.
+ * Calls nest; each begin needs its end, on the same thread.  Process-wide.
+ */
+HD_API void hd_interrupt_begin(void);
+
+/** Give SIGINT back to its former handler; @return how often it came. */
+HD_API int hd_interrupt_end(void);
+
+/** @return non-zero once SIGINT came since hd_interrupt_begin(): for hd_sink.cancelled. */
+HD_API int hd_interrupted(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_ERROR_H
+#define HEAPDUMP_ERROR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HD_API          __attribute__((visibility("default")))
+#define HD_NODISCARD    __attribute__((warn_unused_result))
+#define HD_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/** Why a call failed.  The numbers are part of the ABI: append only. */
+enum hd_status {
+	HD_OK = 0,
+	HD_ERR_NOMEM = 1,       /**< memory is exhausted, or the session's max-mem is */
+	HD_ERR_OS = 2,          /**< a system call failed; #hd_error.os_errno is set */
+	HD_ERR_FAULT = 3,       /**< target memory is not readable; #hd_error.address is set */
+	HD_ERR_FORMAT = 4,      /**< a file breaks its own format; #hd_error.address is a line */
+	HD_ERR_UNSUPPORTED = 5, /**< valid, but a kind or version that is not read */
+	HD_ERR_NOTFOUND = 6,    /**< no such object, type or command */
+	HD_ERR_ARGUMENT = 7,    /**< wrong usage, or the caller broke a documented precondition */
+	HD_ERR_CANCELLED = 8,   /**< the sink asked to stop */
+};
+
+/** The size of #hd_error.message: a path of PATH_MAX is cut, never written past. */
+#define HD_ERROR_MESSAGE_SIZE 488
+
+/**
+ * What went wrong, in storage that the caller owns.
+ *
+ * A failing call fills it completely; a successful call leaves it alone.  It holds no pointer, so
+ * it needs no freeing, may be copied, and can be reported even when memory is exhausted.
+ */
+struct hd_error {
+	uint32_t status;   /**< an enum hd_status; fixed width for ctypes */
+	int32_t os_errno;  /**< errno of the failing call for HD_ERR_OS, else 0 */
+	uint64_t address;  /**< target address, object id or line number, per status; else 0 */
+	uint64_t reserved; /**< 0 */
+	char message[HD_ERROR_MESSAGE_SIZE]; /**< one line of English, NUL-terminated, no newline */
+};
+
+/** Name of a status, such as "format": what JSON shows as "status".  Never NULL. */
+HD_API const char *hd_status_name(enum hd_status status);
+
+/** Version of the library, such as "0.1.0".  Static storage. */
+HD_API const char *hd_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

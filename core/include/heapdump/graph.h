@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_GRAPH_H
+#define HEAPDUMP_GRAPH_H
+
+#include <heapdump/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * The objects of one heap, their types, references and roots; immutable.
+ *
+ * Nodes 0 .. hd_graph_object_count()-1 are the objects in ascending order of id.  After them, up to
+ * hd_graph_node_count()-1, follow the *missing* nodes: ids that references or roots name and that
+ * the file does not define.  Every function takes time O(1) unless it says otherwise.
+ */
+struct hd_graph;
+
+/** No node, no type. */
+#define HD_NONE UINT32_MAX
+
+/** What a root is: the RPM / XNA text format's numbers (seed 000, "Root Record"). */
+enum hd_root_kind {
+	HD_ROOT_INTERNAL = 0,  /**< of the runtime itself */
+	HD_ROOT_STACK = 1,     /**< a local variable */
+	HD_ROOT_FINALIZER = 2, /**< on the finalizer queue, waiting */
+	HD_ROOT_HANDLE = 3,    /**< a GC handle */
+	HD_ROOT_STATIC = 4,    /**< a static variable; the root has a container */
+	HD_ROOT_GC = 5,        /**< of the collector itself: interned strings, class descriptions */
+};
+
+/** Bits of hd_root.flags: the text format's numbers. */
+enum hd_root_flag {
+	HD_ROOT_PINNED = 1,
+	HD_ROOT_WEAK = 2, /**< keeps nothing alive, whatever the kind */
+	HD_ROOT_INTERIOR = 4,
+};
+
+/** One object. */
+struct hd_object {
+	uint64_t id;   /**< address or id, as the file gives it */
+	uint64_t size; /**< bytes; 0 for a missing node */
+	uint32_t type; /**< index for hd_graph_type(); HD_NONE for a missing node */
+	uint32_t missing; /**< 1 when the file refers to the id but does not define it */
+	uint64_t reference_count;
+};
+
+/** One type. */
+struct hd_type {
+	uint64_t id;
+	const char *name; /**< not NUL-terminated, may hold any byte; NULL when never defined */
+	size_t name_size; /**< bytes */
+	uint64_t object_count;
+	uint64_t object_size; /**< bytes of all its objects */
+};
+
+/** One root record. */
+struct hd_root {
+	uint32_t node;
+	uint32_t container; /**< type that holds the static variable, or HD_NONE */
+	uint32_t kind;      /**< enum hd_root_kind */
+	uint32_t flags;     /**< of enum hd_root_flag */
+};
+
+HD_API uint32_t hd_graph_object_count(const struct hd_graph *graph);
+HD_API uint32_t hd_graph_node_count(const struct hd_graph *graph);
+HD_API uint32_t hd_graph_type_count(const struct hd_graph *graph);
+HD_API uint32_t hd_graph_root_count(const struct hd_graph *graph);
+HD_API uint64_t hd_graph_reference_count(const struct hd_graph *graph);
+
+/** Node of an id, missing nodes included, or HD_NONE.  Cost: O(log objects) at worst. */
+HD_API uint32_t hd_graph_find(const struct hd_graph *graph, uint64_t id);
+
+/** Fill @p ret; @return 0, or -1 and @p ret untouched when @p node is out of range. */
+HD_API int hd_graph_object(const struct hd_graph *graph, uint32_t node, struct hd_object *ret);
+
+/** Fill @p ret (its name is borrowed from the graph); @return 0, or -1 when out of range. */
+HD_API int hd_graph_type(const struct hd_graph *graph, uint32_t type, struct hd_type *ret);
+
+/** Fill @p ret; @return 0, or -1 when out of range. */
+HD_API int hd_graph_root(const struct hd_graph *graph, uint32_t index, struct hd_root *ret);
+
+/**
+ * Copy references of @p node, from number @p first on, to @p buf.
+ *
+ * @return how many were copied, at most @p capacity; 0 past the last.
+ */
+HD_API size_t hd_graph_references(const struct hd_graph *graph, uint32_t node, uint64_t first,
+				  uint32_t *buf, size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_HEAPDUMP_H
+#define HEAPDUMP_HEAPDUMP_H
+
+#include <heapdump/command.h>
+#include <heapdump/error.h>
+#include <heapdump/graph.h>
+#include <heapdump/session.h>
+
+#endif

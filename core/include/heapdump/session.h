@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SESSION_H
+#define HEAPDUMP_SESSION_H
+
+#include <heapdump/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * One opened thing (a heap dump file), the settings of one front end, and what queries keep.
+ *
+ * One thread uses a session at a time; different sessions are independent.
+ */
+struct hd_session;
+
+/**
+ * Where the text of a command goes, and how the front end takes part while it runs.
+ *
+ * Every callback is called on the thread that called into the library, with @c arg (borrowed).
+ * Only @c write is required.
+ */
+struct hd_sink {
+	size_t struct_size; /**< sizeof(struct hd_sink) at the caller's build */
+	void *arg;
+	/**
+	 * Take @p size bytes of the answer (UTF-8, not NUL-terminated; pieces end anywhere).
+	 *
+	 * @return 0, or non-zero to end the command (a closed pipe): it then returns 130.
+	 */
+	int (*write)(void *arg, const char *text, size_t size);
+	/** Take one line of warning, without newline.  NULL: warnings are dropped. */
+	void (*warn)(void *arg, const char *line);
+	/** @return non-zero to stop; polled several times a second.  NULL: never stopped. */
+	int (*cancelled)(void *arg);
+	/**
+	 * Show progress: @p done of @p total units of @p what; @p total may be 0 (unknown).  Called
+	 * at most 5 times a second, and once with @p what NULL when the work has ended, if it was
+	 * called before.  NULL: no progress.
+	 */
+	void (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);
+	uint32_t width; /**< columns of the terminal, 0 when it is none */
+	uint32_t color; /**< non-zero: the sink understands ANSI colours (setting "color" = auto) */
+};
+
+/**
+ * Make a session with nothing open and default settings.
+ *
+ * @param[out] ret The session, to be given to hd_session_destroy().  Untouched on failure.
+ * @param[out] err Filled on failure; may be NULL.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_API HD_NODISCARD enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err);
+
+/** Close what is open and free @p session.  NULL is allowed. */
+HD_API void hd_session_destroy(struct hd_session *session);
+
+/**
+ * Change a setting.
+ *
+ * @param[in] name,value One of:
+ * - "max-mem": bytes, with K, M, G; 0 = the default, a quarter of the machine's memory
+ * - "workers": threads for long work, 1 to 64; 0 = the default, the processors online
+ * - "width": columns after which lines of text are cut; 0 = never (the default)
+ * - "color": "auto" (the default), "on" or "off"
+ * @retval HD_OK
+ * @retval HD_ERR_ARGUMENT no such setting, or a value out of range; nothing is changed
+ */
+HD_API HD_NODISCARD enum hd_status hd_session_set(struct hd_session *session, const char *name,
+						  const char *value, struct hd_error *err);
+
+/**
+ * Read a setting back as text that hd_session_set() takes.
+ *
+ * @param[out] buf At least 32 bytes hold every value.
+ * @retval HD_OK
+ * @retval HD_ERR_ARGUMENT no such setting, or @p size is too small
+ */
+HD_API HD_NODISCARD enum hd_status hd_session_get(const struct hd_session *session,
+						  const char *name, char *buf, size_t size,
+						  struct hd_error *err);
+
+/** Name of setting @p index, or NULL past the last; @p ret_help (may be NULL) gets one line. */
+HD_API const char *hd_setting_name(size_t index, const char **ret_help);
+
+/**
+ * Open a heap dump file in place of what is open.
+ *
+ * @param[in] path Borrowed for the call.  The kind of the file is found by its content.
+ * @param[in] lenient Non-zero: records that break the format are counted and skipped.
+ * @param[in] sink For progress and cancellation; may be NULL.
+ * @retval HD_OK
+ * @retval HD_ERR_OS the file cannot be opened or read
+ * @retval HD_ERR_FORMAT a record is malformed; err->address is the line
+ * @retval HD_ERR_UNSUPPORTED not a kind of file that is read
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ * On failure what was open before stays open.  Cost: linear in the file's size.
+ */
+HD_API HD_NODISCARD enum hd_status hd_session_open(struct hd_session *session, const char *path,
+						   int lenient, const struct hd_sink *sink,
+						   struct hd_error *err);
+
+/**
+ * Close what is open, and open @p path when the first command needs it, with the options of that
+ * command: its answer then holds what went wrong.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM nothing is changed
+ */
+HD_API HD_NODISCARD enum hd_status hd_session_defer(struct hd_session *session, const char *path,
+						    struct hd_error *err);
+
+/** Close what is open, if anything; settings stay. */
+HD_API void hd_session_close(struct hd_session *session);
+
+/** Path of what is open, or NULL.  Borrowed until the next open or close. */
+HD_API const char *hd_session_path(const struct hd_session *session);
+
+struct hd_graph;
+
+/** Graph of what is open, or NULL.  Borrowed until the next open or close. */
+HD_API const struct hd_graph *hd_session_graph(const struct hd_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

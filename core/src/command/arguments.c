@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "command/command.h"
+
+static const char *const color_choices[] = { "auto", "on", "off", NULL };
+
+const struct option common_options[] = {
+	{ "json", VALUE_NONE, NULL, "answer with one JSON document", NULL },
+	{ "lenient", VALUE_NONE, NULL, "when a file is read: count and skip malformed records",
+	  NULL },
+	{ "workers", VALUE_NUMBER, "N", "threads for this command", NULL },
+	{ "max-mem", VALUE_TEXT, "SIZE", "memory that reading a file may take", NULL },
+	{ "width", VALUE_NUMBER, "N", "cut lines behind this column", NULL },
+	{ "color", VALUE_CHOICE, "WHEN", "colours: auto, on or off", color_choices },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum { COMMON_JSON, COMMON_LENIENT };
+
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1] != '\0';
+}
+
+/* The name in a word such as --limit=3: without dashes, up to the =. */
+static const char *option_name(const char *word, size_t *ret_size)
+{
+	word += word[1] == '-' ? 2 : 1;
+	*ret_size = strcspn(word, "=");
+	return word;
+}
+
+static const struct option *find_in(const struct option *options, const char *word)
+{
+	size_t size;
+	const char *name = option_name(word, &size);
+	for (; options && options->name; options++) {
+		if (strlen(options->name) == size && strncmp(options->name, name, size) == 0)
+			return options;
+	}
+	return NULL;
+}
+
+const struct option *arguments_option(const struct command *command, const char *word)
+{
+	if (!is_option(word))
+		return NULL;
+	const struct option *option = command ? find_in(command->options, word) : NULL;
+	return option ? option : find_in(common_options, word);
+}
+
+bool arguments_want_json(int argc, const char *const *argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "-json") == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum hd_status unknown_option(const struct call *call, const char *word)
+{
+	struct text text = { 0 };
+	const struct option *lists[] = { call->command->options, common_options };
+	for (size_t i = 0; i < 2; i++) {
+		for (const struct option *option = lists[i]; option && option->name; option++)
+			text_printf(&text, " %s%s", i ? "--" : "-", option->name);
+	}
+	enum hd_status status =
+		fail(call->err, HD_ERR_ARGUMENT, 0, "%s has no option \"%.40s\"; it has%s",
+		     call->command->name, word, text.bytes ? text.bytes : "");
+	text_deinit(&text);
+	return status;
+}
+
+static enum hd_status usage(const struct call *call, const char *problem, const char *word)
+{
+	struct text text = { 0 };
+	help_usage(&text, call->command);
+	enum hd_status status = fail(call->err, HD_ERR_ARGUMENT, 0, "%s%.60s%s; usage: %s", problem,
+				     word, *word ? "\"" : "", text.bytes ? text.bytes : "");
+	text_deinit(&text);
+	return status;
+}
+
+static bool is_choice(const char *const *choices, const char *text)
+{
+	for (; *choices; choices++) {
+		if (strcmp(*choices, text) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum hd_status bad_choice(const struct call *call, const struct option *option,
+				 const char *text)
+{
+	struct text list = { 0 };
+	for (const char *const *choice = option->choices; *choice; choice++)
+		text_printf(&list, "%s%s", choice == option->choices ? "" : ", ", *choice);
+	enum hd_status status =
+		fail(call->err, HD_ERR_ARGUMENT, 0, "-%s is one of %s, not \"%.40s\"", option->name,
+		     list.bytes ? list.bytes : "", text);
+	text_deinit(&list);
+	return status;
+}
+
+/* Parse @p text by its kind. */
+static enum hd_status parse_value(const struct call *call, const struct option *option,
+				  enum value_kind kind, const char *name, const char *text,
+				  struct value *ret)
+{
+	const char *dash = option ? "-" : "";
+	if (kind == VALUE_NUMBER && !parse_number(text, &ret->number))
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "%s%s is a number (decimal, or 0x...), not \"%.40s\"", dash, name,
+			    text);
+	if (kind == VALUE_ADDRESS && !parse_address(text, &ret->number))
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "%s%s is a hexadecimal id such as 1ce056 or 1ce000+56, not \"%.40s\"",
+			    dash, name, text);
+	if (kind == VALUE_CHOICE && !is_choice(option->choices, text))
+		return bad_choice(call, option, text);
+	ret->given = true;
+	ret->text = text;
+	return HD_OK;
+}
+
+static enum hd_status apply_common(struct call *call, const struct option *option,
+				   const char *text)
+{
+	switch (option - common_options) {
+	case COMMON_JSON:
+		call->as_json = true;
+		return HD_OK;
+	case COMMON_LENIENT:
+		call->settings.lenient = true;
+		return HD_OK;
+	default:
+		return settings_set(&call->settings, option->name, text, call->err);
+	}
+}
+
+/* One option at argv[*index], whose value may be the next word. */
+static enum hd_status parse_option(struct call *call, int argc, const char *const *argv, int *index)
+{
+	const char *word = argv[*index];
+	const struct option *option = arguments_option(call->command, word);
+	if (!option)
+		return unknown_option(call, word);
+	const char *value = strchr(word, '=');
+	if (value && option->kind == VALUE_NONE)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-%s takes no value", option->name);
+	if (value)
+		value++;
+	else if (option->kind != VALUE_NONE && *index + 1 < argc)
+		value = argv[++*index];
+	if (option->kind != VALUE_NONE && !value)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-%s needs a value: -%s %s",
+			    option->name, option->name, option->value);
+	struct value parsed = { .given = true };
+	if (option->kind != VALUE_NONE)
+		TRY(parse_value(call, option, option->kind, option->name, value, &parsed));
+	bool common = option >= common_options && option < common_options + 6;
+	if (common)
+		return apply_common(call, option, value);
+	call->options[option - call->command->options] = parsed;
+	return HD_OK;
+}
+
+enum hd_status arguments_parse(struct call *call, int argc, const char *const *argv)
+{
+	size_t count = 0;
+	bool options_end = false;
+	for (int i = 1; i < argc; i++) {
+		if (!options_end && strcmp(argv[i], "--") == 0) {
+			options_end = true;
+		} else if (!options_end && is_option(argv[i])) {
+			TRY(parse_option(call, argc, argv, &i));
+		} else {
+			const struct word *word = &call->command->words[count];
+			if (count == WORDS_MAX || !word->name)
+				return usage(call, "one word too many: \"", argv[i]);
+			TRY(parse_value(call, NULL, word->kind, word->name, argv[i],
+					&call->words[count]));
+			count++;
+		}
+	}
+	const struct word *next = &call->command->words[count];
+	if (next->name && !next->optional)
+		return usage(call, next->kind == VALUE_FILE ? "a file is missing" :
+							      "an id is missing",
+			     "");
+	return HD_OK;
+}
+
+/* The kind of each word of a command line, as far as it can be told. */
+static enum value_kind kind_of_word(const struct command *command, int index,
+				    const char *const *argv)
+{
+	size_t words = 0;
+	bool options_end = false;
+	for (int i = 1; i <= index; i++) {
+		const struct option *option =
+			options_end ? NULL : arguments_option(command, argv[i]);
+		if (!options_end && strcmp(argv[i], "--") == 0) {
+			options_end = true;
+		} else if (!options_end && is_option(argv[i])) {
+			bool takes_next = option && option->kind != VALUE_NONE &&
+					  !strchr(argv[i], '=');
+			if (takes_next && i + 1 == index)
+				return option->kind;
+			i += takes_next;
+		} else if (i == index) {
+			return words < WORDS_MAX ? command->words[words].kind : VALUE_NONE;
+		} else {
+			words++;
+		}
+	}
+	return VALUE_NONE;
+}
+
+void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret)
+{
+	const struct command *command = argc > 0 ? command_find(argv[0]) : NULL;
+	for (int i = 0; i < argc; i++) {
+		uint64_t value;
+		ret[i] = command && i && kind_of_word(command, i, argv) == VALUE_ADDRESS &&
+			 !parse_address(argv[i], &value);
+	}
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "util/alloc.h"
+#include "util/bitmap.h"
+
+enum { OPT_TOP };
+
+#define DEFAULT_TOP 30u
+
+const struct option dominators_options[] = {
+	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* One of the objects that are shown. */
+struct top_node {
+	uint32_t node;
+	uint32_t parent; /* index of its idom in the list, or HD_NONE */
+	uint32_t position; /* of itself in the list, once that is sorted by node */
+	uint32_t count;
+	uint64_t retained;
+};
+
+struct top_list {
+	struct top_node *nodes;
+	size_t count, capacity;
+};
+
+/*
+ * Is @p a to be dropped before @p b?  What dominates retains no less, and more objects: so it is
+ * never dropped before what it dominates, and the list is a tree.
+ */
+static bool is_less(const struct top_node *a, const struct top_node *b)
+{
+	if (a->retained != b->retained)
+		return a->retained < b->retained;
+	return a->count != b->count ? a->count < b->count : a->node > b->node;
+}
+
+static void sift_down(struct top_list *list, size_t at)
+{
+	for (;;) {
+		size_t least = at;
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < list->count; child++) {
+			if (is_less(&list->nodes[child], &list->nodes[least]))
+				least = child;
+		}
+		if (least == at)
+			return;
+		struct top_node swap = list->nodes[at];
+		list->nodes[at] = list->nodes[least];
+		list->nodes[least] = swap;
+		at = least;
+	}
+}
+
+static void sift_up(struct top_list *list, size_t at)
+{
+	while (at && is_less(&list->nodes[at], &list->nodes[(at - 1) / 2])) {
+		struct top_node swap = list->nodes[at];
+		list->nodes[at] = list->nodes[(at - 1) / 2];
+		list->nodes[(at - 1) / 2] = swap;
+		at = (at - 1) / 2;
+	}
+}
+
+/* Keep the top ones: a heap whose first is the least. */
+static void offer(struct top_list *list, const struct top_node *node)
+{
+	if (list->count < list->capacity) {
+		list->nodes[list->count] = *node;
+		sift_up(list, list->count++);
+	} else if (list->capacity && is_less(&list->nodes[0], node)) {
+		list->nodes[0] = *node;
+		sift_down(list, 0);
+	}
+}
+
+/* The nodes that one node dominates: each is worked out once, with all on the way up. */
+struct subtree {
+	uint64_t *inside, *known;
+	uint32_t node_count;
+	const uint32_t *idom;
+};
+
+static void subtree_deinit(struct subtree *subtree)
+{
+	if (subtree->inside)
+		bitmap_free(subtree->inside, subtree->node_count);
+	if (subtree->known)
+		bitmap_free(subtree->known, subtree->node_count);
+}
+
+static enum hd_status subtree_init(struct subtree *subtree, const struct dominators *dominators,
+				   uint32_t top, struct hd_error *err)
+{
+	*subtree = (struct subtree){ .node_count = dominators->node_count,
+				     .idom = dominators->idom };
+	subtree->inside = bitmap_alloc(subtree->node_count);
+	subtree->known = bitmap_alloc(subtree->node_count);
+	if (!subtree->inside || !subtree->known) {
+		subtree_deinit(subtree);
+		return fail_nomem(err);
+	}
+	(void)bitmap_add(subtree->inside, top);
+	(void)bitmap_add(subtree->known, top);
+	return HD_OK;
+}
+
+static bool subtree_has(struct subtree *subtree, uint32_t node)
+{
+	uint32_t up = node;
+	while (up != HD_NONE && !bitmap_has(subtree->known, up))
+		up = subtree->idom[up];
+	bool inside = up != HD_NONE && bitmap_has(subtree->inside, up);
+	for (; node != up; node = subtree->idom[node]) {
+		(void)bitmap_add(subtree->known, node);
+		if (inside)
+			(void)bitmap_add(subtree->inside, node);
+	}
+	return inside;
+}
+
+/* Offer every object that is alive and, when @p subtree is given, in it. */
+static enum hd_status collect(struct call *call, const struct dominators *dominators,
+			      struct subtree *subtree, struct top_list *list)
+{
+	for (uint32_t node = 0; node < call->graph->object_count; node++) {
+		if (node % JOB_STRIDE == 0)
+			TRY(call_check(call));
+		struct top_node top = { .node = node,
+					.count = dominators->retained_count[node],
+					.retained = dominators->retained_size[node] };
+		if (top.count && (!subtree || subtree_has(subtree, node)))
+			offer(list, &top);
+	}
+	return HD_OK;
+}
+
+static int by_node(const void *a, const void *b)
+{
+	const struct top_node *x = a, *y = b;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct top_node *x = a, *y = b;
+	return is_less(y, x) ? -1 : is_less(x, y);
+}
+
+/* Parents by position; every shown node's dominator is shown too, unless it is above the top. */
+static void link_parents(struct top_list *list, const struct dominators *dominators)
+{
+	qsort(list->nodes, list->count, sizeof(*list->nodes), by_node);
+	for (size_t i = 0; i < list->count; i++) {
+		struct top_node key = { .node = dominators->idom[list->nodes[i].node] };
+		const struct top_node *parent =
+			bsearch(&key, list->nodes, list->count, sizeof(key), by_node);
+		list->nodes[i].parent = parent ? (uint32_t)(parent - list->nodes) : HD_NONE;
+		list->nodes[i].position = (uint32_t)i;
+	}
+}
+
+static void write_row(struct call *call, const struct dominators *dominators,
+		      const struct top_node *top, uint32_t depth)
+{
+	const struct hd_graph *graph = call->graph;
+	const struct graph_type *type = &graph->types[graph->node_types[top->node]];
+	char retained[27], count[27], size[27];
+	out_printf(&call->out, "%14s %12s %12s ", format_thousands(top->retained, retained),
+		   format_thousands(dominators->retained_count[top->node], count),
+		   format_thousands(graph_size(graph, top->node), size));
+	out_pad(&call->out, 2 * (size_t)(depth < 60 ? depth : 60));
+	out_styled(&call->out, STYLE_ADDRESS, "%" PRIx64, graph->ids[top->node]);
+	out_puts(&call->out, " ");
+	out_type(&call->out, type->name, type->name_size, type->id);
+	out_puts(&call->out, "\n");
+}
+
+static void write_element(struct call *call, const struct dominators *dominators,
+			  const struct top_node *top)
+{
+	const struct hd_graph *graph = call->graph;
+	const struct graph_type *type = &graph->types[graph->node_types[top->node]];
+	uint32_t idom = dominators->idom[top->node];
+	struct json *json = &call->json;
+	json_object(json, NULL);
+	json_address(json, "address", graph->ids[top->node]);
+	if (type->name)
+		json_text(json, "type", type->name, type->name_size);
+	else
+		json_null(json, "type");
+	json_number(json, "size", graph_size(graph, top->node));
+	json_number(json, "retained", top->retained);
+	json_number(json, "count", dominators->retained_count[top->node]);
+	if (idom != HD_NONE)
+		json_address(json, "parent", graph->ids[idom]);
+	else
+		json_null(json, "parent");
+	json_end(json);
+}
+
+/* The tree of the list: first child and next sibling by position + 1, 0 = none. */
+struct tree {
+	uint32_t *first; /* one more than nodes: the last are those without a shown parent */
+	uint32_t *next;
+	uint32_t *stack; /* the next sibling to write at each level */
+};
+
+/* Build it from the nodes in the order of siblings. */
+static enum hd_status tree_init(struct tree *tree, const struct top_list *list,
+				struct hd_error *err)
+{
+	size_t count = list->count;
+	struct top_node *order = mem_alloc(count, sizeof(*order));
+	tree->first = mem_calloc(3 * (count + 1), sizeof(*tree->first));
+	if (!order || !tree->first) {
+		mem_free(order);
+		mem_free(tree->first);
+		return fail_nomem(err);
+	}
+	tree->next = tree->first + count + 1;
+	tree->stack = tree->next + count + 1;
+	if (count) {
+		memcpy(order, list->nodes, count * sizeof(*order));
+		qsort(order, count, sizeof(*order), most_first);
+	}
+	/* Least first, each put before its siblings: the most ends up in front. */
+	for (size_t i = count; i-- > 0;) {
+		uint32_t parent = order[i].parent == HD_NONE ? (uint32_t)count : order[i].parent;
+		tree->next[order[i].position] = tree->first[parent];
+		tree->first[parent] = order[i].position + 1;
+	}
+	tree->stack[0] = tree->first[count];
+	mem_free(order);
+	return HD_OK;
+}
+
+/* Write the tree in preorder. */
+static enum hd_status write_tree(struct call *call, const struct dominators *dominators,
+				 const struct top_list *list)
+{
+	struct tree tree = { 0 };
+	TRY(tree_init(&tree, list, call->err));
+	enum hd_status status = HD_OK;
+	for (uint32_t depth = 0; status == HD_OK;) {
+		if (!tree.stack[depth]) {
+			if (!depth--)
+				break;
+			continue;
+		}
+		uint32_t self = tree.stack[depth] - 1;
+		tree.stack[depth] = tree.next[self];
+		if (call->as_json)
+			write_element(call, dominators, &list->nodes[self]);
+		else
+			write_row(call, dominators, &list->nodes[self], depth);
+		if (tree.first[self])
+			tree.stack[++depth] = tree.first[self];
+		status = call_check(call);
+	}
+	mem_free(tree.first);
+	return status;
+}
+
+static enum hd_status write_list(struct call *call, const struct dominators *dominators,
+				 const struct top_list *list)
+{
+	if (call->as_json) {
+		json_array(&call->json, "nodes");
+	} else {
+		out_styled(&call->out, STYLE_HEAD, "%14s %12s %12s Object", "Retained", "Count",
+			   "Size");
+		out_puts(&call->out, "\n");
+	}
+	return write_tree(call, dominators, list);
+}
+
+enum hd_status run_dominators(struct call *call)
+{
+	uint32_t ancestor = HD_NONE;
+	if (call->words[0].given)
+		TRY(call_object(call, 0, &ancestor));
+	const struct dominators *dominators;
+	TRY(session_dominators(call->session, &call->job, &dominators, call->err));
+	uint64_t top = call_limit(call, OPT_TOP, DEFAULT_TOP);
+	if (top > call->graph->object_count)
+		top = call->graph->object_count;
+	struct top_list list = { .capacity = (size_t)top };
+	struct subtree subtree = { 0 };
+	if (ancestor != HD_NONE)
+		TRY(subtree_init(&subtree, dominators, ancestor, call->err));
+	list.nodes = mem_alloc(list.capacity, sizeof(*list.nodes));
+	enum hd_status status = list.nodes ? HD_OK : fail_nomem(call->err);
+	job_begin(&call->job, "Sorting objects", call->graph->object_count);
+	if (status == HD_OK)
+		status = collect(call, dominators, ancestor == HD_NONE ? NULL : &subtree, &list);
+	if (status == HD_OK) {
+		link_parents(&list, dominators);
+		status = write_list(call, dominators, &list);
+	}
+	subtree_deinit(&subtree);
+	mem_free(list.nodes);
+	return status;
+}

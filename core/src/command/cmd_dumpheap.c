@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "command/command.h"
+#include "query/filter.h"
+#include "report/statistics.h"
+
+enum { OPT_STAT, OPT_TYPE, OPT_MT, OPT_MIN, OPT_MAX, OPT_SHORT, OPT_BYCOUNT, OPT_LIVE, OPT_DEAD,
+       OPT_LIMIT };
+
+const struct option dumpheap_options[] = {
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
+	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT", NULL },
+	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID", "objects of this type id", NULL },
+	[OPT_MIN] = { "min", VALUE_NUMBER, "N", "objects of N bytes and more", NULL },
+	[OPT_MAX] = { "max", VALUE_NUMBER, "N", "objects of at most N bytes", NULL },
+	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the ids, one a line", NULL },
+	[OPT_BYCOUNT] = { "bycount", VALUE_NONE, NULL, "statistics by count, not by size", NULL },
+	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "objects that roots keep alive", NULL },
+	[OPT_DEAD] = { "dead", VALUE_NONE, NULL, "objects that no root keeps alive", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* One pass over the objects: rows as they come, counts for the statistics. */
+static enum hd_status list_objects(struct call *call, const struct filter *filter,
+				   struct statistics *statistics, uint64_t limit)
+{
+	const struct hd_graph *graph = call->graph;
+	bool rows = !call->options[OPT_STAT].given;
+	bool brief = call->options[OPT_SHORT].given;
+	uint64_t listed = 0, since = 0;
+	for (uint32_t node = filter_next(filter, graph, filter->first); node < filter->last;
+	     node = filter_next(filter, graph, node + 1)) {
+		if (++since % 1024 == 0)
+			TRY(call_check(call));
+		statistics_add(statistics, graph->node_types[node], graph_size(graph, node));
+		if (!rows || listed++ >= limit)
+			continue;
+		if (call->as_json)
+			object_json(&call->json, graph, node);
+		else if (brief)
+			out_printf(&call->out, "%" PRIx64 "\n", graph->ids[node]);
+		else
+			object_row(&call->out, graph, node, false);
+	}
+	return HD_OK;
+}
+
+static enum hd_status write_answer(struct call *call, const struct filter *filter,
+				   struct statistics *statistics)
+{
+	bool stat = call->options[OPT_STAT].given, brief = call->options[OPT_SHORT].given;
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
+	if (call->as_json && !stat)
+		json_array(&call->json, "objects");
+	else if (!call->as_json && !stat && !brief)
+		object_row_header(&call->out);
+	TRY(list_objects(call, filter, statistics, limit));
+	bool truncated = !stat && limit < statistics->count;
+	statistics_sort(statistics, call->graph, call->options[OPT_BYCOUNT].given, false);
+	if (call->as_json) {
+		if (!stat)
+			json_end(&call->json);
+		if (truncated)
+			json_bool(&call->json, "truncated", true);
+		statistics_json(statistics, call->graph, &call->json);
+		return HD_OK;
+	}
+	if (brief)
+		return HD_OK;
+	char number[27];
+	if (truncated)
+		out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
+			   format_thousands(limit, number));
+	out_puts(&call->out, stat ? "Statistics:\n" : "\nStatistics:\n");
+	statistics_text(statistics, call->graph, &call->out);
+	return HD_OK;
+}
+
+enum hd_status run_dumpheap(struct call *call)
+{
+	struct filter filter = {
+		.type_part = call->options[OPT_TYPE].text,
+		.has_mt = call->options[OPT_MT].given,
+		.mt = call->options[OPT_MT].number,
+		.min = call->options[OPT_MIN].number,
+		.max = call->options[OPT_MAX].number,
+		.begin = call->words[0].number,
+		.end = call->words[1].number,
+		.dead = call->options[OPT_DEAD].given,
+	};
+	if (call->options[OPT_LIVE].given && filter.dead)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-live and -dead exclude each other");
+	if (call->words[1].given && filter.end <= filter.begin)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be above START");
+	if (call->options[OPT_LIVE].given || filter.dead)
+		TRY(session_live(call->session, &call->job, &filter.live, call->err));
+	struct statistics statistics;
+	TRY(statistics_init(&statistics, call->graph, call->err));
+	job_begin(&call->job, "Listing objects", call->graph->object_count);
+	enum hd_status status = filter_prepare(&filter, call->graph, call->err);
+	if (status == HD_OK)
+		status = write_answer(call, &filter, &statistics);
+	filter_deinit(&filter, call->graph);
+	statistics_deinit(&statistics);
+	return status;
+}

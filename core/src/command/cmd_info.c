@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "report/root_label.h"
+
+static void count_roots(const struct hd_graph *graph, uint64_t *kinds, uint64_t *weak,
+			uint64_t *repeated)
+{
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		kinds[graph->roots[i].kind]++;
+		*weak += root_is_weak(&graph->roots[i]);
+		*repeated += graph->roots[i].repeated;
+	}
+}
+
+static void json_time(struct json *json, const char *key, bool has, uint64_t time)
+{
+	if (has)
+		json_address(json, key, time);
+	else
+		json_null(json, key);
+}
+
+static void json_domains(struct json *json, const struct hd_graph *graph)
+{
+	json_array(json, "domains");
+	for (uint32_t i = 0; i < graph->domain_count && !json->out->stopped; i++) {
+		const struct graph_domain *domain = &graph->domains[i];
+		json_object(json, NULL);
+		json_text(json, "name", domain->name, domain->name_size);
+		json_number(json, "version", domain->version);
+		json_time(json, "start", domain->has_start, domain->start);
+		json_time(json, "end", domain->has_end, domain->end);
+		json_end(json);
+	}
+	json_end(json);
+}
+
+static void json_findings(struct json *json, const struct hd_graph *graph)
+{
+	json_array(json, "findings");
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		const struct graph_finding *finding = &graph->findings[i];
+		json_object(json, NULL);
+		json_string(json, "kind", finding->kind);
+		json_number(json, "count", finding->count);
+		if (finding->line)
+			json_number(json, "line", finding->line);
+		else
+			json_null(json, "line");
+		json_string(json, "detail", finding->detail);
+		json_end(json);
+	}
+	json_end(json);
+}
+
+static void write_json(struct call *call)
+{
+	const struct hd_graph *graph = call->graph;
+	struct json *json = &call->json;
+	uint64_t kinds[HD_ROOT_GC + 1] = { 0 }, weak = 0, repeated = 0;
+	count_roots(graph, kinds, &weak, &repeated);
+	json_string(json, "kind", call->session->format->name);
+	json_null(json, "runtime");
+	json_bool(json, "walkable", true);
+	json_number(json, "objects", graph->object_count);
+	json_number(json, "bytes", graph->total_size);
+	json_number(json, "references", graph->forward.edge_count);
+	json_number(json, "types", graph->type_count);
+	json_number(json, "roots", graph->root_count);
+	json_object(json, "root_kinds");
+	for (uint8_t kind = 0; kind <= HD_ROOT_GC; kind++)
+		json_number(json, root_kind_name(kind), kinds[kind]);
+	json_end(json);
+	json_number(json, "weak_roots", weak);
+	json_number(json, "repeated_roots", repeated);
+	json_object(json, "free");
+	json_number(json, "count", 0);
+	json_number(json, "size", 0);
+	json_end(json);
+	json_domains(json, graph);
+	json_array(json, "missing");
+	json_end(json);
+	json_findings(json, graph);
+}
+
+static void text_domains(struct out *out, const struct hd_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->domain_count && !out->stopped; i++) {
+		const struct graph_domain *domain = &graph->domains[i];
+		out_puts(out, i ? "             " : "Domains:     ");
+		text_escape(&out->text, domain->name, domain->name_size);
+		if (domain->has_start)
+			out_printf(out, ", %" PRIx64, domain->start);
+		if (domain->has_start && domain->has_end)
+			out_printf(out, " to %" PRIx64, domain->end);
+		if (domain->has_start && domain->has_end && domain->end >= domain->start)
+			out_printf(out, " (%" PRIu64 " ms)", domain->end - domain->start);
+		out_puts(out, "\n");
+	}
+}
+
+static void text_roots(struct out *out, const struct hd_graph *graph)
+{
+	uint64_t kinds[HD_ROOT_GC + 1] = { 0 }, weak = 0, repeated = 0;
+	char number[27];
+	count_roots(graph, kinds, &weak, &repeated);
+	out_printf(out, "Roots:       %s", format_thousands(graph->root_count, number));
+	const char *before = " (";
+	for (uint8_t kind = 0; kind <= HD_ROOT_GC; kind++) {
+		if (!kinds[kind])
+			continue;
+		out_printf(out, "%s%s %s", before, format_thousands(kinds[kind], number),
+			   root_kind_name(kind));
+		before = ", ";
+	}
+	out_puts(out, *before == ',' ? ")" : "");
+	if (weak)
+		out_printf(out, "; %s weak", format_thousands(weak, number));
+	if (repeated)
+		out_printf(out, "; %s repeated", format_thousands(repeated, number));
+	out_puts(out, "\n");
+}
+
+static void text_findings(struct out *out, const struct hd_graph *graph)
+{
+	char number[27];
+	if (!graph->finding_count) {
+		out_puts(out, "Findings:    none\n");
+		return;
+	}
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		const struct graph_finding *finding = &graph->findings[i];
+		out_printf(out, "%s%s: %s: ", i ? "             " : "Findings:    ", finding->kind,
+			   format_thousands(finding->count, number));
+		out_puts(out, finding->detail);
+		out_puts(out, "\n");
+	}
+}
+
+static void write_text(struct call *call)
+{
+	const struct hd_graph *graph = call->graph;
+	struct out *out = &call->out;
+	char number[27];
+	out_puts(out, "File:        ");
+	text_escape(&out->text, call->session->path, strlen(call->session->path));
+	out_printf(out, "\nFormat:      %s (%s)\n", call->session->format->name,
+		   call->session->format->summary);
+	text_domains(out, graph);
+	out_printf(out, "Objects:     %s", format_thousands(graph->object_count, number));
+	out_printf(out, " (%s bytes)\n", format_thousands(graph->total_size, number));
+	out_printf(out, "References:  %s\n", format_thousands(graph->forward.edge_count, number));
+	out_printf(out, "Types:       %s\n", format_thousands(graph->type_count, number));
+	text_roots(out, graph);
+	text_findings(out, graph);
+}
+
+enum hd_status run_info(struct call *call)
+{
+	call->findings = call->graph->finding_count > 0;
+	if (call->as_json)
+		write_json(call);
+	else
+		write_text(call);
+	return HD_OK;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "command/command.h"
+
+static void write_json(struct call *call, const struct dominators *dominators, uint32_t node)
+{
+	struct json *json = &call->json;
+	uint32_t idom = dominators->idom[node];
+	json_address(json, "object", call->graph->ids[node]);
+	json_bool(json, "alive", dominators->retained_count[node]);
+	json_number(json, "count", dominators->retained_count[node]);
+	json_number(json, "size", dominators->retained_size[node]);
+	if (idom != HD_NONE)
+		json_address(json, "dominator", call->graph->ids[idom]);
+	else
+		json_null(json, "dominator");
+}
+
+static void write_type(struct call *call, uint32_t node)
+{
+	const struct graph_type *type = &call->graph->types[call->graph->node_types[node]];
+	out_type(&call->out, type->name, type->name_size, type->id);
+}
+
+static void write_text(struct call *call, const struct dominators *dominators, uint32_t node)
+{
+	struct out *out = &call->out;
+	char count[27], size[27];
+	out_styled(out, STYLE_ADDRESS, "%" PRIx64, call->graph->ids[node]);
+	out_puts(out, " (");
+	write_type(call, node);
+	if (!dominators->retained_count[node]) {
+		out_puts(out, ") is dead: no root keeps it alive, it retains nothing.\n");
+		return;
+	}
+	out_printf(out, ") retains %s objects, %s bytes: they would be freed with it.\n",
+		   format_thousands(dominators->retained_count[node], count),
+		   format_thousands(dominators->retained_size[node], size));
+	uint32_t idom = dominators->idom[node];
+	if (idom == HD_NONE) {
+		out_puts(out, "No single object keeps it alive.\n");
+		return;
+	}
+	out_puts(out, "It is itself retained by ");
+	out_styled(out, STYLE_ADDRESS, "%" PRIx64, call->graph->ids[idom]);
+	out_puts(out, " (");
+	write_type(call, idom);
+	out_puts(out, ").\n");
+}
+
+enum hd_status run_retained(struct call *call)
+{
+	uint32_t node;
+	TRY(call_object(call, 0, &node));
+	const struct dominators *dominators;
+	TRY(session_dominators(call->session, &call->job, &dominators, call->err));
+	job_end(&call->job);
+	call->findings = !dominators->retained_count[node];
+	if (call->as_json)
+		write_json(call, dominators, node);
+	else
+		write_text(call, dominators, node);
+	return HD_OK;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* open, close and set: the commands about the session itself. */
+#include <string.h>
+
+#include "command/command.h"
+
+enum hd_status run_open(struct call *call)
+{
+	const char *path = call->words[0].text;
+	TRY(session_open(call->session, path, call->settings.lenient, &call->job, call->err));
+	const struct hd_graph *graph = call->session->graph;
+	char number[27];
+	if (call->as_json) {
+		json_string(&call->json, "opened", path);
+		json_string(&call->json, "kind", call->session->format->name);
+		json_number(&call->json, "objects", graph->object_count);
+		json_number(&call->json, "bytes", graph->total_size);
+		json_number(&call->json, "findings", graph->finding_count);
+		return HD_OK;
+	}
+	struct out *out = &call->out;
+	out_puts(out, "Opened ");
+	text_escape(&out->text, path, strlen(path));
+	out_printf(out, ": %s objects", format_thousands(graph->object_count, number));
+	out_printf(out, ", %s bytes", format_thousands(graph->total_size, number));
+	out_printf(out, ", %s roots.\n", format_thousands(graph->root_count, number));
+	if (graph->finding_count)
+		out_printf(out, "%zu findings: see info.\n", graph->finding_count);
+	return HD_OK;
+}
+
+enum hd_status run_close(struct call *call)
+{
+	const char *path = call->session->path;
+	if (!path)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "nothing is open");
+	if (call->as_json) {
+		json_string(&call->json, "closed", path);
+	} else {
+		out_puts(&call->out, "Closed ");
+		text_escape(&call->out.text, path, strlen(path));
+		out_puts(&call->out, ".\n");
+	}
+	hd_session_close(call->session);
+	return HD_OK;
+}
+
+static enum hd_status show(struct call *call, const char *only)
+{
+	if (call->as_json)
+		json_object(&call->json, "settings");
+	const char *name, *help;
+	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++) {
+		char value[32];
+		if (only && strcmp(only, name) != 0)
+			continue;
+		TRY(hd_session_get(call->session, name, value, sizeof(value), call->err));
+		if (call->as_json)
+			json_string(&call->json, name, value);
+		else
+			out_printf(&call->out, "%-8s %-12s %s\n", name, value, help);
+	}
+	if (call->as_json)
+		json_end(&call->json);
+	return HD_OK;
+}
+
+enum hd_status run_set(struct call *call)
+{
+	const char *name = call->words[0].text;
+	if (call->words[1].given)
+		TRY(hd_session_set(call->session, name, call->words[1].text, call->err));
+	char value[32];
+	if (name)
+		TRY(hd_session_get(call->session, name, value, sizeof(value), call->err));
+	/* A setting that was changed is not echoed: scripts set many. */
+	if (call->words[1].given && !call->as_json)
+		return HD_OK;
+	return show(call, name);
+}

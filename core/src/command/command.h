@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_COMMAND_H
+#define HEAPDUMP_SRC_COMMAND_COMMAND_H
+
+#include <heapdump/command.h>
+
+#include "report/json.h"
+#include "session/session.h"
+
+#define OPTIONS_MAX 12u
+#define WORDS_MAX   3u
+
+/** What an option or a word takes: decides how it is parsed, completed and, in debuggers, evaluated. */
+enum value_kind {
+	VALUE_NONE = 0,
+	VALUE_TEXT,
+	VALUE_NUMBER,  /**< decimal, 0x, K M G */
+	VALUE_ADDRESS, /**< hexadecimal; debuggers evaluate other expressions first */
+	VALUE_TYPE,    /**< part of a type name */
+	VALUE_CHOICE,
+	VALUE_FILE,
+	VALUE_COMMAND,
+	VALUE_SETTING,
+};
+
+/** An option, written with one dash or two. */
+struct option {
+	const char *name; /**< NULL ends a list */
+	enum value_kind kind;
+	const char *value; /**< its value in help, such as "N"; NULL without one */
+	const char *help;
+	const char *const *choices; /**< for VALUE_CHOICE; NULL ends */
+};
+
+/** A word that is no option. */
+struct word {
+	const char *name; /**< in help; NULL ends a list */
+	enum value_kind kind;
+	bool optional;
+};
+
+struct call;
+
+/** One command; the table is in table.c. */
+struct command {
+	const char *name, *alias;
+	const char *summary;
+	const char *description; /**< lines of at most 76 columns */
+	const char *example;	 /**< one command line */
+	bool is_sos;
+	bool needs_graph;
+	const struct option *options; /**< may be NULL */
+	struct word words[WORDS_MAX + 1];
+	enum hd_status (*run)(struct call *call);
+};
+
+/** The value of an option or word that was given. */
+struct value {
+	bool given;
+	const char *text;
+	uint64_t number; /**< of VALUE_NUMBER and VALUE_ADDRESS */
+};
+
+/** One run of a command: what it was given, and where its answer goes. */
+struct call {
+	struct hd_session *session;
+	struct hd_graph *graph; /**< of the session; NULL only for commands that need none */
+	const struct command *command;
+	const struct hd_sink *sink;
+	struct settings settings;
+	bool as_json;
+	bool findings; /**< set by the command: exit status 1 */
+	struct job job;
+	struct out out;
+	struct json json;
+	struct value options[OPTIONS_MAX]; /**< by index in command->options */
+	struct value words[WORDS_MAX];
+	struct hd_error *err;
+};
+
+/** Command @p index, or NULL past the last. */
+const struct command *command_at(size_t index);
+/** By name or alias, case ignored; NULL when there is none. */
+const struct command *command_find(const char *name);
+
+/** The long options that every command takes: json, lenient, workers, max-mem, width, color. */
+extern const struct option common_options[];
+
+/**
+ * Parse @p argv (the command's name and its words) into call->options, words, settings, as_json.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_ARGUMENT with a message that names what would be right
+ */
+HD_NODISCARD enum hd_status arguments_parse(struct call *call, int argc, const char *const *argv);
+
+/** Was --json given?  Looks without parsing: also for commands that fail to parse. */
+bool arguments_want_json(int argc, const char *const *argv);
+
+/** Option of @p command, or a common one, that @p word (with its dashes) names; NULL if none. */
+const struct option *arguments_option(const struct command *command, const char *word);
+
+/** Append "usage: ..." of @p command. */
+void help_usage(struct text *text, const struct command *command);
+/** Append the whole help of @p command; NULL: the list of commands. */
+void help_append(struct text *text, const struct command *command);
+
+/** Append the names of all commands, for messages. */
+void help_names(struct text *text);
+
+/** Node of the object that word @p index names; HD_ERR_NOTFOUND names the nearest ones. */
+HD_NODISCARD enum hd_status call_object(struct call *call, size_t index, uint32_t *ret);
+
+/** HD_ERR_CANCELLED once the sink is closed or the user asked to stop; call it per row. */
+HD_NODISCARD enum hd_status call_check(struct call *call);
+
+/** Value of a -limit option: UINT64_MAX when 0, @p fallback when it was not given. */
+uint64_t call_limit(const struct call *call, size_t option, uint64_t fallback);
+
+enum hd_status run_open(struct call *call);
+enum hd_status run_close(struct call *call);
+enum hd_status run_info(struct call *call);
+enum hd_status run_gcroot(struct call *call);
+enum hd_status run_pathto(struct call *call);
+enum hd_status run_objsize(struct call *call);
+enum hd_status run_retained(struct call *call);
+enum hd_status run_dominators(struct call *call);
+enum hd_status run_dumpheap(struct call *call);
+enum hd_status run_dumpobj(struct call *call);
+enum hd_status run_roots(struct call *call);
+enum hd_status run_types(struct call *call);
+enum hd_status run_diff(struct call *call);
+enum hd_status run_export(struct call *call);
+enum hd_status run_set(struct call *call);
+enum hd_status run_help(struct call *call);
+
+extern const struct option gcroot_options[], pathto_options[], objsize_options[],
+	dominators_options[], dumpheap_options[], dumpobj_options[], roots_options[],
+	types_options[], diff_options[], export_options[];
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Completion of a command line's last word. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "query/filter.h"
+
+/* Names offered for a type at the most: more help nobody. */
+#define TYPES_MAX 1000u
+
+struct completer {
+	const char *word;
+	void (*add)(void *arg, const char *candidate);
+	void *arg;
+};
+
+static void offer(const struct completer *completer, const char *candidate)
+{
+	if (strncmp(candidate, completer->word, strlen(completer->word)) == 0)
+		completer->add(completer->arg, candidate);
+}
+
+static void offer_commands(const struct completer *completer)
+{
+	for (size_t i = 0; command_at(i); i++)
+		offer(completer, command_at(i)->name);
+}
+
+static void offer_options(const struct completer *completer, const struct option *option,
+			  const char *dashes)
+{
+	for (; option && option->name; option++) {
+		char name[64];
+		(void)snprintf(name, sizeof(name), "%s%s", dashes, option->name);
+		offer(completer, name);
+	}
+}
+
+static void offer_types(const struct completer *completer, const struct hd_graph *graph)
+{
+	unsigned int offered = 0;
+	for (uint32_t i = 0; i < graph->type_count && offered < TYPES_MAX; i++) {
+		const struct graph_type *type = &graph->types[i];
+		struct text name = { 0 };
+		if (type->name)
+			text_escape(&name, type->name, type->name_size);
+		if (name.bytes && strncmp(name.bytes, completer->word,
+					  strlen(completer->word)) == 0) {
+			completer->add(completer->arg, name.bytes);
+			offered++;
+		}
+		text_deinit(&name);
+	}
+}
+
+static void offer_choices(const struct completer *completer, const char *const *choices)
+{
+	for (; choices && *choices; choices++)
+		offer(completer, *choices);
+}
+
+static int offer_kind(const struct completer *completer, const struct hd_session *session,
+		      enum value_kind kind, const char *const *choices)
+{
+	const char *name;
+	switch (kind) {
+	case VALUE_TYPE:
+		if (session && session->graph)
+			offer_types(completer, session->graph);
+		return 0;
+	case VALUE_CHOICE:
+		offer_choices(completer, choices);
+		return 0;
+	case VALUE_FILE:
+		return 1;
+	case VALUE_COMMAND:
+		offer_commands(completer);
+		return 0;
+	case VALUE_SETTING:
+		for (size_t i = 0; (name = hd_setting_name(i, NULL)); i++)
+			offer(completer, name);
+		return 0;
+	case VALUE_NONE:
+	case VALUE_TEXT:
+	case VALUE_NUMBER:
+	case VALUE_ADDRESS:
+		break;
+	}
+	return 0;
+}
+
+/* How many words that are no options, nor their values, stand before the last one. */
+static size_t words_before(const struct command *command, int argc, const char *const *argv)
+{
+	size_t words = 0;
+	for (int i = 1; i < argc - 1; i++) {
+		const struct option *option = arguments_option(command, argv[i]);
+		if (option && option->kind != VALUE_NONE && !strchr(argv[i], '='))
+			i++;
+		else if (argv[i][0] != '-')
+			words++;
+	}
+	return words;
+}
+
+int hd_command_complete(struct hd_session *session, int argc, const char *const *argv,
+			void (*add)(void *arg, const char *candidate), void *arg)
+{
+	if (argc < 1)
+		return 0;
+	const struct completer completer = { argv[argc - 1], add, arg };
+	if (argc == 1) {
+		offer_commands(&completer);
+		return 0;
+	}
+	const struct command *command = command_find(argv[0]);
+	if (!command)
+		return 0;
+	const struct option *before = argc > 2 ? arguments_option(command, argv[argc - 2]) : NULL;
+	if (before && before->kind != VALUE_NONE && !strchr(argv[argc - 2], '='))
+		return offer_kind(&completer, session, before->kind, before->choices);
+	if (completer.word[0] == '-') {
+		bool two = completer.word[1] == '-';
+		offer_options(&completer, command->options, two ? "--" : "-");
+		offer_options(&completer, common_options, "--");
+		return 0;
+	}
+	size_t words = words_before(command, argc, argv);
+	if (words < WORDS_MAX && command->words[words].name)
+		return offer_kind(&completer, session, command->words[words].kind, NULL);
+	return 0;
+}

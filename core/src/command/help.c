@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "command/command.h"
+
+void help_usage(struct text *text, const struct command *command)
+{
+	text_puts(text, command->name);
+	for (size_t i = 0; command->words[i].name; i++) {
+		const struct word *word = &command->words[i];
+		text_printf(text, word->optional ? " [%s]" : " %s", word->name);
+	}
+	for (const struct option *option = command->options; option && option->name; option++)
+		text_printf(text, option->value ? " [-%s %s]" : " [-%s]", option->name,
+			    option->value);
+}
+
+static void append_options(struct text *text, const struct option *option, const char *dash)
+{
+	for (; option && option->name; option++) {
+		char left[64];
+		(void)snprintf(left, sizeof(left), "%s%s%s%s", dash, option->name,
+			       option->value ? " " : "", option->value ? option->value : "");
+		text_printf(text, "  %-18s %s\n", left, option->help);
+	}
+}
+
+static void append_command(struct text *text, const struct command *command)
+{
+	text_printf(text, "%s.\n\nUsage: ", command->summary);
+	size_t first = 0;
+	if (text->bytes && text->bytes[first] >= 'a')
+		text->bytes[first] = (char)(text->bytes[first] - 'a' + 'A');
+	help_usage(text, command);
+	text_puts(text, "\n");
+	if (command->alias)
+		text_printf(text, "Also: %s\n", command->alias);
+	if (*command->description)
+		text_printf(text, "\n%s", command->description);
+	text_puts(text, "\nOptions:\n");
+	append_options(text, command->options, "-");
+	append_options(text, common_options, "--");
+	text_printf(text, "\nExample: %s\n", command->example);
+}
+
+void help_append(struct text *text, const struct command *command)
+{
+	if (command) {
+		append_command(text, command);
+		return;
+	}
+	text_puts(text, "Commands about the heap dump that is open:\n");
+	for (size_t i = 0; command_at(i); i++)
+		text_printf(text, "  %-12s %s\n", command_at(i)->name, command_at(i)->summary);
+	text_puts(text, "\nhelp COMMAND describes one. Ids are hexadecimal, and may be sums: "
+			"1ce000+56.\n");
+}
+
+void help_names(struct text *text)
+{
+	for (size_t i = 0; command_at(i); i++)
+		text_printf(text, "%s%s", i ? ", " : "", command_at(i)->name);
+}
+
+enum hd_status hd_command_help(const char *name, const struct hd_sink *sink, struct hd_error *err)
+{
+	const struct command *command = name ? command_find(name) : NULL;
+	if (name && !command)
+		return fail(err, HD_ERR_NOTFOUND, 0, "no command \"%.40s\"", name);
+	struct text text = { 0 };
+	help_append(&text, command);
+	enum hd_status status = text.failed ? fail_nomem(err) : HD_OK;
+	if (status == HD_OK && sink->write(sink->arg, text.bytes, text.size) != 0)
+		status = fail_cancelled(err);
+	text_deinit(&text);
+	return status;
+}
+
+static void help_json(struct call *call, const struct command *only)
+{
+	struct json *json = &call->json;
+	json_array(json, "commands");
+	for (size_t i = 0; command_at(i); i++) {
+		const struct command *command = command_at(i);
+		if (only && command != only)
+			continue;
+		struct text text = { 0 };
+		help_usage(&text, command);
+		json_object(json, NULL);
+		json_string(json, "name", command->name);
+		json_string(json, "summary", command->summary);
+		json_string(json, "usage", text.bytes);
+		json_end(json);
+		text_deinit(&text);
+	}
+	json_end(json);
+}
+
+enum hd_status run_help(struct call *call)
+{
+	const struct command *command = NULL;
+	if (call->words[0].given) {
+		command = command_find(call->words[0].text);
+		if (!command)
+			return fail(call->err, HD_ERR_NOTFOUND, 0,
+				    "no command \"%.40s\"; help lists them", call->words[0].text);
+	}
+	if (call->as_json) {
+		help_json(call, command);
+		return HD_OK;
+	}
+	struct text text = { 0 };
+	help_append(&text, command);
+	if (text.bytes)
+		out_puts(&call->out, text.bytes);
+	text_deinit(&text);
+	return HD_OK;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* The one way into every command: parse, run, report the outcome. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "command/command.h"
+
+static int exit_status(enum hd_status status, bool findings)
+{
+	switch (status) {
+	case HD_OK:
+		return findings ? HD_EXIT_FINDINGS : HD_EXIT_OK;
+	case HD_ERR_ARGUMENT:
+	case HD_ERR_NOTFOUND:
+		return HD_EXIT_USAGE;
+	case HD_ERR_CANCELLED:
+		return HD_EXIT_INTERRUPTED;
+	case HD_ERR_NOMEM:
+	case HD_ERR_OS:
+	case HD_ERR_FAULT:
+	case HD_ERR_FORMAT:
+	case HD_ERR_UNSUPPORTED:
+		break;
+	}
+	return HD_EXIT_INPUT;
+}
+
+static enum hd_status unknown_command(const char *name, struct hd_error *err)
+{
+	struct text text = { 0 };
+	help_names(&text);
+	enum hd_status status = fail(err, HD_ERR_ARGUMENT, 0, "no command \"%.40s\"; there are %s",
+				     name, text.bytes ? text.bytes : "");
+	text_deinit(&text);
+	return status;
+}
+
+static void begin_json(struct call *call, const char *name)
+{
+	call->json.out = &call->out;
+	json_object(&call->json, NULL);
+	json_number(&call->json, "schema", 1);
+	json_string(&call->json, "command", name);
+	const struct hd_session *session = call->session;
+	json_string(&call->json, "target", session->path ? session->path : session->deferred);
+}
+
+/* End the document that the command has begun, with the error in it if there is one. */
+static void end_json(struct call *call, enum hd_status status)
+{
+	json_end_to(&call->json, 1);
+	if (status != HD_OK) {
+		json_object(&call->json, "error");
+		json_string(&call->json, "status", hd_status_name(status));
+		json_string(&call->json, "message", call->err->message);
+		json_end(&call->json);
+	}
+	json_end(&call->json);
+}
+
+static enum hd_status run_parsed(struct call *call)
+{
+	struct hd_session *session = call->session;
+	session_job(&call->settings, call->sink, &call->job);
+	if (call->command->needs_graph && session->deferred)
+		TRY(session_open(session, session->deferred, call->settings.lenient, &call->job,
+				 call->err));
+	call->graph = session->graph;
+	if (call->command->needs_graph && !call->graph)
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "nothing is open: open a heap dump file first (open FILE)");
+	return call->command->run(call);
+}
+
+int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
+		   const struct hd_sink *sink, struct hd_error *err)
+{
+	struct hd_error unused;
+	struct call call = { .session = session,
+			     .settings = session->settings,
+			     .sink = sink,
+			     .err = err ? err : &unused };
+	*call.err = (struct hd_error){ 0 };
+	const char *name = argc > 0 ? argv[0] : "help";
+	call.command = command_find(name);
+	call.as_json = arguments_want_json(argc, argv);
+	enum hd_status status = call.command ? arguments_parse(&call, argc, argv) :
+					       unknown_command(name, call.err);
+	bool color = call.settings.color == COLOR_ON ||
+		     (call.settings.color == COLOR_AUTO && sink->color);
+	out_init(&call.out, sink, call.as_json ? 0 : call.settings.width,
+		 color && !call.as_json);
+	if (call.as_json)
+		begin_json(&call, call.command ? call.command->name : name);
+	if (status == HD_OK)
+		status = run_parsed(&call);
+	job_end(&call.job);
+	if (status == HD_OK && call.out.stopped)
+		status = fail_cancelled(call.err);
+	if (call.as_json)
+		end_json(&call, status);
+	out_deinit(&call.out);
+	call.err->reserved = call.as_json && status != HD_OK;
+	return exit_status(status, call.findings);
+}
+
+enum hd_status call_check(struct call *call)
+{
+	if (call->out.stopped || !job_step(&call->job, 0, 1))
+		return fail_cancelled(call->err);
+	return HD_OK;
+}
+
+uint64_t call_limit(const struct call *call, size_t option, uint64_t fallback)
+{
+	if (!call->options[option].given)
+		return fallback;
+	return call->options[option].number ? call->options[option].number : UINT64_MAX;
+}
+
+/* How many references and roots name an id that is not defined. */
+static void count_mentions(const struct hd_graph *graph, uint32_t node, uint64_t *references,
+			   uint64_t *roots)
+{
+	for (uint64_t i = 0; i < graph->forward.edge_count; i++)
+		*references += graph->forward.targets[i] == node;
+	for (uint32_t i = 0; i < graph->root_count; i++)
+		*roots += graph->roots[i].node == node;
+}
+
+static enum hd_status not_found(const struct call *call, uint64_t id, uint32_t node)
+{
+	const struct hd_graph *graph = call->graph;
+	struct text text = { 0 };
+	uint32_t above = id_index_lower_bound(&graph->index, graph->ids, id);
+	if (above > 0)
+		text_printf(&text, "%" PRIx64, graph->ids[above - 1]);
+	if (above < graph->object_count)
+		text_printf(&text, "%s%" PRIx64, above > 0 ? ", " : "", graph->ids[above]);
+	struct text mentions = { 0 };
+	if (node != HD_NONE) {
+		uint64_t references = 0, roots = 0;
+		count_mentions(graph, node, &references, &roots);
+		text_printf(&mentions,
+			    "; %" PRIu64 " references and %" PRIu64 " roots name it, but the file "
+			    "does not define it",
+			    references, roots);
+	}
+	enum hd_status status =
+		fail(call->err, HD_ERR_NOTFOUND, id, "no object %" PRIx64 " in this dump%s%s%s%s", id,
+		     text.bytes ? " (nearest: " : "", text.bytes ? text.bytes : "",
+		     text.bytes ? ")" : "", mentions.bytes ? mentions.bytes : "");
+	text_deinit(&text);
+	text_deinit(&mentions);
+	return status;
+}
+
+enum hd_status call_object(struct call *call, size_t index, uint32_t *ret)
+{
+	uint64_t id = call->words[index].number;
+	uint32_t node = hd_graph_find(call->graph, id);
+	if (node == HD_NONE || graph_is_missing(call->graph, node))
+		return not_found(call, id, node);
+	*ret = node;
+	return HD_OK;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/rpm_reader.h"
+#include "util/text.h"
+
+#define HEAD_SIZE ((size_t)512)
+
+const struct format rpm_format = {
+	.name = "rpm",
+	.summary = "text log v2 of RPM and XNA",
+	.detect = rpm_detect,
+	.read = rpm_read,
+	.write = rpm_write,
+};
+
+static const struct format *const formats[] = { &rpm_format };
+
+const struct format *format_at(size_t index)
+{
+	return index < sizeof(formats) / sizeof(formats[0]) ? formats[index] : NULL;
+}
+
+const struct format *format_find(const char *name)
+{
+	for (size_t i = 0; format_at(i); i++) {
+		if (strcmp(format_at(i)->name, name) == 0)
+			return format_at(i);
+	}
+	return NULL;
+}
+
+/* Files that are something else, and what to do with them. */
+static const struct {
+	const char *magic;
+	size_t size;
+	const char *advice;
+} known[] = {
+	{ "\x7f"
+	  "ELF",
+	  4, "an ELF file; this version reads heap dump files, not cores" },
+	{ "\x1f\x8b", 2, "compressed: unpack it first (gzip -d)" },
+	{ "\x28\xb5\x2f\xfd", 4, "compressed: unpack it first (zstd -d)" },
+	{ "\xfd"
+	  "7zXZ",
+	  5, "compressed: unpack it first (xz -d)" },
+	{ "PK\x03\x04", 4, "a zip archive: unpack it first (unzip)" },
+	{ "\xff\xfe", 2, "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
+	{ "\xfe\xff", 2, "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
+};
+
+static enum hd_status unknown(const char *path, const char *head, size_t size, struct hd_error *err)
+{
+	if (!size)
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: the file is empty, not a heap dump",
+			    path);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (size >= known[i].size && memcmp(head, known[i].magic, known[i].size) == 0)
+			return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: %s", path, known[i].advice);
+	}
+	struct text text = { 0 };
+	text_escape(&text, head, size < 16 ? size : 16);
+	enum hd_status status =
+		fail(err, HD_ERR_UNSUPPORTED, 0,
+		     "%s: not a heap dump (a text log begins with \"a 2 NAME\"); it begins with "
+		     "\"%s\"",
+		     path, text.bytes ? text.bytes : "");
+	text_deinit(&text);
+	return status;
+}
+
+static enum hd_status open_regular(const char *path, int *ret_fd, uint64_t *ret_size,
+				   struct hd_error *err)
+{
+	/* O_NONBLOCK: a FIFO without a writer must not hang us before it is refused. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat stat;
+	if (fd < 0 || fstat(fd, &stat) != 0) {
+		int error = errno;
+		if (fd >= 0)
+			(void)close(fd);
+		errno = error;
+		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(error));
+	}
+	if (!S_ISREG(stat.st_mode)) {
+		(void)close(fd);
+		errno = S_ISDIR(stat.st_mode) ? EISDIR : EINVAL;
+		return fail(err, HD_ERR_OS, 0, "%s: %s, not a heap dump file", path,
+			    S_ISDIR(stat.st_mode) ? "is a directory" : "not a regular file");
+	}
+	*ret_fd = fd;
+	*ret_size = (uint64_t)stat.st_size;
+	return HD_OK;
+}
+
+static enum hd_status read_head(int fd, const char *path, char *head, size_t *ret,
+				struct hd_error *err)
+{
+	ssize_t got;
+	do {
+		got = pread(fd, head, HEAD_SIZE, 0);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return fail(err, HD_ERR_OS, 0, "%s: cannot read: %s", path, strerrordesc_np(errno));
+	*ret = (size_t)got;
+	return HD_OK;
+}
+
+enum hd_status format_open(const char *path, const struct format_options *options, struct job *job,
+			   struct hd_graph **ret, const struct format **ret_format,
+			   struct hd_error *err)
+{
+	int fd = -1;
+	uint64_t size = 0;
+	TRY(open_regular(path, &fd, &size, err));
+	char head[HEAD_SIZE];
+	size_t head_size = 0;
+	enum hd_status status = read_head(fd, path, head, &head_size, err);
+	const struct format *format = NULL;
+	for (size_t i = 0; status == HD_OK && !format && format_at(i); i++) {
+		if (format_at(i)->detect(head, head_size))
+			format = format_at(i);
+	}
+	if (status == HD_OK && !format)
+		status = unknown(path, head, head_size, err);
+	if (status == HD_OK && format)
+		status = format->read(fd, size, path, options, job, ret, err);
+	if (status == HD_OK && ret_format)
+		*ret_format = format;
+	(void)close(fd);
+	return status;
+}

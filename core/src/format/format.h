@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_FORMAT_H
+#define HEAPDUMP_SRC_FORMAT_FORMAT_H
+
+#include "graph/graph.h"
+
+/** How a file is read. */
+struct format_options {
+	bool lenient; /**< count and skip what breaks the format, instead of failing */
+};
+
+/** What a writer hands out pieces of the file to; false ends the writing. */
+typedef bool (*format_write_fn)(void *arg, const char *bytes, size_t size);
+
+/** One dump format. */
+struct format {
+	const char *name;    /**< as in --format and JSON's "kind" */
+	const char *summary; /**< a few words */
+	/** Does a file that begins with these bytes look like one? */
+	bool (*detect)(const char *bytes, size_t size);
+	/** Read an open regular file of @p size bytes; @p path is for messages. */
+	enum hd_status (*read)(int fd, uint64_t size, const char *path,
+			       const struct format_options *options, struct job *job,
+			       struct hd_graph **ret, struct hd_error *err);
+	/** Write @p graph; HD_ERR_CANCELLED when the job stops or @p write returns false. */
+	enum hd_status (*write)(const struct hd_graph *graph, struct job *job,
+				format_write_fn write, void *arg, struct hd_error *err);
+};
+
+/** Format @p index, or NULL past the last. */
+const struct format *format_at(size_t index);
+
+/** Format of that name, or NULL. */
+const struct format *format_find(const char *name);
+
+/**
+ * Open a dump file, whose format is found by its content.
+ *
+ * @param[out] ret The graph, to be given to graph_destroy(); untouched on failure.
+ * @param[out] ret_format May be NULL.
+ * @retval HD_OK
+ * @retval HD_ERR_OS cannot be opened or read, a directory, shrank while it was read
+ * @retval HD_ERR_UNSUPPORTED no format that is read
+ * @retval HD_ERR_FORMAT err->address is the line
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status format_open(const char *path, const struct format_options *options,
+					struct job *job, struct hd_graph **ret,
+					const struct format **ret_format, struct hd_error *err);
+
+extern const struct format rpm_format;
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_RPM_CHUNK_H
+#define HEAPDUMP_SRC_FORMAT_RPM_CHUNK_H
+
+#include "format/type_table.h"
+#include "graph/graph.h"
+
+/*
+ * The RPM / XNA text log, version 2.  Source of the format: "Write your own GC Heap Viewer for the
+ * .Net Compact Framework" (records, elements, root kinds and flags) and "Heap Dump File
+ * Information" of the XNA Game Studio documentation (timestamps of `a` and `c`).
+ *
+ * A file is read in chunks, one per worker, each a range of whole lines.  A chunk holds what its
+ * lines say with nothing resolved; rpm_merge.c makes the graph of all.
+ */
+
+/** The longest line that is read, in bytes. */
+#define RPM_LINE_MAX ((size_t)16 << 20)
+
+/** What may be wrong with a line; lenient reading counts each apart. */
+enum rpm_problem_kind {
+	RPM_BAD_HEX,
+	RPM_OVERFLOW,
+	RPM_MISSING_ELEMENT,
+	RPM_SURPLUS_ELEMENT,
+	RPM_ROOT_KIND,
+	RPM_ROOT_FLAGS,
+	RPM_VERSION,
+	RPM_UNKNOWN_RECORD,
+	RPM_OUTSIDE_SECTION,
+	RPM_LONG_LINE,
+	RPM_DUPLICATE_TYPE,
+	RPM_DUPLICATE_OBJECT,
+	RPM_PROBLEM_COUNT,
+};
+
+/** Name of a problem as a finding, such as "bad-hex". */
+const char *rpm_problem_name(enum rpm_problem_kind kind);
+
+/** Problems of one kind: how many, and the first. */
+struct rpm_problem {
+	uint64_t count;
+	uint64_t line; /**< of the chunk, from 1 */
+	size_t column; /**< in bytes, from 1 */
+	char text[160];
+};
+
+/** A stretch of a chunk between `a` and `c` records. */
+struct rpm_segment {
+	const char *name; /**< of the `a` record; NULL: continues the chunk before, or none */
+	uint32_t name_size;
+	uint32_t version;
+	uint64_t start, end;
+	bool has_start, has_end;
+	bool closed; /**< a `c` record ends it, and end_name is its name */
+	const char *end_name;
+	uint32_t end_name_size;
+	uint64_t line;         /**< of the `a` record */
+	uint64_t first_record; /**< line of its first t, o or r record; 0 = none */
+	uint32_t domain;       /**< set by the merge */
+};
+
+/** A type id of one segment. */
+struct rpm_type {
+	uint64_t id;
+	const char *name; /**< NULL until a `t` record names it */
+	uint32_t name_size;
+	uint32_t segment;
+	uint64_t line; /**< of the `t` record */
+};
+
+struct rpm_root {
+	uint64_t id;
+	uint32_t container; /**< index of rpm_type, or HD_NONE */
+	uint32_t segment;
+	uint8_t kind, flags;
+};
+
+struct rpm_large {
+	uint64_t id, size;
+};
+
+/** One range of lines, parsed. */
+struct rpm_chunk {
+	/* the range: lines that begin at begin <= offset < end */
+	int fd;
+	const char *path;
+	uint64_t begin, end, file_size;
+	bool lenient;
+	unsigned int worker;
+	struct job *job;
+	uint64_t position; /**< of the file: read up to here */
+	uint64_t find_object; /**< stop at this object (from 1) and leave its line; 0 = read on */
+
+	/* per object; one capacity for all four */
+	uint64_t *ids;
+	uint32_t *types; /**< index in type */
+	uint32_t *sizes; /**< SIZE_LARGE: see large */
+	uint32_t *degrees;
+	size_t object_count, object_capacity;
+	uint64_t parsed_objects; /**< object_count when the range was read */
+	uint64_t *refs; /**< ids, in the order of the objects */
+	size_t refs_count, refs_capacity;
+	bool ascending; /**< ids strictly ascend */
+
+	struct rpm_large *large;
+	size_t large_count, large_capacity;
+	struct rpm_root *roots;
+	size_t roots_count, roots_capacity;
+	struct rpm_segment *segments; /**< the first one has no `a` record */
+	size_t segments_count, segments_capacity;
+	struct rpm_type *type;
+	size_t type_count, type_capacity;
+	struct type_table table;
+	struct arena *arena;
+
+	uint64_t lines; /**< whole file lines read so far */
+	bool in_section; /**< the last segment is open */
+	bool in_records; /**< and has its first_record */
+	bool no_final_newline;
+	struct rpm_problem problems[RPM_PROBLEM_COUNT];
+	struct rpm_problem error; /**< when status is HD_ERR_FORMAT: the first problem */
+	enum hd_status status;
+	struct hd_error err; /**< when status is another failure */
+	/* the last type looked up: objects of one type often follow each other */
+	uint64_t last_type_id;
+	uint32_t last_type;
+};
+
+/**
+ * Read and parse the range; the outcome is chunk->status.  Only begin, end, fd, path, file_size,
+ * lenient, worker and job are set before; rpm_chunk_deinit() frees, whatever the outcome.
+ */
+void rpm_chunk_read(struct rpm_chunk *chunk);
+void rpm_chunk_deinit(struct rpm_chunk *chunk);
+
+/**
+ * Parse one line, @p size bytes without its end, of any content (chunk->lines is its number).
+ *
+ * @retval HD_OK read, or counted as a problem (lenient)
+ * @retval HD_ERR_FORMAT chunk->error is set
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status rpm_parse_line(struct rpm_chunk *chunk, const char *line, size_t size);
+
+/** Note a problem at @p column; @return whether reading goes on. */
+bool rpm_problem(struct rpm_chunk *chunk, enum rpm_problem_kind kind, size_t column,
+		 const char *format, ...) HD_PRINTF(4, 5);
+
+/** Index of a type id in the open segment, made when it is new; HD_NONE: out of memory. */
+uint32_t rpm_chunk_type(struct rpm_chunk *chunk, uint64_t id);
+
+/** Make room for more objects; chunk->err is filled on failure. */
+HD_NODISCARD enum hd_status rpm_chunk_grow_objects(struct rpm_chunk *chunk);
+
+/** Make room for @p count more references; chunk->err is filled on failure. */
+HD_NODISCARD enum hd_status rpm_chunk_reserve_refs(struct rpm_chunk *chunk, size_t count);
+
+/**
+ * Line (from 1, in the file) on which object number @p index of the file stands: reads it again.
+ * 0 when that fails.
+ */
+uint64_t rpm_line_of_object(const struct rpm_chunk *chunks, size_t count, uint64_t index);
+
+/**
+ * Make the graph of all chunks, which stay the caller's (their arrays may be taken over).
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_FORMAT a problem that shows between records (a duplicate object, ...)
+ */
+HD_NODISCARD enum hd_status rpm_merge(struct rpm_chunk *chunks, size_t count, struct job *job,
+				      struct hd_graph **ret, struct hd_error *err);
+
+#endif

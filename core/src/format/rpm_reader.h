@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_RPM_READER_H
+#define HEAPDUMP_SRC_FORMAT_RPM_READER_H
+
+#include "format/format.h"
+
+/* The callbacks of rpm_format: see struct format. */
+bool rpm_detect(const char *bytes, size_t size);
+HD_NODISCARD enum hd_status rpm_read(int fd, uint64_t size, const char *path,
+				     const struct format_options *options, struct job *job,
+				     struct hd_graph **ret, struct hd_error *err);
+HD_NODISCARD enum hd_status rpm_write(const struct hd_graph *graph, struct job *job,
+				      format_write_fn write, void *arg, struct hd_error *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_TYPE_TABLE_H
+#define HEAPDUMP_SRC_FORMAT_TYPE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** (section, type id) -> index: open addressing, seeded so that no file can make it slow. */
+struct type_table {
+	struct type_entry {
+		uint64_t id;
+		uint32_t section;
+		uint32_t index; /**< index + 1; 0 = free */
+	} *entries;
+	size_t capacity, count;
+	uint64_t seed;
+};
+
+void type_table_deinit(struct type_table *table);
+
+/**
+ * Index of a key, or @p fresh when it is new (then it is stored as that).
+ *
+ * @return UINT32_MAX when memory is exhausted.
+ */
+uint32_t type_table_add(struct type_table *table, uint32_t section, uint64_t id, uint32_t fresh);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_GRAPH_CSR_H
+#define HEAPDUMP_SRC_GRAPH_CSR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+#include "util/job.h"
+
+/** Nodes share a 64-bit base of their 32-bit edge offsets in blocks of this many. */
+#define CSR_BLOCK_SHIFT 12u
+
+/**
+ * Edges of every node, compressed sparse rows: edges of node n are targets[begin(n) .. begin(n+1)).
+ * 4 bytes per node and 4 per edge.
+ */
+struct csr {
+	uint32_t *offsets; /**< node_count + 1, relative to the base of the node's block */
+	uint64_t *bases;   /**< csr_block_count() */
+	uint32_t *targets; /**< edge_count nodes */
+	uint64_t edge_count;
+	uint32_t node_count;
+};
+
+/** Index in targets of the first edge of @p node, which may be node_count. */
+static inline uint64_t csr_begin(const struct csr *csr, uint32_t node)
+{
+	return csr->bases[node >> CSR_BLOCK_SHIFT] + csr->offsets[node];
+}
+
+static inline uint64_t csr_degree(const struct csr *csr, uint32_t node)
+{
+	return csr_begin(csr, node + 1) - csr_begin(csr, node);
+}
+
+/** Elements of csr.bases: the blocks that offsets[0 .. node_count] lie in. */
+static inline size_t csr_block_count(uint32_t node_count)
+{
+	return ((size_t)node_count >> CSR_BLOCK_SHIFT) + 1;
+}
+
+/**
+ * Allocate the arrays, zeroed; @p edge_count may be 0.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status csr_init(struct csr *csr, uint32_t node_count, uint64_t edge_count,
+				     struct hd_error *err);
+
+/** A zeroed struct is allowed. */
+void csr_deinit(struct csr *csr);
+
+/**
+ * Turn offsets that hold the degree of each node (the last one 0) into offsets and bases.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_UNSUPPORTED a block of nodes has 2^32 edges or more
+ */
+HD_NODISCARD enum hd_status csr_offsets_from_degrees(struct csr *csr, struct hd_error *err);
+
+/**
+ * Make the reverse of @p csr: rows hold the sources in ascending order, one per edge.
+ *
+ * @param[out] ret To be given to csr_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_UNSUPPORTED as csr_offsets_from_degrees()
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status csr_reverse(const struct csr *csr, struct job *job, struct csr *ret,
+					struct hd_error *err);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_GRAPH_GRAPH_H
+#define HEAPDUMP_SRC_GRAPH_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <heapdump/graph.h>
+
+#include "graph/csr.h"
+#include "graph/id_index.h"
+#include "util/error.h"
+#include "util/job.h"
+
+/** One type.  The names of all lie in the graph's arena. */
+struct graph_type {
+	uint64_t id;
+	const char *name;   /**< NULL: never defined (a finding); never empty */
+	uint32_t name_size; /**< bytes */
+	uint32_t domain;    /**< section that the id belongs to */
+	uint64_t count;     /**< objects */
+	uint64_t size;      /**< bytes of all objects */
+};
+
+/** One AppDomain section. */
+struct graph_domain {
+	const char *name;
+	uint32_t name_size;
+	uint32_t version;
+	uint64_t start, end; /**< timestamps, milliseconds */
+	bool has_start, has_end;
+};
+
+/** One root record: 16 bytes. */
+struct graph_root {
+	uint32_t node;
+	uint32_t container; /**< type, or HD_NONE */
+	uint32_t domain;
+	uint8_t kind;  /**< enum hd_root_kind */
+	uint8_t flags; /**< of enum hd_root_flag */
+	bool repeated; /**< an earlier record says the same */
+};
+
+/** Something that `info` reports about the input: a count, and where it was met first. */
+struct graph_finding {
+	const char *kind; /**< static: "unresolved-reference", ... */
+	uint64_t count;
+	uint64_t line; /**< of the first, 0 = not about one */
+	char *detail;  /**< one line, owned by the graph */
+};
+
+/** An object of 4 GiB or more; the table is sorted by node. */
+struct large_size {
+	uint32_t node;
+	uint64_t size;
+};
+
+/** Marks such an object in hd_graph.sizes. */
+#define SIZE_LARGE UINT32_MAX
+
+struct arena;
+
+/**
+ * Frozen when a builder returns it; only what is marked as cache changes later.  Per object:
+ * types 4, sizes 4, forward 4, reverse 4 bytes (and ids 8, index 4); per reference 4 + 4.
+ */
+struct hd_graph {
+	uint32_t object_count, node_count;
+	uint32_t type_count, domain_count, root_count;
+	size_t finding_count, large_count;
+	uint64_t total_size; /**< bytes of all objects */
+	uint64_t *ids;       /**< node_count: ascending up to object_count, and again after it */
+	uint32_t *node_types;
+	uint32_t *sizes;
+	struct large_size *large;
+	struct id_index index;
+	struct csr forward;
+	struct csr reverse; /**< cache: see graph_reverse(); offsets is NULL until then */
+	struct graph_type *types;
+	struct graph_domain *domains;
+	struct graph_root *roots;
+	struct graph_finding *findings;
+	struct arena *arena; /**< owns all names */
+};
+
+/** Free everything; NULL is allowed. */
+void graph_destroy(struct hd_graph *graph);
+
+/** Size of a node in bytes; 0 for a missing one.  O(1) below 4 GiB. */
+uint64_t graph_size(const struct hd_graph *graph, uint32_t node);
+
+static inline bool graph_is_missing(const struct hd_graph *graph, uint32_t node)
+{
+	return node >= graph->object_count;
+}
+
+static inline bool root_is_weak(const struct graph_root *root)
+{
+	return root->flags & HD_ROOT_WEAK;
+}
+
+/**
+ * The reverse edges, built at the first call (sources ascend in each row).
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_UNSUPPORTED a block of nodes has 2^32 edges or more
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status graph_reverse(struct hd_graph *graph, struct job *job,
+					  const struct csr **ret, struct hd_error *err);
+
+#endif

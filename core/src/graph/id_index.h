@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_GRAPH_ID_INDEX_H
+#define HEAPDUMP_SRC_GRAPH_ID_INDEX_H
+
+#include <stdint.h>
+
+#include "util/error.h"
+
+/** Slices of the range of ids, each with buckets as fine as the ids in it are dense. */
+#define ID_SLICE_BITS 14u
+
+struct id_slice {
+	uint64_t start; /**< lowest id that belongs to it */
+	uint32_t first; /**< position of its first bucket */
+	uint32_t shift; /**< bucket = first + ((id - start) >> shift), at most its last one */
+};
+
+/**
+ * Rank of an id in an ascending array: slice, then bucket, then a binary search in the bucket.  Two
+ * cache misses for ids spread evenly in their slice, logarithmic for any others.  About 4 bytes
+ * per id, and 256 KiB.
+ */
+struct id_index {
+	struct id_slice *slices; /**< slice_count + 1; the last one ends the array */
+	uint32_t *buckets;       /**< rank of the first id in the bucket; ascending, bucket_count + 1 */
+	uint64_t min, max;
+	uint32_t slice_shift, slice_count, bucket_count;
+	uint32_t count; /**< ids */
+};
+
+/**
+ * Build over @p count strictly ascending ids, which the caller keeps and hands to every look-up.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status id_index_init(struct id_index *index, const uint64_t *ids,
+					  uint32_t count, struct hd_error *err);
+
+/** A zeroed index is allowed. */
+void id_index_deinit(struct id_index *index);
+
+/** Rank of @p id, or UINT32_MAX. */
+uint32_t id_index_find(const struct id_index *index, const uint64_t *ids, uint64_t id);
+
+/** Rank of the first id that is not below @p id; count when there is none. */
+uint32_t id_index_lower_bound(const struct id_index *index, const uint64_t *ids, uint64_t id);
+
+/** id_index_find() for @p count ids at once, several times as fast: misses overlap. */
+void id_index_find_all(const struct id_index *index, const uint64_t *ids, const uint64_t *wanted,
+		       uint32_t *ret, size_t count);
+
+#endif

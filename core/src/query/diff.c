@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+int compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+	return order ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct diff_row *x = a, *y = b;
+	return compare_names(x->name, x->name_size, y->name, y->name_size);
+}
+
+/* Order of after - before, more first; differences of 64-bit numbers have a sign and 64 bits. */
+static int compare_growth(uint64_t a_before, uint64_t a_after, uint64_t b_before, uint64_t b_after)
+{
+	bool a_grew = a_after >= a_before, b_grew = b_after >= b_before;
+	if (a_grew != b_grew)
+		return a_grew ? -1 : 1;
+	uint64_t a = a_grew ? a_after - a_before : a_before - a_after;
+	uint64_t b = b_grew ? b_after - b_before : b_before - b_after;
+	int more = (a < b) - (a > b);
+	return a_grew ? more : -more;
+}
+
+static int by_growth(const void *a, const void *b)
+{
+	const struct diff_row *x = a, *y = b;
+	int order =
+		compare_growth(x->size_before, x->size_after, y->size_before, y->size_after);
+	if (!order)
+		order = compare_growth(x->count_before, x->count_after, y->count_before,
+				       y->count_after);
+	return order ? order : by_name(a, b);
+}
+
+static void add_rows(struct diff *diff, const struct hd_graph *graph, bool after)
+{
+	for (uint32_t i = 0; i < graph->type_count; i++) {
+		const struct graph_type *type = &graph->types[i];
+		diff->rows[diff->row_count++] = (struct diff_row){
+			.name = type->name,
+			.name_size = type->name_size,
+			.count_before = after ? 0 : type->count,
+			.size_before = after ? 0 : type->size,
+			.count_after = after ? type->count : 0,
+			.size_after = after ? type->size : 0,
+		};
+	}
+}
+
+/* One row per name, and none for a type that has no objects in either. */
+static void join_rows(struct diff *diff)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < diff->row_count; i++) {
+		const struct diff_row *row = &diff->rows[i];
+		if (!row->count_before && !row->count_after)
+			continue;
+		if (!kept || by_name(&diff->rows[kept - 1], row) != 0) {
+			diff->rows[kept++] = *row;
+			continue;
+		}
+		struct diff_row *to = &diff->rows[kept - 1];
+		to->count_before += row->count_before;
+		to->count_after += row->count_after;
+		to->size_before += row->size_before;
+		to->size_after += row->size_after;
+	}
+	diff->row_count = kept;
+}
+
+enum hd_status diff_init(const struct hd_graph *before, const struct hd_graph *after,
+			 struct diff *ret, struct hd_error *err)
+{
+	struct diff diff = { .row_capacity = (size_t)before->type_count + after->type_count };
+	diff.rows = pages_alloc(diff.row_capacity, sizeof(*diff.rows));
+	if (!diff.rows)
+		return fail_nomem(err);
+	add_rows(&diff, before, false);
+	add_rows(&diff, after, true);
+	if (diff.row_count)
+		qsort(diff.rows, diff.row_count, sizeof(*diff.rows), by_name);
+	join_rows(&diff);
+	if (diff.row_count)
+		qsort(diff.rows, diff.row_count, sizeof(*diff.rows), by_growth);
+	*ret = diff;
+	return HD_OK;
+}
+
+void diff_deinit(struct diff *diff)
+{
+	pages_free(diff->rows, diff->row_capacity, sizeof(*diff->rows));
+	*diff = (struct diff){ 0 };
+}

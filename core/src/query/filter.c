@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/filter.h"
+
+#include <string.h>
+
+#include "util/bitmap.h"
+
+/* Does @p name, from its start, begin with @p part? */
+static bool begins_with(const char *name, size_t size, const char *part)
+{
+	for (;;) {
+		while (*part == '`')
+			part++;
+		while (size && *name == '`') {
+			name++;
+			size--;
+		}
+		if (!*part)
+			return true;
+		if (!size || *name != *part)
+			return false;
+		name++;
+		size--;
+		part++;
+	}
+}
+
+bool name_matches(const char *name, size_t size, const char *part)
+{
+	for (size_t i = 0; i <= size; i++) {
+		if (begins_with(name + i, size - i, part))
+			return true;
+	}
+	return false;
+}
+
+enum hd_status filter_prepare(struct filter *filter, const struct hd_graph *graph,
+			      struct hd_error *err)
+{
+	filter->types = bitmap_alloc(graph->type_count);
+	if (!filter->types)
+		return fail_nomem(err);
+	for (uint32_t i = 0; i < graph->type_count; i++) {
+		const struct graph_type *type = &graph->types[i];
+		bool passes = !filter->has_mt || type->id == filter->mt;
+		if (passes && filter->type_part)
+			passes = type->name &&
+				 name_matches(type->name, type->name_size, filter->type_part);
+		if (passes)
+			(void)bitmap_add(filter->types, i);
+	}
+	filter->first = id_index_lower_bound(&graph->index, graph->ids, filter->begin);
+	filter->last = filter->end ? id_index_lower_bound(&graph->index, graph->ids, filter->end) :
+				     graph->object_count;
+	if (filter->last < filter->first)
+		filter->last = filter->first;
+	return HD_OK;
+}
+
+void filter_deinit(struct filter *filter, const struct hd_graph *graph)
+{
+	if (filter->types)
+		bitmap_free(filter->types, graph->type_count);
+	filter->types = NULL;
+}
+
+static bool passes(const struct filter *filter, const struct hd_graph *graph, uint32_t node)
+{
+	if (!bitmap_has(filter->types, graph->node_types[node]))
+		return false;
+	if (filter->min || filter->max) {
+		uint64_t size = graph_size(graph, node);
+		if (size < filter->min || (filter->max && size > filter->max))
+			return false;
+	}
+	return !filter->live || bitmap_has(filter->live->bitmap, node) != filter->dead;
+}
+
+uint32_t filter_next(const struct filter *filter, const struct hd_graph *graph, uint32_t node)
+{
+	while (node < filter->last && !passes(filter, graph, node))
+		node++;
+	return node;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_QUERY_FILTER_H
+#define HEAPDUMP_SRC_QUERY_FILTER_H
+
+#include "graph/graph.h"
+#include "query/reach.h"
+
+/** Which objects a command is about; zero-initialised: all. */
+struct filter {
+	const char *type_part; /**< the type's name must hold it, backticks aside; NULL: any */
+	bool has_mt;
+	uint64_t mt;		/**< type id, in any section */
+	uint64_t min, max;	/**< bytes; max 0 = no limit */
+	uint64_t begin, end;	/**< ids: begin <= id < end; end 0 = to the last */
+	const struct reach *live; /**< NULL: dead or alive */
+	bool dead;		/**< with live: those that are not in it */
+	uint64_t *types; /**< bitmap of the types that pass; made by filter_prepare() */
+	uint32_t first, last; /**< nodes of the range */
+};
+
+/** Does @p name hold @p part?  Backticks are passed over on both sides. */
+bool name_matches(const char *name, size_t size, const char *part);
+
+/**
+ * Work out what can be known before the first object.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status filter_prepare(struct filter *filter, const struct hd_graph *graph,
+					   struct hd_error *err);
+void filter_deinit(struct filter *filter, const struct hd_graph *graph);
+
+/** The first object from @p node on that passes, or filter->last. */
+uint32_t filter_next(const struct filter *filter, const struct hd_graph *graph, uint32_t node);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/path_tree.h"
+
+#include <stdlib.h>
+
+#include "util/alloc.h"
+#include "util/bitmap.h"
+
+/* How far ahead in the queue memory is asked for: offsets, then rows, then what rows point at. */
+#define AHEAD_OFFSETS 32u
+#define AHEAD_ROWS    16u
+#define AHEAD_NEXT    8u
+
+static void prefetch_for(const struct csr *csr, const uint32_t *next, const uint32_t *queue,
+			 uint64_t head, uint64_t tail)
+{
+	if (head + AHEAD_OFFSETS < tail)
+		__builtin_prefetch(&csr->offsets[queue[head + AHEAD_OFFSETS]]);
+	if (head + AHEAD_ROWS < tail)
+		__builtin_prefetch(&csr->targets[csr_begin(csr, queue[head + AHEAD_ROWS])]);
+	if (head + AHEAD_NEXT < tail) {
+		uint32_t node = queue[head + AHEAD_NEXT];
+		uint64_t begin = csr_begin(csr, node), end = csr_begin(csr, node + 1);
+		for (uint64_t i = begin; i < end && i < begin + 4; i++)
+			__builtin_prefetch(&next[csr->targets[i]], 1);
+	}
+}
+
+static enum hd_status note_start(struct path_tree *tree, uint32_t node, uint32_t distance,
+				 struct hd_error *err)
+{
+	if (!PAGES_RESERVE(tree, starts))
+		return fail_nomem(err);
+	tree->starts[tree->starts_count++] =
+		(struct path_start){ .node = node, .distance = distance };
+	return HD_OK;
+}
+
+static enum hd_status breadth_first(const struct csr *reverse, struct path_tree *tree,
+				    uint32_t *queue, const uint64_t *wanted, struct job *job,
+				    struct hd_error *err)
+{
+	uint32_t *next = tree->next;
+	uint64_t head = 0, tail = 0, level_end = 1;
+	uint32_t distance = 0;
+	queue[tail++] = tree->target;
+	next[tree->target] = tree->target + 1;
+	for (; head < tail; head++) {
+		if (head == level_end) {
+			distance++;
+			level_end = tail;
+		}
+		if (head % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
+			return fail_cancelled(err);
+		prefetch_for(reverse, next, queue, head, tail);
+		uint32_t node = queue[head];
+		if (wanted && bitmap_has(wanted, node))
+			TRY(note_start(tree, node, distance, err));
+		uint64_t end = csr_begin(reverse, node + 1);
+		for (uint64_t i = csr_begin(reverse, node); i < end; i++) {
+			uint32_t source = reverse->targets[i];
+			if (next[source])
+				continue;
+			next[source] = node + 1;
+			queue[tail++] = source;
+		}
+	}
+	tree->reached = tail;
+	return HD_OK;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	uint32_t x = ((const struct path_start *)a)->node;
+	uint32_t y = ((const struct path_start *)b)->node;
+	return x < y ? -1 : x > y;
+}
+
+enum hd_status path_tree_init(struct hd_graph *graph, uint32_t target, const uint64_t *wanted,
+			      struct job *job, struct path_tree *ret, struct hd_error *err)
+{
+	const struct csr *reverse;
+	TRY(graph_reverse(graph, job, &reverse, err));
+	uint32_t count = graph->node_count;
+	struct path_tree tree = { .target = target, .node_count = count };
+	tree.next = pages_alloc(count, sizeof(*tree.next));
+	uint32_t *queue = pages_alloc(count, sizeof(*queue));
+	job_begin(job, "Finding paths", count);
+	enum hd_status status = tree.next && queue ? HD_OK : fail_nomem(err);
+	if (status == HD_OK)
+		status = breadth_first(reverse, &tree, queue, wanted, job, err);
+	pages_free(queue, count, sizeof(*queue));
+	if (status != HD_OK) {
+		path_tree_deinit(&tree);
+		return status;
+	}
+	if (tree.starts_count > 1)
+		qsort(tree.starts, tree.starts_count, sizeof(*tree.starts), compare_starts);
+	*ret = tree;
+	return HD_OK;
+}
+
+void path_tree_deinit(struct path_tree *tree)
+{
+	pages_free(tree->next, tree->node_count, sizeof(*tree->next));
+	pages_free(tree->starts, tree->starts_capacity, sizeof(*tree->starts));
+	*tree = (struct path_tree){ 0 };
+}
+
+uint32_t path_tree_distance(const struct path_tree *tree, uint32_t node)
+{
+	struct path_start key = { .node = node };
+	if (!tree->starts_count)
+		return HD_NONE;
+	const struct path_start *found = bsearch(&key, tree->starts, tree->starts_count,
+						 sizeof(key), compare_starts);
+	return found ? found->distance : HD_NONE;
+}

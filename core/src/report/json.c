@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_quoted(struct out *out, const char *bytes, size_t size)
+{
+	struct text *text = &out->text;
+	text_append(text, "\"", 1);
+	for (size_t i = 0; i < size;) {
+		unsigned char c = (unsigned char)bytes[i];
+		size_t length = utf8_length(bytes + i, size - i);
+		if (!length)
+			text_append(text, "\xef\xbf\xbd", 3);
+		else if (c == '"' || c == '\\')
+			text_printf(text, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			text_printf(text, "\\u%04x", c);
+		else
+			text_append(text, bytes + i, length);
+		i += length ? length : 1;
+	}
+	text_append(text, "\"", 1);
+}
+
+static void put_key(struct json *json, const char *key)
+{
+	uint64_t level = (uint64_t)1 << json->depth;
+	if (json->has_items & level)
+		out_puts(json->out, ", ");
+	json->has_items |= level;
+	if (key) {
+		put_quoted(json->out, key, strlen(key));
+		out_puts(json->out, ": ");
+	}
+}
+
+static void open_level(struct json *json, const char *key, bool array)
+{
+	put_key(json, key);
+	out_puts(json->out, array ? "[" : "{");
+	json->depth++;
+	uint64_t level = (uint64_t)1 << json->depth;
+	json->has_items &= ~level;
+	json->is_array = array ? json->is_array | level : json->is_array & ~level;
+}
+
+void json_object(struct json *json, const char *key)
+{
+	open_level(json, key, false);
+}
+
+void json_array(struct json *json, const char *key)
+{
+	open_level(json, key, true);
+}
+
+void json_end(struct json *json)
+{
+	bool array = json->is_array >> json->depth & 1;
+	json->depth--;
+	out_puts(json->out, array ? "]" : "}");
+	if (!json->depth)
+		out_puts(json->out, "\n");
+}
+
+void json_end_to(struct json *json, unsigned int depth)
+{
+	while (json->depth > depth)
+		json_end(json);
+}
+
+void json_text(struct json *json, const char *key, const char *bytes, size_t size)
+{
+	put_key(json, key);
+	put_quoted(json->out, bytes, size);
+	out_puts(json->out, "");
+}
+
+void json_string(struct json *json, const char *key, const char *string)
+{
+	if (string)
+		json_text(json, key, string, strlen(string));
+	else
+		json_null(json, key);
+}
+
+void json_number(struct json *json, const char *key, uint64_t value)
+{
+	put_key(json, key);
+	out_printf(json->out, "%" PRIu64, value);
+}
+
+void json_address(struct json *json, const char *key, uint64_t value)
+{
+	put_key(json, key);
+	out_printf(json->out, "\"0x%" PRIx64 "\"", value);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+	put_key(json, key);
+	out_puts(json->out, value ? "true" : "false");
+}
+
+void json_null(struct json *json, const char *key)
+{
+	put_key(json, key);
+	out_puts(json->out, "null");
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/out.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FLUSH_SIZE ((size_t)64 << 10)
+
+static const char *const codes[] = {
+	[STYLE_ADDRESS] = "\033[33m",
+	[STYLE_TYPE] = "\033[36m",
+	[STYLE_HEAD] = "\033[1m",
+	[STYLE_NOTE] = "\033[2m",
+};
+
+void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool color)
+{
+	*out = (struct out){ .sink = sink, .width = width, .color = color };
+}
+
+static void send(struct out *out, const char *bytes, size_t size)
+{
+	if (out->stopped || !size)
+		return;
+	out->wrote = true;
+	if (out->sink->write(out->sink->arg, bytes, size) != 0)
+		out->stopped = true;
+}
+
+/* Bytes of @p line that fit in the width; colour codes take no column.  Sets *@p cut. */
+static size_t fitting(const struct out *out, const char *line, size_t size, bool *cut)
+{
+	uint32_t column = 0;
+	size_t fit = 0; /* bytes that leave a column for the mark */
+	for (size_t i = 0; i < size;) {
+		if (line[i] == '\033') {
+			const char *end = memchr(line + i, 'm', size - i);
+			i = end ? (size_t)(end - line) + 1 : size;
+			continue;
+		}
+		size_t length = utf8_length(line + i, size - i);
+		if (column + 1 == out->width)
+			fit = i;
+		if (column == out->width) {
+			*cut = true;
+			return fit;
+		}
+		column++;
+		i += length ? length : 1;
+	}
+	*cut = false;
+	return size;
+}
+
+static void flush_cut(struct out *out)
+{
+	const char *at = out->text.bytes, *end = at + out->text.size;
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t size = (size_t)((newline ? newline : end) - at);
+		bool cut;
+		size_t fit = fitting(out, at, size, &cut);
+		send(out, at, fit);
+		if (cut && out->color)
+			send(out, "\033[0m", 4);
+		if (cut)
+			send(out, "\xe2\x80\xa6", 3);
+		if (newline)
+			send(out, "\n", 1);
+		at = newline ? newline + 1 : end;
+	}
+}
+
+/* Only whole lines leave while there is a width to cut to. */
+static void flush(struct out *out)
+{
+	if (out->text.failed)
+		out->stopped = true;
+	if (!out->text.size)
+		return;
+	if (out->width)
+		flush_cut(out);
+	else
+		send(out, out->text.bytes, out->text.size);
+	out->text.size = 0;
+}
+
+static void flush_if_full(struct out *out)
+{
+	bool at_line_end = out->text.size && out->text.bytes[out->text.size - 1] == '\n';
+	if (out->text.failed || (out->text.size >= FLUSH_SIZE && (!out->width || at_line_end)))
+		flush(out);
+}
+
+void out_deinit(struct out *out)
+{
+	flush(out);
+	text_deinit(&out->text);
+}
+
+void out_puts(struct out *out, const char *string)
+{
+	text_puts(&out->text, string);
+	flush_if_full(out);
+}
+
+static void vprint(struct out *out, const char *format, va_list args)
+{
+	char small[512];
+	int size = vsnprintf(small, sizeof(small), format, args);
+	if (size > 0)
+		text_append(&out->text, small,
+			    (size_t)size < sizeof(small) ? (size_t)size : sizeof(small) - 1);
+}
+
+void out_printf(struct out *out, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vprint(out, format, args);
+	va_end(args);
+	flush_if_full(out);
+}
+
+void out_styled(struct out *out, enum style style, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	if (out->color)
+		text_puts(&out->text, codes[style]);
+	vprint(out, format, args);
+	if (out->color)
+		text_puts(&out->text, "\033[0m");
+	va_end(args);
+	flush_if_full(out);
+}
+
+void out_type(struct out *out, const char *name, size_t size, uint64_t id)
+{
+	if (!name) {
+		out_styled(out, STYLE_NOTE, "<unknown type %" PRIx64 ">", id);
+		return;
+	}
+	if (out->color)
+		text_puts(&out->text, codes[STYLE_TYPE]);
+	text_escape(&out->text, name, size);
+	if (out->color)
+		text_puts(&out->text, "\033[0m");
+	flush_if_full(out);
+}
+
+void out_pad(struct out *out, size_t count)
+{
+	static const char blanks[] = "                                ";
+	while (count) {
+		size_t now = count < sizeof(blanks) - 1 ? count : sizeof(blanks) - 1;
+		text_append(&out->text, blanks, now);
+		count -= now;
+	}
+}

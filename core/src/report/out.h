@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_REPORT_OUT_H
+#define HEAPDUMP_SRC_REPORT_OUT_H
+
+#include <heapdump/session.h>
+
+#include "util/text.h"
+
+/** What a piece of text is, for colours. */
+enum style {
+	STYLE_ADDRESS,
+	STYLE_TYPE,
+	STYLE_HEAD,
+	STYLE_NOTE,
+};
+
+/** The answer on its way to a sink: buffered, cut to a width, coloured when that is on. */
+struct out {
+	const struct hd_sink *sink;
+	struct text text;
+	uint32_t width; /**< cut lines behind this column; 0 = never */
+	bool color;
+	bool stopped; /**< the sink takes no more, or memory is exhausted: end the command */
+	bool wrote;   /**< something has reached the sink */
+};
+
+void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool color);
+/** Hand what is buffered to the sink and free. */
+void out_deinit(struct out *out);
+
+void out_printf(struct out *out, const char *format, ...) HD_PRINTF(2, 3);
+void out_puts(struct out *out, const char *string);
+/** Same in the colour of @p style. */
+void out_styled(struct out *out, enum style style, const char *format, ...) HD_PRINTF(3, 4);
+/** A type name, escaped and in its colour; NULL is shown as <unknown type ID>. */
+void out_type(struct out *out, const char *name, size_t size, uint64_t id);
+/** @p count blanks. */
+void out_pad(struct out *out, size_t count);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_REPORT_PATHS_H
+#define HEAPDUMP_SRC_REPORT_PATHS_H
+
+#include "query/path_tree.h"
+#include "report/json.h"
+#include "util/job.h"
+
+/** A run of one type is folded from this many objects on. */
+#define FOLD_RUN_MIN 5u
+/** The elements that a long path shows at each end. */
+#define FOLD_ENDS 100u
+
+/** How the paths of one answer are written. */
+struct path_report {
+	const struct hd_graph *graph;
+	struct out *out;
+	struct json *json; /**< NULL: text */
+	struct job *job;
+	bool full;	  /**< fold nothing */
+	uint64_t *shown;  /**< text: bitmap of the nodes shown so far, where paths end; or NULL */
+};
+
+/**
+ * Write the path from @p node, which must reach the tree's target, to it.  Text: a line per
+ * element; JSON: the elements of the array that is open.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status path_write(struct path_report *report, const struct path_tree *tree,
+				       uint32_t node, struct hd_error *err);
+
+#endif

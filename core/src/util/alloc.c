@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+#ifdef HD_FAULT_INJECTION
+#include <stdatomic.h>
+
+static _Atomic uint64_t fail_at;
+static _Atomic uint64_t calls;
+
+void alloc_fail_at(uint64_t nth)
+{
+	calls = 0;
+	fail_at = nth;
+}
+
+uint64_t alloc_calls(void)
+{
+	return calls;
+}
+
+static bool refused(void)
+{
+	uint64_t call = ++calls;
+	return fail_at && call >= fail_at;
+}
+#else
+static bool refused(void)
+{
+	return false;
+}
+#endif
+
+void *mem_alloc(size_t count, size_t size)
+{
+	return mem_realloc(NULL, count, size);
+}
+
+void *mem_calloc(size_t count, size_t size)
+{
+	return refused() ? NULL : calloc(count ? count : 1, size);
+}
+
+void *mem_realloc(void *old, size_t count, size_t size)
+{
+	return refused() ? NULL : reallocarray(old, count ? count : 1, size);
+}
+
+char *mem_strndup(const char *text, size_t size)
+{
+	char *copy = mem_alloc(size + 1, 1);
+	if (!copy)
+		return NULL;
+	if (size)
+		memcpy(copy, text, size);
+	copy[size] = '\0';
+	return copy;
+}
+
+void mem_free(void *ptr)
+{
+	free(ptr);
+}
+
+static size_t round_up_page(size_t bytes)
+{
+	return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+}
+
+/* Map @p bytes (a multiple of HUGE_PAGE) at a multiple of HUGE_PAGE. */
+static void *map_pages(size_t bytes)
+{
+	if (bytes + HUGE_PAGE < bytes)
+		return NULL;
+	char *raw = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (raw == MAP_FAILED)
+		return NULL;
+	size_t before = (HUGE_PAGE - (uintptr_t)raw % HUGE_PAGE) % HUGE_PAGE;
+	if (before)
+		(void)munmap(raw, before);
+	if (HUGE_PAGE - before)
+		(void)munmap(raw + before + bytes, HUGE_PAGE - before);
+	(void)madvise(raw + before, bytes, MADV_HUGEPAGE);
+	return raw + before;
+}
+
+void *pages_alloc(size_t count, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+		return NULL;
+	if (bytes < PAGES_MIN)
+		return mem_calloc(count, size);
+	return refused() ? NULL : map_pages(round_up_page(bytes));
+}
+
+void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+		return NULL;
+	size_t old_bytes = old_count * size;
+	size_t keep = round_up_page(bytes), had = round_up_page(old_bytes);
+	if (old_bytes >= PAGES_MIN && bytes >= PAGES_MIN && keep <= had) {
+		if (had > keep)
+			(void)munmap((char *)old + keep, had - keep);
+		/* What stays mapped behind the new end is zero again, for the next growth. */
+		if (bytes < old_bytes)
+			memset((char *)old + bytes, 0, (keep < old_bytes ? keep : old_bytes) - bytes);
+		return refused() ? NULL : old;
+	}
+	void *ptr = pages_alloc(count, size);
+	if (!ptr)
+		return NULL;
+	if (old)
+		memcpy(ptr, old, old_bytes < bytes ? old_bytes : bytes);
+	pages_free(old, old_count, size);
+	return ptr;
+}
+
+void pages_free(void *ptr, size_t count, size_t size)
+{
+	if (ptr && count * size >= PAGES_MIN)
+		(void)munmap(ptr, round_up_page(count * size));
+	else
+		free(ptr);
+}
+
+size_t grown_capacity(size_t capacity, size_t size)
+{
+	size_t more = capacity < 8 ? 8 : capacity + capacity / 2;
+	return more > SIZE_MAX / 4 / size ? 0 : more;
+}
+
+bool pages_grow(void **array, size_t *capacity, size_t size)
+{
+	size_t more = grown_capacity(*capacity, size);
+	void *ptr = more ? pages_resize(*array, *capacity, more, size) : NULL;
+	if (!ptr)
+		return false;
+	*array = ptr;
+	*capacity = more;
+	return true;
+}

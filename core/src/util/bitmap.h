@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UTIL_BITMAP_H
+#define HEAPDUMP_SRC_UTIL_BITMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/alloc.h"
+
+/** One bit per node: an array of 64-bit words. */
+static inline size_t bitmap_words(uint64_t bits)
+{
+	return (size_t)(bits / 64 + 1);
+}
+
+/** Cleared; NULL when memory is exhausted.  To be given to bitmap_free(). */
+static inline uint64_t *bitmap_alloc(uint64_t bits)
+{
+	return pages_alloc(bitmap_words(bits), sizeof(uint64_t));
+}
+
+static inline void bitmap_free(uint64_t *bitmap, uint64_t bits)
+{
+	pages_free(bitmap, bitmap_words(bits), sizeof(uint64_t));
+}
+
+static inline bool bitmap_has(const uint64_t *bitmap, uint64_t bit)
+{
+	return bitmap[bit / 64] >> (bit % 64) & 1;
+}
+
+/** Set a bit; @return whether it was clear. */
+static inline bool bitmap_add(uint64_t *bitmap, uint64_t bit)
+{
+	uint64_t mask = (uint64_t)1 << (bit % 64), word = bitmap[bit / 64];
+	bitmap[bit / 64] = word | mask;
+	return !(word & mask);
+}
+
+#endif

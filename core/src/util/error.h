@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UTIL_ERROR_H
+#define HEAPDUMP_SRC_UTIL_ERROR_H
+
+#include <heapdump/error.h>
+
+/** Fill @p err (which may be NULL) and return @p status, so that a failure is one statement. */
+enum hd_status fail(struct hd_error *err, enum hd_status status, uint64_t address,
+		    const char *format, ...) HD_PRINTF(4, 5);
+
+/** The one failure of every allocation. */
+enum hd_status fail_nomem(struct hd_error *err);
+
+/** Return from the calling function if @p expr is not HD_OK. */
+#define TRY(expr)                                    \
+	do {                                         \
+		enum hd_status try_status_ = (expr); \
+		if (try_status_ != HD_OK)            \
+			return try_status_;          \
+	} while (0)
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/job.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#define MAX_WORKERS   64u
+#define SHOW_INTERVAL 200u /* ms between two progress lines */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void job_begin(struct job *job, const char *what, uint64_t total)
+{
+	if (!job)
+		return;
+	job->what = what;
+	job->total = total;
+	atomic_store(&job->done, 0);
+	if (!job->next_poll)
+		job->next_poll = now_ms() + SHOW_INTERVAL;
+}
+
+bool job_step(struct job *job, unsigned int worker, uint64_t units)
+{
+	if (!job)
+		return true;
+	uint64_t done = atomic_fetch_add_explicit(&job->done, units, memory_order_relaxed) + units;
+	if (worker == 0) {
+		if (job->cancelled && job->cancelled(job->arg))
+			atomic_store(&job->stop, true);
+		uint64_t now = job->progress ? now_ms() : 0;
+		if (job->progress && now >= job->next_poll) {
+			job->next_poll = now + SHOW_INTERVAL;
+			job->shown = true;
+			job->progress(job->arg, job->what, done, job->total);
+		}
+	}
+	return !atomic_load_explicit(&job->stop, memory_order_relaxed);
+}
+
+void job_end(struct job *job)
+{
+	if (job && job->shown)
+		job->progress(job->arg, NULL, 0, 0);
+	if (job)
+		job->shown = false;
+}
+
+enum hd_status fail_cancelled(struct hd_error *err)
+{
+	return fail(err, HD_ERR_CANCELLED, 0, "interrupted");
+}
+
+enum hd_status job_check_memory(const struct job *job, uint64_t bytes, struct hd_error *err)
+{
+	if (!job || !job->max_mem || bytes <= job->max_mem)
+		return HD_OK;
+	return fail(err, HD_ERR_NOMEM, 0,
+		    "this needs about %llu MB, max-mem allows %llu MB: raise it (--max-mem SIZE)",
+		    (unsigned long long)(bytes >> 20), (unsigned long long)(job->max_mem >> 20));
+}
+
+unsigned int job_workers(const struct job *job)
+{
+	if (!job || job->workers < 1)
+		return 1;
+	return job->workers < MAX_WORKERS ? job->workers : MAX_WORKERS;
+}
+
+struct parallel_call {
+	void (*fn)(void *arg, unsigned int index);
+	void *arg;
+	unsigned int index;
+};
+
+static void *parallel_main(void *arg)
+{
+	const struct parallel_call *call = arg;
+	call->fn(call->arg, call->index);
+	return NULL;
+}
+
+void run_parallel(unsigned int count, void (*fn)(void *arg, unsigned int index), void *arg)
+{
+	pthread_t threads[MAX_WORKERS];
+	bool started[MAX_WORKERS] = { false };
+	struct parallel_call calls[MAX_WORKERS];
+	sigset_t all, old;
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (unsigned int i = 1; i < count && i < MAX_WORKERS; i++) {
+		calls[i] = (struct parallel_call){ .fn = fn, .arg = arg, .index = i };
+		started[i] = pthread_create(&threads[i], NULL, parallel_main, &calls[i]) == 0;
+	}
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	for (unsigned int i = 0; i < count; i++) {
+		if (i >= MAX_WORKERS || !started[i])
+			fn(arg, i);
+	}
+	for (unsigned int i = 1; i < count && i < MAX_WORKERS; i++) {
+		if (started[i])
+			(void)pthread_join(threads[i], NULL);
+	}
+}

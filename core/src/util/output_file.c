@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+
+static void deinit(struct output_file *file)
+{
+	if (file->fd >= 0)
+		(void)close(file->fd);
+	mem_free(file->path);
+	mem_free(file->temporary);
+	*file = (struct output_file){ .fd = -1 };
+}
+
+static enum hd_status cannot(const char *path, int error, struct hd_error *err)
+{
+	errno = error;
+	return fail(err, HD_ERR_OS, 0, "%s: cannot write: %s", path, strerrordesc_np(error));
+}
+
+#define NAMES_TRIED 100u
+
+/* A new file beside the final one; it gets the permissions of the one that it will replace. */
+static int open_temporary(struct output_file *file, const struct stat *old)
+{
+	size_t size = strlen(file->path) + 48;
+	file->temporary = mem_alloc(size, 1);
+	if (!file->temporary)
+		return -1;
+	int fd = -1;
+	for (unsigned int i = 0; fd < 0 && i < NAMES_TRIED; i++) {
+		(void)snprintf(file->temporary, size, "%s.%ld-%u.part", file->path, (long)getpid(), i);
+		fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+	}
+	if (fd >= 0 && old)
+		(void)fchmod(fd, old->st_mode & 07777);
+	return fd;
+}
+
+enum hd_status output_file_open(struct output_file *file, const char *path, struct hd_error *err)
+{
+	*file = (struct output_file){ .fd = -1 };
+	/* A symbolic link keeps pointing: what it points to is replaced. */
+	char *real = realpath(path, NULL);
+	const char *name = real ? real : path;
+	file->path = mem_strndup(name, strlen(name));
+	free(real);
+	if (!file->path)
+		return fail_nomem(err);
+	struct stat old;
+	bool exists = stat(path, &old) == 0;
+	errno = 0;
+	if (exists && S_ISDIR(old.st_mode))
+		errno = EISDIR;
+	else if (exists && !S_ISREG(old.st_mode))
+		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	else
+		file->fd = open_temporary(file, exists ? &old : NULL);
+	if (file->fd >= 0)
+		return HD_OK;
+	int error = errno;
+	enum hd_status status = error ? cannot(path, error, err) : fail_nomem(err);
+	deinit(file);
+	return status;
+}
+
+bool output_file_write(struct output_file *file, const char *bytes, size_t size)
+{
+	while (size && !file->error) {
+		ssize_t wrote = write(file->fd, bytes, size);
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0) {
+			file->error = wrote < 0 ? errno : EIO;
+			break;
+		}
+		bytes += wrote;
+		size -= (size_t)wrote;
+	}
+	return !file->error;
+}
+
+enum hd_status output_file_commit(struct output_file *file, struct hd_error *err)
+{
+	int error = file->error;
+	if (!error && file->temporary && fsync(file->fd) != 0)
+		error = errno;
+	if (!error && close(file->fd) != 0)
+		error = errno;
+	if (!error) {
+		file->fd = -1;
+		if (file->temporary && rename(file->temporary, file->path) != 0)
+			error = errno;
+	}
+	if (error) {
+		enum hd_status status = cannot(file->path, error, err);
+		output_file_abandon(file);
+		return status;
+	}
+	deinit(file);
+	return HD_OK;
+}
+
+void output_file_abandon(struct output_file *file)
+{
+	if (file->temporary)
+		(void)unlink(file->temporary);
+	deinit(file);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UTIL_OUTPUT_FILE_H
+#define HEAPDUMP_SRC_UTIL_OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/error.h"
+
+/**
+ * A file that appears under its name only when it is complete: it is written beside it under
+ * another name and renamed at the end.  What exists and is no regular file (/dev/null, a FIFO) is
+ * written straight.
+ */
+struct output_file {
+	int fd;
+	char *path;
+	char *temporary; /**< NULL: written straight */
+	int error;	 /**< errno of the first failed write, or 0 */
+};
+
+/**
+ * @param[in] path Borrowed for the call.
+ * @retval HD_OK
+ * @retval HD_ERR_OS the directory cannot be written, @p path is a directory, ...
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status output_file_open(struct output_file *file, const char *path,
+					     struct hd_error *err);
+
+/** Write all of @p size bytes; false once that failed: output_file_commit() says why. */
+bool output_file_write(struct output_file *file, const char *bytes, size_t size);
+
+/** Make the file appear; on failure nothing of it is left. */
+HD_NODISCARD enum hd_status output_file_commit(struct output_file *file, struct hd_error *err);
+
+/** Give up: nothing of it is left. */
+void output_file_abandon(struct output_file *file);
+
+#endif

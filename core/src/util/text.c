@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+void text_deinit(struct text *text)
+{
+	mem_free(text->bytes);
+	*text = (struct text){ 0 };
+}
+
+/* Room for @p size more bytes and the NUL. */
+static bool reserve(struct text *text, size_t size)
+{
+	if (text->failed)
+		return false;
+	if (text->capacity - text->size > size)
+		return true;
+	size_t capacity = text->capacity + text->capacity / 2;
+	if (capacity < text->size + size + 1)
+		capacity = text->size + size + 64;
+	char *bytes = mem_realloc(text->bytes, capacity, 1);
+	if (!bytes) {
+		text->failed = true;
+		return false;
+	}
+	text->bytes = bytes;
+	text->capacity = capacity;
+	return true;
+}
+
+void text_append(struct text *text, const char *bytes, size_t size)
+{
+	if (!size || !reserve(text, size))
+		return;
+	memcpy(text->bytes + text->size, bytes, size);
+	text->size += size;
+	text->bytes[text->size] = '\0';
+}
+
+void text_puts(struct text *text, const char *string)
+{
+	text_append(text, string, strlen(string));
+}
+
+void text_printf(struct text *text, const char *format, ...)
+{
+	char small[256];
+	va_list args;
+	va_start(args, format);
+	int size = vsnprintf(small, sizeof(small), format, args);
+	va_end(args);
+	if (size < 0)
+		return;
+	if ((size_t)size < sizeof(small)) {
+		text_append(text, small, (size_t)size);
+		return;
+	}
+	if (!reserve(text, (size_t)size))
+		return;
+	va_start(args, format);
+	(void)vsnprintf(text->bytes + text->size, (size_t)size + 1, format, args);
+	va_end(args);
+	text->size += (size_t)size;
+}
+
+size_t utf8_length(const char *bytes, size_t size)
+{
+	unsigned char first = (unsigned char)bytes[0];
+	if (first < 0x80)
+		return 1;
+	size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+	if (first < 0xc2 || first > 0xf4 || length > size)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if (((unsigned char)bytes[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	unsigned char second = (unsigned char)bytes[1];
+	bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+	bool surrogate = first == 0xed && second > 0x9f;
+	bool beyond = first == 0xf4 && second > 0x8f;
+	return overlong || surrogate || beyond ? 0 : length;
+}
+
+void text_escape(struct text *text, const char *bytes, size_t size)
+{
+	size_t plain = 0; /* bytes before i that wait to be appended as they are */
+	for (size_t i = 0; i < size;) {
+		unsigned char c = (unsigned char)bytes[i];
+		size_t length = utf8_length(bytes + i, size - i);
+		/* C1 controls are two bytes in UTF-8 and move a terminal's cursor as well. */
+		bool control = c < 0x20 || c == 0x7f ||
+			       (length == 2 && c == 0xc2 && (unsigned char)bytes[i + 1] < 0xa0);
+		if (length && !control) {
+			i += length;
+			plain += length;
+			continue;
+		}
+		text_append(text, bytes + i - plain, plain);
+		plain = 0;
+		if (!length)
+			text_printf(text, "\\x%02x", c);
+		else
+			text_printf(text, "\\u%04x", length == 2 ? (unsigned char)bytes[i + 1] : c);
+		i += length ? length : 1;
+	}
+	text_append(text, bytes + size - plain, plain);
+}
+
+const char *format_thousands(uint64_t value, char *buf)
+{
+	char digits[21];
+	int count = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+	char *out = buf;
+	for (int i = 0; i < count; i++) {
+		if (i && (count - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return buf;
+}
+
+static bool parse_digits(const char **string, unsigned int base, uint64_t *ret)
+{
+	uint64_t value = 0;
+	const char *at = *string;
+	for (; hex_value(*at) >= 0 && (unsigned int)hex_value(*at) < base; at++) {
+		if (__builtin_mul_overflow(value, base, &value) ||
+		    __builtin_add_overflow(value, (unsigned int)hex_value(*at), &value))
+			return false;
+	}
+	if (at == *string)
+		return false;
+	*string = at;
+	*ret = value;
+	return true;
+}
+
+static bool skip_0x(const char **string)
+{
+	if ((*string)[0] != '0' || ((*string)[1] | 0x20) != 'x')
+		return false;
+	*string += 2;
+	return true;
+}
+
+bool parse_number(const char *string, uint64_t *ret)
+{
+	uint64_t value;
+	unsigned int base = skip_0x(&string) ? 16 : 10;
+	if (!parse_digits(&string, base, &value))
+		return false;
+	const char *suffixes = "kmg";
+	const char *suffix = *string ? strchr(suffixes, *string | 0x20) : NULL;
+	if (suffix) {
+		if (__builtin_mul_overflow(value, (uint64_t)1 << (10 * (suffix - suffixes + 1)),
+					   &value))
+			return false;
+		string++;
+	}
+	if (*string)
+		return false;
+	*ret = value;
+	return true;
+}
+
+bool parse_address(const char *string, uint64_t *ret)
+{
+	uint64_t sum = 0;
+	char sign = '+';
+	for (;;) {
+		uint64_t value;
+		(void)skip_0x(&string);
+		if (!parse_digits(&string, 16, &value))
+			return false;
+		sum = sign == '+' ? sum + value : sum - value;
+		if (!*string)
+			break;
+		sign = *string++;
+		if (sign != '+' && sign != '-')
+			return false;
+	}
+	*ret = sum;
+	return true;
+}

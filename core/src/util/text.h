@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UTIL_TEXT_H
+#define HEAPDUMP_SRC_UTIL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** A growing string; zero-initialised is empty.  Once an append fails it stays failed. */
+struct text {
+	char *bytes; /**< NUL-terminated when not NULL */
+	size_t size, capacity;
+	bool failed; /**< memory was exhausted: the text is incomplete */
+};
+
+void text_deinit(struct text *text);
+void text_append(struct text *text, const char *bytes, size_t size);
+void text_puts(struct text *text, const char *string);
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/**
+ * Append @p size bytes for a person to read: control characters as \u001b, bytes that are no UTF-8
+ * as \xff, all else as it is.
+ */
+void text_escape(struct text *text, const char *bytes, size_t size);
+
+/** Bytes of the UTF-8 character at @p bytes (1 to 4), or 0 when it is none; @p size > 0. */
+size_t utf8_length(const char *bytes, size_t size);
+
+/** Value of a hexadecimal digit, or -1. */
+static inline int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	char lower = (char)(c | 0x20);
+	return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+/** Decimal with a comma between thousands; @p buf of 27 bytes always does.  Returns @p buf. */
+const char *format_thousands(uint64_t value, char *buf);
+
+/**
+ * Parse a number with an optional suffix K, M, G (powers of 1,024), decimal or 0x-hexadecimal;
+ * all of @p string must be used.
+ */
+bool parse_number(const char *string, uint64_t *ret);
+
+/** Parse hexadecimal, 0x allowed, words joined by + or -: 0x1ce000+56-8.  Sums wrap at 2^64. */
+bool parse_address(const char *string, uint64_t *ret);
+
+#endif

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Fail if a source file includes a layer above its own, or if the include graph has a cycle.
+
+The table is the architecture: a folder of core/src may include the folders named on its line,
+itself, and core/include.  The shell program and the plug-ins see the public headers alone.
+"""
+from __future__ import annotations
+
+import pathlib
+import re
+import sys
+
+MAY_INCLUDE = {
+    "util": "",
+    "graph": "util",
+    "format": "util graph",
+    "query": "util graph",
+    "report": "util graph query",
+    "session": "util graph format query",
+    "command": "util graph format query report session",
+}
+FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+SOURCE = re.compile(r"\.(c|h|cpp|hpp)$")
+
+
+def sources(folder: pathlib.Path) -> list[pathlib.Path]:
+    """C and C++ files below a folder, in a fixed order."""
+    return sorted(path for path in folder.rglob("*") if SOURCE.search(path.name))
+
+
+def check_core(src: pathlib.Path, bad: list[str]) -> dict[str, list[str]]:
+    """Check each include of core/src against the table; return who includes what."""
+    graph: dict[str, list[str]] = {}
+    for path in sources(src):
+        name = path.relative_to(src).as_posix()
+        layer = name.split("/")[0]
+        graph[name] = INCLUDE.findall(path.read_text(encoding="utf-8"))
+        if layer not in MAY_INCLUDE:
+            bad.append(f"{name}: folder {layer} has no line in {sys.argv[0]}")
+            continue
+        for target in graph[name]:
+            other = target.split("/")[0]
+            if other != layer and other not in MAY_INCLUDE[layer].split():
+                bad.append(f"{name}: layer {layer} may not include {target}")
+            elif not (src / target).is_file():
+                bad.append(f"{name}: {target} is not the path of a file in core/src")
+    return graph
+
+
+def check_cycles(graph: dict[str, list[str]], bad: list[str]) -> None:
+    """Report each cycle of includes."""
+    state: dict[str, str] = {}
+
+    def visit(node: str, trail: list[str]) -> None:
+        if state.get(node) == "open":
+            bad.append("cycle: " + " -> ".join(trail + [node]))
+        if node in state:
+            return
+        state[node] = "open"
+        for target in graph.get(node, ()):
+            visit(target, trail + [node])
+        state[node] = "done"
+
+    for node in graph:
+        visit(node, [])
+
+
+def check_front_end(root: pathlib.Path, folder: str, bad: list[str]) -> int:
+    """Check that a front end includes nothing of core/src; return how many files it has."""
+    files = sources(root / folder)
+    for path in files:
+        for target in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            beside = (path.parent / target, root / folder / "src" / target)
+            if not any(own.is_file() for own in beside):
+                name = path.relative_to(root).as_posix()
+                bad.append(f"{name}: a front end may not include {target}")
+    return len(files)
+
+
+def main(root: pathlib.Path) -> int:
+    """Check everything below a root."""
+    bad: list[str] = []
+    graph = check_core(root / "core" / "src", bad)
+    check_cycles(graph, bad)
+    count = len(graph) + sum(check_front_end(root, name, bad) for name in FRONT_ENDS)
+    print("\n".join(bad) or f"layers: {count} files, no violation")
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Keep files and functions small.
+
+Fail: a function of more than 100 lines, includes more than 6 deep, more than 12 local includes in
+one file.  Warn: a file of more than 600 lines, a header of more than 200, a function of more than
+60 lines.
+"""
+from __future__ import annotations
+
+import ast
+import pathlib
+import re
+import sys
+
+FILE_WARN, HEADER_WARN, FUNCTION_WARN = 600, 200, 60
+FUNCTION_FAIL, DEPTH_FAIL, INCLUDES_FAIL = 100, 6, 12
+FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "scripts", "tests")
+LOCAL = re.compile(r'^\s*#\s*include\s+["<]((?:heapdump/)?[^">]+)[">]', re.M)
+HEAD_END = re.compile(r"(\)|\bconst|\boverride|\bnoexcept|,)\s*$")
+
+
+def c_functions(lines: list[str]) -> list[tuple[int, int]]:
+    """First line and length of each function body: a brace alone on its line opens one."""
+    result = []
+    start, indent = 0, ""
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if (
+            not start
+            and text == "{"
+            and number > 1
+            and HEAD_END.search(lines[number - 2])
+        ):
+            start, indent = number, line[: line.index("{")]
+        elif start and text in ("}", "};") and line.startswith(indent + "}"):
+            result.append((start, number - start + 1))
+            start = 0
+    return result
+
+
+def python_functions(text: str) -> list[tuple[int, int]]:
+    """First line and length of each function."""
+    result = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            end = node.end_lineno or node.lineno
+            result.append((node.lineno, end - node.lineno + 1))
+    return result
+
+
+class Includes:
+    """Who includes which of our files."""
+
+    def __init__(self, root: pathlib.Path) -> None:
+        self.roots = (root / "core" / "src", root / "core" / "include")
+        self.depths: dict[pathlib.Path, int] = {}
+
+    def of(self, path: pathlib.Path) -> list[pathlib.Path]:
+        """Our files that a file includes."""
+        result = []
+        for name in LOCAL.findall(path.read_text(encoding="utf-8")):
+            for folder in (path.parent, path.parent.parent / "src", *self.roots):
+                if (folder / name).is_file():
+                    result.append((folder / name).resolve())
+                    break
+        return result
+
+    def depth(self, path: pathlib.Path) -> int:
+        """Longest chain of includes below a file; a cycle is check_layers.py's business."""
+        path = path.resolve()
+        if path not in self.depths:
+            self.depths[path] = 0
+            self.depths[path] = max(
+                (1 + self.depth(p) for p in self.of(path)), default=0
+            )
+        return self.depths[path]
+
+
+def main(root: pathlib.Path) -> int:
+    """Check everything below a root."""
+    warnings: list[str] = []
+    errors: list[str] = []
+    includes = Includes(root)
+    count = 0
+    for path in sorted(
+        path for folder in FOLDERS for path in (root / folder).rglob("*")
+    ):
+        if path.suffix not in (".c", ".h", ".cpp", ".hpp", ".py"):
+            continue
+        count += 1
+        name = path.relative_to(root).as_posix()
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        limit = HEADER_WARN if path.suffix in (".h", ".hpp") else FILE_WARN
+        if len(lines) > limit:
+            warnings.append(f"{name}: {len(lines)} lines, more than {limit}")
+        is_python = path.suffix == ".py"
+        for start, size in python_functions(text) if is_python else c_functions(lines):
+            message = f"{name}:{start}: a function of {size} lines"
+            if size > FUNCTION_FAIL:
+                errors.append(f"{message}, more than {FUNCTION_FAIL}")
+            elif size > FUNCTION_WARN:
+                warnings.append(message)
+        if is_python:
+            continue
+        if len(includes.of(path)) > INCLUDES_FAIL:
+            errors.append(f"{name}: more than {INCLUDES_FAIL} local includes")
+        if includes.depth(path) > DEPTH_FAIL:
+            errors.append(
+                f"{name}: includes are {includes.depth(path)} deep, not {DEPTH_FAIL}"
+            )
+    for message in warnings:
+        print(f"warning: {message}")
+    for message in errors:
+        print(f"error: {message}")
+    print(f"sizes: {count} files, {len(warnings)} warnings, {len(errors)} errors")
+    return int(bool(errors))
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))

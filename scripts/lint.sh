@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# lint.sh [--all]: formatting, layers, sizes, shellcheck, black, mypy, cppcheck and clang-tidy.
+#
+# clang-tidy takes minutes for everything: without --all it looks at the files of core/src and core/cli
+# that differ from the last commit.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+all=false
+case "${1:-}" in
+--all) all=true ;;
+"") ;;
+*)
+    echo "usage: lint.sh [--all]" >&2
+    exit 2
+    ;;
+esac
+failed=()
+
+check() {
+    local name=$1 start=$SECONDS
+    shift
+    if "$@"; then
+        echo "lint: $name: ok ($((SECONDS - start)) s)"
+    else
+        echo "lint: $name: FAILED" >&2
+        failed+=("$name")
+    fi
+}
+
+files() {
+    find core gdb-plugin lldb-plugin tests scripts .ci -type f "$@" \
+        -not -path '*/__pycache__/*' | LC_ALL=C sort
+}
+
+check_format() {
+    files \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp' \) -print0 | tr -d '\n' |
+        xargs -0 -r clang-format-14 --dry-run -Werror
+}
+
+check_python() {
+    local folder status=0
+    # One folder at a time: test scripts of different folders may share a name.
+    while read -r folder; do
+        MYPYPATH=gdb-plugin mypy --ignore-missing-imports --no-error-summary --disable-error-code override \
+            --cache-dir build/mypy "$folder"/*.py || status=1
+    done < <(files -name '*.py' | xargs -r -n 1 dirname | sort -u)
+    return "$status"
+}
+
+check_shell() {
+    {
+        files -name '*.sh'
+        echo .ci/run
+    } | xargs shellcheck
+}
+
+check_black() {
+    files -name '*.py' | xargs -r black --quiet --check --diff
+}
+
+check_cppcheck() {
+    cppcheck --quiet --std=c11 --enable=warning,portability --error-exitcode=1 --inline-suppr \
+        --suppress=normalCheckLevelMaxBranches -j "$(nproc)" -D__GNUC__ -DHD_API= -DHD_NODISCARD= \
+        -DHD_VERSION='"0"' -I core/include -I core/src core/src core/cli
+}
+
+tidy_files() {
+    local changed
+    if ! $all && git rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
+        changed=$({
+            git diff --name-only --diff-filter=d HEAD
+            git ls-files --others --exclude-standard
+        } 2>/dev/null)
+        grep -E '^core/(src|cli)/.*\.c$' <<<"$changed"
+    else
+        find core/src core/cli -name '*.c'
+    fi
+}
+
+check_tidy() {
+    local list
+    list=$(tidy_files | LC_ALL=C sort -u)
+    if [ -z "$list" ]; then
+        echo "clang-tidy: no file of the core differs from the last commit (--all: everything)"
+        return 0
+    fi
+    echo "clang-tidy: $(wc -l <<<"$list") files"
+    [ -f build/compile_commands.json ] || cmake -S . -B build >/dev/null || return 1
+    # The flags are gcc's: clang does not know all of its warnings.
+    xargs -P "$(nproc)" -n 4 clang-tidy-14 -p build --quiet \
+        --extra-arg=-Wno-unknown-warning-option <<<"$list" 2>&1 |
+        grep -v -E '^[0-9]+ warnings? (generated|treated)|^$'
+    return "${PIPESTATUS[0]}"
+}
+
+mkdir -p build
+check "clang-format" check_format
+check "layers" python3 scripts/check_layers.py
+check "sizes" python3 scripts/check_sizes.py
+check "shellcheck" check_shell
+check "black" check_black
+check "mypy" check_python
+check "cppcheck" check_cppcheck
+check "clang-tidy" check_tidy
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "lint: failed: ${failed[*]}" >&2
+    exit 1
+fi
+echo "lint: everything is clean"

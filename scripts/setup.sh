@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Install the Debian 12 packages that building, testing and linting need.  When all are there it does
+# nothing and needs no network.
+set -eu
+
+packages="
+    gcc g++ libc6-dev make cmake pkg-config python3
+    libedit-dev libcunit1-dev
+    gdb lldb-14 liblldb-14-dev
+    clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+    cppcheck shellcheck black mypy
+"
+
+missing=""
+for package in $packages; do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || status=""
+    [ "$status" = installed ] || missing="$missing $package"
+done
+if [ -z "$missing" ]; then
+    echo "setup: every package is installed"
+    exit 0
+fi
+
+if [ "$(id -u)" -eq 0 ]; then
+    as_root() { env "$@"; }
+elif command -v sudo >/dev/null; then
+    as_root() { sudo env "$@"; }
+else
+    echo "setup: run as root, or install sudo; these packages are missing:$missing" >&2
+    exit 1
+fi
+echo "setup: installing$missing"
+as_root DEBIAN_FRONTEND=noninteractive apt-get update -q </dev/null
+# shellcheck disable=SC2086 # one word per package
+as_root DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+    $missing </dev/null

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Everything that must pass: unit, golden, property, fault and debugger tests of a release build, the
+# same without debuggers under AddressSanitizer and UBSan, an installation, and lint.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+jobs=$(nproc)
+
+step() {
+    printf '\n=== %s\n' "$*"
+}
+
+# build_and_test FOLDER CTEST_OPTIONS -- CMAKE_OPTIONS
+build_and_test() {
+    local folder=$1 ctest_options=()
+    shift
+    while [ "$1" != -- ]; do
+        ctest_options+=("$1")
+        shift
+    done
+    shift
+    step "build $folder"
+    cmake -S . -B "$folder" "$@"
+    cmake --build "$folder" -j "$jobs"
+    step "test $folder"
+    ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" \
+        "${ctest_options[@]}" 2>&1 | tee "$folder/test.log"
+}
+
+step "packages"
+scripts/setup.sh
+build_and_test build -- -DCMAKE_BUILD_TYPE=Release -DHD_TESTS=ON -DHD_LLDB=ON
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+build_and_test build-asan -LE debugger -- -DCMAKE_BUILD_TYPE=Release -DHD_SANITIZE=ON \
+    -DHD_TESTS=ON -DHD_LLDB=OFF
+step "install"
+tests/install_test.sh build
+step "lint"
+scripts/lint.sh
+
+step "result"
+for folder in build build-asan; do
+    printf '%s: ' "$folder"
+    grep 'tests passed' "$folder/test.log"
+done
+echo "all tests passed"

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "format/rpm_reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool swallow(void *arg, const char *bytes, size_t size)
+{
+	(void)arg;
+	(void)bytes;
+	(void)size;
+	return true;
+}
+
+/* Any bytes as a text log, strict and lenient: no crash, no hang; what is read can be written. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	for (int lenient = 0; lenient < 2; lenient++) {
+		const struct format_options options = { .lenient = lenient };
+		struct job job = { .workers = 1, .max_mem = (uint64_t)1 << 30 };
+		struct hd_graph *graph = NULL;
+		struct hd_error err;
+		if (rpm_read(fd, size, "fuzz", &options, &job, &graph, &err) != HD_OK)
+			continue;
+		if (rpm_write(graph, NULL, swallow, NULL, &err) != HD_OK)
+			abort();
+		graph_destroy(graph);
+	}
+	(void)close(fd);
+	return 0;
+}
