@@ -27,7 +27,7 @@ struct words {
 	char *storage;
 	const char **argv;
 	int argc;
-	char pipe; /**< '|', '>', 'A' for >>, or 0 */
+	char pipe;        /**< '|', '>', 'A' for >>, or 0 */
 	const char *rest; /**< what follows it */
 	bool open_quote;
 };

@@ -30,13 +30,14 @@ static int is_cancelled(void *arg)
 static void show_progress(void *arg, const char *what, uint64_t done, uint64_t total)
 {
 	(void)arg;
-	if (!what)
+	if (!what) {
 		(void)fputs("\r\033[K", stderr);
-	else if (total)
+	} else if (total) {
 		(void)fprintf(stderr, "\r%s... %d%%\033[K", what,
 			      (int)(100.0 * (double)(done < total ? done : total) / (double)total));
-	else
+	} else {
 		(void)fprintf(stderr, "\r%s...\033[K", what);
+	}
 	(void)fflush(stderr);
 }
 
@@ -158,12 +159,14 @@ static int run_special(struct cli *cli, const char *arg)
 		(void)printf("heapdump %s\n", hd_version());
 		return HD_EXIT_OK;
 	}
-	if (strcmp(arg, "--print-gdbinit") == 0)
+	if (strcmp(arg, "--print-gdbinit") == 0) {
 		return print_init("source", "../" HD_DATADIR "/heapdump/gdb/heapdump.py",
 				  "../gdb-plugin/heapdump.py");
-	if (strcmp(arg, "--print-lldbinit") == 0)
+	}
+	if (strcmp(arg, "--print-lldbinit") == 0) {
 		return print_init("plugin load", "../" HD_LIBDIR "/heapdump/libheapdump_lldb.so",
 				  "libheapdump_lldb.so");
+	}
 	return -1;
 }
 

@@ -28,7 +28,8 @@ static int run_redirected(struct cli *cli, const struct words *words)
 	FILE *pipe = NULL;
 	int to = -1;
 	if (words->pipe == '|') {
-		pipe = popen(words->rest, "w");
+		/* the user's own command line, typed at the prompt */
+		pipe = popen(words->rest, "w"); // NOLINT(cert-env33-c)
 		to = pipe ? fileno(pipe) : -1;
 	} else {
 		int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
@@ -47,12 +48,13 @@ static int run_redirected(struct cli *cli, const struct words *words)
 		(void)dup2(saved, STDOUT_FILENO);
 	} else {
 		(void)fprintf(stderr, "heapdump: cannot write to %s: %s\n", words->rest,
-			      strerror(errno));
+			      strerrordesc_np(errno));
 	}
-	if (pipe)
+	if (pipe) {
 		(void)pclose(pipe);
-	else if (to >= 0)
+	} else if (to >= 0) {
 		(void)close(to);
+	}
 	if (saved >= 0)
 		(void)close(saved);
 	return status;
@@ -78,9 +80,10 @@ static int run_line(struct cli *cli, const char *line, bool *quit)
 	} else if (words.argc && !comment) {
 		*quit = strcmp(words.argv[0], "quit") == 0 || strcmp(words.argv[0], "exit") == 0 ||
 			strcmp(words.argv[0], "q") == 0;
-		if (!*quit)
-			status = words.pipe ? run_redirected(cli, &words) :
-					      cli_run(cli, words.argc, words.argv);
+		if (!*quit) {
+			status = words.pipe ? run_redirected(cli, &words)
+					    : cli_run(cli, words.argc, words.argv);
+		}
 	}
 	words_deinit(&words);
 	return status;
@@ -193,7 +196,8 @@ static unsigned char complete(EditLine *el, int character)
 		return CC_ERROR;
 	}
 	size_t size = strlen(line);
-	bool fresh = !size || (!words.open_quote && (line[size - 1] == ' ' || line[size - 1] == '\t'));
+	bool fresh =
+		!size || (!words.open_quote && (line[size - 1] == ' ' || line[size - 1] == '\t'));
 	if (fresh)
 		words.argv[words.argc++] = "";
 	struct candidates found = { 0 };

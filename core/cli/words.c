@@ -10,12 +10,14 @@ static const char *take_word(const char *at, char **to, char *quote)
 {
 	for (; *at; at++) {
 		if (*quote) {
-			if (*at == *quote)
+			if (*at == *quote) {
 				*quote = '\0';
-			else if (*quote == '"' && *at == '\\' && (at[1] == '"' || at[1] == '\\'))
+			} else if (*quote == '"' && *at == '\\' &&
+				   (at[1] == '"' || at[1] == '\\')) {
 				*(*to)++ = *++at;
-			else
+			} else {
 				*(*to)++ = *at;
+			}
 		} else if (*at == '"' || *at == '\'') {
 			*quote = *at;
 		} else if (*at == '\\' && at[1]) {

@@ -110,7 +110,7 @@ static double timed_path_query(struct hd_graph *graph, uint32_t target, unsigned
 	struct path_tree tree;
 	struct hd_error err;
 	double start = seconds();
-	check(path_tree_init(graph, target, &job, &tree, &err), &err);
+	check(path_tree_init(graph, target, NULL, &job, &tree, &err), &err);
 	path_tree_deinit(&tree);
 	return seconds() - start;
 }

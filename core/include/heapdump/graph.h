@@ -39,9 +39,9 @@ enum hd_root_flag {
 
 /** One object. */
 struct hd_object {
-	uint64_t id;   /**< address or id, as the file gives it */
-	uint64_t size; /**< bytes; 0 for a missing node */
-	uint32_t type; /**< index for hd_graph_type(); HD_NONE for a missing node */
+	uint64_t id;      /**< address or id, as the file gives it */
+	uint64_t size;    /**< bytes; 0 for a missing node */
+	uint32_t type;    /**< index for hd_graph_type(); HD_NONE for a missing node */
 	uint32_t missing; /**< 1 when the file refers to the id but does not define it */
 	uint64_t reference_count;
 };

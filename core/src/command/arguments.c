@@ -17,7 +17,10 @@ const struct option common_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-enum { COMMON_JSON, COMMON_LENIENT };
+enum {
+	COMMON_JSON,
+	COMMON_LENIENT
+};
 
 static bool is_option(const char *word)
 {
@@ -113,23 +116,24 @@ static enum hd_status parse_value(const struct call *call, const struct option *
 				  struct value *ret)
 {
 	const char *dash = option ? "-" : "";
-	if (kind == VALUE_NUMBER && !parse_number(text, &ret->number))
+	if (kind == VALUE_NUMBER && !parse_number(text, &ret->number)) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "%s%s is a number (decimal, or 0x...), not \"%.40s\"", dash, name,
 			    text);
-	if (kind == VALUE_ADDRESS && !parse_address(text, &ret->number))
+	}
+	if (kind == VALUE_ADDRESS && !parse_address(text, &ret->number)) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "%s%s is a hexadecimal id such as 1ce056 or 1ce000+56, not \"%.40s\"",
 			    dash, name, text);
-	if (kind == VALUE_CHOICE && !is_choice(option->choices, text))
+	}
+	if (kind == VALUE_CHOICE && option && !is_choice(option->choices, text))
 		return bad_choice(call, option, text);
 	ret->given = true;
 	ret->text = text;
 	return HD_OK;
 }
 
-static enum hd_status apply_common(struct call *call, const struct option *option,
-				   const char *text)
+static enum hd_status apply_common(struct call *call, const struct option *option, const char *text)
 {
 	switch (option - common_options) {
 	case COMMON_JSON:
@@ -153,13 +157,15 @@ static enum hd_status parse_option(struct call *call, int argc, const char *cons
 	const char *value = strchr(word, '=');
 	if (value && option->kind == VALUE_NONE)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-%s takes no value", option->name);
-	if (value)
+	if (value) {
 		value++;
-	else if (option->kind != VALUE_NONE && *index + 1 < argc)
+	} else if (option->kind != VALUE_NONE && *index + 1 < argc) {
 		value = argv[++*index];
-	if (option->kind != VALUE_NONE && !value)
+	}
+	if (option->kind != VALUE_NONE && !value) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-%s needs a value: -%s %s",
 			    option->name, option->name, option->value);
+	}
 	struct value parsed = { .given = true };
 	if (option->kind != VALUE_NONE)
 		TRY(parse_value(call, option, option->kind, option->name, value, &parsed));
@@ -189,10 +195,11 @@ enum hd_status arguments_parse(struct call *call, int argc, const char *const *a
 		}
 	}
 	const struct word *next = &call->command->words[count];
-	if (next->name && !next->optional)
-		return usage(call, next->kind == VALUE_FILE ? "a file is missing" :
-							      "an id is missing",
+	if (next->name && !next->optional) {
+		return usage(call,
+			     next->kind == VALUE_FILE ? "a file is missing" : "an id is missing",
 			     "");
+	}
 	return HD_OK;
 }
 
@@ -208,8 +215,8 @@ static enum value_kind kind_of_word(const struct command *command, int index,
 		if (!options_end && strcmp(argv[i], "--") == 0) {
 			options_end = true;
 		} else if (!options_end && is_option(argv[i])) {
-			bool takes_next = option && option->kind != VALUE_NONE &&
-					  !strchr(argv[i], '=');
+			bool takes_next =
+				option && option->kind != VALUE_NONE && !strchr(argv[i], '=');
 			if (takes_next && i + 1 == index)
 				return option->kind;
 			i += takes_next;

@@ -6,7 +6,10 @@
 #include "query/diff.h"
 #include "query/filter.h"
 
-enum { OPT_TYPE, OPT_LIMIT };
+enum {
+	OPT_TYPE,
+	OPT_LIMIT
+};
 
 const struct option diff_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name holds TEXT", NULL },
@@ -39,10 +42,11 @@ static void write_row(struct call *call, const struct diff_row *row)
 		   format_change(row->size_before, row->size_after, size),
 		   format_thousands(row->size_before, before),
 		   format_thousands(row->size_after, after));
-	if (row->name)
+	if (row->name) {
 		out_type(out, row->name, row->name_size, 0);
-	else
+	} else {
 		out_styled(out, STYLE_NOTE, "<unknown types>");
+	}
 	if (!row->count_before)
 		out_styled(out, STYLE_NOTE, " (new)");
 	if (!row->count_after)
@@ -53,10 +57,11 @@ static void write_row(struct call *call, const struct diff_row *row)
 static void write_element(struct json *json, const struct diff_row *row)
 {
 	json_object(json, NULL);
-	if (row->name)
+	if (row->name) {
 		json_text(json, "name", row->name, row->name_size);
-	else
+	} else {
 		json_null(json, "name");
+	}
 	json_number(json, "count_before", row->count_before);
 	json_number(json, "count_after", row->count_after);
 	json_number(json, "size_before", row->size_before);
@@ -78,10 +83,11 @@ static enum hd_status write_rows(struct call *call, const struct diff *diff)
 		const struct diff_row *row = &diff->rows[i];
 		if (!passes(call, row) || found++ >= limit)
 			continue;
-		if (call->as_json)
+		if (call->as_json) {
 			write_element(&call->json, row);
-		else
+		} else {
 			write_row(call, row);
+		}
 		TRY(call_check(call));
 	}
 	call->findings = found > 0;
@@ -89,9 +95,10 @@ static enum hd_status write_rows(struct call *call, const struct diff *diff)
 		json_end(&call->json);
 	if (call->as_json && found > limit)
 		json_bool(&call->json, "truncated", true);
-	if (!call->as_json && found > limit)
+	if (!call->as_json && found > limit) {
 		out_printf(&call->out, "(the first %" PRIu64 " of %" PRIu64 " types)\n", limit,
 			   found);
+	}
 	return HD_OK;
 }
 
@@ -110,7 +117,8 @@ static void write_total(struct call *call, const struct hd_graph *before,
 		return;
 	}
 	out_printf(&call->out, "Objects: %s before, %s after (%s)\n",
-		   format_thousands(before->object_count, a), format_thousands(after->object_count, b),
+		   format_thousands(before->object_count, a),
+		   format_thousands(after->object_count, b),
 		   format_change(before->object_count, after->object_count, c));
 	out_printf(&call->out, "Bytes:   %s before, %s after (%s)\n",
 		   format_thousands(before->total_size, a), format_thousands(after->total_size, b),

@@ -7,7 +7,9 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
-enum { OPT_TOP };
+enum {
+	OPT_TOP
+};
 
 #define DEFAULT_TOP 30u
 
@@ -19,7 +21,7 @@ const struct option dominators_options[] = {
 /* One of the objects that are shown. */
 struct top_node {
 	uint32_t node;
-	uint32_t parent; /* index of its idom in the list, or HD_NONE */
+	uint32_t parent;   /* index of its idom in the list, or HD_NONE */
 	uint32_t position; /* of itself in the list, once that is sorted by node */
 	uint32_t count;
 	uint64_t retained;
@@ -45,7 +47,8 @@ static void sift_down(struct top_list *list, size_t at)
 {
 	for (;;) {
 		size_t least = at;
-		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < list->count; child++) {
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < list->count;
+		     child++) {
 			if (is_less(&list->nodes[child], &list->nodes[least]))
 				least = child;
 		}
@@ -98,8 +101,8 @@ static void subtree_deinit(struct subtree *subtree)
 static enum hd_status subtree_init(struct subtree *subtree, const struct dominators *dominators,
 				   uint32_t top, struct hd_error *err)
 {
-	*subtree = (struct subtree){ .node_count = dominators->node_count,
-				     .idom = dominators->idom };
+	*subtree =
+		(struct subtree){ .node_count = dominators->node_count, .idom = dominators->idom };
 	subtree->inside = bitmap_alloc(subtree->node_count);
 	subtree->known = bitmap_alloc(subtree->node_count);
 	if (!subtree->inside || !subtree->known) {
@@ -191,17 +194,19 @@ static void write_element(struct call *call, const struct dominators *dominators
 	struct json *json = &call->json;
 	json_object(json, NULL);
 	json_address(json, "address", graph->ids[top->node]);
-	if (type->name)
+	if (type->name) {
 		json_text(json, "type", type->name, type->name_size);
-	else
+	} else {
 		json_null(json, "type");
+	}
 	json_number(json, "size", graph_size(graph, top->node));
 	json_number(json, "retained", top->retained);
 	json_number(json, "count", dominators->retained_count[top->node]);
-	if (idom != HD_NONE)
+	if (idom != HD_NONE) {
 		json_address(json, "parent", graph->ids[idom]);
-	else
+	} else {
 		json_null(json, "parent");
+	}
 	json_end(json);
 }
 
@@ -256,10 +261,11 @@ static enum hd_status write_tree(struct call *call, const struct dominators *dom
 		}
 		uint32_t self = tree.stack[depth] - 1;
 		tree.stack[depth] = tree.next[self];
-		if (call->as_json)
+		if (call->as_json) {
 			write_element(call, dominators, &list->nodes[self]);
-		else
+		} else {
 			write_row(call, dominators, &list->nodes[self], depth);
+		}
 		if (tree.first[self])
 			tree.stack[++depth] = tree.first[self];
 		status = call_check(call);

@@ -5,8 +5,18 @@
 #include "query/filter.h"
 #include "report/statistics.h"
 
-enum { OPT_STAT, OPT_TYPE, OPT_MT, OPT_MIN, OPT_MAX, OPT_SHORT, OPT_BYCOUNT, OPT_LIVE, OPT_DEAD,
-       OPT_LIMIT };
+enum {
+	OPT_STAT,
+	OPT_TYPE,
+	OPT_MT,
+	OPT_MIN,
+	OPT_MAX,
+	OPT_SHORT,
+	OPT_BYCOUNT,
+	OPT_LIVE,
+	OPT_DEAD,
+	OPT_LIMIT
+};
 
 const struct option dumpheap_options[] = {
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
@@ -37,12 +47,13 @@ static enum hd_status list_objects(struct call *call, const struct filter *filte
 		statistics_add(statistics, graph->node_types[node], graph_size(graph, node));
 		if (!rows || listed++ >= limit)
 			continue;
-		if (call->as_json)
+		if (call->as_json) {
 			object_json(&call->json, graph, node);
-		else if (brief)
+		} else if (brief) {
 			out_printf(&call->out, "%" PRIx64 "\n", graph->ids[node]);
-		else
+		} else {
 			object_row(&call->out, graph, node, false);
+		}
 	}
 	return HD_OK;
 }
@@ -52,10 +63,11 @@ static enum hd_status write_answer(struct call *call, const struct filter *filte
 {
 	bool stat = call->options[OPT_STAT].given, brief = call->options[OPT_SHORT].given;
 	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
-	if (call->as_json && !stat)
+	if (call->as_json && !stat) {
 		json_array(&call->json, "objects");
-	else if (!call->as_json && !stat && !brief)
+	} else if (!call->as_json && !stat && !brief) {
 		object_row_header(&call->out);
+	}
 	TRY(list_objects(call, filter, statistics, limit));
 	bool truncated = !stat && limit < statistics->count;
 	statistics_sort(statistics, call->graph, call->options[OPT_BYCOUNT].given, false);
@@ -70,9 +82,10 @@ static enum hd_status write_answer(struct call *call, const struct filter *filte
 	if (brief)
 		return HD_OK;
 	char number[27];
-	if (truncated)
+	if (truncated) {
 		out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
 			   format_thousands(limit, number));
+	}
 	out_puts(&call->out, stat ? "Statistics:\n" : "\nStatistics:\n");
 	statistics_text(statistics, call->graph, &call->out);
 	return HD_OK;

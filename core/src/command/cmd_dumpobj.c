@@ -4,7 +4,10 @@
 #include "command/command.h"
 #include "report/statistics.h"
 
-enum { OPT_REFS, OPT_LIMIT };
+enum {
+	OPT_REFS,
+	OPT_LIMIT
+};
 
 const struct option dumpobj_options[] = {
 	[OPT_REFS] = { "refs", VALUE_NONE, NULL, "also what refers to the object", NULL },
@@ -28,17 +31,19 @@ static enum hd_status write_edges(struct call *call, const struct csr *csr, uint
 			object_row_header(&call->out);
 	}
 	for (uint64_t i = begin; i < begin + shown; i++) {
-		if (call->as_json)
+		if (call->as_json) {
 			json_address(&call->json, NULL, call->graph->ids[csr->targets[i]]);
-		else
+		} else {
 			object_row(&call->out, call->graph, csr->targets[i], true);
+		}
 		TRY(call_check(call));
 	}
-	if (call->as_json)
+	if (call->as_json) {
 		json_end(&call->json);
-	else if (shown < count)
+	} else if (shown < count) {
 		out_printf(&call->out, "(the first %s of %s; -limit 0 lists all)\n",
 			   format_thousands(shown, number), format_thousands(count, rest));
+	}
 	if (call->as_json && shown < count)
 		json_bool(&call->json, "truncated", true);
 	return HD_OK;
@@ -54,10 +59,11 @@ static void write_head(struct call *call, uint32_t node)
 		struct json *json = &call->json;
 		json_address(json, "address", graph->ids[node]);
 		json_address(json, "mt", type->id);
-		if (type->name)
+		if (type->name) {
 			json_text(json, "type", type->name, type->name_size);
-		else
+		} else {
 			json_null(json, "type");
+		}
 		json_number(json, "size", size);
 		json_text(json, "domain", domain->name, domain->name_size);
 		json_array(json, "fields");

@@ -5,7 +5,9 @@
 #include "command/command.h"
 #include "util/output_file.h"
 
-enum { OPT_FORMAT };
+enum {
+	OPT_FORMAT
+};
 
 static const char *const format_choices[] = { "rpm", NULL };
 
@@ -47,9 +49,10 @@ enum hd_status run_export(struct call *call)
 	const struct format *format = format_find(name->given ? name->text : "rpm");
 	const char *path = call->words[0].text;
 	if (strcmp(path, "-") == 0) {
-		if (call->as_json)
+		if (call->as_json) {
 			return fail(call->err, HD_ERR_ARGUMENT, 0,
 				    "--json and the output of \"export -\" exclude each other");
+		}
 		return format->write(call->graph, &call->job, write_out, &call->out, call->err);
 	}
 	TRY(export_file(call, format, path));

@@ -7,7 +7,13 @@
 #include "report/root_label.h"
 #include "util/bitmap.h"
 
-enum { OPT_ALL, OPT_LIMIT, OPT_WEAK, OPT_NOSTACKS, OPT_FULL };
+enum {
+	OPT_ALL,
+	OPT_LIMIT,
+	OPT_WEAK,
+	OPT_NOSTACKS,
+	OPT_FULL
+};
 
 #define DEFAULT_LIMIT 100u
 
@@ -52,9 +58,10 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, uint64
 	if (shown < gcroot->strong_count)
 		out_printf(out, ", %s shown (-limit 0 shows all)", format_thousands(shown, number));
 	out_puts(out, ".\n");
-	if (gcroot->hidden_stack)
+	if (gcroot->hidden_stack) {
 		out_printf(out, "%s stack roots that reach %" PRIx64 " are left out (-nostacks).\n",
 			   format_thousands(gcroot->hidden_stack, number), id);
+	}
 	if (gcroot->strong_count || gcroot->hidden_stack)
 		return;
 	out_printf(out, "Nothing keeps %" PRIx64 " alive: it is dead%s.\n", id,
@@ -138,9 +145,10 @@ enum hd_status run_gcroot(struct call *call)
 		if (!report.shown)
 			status = fail_nomem(call->err);
 	}
-	if (status == HD_OK)
-		status = call->as_json ? write_json(call, &gcroot, &report) :
-					 write_text(call, &gcroot, &report);
+	if (status == HD_OK) {
+		status = call->as_json ? write_json(call, &gcroot, &report)
+				       : write_text(call, &gcroot, &report);
+	}
 	call->findings = !gcroot.strong_count;
 	if (report.shown)
 		bitmap_free(report.shown, call->graph->node_count);

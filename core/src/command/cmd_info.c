@@ -17,10 +17,11 @@ static void count_roots(const struct hd_graph *graph, uint64_t *kinds, uint64_t 
 
 static void json_time(struct json *json, const char *key, bool has, uint64_t time)
 {
-	if (has)
+	if (has) {
 		json_address(json, key, time);
-	else
+	} else {
 		json_null(json, key);
+	}
 }
 
 static void json_domains(struct json *json, const struct hd_graph *graph)
@@ -46,10 +47,11 @@ static void json_findings(struct json *json, const struct hd_graph *graph)
 		json_object(json, NULL);
 		json_string(json, "kind", finding->kind);
 		json_number(json, "count", finding->count);
-		if (finding->line)
+		if (finding->line) {
 			json_number(json, "line", finding->line);
-		else
+		} else {
 			json_null(json, "line");
+		}
 		json_string(json, "detail", finding->detail);
 		json_end(json);
 	}
@@ -71,8 +73,8 @@ static void write_json(struct call *call)
 	json_number(json, "types", graph->type_count);
 	json_number(json, "roots", graph->root_count);
 	json_object(json, "root_kinds");
-	for (uint8_t kind = 0; kind <= HD_ROOT_GC; kind++)
-		json_number(json, root_kind_name(kind), kinds[kind]);
+	for (unsigned int kind = 0; kind <= HD_ROOT_GC; kind++)
+		json_number(json, root_kind_names[kind], kinds[kind]);
 	json_end(json);
 	json_number(json, "weak_roots", weak);
 	json_number(json, "repeated_roots", repeated);
@@ -109,11 +111,11 @@ static void text_roots(struct out *out, const struct hd_graph *graph)
 	count_roots(graph, kinds, &weak, &repeated);
 	out_printf(out, "Roots:       %s", format_thousands(graph->root_count, number));
 	const char *before = " (";
-	for (uint8_t kind = 0; kind <= HD_ROOT_GC; kind++) {
+	for (unsigned int kind = 0; kind <= HD_ROOT_GC; kind++) {
 		if (!kinds[kind])
 			continue;
 		out_printf(out, "%s%s %s", before, format_thousands(kinds[kind], number),
-			   root_kind_name(kind));
+			   root_kind_names[kind]);
 		before = ", ";
 	}
 	out_puts(out, *before == ',' ? ")" : "");
@@ -161,9 +163,10 @@ static void write_text(struct call *call)
 enum hd_status run_info(struct call *call)
 {
 	call->findings = call->graph->finding_count > 0;
-	if (call->as_json)
+	if (call->as_json) {
 		write_json(call);
-	else
+	} else {
 		write_text(call);
+	}
 	return HD_OK;
 }

@@ -6,7 +6,11 @@
 #include "report/statistics.h"
 #include "util/bitmap.h"
 
-enum { OPT_STAT, OPT_SHORT, OPT_LIMIT };
+enum {
+	OPT_STAT,
+	OPT_SHORT,
+	OPT_LIMIT
+};
 
 const struct option objsize_options[] = {
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
@@ -29,12 +33,13 @@ static enum hd_status list_objects(struct call *call, const struct reach *reach,
 		statistics_add(statistics, graph->node_types[node], graph_size(graph, node));
 		if (!rows || listed++ >= limit)
 			continue;
-		if (call->as_json)
+		if (call->as_json) {
 			object_json(&call->json, graph, node);
-		else if (call->options[OPT_SHORT].given)
+		} else if (call->options[OPT_SHORT].given) {
 			out_printf(&call->out, "%" PRIx64 "\n", graph->ids[node]);
-		else
+		} else {
 			object_row(&call->out, graph, node, false);
+		}
 	}
 	if (rows && limit < reach->count && call->as_json) {
 		json_end(&call->json);
@@ -86,9 +91,10 @@ enum hd_status run_objsize(struct call *call)
 	TRY(reach_init(call->graph, &node, 1, &call->job, &reach, call->err));
 	struct statistics statistics;
 	enum hd_status status = statistics_init(&statistics, call->graph, call->err);
-	if (status == HD_OK)
-		status = call->as_json ? write_json(call, node, &reach, &statistics) :
-					 write_text(call, node, &reach, &statistics);
+	if (status == HD_OK) {
+		status = call->as_json ? write_json(call, node, &reach, &statistics)
+				       : write_text(call, node, &reach, &statistics);
+	}
 	statistics_deinit(&statistics);
 	reach_deinit(&reach);
 	return status;

@@ -4,7 +4,9 @@
 #include "command/command.h"
 #include "report/paths.h"
 
-enum { OPT_FULL };
+enum {
+	OPT_FULL
+};
 
 const struct option pathto_options[] = {
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing", NULL },
@@ -28,12 +30,12 @@ static enum hd_status write_path(struct call *call, const struct path_tree *tree
 		json_bool(&call->json, "reachable", found);
 		json_array(&call->json, "path");
 	}
-	if (found)
+	if (found) {
 		TRY(path_write(&report, tree, from, call->err));
-	else if (!call->as_json)
-		out_printf(&call->out,
-			   "Could not find a path from %" PRIx64 " to %" PRIx64 ".\n",
+	} else if (!call->as_json) {
+		out_printf(&call->out, "Could not find a path from %" PRIx64 " to %" PRIx64 ".\n",
 			   call->graph->ids[from], call->graph->ids[tree->target]);
+	}
 	return HD_OK;
 }
 

@@ -11,10 +11,11 @@ static void write_json(struct call *call, const struct dominators *dominators, u
 	json_bool(json, "alive", dominators->retained_count[node]);
 	json_number(json, "count", dominators->retained_count[node]);
 	json_number(json, "size", dominators->retained_size[node]);
-	if (idom != HD_NONE)
+	if (idom != HD_NONE) {
 		json_address(json, "dominator", call->graph->ids[idom]);
-	else
+	} else {
 		json_null(json, "dominator");
+	}
 }
 
 static void write_type(struct call *call, uint32_t node)
@@ -57,9 +58,10 @@ enum hd_status run_retained(struct call *call)
 	TRY(session_dominators(call->session, &call->job, &dominators, call->err));
 	job_end(&call->job);
 	call->findings = !dominators->retained_count[node];
-	if (call->as_json)
+	if (call->as_json) {
 		write_json(call, dominators, node);
-	else
+	} else {
 		write_text(call, dominators, node);
+	}
 	return HD_OK;
 }

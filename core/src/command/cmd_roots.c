@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command/command.h"
 #include "query/filter.h"
 #include "report/root_label.h"
 
-enum { OPT_KIND, OPT_FLAG, OPT_CONTAINER, OPT_LIMIT };
+enum {
+	OPT_KIND,
+	OPT_FLAG,
+	OPT_CONTAINER,
+	OPT_LIMIT
+};
 
 const struct option roots_options[] = {
 	[OPT_KIND] = { "kind", VALUE_CHOICE, "KIND",
@@ -40,8 +46,7 @@ static bool passes(const struct call *call, const struct graph_root *root)
 	if (root->container == HD_NONE)
 		return false;
 	const struct graph_type *type = &call->graph->types[root->container];
-	return type->name &&
-	       name_matches(type->name, type->name_size, options[OPT_CONTAINER].text);
+	return type->name && name_matches(type->name, type->name_size, options[OPT_CONTAINER].text);
 }
 
 static void write_row(struct call *call, const struct graph_root *root)
@@ -49,10 +54,12 @@ static void write_row(struct call *call, const struct graph_root *root)
 	const struct hd_graph *graph = call->graph;
 	struct out *out = &call->out;
 	char flags[32] = "";
+	size_t used = 0;
 	for (size_t i = 0; root_flag_names[i]; i++) {
 		if (root->flags >> i & 1) {
-			(void)strcat(flags, *flags ? "," : "");
-			(void)strcat(flags, root_flag_names[i]);
+			(void)snprintf(flags + used, sizeof(flags) - used, "%s%s", used ? "," : "",
+				       root_flag_names[i]);
+			used = strlen(flags);
 		}
 	}
 	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, graph->ids[root->node]);
@@ -108,10 +115,11 @@ enum hd_status run_roots(struct call *call)
 	}
 	char number[27];
 	out_printf(&call->out, "Total %s roots", format_thousands(found, number));
-	for (uint8_t kind = 0; kind <= HD_ROOT_GC; kind++) {
-		if (kinds[kind])
+	for (unsigned int kind = 0; kind <= HD_ROOT_GC; kind++) {
+		if (kinds[kind]) {
 			out_printf(&call->out, ", %s %s", format_thousands(kinds[kind], number),
-				   root_kind_name(kind));
+				   root_kind_names[kind]);
+		}
 	}
 	out_puts(&call->out, found > limit ? " (-limit 0 lists all)\n" : "\n");
 	return HD_OK;

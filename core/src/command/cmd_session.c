@@ -55,10 +55,11 @@ static enum hd_status show(struct call *call, const char *only)
 		if (only && strcmp(only, name) != 0)
 			continue;
 		TRY(hd_session_get(call->session, name, value, sizeof(value), call->err));
-		if (call->as_json)
+		if (call->as_json) {
 			json_string(&call->json, name, value);
-		else
+		} else {
 			out_printf(&call->out, "%-8s %-12s %s\n", name, value, help);
+		}
 	}
 	if (call->as_json)
 		json_end(&call->json);

@@ -3,7 +3,10 @@
 #include "query/filter.h"
 #include "report/statistics.h"
 
-enum { OPT_TYPE, OPT_BYCOUNT };
+enum {
+	OPT_TYPE,
+	OPT_BYCOUNT
+};
 
 const struct option types_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name holds TEXT", NULL },
@@ -28,10 +31,11 @@ enum hd_status run_types(struct call *call)
 		statistics.size += type->size;
 	}
 	statistics_sort(&statistics, graph, call->options[OPT_BYCOUNT].given, true);
-	if (call->as_json)
+	if (call->as_json) {
 		statistics_json(&statistics, graph, &call->json);
-	else
+	} else {
 		statistics_text(&statistics, graph, &call->out);
+	}
 	statistics_deinit(&statistics);
 	return HD_OK;
 }

@@ -46,7 +46,7 @@ struct command {
 	const char *name, *alias;
 	const char *summary;
 	const char *description; /**< lines of at most 76 columns */
-	const char *example;	 /**< one command line */
+	const char *example;     /**< one command line */
 	bool is_sos;
 	bool needs_graph;
 	const struct option *options; /**< may be NULL */

@@ -45,8 +45,8 @@ static void offer_types(const struct completer *completer, const struct hd_graph
 		struct text name = { 0 };
 		if (type->name)
 			text_escape(&name, type->name, type->name_size);
-		if (name.bytes && strncmp(name.bytes, completer->word,
-					  strlen(completer->word)) == 0) {
+		if (name.bytes &&
+		    strncmp(name.bytes, completer->word, strlen(completer->word)) == 0) {
 			completer->add(completer->arg, name.bytes);
 			offered++;
 		}
@@ -96,10 +96,11 @@ static size_t words_before(const struct command *command, int argc, const char *
 	size_t words = 0;
 	for (int i = 1; i < argc - 1; i++) {
 		const struct option *option = arguments_option(command, argv[i]);
-		if (option && option->kind != VALUE_NONE && !strchr(argv[i], '='))
+		if (option && option->kind != VALUE_NONE && !strchr(argv[i], '=')) {
 			i++;
-		else if (argv[i][0] != '-')
+		} else if (argv[i][0] != '-') {
 			words++;
+		}
 	}
 	return words;
 }

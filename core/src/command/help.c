@@ -11,9 +11,10 @@ void help_usage(struct text *text, const struct command *command)
 		const struct word *word = &command->words[i];
 		text_printf(text, word->optional ? " [%s]" : " %s", word->name);
 	}
-	for (const struct option *option = command->options; option && option->name; option++)
+	for (const struct option *option = command->options; option && option->name; option++) {
 		text_printf(text, option->value ? " [-%s %s]" : " [-%s]", option->name,
 			    option->value);
+	}
 }
 
 static void append_options(struct text *text, const struct option *option, const char *dash)
@@ -102,9 +103,10 @@ enum hd_status run_help(struct call *call)
 	const struct command *command = NULL;
 	if (call->words[0].given) {
 		command = command_find(call->words[0].text);
-		if (!command)
+		if (!command) {
 			return fail(call->err, HD_ERR_NOTFOUND, 0,
 				    "no command \"%.40s\"; help lists them", call->words[0].text);
+		}
 	}
 	if (call->as_json) {
 		help_json(call, command);

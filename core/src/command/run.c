@@ -62,13 +62,15 @@ static enum hd_status run_parsed(struct call *call)
 {
 	struct hd_session *session = call->session;
 	session_job(&call->settings, call->sink, &call->job);
-	if (call->command->needs_graph && session->deferred)
+	if (call->command->needs_graph && session->deferred) {
 		TRY(session_open(session, session->deferred, call->settings.lenient, &call->job,
 				 call->err));
+	}
 	call->graph = session->graph;
-	if (call->command->needs_graph && !call->graph)
+	if (call->command->needs_graph && !call->graph) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "nothing is open: open a heap dump file first (open FILE)");
+	}
 	return call->command->run(call);
 }
 
@@ -84,12 +86,11 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 	const char *name = argc > 0 ? argv[0] : "help";
 	call.command = command_find(name);
 	call.as_json = arguments_want_json(argc, argv);
-	enum hd_status status = call.command ? arguments_parse(&call, argc, argv) :
-					       unknown_command(name, call.err);
+	enum hd_status status =
+		call.command ? arguments_parse(&call, argc, argv) : unknown_command(name, call.err);
 	bool color = call.settings.color == COLOR_ON ||
 		     (call.settings.color == COLOR_AUTO && sink->color);
-	out_init(&call.out, sink, call.as_json ? 0 : call.settings.width,
-		 color && !call.as_json);
+	out_init(&call.out, sink, call.as_json ? 0 : call.settings.width, color && !call.as_json);
 	if (call.as_json)
 		begin_json(&call, call.command ? call.command->name : name);
 	if (status == HD_OK)
@@ -147,8 +148,8 @@ static enum hd_status not_found(const struct call *call, uint64_t id, uint32_t n
 			    references, roots);
 	}
 	enum hd_status status =
-		fail(call->err, HD_ERR_NOTFOUND, id, "no object %" PRIx64 " in this dump%s%s%s%s", id,
-		     text.bytes ? " (nearest: " : "", text.bytes ? text.bytes : "",
+		fail(call->err, HD_ERR_NOTFOUND, id, "no object %" PRIx64 " in this dump%s%s%s%s",
+		     id, text.bytes ? " (nearest: " : "", text.bytes ? text.bytes : "",
 		     text.bytes ? ")" : "", mentions.bytes ? mentions.bytes : "");
 	text_deinit(&text);
 	text_deinit(&mentions);

@@ -57,9 +57,10 @@ int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 	struct hd_text *text = mem_calloc(1, sizeof(*text));
 	*ret = text;
 	if (!text) {
-		if (err)
+		if (err) {
 			*err = (struct hd_error){ .status = HD_ERR_NOMEM,
 						  .message = "out of memory" };
+		}
 		return HD_EXIT_INPUT;
 	}
 	text->sink = sink;

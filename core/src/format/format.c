@@ -57,9 +57,10 @@ static const struct {
 
 static enum hd_status unknown(const char *path, const char *head, size_t size, struct hd_error *err)
 {
-	if (!size)
+	if (!size) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: the file is empty, not a heap dump",
 			    path);
+	}
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (size >= known[i].size && memcmp(head, known[i].magic, known[i].size) == 0)
 			return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: %s", path, known[i].advice);

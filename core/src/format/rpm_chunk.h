@@ -89,7 +89,7 @@ struct rpm_chunk {
 	bool lenient;
 	unsigned int worker;
 	struct job *job;
-	uint64_t position; /**< of the file: read up to here */
+	uint64_t position;    /**< of the file: read up to here */
 	uint64_t find_object; /**< stop at this object (from 1) and leave its line; 0 = read on */
 
 	/* per object; one capacity for all four */
@@ -99,7 +99,7 @@ struct rpm_chunk {
 	uint32_t *degrees;
 	size_t object_count, object_capacity;
 	uint64_t parsed_objects; /**< object_count when the range was read */
-	uint64_t *refs; /**< ids, in the order of the objects */
+	uint64_t *refs;          /**< ids, in the order of the objects */
 	size_t refs_count, refs_capacity;
 	bool ascending; /**< ids strictly ascend */
 
@@ -114,7 +114,7 @@ struct rpm_chunk {
 	struct type_table table;
 	struct arena *arena;
 
-	uint64_t lines; /**< whole file lines read so far */
+	uint64_t lines;  /**< whole file lines read so far */
 	bool in_section; /**< the last segment is open */
 	bool in_records; /**< and has its first_record */
 	bool no_final_newline;

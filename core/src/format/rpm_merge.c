@@ -189,12 +189,14 @@ static enum hd_status add_missing_nodes(struct merge *merge, uint32_t *targets,
 		}
 		base += chunk->refs_count;
 	}
-	if (missing->references)
+	if (missing->references) {
 		TRY(merge_finding(merge, "unresolved-reference", missing->references, 0,
 				  "references to objects that the file does not define"));
-	if (missing->roots)
+	}
+	if (missing->roots) {
 		TRY(merge_finding(merge, "unresolved-root", missing->roots, 0,
 				  "roots of objects that the file does not define"));
+	}
 	return HD_OK;
 }
 
@@ -279,30 +281,38 @@ static enum hd_status freeze_rows(struct merge *merge)
 	return csr_offsets_from_degrees(csr, merge->err);
 }
 
+/* The arrays of objects, in the order of the nodes, and the index over their ids. */
+static enum hd_status merge_objects(struct merge *merge)
+{
+	TRY(append_objects(merge));
+	if (!merge->chunks[0].ascending) {
+		TRY(merge_sort(merge));
+	}
+	TRY(take_objects(merge));
+	TRY(take_degrees(merge));
+	merge->chunks[0].object_capacity = 0;
+	struct hd_graph *graph = merge->graph;
+	TRY(id_index_init(&graph->index, graph->ids, graph->object_count, merge->err));
+	return merge_large(merge);
+}
+
 enum hd_status merge_nodes(struct merge *merge)
 {
-	struct hd_graph *graph = merge->graph;
 	for (size_t i = 0; i < merge->count; i++) {
 		merge->object_total += merge->chunks[i].object_count;
 		merge->edge_total += merge->chunks[i].refs_count;
 	}
 	TRY(job_check_memory(merge->job, merge->object_total * 32 + merge->edge_total * 12,
 			     merge->err));
-	TRY(append_objects(merge));
-	if (!merge->chunks[0].ascending)
-		TRY(merge_sort(merge));
-	TRY(take_objects(merge));
-	TRY(take_degrees(merge));
-	merge->chunks[0].object_capacity = 0;
-	TRY(id_index_init(&graph->index, graph->ids, graph->object_count, merge->err));
-	TRY(merge_large(merge));
-	uint32_t *targets = pages_alloc(merge->edge_total, sizeof(*targets));
-	if (!targets)
+	TRY(merge_objects(merge));
+	struct csr *forward = &merge->graph->forward;
+	forward->targets = pages_alloc(merge->edge_total, sizeof(*forward->targets));
+	if (!forward->targets) {
 		return fail_nomem(merge->err);
-	graph->forward.targets = targets;
-	graph->forward.edge_count = merge->edge_total;
-	TRY(resolve(merge, targets));
-	TRY(merge_missing(merge, targets));
+	}
+	forward->edge_count = merge->edge_total;
+	TRY(resolve(merge, forward->targets));
+	TRY(merge_missing(merge, forward->targets));
 	free_refs(merge);
 	TRY(freeze_rows(merge));
 	return merge->order ? merge_sort_rows(merge) : HD_OK;

@@ -11,7 +11,7 @@ struct merge {
 	struct job *job;
 	struct hd_error *err;
 	struct hd_graph *graph;
-	uint32_t **type_maps; /**< per chunk: index of its rpm_type -> type of the graph */
+	uint32_t **type_maps;    /**< per chunk: index of its rpm_type -> type of the graph */
 	struct type_table table; /**< (domain, id) -> type of the graph */
 	size_t domains_capacity, types_capacity, findings_capacity;
 	uint64_t object_total; /**< objects as the file defines them, duplicates included */

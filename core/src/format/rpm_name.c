@@ -23,7 +23,7 @@ bool rpm_name_copy(struct arena *arena, const char *bytes, size_t size, const ch
 	size_t length = 0;
 	for (size_t i = 0; i < size; length++) {
 		int c = bytes[i] == '\\' ? escaped(bytes + i, size - i) : -1;
-		name[length] = c < 0 ? bytes[i] : (char)c;
+		name[length] = c < 0 ? bytes[i] : (char)(unsigned char)c;
 		i += c < 0 ? 1 : ESCAPE_SIZE;
 	}
 	*ret = name;
@@ -37,7 +37,8 @@ static size_t time_like_word(const char *name, size_t size)
 	size_t start = size;
 	while (start > 0 && hex_value(name[start - 1]) >= 0)
 		start--;
-	bool is_word = start > 0 && start < size && (name[start - 1] == ' ' || name[start - 1] == '\t');
+	bool is_word =
+		start > 0 && start < size && (name[start - 1] == ' ' || name[start - 1] == '\t');
 	return is_word ? start : size;
 }
 
@@ -49,9 +50,10 @@ void rpm_name_write(struct text *text, const char *name, size_t size, bool time_
 		bool blank = c == ' ' || c == '\t';
 		bool at_end = i == 0 || i == size - 1;
 		bool is_escape = c == '\\' && escaped(name + i, size - i) >= 0;
-		if (c == '\n' || c == '\r' || (blank && at_end) || i == care || is_escape)
+		if (c == '\n' || c == '\r' || (blank && at_end) || i == care || is_escape) {
 			text_printf(text, "\\u%04x", (unsigned int)(unsigned char)c);
-		else
+		} else {
 			text_append(text, &c, 1);
+		}
 	}
 }

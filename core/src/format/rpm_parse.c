@@ -17,7 +17,12 @@ struct line {
 };
 
 /* What became of a line, or of an element. */
-enum outcome { TAKEN, REFUSED, SKIPPED, EXHAUSTED };
+enum outcome {
+	TAKEN,
+	REFUSED,
+	SKIPPED,
+	EXHAUSTED
+};
 
 static const char *const problem_names[RPM_PROBLEM_COUNT] = {
 	[RPM_BAD_HEX] = "bad-hex",
@@ -122,12 +127,12 @@ static enum outcome take_end(struct line *line)
 	skip_blanks(line);
 	if (line->at == line->end)
 		return TAKEN;
-	return refuse(line, RPM_SURPLUS_ELEMENT, "the end of the line") == REFUSED ? REFUSED :
-										     TAKEN;
+	return refuse(line, RPM_SURPLUS_ELEMENT, "the end of the line") == REFUSED ? REFUSED
+										   : TAKEN;
 }
 
-#define TAKE(expr)                                  \
-	do {                                        \
+#define TAKE(expr)                                   \
+	do {                                         \
 		enum outcome take_outcome_ = (expr); \
 		if (take_outcome_ != TAKEN)          \
 			return take_outcome_;        \
@@ -173,12 +178,13 @@ uint32_t rpm_chunk_type(struct rpm_chunk *chunk, uint64_t id)
 	if (chunk->type_count >= HD_NONE - 2 || !PAGES_RESERVE(chunk, type))
 		return HD_NONE;
 	uint32_t segment = (uint32_t)chunk->segments_count - 1;
-	uint32_t index =
-		type_table_add(&chunk->table, segment, id, (uint32_t)chunk->type_count);
+	uint32_t index = type_table_add(&chunk->table, segment, id, (uint32_t)chunk->type_count);
 	if (index == HD_NONE)
 		return HD_NONE;
-	if (index == chunk->type_count)
-		chunk->type[chunk->type_count++] = (struct rpm_type){ .id = id, .segment = segment };
+	if (index == chunk->type_count) {
+		chunk->type[chunk->type_count++] =
+			(struct rpm_type){ .id = id, .segment = segment };
+	}
 	chunk->last_type_id = id;
 	chunk->last_type = index;
 	return index;
@@ -260,47 +266,58 @@ static enum outcome object_record(struct line *line)
 	return TAKEN;
 }
 
+/* A hexadecimal element of at most @p max; *@p ret is @p instead when lenient reading goes on. */
+static enum outcome take_small(struct line *line, enum rpm_problem_kind kind, const char *what,
+			       uint64_t max, uint64_t *ret)
+{
+	skip_blanks(line);
+	struct line at = *line;
+	TAKE(take_hex(line, what, ret));
+	return *ret <= max ? TAKEN : refuse(&at, kind, what);
+}
+
+/* The container of a static root; none when lenient reading misses it. */
+static enum outcome take_container(struct line *line, uint32_t *ret)
+{
+	uint64_t id;
+	enum outcome outcome = take_hex(line, "the type id of a static root's container", &id);
+	if (outcome == SKIPPED) {
+		line->at = line->end;
+		return TAKEN;
+	}
+	TAKE(outcome);
+	*ret = rpm_chunk_type(line->chunk, id);
+	return *ret == HD_NONE ? EXHAUSTED : TAKEN;
+}
+
 static enum outcome root_record(struct line *line)
 {
 	TAKE(need_section(line));
 	line->at++;
 	struct rpm_chunk *chunk = line->chunk;
-	uint64_t id, kind, flags, container_id;
-	TAKE(take_hex(line, "a hexadecimal object id", &id));
-	skip_blanks(line);
-	struct line at_kind = *line;
-	TAKE(take_hex(line, "a root kind (0 to 5)", &kind));
-	if (kind > HD_ROOT_GC) {
-		if (refuse(&at_kind, RPM_ROOT_KIND, "a root kind (0 to 5)") == REFUSED)
-			return REFUSED;
-		kind = HD_ROOT_INTERNAL;
-	}
-	skip_blanks(line);
-	struct line at_flags = *line;
-	TAKE(take_hex(line, "root flags (0 to 7)", &flags));
-	if (flags > 7) {
-		if (refuse(&at_flags, RPM_ROOT_FLAGS, "root flags (0 to 7)") == REFUSED)
-			return REFUSED;
-		flags &= 7;
-	}
+	uint64_t id, kind = 0, flags = 0;
 	uint32_t container = HD_NONE;
+	TAKE(take_hex(line, "a hexadecimal object id", &id));
+	enum outcome outcome =
+		take_small(line, RPM_ROOT_KIND, "a root kind (0 to 5)", HD_ROOT_GC, &kind);
+	if (outcome == SKIPPED && kind > HD_ROOT_GC) {
+		kind = HD_ROOT_INTERNAL; /* some root keeps the object alive */
+	} else {
+		TAKE(outcome);
+	}
+	outcome = take_small(line, RPM_ROOT_FLAGS, "root flags (0 to 7)", 7, &flags);
+	if (outcome == SKIPPED && flags > 7) {
+		flags &= 7;
+	} else {
+		TAKE(outcome);
+	}
 	if (kind == HD_ROOT_STATIC) {
-		skip_blanks(line);
-		enum outcome outcome =
-			take_hex(line, "the type id of a static root's container", &container_id);
-		if (outcome == REFUSED)
-			return REFUSED;
-		if (outcome == TAKEN) {
-			container = rpm_chunk_type(chunk, container_id);
-			if (container == HD_NONE)
-				return EXHAUSTED;
-		} else {
-			line->at = line->end;
-		}
+		TAKE(take_container(line, &container));
 	}
 	TAKE(take_end(line));
-	if (!PAGES_RESERVE(chunk, roots) || chunk->roots_count >= HD_NONE - 1)
+	if (!PAGES_RESERVE(chunk, roots) || chunk->roots_count >= HD_NONE - 1) {
 		return EXHAUSTED;
+	}
 	chunk->roots[chunk->roots_count++] =
 		(struct rpm_root){ .id = id,
 				   .container = container,

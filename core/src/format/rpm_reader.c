@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* From an open text log to a graph: chunks side by side, then the merge, roots and totals. */
+#include "format/rpm_reader.h"
+
 #include <string.h>
 
 #include "format/format.h"
 #include "format/rpm_chunk.h"
 #include "format/rpm_merge.h"
-#include "format/rpm_reader.h"
 #include "util/alloc.h"
 #include "util/arena.h"
 #include "util/sort.h"
@@ -106,9 +107,8 @@ static enum hd_status merge_roots(struct merge *merge)
 			bool has_container = root->container != HD_NONE;
 			graph->roots[next++] = (struct graph_root){
 				.node = hd_graph_find(graph, root->id),
-				.container = has_container ?
-						     merge->type_maps[i][root->container] :
-						     HD_NONE,
+				.container = has_container ? merge->type_maps[i][root->container]
+							   : HD_NONE,
 				.domain = chunk->segments[root->segment].domain,
 				.kind = root->kind,
 				.flags = root->flags,
@@ -127,10 +127,11 @@ static enum hd_status count_types(struct merge *merge)
 		uint64_t size = graph_size(graph, node);
 		type->count++;
 		if (__builtin_add_overflow(type->size, size, &type->size) ||
-		    __builtin_add_overflow(graph->total_size, size, &graph->total_size))
+		    __builtin_add_overflow(graph->total_size, size, &graph->total_size)) {
 			return fail(merge->err, HD_ERR_FORMAT, 0,
 				    "%s: the sizes of all objects exceed 64 bits",
 				    merge->chunks[0].path);
+		}
 	}
 	uint64_t objects = 0, types = 0;
 	for (uint32_t i = 0; i < graph->type_count; i++) {

@@ -12,9 +12,10 @@
 
 /* Value of a hexadecimal digit, plus 1; 0 for every other byte. */
 static const uint8_t digit_values[256] = {
-	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
-	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+	['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
 /* Parse 1 to 16 digits at *@p at; false for none or more.  Stops at a newline at the latest. */
@@ -60,8 +61,8 @@ static const char *fast_object(struct rpm_chunk *chunk, const char *line)
 		at++;
 	if (*at != '\n' || size >= SIZE_LARGE || !chunk->in_records)
 		return NULL;
-	uint32_t type = type_id == chunk->last_type_id ? chunk->last_type :
-							 rpm_chunk_type(chunk, type_id);
+	uint32_t type =
+		type_id == chunk->last_type_id ? chunk->last_type : rpm_chunk_type(chunk, type_id);
 	if (type == HD_NONE)
 		return NULL;
 	size_t n = chunk->object_count;
@@ -191,7 +192,8 @@ struct window {
 static enum hd_status shrank(struct rpm_chunk *chunk)
 {
 	errno = ENODATA;
-	return fail(&chunk->err, HD_ERR_OS, 0, "%s: the file shrank while it was read", chunk->path);
+	return fail(&chunk->err, HD_ERR_OS, 0, "%s: the file shrank while it was read",
+		    chunk->path);
 }
 
 /* Read up to BLOCK_SIZE more bytes behind what is there. */
@@ -212,9 +214,10 @@ static enum hd_status read_more(struct rpm_chunk *chunk, struct window *window)
 		got = pread(chunk->fd, window->bytes + window->used, want,
 			    (off_t)(window->offset + window->used));
 	} while (got < 0 && errno == EINTR);
-	if (got < 0)
+	if (got < 0) {
 		return fail(&chunk->err, HD_ERR_OS, 0, "%s: cannot read: %s", chunk->path,
 			    strerrordesc_np(errno));
+	}
 	if (got == 0)
 		return shrank(chunk);
 	window->used += (size_t)got;
@@ -272,7 +275,8 @@ static enum hd_status find_first_line(struct rpm_chunk *chunk, struct window *wi
 		return HD_OK;
 	window->offset = chunk->begin - 1;
 	for (;;) {
-		const char *newline = window->used ? memchr(window->bytes, '\n', window->used) : NULL;
+		const char *newline =
+			window->used ? memchr(window->bytes, '\n', window->used) : NULL;
 		if (newline) {
 			drop(window, (size_t)(newline - window->bytes) + 1);
 			return HD_OK;

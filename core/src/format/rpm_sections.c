@@ -13,7 +13,8 @@ enum hd_status merge_finding(struct merge *merge, const char *kind, uint64_t cou
 {
 	struct hd_graph *graph = merge->graph;
 	if (graph->finding_count == merge->findings_capacity) {
-		size_t capacity = grown_capacity(merge->findings_capacity, sizeof(*graph->findings));
+		size_t capacity =
+			grown_capacity(merge->findings_capacity, sizeof(*graph->findings));
 		void *ptr = mem_realloc(graph->findings, capacity, sizeof(*graph->findings));
 		if (!ptr)
 			return fail_nomem(merge->err);
@@ -28,8 +29,9 @@ enum hd_status merge_finding(struct merge *merge, const char *kind, uint64_t cou
 	char *copy = mem_strndup(detail, strlen(detail));
 	if (!copy)
 		return fail_nomem(merge->err);
-	graph->findings[graph->finding_count++] =
-		(struct graph_finding){ .kind = kind, .count = count, .line = line, .detail = copy };
+	graph->findings[graph->finding_count++] = (struct graph_finding){
+		.kind = kind, .count = count, .line = line, .detail = copy
+	};
 	return HD_OK;
 }
 
@@ -86,10 +88,10 @@ static enum hd_status end_domain(struct merge *merge, uint32_t domain,
 	    memcmp(of->name, segment->end_name, of->name_size) == 0)
 		return HD_OK;
 	struct text a = { 0 }, b = { 0 };
-	enum hd_status status = merge_finding(
-		merge, "section-name-mismatch", 1, 0, "section \"%s\" ends as \"%s\"",
-		shown(of->name, of->name_size, &a),
-		shown(segment->end_name, segment->end_name_size, &b));
+	enum hd_status status =
+		merge_finding(merge, "section-name-mismatch", 1, 0, "section \"%s\" ends as \"%s\"",
+			      shown(of->name, of->name_size, &a),
+			      shown(segment->end_name, segment->end_name_size, &b));
 	text_deinit(&a);
 	text_deinit(&b);
 	return status;
@@ -101,8 +103,7 @@ static enum hd_status not_ended(struct merge *merge, uint32_t domain, bool at_en
 	struct text name = { 0 };
 	enum hd_status status = merge_finding(
 		merge, "missing-end-record", 1, 0, "section \"%s\" has no \"c\" record%s",
-		shown(of->name, of->name_size, &name),
-		at_end ? ": the file may be cut short" : "");
+		shown(of->name, of->name_size, &name), at_end ? ": the file may be cut short" : "");
 	text_deinit(&name);
 	return status;
 }

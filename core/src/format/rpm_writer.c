@@ -97,10 +97,11 @@ static void put_domain(struct writer *writer, const struct graph_domain *domain,
 	struct text *text = &writer->text;
 	bool has_time = start ? domain->has_start : domain->has_end;
 	text_puts(text, start ? "a 2 " : "c ");
-	if (domain->name_size)
+	if (domain->name_size) {
 		rpm_name_write(text, domain->name, domain->name_size, has_time);
-	else
+	} else {
 		text_puts(text, "?");
+	}
 	if (has_time)
 		put_hex(text, ' ', start ? domain->start : domain->end);
 }

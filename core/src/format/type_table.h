@@ -11,7 +11,7 @@ struct type_table {
 		uint64_t id;
 		uint32_t section;
 		uint32_t index; /**< index + 1; 0 = free */
-	} *entries;
+	} * entries;
 	size_t capacity, count;
 	uint64_t seed;
 };

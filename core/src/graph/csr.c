@@ -36,7 +36,8 @@ enum hd_status csr_offsets_from_degrees(struct csr *csr, struct hd_error *err)
 			csr->bases[node >> CSR_BLOCK_SHIFT] = base;
 		}
 		uint32_t degree = csr->offsets[node];
-		if (total - base > UINT32_MAX) {
+		/* The end of the last row of a block counts from the block's base too. */
+		if (total + degree - base > UINT32_MAX) {
 			return fail(err, HD_ERR_UNSUPPORTED, node,
 				    "over 4,294,967,295 references at neighbouring objects");
 		}
@@ -50,8 +51,8 @@ static bool count_targets(const struct csr *csr, struct job *job, uint32_t *coun
 {
 	const uint32_t *targets = csr->targets;
 	for (uint64_t done = 0; done < csr->edge_count; done += JOB_STRIDE) {
-		uint64_t end = csr->edge_count - done > JOB_STRIDE ? done + JOB_STRIDE :
-								     csr->edge_count;
+		uint64_t end =
+			csr->edge_count - done > JOB_STRIDE ? done + JOB_STRIDE : csr->edge_count;
 		for (uint64_t i = done; i < end; i++) {
 			if (i + AHEAD < end)
 				__builtin_prefetch(&counts[targets[i + AHEAD]], 1);
@@ -80,8 +81,8 @@ static bool fill_sources(const struct csr *csr, struct job *job, struct csr *ret
 				__builtin_prefetch(&ret->targets[csr_begin(ret, soon)], 1);
 			}
 			uint32_t target = csr->targets[i];
-			uint64_t place = ret->bases[target >> CSR_BLOCK_SHIFT] +
-					 --ret->offsets[target];
+			uint64_t place =
+				ret->bases[target >> CSR_BLOCK_SHIFT] + --ret->offsets[target];
 			ret->targets[place] = node;
 		}
 		since += end - begin + 1;

@@ -6,12 +6,12 @@
 
 /**
  * The dominator tree below one virtual root that refers to every strongly rooted node, and what
- * each node retains.  Kept: 4 (idom) + 8 (size) + 4 (count) bytes per node; at most 36 per node
+ * each node retains.  Kept: 4 (idom) + 8 (size) + 4 (count) bytes per node; at most 24 per node
  * while it is computed.  Missing nodes take part as nodes but count 0 objects, 0 bytes.
  */
 struct dominators {
-	uint32_t *idom;          /**< immediate dominator; HD_NONE: the virtual root, or unreachable */
-	uint64_t *retained_size; /**< bytes freed if the node went away, its own included */
+	uint32_t *idom; /**< immediate dominator; HD_NONE: the virtual root, or unreachable */
+	uint64_t *retained_size;  /**< bytes freed if the node went away, its own included */
 	uint32_t *retained_count; /**< objects, likewise; 0 exactly for what no strong root reaches,
 				     and for missing nodes */
 	uint32_t node_count;

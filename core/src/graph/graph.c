@@ -30,13 +30,14 @@ static uint64_t large_size_of(const struct hd_graph *graph, uint32_t node)
 	size_t low = 0, high = graph->large_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (graph->large[middle].node < node)
+		if (graph->large[middle].node < node) {
 			low = middle + 1;
-		else
+		} else {
 			high = middle;
+		}
 	}
-	return low < graph->large_count && graph->large[low].node == node ? graph->large[low].size :
-									    0;
+	return low < graph->large_count && graph->large[low].node == node ? graph->large[low].size
+									  : 0;
 }
 
 uint64_t graph_size(const struct hd_graph *graph, uint32_t node)
@@ -87,10 +88,11 @@ static uint32_t find_missing(const struct hd_graph *graph, uint64_t id)
 	uint32_t low = graph->object_count, high = graph->node_count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (graph->ids[middle] < id)
+		if (graph->ids[middle] < id) {
 			low = middle + 1;
-		else
+		} else {
 			high = middle;
+		}
 	}
 	return low < graph->node_count && graph->ids[low] == id ? low : HD_NONE;
 }

@@ -49,7 +49,7 @@ struct graph_finding {
 	char *detail;  /**< one line, owned by the graph */
 };
 
-/** An object of 4 GiB or more; the table is sorted by node. */
+/** An object of SIZE_LARGE bytes or more; the table is sorted by node. */
 struct large_size {
 	uint32_t node;
 	uint64_t size;

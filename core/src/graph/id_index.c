@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "util/alloc.h"
 
@@ -130,10 +131,11 @@ static uint32_t search(const uint64_t *ids, uint32_t low, uint32_t high, uint64_
 {
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (ids[middle] < id)
+		if (ids[middle] < id) {
 			low = middle + 1;
-		else
+		} else {
 			high = middle;
+		}
 	}
 	return low;
 }
@@ -154,33 +156,41 @@ uint32_t id_index_find(const struct id_index *index, const uint64_t *ids, uint64
 	return rank < index->count && ids[rank] == id ? rank : UINT32_MAX;
 }
 
+/* Ranks of at most LOOKUP_BATCH ids: three passes, each asks for the memory that the next needs. */
+static void find_batch(const struct id_index *index, const uint64_t *ids, const uint64_t *wanted,
+		       uint32_t *ret, size_t count)
+{
+	uint32_t at[LOOKUP_BATCH];
+	for (size_t i = 0; i < count; i++) {
+		bool inside = wanted[i] >= index->min && wanted[i] <= index->max;
+		at[i] = inside ? clamp(index, wanted[i]) : UINT32_MAX;
+		if (inside)
+			__builtin_prefetch(&index->buckets[at[i]]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (at[i] != UINT32_MAX)
+			__builtin_prefetch(&ids[index->buckets[at[i]]]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		ret[i] = UINT32_MAX;
+		if (at[i] == UINT32_MAX)
+			continue;
+		uint32_t rank =
+			search(ids, index->buckets[at[i]], index->buckets[at[i] + 1], wanted[i]);
+		if (rank < index->count && ids[rank] == wanted[i])
+			ret[i] = rank;
+	}
+}
+
 void id_index_find_all(const struct id_index *index, const uint64_t *ids, const uint64_t *wanted,
 		       uint32_t *ret, size_t count)
 {
-	/* Three passes over a small batch: each asks for the memory that the next one needs. */
+	if (!index->count) {
+		memset(ret, 0xff, count * sizeof(*ret));
+		return;
+	}
 	for (size_t done = 0; done < count; done += LOOKUP_BATCH) {
 		size_t size = count - done < LOOKUP_BATCH ? count - done : LOOKUP_BATCH;
-		uint32_t at[LOOKUP_BATCH];
-		for (size_t i = 0; i < size; i++) {
-			uint64_t id = wanted[done + i];
-			bool inside = index->count && id >= index->min && id <= index->max;
-			at[i] = inside ? clamp(index, id) : UINT32_MAX;
-			if (inside)
-				__builtin_prefetch(&index->buckets[at[i]]);
-		}
-		for (size_t i = 0; i < size; i++) {
-			if (at[i] != UINT32_MAX)
-				__builtin_prefetch(&ids[index->buckets[at[i]]]);
-		}
-		for (size_t i = 0; i < size; i++) {
-			uint32_t rank = UINT32_MAX;
-			if (at[i] != UINT32_MAX) {
-				rank = search(ids, index->buckets[at[i]],
-					      index->buckets[at[i] + 1], wanted[done + i]);
-				if (rank >= index->count || ids[rank] != wanted[done + i])
-					rank = UINT32_MAX;
-			}
-			ret[done + i] = rank;
-		}
+		find_batch(index, ids, wanted + done, ret + done, size);
 	}
 }

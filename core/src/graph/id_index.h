@@ -22,7 +22,7 @@ struct id_slice {
  */
 struct id_index {
 	struct id_slice *slices; /**< slice_count + 1; the last one ends the array */
-	uint32_t *buckets;       /**< rank of the first id in the bucket; ascending, bucket_count + 1 */
+	uint32_t *buckets; /**< rank of the first id in the bucket; ascending, bucket_count + 1 */
 	uint64_t min, max;
 	uint32_t slice_shift, slice_count, bucket_count;
 	uint32_t count; /**< ids */

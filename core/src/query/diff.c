@@ -35,11 +35,11 @@ static int compare_growth(uint64_t a_before, uint64_t a_after, uint64_t b_before
 static int by_growth(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
-	int order =
-		compare_growth(x->size_before, x->size_after, y->size_before, y->size_after);
-	if (!order)
+	int order = compare_growth(x->size_before, x->size_after, y->size_before, y->size_after);
+	if (!order) {
 		order = compare_growth(x->count_before, x->count_after, y->count_before,
 				       y->count_after);
+	}
 	return order ? order : by_name(a, b);
 }
 

@@ -43,15 +43,16 @@ enum hd_status filter_prepare(struct filter *filter, const struct hd_graph *grap
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		const struct graph_type *type = &graph->types[i];
 		bool passes = !filter->has_mt || type->id == filter->mt;
-		if (passes && filter->type_part)
+		if (passes && filter->type_part) {
 			passes = type->name &&
 				 name_matches(type->name, type->name_size, filter->type_part);
+		}
 		if (passes)
 			(void)bitmap_add(filter->types, i);
 	}
 	filter->first = id_index_lower_bound(&graph->index, graph->ids, filter->begin);
-	filter->last = filter->end ? id_index_lower_bound(&graph->index, graph->ids, filter->end) :
-				     graph->object_count;
+	filter->last = filter->end ? id_index_lower_bound(&graph->index, graph->ids, filter->end)
+				   : graph->object_count;
 	if (filter->last < filter->first)
 		filter->last = filter->first;
 	return HD_OK;

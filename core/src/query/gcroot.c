@@ -9,7 +9,7 @@
 unsigned int gcroot_group(uint8_t kind)
 {
 	static const unsigned int groups[] = {
-		[HD_ROOT_STACK] = 0,	 [HD_ROOT_HANDLE] = 1, [HD_ROOT_STATIC] = 2,
+		[HD_ROOT_STACK] = 0,     [HD_ROOT_HANDLE] = 1, [HD_ROOT_STATIC] = 2,
 		[HD_ROOT_FINALIZER] = 3, [HD_ROOT_GC] = 4,     [HD_ROOT_INTERNAL] = 5,
 	};
 	return groups[kind];
@@ -37,7 +37,8 @@ static enum hd_status collect(const struct hd_graph *graph, const struct gcroot_
 		if (root->repeated || !path_tree_reaches(&gcroot->tree, root->node))
 			continue;
 		struct rooted rooted = { .root = i,
-					 .distance = path_tree_distance(&gcroot->tree, root->node) };
+					 .distance =
+						 path_tree_distance(&gcroot->tree, root->node) };
 		if (root_is_weak(root)) {
 			if (rooted.distance && !options->all_weak)
 				continue;
@@ -84,11 +85,14 @@ enum hd_status gcroot_init(struct hd_graph *graph, uint32_t target,
 		gcroot_deinit(&gcroot);
 		return status;
 	}
-	if (gcroot.strong_count)
+	if (gcroot.strong_count) {
 		qsort_r(gcroot.strong, gcroot.strong_count, sizeof(*gcroot.strong), compare_rooted,
 			graph);
-	if (gcroot.weak_count)
-		qsort_r(gcroot.weak, gcroot.weak_count, sizeof(*gcroot.weak), compare_rooted, graph);
+	}
+	if (gcroot.weak_count) {
+		qsort_r(gcroot.weak, gcroot.weak_count, sizeof(*gcroot.weak), compare_rooted,
+			graph);
+	}
 	*ret = gcroot;
 	return HD_OK;
 }

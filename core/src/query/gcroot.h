@@ -13,7 +13,8 @@ struct rooted {
 /** What keeps an object alive, and what weakly sees it. */
 struct gcroot {
 	struct path_tree tree;
-	struct rooted *strong; /**< by kind as gcroot_group(), then nearest first, then as in the file */
+	struct rooted
+		*strong; /**< by kind as gcroot_group(), then nearest first, then as in the file */
 	struct rooted *weak; /**< of the target itself; with all_weak of all that reaches it */
 	size_t strong_count, strong_capacity;
 	size_t weak_count, weak_capacity;

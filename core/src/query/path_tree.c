@@ -112,7 +112,7 @@ uint32_t path_tree_distance(const struct path_tree *tree, uint32_t node)
 	struct path_start key = { .node = node };
 	if (!tree->starts_count)
 		return HD_NONE;
-	const struct path_start *found = bsearch(&key, tree->starts, tree->starts_count,
-						 sizeof(key), compare_starts);
+	const struct path_start *found =
+		bsearch(&key, tree->starts, tree->starts_count, sizeof(key), compare_starts);
 	return found ? found->distance : HD_NONE;
 }

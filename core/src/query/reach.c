@@ -72,9 +72,8 @@ static enum hd_status begin(const struct hd_graph *graph, struct reach *reach, u
 	return fail_nomem(err);
 }
 
-enum hd_status reach_init(const struct hd_graph *graph, const uint32_t *starts,
-			  size_t start_count, struct job *job, struct reach *ret,
-			  struct hd_error *err)
+enum hd_status reach_init(const struct hd_graph *graph, const uint32_t *starts, size_t start_count,
+			  struct job *job, struct reach *ret, struct hd_error *err)
 {
 	struct reach reach;
 	uint32_t *queue;

@@ -11,14 +11,15 @@ static void put_quoted(struct out *out, const char *bytes, size_t size)
 	for (size_t i = 0; i < size;) {
 		unsigned char c = (unsigned char)bytes[i];
 		size_t length = utf8_length(bytes + i, size - i);
-		if (!length)
+		if (!length) {
 			text_append(text, "\xef\xbf\xbd", 3);
-		else if (c == '"' || c == '\\')
+		} else if (c == '"' || c == '\\') {
 			text_printf(text, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
+		} else if (c < 0x20 || c == 0x7f) {
 			text_printf(text, "\\u%04x", c);
-		else
+		} else {
 			text_append(text, bytes + i, length);
+		}
 		i += length ? length : 1;
 	}
 	text_append(text, "\"", 1);
@@ -80,10 +81,11 @@ void json_text(struct json *json, const char *key, const char *bytes, size_t siz
 
 void json_string(struct json *json, const char *key, const char *string)
 {
-	if (string)
+	if (string) {
 		json_text(json, key, string, strlen(string));
-	else
+	} else {
 		json_null(json, key);
+	}
 }
 
 void json_number(struct json *json, const char *key, uint64_t value)

@@ -20,13 +20,13 @@ struct element {
 struct fold {
 	struct path_report *report;
 	struct element run[FOLD_RUN_MIN]; /* the first ones of the present run */
-	uint32_t last;			  /* its last node */
+	uint32_t last;                    /* its last node */
 	uint64_t run_length;
-	uint64_t shown_count;		/* elements written at once: the first FOLD_ENDS */
+	uint64_t shown_count;           /* elements written at once: the first FOLD_ENDS */
 	struct element tail[FOLD_ENDS]; /* a ring of those that may be the last */
 	uint64_t tail_begin, tail_end;
-	uint64_t middle;   /* nodes folded between head and tail */
-	uint32_t *types;   /* distinct types of them */
+	uint64_t middle; /* nodes folded between head and tail */
+	uint32_t *types; /* distinct types of them */
 	size_t types_count, types_capacity;
 	uint64_t *has_type; /* bitmap, made with the first */
 	bool failed;
@@ -40,19 +40,21 @@ static uint32_t type_of(const struct hd_graph *graph, uint32_t node)
 static void json_type(struct json *json, const char *key, const struct hd_graph *graph,
 		      uint32_t type)
 {
-	if (type != HD_NONE && graph->types[type].name)
+	if (type != HD_NONE && graph->types[type].name) {
 		json_text(json, key, graph->types[type].name, graph->types[type].name_size);
-	else
+	} else {
 		json_null(json, key);
+	}
 }
 
 static void text_type(struct out *out, const struct hd_graph *graph, uint32_t type)
 {
-	if (type == HD_NONE)
+	if (type == HD_NONE) {
 		out_styled(out, STYLE_NOTE, "<not in this dump>");
-	else
+	} else {
 		out_type(out, graph->types[type].name, graph->types[type].name_size,
 			 graph->types[type].id);
+	}
 }
 
 static void write_node(struct path_report *report, uint32_t node)

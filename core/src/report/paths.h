@@ -17,8 +17,8 @@ struct path_report {
 	struct out *out;
 	struct json *json; /**< NULL: text */
 	struct job *job;
-	bool full;	  /**< fold nothing */
-	uint64_t *shown;  /**< text: bitmap of the nodes shown so far, where paths end; or NULL */
+	bool full;       /**< fold nothing */
+	uint64_t *shown; /**< text: bitmap of the nodes shown so far, where paths end; or NULL */
 };
 
 /**

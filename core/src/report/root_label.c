@@ -4,9 +4,13 @@
 #include <inttypes.h>
 
 const char *const root_kind_names[] = {
-	[HD_ROOT_INTERNAL] = "internal", [HD_ROOT_STACK] = "stack",
-	[HD_ROOT_FINALIZER] = "finalizer", [HD_ROOT_HANDLE] = "handle",
-	[HD_ROOT_STATIC] = "static", [HD_ROOT_GC] = "gc", NULL,
+	[HD_ROOT_INTERNAL] = "internal",
+	[HD_ROOT_STACK] = "stack",
+	[HD_ROOT_FINALIZER] = "finalizer",
+	[HD_ROOT_HANDLE] = "handle",
+	[HD_ROOT_STATIC] = "static",
+	[HD_ROOT_GC] = "gc",
+	NULL,
 };
 
 const char *const root_flag_names[] = { "pinned", "weak", "interior", NULL };
@@ -62,10 +66,11 @@ void root_json(struct json *json, const struct hd_graph *graph, const struct gra
 		const struct graph_type *type = &graph->types[root->container];
 		json_object(json, "container");
 		json_address(json, "mt", type->id);
-		if (type->name)
+		if (type->name) {
 			json_text(json, "name", type->name, type->name_size);
-		else
+		} else {
 			json_null(json, "name");
+		}
 		json_end(json);
 	} else {
 		json_null(json, "container");

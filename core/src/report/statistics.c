@@ -89,9 +89,10 @@ void statistics_text(const struct statistics *statistics, const struct hd_graph 
 	char number[27], size[27];
 	for (size_t i = 0; i < statistics->row_count; i++) {
 		const struct type_count *row = &statistics->rows[i];
-		mt_width = max_int(mt_width, snprintf(NULL, 0, "%" PRIx64,
-						      graph->types[row->type].id));
-		count_width = max_int(count_width, (int)strlen(format_thousands(row->count, number)));
+		mt_width = max_int(mt_width,
+				   snprintf(NULL, 0, "%" PRIx64, graph->types[row->type].id));
+		count_width =
+			max_int(count_width, (int)strlen(format_thousands(row->count, number)));
 		size_width = max_int(size_width, (int)strlen(format_thousands(row->size, number)));
 	}
 	out_styled(out, STYLE_HEAD, "%*s %*s %*s Class Name", mt_width, "MT", count_width, "Count",
@@ -119,10 +120,11 @@ void statistics_json(const struct statistics *statistics, const struct hd_graph 
 		const struct graph_type *type = &graph->types[row->type];
 		json_object(json, NULL);
 		json_address(json, "mt", type->id);
-		if (type->name)
+		if (type->name) {
 			json_text(json, "name", type->name, type->name_size);
-		else
+		} else {
 			json_null(json, "name");
+		}
 		json_number(json, "count", row->count);
 		json_number(json, "size", row->size);
 		const struct graph_domain *domain = &graph->domains[type->domain];
@@ -168,10 +170,11 @@ void object_json(struct json *json, const struct hd_graph *graph, uint32_t node)
 	json_object(json, NULL);
 	json_address(json, "address", graph->ids[node]);
 	json_address(json, "mt", type->id);
-	if (type->name)
+	if (type->name) {
 		json_text(json, "type", type->name, type->name_size);
-	else
+	} else {
 		json_null(json, "type");
+	}
 	json_number(json, "size", graph_size(graph, node));
 	json_bool(json, "free", false);
 	json_null(json, "generation");

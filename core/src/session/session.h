@@ -8,13 +8,17 @@
 #include "graph/dominators.h"
 #include "query/reach.h"
 
-enum color_setting { COLOR_AUTO, COLOR_ON, COLOR_OFF };
+enum color_setting {
+	COLOR_AUTO,
+	COLOR_ON,
+	COLOR_OFF
+};
 
 /** What a front end sets, and what one command may override. */
 struct settings {
 	uint64_t max_mem;     /**< bytes; 0 = a quarter of the machine's memory */
 	unsigned int workers; /**< 0 = the processors online */
-	uint32_t width;	      /**< 0 = never cut */
+	uint32_t width;       /**< 0 = never cut */
 	enum color_setting color;
 	bool lenient;
 };
@@ -22,12 +26,12 @@ struct settings {
 /** See <heapdump/session.h>. */
 struct hd_session {
 	struct settings settings;
-	char *path;	/**< NULL: nothing is open */
+	char *path;     /**< NULL: nothing is open */
 	char *deferred; /**< to open when a command needs a graph; or NULL */
 	const struct format *format;
 	struct hd_graph *graph;
 	/* caches, made by the first command that needs them */
-	struct reach live; /**< bitmap is NULL until then */
+	struct reach live;            /**< bitmap is NULL until then */
 	struct dominators dominators; /**< idom is NULL until then */
 };
 
@@ -39,8 +43,8 @@ HD_NODISCARD enum hd_status settings_set(struct settings *settings, const char *
 void session_job(const struct settings *settings, const struct hd_sink *sink, struct job *job);
 
 /** Open in place of what is open; on failure that stays. */
-HD_NODISCARD enum hd_status session_open(struct hd_session *session, const char *path,
-					 bool lenient, struct job *job, struct hd_error *err);
+HD_NODISCARD enum hd_status session_open(struct hd_session *session, const char *path, bool lenient,
+					 struct job *job, struct hd_error *err);
 
 /** What is alive; borrowed from the session. */
 HD_NODISCARD enum hd_status session_live(struct hd_session *session, struct job *job,

@@ -9,7 +9,8 @@
 static const struct {
 	const char *name, *help;
 } table[] = {
-	{ "max-mem", "memory that opening a file may take (512M, 2G; 0 = a quarter of the machine's)" },
+	{ "max-mem",
+	  "memory that opening a file may take (512M, 2G; 0 = a quarter of the machine's)" },
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
 	{ "width", "cut lines of text behind this column (0 = never)" },
 	{ "color", "colours in text: auto, on or off" },
@@ -55,24 +56,27 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 	uint64_t number = 0;
 	bool parsed = parse_number(value, &number);
 	if (strcmp(name, "max-mem") == 0) {
-		if (!parsed)
+		if (!parsed) {
 			return fail(err, HD_ERR_ARGUMENT, 0,
 				    "max-mem is a size such as 512M, not \"%.40s\"", value);
+		}
 		settings->max_mem = number;
 		return HD_OK;
 	}
 	if (strcmp(name, "workers") == 0) {
-		if (!parsed || number > 64)
+		if (!parsed || number > 64) {
 			return fail(err, HD_ERR_ARGUMENT, 0,
 				    "workers is a number from 0 to 64, not \"%.40s\"", value);
+		}
 		settings->workers = (unsigned int)number;
 		return HD_OK;
 	}
 	if (strcmp(name, "width") == 0) {
-		if (!parsed || number > 65535 || (number && number < 20))
+		if (!parsed || number > 65535 || (number && number < 20)) {
 			return fail(err, HD_ERR_ARGUMENT, 0,
 				    "width is 0 or a number from 20 to 65535, not \"%.40s\"",
 				    value);
+		}
 		settings->width = (uint32_t)number;
 		return HD_OK;
 	}
@@ -92,16 +96,17 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 {
 	const struct settings *settings = &session->settings;
 	int used;
-	if (strcmp(name, "max-mem") == 0)
+	if (strcmp(name, "max-mem") == 0) {
 		used = snprintf(buf, size, "%" PRIu64, settings->max_mem);
-	else if (strcmp(name, "workers") == 0)
+	} else if (strcmp(name, "workers") == 0) {
 		used = snprintf(buf, size, "%u", settings->workers);
-	else if (strcmp(name, "width") == 0)
+	} else if (strcmp(name, "width") == 0) {
 		used = snprintf(buf, size, "%" PRIu32, settings->width);
-	else if (strcmp(name, "color") == 0)
+	} else if (strcmp(name, "color") == 0) {
 		used = snprintf(buf, size, "%s", colors[settings->color]);
-	else
+	} else {
 		return no_setting(name, err);
+	}
 	if (used < 0 || (size_t)used >= size)
 		return fail(err, HD_ERR_ARGUMENT, 0, "the buffer is too small");
 	return HD_OK;

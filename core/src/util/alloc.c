@@ -111,8 +111,10 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 		if (had > keep)
 			(void)munmap((char *)old + keep, had - keep);
 		/* What stays mapped behind the new end is zero again, for the next growth. */
-		if (bytes < old_bytes)
-			memset((char *)old + bytes, 0, (keep < old_bytes ? keep : old_bytes) - bytes);
+		if (bytes < old_bytes) {
+			memset((char *)old + bytes, 0,
+			       (keep < old_bytes ? keep : old_bytes) - bytes);
+		}
 		return refused() ? NULL : old;
 	}
 	void *ptr = pages_alloc(count, size);
@@ -126,10 +128,11 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 
 void pages_free(void *ptr, size_t count, size_t size)
 {
-	if (ptr && count * size >= PAGES_MIN)
+	if (ptr && count * size >= PAGES_MIN) {
 		(void)munmap(ptr, round_up_page(count * size));
-	else
+	} else {
 		free(ptr);
+	}
 }
 
 size_t grown_capacity(size_t capacity, size_t size)

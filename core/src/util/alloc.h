@@ -40,9 +40,10 @@ size_t grown_capacity(size_t capacity, size_t size);
  * Append to a growable array of pages: FIELD, FIELD_count, FIELD_capacity in *OWNER.  Evaluates to
  * false when memory is exhausted.
  */
-#define PAGES_RESERVE(owner, field)                                                         \
-	((owner)->field##_count < (owner)->field##_capacity ||                              \
-	 pages_grow((void **)&(owner)->field, &(owner)->field##_capacity, sizeof(*(owner)->field)))
+#define PAGES_RESERVE(owner, field)                                       \
+	((owner)->field##_count < (owner)->field##_capacity ||            \
+	 pages_grow((void **)&(owner)->field, &(owner)->field##_capacity, \
+		    sizeof(*(owner)->field)))
 
 /** Grow *@p array by the rule of grown_capacity(). */
 bool pages_grow(void **array, size_t *capacity, size_t size);

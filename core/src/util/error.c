@@ -45,9 +45,3 @@ enum hd_status fail(struct hd_error *err, enum hd_status status, uint64_t addres
 	va_end(args);
 	return status;
 }
-
-enum hd_status fail_nomem(struct hd_error *err)
-{
-	return fail(err, HD_ERR_NOMEM, 0, "out of memory: close other programs or use a machine "
-					  "with more");
-}

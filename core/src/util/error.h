@@ -9,7 +9,12 @@ enum hd_status fail(struct hd_error *err, enum hd_status status, uint64_t addres
 		    const char *format, ...) HD_PRINTF(4, 5);
 
 /** The one failure of every allocation. */
-enum hd_status fail_nomem(struct hd_error *err);
+static inline enum hd_status fail_nomem(struct hd_error *err)
+{
+	(void)fail(err, HD_ERR_NOMEM, 0,
+		   "out of memory: close other programs or use a machine with more");
+	return HD_ERR_NOMEM;
+}
 
 /** Return from the calling function if @p expr is not HD_OK. */
 #define TRY(expr)                                    \

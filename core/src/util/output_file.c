@@ -37,7 +37,8 @@ static int open_temporary(struct output_file *file, const struct stat *old)
 		return -1;
 	int fd = -1;
 	for (unsigned int i = 0; fd < 0 && i < NAMES_TRIED; i++) {
-		(void)snprintf(file->temporary, size, "%s.%ld-%u.part", file->path, (long)getpid(), i);
+		(void)snprintf(file->temporary, size, "%s.%ld-%u.part", file->path, (long)getpid(),
+			       i);
 		fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
@@ -60,12 +61,13 @@ enum hd_status output_file_open(struct output_file *file, const char *path, stru
 	struct stat old;
 	bool exists = stat(path, &old) == 0;
 	errno = 0;
-	if (exists && S_ISDIR(old.st_mode))
+	if (exists && S_ISDIR(old.st_mode)) {
 		errno = EISDIR;
-	else if (exists && !S_ISREG(old.st_mode))
+	} else if (exists && !S_ISREG(old.st_mode)) {
 		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	else
+	} else {
 		file->fd = open_temporary(file, exists ? &old : NULL);
+	}
 	if (file->fd >= 0)
 		return HD_OK;
 	int error = errno;

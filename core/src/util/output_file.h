@@ -16,7 +16,7 @@ struct output_file {
 	int fd;
 	char *path;
 	char *temporary; /**< NULL: written straight */
-	int error;	 /**< errno of the first failed write, or 0 */
+	int error;       /**< errno of the first failed write, or 0 */
 };
 
 /**

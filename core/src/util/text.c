@@ -103,10 +103,11 @@ void text_escape(struct text *text, const char *bytes, size_t size)
 		}
 		text_append(text, bytes + i - plain, plain);
 		plain = 0;
-		if (!length)
+		if (!length) {
 			text_printf(text, "\\x%02x", c);
-		else
+		} else {
 			text_printf(text, "\\u%04x", length == 2 ? (unsigned char)bytes[i + 1] : c);
+		}
 		i += length ? length : 1;
 	}
 	text_append(text, bytes + size - plain, plain);
