@@ -59,7 +59,7 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, uint64
 		out_printf(out, ", %s shown (-limit 0 shows all)", format_thousands(shown, number));
 	out_puts(out, ".\n");
 	if (gcroot->hidden_stack) {
-		out_printf(out, "%s stack roots that reach %" PRIx64 " are left out (-nostacks).\n",
+		out_printf(out, "Left out by -nostacks: %s stack roots that reach %" PRIx64 ".\n",
 			   format_thousands(gcroot->hidden_stack, number), id);
 	}
 	if (gcroot->strong_count || gcroot->hidden_stack)

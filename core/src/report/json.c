@@ -1,21 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json.h"
 
-#include <inttypes.h>
 #include <string.h>
+
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
 
 static void put_quoted(struct out *out, const char *bytes, size_t size)
 {
 	struct text *text = &out->text;
 	text_append(text, "\"", 1);
 	for (size_t i = 0; i < size;) {
+		size_t run = 0;
+		while (i + run < size && is_plain((unsigned char)bytes[i + run])) {
+			run++;
+		}
+		text_append(text, bytes + i, run);
+		i += run;
+		if (i == size) {
+			break;
+		}
 		unsigned char c = (unsigned char)bytes[i];
 		size_t length = utf8_length(bytes + i, size - i);
 		if (!length) {
 			text_append(text, "\xef\xbf\xbd", 3);
 		} else if (c == '"' || c == '\\') {
 			text_printf(text, "\\%c", c);
-		} else if (c < 0x20 || c == 0x7f) {
+		} else if (length == 1) {
 			text_printf(text, "\\u%04x", c);
 		} else {
 			text_append(text, bytes + i, length);
@@ -91,13 +104,27 @@ void json_string(struct json *json, const char *key, const char *string)
 void json_number(struct json *json, const char *key, uint64_t value)
 {
 	put_key(json, key);
-	out_printf(json->out, "%" PRIu64, value);
+	char buf[20];
+	size_t at = sizeof(buf);
+	do {
+		buf[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	text_append(&json->out->text, buf + at, sizeof(buf) - at);
 }
 
 void json_address(struct json *json, const char *key, uint64_t value)
 {
 	put_key(json, key);
-	out_printf(json->out, "\"0x%" PRIx64 "\"", value);
+	char buf[20];
+	size_t at = sizeof(buf);
+	buf[--at] = '"';
+	do {
+		buf[--at] = "0123456789abcdef"[value & 15];
+		value >>= 4;
+	} while (value);
+	text_append(&json->out->text, "\"0x", 3);
+	text_append(&json->out->text, buf + at, sizeof(buf) - at);
 }
 
 void json_bool(struct json *json, const char *key, bool value)
