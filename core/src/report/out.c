@@ -106,7 +106,7 @@ void out_puts(struct out *out, const char *string)
 	flush_if_full(out);
 }
 
-static void vprint(struct out *out, const char *format, va_list args)
+HD_PRINTF(2, 0) static void vprint(struct out *out, const char *format, va_list args)
 {
 	char small[512];
 	int size = vsnprintf(small, sizeof(small), format, args);

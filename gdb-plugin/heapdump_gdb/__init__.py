@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""heapdump's commands, settings and functions for GDB."""

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""The core's command table as GDB commands."""
+from __future__ import annotations
+
+from typing import Any
+
+import gdb
+
+from heapdump_gdb import native
+from heapdump_gdb.session import Session, host_text, write_error
+from heapdump_gdb.words import Line
+
+PREFIX = "heapdump"
+
+
+class HeapCommand(gdb.Command):
+    """One command of the table, under the prefix or at top level."""
+
+    def __init__(self, session: Session, where: str, name: str, doc: str) -> None:
+        self.__doc__ = host_text(doc)
+        self._session = session
+        self._name = name
+        super().__init__(where + name, gdb.COMMAND_DATA)
+
+    def invoke(self, argument: str, _from_tty: bool) -> None:
+        self.dont_repeat()
+        self._session.run([self._name] + gdb.string_to_argv(argument))
+
+    def complete(self, text: str, word: str | None) -> Any:
+        line = Line(text)
+        try:
+            found = self._session.complete([self._name] + line.words + [line.last])
+        except UnicodeError:
+            return []
+        if found is None:
+            return gdb.COMPLETE_FILENAME
+        sayable = [value for value in found if host_text(value) == value]
+        return line.candidates(sayable, word or "")
+
+
+class HeapPrefix(gdb.Command):
+    """Look at managed heaps in heap dump files.
+
+    "heapdump open FILE" opens one; "heapdump" alone lists the commands,
+    "help heapdump COMMAND" shows the options of one.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        super().__init__(PREFIX, gdb.COMMAND_DATA, gdb.COMPLETE_COMMAND, True)
+
+    def invoke(self, argument: str, _from_tty: bool) -> None:
+        """Called without a command, or with a word that is none."""
+        self.dont_repeat()
+        argv = gdb.string_to_argv(argument)
+        if argv:
+            self._session.run(argv)
+        else:
+            gdb.write(host_text(native.command_help(self._session.lib, None)))
+
+
+def top_level(infos: list[native.CommandInfo]) -> list[str]:
+    """Names that SOS has and that are long enough to stand alone."""
+    names = [native.decode(info.name) for info in infos if info.is_sos]
+    return [name for name in names if len(name) >= 5]
+
+
+def document(session: Session, info: native.CommandInfo) -> str:
+    """Help of a command as GDB wants it: a sentence on the first line, then the whole text."""
+    summary = native.decode(info.summary) + "."
+    text = native.command_help(session.lib, native.decode(info.name)).rstrip()
+    if text.lower().startswith(summary.lower()):
+        return text
+    return f"{summary}\n{text}"
+
+
+def register(session: Session, infos: list[native.CommandInfo], free: list[str]) -> None:
+    """Register the table under the prefix, and the names ``free`` at top level too."""
+    HeapPrefix(session)
+    for info in infos:
+        doc = document(session, info)
+        name = native.decode(info.name)
+        HeapCommand(session, PREFIX + " ", name, doc)
+        if info.alias is not None:
+            HeapCommand(session, PREFIX + " ", native.decode(info.alias), doc)
+        if name in free:
+            HeapCommand(session, "", name, doc)
+
+
+def report_taken(taken: list[str]) -> None:
+    if taken:
+        names = ", ".join(taken)
+        write_error(f"heapdump: taken already: {names}; ours: heapdump {taken[0]} and so on")

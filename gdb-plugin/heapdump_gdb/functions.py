@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""$hd_type(ID), $hd_size(ID) and $hd_count("TYPE NAME"), for expressions and conditions."""
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import gdb
+
+from heapdump_gdb import native
+from heapdump_gdb.session import Session, host_text
+
+
+def _graph(session: Session) -> Any:
+    graph = session.lib.hd_session_graph(session.handle)
+    if not graph:
+        raise gdb.GdbError('nothing is open: use "heapdump open FILE"')
+    return graph
+
+
+def _only(args: tuple[gdb.Value, ...], usage: str) -> gdb.Value:
+    """The one argument that each function takes."""
+    if len(args) != 1:
+        raise gdb.GdbError("usage: " + usage)
+    return args[0]
+
+
+def _object(session: Session, value: gdb.Value) -> native.Object:
+    """The object with the id ``value``."""
+    graph = _graph(session)
+    try:
+        ident = int(value) & native.MASK64
+    except (gdb.error, ValueError, TypeError, OverflowError) as error:
+        raise gdb.GdbError(host_text(f"not an object id: {error}")) from None
+    found = native.Object()
+    node = session.lib.hd_graph_find(graph, ident)
+    if node == native.NONE or session.lib.hd_graph_object(graph, node, ctypes.byref(found)):
+        raise gdb.GdbError(f"no object {ident:#x}")
+    if found.missing:
+        raise gdb.GdbError(f"object {ident:#x} is referred to, but not in the file")
+    return found
+
+
+def _type_name(session: Session, graph: Any, index: int) -> tuple[bytes, int]:
+    """Name and object count of a type."""
+    found = native.Type()
+    if session.lib.hd_graph_type(graph, index, ctypes.byref(found)) or not found.name:
+        return b"", int(found.object_count)
+    return ctypes.string_at(found.name, found.name_size), int(found.object_count)
+
+
+class TypeFunction(gdb.Function):
+    """$hd_type(ID): name of the type of the object with that id, as a string."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        super().__init__("hd_type")
+
+    def invoke(self, *args: gdb.Value) -> str:
+        found = _object(self._session, _only(args, "$hd_type(ID)"))
+        name, _ = _type_name(self._session, _graph(self._session), found.type)
+        return host_text(native.decode(name))
+
+
+class SizeFunction(gdb.Function):
+    """$hd_size(ID): bytes of the object with that id."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        super().__init__("hd_size")
+
+    def invoke(self, *args: gdb.Value) -> int:
+        return int(_object(self._session, _only(args, "$hd_size(ID)")).size)
+
+
+class CountFunction(gdb.Function):
+    """$hd_count("TYPE NAME"): how many objects have a type of exactly that name."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        super().__init__("hd_count")
+
+    def invoke(self, *args: gdb.Value) -> int:
+        name = _only(args, '$hd_count("TYPE NAME")')
+        graph = _graph(self._session)
+        try:
+            wanted = native.encode(name.string("utf-8", "surrogateescape"))
+        except (gdb.error, UnicodeError, AttributeError) as error:
+            raise gdb.GdbError(host_text(f"not the name of a type: {error}")) from None
+        count = 0
+        for index in range(self._session.lib.hd_graph_type_count(graph)):
+            type_name, objects = _type_name(self._session, graph, index)
+            count += objects if type_name == wanted else 0
+        return count
+
+
+def register(session: Session) -> None:
+    TypeFunction(session)
+    SizeFunction(session)
+    CountFunction(session)

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""The core library as Python sees it: ctypes declarations, one exception, no policy."""
+from __future__ import annotations
+
+import ctypes
+import glob
+import os
+from typing import Any, Callable, Sequence
+
+MESSAGE_SIZE = 488
+NONE = 0xFFFFFFFF
+MASK64 = 0xFFFFFFFFFFFFFFFF
+CHUNK = 64 << 10
+
+EXIT_OK = 0
+EXIT_FINDINGS = 1
+EXIT_USAGE = 2
+EXIT_INPUT = 3
+EXIT_INTERRUPTED = 130
+
+WRITE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+PROGRESS = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64
+)
+ADD = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+
+
+class Error(ctypes.Structure):
+    _fields_ = [
+        ("status", ctypes.c_uint32),
+        ("os_errno", ctypes.c_int32),
+        ("address", ctypes.c_uint64),
+        ("reserved", ctypes.c_uint64),
+        ("message", ctypes.c_char * MESSAGE_SIZE),
+    ]
+
+
+class Sink(ctypes.Structure):
+    """Callbacks are plain addresses, so that a C function can stand for one."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("arg", ctypes.c_void_p),
+        ("write", ctypes.c_void_p),
+        ("warn", ctypes.c_void_p),
+        ("cancelled", ctypes.c_void_p),
+        ("progress", ctypes.c_void_p),
+        ("width", ctypes.c_uint32),
+        ("color", ctypes.c_uint32),
+    ]
+
+
+class CommandInfo(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("alias", ctypes.c_char_p),
+        ("summary", ctypes.c_char_p),
+        ("is_sos", ctypes.c_uint32),
+    ]
+
+
+class Object(ctypes.Structure):
+    _fields_ = [
+        ("id", ctypes.c_uint64),
+        ("size", ctypes.c_uint64),
+        ("type", ctypes.c_uint32),
+        ("missing", ctypes.c_uint32),
+        ("reference_count", ctypes.c_uint64),
+    ]
+
+
+class Type(ctypes.Structure):
+    _fields_ = [
+        ("id", ctypes.c_uint64),
+        ("name", ctypes.c_void_p),
+        ("name_size", ctypes.c_size_t),
+        ("object_count", ctypes.c_uint64),
+        ("object_size", ctypes.c_uint64),
+    ]
+
+
+class HeapdumpError(Exception):
+    """A call into the core failed; ``status`` is an ``enum hd_status``, 0 when none says why."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+_STRING = ctypes.c_char_p
+_WORDS = ctypes.POINTER(ctypes.c_char_p)
+_POINTER = ctypes.c_void_p
+_ERROR = ctypes.POINTER(Error)
+_SINK = ctypes.POINTER(Sink)
+
+# name: (result, arguments)
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "hd_version": (_STRING, []),
+    "hd_session_create": (ctypes.c_int, [ctypes.POINTER(_POINTER), _ERROR]),
+    "hd_session_destroy": (None, [_POINTER]),
+    "hd_session_set": (ctypes.c_int, [_POINTER, _STRING, _STRING, _ERROR]),
+    "hd_session_get": (ctypes.c_int, [_POINTER, _STRING, _POINTER, ctypes.c_size_t, _ERROR]),
+    "hd_session_graph": (_POINTER, [_POINTER]),
+    "hd_setting_name": (_STRING, [ctypes.c_size_t, ctypes.POINTER(_STRING)]),
+    "hd_graph_find": (ctypes.c_uint32, [_POINTER, ctypes.c_uint64]),
+    "hd_graph_object": (ctypes.c_int, [_POINTER, ctypes.c_uint32, ctypes.POINTER(Object)]),
+    "hd_graph_type": (ctypes.c_int, [_POINTER, ctypes.c_uint32, ctypes.POINTER(Type)]),
+    "hd_graph_type_count": (ctypes.c_uint32, [_POINTER]),
+    "hd_command_info": (ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(CommandInfo)]),
+    "hd_command_help": (ctypes.c_int, [_STRING, _SINK, _ERROR]),
+    "hd_command_expressions": (None, [ctypes.c_int, _WORDS, _POINTER]),
+    "hd_command_complete": (ctypes.c_int, [_POINTER, ctypes.c_int, _WORDS, ADD, _POINTER]),
+    "hd_text_run": (
+        ctypes.c_int,
+        [_POINTER, ctypes.c_int, _WORDS, _SINK, ctypes.POINTER(_POINTER), _ERROR],
+    ),
+    "hd_text_read": (ctypes.c_size_t, [_POINTER, _POINTER, ctypes.c_size_t]),
+    "hd_text_warnings": (_STRING, [_POINTER]),
+    "hd_text_free": (None, [_POINTER]),
+    "hd_interrupt_begin": (None, []),
+    "hd_interrupt_end": (ctypes.c_int, []),
+    "hd_interrupted": (ctypes.c_int, []),
+}
+
+
+def find(here: str) -> str:
+    """Path of the library that belongs to the plug-in in folder ``here``."""
+    named = os.environ.get("HEAPDUMP_LIBRARY")
+    if named:
+        return named
+    prefix = os.path.join(here, "..", "..", "..")
+    folders = [os.path.join(here, "..", "build")]
+    folders += [os.path.join(prefix, "lib"), os.path.join(prefix, "lib64")]
+    folders += sorted(glob.glob(os.path.join(prefix, "lib", "*-linux-gnu*")))
+    for folder in folders:
+        for name in ("libheapdump.so.0", "libheapdump.so"):
+            path = os.path.join(folder, name)
+            if os.path.exists(path):
+                return os.path.realpath(path)
+    raise HeapdumpError(
+        "libheapdump.so was not found: build it (cmake --build build), install it, "
+        "or set HEAPDUMP_LIBRARY to its path before GDB starts"
+    )
+
+
+def load(path: str) -> ctypes.CDLL:
+    """Load the library at ``path`` and declare its functions."""
+    try:
+        lib = ctypes.CDLL(path)
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(lib, name)
+            function.restype = result
+            function.argtypes = arguments
+    except (OSError, AttributeError) as error:
+        raise HeapdumpError(
+            f"cannot load {path}: {error}; set HEAPDUMP_LIBRARY to the path of libheapdump.so "
+            "before GDB starts"
+        ) from None
+    return lib
+
+
+def decode(data: bytes | None) -> str:
+    """Text of the core, whose names may hold any byte."""
+    return (data or b"").decode("utf-8", "replace")
+
+
+def encode(word: str) -> bytes:
+    return word.encode("utf-8", "surrogateescape")
+
+
+def words(argv: Sequence[str]) -> Any:
+    """``argv`` as the array of C strings that the core takes."""
+    return (ctypes.c_char_p * (len(argv) + 1))(*[encode(word) for word in argv], None)
+
+
+def address(function: Any) -> int | None:
+    """Address of a C function or callback, for a field of :class:`Sink`."""
+    return ctypes.cast(function, ctypes.c_void_p).value
+
+
+def check(function: Any, *args: Any) -> None:
+    """Call a core function whose last argument is the error, and raise what it reports."""
+    error = Error()
+    status = function(*args, ctypes.byref(error))
+    if status:
+        raise HeapdumpError(decode(error.message), status)
+
+
+class Interrupts:
+    """Takes SIGINT in C: the debugger's handler would raise in the middle of a callback."""
+
+    def __init__(self, lib: ctypes.CDLL) -> None:
+        self._lib = lib
+
+    def __enter__(self) -> None:
+        self._lib.hd_interrupt_begin()
+
+    def __exit__(self, *_exception: object) -> None:
+        self._lib.hd_interrupt_end()
+
+
+def commands(lib: ctypes.CDLL) -> list[CommandInfo]:
+    """The command table."""
+    result: list[CommandInfo] = []
+    info = CommandInfo()
+    while lib.hd_command_info(len(result), ctypes.byref(info)) == 0:
+        result.append(info)
+        info = CommandInfo()
+    return result
+
+
+def command_help(lib: ctypes.CDLL, name: str | None) -> str:
+    """Help text of a command, or the list of all commands."""
+    pieces: list[bytes] = []
+
+    def write(_arg: int, text: int, size: int) -> int:
+        pieces.append(ctypes.string_at(text, size))
+        return 0
+
+    callback = WRITE(write)
+    sink = Sink(struct_size=ctypes.sizeof(Sink), write=address(callback))
+    with Interrupts(lib):
+        check(lib.hd_command_help, None if name is None else encode(name), ctypes.byref(sink))
+    return decode(b"".join(pieces))
+
+
+def complete(lib: ctypes.CDLL, session: Any, argv: Sequence[str]) -> list[str] | None:
+    """Candidates for the last word, or None when it is the name of a file."""
+    found: list[bytes] = []
+    add: Callable[[int, bytes], None] = lambda _arg, candidate: found.append(candidate)
+    with Interrupts(lib):
+        is_file = lib.hd_command_complete(session, len(argv), words(argv), ADD(add), None)
+    return None if is_file else [decode(candidate) for candidate in found]
+
+
+def expressions(lib: ctypes.CDLL, argv: Sequence[str]) -> list[bool]:
+    """Which words the debugger has to evaluate."""
+    marks = (ctypes.c_uint8 * max(len(argv), 1))()
+    lib.hd_command_expressions(len(argv), words(argv), marks)
+    return [bool(mark) for mark in marks[: len(argv)]]
+
+
+def settings(lib: ctypes.CDLL) -> list[tuple[str, str]]:
+    """Name and help of each setting."""
+    result: list[tuple[str, str]] = []
+    text = ctypes.c_char_p()
+    name = lib.hd_setting_name(0, ctypes.byref(text))
+    while name is not None:
+        result.append((decode(name), decode(text.value)))
+        name = lib.hd_setting_name(len(result), ctypes.byref(text))
+    return result
+
+
+class Text:
+    """The kept answer of one command; to be closed."""
+
+    def __init__(self, lib: ctypes.CDLL) -> None:
+        self._lib = lib
+        self._text = ctypes.c_void_p()
+        self.error = Error()
+
+    def run(self, session: Any, argv: Sequence[str], sink: Sink) -> int:
+        """Run the command; the exit status."""
+        return int(
+            self._lib.hd_text_run(
+                session,
+                len(argv),
+                words(argv),
+                ctypes.byref(sink),
+                ctypes.byref(self._text),
+                ctypes.byref(self.error),
+            )
+        )
+
+    def read(self) -> bytes:
+        """The next piece of the answer, empty at its end."""
+        if not self._text:
+            return b""
+        buf = ctypes.create_string_buffer(CHUNK)
+        size = self._lib.hd_text_read(self._text, buf, CHUNK)
+        return buf.raw[:size]
+
+    def warnings(self) -> list[str]:
+        if not self._text:
+            return []
+        return decode(self._lib.hd_text_warnings(self._text)).splitlines()
+
+    def close(self) -> None:
+        text, self._text = self._text, ctypes.c_void_p()
+        self._lib.hd_text_free(text)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Loads the library and registers everything, once per GDB."""
+from __future__ import annotations
+
+from heapdump_gdb import commands, functions, names, native, settings
+from heapdump_gdb.session import Session, write_error
+
+_session: Session | None = None
+
+
+def load(here: str) -> None:
+    """Register what the plug-in in folder ``here`` has; again is harmless."""
+    global _session
+    if _session is not None:
+        return
+    try:
+        session = Session(native.load(native.find(here)))
+    except native.HeapdumpError as error:
+        # Raised, it would come with a traceback, which GDB prints for every sourced script.
+        write_error(f"heapdump: {error}")
+        return
+    if names.resolves(commands.PREFIX):
+        write_error('heapdump: there is a command "heapdump" already; nothing was registered')
+        return
+    # All names are tested before the first is registered: ours would look like others'.
+    infos = native.commands(session.lib)
+    wanted = commands.top_level(infos)
+    taken = [name for name in wanted if names.resolves(name)]
+    free = [name for name in wanted if name not in taken]
+    names.keep_abbreviations(free + [commands.PREFIX, "set heapdump", "show heapdump"])
+    _session = session
+    commands.register(session, infos, free)
+    settings.register(session)
+    functions.register(session)
+    commands.report_taken(taken)

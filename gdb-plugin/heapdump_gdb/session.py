@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""The one session of this GDB: runs commands and hands their text to GDB."""
+from __future__ import annotations
+
+import codecs
+import ctypes
+import os
+import re
+import sys
+from typing import Any, Sequence
+
+import gdb
+
+from heapdump_gdb import native
+
+
+def parameter(name: str) -> Any:
+    """A setting of GDB's, None when this GDB lacks it."""
+    try:
+        return gdb.parameter(name)
+    except (gdb.error, RuntimeError):
+        return None
+
+
+def host_text(text: str) -> str:
+    """``text`` with escapes for what GDB's host character set cannot say."""
+    name = getattr(gdb, "host_charset", lambda: "ascii")()
+    try:
+        return text.encode(name, "backslashreplace").decode(name)
+    except (LookupError, UnicodeError):
+        return text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def write_error(line: str) -> None:
+    gdb.write(host_text(line) + "\n", gdb.STDERR)
+
+
+def _is_machine_interface() -> bool:
+    """Whether GDB was started for a program, which shows escape codes as they are."""
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            line = file.read()
+    except OSError:
+        return False
+    return re.search(rb"\0--?i[a-z]*[=\0](mi|dap)", line) is not None
+
+
+def _terminal() -> tuple[int, int]:
+    """Columns of the terminal and whether it takes colours; (0, 0) when the text goes elsewhere."""
+    width, height = parameter("width"), parameter("height")
+    # pipe and to_string=True lift both limits while they capture.
+    if not os.isatty(1) or _is_machine_interface() or not (width or height):
+        return 0, 0
+    plain = parameter("logging enabled") or parameter("logging") or not parameter("style enabled")
+    return int(width or 0), 0 if plain else 1
+
+
+class _Progress:
+    """One line on standard error.  SIGINT is taken in C while it is called, so nothing is raised."""
+
+    def __init__(self) -> None:
+        stderr = sys.__stderr__
+        self._stderr = stderr if stderr is not None and stderr.isatty() else None
+        self.callback = native.PROGRESS(self._show)
+
+    def _show(self, _arg: int, what: bytes | None, done: int, total: int) -> None:
+        try:
+            if self._stderr is None:
+                return
+            line = ""
+            if what is not None:
+                percent = f" {min(100, 100 * done // total)}%" if total else f" {done:,}"
+                line = native.decode(what) + percent
+            self._stderr.write(f"\r{line}\033[K")
+            self._stderr.flush()
+        except (OSError, ValueError):
+            self._stderr = None
+
+
+class Session:
+    """The core's session, and what GDB adds to it."""
+
+    def __init__(self, lib: ctypes.CDLL) -> None:
+        self.lib = lib
+        self.handle = ctypes.c_void_p()
+        native.check(lib.hd_session_create, ctypes.byref(self.handle))
+
+    def set(self, name: str, value: str) -> None:
+        native.check(
+            self.lib.hd_session_set, self.handle, native.encode(name), native.encode(value)
+        )
+
+    def get(self, name: str) -> str:
+        buf = ctypes.create_string_buffer(64)
+        native.check(self.lib.hd_session_get, self.handle, native.encode(name), buf, len(buf))
+        return native.decode(buf.value)
+
+    def complete(self, argv: Sequence[str]) -> list[str] | None:
+        return native.complete(self.lib, self.handle, argv)
+
+    def run(self, argv: list[str]) -> None:
+        """Run a command and write its answer; raises gdb.GdbError when it fails."""
+        try:
+            self._run(self._evaluate(argv))
+        except KeyboardInterrupt:  # at the pager, or between two steps
+            raise gdb.GdbError("Quit") from None
+
+    def _evaluate(self, argv: list[str]) -> list[str]:
+        """``argv`` with the debugger's expressions replaced by their values."""
+        result = list(argv)
+        for index, marked in enumerate(native.expressions(self.lib, argv)):
+            if not marked:
+                continue
+            try:
+                result[index] = hex(int(gdb.parse_and_eval(argv[index])) & native.MASK64)
+            except (gdb.error, ValueError, TypeError, OverflowError, RuntimeError) as error:
+                _set_status(native.EXIT_USAGE)
+                message = f"cannot evaluate '{argv[index]}': {error}"
+                raise gdb.GdbError(host_text(message)) from None
+        return result
+
+    def _run(self, argv: list[str]) -> None:
+        progress = _Progress()
+        sink = native.Sink(
+            struct_size=ctypes.sizeof(native.Sink),
+            cancelled=native.address(self.lib.hd_interrupted),
+            progress=native.address(progress.callback),
+        )
+        sink.width, sink.color = _terminal()
+        text = native.Text(self.lib)
+        try:
+            with native.Interrupts(self.lib):
+                status = text.run(self.handle, argv, sink)
+            _set_status(status)
+            for line in text.warnings():
+                write_error("warning: " + line)
+            _write(text)
+            if status == native.EXIT_INTERRUPTED:
+                raise gdb.GdbError("Quit")
+            if status not in (native.EXIT_OK, native.EXIT_FINDINGS):
+                message = native.decode(text.error.message) or f"{argv[0]} failed"
+                raise gdb.GdbError(host_text(message))
+        finally:
+            text.close()
+
+
+def _write(text: native.Text) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    piece = text.read()
+    while piece:
+        gdb.write(host_text(decoder.decode(piece)))
+        piece = text.read()
+    gdb.write(host_text(decoder.decode(b"", True)))
+
+
+def _set_status(status: int) -> None:
+    gdb.set_convenience_variable("_heapdump_status", status)

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "command.h"
+
+#include <cinttypes>
+#include <climits>
+#include <cstdio>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace
+{
+
+int write_text(void *arg, const char *text, size_t size)
+{
+	auto *result = static_cast<lldb::SBCommandReturnObject *>(arg);
+	// PutCString() would add a newline.
+	for (; size > INT_MAX; text += INT_MAX, size -= INT_MAX)
+		result->Printf("%.*s", INT_MAX, text);
+	result->Printf("%.*s", static_cast<int>(size), text);
+	return 0;
+}
+
+void warn(void *arg, const char *line)
+{
+	static_cast<lldb::SBCommandReturnObject *>(arg)->AppendWarning(line);
+}
+
+int cancelled(void *)
+{
+	return hd_interrupted();
+}
+
+void show_progress(void *, const char *what, uint64_t done, uint64_t total)
+{
+	if (!what)
+		std::fputs("\r\033[K", stderr);
+	else if (total)
+		std::fprintf(stderr, "\r%s %" PRIu64 "%%\033[K", what,
+			     done < total ? 100 * done / total : 100);
+	else
+		std::fprintf(stderr, "\r%s %" PRIu64 "\033[K", what, done);
+	std::fflush(stderr);
+}
+
+hd_sink make_sink(lldb::SBDebugger &debugger, lldb::SBCommandReturnObject &result)
+{
+	hd_sink sink = {};
+	sink.struct_size = sizeof(sink);
+	sink.arg = &result;
+	sink.write = write_text;
+	sink.warn = warn;
+	sink.cancelled = cancelled;
+	sink.progress = isatty(STDERR_FILENO) ? show_progress : nullptr;
+	if (isatty(STDOUT_FILENO)) {
+		sink.width = debugger.GetTerminalWidth();
+		sink.color = debugger.GetUseColor();
+	}
+	return sink;
+}
+
+/// Replace @p word by the value of the expression that it is, or tell why not.
+bool evaluate(lldb::SBTarget target, std::string &word, std::string &why)
+{
+	if (!target.IsValid()) {
+		why = "no target";
+		return false;
+	}
+	lldb::SBFrame frame = target.GetProcess().GetSelectedThread().GetSelectedFrame();
+	lldb::SBValue value = frame.IsValid() ? frame.EvaluateExpression(word.c_str())
+					      : target.EvaluateExpression(word.c_str());
+	lldb::SBError error = value.GetError();
+	uint64_t number = 0;
+	if (error.Success())
+		number = value.GetValueAsUnsigned(error);
+	if (error.Fail()) {
+		const char *text = error.GetCString();
+		why = text ? text : "it has no value";
+		return false;
+	}
+	char digits[19];
+	(void)std::snprintf(digits, sizeof(digits), "0x%" PRIx64, number);
+	word = digits;
+	return true;
+}
+
+std::vector<const char *> pointers(const std::vector<std::string> &words)
+{
+	std::vector<const char *> result;
+	for (const std::string &word : words)
+		result.push_back(word.c_str());
+	return result;
+}
+
+bool evaluate_marked(lldb::SBDebugger &debugger, std::vector<std::string> &words,
+		     std::string &message)
+{
+	std::vector<const char *> argv = pointers(words);
+	std::vector<uint8_t> marks(words.size());
+	hd_command_expressions(static_cast<int>(argv.size()), argv.data(), marks.data());
+	for (size_t i = 0; i < words.size(); i++) {
+		std::string why;
+		if (!marks[i] || evaluate(debugger.GetSelectedTarget(), words[i], why))
+			continue;
+		message = "cannot evaluate '" + words[i] + "': " + why;
+		return false;
+	}
+	return true;
+}
+
+} // namespace
+
+Command::Command(std::shared_ptr<Session> session, const char *name)
+    : session_(std::move(session)), name_(name)
+{
+}
+
+bool Command::DoExecute(lldb::SBDebugger debugger, char **words,
+			lldb::SBCommandReturnObject &result)
+{
+	std::vector<std::string> line = { name_ };
+	for (; words && *words; words++)
+		line.emplace_back(*words);
+	std::string message;
+	if (!evaluate_marked(debugger, line, message)) {
+		result.SetError(message.c_str());
+		return false;
+	}
+	std::vector<const char *> argv = pointers(line);
+	const hd_sink sink = make_sink(debugger, result);
+	hd_error err = {};
+	std::unique_lock<std::mutex> lock = session_->lock();
+	hd_interrupt_begin();
+	int status = hd_command_run(session_->handle(), static_cast<int>(argv.size()), argv.data(),
+				    &sink, &err);
+	hd_interrupt_end();
+	lock.unlock();
+	if (status == HD_EXIT_OK || status == HD_EXIT_FINDINGS) {
+		// Without it Succeeded() is false for callers of the API.
+		result.SetStatus(lldb::eReturnStatusSuccessFinishResult);
+		return true;
+	}
+	result.SetError(*err.message ? err.message : "the command failed");
+	return false;
+}

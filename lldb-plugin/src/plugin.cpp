@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Registers the core's command table in the debugger that loads the plug-in.
+#include <algorithm>
+#include <cstdio>
+
+#include "command.h"
+#include "names.h"
+
+namespace lldb
+{
+__attribute__((visibility("default"))) bool PluginInitialize(SBDebugger debugger);
+}
+
+namespace
+{
+
+constexpr const char *prefix = "heapdump";
+
+/// Put one line on the debugger's standard error.
+void report(lldb::SBDebugger &debugger, const std::string &line)
+{
+	FILE *stream = debugger.GetErrorFileHandle();
+	std::fprintf(stream ? stream : stderr, "heapdump: %s\n", line.c_str());
+}
+
+void report_taken(lldb::SBDebugger &debugger, const std::vector<std::string> &taken)
+{
+	if (taken.empty())
+		return;
+	std::string line = "taken already: ";
+	for (size_t i = 0; i < taken.size(); i++)
+		line += (i ? ", " : "") + taken[i];
+	report(debugger, line + "; ours: heapdump " + taken[0] + " and so on");
+}
+
+void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand multiword,
+		       const std::shared_ptr<Session> &session,
+		       const std::vector<std::string> &free_names)
+{
+	struct hd_command_info info;
+	for (size_t i = 0; hd_command_info(i, &info) == 0; i++) {
+		const Help help = command_help(info);
+		const char *summary = help.summary.c_str();
+		const char *syntax = help.syntax.c_str();
+		// The last argument: an empty line does not repeat the command.  LLDB owns each.
+		multiword.AddCommand(info.name, new Command(session, info.name), summary, syntax,
+				     "");
+		if (info.alias)
+			multiword.AddCommand(info.alias, new Command(session, info.alias), summary,
+					     syntax, "");
+		if (std::find(free_names.begin(), free_names.end(), info.name) != free_names.end())
+			interpreter.AddCommand(info.name, new Command(session, info.name), summary,
+					       syntax, "");
+	}
+}
+
+} // namespace
+
+bool lldb::PluginInitialize(SBDebugger debugger)
+{
+	hd_error err;
+	std::shared_ptr<Session> session = Session::create(debugger.GetID(), err);
+	if (!session) {
+		if (err.status != HD_OK)
+			report(debugger, err.message);
+		return err.status == HD_OK; // loaded already
+	}
+	SBCommandInterpreter interpreter = debugger.GetCommandInterpreter();
+	if (is_taken(interpreter, prefix)) {
+		report(debugger, "there is a command \"heapdump\" already; nothing was registered");
+		return false;
+	}
+	const TopLevelNames names = test_names(interpreter);
+	SBCommand multiword = interpreter.AddMultiwordCommand(
+		prefix, "Look at managed heaps in heap dump files: \"heapdump open FILE\" first.");
+	if (!multiword.IsValid()) {
+		report(debugger, "LLDB refused the command \"heapdump\"");
+		return false;
+	}
+	register_commands(interpreter, multiword, session, names.free);
+	report_taken(debugger, names.taken);
+	return true;
+}

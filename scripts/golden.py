@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Run the golden cases of tests/golden through one front end.
+
+    golden.py [--update] [--front shell|gdb|lldb] [--build DIR] [CASE...]
+
+A case is COMMAND/NAME: NAME.cmd says what to run, NAME.out what must come out, byte for byte, in
+every front end.  A .cmd file:
+
+    file: corefiles/bubblecs.heap     words for "open": options may stand before the file
+    front: shell gdb                  the front ends that run it (this line: all three)
+    exit: 1                           the exit status (this line: 0)
+    gcroot 1ce4bf                     the command, as typed
+
+A .out file is the answer and, of a command that fails, the line of the error without the prefix of
+the front end ("heapdump: ", "error: ").  --update writes .out files from the shell: review them.
+"""
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator, NamedTuple
+
+SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parent.parent))
+CASES = SOURCE / "tests" / "golden"
+FRONTS = ("shell", "gdb", "lldb")
+# Names that stand at top level in debuggers: text cases use them, JSON cases the prefix.
+TOP_LEVEL = ("gcroot", "pathto", "objsize", "dumpheap", "dumpobj")
+# After these the next case needs its file opened again.
+SESSION_COMMANDS = ("open", "close")
+TIMEOUT = 120
+MARK = "@@@ case "
+
+
+class Case(NamedTuple):
+    """One .cmd file."""
+
+    name: str
+    file: str
+    command: str
+    status: int
+    fronts: tuple[str, ...]
+    expected: str | None
+
+
+class Answer(NamedTuple):
+    """What a front end made of a case; status is None where it cannot be seen."""
+
+    text: str
+    status: int | None
+
+
+def read_case(path: Path) -> Case:
+    """Parse PATH, a .cmd file, and read its .out file if there is one."""
+    values = {"file": "", "exit": "0", "front": " ".join(FRONTS)}
+    command = ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        key, colon, value = line.partition(": ")
+        if colon and key in values and not command:
+            values[key] = value.strip()
+        elif line and not line.startswith("#"):
+            command = line
+    out = path.with_suffix(".out")
+    return Case(
+        name=str(path.relative_to(CASES).with_suffix("")),
+        file=values["file"],
+        command=command,
+        status=int(values["exit"]),
+        fronts=tuple(values["front"].split()),
+        expected=out.read_bytes().decode("utf-8", "surrogateescape") if out.exists() else None,
+    )
+
+
+def find_cases(names: list[str]) -> list[Case]:
+    """All cases, or those named; a name may be a folder."""
+    paths = sorted(CASES.glob("*/*.cmd"))
+    cases = [read_case(path) for path in paths]
+    if not names:
+        return cases
+    wanted = [name.rstrip("/") for name in names]
+    chosen = [case for case in cases if case.name in wanted or case.name.split("/")[0] in wanted]
+    for name in wanted:
+        if not any(name in (case.name, case.name.split("/")[0]) for case in cases):
+            sys.exit(f"golden.py: no case {name}")
+    return chosen
+
+
+def environment(build: Path) -> dict[str, str]:
+    """Nothing of the user's: settings, locale, terminal, history."""
+    return {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "HOME": str(build),
+        "LC_ALL": "C.UTF-8",
+        "TERM": "dumb",
+        "HEAPDUMP_LIBRARY": str(build / "libheapdump.so"),
+        **{name: os.environ[name] for name in os.environ if name.endswith("SAN_OPTIONS")},
+    }
+
+
+def run(argv: list[str], build: Path, text: str = "") -> subprocess.CompletedProcess[bytes]:
+    """Run ARGV in the source folder with TEXT on standard input."""
+    return subprocess.run(
+        argv,
+        input=text.encode(),
+        cwd=SOURCE,
+        env=environment(build),
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+
+
+def shell_answer(done: subprocess.CompletedProcess[bytes]) -> Answer:
+    """Standard output, then the error without its prefix."""
+    errors = done.stderr.decode("utf-8", "surrogateescape").removeprefix("heapdump: ")
+    return Answer(done.stdout.decode("utf-8", "surrogateescape") + errors, done.returncode)
+
+
+def run_shell(cases: list[Case], build: Path) -> Iterator[Answer]:
+    """Each case in a process of its own, as an argument vector and from standard input."""
+    program = str(build / "heapdump")
+    for case in cases:
+        words = shlex.split(case.file)
+        answer = shell_answer(run([program, *words, *shlex.split(case.command)], build))
+        typed = shell_answer(run([program, *words], build, case.command + "\n"))
+        if typed != answer:
+            lines = (f"[as an argument vector: exit {answer.status}]\n", answer.text)
+            more = (f"[from standard input: exit {typed.status}]\n", typed.text)
+            answer = Answer("".join(lines + more), answer.status)
+        yield answer
+
+
+def debugger_line(case: Case) -> str:
+    """The command as a debugger's user types it."""
+    top = case.command.split()[0] in TOP_LEVEL and "--json" not in case.command
+    return case.command if top else "heapdump " + case.command
+
+
+def debugger_lines(cases: list[Case]) -> Iterator[tuple[str, bool]]:
+    """Lines for a debugger, and whether each is a case."""
+    opened = False
+    for case in cases:
+        if not opened:
+            yield "heapdump open " + case.file, False
+        yield debugger_line(case), True
+        opened = case.command.split()[0] not in SESSION_COMMANDS
+
+
+def gdb_answers(cases: list[Case], build: Path) -> list[Answer]:
+    """The cases of one file in one GDB; the status is $_heapdump_status."""
+    argv = ["gdb", "-nx", "-q", "-batch", "-iex", "set style enabled off"]
+    argv += ["-ex", f"source {SOURCE}/gdb-plugin/heapdump.py"]
+    for line, is_case in debugger_lines(cases):
+        argv += ["-ex", f"echo {MARK}\\n"] if is_case else []
+        argv += ["-ex", line]
+        argv += ["-ex", f'printf "{MARK}%d\\n", $_heapdump_status'] if is_case else []
+    # One stream: GDB flushes the one before it writes to the other.
+    done = subprocess.run(
+        argv,
+        cwd=SOURCE,
+        env=environment(build),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    parts = done.stdout.decode("utf-8", "surrogateescape").split(MARK)
+    # Before the first mark; then, in turns, an answer and its status (with what follows it).
+    answers = []
+    for text, status in zip(parts[1::2], parts[2::2]):
+        answers.append(Answer(text.removeprefix("\n"), int(status.split("\n")[0])))
+    if len(answers) < len(cases):
+        answers.append(Answer(f"[GDB ended: {done.returncode}]\n" + parts[-1], None))
+    return answers
+
+
+def lldb_answers(cases: list[Case], build: Path) -> list[Answer]:
+    """The cases of one file in one LLDB, which echoes each line behind its prompt."""
+    program = os.environ.get("LLDB", "lldb-14")
+    lines = list(debugger_lines(cases))
+    text = "".join(line + "\n" for line, _ in lines) + "version\n"
+    argv = [program, "--no-lldbinit", "--no-use-colors"]
+    argv += ["-O", f"plugin load {build}/libheapdump_lldb.so"]
+    done = subprocess.run(
+        argv,
+        input=text.encode(),
+        cwd=SOURCE,
+        env=environment(build),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    rest = done.stdout.decode("utf-8", "surrogateescape")
+    answers: list[Answer] = []
+    prompts = [f"(lldb) {line}\n" for line, _ in lines] + ["(lldb) version\n"]
+    _, _, rest = rest.partition(prompts[0])
+    for (_, is_case), prompt in zip(lines, prompts[1:]):
+        answer, found, rest = rest.partition(prompt)
+        if not found:
+            answers.append(Answer(f"[LLDB ended: {done.returncode}]\n" + answer, None))
+            break
+        if is_case:
+            answers.append(Answer(answer, None))
+    return answers
+
+
+def without_prefix(case: Case, text: str) -> str:
+    """LLDB's "error: " before the last line of a command that fails."""
+    if case.status < 2:
+        return text
+    lines = text.splitlines(keepends=True)
+    if lines:
+        lines[-1] = lines[-1].removeprefix("error: ")
+    return "".join(lines)
+
+
+def run_debugger(front: str, cases: list[Case], build: Path) -> Iterator[Answer]:
+    """One process for all cases of one file; CASES are sorted by file."""
+    start = 0
+    while start < len(cases):
+        end = start
+        while end < len(cases) and cases[end].file == cases[start].file:
+            end += 1
+        group = cases[start:end]
+        answers = (gdb_answers if front == "gdb" else lldb_answers)(group, build)
+        answers += [Answer("[not run]\n", None)] * (len(group) - len(answers))
+        for case, answer in zip(group, answers):
+            yield Answer(without_prefix(case, answer.text), answer.status)
+        start = end
+
+
+def expected_text(case: Case, front: str) -> str:
+    """The .out file; a debugger adds the error's line to a JSON error, which a command must have."""
+    text = case.expected or ""
+    if front == "shell" or case.status < 2 or not text.startswith("{"):
+        return text
+    try:
+        return text + json.loads(text)["error"]["message"] + "\n"
+    except (ValueError, KeyError):
+        return text
+
+
+def check(case: Case, answer: Answer, front: str) -> bool:
+    """Compare, and print what differs."""
+    expected = expected_text(case, front)
+    status_differs = answer.status is not None and answer.status != case.status
+    if case.expected is not None and answer.text == expected and not status_differs:
+        return True
+    print(f"--- {case.name} ({front}): {case.file}: {case.command}")
+    if case.expected is None:
+        print("    there is no .out file: --update makes it")
+    if status_differs:
+        print(f"    exit status {answer.status}, expected {case.status}")
+    for line in difflib.unified_diff(
+        expected.splitlines(), answer.text.splitlines(), "expected", front, lineterm="", n=2
+    ):
+        print("    " + line.encode("utf-8", "backslashreplace").decode())
+    return False
+
+
+def update(case: Case, answer: Answer) -> bool:
+    """Write the .out file; the status is not taken over: it stands in the .cmd file."""
+    (CASES / f"{case.name}.out").write_bytes(answer.text.encode("utf-8", "surrogateescape"))
+    if answer.status == case.status:
+        return True
+    print(f"--- {case.name}: exit status {answer.status}, the .cmd file says {case.status}")
+    return False
+
+
+def main() -> int:
+    """Run the cases; the closing line counts them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--update", action="store_true", help="write the .out files (shell)")
+    parser.add_argument("--front", choices=FRONTS, default="shell")
+    parser.add_argument(
+        "--build", type=Path, default=Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
+    )
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    options = parser.parse_args()
+    if options.update and options.front != "shell":
+        parser.error("--update is for the shell")
+    build = options.build.resolve()
+    cases = [case for case in find_cases(options.cases) if options.front in case.fronts]
+    if options.front == "shell":
+        answers = run_shell(cases, build)
+    else:
+        cases.sort(key=lambda case: case.file)
+        answers = run_debugger(options.front, cases, build)
+    passed = 0
+    for case, answer in zip(cases, answers):
+        passed += update(case, answer) if options.update else check(case, answer, options.front)
+    print(f"{passed} passed, {len(cases) - passed} failed")
+    return 0 if cases and passed == len(cases) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,3 @@
+file: tests/data/after.heap
+exit: 1
+diff tests/data/before.heap

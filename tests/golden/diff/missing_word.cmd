@@ -1,0 +1,3 @@
+file: tests/data/before.heap
+exit: 2
+diff

@@ -1,0 +1,3 @@
+file: tests/data/before.heap
+exit: 3
+diff tests/data/no-such.heap

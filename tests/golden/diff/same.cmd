@@ -1,0 +1,2 @@
+file: tests/data/before.heap
+diff tests/data/before.heap

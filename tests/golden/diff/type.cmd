@@ -1,0 +1,3 @@
+file: tests/data/before.heap
+exit: 1
+diff tests/data/after.heap -type Gr

@@ -1,0 +1,2 @@
+file: tests/data/list.heap
+dominators 200 -top 0

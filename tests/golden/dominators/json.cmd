@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+dominators -top 3 --json

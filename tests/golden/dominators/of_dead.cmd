@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+dominators 1ce4bf

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+dominators 1ce01d -top 5

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+dumpheap -limit 2 -type Score --json

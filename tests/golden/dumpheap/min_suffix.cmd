@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+dumpheap -min 100k -short

@@ -1,0 +1,2 @@
+file: tests/data/names.heap
+dumpheap -stat

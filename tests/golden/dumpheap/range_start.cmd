@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+dumpheap 2f5612

@@ -1,0 +1,2 @@
+file: tests/data/sections.heap
+dumpheap

@@ -1,0 +1,2 @@
+file: --lenient tests/data/lenient.heap
+dumpheap

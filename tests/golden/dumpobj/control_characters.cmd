@@ -1,0 +1,2 @@
+file: tests/data/names.heap
+dumpobj 1 -refs

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+dumpobj 1ce056 -refs

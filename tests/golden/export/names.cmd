@@ -1,0 +1,3 @@
+file: tests/data/names.heap
+front: shell lldb
+export -

@@ -1,0 +1,2 @@
+file: tests/data/chain.heap
+gcroot 30c7

@@ -1,0 +1,2 @@
+file: tests/data/chain.heap
+gcroot 11f3

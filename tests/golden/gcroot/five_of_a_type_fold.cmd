@@ -1,0 +1,2 @@
+file: tests/data/list.heap
+gcroot 410

@@ -1,0 +1,2 @@
+file: tests/data/names.heap
+gcroot 9

@@ -1,0 +1,3 @@
+file: tests/data/kinds.heap
+exit: 1
+gcroot 300 --json

@@ -1,0 +1,2 @@
+file: tests/data/kinds.heap
+gcroot 302

@@ -1,0 +1,3 @@
+file: --lenient tests/data/lenient.heap
+exit: 1
+info --json

@@ -1,0 +1,4 @@
+file: tests/data/bad.heap
+front: shell
+exit: 3
+info --json

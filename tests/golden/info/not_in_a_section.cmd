@@ -1,0 +1,4 @@
+file: tests/data/lenient.heap
+front: shell
+exit: 3
+info

@@ -1,0 +1,3 @@
+file: tests/data/sections.heap
+exit: 1
+info

@@ -1,0 +1,3 @@
+file: tests/data/cut.heap
+exit: 1
+info

@@ -1,0 +1,2 @@
+file: tests/data/kinds.heap
+objsize 400 -stat

@@ -1,0 +1,2 @@
+file: tests/data/seed000.heap
+objsize 1ce056

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+open tests/data/kinds.heap --json

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+open --lenient tests/data/lenient.heap

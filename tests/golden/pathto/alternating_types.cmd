@@ -1,0 +1,2 @@
+file: tests/data/chain.heap
+pathto 1001 11f3

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+pathto 1ce03a 1ce2ce -full

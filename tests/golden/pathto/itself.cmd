@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+pathto 1ce056 1ce056

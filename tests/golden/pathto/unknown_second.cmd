@@ -1,0 +1,3 @@
+file: corefiles/bubblecs.heap
+exit: 2
+pathto 1ce056 1ce057

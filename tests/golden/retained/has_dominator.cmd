@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+retained 1ce39b

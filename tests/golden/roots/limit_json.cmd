@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+roots -kind gc -limit 1 --json

@@ -1,0 +1,2 @@
+file: tests/data/seed001.heap
+roots

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+types -bycount -type System.Drawing
