@@ -26,12 +26,7 @@ def c_functions(lines: list[str]) -> list[tuple[int, int]]:
     start, indent = 0, ""
     for number, line in enumerate(lines, 1):
         text = line.strip()
-        if (
-            not start
-            and text == "{"
-            and number > 1
-            and HEAD_END.search(lines[number - 2])
-        ):
+        if not start and text == "{" and number > 1 and HEAD_END.search(lines[number - 2]):
             start, indent = number, line[: line.index("{")]
         elif start and text in ("}", "};") and line.startswith(indent + "}"):
             result.append((start, number - start + 1))
@@ -71,9 +66,7 @@ class Includes:
         path = path.resolve()
         if path not in self.depths:
             self.depths[path] = 0
-            self.depths[path] = max(
-                (1 + self.depth(p) for p in self.of(path)), default=0
-            )
+            self.depths[path] = max((1 + self.depth(p) for p in self.of(path)), default=0)
         return self.depths[path]
 
 
@@ -83,9 +76,7 @@ def main(root: pathlib.Path) -> int:
     errors: list[str] = []
     includes = Includes(root)
     count = 0
-    for path in sorted(
-        path for folder in FOLDERS for path in (root / folder).rglob("*")
-    ):
+    for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*")):
         if path.suffix not in (".c", ".h", ".cpp", ".hpp", ".py"):
             continue
         count += 1
@@ -107,9 +98,7 @@ def main(root: pathlib.Path) -> int:
         if len(includes.of(path)) > INCLUDES_FAIL:
             errors.append(f"{name}: more than {INCLUDES_FAIL} local includes")
         if includes.depth(path) > DEPTH_FAIL:
-            errors.append(
-                f"{name}: includes are {includes.depth(path)} deep, not {DEPTH_FAIL}"
-            )
+            errors.append(f"{name}: includes are {includes.depth(path)} deep, not {DEPTH_FAIL}")
     for message in warnings:
         print(f"warning: {message}")
     for message in errors:

@@ -73,7 +73,9 @@ def read_case(path: Path) -> Case:
         command=command,
         status=int(values["exit"]),
         fronts=tuple(values["front"].split()),
-        expected=out.read_bytes().decode("utf-8", "surrogateescape") if out.exists() else None,
+        expected=out.read_bytes().decode("utf-8", "surrogateescape")
+        if out.exists()
+        else None,
     )
 
 
@@ -84,7 +86,11 @@ def find_cases(names: list[str]) -> list[Case]:
     if not names:
         return cases
     wanted = [name.rstrip("/") for name in names]
-    chosen = [case for case in cases if case.name in wanted or case.name.split("/")[0] in wanted]
+    chosen = [
+        case
+        for case in cases
+        if case.name in wanted or case.name.split("/")[0] in wanted
+    ]
     for name in wanted:
         if not any(name in (case.name, case.name.split("/")[0]) for case in cases):
             sys.exit(f"golden.py: no case {name}")
@@ -99,11 +105,17 @@ def environment(build: Path) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "TERM": "dumb",
         "HEAPDUMP_LIBRARY": str(build / "libheapdump.so"),
-        **{name: os.environ[name] for name in os.environ if name.endswith("SAN_OPTIONS")},
+        **{
+            name: os.environ[name]
+            for name in os.environ
+            if name.endswith("SAN_OPTIONS")
+        },
     }
 
 
-def run(argv: list[str], build: Path, text: str = "") -> subprocess.CompletedProcess[bytes]:
+def run(
+    argv: list[str], build: Path, text: str = ""
+) -> subprocess.CompletedProcess[bytes]:
     """Run ARGV in the source folder with TEXT on standard input."""
     return subprocess.run(
         argv,
@@ -119,7 +131,9 @@ def run(argv: list[str], build: Path, text: str = "") -> subprocess.CompletedPro
 def shell_answer(done: subprocess.CompletedProcess[bytes]) -> Answer:
     """Standard output, then the error without its prefix."""
     errors = done.stderr.decode("utf-8", "surrogateescape").removeprefix("heapdump: ")
-    return Answer(done.stdout.decode("utf-8", "surrogateescape") + errors, done.returncode)
+    return Answer(
+        done.stdout.decode("utf-8", "surrogateescape") + errors, done.returncode
+    )
 
 
 def run_shell(cases: list[Case], build: Path) -> Iterator[Answer]:
@@ -260,7 +274,12 @@ def check(case: Case, answer: Answer, front: str) -> bool:
     if status_differs:
         print(f"    exit status {answer.status}, expected {case.status}")
     for line in difflib.unified_diff(
-        expected.splitlines(), answer.text.splitlines(), "expected", front, lineterm="", n=2
+        expected.splitlines(),
+        answer.text.splitlines(),
+        "expected",
+        front,
+        lineterm="",
+        n=2,
     ):
         print("    " + line.encode("utf-8", "backslashreplace").decode())
     return False
@@ -268,20 +287,28 @@ def check(case: Case, answer: Answer, front: str) -> bool:
 
 def update(case: Case, answer: Answer) -> bool:
     """Write the .out file; the status is not taken over: it stands in the .cmd file."""
-    (CASES / f"{case.name}.out").write_bytes(answer.text.encode("utf-8", "surrogateescape"))
+    (CASES / f"{case.name}.out").write_bytes(
+        answer.text.encode("utf-8", "surrogateescape")
+    )
     if answer.status == case.status:
         return True
-    print(f"--- {case.name}: exit status {answer.status}, the .cmd file says {case.status}")
+    print(
+        f"--- {case.name}: exit status {answer.status}, the .cmd file says {case.status}"
+    )
     return False
 
 
 def main() -> int:
     """Run the cases; the closing line counts them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--update", action="store_true", help="write the .out files (shell)")
+    parser.add_argument(
+        "--update", action="store_true", help="write the .out files (shell)"
+    )
     parser.add_argument("--front", choices=FRONTS, default="shell")
     parser.add_argument(
-        "--build", type=Path, default=Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
+        "--build",
+        type=Path,
+        default=Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build")),
     )
     parser.add_argument("cases", nargs="*", metavar="CASE")
     options = parser.parse_args()
@@ -296,7 +323,11 @@ def main() -> int:
         answers = run_debugger(options.front, cases, build)
     passed = 0
     for case, answer in zip(cases, answers):
-        passed += update(case, answer) if options.update else check(case, answer, options.front)
+        passed += (
+            update(case, answer)
+            if options.update
+            else check(case, answer, options.front)
+        )
     print(f"{passed} passed, {len(cases) - passed} failed")
     return 0 if cases and passed == len(cases) else 1
 

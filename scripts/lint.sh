@@ -56,7 +56,7 @@ check_shell() {
 }
 
 check_black() {
-    files -name '*.py' | xargs -r black --quiet --check --diff
+    files -name '*.py' | xargs -r black --quiet --check --diff --line-length 100
 }
 
 check_cppcheck() {

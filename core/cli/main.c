@@ -211,6 +211,19 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 	return HD_EXIT_USAGE;
 }
 
+/* Open for a script: only a failure is an answer. */
+static int open_quietly(struct cli *cli, const char *const *open)
+{
+	const struct hd_sink sink = make_sink();
+	struct hd_error err;
+	hd_interrupt_begin();
+	enum hd_status status = hd_session_open(cli->session, open[2], cli->lenient, &sink, &err);
+	(void)hd_interrupt_end();
+	if (status == HD_ERR_CANCELLED)
+		return HD_EXIT_INTERRUPTED;
+	return status == HD_OK ? HD_EXIT_OK : cli_run(cli, 3, open);
+}
+
 static int run_target(struct cli *cli, int argc, char **argv)
 {
 	struct hd_error err;
@@ -220,8 +233,9 @@ static int run_target(struct cli *cli, int argc, char **argv)
 	}
 	if (argc > 1)
 		return cli_run(cli, argc - 1, (const char *const *)(argv + 1));
+	/* Without a command the file is opened at once: a script must not end well without it. */
 	const char *open[] = { "open", "--", argv[0] };
-	int status = isatty(STDIN_FILENO) ? cli_run(cli, 3, open) : HD_EXIT_OK;
+	int status = isatty(STDIN_FILENO) ? cli_run(cli, 3, open) : open_quietly(cli, open);
 	return status > HD_EXIT_FINDINGS ? status : cli_repl(cli);
 }
 

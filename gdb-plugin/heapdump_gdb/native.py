@@ -186,17 +186,17 @@ def check(function: Any, *args: Any) -> None:
         raise HeapdumpError(decode(error.message), status)
 
 
-class Interrupts:
-    """Takes SIGINT in C: the debugger's handler would raise in the middle of a callback."""
+def guarded(lib: ctypes.CDLL, function: Callable[..., Any], *args: Any) -> Any:
+    """Call ``function`` with SIGINT taken in C: GDB's handler would raise inside of a callback.
 
-    def __init__(self, lib: ctypes.CDLL) -> None:
-        self._lib = lib
-
-    def __enter__(self) -> None:
-        self._lib.hd_interrupt_begin()
-
-    def __exit__(self, *_exception: object) -> None:
-        self._lib.hd_interrupt_end()
+    A Ctrl-C just before may raise anywhere here, even before the begin: then the end has nothing
+    to give back, and does nothing.
+    """
+    try:
+        lib.hd_interrupt_begin()
+        return function(*args)
+    finally:
+        lib.hd_interrupt_end()
 
 
 def commands(lib: ctypes.CDLL) -> list[CommandInfo]:
@@ -219,17 +219,17 @@ def command_help(lib: ctypes.CDLL, name: str | None) -> str:
 
     callback = WRITE(write)
     sink = Sink(struct_size=ctypes.sizeof(Sink), write=address(callback))
-    with Interrupts(lib):
-        check(lib.hd_command_help, None if name is None else encode(name), ctypes.byref(sink))
+    which = None if name is None else encode(name)
+    guarded(lib, check, lib.hd_command_help, which, ctypes.byref(sink))
     return decode(b"".join(pieces))
 
 
 def complete(lib: ctypes.CDLL, session: Any, argv: Sequence[str]) -> list[str] | None:
     """Candidates for the last word, or None when it is the name of a file."""
     found: list[bytes] = []
-    add: Callable[[int, bytes], None] = lambda _arg, candidate: found.append(candidate)
-    with Interrupts(lib):
-        is_file = lib.hd_command_complete(session, len(argv), words(argv), ADD(add), None)
+    add = ADD(lambda _arg, candidate: found.append(candidate))
+    function = lib.hd_command_complete
+    is_file = guarded(lib, function, session, len(argv), words(argv), add, None)
     return None if is_file else [decode(candidate) for candidate in found]
 
 

@@ -129,8 +129,7 @@ class Session:
         sink.width, sink.color = _terminal()
         text = native.Text(self.lib)
         try:
-            with native.Interrupts(self.lib):
-                status = text.run(self.handle, argv, sink)
+            status = native.guarded(self.lib, text.run, self.handle, argv, sink)
             _set_status(status)
             for line in text.warnings():
                 write_error("warning: " + line)

@@ -57,11 +57,7 @@ static void write_row(struct call *call, const struct diff_row *row)
 static void write_element(struct json *json, const struct diff_row *row)
 {
 	json_object(json, NULL);
-	if (row->name) {
-		json_text(json, "name", row->name, row->name_size);
-	} else {
-		json_null(json, "name");
-	}
+	json_text(json, "name", row->name, row->name_size);
 	json_number(json, "count_before", row->count_before);
 	json_number(json, "count_after", row->count_after);
 	json_number(json, "size_before", row->size_before);

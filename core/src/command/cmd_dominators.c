@@ -194,11 +194,7 @@ static void write_element(struct call *call, const struct dominators *dominators
 	struct json *json = &call->json;
 	json_object(json, NULL);
 	json_address(json, "address", graph->ids[top->node]);
-	if (type->name) {
-		json_text(json, "type", type->name, type->name_size);
-	} else {
-		json_null(json, "type");
-	}
+	json_text(json, "type", type->name, type->name_size);
 	json_number(json, "size", graph_size(graph, top->node));
 	json_number(json, "retained", top->retained);
 	json_number(json, "count", dominators->retained_count[top->node]);

@@ -99,6 +99,7 @@ enum hd_status run_dumpheap(struct call *call)
 		.mt = call->options[OPT_MT].number,
 		.min = call->options[OPT_MIN].number,
 		.max = call->options[OPT_MAX].number,
+		.has_max = call->options[OPT_MAX].given,
 		.begin = call->words[0].number,
 		.end = call->words[1].number,
 		.dead = call->options[OPT_DEAD].given,

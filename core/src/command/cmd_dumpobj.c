@@ -59,11 +59,7 @@ static void write_head(struct call *call, uint32_t node)
 		struct json *json = &call->json;
 		json_address(json, "address", graph->ids[node]);
 		json_address(json, "mt", type->id);
-		if (type->name) {
-			json_text(json, "type", type->name, type->name_size);
-		} else {
-			json_null(json, "type");
-		}
+		json_text(json, "type", type->name, type->name_size);
 		json_number(json, "size", size);
 		json_text(json, "domain", domain->name, domain->name_size);
 		json_array(json, "fields");

@@ -78,7 +78,7 @@ enum hd_status hd_command_help(const char *name, const struct hd_sink *sink, str
 	return status;
 }
 
-static void help_json(struct call *call, const struct command *only)
+static enum hd_status help_json(struct call *call, const struct command *only)
 {
 	struct json *json = &call->json;
 	json_array(json, "commands");
@@ -88,6 +88,10 @@ static void help_json(struct call *call, const struct command *only)
 			continue;
 		struct text text = { 0 };
 		help_usage(&text, command);
+		if (text.failed) {
+			text_deinit(&text);
+			return fail_nomem(call->err);
+		}
 		json_object(json, NULL);
 		json_string(json, "name", command->name);
 		json_string(json, "summary", command->summary);
@@ -96,6 +100,7 @@ static void help_json(struct call *call, const struct command *only)
 		text_deinit(&text);
 	}
 	json_end(json);
+	return HD_OK;
 }
 
 enum hd_status run_help(struct call *call)
@@ -108,14 +113,13 @@ enum hd_status run_help(struct call *call)
 				    "no command \"%.40s\"; help lists them", call->words[0].text);
 		}
 	}
-	if (call->as_json) {
-		help_json(call, command);
-		return HD_OK;
-	}
+	if (call->as_json)
+		return help_json(call, command);
 	struct text text = { 0 };
 	help_append(&text, command);
-	if (text.bytes)
+	enum hd_status status = text.failed ? fail_nomem(call->err) : HD_OK;
+	if (status == HD_OK)
 		out_puts(&call->out, text.bytes);
 	text_deinit(&text);
-	return HD_OK;
+	return status;
 }

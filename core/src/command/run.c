@@ -95,6 +95,15 @@ static enum hd_status run_parsed(struct call *call)
 	return call->command->run(call);
 }
 
+/* What has become of the command once its answer is with the sink. */
+static enum hd_status answer_status(struct call *call, enum hd_status status)
+{
+	out_flush(&call->out);
+	if (!call->out.stopped || (status != HD_OK && status != HD_ERR_CANCELLED))
+		return status;
+	return call->out.text.failed ? fail_nomem(call->err) : fail_cancelled(call->err);
+}
+
 int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
 		   const struct hd_sink *sink, struct hd_error *err)
 {
@@ -117,12 +126,13 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 	if (status == HD_OK)
 		status = run_parsed(&call);
 	job_end(&call.job);
-	if (status == HD_OK && call.out.stopped)
-		status = fail_cancelled(call.err);
-	if (call.as_json)
+	status = answer_status(&call, status);
+	if (call.as_json) {
 		end_json(&call, status);
+		status = answer_status(&call, status);
+	}
+	call.err->reserved = call.as_json && status != HD_OK && !call.out.text.failed;
 	out_deinit(&call.out);
-	call.err->reserved = call.as_json && status != HD_OK;
 	return exit_status(status, call.findings);
 }
 

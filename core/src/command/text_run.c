@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A command's answer kept for a front end that takes it afterwards. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <heapdump/command.h>
 
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/text.h"
 
 /* What is kept in memory; the rest goes to a file without a name. */
@@ -15,7 +17,7 @@ struct hd_text {
 	struct text memory, warnings;
 	FILE *file;
 	size_t read; /* of memory */
-	bool failed;
+	int error;   /* errno of the first failed write to it, or 0 */
 	const struct hd_sink *sink;
 };
 
@@ -28,8 +30,9 @@ static int keep(void *arg, const char *bytes, size_t size)
 	}
 	if (!text->file)
 		text->file = tmpfile();
-	text->failed = !text->file || fwrite(bytes, 1, size, text->file) != size;
-	return text->failed;
+	if (!text->file || fwrite(bytes, 1, size, text->file) != size)
+		text->error = errno ? errno : EIO;
+	return text->error;
 }
 
 static void keep_warning(void *arg, const char *line)
@@ -57,10 +60,7 @@ int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 	struct hd_text *text = mem_calloc(1, sizeof(*text));
 	*ret = text;
 	if (!text) {
-		if (err) {
-			*err = (struct hd_error){ .status = HD_ERR_NOMEM,
-						  .message = "out of memory" };
-		}
+		(void)fail_nomem(err);
 		return HD_EXIT_INPUT;
 	}
 	text->sink = sink;
@@ -74,6 +74,18 @@ int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 	text->sink = NULL;
 	if (text->file)
 		rewind(text->file);
+	if (status != HD_EXIT_INTERRUPTED)
+		return status;
+	if (text->memory.failed) {
+		(void)fail_nomem(err);
+		return HD_EXIT_INPUT;
+	}
+	if (text->error) {
+		errno = text->error;
+		(void)fail(err, HD_ERR_OS, 0, "cannot keep the answer in a temporary file: %s",
+			   strerrordesc_np(text->error));
+		return HD_EXIT_INPUT;
+	}
 	return status;
 }
 

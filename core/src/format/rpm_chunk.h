@@ -55,9 +55,8 @@ struct rpm_segment {
 	bool closed; /**< a `c` record ends it, and end_name is its name */
 	const char *end_name;
 	uint32_t end_name_size;
-	uint64_t line;         /**< of the `a` record */
-	uint64_t first_record; /**< line of its first t, o or r record; 0 = none */
-	uint32_t domain;       /**< set by the merge */
+	bool has_records; /**< t, o, r or c */
+	uint32_t domain;  /**< set by the merge */
 };
 
 /** A type id of one segment. */
@@ -66,7 +65,6 @@ struct rpm_type {
 	const char *name; /**< NULL until a `t` record names it */
 	uint32_t name_size;
 	uint32_t segment;
-	uint64_t line; /**< of the `t` record */
 };
 
 struct rpm_root {
@@ -76,8 +74,18 @@ struct rpm_root {
 	uint8_t kind, flags;
 };
 
+/** The size of an object of SIZE_LARGE bytes or more; objects ascend in a chunk. */
 struct rpm_large {
-	uint64_t id, size;
+	size_t object; /**< its number in the chunk; the merge adds those of the chunks before */
+	uint64_t size;
+};
+
+/** Types looked up lately: nearly every object has one of them. */
+#define RPM_RECENT_TYPES 256u
+struct recent_type {
+	uint64_t id;
+	uint32_t segment;
+	uint32_t type; /**< + 1; 0 = none */
 };
 
 /** One range of lines, parsed. */
@@ -116,15 +124,12 @@ struct rpm_chunk {
 
 	uint64_t lines;  /**< whole file lines read so far */
 	bool in_section; /**< the last segment is open */
-	bool in_records; /**< and has its first_record */
-	bool no_final_newline;
+	bool in_records; /**< and has records */
 	struct rpm_problem problems[RPM_PROBLEM_COUNT];
 	struct rpm_problem error; /**< when status is HD_ERR_FORMAT: the first problem */
 	enum hd_status status;
-	struct hd_error err; /**< when status is another failure */
-	/* the last type looked up: objects of one type often follow each other */
-	uint64_t last_type_id;
-	uint32_t last_type;
+	struct hd_error err;                         /**< when status is another failure */
+	struct recent_type recent[RPM_RECENT_TYPES]; /**< by the low bits of the id */
 };
 
 /**
@@ -147,6 +152,9 @@ HD_NODISCARD enum hd_status rpm_parse_line(struct rpm_chunk *chunk, const char *
 bool rpm_problem(struct rpm_chunk *chunk, enum rpm_problem_kind kind, size_t column,
 		 const char *format, ...) HD_PRINTF(4, 5);
 
+/** Note that the present line is longer than RPM_LINE_MAX. */
+bool rpm_problem_long_line(struct rpm_chunk *chunk);
+
 /** Index of a type id in the open segment, made when it is new; HD_NONE: out of memory. */
 uint32_t rpm_chunk_type(struct rpm_chunk *chunk, uint64_t id);
 
@@ -166,7 +174,8 @@ uint64_t rpm_line_of_object(const struct rpm_chunk *chunks, size_t count, uint64
  * Make the graph of all chunks, which stay the caller's (their arrays may be taken over).
  *
  * @retval HD_OK
- * @retval HD_ERR_FORMAT a problem that shows between records (a duplicate object, ...)
+ * @retval HD_ERR_FORMAT a problem that shows between records (a duplicate object, ...); of several
+ * chunks, perhaps one that only a reader of all lines in order can tell: then @p err is not filled
  */
 HD_NODISCARD enum hd_status rpm_merge(struct rpm_chunk *chunks, size_t count, struct job *job,
 				      struct hd_graph **ret, struct hd_error *err);

@@ -40,6 +40,8 @@ static enum hd_status append_objects(struct merge *merge)
 		memcpy(all->degrees + at, chunk->degrees, n * sizeof(*all->degrees));
 		for (size_t k = 0; k < n; k++)
 			all->types[at + k] = merge->type_maps[i][chunk->types[k]];
+		for (size_t k = 0; k < chunk->large_count; k++)
+			chunk->large[k].object += at;
 		all->object_count += n;
 		pages_free(chunk->ids, chunk->object_capacity, sizeof(*chunk->ids));
 		pages_free(chunk->types, chunk->object_capacity, sizeof(*chunk->types));
@@ -92,10 +94,10 @@ static void resolve_worker(void *arg, unsigned int index)
 }
 
 /* Turn the ids of all references into nodes, in the order of the file. */
-static enum hd_status resolve(struct merge *merge, uint32_t *targets)
+static enum hd_status resolve(struct merge *merge)
 {
 	struct resolve_part part = { .merge = merge,
-				     .targets = targets,
+				     .targets = merge->graph->forward.targets,
 				     .workers = job_workers(merge->job) };
 	job_begin(merge->job, "Resolving references", merge->edge_total);
 	run_parallel(part.workers, resolve_worker, &part);
@@ -311,7 +313,7 @@ enum hd_status merge_nodes(struct merge *merge)
 		return fail_nomem(merge->err);
 	}
 	forward->edge_count = merge->edge_total;
-	TRY(resolve(merge, forward->targets));
+	TRY(resolve(merge));
 	TRY(merge_missing(merge, forward->targets));
 	free_refs(merge);
 	TRY(freeze_rows(merge));

@@ -23,7 +23,9 @@ bool rpm_name_copy(struct arena *arena, const char *bytes, size_t size, const ch
 	size_t length = 0;
 	for (size_t i = 0; i < size; length++) {
 		int c = bytes[i] == '\\' ? escaped(bytes + i, size - i) : -1;
-		name[length] = c < 0 ? bytes[i] : (char)(unsigned char)c;
+		name[length] = bytes[i];
+		if (c >= 0)
+			name[length] = (char)(c & 0x7f);
 		i += c < 0 ? 1 : ESCAPE_SIZE;
 	}
 	*ret = name;

@@ -59,6 +59,12 @@ bool rpm_problem(struct rpm_chunk *chunk, enum rpm_problem_kind kind, size_t col
 	return chunk->lenient;
 }
 
+bool rpm_problem_long_line(struct rpm_chunk *chunk)
+{
+	return rpm_problem(chunk, RPM_LONG_LINE, RPM_LINE_MAX + 1,
+			   "a line of over 16 MiB; is this a text heap dump?");
+}
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
@@ -147,14 +153,13 @@ static bool add_segment(struct rpm_chunk *chunk)
 {
 	if (!PAGES_RESERVE(chunk, segments))
 		return false;
-	chunk->segments[chunk->segments_count++] = (struct rpm_segment){ .line = chunk->lines };
-	chunk->last_type = HD_NONE;
+	chunk->segments[chunk->segments_count++] = (struct rpm_segment){ 0 };
 	chunk->in_section = true;
 	chunk->in_records = false;
 	return true;
 }
 
-/* A t, o or r record must stand in a section; lenient reading makes one without a name. */
+/* A t, o or r record must stand in a section; lenient reading makes one called "?". */
 static enum outcome need_section(struct line *line)
 {
 	struct rpm_chunk *chunk = line->chunk;
@@ -163,30 +168,39 @@ static enum outcome need_section(struct line *line)
 			return REFUSED;
 		if (!add_segment(chunk))
 			return EXHAUSTED;
-		open_segment(chunk)->name = "";
+		open_segment(chunk)->name = "?";
+		open_segment(chunk)->name_size = 1;
 	}
-	if (!open_segment(chunk)->first_record)
-		open_segment(chunk)->first_record = chunk->lines;
+	open_segment(chunk)->has_records = true;
 	chunk->in_records = true;
 	return TAKEN;
 }
 
-uint32_t rpm_chunk_type(struct rpm_chunk *chunk, uint64_t id)
+/* The type of an id that is not among the recent ones. */
+static uint32_t find_type(struct rpm_chunk *chunk, uint32_t segment, uint64_t id)
 {
-	if (chunk->last_type != HD_NONE && chunk->last_type_id == id)
-		return chunk->last_type;
-	if (chunk->type_count >= HD_NONE - 2 || !PAGES_RESERVE(chunk, type))
+	if (chunk->type_count >= HD_NONE - 2 || !PAGES_RESERVE(chunk, type)) {
 		return HD_NONE;
-	uint32_t segment = (uint32_t)chunk->segments_count - 1;
+	}
 	uint32_t index = type_table_add(&chunk->table, segment, id, (uint32_t)chunk->type_count);
-	if (index == HD_NONE)
-		return HD_NONE;
-	if (index == chunk->type_count) {
+	if (index != HD_NONE && index == chunk->type_count) {
 		chunk->type[chunk->type_count++] =
 			(struct rpm_type){ .id = id, .segment = segment };
 	}
-	chunk->last_type_id = id;
-	chunk->last_type = index;
+	return index;
+}
+
+uint32_t rpm_chunk_type(struct rpm_chunk *chunk, uint64_t id)
+{
+	uint32_t segment = (uint32_t)chunk->segments_count - 1;
+	struct recent_type *recent = &chunk->recent[id % RPM_RECENT_TYPES];
+	if (recent->type && recent->id == id && recent->segment == segment) {
+		return recent->type - 1;
+	}
+	uint32_t index = find_type(chunk, segment, id);
+	if (index != HD_NONE) {
+		*recent = (struct recent_type){ .id = id, .segment = segment, .type = index + 1 };
+	}
 	return index;
 }
 
@@ -215,7 +229,6 @@ static enum outcome type_record(struct line *line)
 	}
 	type->name = name;
 	type->name_size = size;
-	type->line = chunk->lines;
 	return TAKEN;
 }
 
@@ -226,7 +239,8 @@ static enum hd_status add_object(struct rpm_chunk *chunk, uint64_t id, uint32_t 
 	if (size >= SIZE_LARGE) {
 		if (!PAGES_RESERVE(chunk, large))
 			return fail_nomem(&chunk->err);
-		chunk->large[chunk->large_count++] = (struct rpm_large){ .id = id, .size = size };
+		chunk->large[chunk->large_count++] =
+			(struct rpm_large){ .object = chunk->object_count, .size = size };
 		size = SIZE_LARGE;
 	}
 	size_t n = chunk->object_count;
@@ -361,7 +375,7 @@ static enum outcome domain_record(struct line *line)
 	TAKE(take_hex(line, "the version, 2", &version));
 	if (version != 2 && refuse(&at_version, RPM_VERSION, "version 2") == REFUSED)
 		return REFUSED;
-	struct rpm_segment segment = { .line = chunk->lines, .version = (uint32_t)version };
+	struct rpm_segment segment = { .version = (uint32_t)version };
 	TAKE(take_name(line, &segment.name, &segment.name_size, &segment.has_start,
 		       &segment.start));
 	if (!add_segment(chunk))
@@ -379,8 +393,7 @@ static enum outcome end_record(struct line *line)
 	struct rpm_segment *segment = open_segment(chunk);
 	TAKE(take_name(line, &segment->end_name, &segment->end_name_size, &segment->has_end,
 		       &segment->end));
-	if (!segment->first_record)
-		segment->first_record = chunk->lines;
+	segment->has_records = true;
 	segment->closed = true;
 	chunk->in_section = false;
 	chunk->in_records = false;
@@ -414,9 +427,7 @@ enum hd_status rpm_parse_line(struct rpm_chunk *chunk, const char *line, size_t 
 	while (at.end > at.at && is_blank(at.end[-1]))
 		at.end--;
 	if (size > RPM_LINE_MAX) {
-		bool goes_on = rpm_problem(chunk, RPM_LONG_LINE, RPM_LINE_MAX + 1,
-					   "expected the end of the line after 16 MiB");
-		return goes_on ? HD_OK : HD_ERR_FORMAT;
+		return rpm_problem_long_line(chunk) ? HD_OK : HD_ERR_FORMAT;
 	}
 	bool first_line = chunk->begin == 0 && chunk->lines == 1;
 	if (first_line && at.end - at.at >= 3 && memcmp(at.at, "\xef\xbb\xbf", 3) == 0)

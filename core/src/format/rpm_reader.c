@@ -218,33 +218,64 @@ enum hd_status rpm_merge(struct rpm_chunk *chunks, size_t count, struct job *job
 	return status;
 }
 
-enum hd_status rpm_read(int fd, uint64_t size, const char *path,
-			const struct format_options *options, struct job *job,
-			struct hd_graph **ret, struct hd_error *err)
+static bool has_problems(const struct rpm_chunk *chunks, size_t count)
 {
-	size_t count = job_workers(job);
-	while (count > 1 && size / count < CHUNK_MIN)
-		count--;
+	for (size_t i = 0; i < count; i++) {
+		if (chunks[i].error.count)
+			return true;
+		for (size_t kind = 0; kind < RPM_PROBLEM_COUNT; kind++) {
+			if (chunks[i].problems[kind].count)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Read a file like that of @p whole in @p count chunks.  With more than one, HD_ERR_FORMAT says
+ * that the file is malformed somewhere, in lenient reading too.
+ */
+static enum hd_status read_chunks(const struct rpm_chunk *whole, size_t count,
+				  struct hd_graph **ret, struct hd_error *err)
+{
 	struct rpm_chunk *chunks = mem_calloc(count, sizeof(*chunks));
 	if (!chunks)
 		return fail_nomem(err);
+	uint64_t size = whole->file_size;
 	for (size_t i = 0; i < count; i++) {
-		chunks[i].fd = fd;
-		chunks[i].path = path;
+		chunks[i] = *whole;
 		chunks[i].begin = size / count * i;
 		chunks[i].end = i + 1 == count ? size : size / count * (i + 1);
-		chunks[i].file_size = size;
-		chunks[i].lenient = options->lenient;
 		chunks[i].worker = (unsigned int)i;
-		chunks[i].job = job;
 	}
-	job_begin(job, "Reading", size);
+	job_begin(whole->job, "Reading", size);
 	run_parallel((unsigned int)count, read_chunk, chunks);
 	enum hd_status status = chunk_failure(chunks, count, err);
-	if (status == HD_OK)
-		status = rpm_merge(chunks, count, job, ret, err);
+	if (status == HD_OK && count > 1 && has_problems(chunks, count)) {
+		status = HD_ERR_FORMAT;
+	} else if (status == HD_OK) {
+		status = rpm_merge(chunks, count, whole->job, ret, err);
+	}
 	for (size_t i = 0; i < count; i++)
 		rpm_chunk_deinit(&chunks[i]);
 	mem_free(chunks);
 	return status;
+}
+
+enum hd_status rpm_read(int fd, uint64_t size, const char *path,
+			const struct format_options *options, struct job *job,
+			struct hd_graph **ret, struct hd_error *err)
+{
+	const struct rpm_chunk whole = {
+		.fd = fd, .path = path, .file_size = size, .lenient = options->lenient, .job = job
+	};
+	size_t count = job_workers(job);
+	while (count > 1 && size / count < CHUNK_MIN)
+		count--;
+	enum hd_status status = read_chunks(&whole, count, ret, err);
+	if (status != HD_ERR_FORMAT || count == 1)
+		return status;
+	/* What is wrong first, and what follows from it, shows only when lines come in order. */
+	atomic_store(&job->stop, false);
+	return read_chunks(&whole, 1, ret, err);
 }

@@ -59,10 +59,10 @@ static const char *fast_object(struct rpm_chunk *chunk, const char *line)
 	}
 	if (*at == '\r')
 		at++;
-	if (*at != '\n' || size >= SIZE_LARGE || !chunk->in_records)
+	if (*at != '\n' || size >= SIZE_LARGE || !chunk->in_records ||
+	    (size_t)(at - line) > RPM_LINE_MAX)
 		return NULL;
-	uint32_t type =
-		type_id == chunk->last_type_id ? chunk->last_type : rpm_chunk_type(chunk, type_id);
+	uint32_t type = rpm_chunk_type(chunk, type_id);
 	if (type == HD_NONE)
 		return NULL;
 	size_t n = chunk->object_count;
@@ -235,8 +235,7 @@ static void drop(struct window *window, size_t size)
 static enum hd_status skip_long_line(struct rpm_chunk *chunk, struct window *window)
 {
 	chunk->lines++;
-	if (!rpm_problem(chunk, RPM_LONG_LINE, RPM_LINE_MAX + 1,
-			 "a line of over 16 MiB; is this a text heap dump?"))
+	if (!rpm_problem_long_line(chunk))
 		return HD_ERR_FORMAT;
 	for (;;) {
 		const char *newline = memchr(window->bytes, '\n', window->used);
@@ -293,7 +292,8 @@ static enum hd_status find_first_line(struct rpm_chunk *chunk, struct window *wi
 
 static enum hd_status parse_last_line(struct rpm_chunk *chunk, struct window *window)
 {
-	chunk->no_final_newline = true;
+	if (!window->bytes)
+		return HD_OK;
 	window->bytes[window->used] = '\n';
 	return parse_lines(chunk, window->bytes, window->bytes + window->used + 1);
 }
@@ -325,9 +325,8 @@ void rpm_chunk_read(struct rpm_chunk *chunk)
 {
 	struct window window = { 0 };
 	chunk->ascending = true;
-	/* The chunk's first line may continue a section; the merge knows whether one is open. */
-	chunk->in_section = true;
-	chunk->last_type = HD_NONE;
+	/* A later chunk's first line may continue a section; the merge knows whether one is open. */
+	chunk->in_section = chunk->begin > 0;
 	chunk->arena = arena_create();
 	bool made = chunk->arena && PAGES_RESERVE(chunk, segments);
 	if (made) {

@@ -108,37 +108,14 @@ static enum hd_status not_ended(struct merge *merge, uint32_t domain, bool at_en
 	return status;
 }
 
-/* The first segment of a chunk continues the open section; there may be none. */
-static enum hd_status continue_section(struct merge *merge, size_t index, bool open)
-{
-	struct rpm_chunk *chunk = &merge->chunks[index];
-	struct rpm_segment *segment = &chunk->segments[0];
-	segment->domain = open ? merge->graph->domain_count - 1 : HD_NONE;
-	if (open || !segment->first_record)
-		return HD_OK;
-	const char *text = "expected an \"a\" record before this one";
-	struct rpm_problem *problem = &chunk->problems[RPM_OUTSIDE_SECTION];
-	if (!chunk->lenient) {
-		bool earlier = chunk->error.count && chunk->error.line < segment->first_record;
-		if (earlier)
-			return HD_OK;
-		return merge_fail(merge, merge_line_base(merge, index) + segment->first_record, 1,
-				  text);
-	}
-	if (!problem->count || problem->line > segment->first_record) {
-		problem->line = segment->first_record;
-		problem->column = 1;
-		(void)snprintf(problem->text, sizeof(problem->text), "%s", text);
-	}
-	problem->count++;
-	return add_domain(merge, segment);
-}
-
 static enum hd_status chunk_sections(struct merge *merge, size_t index, bool *open)
 {
 	struct rpm_chunk *chunk = &merge->chunks[index];
-	TRY(continue_section(merge, index, *open));
-	*open = *open || chunk->segments[0].domain != HD_NONE;
+	/* The first segment continues the open section; there may be none. */
+	struct rpm_segment *first = &chunk->segments[0];
+	first->domain = *open ? merge->graph->domain_count - 1 : HD_NONE;
+	if (!*open && first->has_records)
+		return HD_ERR_FORMAT; /* read in order, this is one line's problem */
 	for (size_t i = 0; i < chunk->segments_count; i++) {
 		struct rpm_segment *segment = &chunk->segments[i];
 		if (i) {
@@ -166,21 +143,6 @@ enum hd_status merge_sections(struct merge *merge)
 	return open ? not_ended(merge, merge->graph->domain_count - 1, true) : HD_OK;
 }
 
-static enum hd_status duplicate_type(struct merge *merge, size_t index, const struct rpm_type *type)
-{
-	struct rpm_chunk *chunk = &merge->chunks[index];
-	const char *text = "expected the name that this type id has already";
-	if (!chunk->lenient)
-		return merge_fail(merge, merge_line_base(merge, index) + type->line, 1, text);
-	struct rpm_problem *problem = &chunk->problems[RPM_DUPLICATE_TYPE];
-	if (!problem->count++) {
-		problem->line = type->line;
-		problem->column = 1;
-		(void)snprintf(problem->text, sizeof(problem->text), "%s", text);
-	}
-	return HD_OK;
-}
-
 static enum hd_status add_type(struct merge *merge, size_t index, const struct rpm_type *type,
 			       uint32_t *ret)
 {
@@ -201,7 +163,7 @@ static enum hd_status add_type(struct merge *merge, size_t index, const struct r
 		return HD_OK;
 	if (to->name && (to->name_size != type->name_size ||
 			 memcmp(to->name, type->name, type->name_size) != 0))
-		return duplicate_type(merge, index, type);
+		return HD_ERR_FORMAT; /* read in order, this is one line's problem */
 	to->name = type->name;
 	to->name_size = type->name_size;
 	return HD_OK;

@@ -20,6 +20,25 @@ static bool same_type(const struct hd_graph *graph, uint32_t a, uint32_t b)
 	return x->name_size == y->name_size && memcmp(x->name, y->name, x->name_size) == 0;
 }
 
+static int compare_large(const void *a, const void *b)
+{
+	const struct rpm_large *x = a, *y = b;
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+/* Size of an object (in the order of the file) whose entry in the sizes is SIZE_LARGE. */
+static uint64_t large_size(const struct merge *merge, size_t object)
+{
+	const struct rpm_large key = { .object = object }, *found = NULL;
+	for (size_t i = 0; !found && i < merge->count; i++) {
+		const struct rpm_chunk *chunk = &merge->chunks[i];
+		if (chunk->large_count)
+			found = bsearch(&key, chunk->large, chunk->large_count, sizeof(key),
+					compare_large);
+	}
+	return found ? found->size : SIZE_LARGE;
+}
+
 /* Are objects @p a and @p b (in the order of the file) the same but for their section? */
 static bool same_object(const struct merge *merge, uint32_t a, uint32_t b)
 {
@@ -28,6 +47,8 @@ static bool same_object(const struct merge *merge, uint32_t a, uint32_t b)
 	uint64_t degree = csr_degree(rows, a);
 	if (all->sizes[a] != all->sizes[b] || degree != csr_degree(rows, b) ||
 	    !same_type(merge->graph, all->types[a], all->types[b]))
+		return false;
+	if (all->sizes[a] == SIZE_LARGE && large_size(merge, a) != large_size(merge, b))
 		return false;
 	uint64_t x = csr_begin(rows, a), y = csr_begin(rows, b);
 	for (uint64_t i = 0; i < degree; i++) {
@@ -147,46 +168,15 @@ enum hd_status merge_sort_rows(struct merge *merge)
 	return HD_OK;
 }
 
-static int compare_large(const void *a, const void *b)
-{
-	const struct large_size *x = a, *y = b;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
-/*
- * Two definitions of one object that agree in all but two large sizes are told apart here alone;
- * their lines are not known any more.
- */
-static enum hd_status join_large(struct merge *merge)
-{
-	struct hd_graph *graph = merge->graph;
-	size_t kept = 0;
-	for (size_t i = 0; i < graph->large_count; i++) {
-		struct large_size *last = kept ? &graph->large[kept - 1] : NULL;
-		if (!last || last->node != graph->large[i].node) {
-			graph->large[kept++] = graph->large[i];
-			continue;
-		}
-		if (last->size == graph->large[i].size)
-			continue;
-		char text[96];
-		(void)snprintf(text, sizeof(text), "object %" PRIx64 " is defined with two sizes",
-			       graph->ids[last->node]);
-		if (!merge->chunks[0].lenient)
-			return merge_fail(merge, 0, 0, text);
-		TRY(merge_finding(merge, rpm_problem_name(RPM_DUPLICATE_OBJECT), 1, 0, "%s", text));
-	}
-	for (size_t i = kept; i < graph->large_count; i++)
-		graph->large[i] = (struct large_size){ .node = HD_NONE };
-	return HD_OK;
-}
-
+/* Nodes ascend, so the table is sorted as it is made. */
 enum hd_status merge_large(struct merge *merge)
 {
 	struct hd_graph *graph = merge->graph;
-	size_t count = 0;
+	size_t count = 0, given = 0;
 	for (size_t i = 0; i < merge->count; i++)
-		count += merge->chunks[i].large_count;
+		given += merge->chunks[i].large_count;
+	for (uint32_t node = 0; given && node < graph->object_count; node++)
+		count += graph->sizes[node] == SIZE_LARGE;
 	if (!count)
 		return HD_OK;
 	graph->large = pages_alloc(count, sizeof(*graph->large));
@@ -194,14 +184,12 @@ enum hd_status merge_large(struct merge *merge)
 		return fail_nomem(merge->err);
 	graph->large_count = count;
 	size_t next = 0;
-	for (size_t i = 0; i < merge->count; i++) {
-		const struct rpm_chunk *chunk = &merge->chunks[i];
-		for (size_t k = 0; k < chunk->large_count; k++) {
-			uint32_t node = hd_graph_find(graph, chunk->large[k].id);
-			graph->large[next++] =
-				(struct large_size){ .node = node, .size = chunk->large[k].size };
-		}
+	for (uint32_t node = 0; node < graph->object_count; node++) {
+		if (graph->sizes[node] != SIZE_LARGE)
+			continue;
+		size_t object = merge->order ? merge->order[node] : node;
+		graph->large[next++] =
+			(struct large_size){ .node = node, .size = large_size(merge, object) };
 	}
-	qsort(graph->large, count, sizeof(*graph->large), compare_large);
-	return join_large(merge);
+	return HD_OK;
 }

@@ -132,6 +132,7 @@ static void by_domain_deinit(struct by_domain *by)
 {
 	pages_free(by->order, by->count, sizeof(*by->order));
 	pages_free(by->starts, (size_t)by->domains + 1, sizeof(*by->starts));
+	*by = (struct by_domain){ 0 };
 }
 
 static enum hd_status by_domain_init(struct by_domain *by, const struct hd_graph *graph,

@@ -34,6 +34,23 @@ static inline uint64_t csr_degree(const struct csr *csr, uint32_t node)
 	return csr_begin(csr, node + 1) - csr_begin(csr, node);
 }
 
+/** How far ahead in a queue of nodes csr_prefetch() asks for offsets, then for rows. */
+#define CSR_AHEAD_OFFSETS 32u
+#define CSR_AHEAD_ROWS    16u
+
+/**
+ * Ask for the memory that a pass over queue[head .. tail) will need soon.  Rows of nodes up to
+ * CSR_AHEAD_ROWS / 2 ahead are there: a pass can ask for what they point at.
+ */
+static inline void csr_prefetch(const struct csr *csr, const uint32_t *queue, uint64_t head,
+				uint64_t tail)
+{
+	if (head + CSR_AHEAD_OFFSETS < tail)
+		__builtin_prefetch(&csr->offsets[queue[head + CSR_AHEAD_OFFSETS]]);
+	if (head + CSR_AHEAD_ROWS < tail)
+		__builtin_prefetch(&csr->targets[csr_begin(csr, queue[head + CSR_AHEAD_ROWS])]);
+}
+
 /** Elements of csr.bases: the blocks that offsets[0 .. node_count] lie in. */
 static inline size_t csr_block_count(uint32_t node_count)
 {

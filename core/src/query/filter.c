@@ -69,9 +69,9 @@ static bool passes(const struct filter *filter, const struct hd_graph *graph, ui
 {
 	if (!bitmap_has(filter->types, graph->node_types[node]))
 		return false;
-	if (filter->min || filter->max) {
+	if (filter->min || filter->has_max) {
 		uint64_t size = graph_size(graph, node);
-		if (size < filter->min || (filter->max && size > filter->max))
+		if (size < filter->min || (filter->has_max && size > filter->max))
 			return false;
 	}
 	return !filter->live || bitmap_has(filter->live->bitmap, node) != filter->dead;

@@ -9,8 +9,9 @@
 struct filter {
 	const char *type_part; /**< the type's name must hold it, backticks aside; NULL: any */
 	bool has_mt;
-	uint64_t mt;              /**< type id, in any section */
-	uint64_t min, max;        /**< bytes; max 0 = no limit */
+	uint64_t mt;       /**< type id, in any section */
+	uint64_t min, max; /**< bytes; max counts if has_max */
+	bool has_max;
 	uint64_t begin, end;      /**< ids: begin <= id < end; end 0 = to the last */
 	const struct reach *live; /**< NULL: dead or alive */
 	bool dead;                /**< with live: those that are not in it */

@@ -6,18 +6,13 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
-/* How far ahead in the queue memory is asked for: offsets, then rows, then what rows point at. */
-#define AHEAD_OFFSETS 32u
-#define AHEAD_ROWS    16u
-#define AHEAD_NEXT    8u
+/* How far ahead in the queue the marks are asked for. */
+#define AHEAD_NEXT (CSR_AHEAD_ROWS / 2)
 
 static void prefetch_for(const struct csr *csr, const uint32_t *next, const uint32_t *queue,
 			 uint64_t head, uint64_t tail)
 {
-	if (head + AHEAD_OFFSETS < tail)
-		__builtin_prefetch(&csr->offsets[queue[head + AHEAD_OFFSETS]]);
-	if (head + AHEAD_ROWS < tail)
-		__builtin_prefetch(&csr->targets[csr_begin(csr, queue[head + AHEAD_ROWS])]);
+	csr_prefetch(csr, queue, head, tail);
 	if (head + AHEAD_NEXT < tail) {
 		uint32_t node = queue[head + AHEAD_NEXT];
 		uint64_t begin = csr_begin(csr, node), end = csr_begin(csr, node + 1);

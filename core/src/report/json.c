@@ -87,6 +87,10 @@ void json_end_to(struct json *json, unsigned int depth)
 
 void json_text(struct json *json, const char *key, const char *bytes, size_t size)
 {
+	if (!bytes) {
+		json_null(json, key);
+		return;
+	}
 	put_key(json, key);
 	put_quoted(json->out, bytes, size);
 	out_puts(json->out, "");
@@ -94,11 +98,7 @@ void json_text(struct json *json, const char *key, const char *bytes, size_t siz
 
 void json_string(struct json *json, const char *key, const char *string)
 {
-	if (string) {
-		json_text(json, key, string, strlen(string));
-	} else {
-		json_null(json, key);
-	}
+	json_text(json, key, string, string ? strlen(string) : 0);
 }
 
 void json_number(struct json *json, const char *key, uint64_t value)

@@ -24,6 +24,7 @@ void json_end(struct json *json);
 /** End all levels below @p depth. */
 void json_end_to(struct json *json, unsigned int depth);
 
+/** NULL becomes null. */
 void json_text(struct json *json, const char *key, const char *bytes, size_t size);
 /** NULL becomes null. */
 void json_string(struct json *json, const char *key, const char *string);

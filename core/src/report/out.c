@@ -74,7 +74,7 @@ static void flush_cut(struct out *out)
 }
 
 /* Only whole lines leave while there is a width to cut to. */
-static void flush(struct out *out)
+void out_flush(struct out *out)
 {
 	if (out->text.failed)
 		out->stopped = true;
@@ -91,12 +91,12 @@ static void flush_if_full(struct out *out)
 {
 	bool at_line_end = out->text.size && out->text.bytes[out->text.size - 1] == '\n';
 	if (out->text.failed || (out->text.size >= FLUSH_SIZE && (!out->width || at_line_end)))
-		flush(out);
+		out_flush(out);
 }
 
 void out_deinit(struct out *out)
 {
-	flush(out);
+	out_flush(out);
 	text_deinit(&out->text);
 }
 

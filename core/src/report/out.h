@@ -25,7 +25,9 @@ struct out {
 };
 
 void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool color);
-/** Hand what is buffered to the sink and free. */
+/** Hand what is buffered to the sink: out->stopped then tells whether all was taken. */
+void out_flush(struct out *out);
+/** Same, and free. */
 void out_deinit(struct out *out);
 
 void out_printf(struct out *out, const char *format, ...) HD_PRINTF(2, 3);

@@ -66,11 +66,7 @@ void root_json(struct json *json, const struct hd_graph *graph, const struct gra
 		const struct graph_type *type = &graph->types[root->container];
 		json_object(json, "container");
 		json_address(json, "mt", type->id);
-		if (type->name) {
-			json_text(json, "name", type->name, type->name_size);
-		} else {
-			json_null(json, "name");
-		}
+		json_text(json, "name", type->name, type->name_size);
 		json_end(json);
 	} else {
 		json_null(json, "container");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/diff.h"
 #include "util/alloc.h"
 
 enum hd_status statistics_init(struct statistics *statistics, const struct hd_graph *graph,
@@ -55,10 +56,8 @@ static int compare_rows(const void *a, const void *b, void *arg)
 		result = order->by_count ? by_size : by_count;
 	const struct graph_type *s = &order->graph->types[x->type];
 	const struct graph_type *t = &order->graph->types[y->type];
-	if (!result && s->name && t->name) {
-		size_t common = s->name_size < t->name_size ? s->name_size : t->name_size;
-		result = memcmp(s->name, t->name, common);
-	}
+	if (!result)
+		result = compare_names(s->name, s->name_size, t->name, t->name_size);
 	return result ? result : compare_u64(x->type, y->type);
 }
 
@@ -120,11 +119,7 @@ void statistics_json(const struct statistics *statistics, const struct hd_graph 
 		const struct graph_type *type = &graph->types[row->type];
 		json_object(json, NULL);
 		json_address(json, "mt", type->id);
-		if (type->name) {
-			json_text(json, "name", type->name, type->name_size);
-		} else {
-			json_null(json, "name");
-		}
+		json_text(json, "name", type->name, type->name_size);
 		json_number(json, "count", row->count);
 		json_number(json, "size", row->size);
 		const struct graph_domain *domain = &graph->domains[type->domain];
@@ -170,11 +165,7 @@ void object_json(struct json *json, const struct hd_graph *graph, uint32_t node)
 	json_object(json, NULL);
 	json_address(json, "address", graph->ids[node]);
 	json_address(json, "mt", type->id);
-	if (type->name) {
-		json_text(json, "type", type->name, type->name_size);
-	} else {
-		json_null(json, "type");
-	}
+	json_text(json, "type", type->name, type->name_size);
 	json_number(json, "size", graph_size(graph, node));
 	json_bool(json, "free", false);
 	json_null(json, "generation");

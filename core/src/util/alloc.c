@@ -108,6 +108,8 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 	size_t old_bytes = old_count * size;
 	size_t keep = round_up_page(bytes), had = round_up_page(old_bytes);
 	if (old_bytes >= PAGES_MIN && bytes >= PAGES_MIN && keep <= had) {
+		if (refused())
+			return NULL;
 		if (had > keep)
 			(void)munmap((char *)old + keep, had - keep);
 		/* What stays mapped behind the new end is zero again, for the next growth. */
@@ -115,7 +117,7 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 			memset((char *)old + bytes, 0,
 			       (keep < old_bytes ? keep : old_bytes) - bytes);
 		}
-		return refused() ? NULL : old;
+		return old;
 	}
 	void *ptr = pages_alloc(count, size);
 	if (!ptr)

@@ -97,13 +97,14 @@ enum hd_status output_file_commit(struct output_file *file, struct hd_error *err
 	int error = file->error;
 	if (!error && file->temporary && fsync(file->fd) != 0)
 		error = errno;
-	if (!error && close(file->fd) != 0)
-		error = errno;
 	if (!error) {
-		file->fd = -1;
-		if (file->temporary && rename(file->temporary, file->path) != 0)
+		int fd = file->fd;
+		file->fd = -1; /* closed even when close() fails */
+		if (close(fd) != 0)
 			error = errno;
 	}
+	if (!error && file->temporary && rename(file->temporary, file->path) != 0)
+		error = errno;
 	if (error) {
 		enum hd_status status = cannot(file->path, error, err);
 		output_file_abandon(file);

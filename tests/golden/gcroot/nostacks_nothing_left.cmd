@@ -1,2 +1,3 @@
 file: corefiles/bubblecs.heap
-gcroot 1ce270 -nostacks -limit 2
+exit: 1
+gcroot 1ce017 -nostacks

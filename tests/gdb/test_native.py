@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""native.py and words.py without GDB, so that they also run on a sanitized library."""
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import unittest
+from unittest import mock
+
+import support
+
+sys.path.insert(0, str(support.SOURCE / "gdb-plugin"))
+sys.dont_write_bytecode = True
+
+from heapdump_gdb import native  # noqa: E402
+from heapdump_gdb.words import Line  # noqa: E402
+
+
+class NativeTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = support.temporary_folder()
+        self.addCleanup(folder.cleanup)
+        self.dump = support.write_dump(folder.name)
+        self.lib = native.load(str(support.LIBRARY))
+        self.session = ctypes.c_void_p()
+        native.check(self.lib.hd_session_create, ctypes.byref(self.session))
+        self.addCleanup(self.lib.hd_session_destroy, self.session)
+
+    def run_words(self, *argv: str) -> tuple[int, str, str]:
+        sink = native.Sink(
+            struct_size=ctypes.sizeof(native.Sink),
+            cancelled=native.address(self.lib.hd_interrupted),
+        )
+        text = native.Text(self.lib)
+        try:
+            status = text.run(self.session, list(argv), sink)
+            answer = b"".join(iter(text.read, b""))
+            return status, native.decode(answer), native.decode(text.error.message)
+        finally:
+            text.close()
+
+    def test_table_has_the_main_commands(self) -> None:
+        names = {native.decode(info.name): info for info in native.commands(self.lib)}
+        for name in ("gcroot", "pathto", "dumpheap", "dumpobj", "objsize"):
+            self.assertTrue(names[name].is_sos, name)
+        for name in ("open", "close", "help", "info"):
+            self.assertFalse(names[name].is_sos, name)
+
+    def test_command_answers(self) -> None:
+        self.assertEqual(self.run_words("open", self.dump)[0], native.EXIT_OK)
+        status, answer, _ = self.run_words("gcroot", "10")
+        self.assertEqual(status, native.EXIT_OK)
+        self.assertIn("A.Dict<System.String, System.Object>", answer)
+
+    def test_failure_has_a_message(self) -> None:
+        status, answer, message = self.run_words("open", self.dump + ".none")
+        self.assertEqual((status, answer), (native.EXIT_INPUT, ""))
+        self.assertIn(".none", message)
+        self.assertEqual(self.run_words("gcroot", "10")[0], native.EXIT_USAGE)
+
+    def test_help_of_each_command(self) -> None:
+        for info in native.commands(self.lib):
+            self.assertIn("Usage", native.command_help(self.lib, native.decode(info.name)))
+        self.assertIn("gcroot", native.command_help(self.lib, None))
+        with self.assertRaises(native.HeapdumpError):
+            native.command_help(self.lib, "nosuch")
+
+    def test_settings_read_back(self) -> None:
+        buf = ctypes.create_string_buffer(64)
+        for name, text in native.settings(self.lib):
+            self.assertTrue(text, name)
+            native.check(self.lib.hd_session_get, self.session, name.encode(), buf, len(buf))
+            native.check(self.lib.hd_session_set, self.session, name.encode(), buf.value)
+        with self.assertRaises(native.HeapdumpError):
+            native.check(self.lib.hd_session_set, self.session, b"color", b"red")
+
+    def test_completion(self) -> None:
+        self.run_words("open", self.dump)
+        types = native.complete(self.lib, self.session, ["dumpheap", "-type", "System.Str"])
+        self.assertIn("System.String[]", types or [])
+        self.assertIsNone(native.complete(self.lib, self.session, ["open", "/tm"]))
+        self.assertIn("-all", native.complete(self.lib, self.session, ["gcroot", "-"]) or [])
+
+    def test_only_expressions_are_marked(self) -> None:
+        line = ["gcroot", "1e5", "-limit", "3"]
+        self.assertEqual(native.expressions(self.lib, line), [False] * 4)
+        self.assertEqual(native.expressions(self.lib, ["gcroot", "$rdi"]), [False, True])
+        self.assertEqual(native.expressions(self.lib, []), [])
+
+    def test_interrupt_is_taken_and_given_back(self) -> None:
+        def interrupted() -> int:
+            os.kill(os.getpid(), signal.SIGINT)
+            return int(self.lib.hd_interrupted())
+
+        self.assertTrue(native.guarded(self.lib, interrupted))
+        self.assertEqual(self.lib.hd_interrupt_end(), 1)  # without a begin: harmless
+        self.assertFalse(self.lib.hd_interrupted())
+        with self.assertRaises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000):
+                pass
+
+    def test_structures_have_the_sizes_of_the_headers(self) -> None:
+        self.assertEqual(ctypes.sizeof(native.Error), 512)
+        self.assertEqual(ctypes.sizeof(native.Sink), 56)
+        self.assertEqual(ctypes.sizeof(native.Object), 32)
+        self.assertEqual(ctypes.sizeof(native.Type), 40)
+        self.assertEqual(ctypes.sizeof(native.CommandInfo), 32)
+
+    def test_missing_library_says_what_to_do(self) -> None:
+        with mock.patch.dict(os.environ):
+            os.environ.pop("HEAPDUMP_LIBRARY", None)
+            with self.assertRaisesRegex(native.HeapdumpError, "HEAPDUMP_LIBRARY"):
+                native.find("/nonexistent/share/heapdump/gdb")
+        for path in ("/nonexistent/libheapdump.so", __file__):
+            with self.assertRaisesRegex(native.HeapdumpError, "HEAPDUMP_LIBRARY"):
+                native.load(path)
+
+
+class WordsTest(unittest.TestCase):
+    def test_line_is_split_as_gdb_does(self) -> None:
+        cases = [
+            ("", [], "", ""),
+            ("-type ", ["-type"], "", ""),
+            ("a 'b c", ["a"], "b c", "'"),
+            ("a\\ b", [], "a b", ""),
+            ("'a'\"b c\"d", [], "ab cd", ""),
+            ("'a\\'b", [], "a'b", "'"),
+        ]
+        for text, words, last, quote in cases:
+            line = Line(text)
+            self.assertEqual((line.words, line.last, line.quote), (words, last, quote), text)
+
+    def test_candidates_continue_what_was_typed(self) -> None:
+        name = "A.Dict<X, Y>"
+        self.assertEqual(Line("-type A").candidates([name], "A"), ["'A.Dict<X, Y>'"])
+        self.assertEqual(Line("-type A.D").candidates([name], "D"), ["Dict<X,\\ Y>"])
+        self.assertEqual(Line("-type 'A.D").candidates([name], "A.D"), ["A.Dict<X, Y>"])
+        self.assertEqual(Line("-type ").candidates(["It's"], ""), ["'It\\'s'"])
+        self.assertEqual(Line("-type B").candidates([name], "B"), [])
+        self.assertEqual(Line("-").candidates(["-all", "-limit"], "-"), ["-all", "-limit"])
+
+
+if __name__ == "__main__":
+    unittest.main()

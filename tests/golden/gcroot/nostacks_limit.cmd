@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+gcroot 1ce270 -nostacks -limit 1

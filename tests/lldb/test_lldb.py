@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""The plug-in inside LLDB: what is typed there, and what comes back.
+
+HEAPDUMP_LLDB names another LLDB than lldb-14 to run the same tests in.
+"""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "gdb"))
+sys.dont_write_bytecode = True
+
+import support  # noqa: E402
+
+LLDB = os.environ.get("HEAPDUMP_LLDB", "lldb-14")
+PLUGIN = str(support.BUILD / "libheapdump_lldb.so")
+LOAD = "plugin load " + PLUGIN
+TOP_LEVEL = ["gcroot", "pathto", "dumpheap", "dumpobj", "objsize"]
+# Debian 12's LLDB 14 looks for its Python package in the wrong place.
+PYTHON = "/usr/lib/llvm-14/lib/python3.11/dist-packages"
+ENVIRONMENT = dict(support.ENVIRONMENT)
+if LLDB == "lldb-14":
+    ENVIRONMENT["PYTHONPATH"] = PYTHON
+
+
+class LldbTest(unittest.TestCase):
+    folder = ""
+    dump = ""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = support.temporary_folder()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.dump = support.write_dump(folder.name)
+
+    def lldb(self, *commands: str, load: bool = True) -> str:
+        """What LLDB says to lines on its standard input: errors do not end it, as with -b."""
+        lines = ([LOAD] if load else []) + list(commands)
+        done = subprocess.run(
+            [LLDB, "--no-lldbinit"],
+            input=("\n".join(lines) + "\n").encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=ENVIRONMENT,
+            cwd=self.folder,
+            timeout=120,
+        )
+        self.assertEqual(done.returncode, 0)
+        text = done.stdout.decode("utf-8", "replace")
+        # What is typed is echoed.
+        return "\n".join(line for line in text.splitlines() if not line.startswith("(lldb) "))
+
+    def opened(self, *commands: str) -> str:
+        return self.lldb("heapdump open " + self.dump, *commands)
+
+    def test_commands_under_the_prefix_and_at_top_level(self) -> None:
+        text = self.opened("gcroot 10", "heapdump gcroot 10", "heapdump do 20", "heapdump info")
+        self.assertEqual(text.count("Found 2 unique roots"), 2)
+        self.assertIn("A.Dict<System.String, System.Object>", text)
+        self.assertIn("not a valid command", self.lldb("types"))
+        self.assertNotIn("MethodTable", self.opened("do 20"))
+
+    def test_prefix_alone_lists_the_commands(self) -> None:
+        text = self.lldb("heapdump")
+        for name in TOP_LEVEL + ["open", "close", "info"]:
+            self.assertIn(f"{name} ", text)
+
+    def test_errors(self) -> None:
+        self.assertIn("error: ", self.lldb("gcroot 10"))
+        self.assertIn("/nonexistent/file", self.lldb("heapdump open /nonexistent/file"))
+        text = self.opened("gcroot 999", "gcroot", "heapdump nosuch", "gcroot 10")
+        self.assertEqual(text.count("error: "), text.count("error: no object 999") + 1)
+        self.assertIn("heapdump nosuch", text)
+        self.assertIn("Found 2 unique roots", text)
+        self.assertIn('"error"', self.opened("gcroot 999 --json"))
+
+    def test_failure_ends_a_batch(self) -> None:
+        argv = [LLDB, "--no-lldbinit", "-b", "-o", LOAD, "-o", "heapdump open " + self.dump]
+        argv += ["-o", "gcroot 30", "-o", "gcroot 10", "-o", "gcroot 999", "-o", "dumpobj 20"]
+        done = subprocess.run(argv, env=ENVIRONMENT, capture_output=True, timeout=60)
+        text = done.stdout.decode("utf-8", "replace")
+        self.assertIn("Found 2 unique roots", text)  # status 1 before it is a success
+        self.assertNotIn("MethodTable", text)
+
+    def test_expressions(self) -> None:
+        self.assertIn("cannot evaluate '(8+8)': no target", self.opened("gcroot (8+8)"))
+        text = self.opened("target create /bin/true", "gcroot (8+8)", "gcroot nosuch")
+        self.assertIn("Found 2 unique roots", text)
+        self.assertIn("cannot evaluate 'nosuch'", text)
+        self.assertIn("System.String[]", self.opened("dumpobj 1ce000+56"))
+
+    def test_quoted_words_reach_the_core_whole(self) -> None:
+        for line in (
+            "dumpheap -stat -type 'A.Dict<System.String, System.Object>'",
+            'dumpheap -stat -type "It\'s"',
+            "dumpheap -stat -type Café",
+        ):
+            self.assertIn("Total 1 object", self.opened(line), line)
+
+    def test_help(self) -> None:
+        for name in TOP_LEVEL + ["heapdump gcroot", "heapdump open"]:
+            text = self.lldb("help " + name)
+            self.assertIn("Syntax: " + name.split()[-1], text)
+            self.assertIn("--json", text)
+
+    def test_settings(self) -> None:
+        for name, value in (("workers", "2"), ("width", "40"), ("max-mem", "1073741824")):
+            text = self.lldb(
+                f"heapdump set {name} {value}", f"heapdump set {name} x", f"heapdump set {name}"
+            )
+            self.assertIn("error: ", text)
+            self.assertIn(value, text.splitlines()[-1])
+        self.assertIn("error: ", self.lldb("heapdump set nosuch 1"))
+        wide = self.opened("dumpheap -stat").splitlines()
+        narrow = self.opened("heapdump set width 20", "dumpheap -stat").splitlines()
+        self.assertEqual(len(wide), len(narrow))
+        self.assertGreater(max(map(len, wide[2:])), 20)
+        self.assertLessEqual(max(map(len, narrow[2:])), 20)
+        self.assertNotIn("\033", self.opened("gcroot 10"))
+        self.assertIn("\033", self.opened("heapdump set color on", "gcroot 10"))
+
+    def test_loading_twice_is_harmless(self) -> None:
+        text = self.opened(LOAD, "gcroot 10")
+        self.assertIn("Found 2 unique roots", text)
+        self.assertNotIn("taken", text)
+
+    def test_taken_names_stay(self) -> None:
+        alias = "command alias gcroot version"
+        text = self.lldb(alias, LOAD, "gcroot", "heapdump open " + self.dump, load=False)
+        self.assertEqual(text.count("taken"), 1)
+        self.assertIn("lldb version", text)
+        text = self.lldb(
+            alias,
+            LOAD,
+            "heapdump open " + self.dump,
+            "heapdump gcroot 10",
+            "dumpobj 20",
+            load=False,
+        )
+        self.assertIn("Found 2 unique roots", text)
+        self.assertIn("MethodTable", text)
+
+    def test_other_heapdump_command_stays(self) -> None:
+        text = self.lldb("command alias heapdump version", LOAD, "heapdump", "gcroot", load=False)
+        self.assertIn("lldb version", text)
+        self.assertIn("already", text)
+        self.assertIn("not a valid command", text)
+
+    def script(self, code: str) -> str:
+        text = self.opened("script " + code)
+        if "MARK" not in text:
+            self.skipTest("this LLDB has no Python")
+        return text
+
+    def test_success_is_seen_by_the_api(self) -> None:
+        run = (
+            "r = lldb.SBCommandReturnObject(); i = lldb.debugger.GetCommandInterpreter(); "
+            "i.HandleCommand('{}', r); print('MARK', r.Succeeded(), r.GetOutputSize() > 0)"
+        )
+        self.assertIn("MARK True True", self.script(run.format("gcroot 10")))
+        self.assertIn("MARK True", self.script(run.format("gcroot 30")))
+        self.assertIn("MARK False", self.script(run.format("gcroot 999")))
+        self.assertIn("MARK True", self.script(run.format("heapdump set width 30")))
+
+    def test_each_debugger_has_a_session(self) -> None:
+        text = self.script(
+            "d = lldb.SBDebugger.Create(); r = lldb.SBCommandReturnObject(); "
+            "i = d.GetCommandInterpreter(); "
+            f"i.HandleCommand('{LOAD}', r); i.HandleCommand('gcroot 10', r); "
+            "print('MARK', r.Succeeded(), r.GetError()); lldb.SBDebugger.Destroy(d); "
+            "lldb.debugger.HandleCommand('gcroot 10')"
+        )
+        self.assertIn("MARK False", text)
+        self.assertIn("open", text)
+        self.assertIn("Found 2 unique roots", text)
+
+
+class TerminalTest(unittest.TestCase):
+    def test_interrupt(self) -> None:
+        folder = support.temporary_folder()
+        self.addCleanup(folder.cleanup)
+        big = support.write_big_dump(folder.name)
+        terminal = support.Terminal([LLDB, "--no-lldbinit", "-o", LOAD], "$^")
+        self.addCleanup(terminal.__exit__)
+        # The prompt is redrawn at will, so answers are waited for, not prompts.
+        terminal.send("heapdump set workers 1\nheapdump set workers\n")
+        terminal.wait("workers +1 ")
+        for _ in range(5):  # the machine may be too quick for one try
+            terminal.send(f"heapdump open {big}\n")
+            terminal.wait("Opened")
+            terminal.send("heapdump dominators -top 3\n")
+            terminal.wait(r"Computing[^\r]*%\033\[K|Retained|retained")
+            terminal.send("\x03")
+            text = terminal.wait("error: .*|1010 ")
+            if "error: " in text:
+                break
+        else:
+            self.fail("not interrupted in 5 tries")
+        self.assertIn("interrupted", text)
+        terminal.send("gcroot 1010\n")
+        terminal.wait("Found")
+
+
+if __name__ == "__main__":
+    if shutil.which(LLDB) is None or not os.path.exists(PLUGIN):
+        print(f"skipped: no {LLDB}, or no plug-in for it")
+        sys.exit(77)
+    unittest.main()

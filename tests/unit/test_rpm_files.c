@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/rpm_reader.h"
+#include "support/assert_more.h"
+#include "support/dump_text.h"
+#include "support/suite.h"
+
+#define LINE_MAX_BYTES ((size_t)16 << 20) /* the longest line that the format's readers accept */
+
+static enum hd_status open_text(const struct text *text, bool lenient, struct hd_graph **ret,
+				struct hd_error *err)
+{
+	CU_ASSERT_FATAL(!text->failed);
+	return dump_open(text->bytes, text->size, &(struct dump_reading){ .lenient = lenient }, ret,
+			 err);
+}
+
+static void fill(struct text *text, size_t count, const char *piece)
+{
+	for (size_t i = 0; i < count; i++)
+		text_puts(text, piece);
+}
+
+#define HEAD "a 2 x\nt 2 U\no 20 2 8\n"
+#define TAIL "r 10 3 0\nc x\n"
+
+/* A section whose fourth line has @p size bytes: a type name, or references. */
+static struct text long_line(size_t size, bool is_object, const char *line_end)
+{
+	struct text text = { 0 };
+	text_puts(&text, HEAD);
+	size_t begin = text.size;
+	if (is_object) {
+		text_puts(&text, "o 10 2 8");
+		size_t left = size - strlen("o 10 2 8");
+		while (left % 3) {
+			text_puts(&text, " 100");
+			left -= 4;
+		}
+		fill(&text, left / 3, " 10");
+	} else {
+		text_puts(&text, "t 3 ");
+		fill(&text, size - 4, "n");
+	}
+	ASSERT_UINT_FATAL(text.size - begin, size);
+	text_puts(&text, line_end);
+	text_puts(&text, TAIL);
+	return text;
+}
+
+static void check_longest(size_t size, bool is_object, bool fits)
+{
+	struct text text = long_line(size, is_object, "\n");
+	struct hd_graph *graph = NULL;
+	struct hd_error err = { 0 };
+	enum hd_status status = open_text(&text, false, &graph, &err);
+	ASSERT_UINT(status, fits ? HD_OK : HD_ERR_FORMAT);
+	if (fits && graph && is_object)
+		ASSERT_UINT(graph->forward.edge_count, (size - 8) / 3);
+	if (fits && graph && !is_object)
+		ASSERT_UINT(graph->types[1].name_size, size - 4);
+	if (!fits) {
+		ASSERT_UINT(err.address, 4);
+		CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "line 4, column 16777217: "));
+	}
+	graph_destroy(graph);
+	text_deinit(&text);
+}
+
+static void a_line_of_16_mib_is_read(void)
+{
+	check_longest(LINE_MAX_BYTES, false, true);
+	check_longest(LINE_MAX_BYTES, true, true);
+}
+
+static void a_longer_line_is_not(void)
+{
+	check_longest(LINE_MAX_BYTES + 1, false, false);
+	check_longest(LINE_MAX_BYTES + 1, true, false);
+	check_longest(LINE_MAX_BYTES + 300000, true, false);
+	check_longest(LINE_MAX_BYTES + 300000, false, false);
+}
+
+static void a_lenient_reader_passes_over_lines_of_any_length(void)
+{
+	static const size_t sizes[] = { LINE_MAX_BYTES + 1, LINE_MAX_BYTES + 100000,
+					(size_t)64 << 20 };
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct text text = long_line(sizes[i], i % 2 == 0, i == 1 ? "\r\n" : "\n");
+		struct hd_graph *graph = NULL;
+		struct hd_error err = { 0 };
+		ASSERT_UINT(open_text(&text, true, &graph, &err), HD_OK);
+		REQUIRE(graph);
+		const struct graph_finding *finding = dump_finding(graph, "long-line");
+		REQUIRE(finding);
+		ASSERT_UINT(finding->count, 1);
+		ASSERT_UINT(finding->line, 4);
+		ASSERT_SAME_DUMP(graph, HEAD TAIL);
+		graph_destroy(graph);
+		text_deinit(&text);
+	}
+}
+
+static void a_line_of_64_mib_is_an_error(void)
+{
+	struct text text = { 0 };
+	text_puts(&text, "a 2 x\nt 1 T\no ");
+	fill(&text, (size_t)64 << 20, "1");
+	for (int newline = 0; newline < 2; newline++) {
+		struct hd_graph *graph = NULL;
+		struct hd_error err = { 0 };
+		ASSERT_UINT(open_text(&text, false, &graph, &err), HD_ERR_FORMAT);
+		ASSERT_UINT(err.address, 3);
+		text_puts(&text, "\n");
+	}
+	text_deinit(&text);
+}
+
+static void check_unsupported(const char *bytes, size_t size, const char *part)
+{
+	for (int lenient = 0; lenient < 2; lenient++) {
+		struct hd_graph *graph = NULL;
+		struct hd_error err = { 0 };
+		ASSERT_UINT(dump_open(bytes, size, &(struct dump_reading){ .lenient = lenient },
+				      &graph, &err),
+			    HD_ERR_UNSUPPORTED);
+		CU_ASSERT_PTR_NULL(graph);
+		CU_ASSERT_PTR_NOT_NULL(strstr(err.message, part));
+		CU_ASSERT_PTR_NULL(strchr(err.message, '\n'));
+	}
+}
+
+static void what_is_no_dump_is_refused(void)
+{
+	check_unsupported("", 0, "empty");
+	check_unsupported("\x7f"
+			  "ELF\2\1\1",
+			  7, "ELF");
+	check_unsupported("\x1f\x8b\x08\x00", 4, "gzip -d");
+	check_unsupported("\x28\xb5\x2f\xfd....", 8, "zstd -d");
+	check_unsupported("PK\x03\x04....", 8, "unzip");
+	check_unsupported("\xff\xfe"
+			  "a\0 \0002\0",
+			  8, "UTF-16");
+	check_unsupported("\0\0\0\0\0\0\0\0", 8, "not a heap dump");
+	check_unsupported("<html>\n", 7, "<html>");
+	check_unsupported("\n \n\t\n", 5, "not a heap dump");
+	check_unsupported("a", 1, "not a heap dump");
+	char garbage[5000];
+	for (size_t i = 0; i < sizeof(garbage); i++)
+		garbage[i] = (char)(i * i * 31 + i * 7 + 3);
+	check_unsupported(garbage, sizeof(garbage), "not a heap dump");
+}
+
+static enum hd_status open_path(const char *path, struct hd_error *err)
+{
+	struct hd_graph *graph = NULL;
+	*err = (struct hd_error){ 0 };
+	enum hd_status status =
+		format_open(path, &(struct format_options){ 0 }, NULL, &graph, NULL, err);
+	CU_ASSERT_PTR_NULL(graph);
+	graph_destroy(graph);
+	return status;
+}
+
+static void a_directory_is_refused(void)
+{
+	struct hd_error err;
+	ASSERT_UINT(open_path("/proc", &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, EISDIR);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "/proc: is a directory"));
+}
+
+static void a_missing_file_is_told(void)
+{
+	struct hd_error err;
+	ASSERT_UINT(open_path("/nonexistent/x.heap", &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, ENOENT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "/nonexistent/x.heap: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "No such file"));
+	ASSERT_UINT(open_path("", &err), HD_ERR_OS);
+}
+
+static void a_path_of_any_length_is_no_harm(void)
+{
+	char path[6000];
+	memset(path, 'p', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	struct hd_error err;
+	ASSERT_UINT(open_path(path, &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, ENAMETOOLONG);
+	ASSERT_UINT(strlen(err.message), HD_ERROR_MESSAGE_SIZE - 1);
+}
+
+/* A fresh directory, and a path in it. */
+static void make_place(char *directory, char *path, size_t size)
+{
+	(void)snprintf(directory, size, "/tmp/heapdump-test-XXXXXX");
+	REQUIRE(mkdtemp(directory));
+	(void)snprintf(path, 2 * size, "%s/x.heap", directory);
+}
+
+static void a_fifo_is_refused_without_waiting(void)
+{
+	char directory[32], path[64];
+	make_place(directory, path, sizeof(directory));
+	CU_ASSERT_FATAL(mkfifo(path, 0600) == 0);
+	struct hd_error err;
+	(void)alarm(20);
+	ASSERT_UINT(open_path(path, &err), HD_ERR_OS);
+	(void)alarm(0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "not a regular file"));
+	ASSERT_UINT(open_path("/dev/null", &err), HD_ERR_OS);
+	(void)unlink(path);
+	(void)rmdir(directory);
+}
+
+static void a_file_without_permission_is_refused(void)
+{
+	char directory[32], path[64];
+	make_place(directory, path, sizeof(directory));
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0);
+	CU_ASSERT_FATAL(fd >= 0);
+	(void)close(fd);
+	bool root = geteuid() == 0;
+	/* The superuser reads everything: be somebody else for a moment. */
+	if (!root || (chmod(directory, 0711) == 0 && seteuid(65534) == 0)) {
+		struct hd_error err;
+		ASSERT_UINT(open_path(path, &err), HD_ERR_OS);
+		CU_ASSERT_EQUAL(err.os_errno, EACCES);
+		CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "Permission denied"));
+	} else {
+		(void)puts("skipped: root that may not become another user");
+	}
+	if (root)
+		CU_ASSERT_FATAL(seteuid(0) == 0);
+	(void)unlink(path);
+	(void)rmdir(directory);
+}
+
+static void a_size_that_lies_is_noticed(void)
+{
+	static const char text[] = "a 2 x\nt 1 T\nc x\n";
+	struct dump_file file;
+	dump_file_make(&file, text, sizeof(text) - 1);
+	for (unsigned int workers = 1; workers <= 3; workers++) {
+		struct job job = { .workers = workers };
+		struct hd_graph *graph = NULL;
+		struct hd_error err = { 0 };
+		ASSERT_UINT(rpm_read(file.fd, (uint64_t)5 << 20, "x", &(struct format_options){ 0 },
+				     &job, &graph, &err),
+			    HD_ERR_OS);
+		CU_ASSERT_PTR_NULL(graph);
+		ASSERT_TEXT(err.message, "x: the file shrank while it was read");
+	}
+	dump_file_close(&file);
+}
+
+static int cut_file(void *arg)
+{
+	const struct dump_file *file = arg;
+	CU_ASSERT_FATAL(ftruncate(file->fd, 20) == 0);
+	return 0;
+}
+
+static void a_file_that_shrinks_while_it_is_read_is_an_error(void)
+{
+	struct text text = { 0 };
+	text_puts(&text, "a 2 x\nt 1 T\n");
+	for (unsigned int i = 0; i < 100000; i++)
+		text_printf(&text, "o %x 1 18 10 20\n", i);
+	struct dump_file file;
+	dump_file_make(&file, text.bytes, text.size);
+	text_deinit(&text);
+	struct job job = { .cancelled = cut_file, .arg = &file };
+	struct hd_graph *graph = NULL;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(format_open(file.path, &(struct format_options){ 0 }, &job, &graph, NULL, &err),
+		    HD_ERR_OS);
+	CU_ASSERT_PTR_NULL(graph);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "shrank"));
+	dump_file_close(&file);
+}
+
+int main(void)
+{
+	CU_TestInfo lines[] = {
+		{ "a_line_of_16_mib_is_read", a_line_of_16_mib_is_read },
+		{ "a_longer_line_is_not", a_longer_line_is_not },
+		{ "a_lenient_reader_passes_over_lines_of_any_length",
+		  a_lenient_reader_passes_over_lines_of_any_length },
+		{ "a_line_of_64_mib_is_an_error", a_line_of_64_mib_is_an_error },
+		CU_TEST_INFO_NULL,
+	};
+	CU_TestInfo files[] = {
+		{ "what_is_no_dump_is_refused", what_is_no_dump_is_refused },
+		{ "a_directory_is_refused", a_directory_is_refused },
+		{ "a_missing_file_is_told", a_missing_file_is_told },
+		{ "a_path_of_any_length_is_no_harm", a_path_of_any_length_is_no_harm },
+		{ "a_fifo_is_refused_without_waiting", a_fifo_is_refused_without_waiting },
+		{ "a_file_without_permission_is_refused", a_file_without_permission_is_refused },
+		{ "a_size_that_lies_is_noticed", a_size_that_lies_is_noticed },
+		{ "a_file_that_shrinks_while_it_is_read_is_an_error",
+		  a_file_that_shrinks_while_it_is_read_is_an_error },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "rpm files: long lines", NULL, NULL, NULL, NULL, lines },
+		{ "rpm files: what cannot be read", NULL, NULL, NULL, NULL, files },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
