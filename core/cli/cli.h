@@ -28,7 +28,8 @@ struct words {
 	const char **argv;
 	int argc;
 	char pipe;        /**< '|', '>', 'A' for >>, or 0 */
-	const char *rest; /**< what follows it */
+	const char *rest; /**< what follows it: a line for the shell, or the name of a file */
+	bool surplus;     /**< more than one word follows > */
 	bool open_quote;
 };
 

@@ -140,7 +140,9 @@ static int print_init(const char *command, const char *installed, const char *in
 		for (size_t i = 0; i < 2; i++) {
 			(void)snprintf(path, sizeof(path), "%s/%s", directory, places[i]);
 			if (access(path, R_OK) == 0 && realpath(path, real)) {
-				(void)printf("%s %s\n", command, real);
+				/* LLDB splits at blanks, and GDB takes quotes for the name. */
+				bool quote = strchr(real, ' ') && strcmp(command, "source") != 0;
+				(void)printf(quote ? "%s \"%s\"\n" : "%s %s\n", command, real);
 				return HD_EXIT_OK;
 			}
 		}

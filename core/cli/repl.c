@@ -42,8 +42,6 @@ static int run_redirected(struct cli *cli, const struct words *words)
 		struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
 		(void)sigaction(SIGPIPE, &ignore, &old);
 		status = cli_run(cli, words->argc, words->argv);
-		(void)fflush(stdout);
-		clearerr(stdout);
 		(void)sigaction(SIGPIPE, &old, NULL);
 		(void)dup2(saved, STDOUT_FILENO);
 	} else {
@@ -72,6 +70,9 @@ static int run_line(struct cli *cli, const char *line, bool *quit)
 	bool comment = words.argc && words.argv[0][0] == '#';
 	if (words.open_quote) {
 		(void)fputs("heapdump: a quote is not closed\n", stderr);
+		status = HD_EXIT_USAGE;
+	} else if (words.surplus) {
+		(void)fputs("heapdump: one file stands behind >; quote a name with blanks\n", stderr);
 		status = HD_EXIT_USAGE;
 	} else if (words.pipe && (!*words.rest || !words.argc)) {
 		(void)fputs("heapdump: a command stands before | or >, and one or a file behind\n",
@@ -152,30 +153,34 @@ static void list_candidates(const struct candidates *found)
 	(void)fflush(stdout);
 }
 
-/* Insert what all candidates share behind what is typed; quoted when it needs to be. */
-static unsigned char insert_common(EditLine *el, const struct candidates *found, const char *typed)
+/*
+ * Insert what all candidates share behind the @p have bytes that are typed; in quotes when it needs
+ * to be.  @p quote is the one that is open already, or 0.
+ */
+static unsigned char insert_common(EditLine *el, const struct candidates *found, size_t have,
+				   char quote)
 {
-	size_t length = common_length(found), have = strlen(typed);
-	char *more = strndup(found->names[0] + have, length > have ? length - have : 0);
-	if (!more)
+	size_t length = common_length(found);
+	char *whole = strndup(found->names[0], length);
+	if (!whole || length < have) {
+		free(whole);
 		return CC_ERROR;
-	bool inserted = *more != '\0';
-	if (inserted && strpbrk(more, " \t\\'\"|>") && !strchr(found->names[0], '\'')) {
+	}
+	bool inserted = length > have;
+	if (inserted && !quote && strpbrk(whole, " \t\\'\"|>") && !strchr(whole, '\'')) {
 		/* The word is typed again, in quotes. */
 		el_deletestr(el, (int)have);
 		(void)el_insertstr(el, "'");
-		char *whole = strndup(found->names[0], length);
-		if (whole)
-			(void)el_insertstr(el, whole);
-		free(whole);
-		if (found->count == 1)
-			(void)el_insertstr(el, "' ");
+		(void)el_insertstr(el, whole);
+		quote = '\'';
 	} else if (inserted) {
-		(void)el_insertstr(el, more);
+		(void)el_insertstr(el, whole + have);
 	}
-	if (found->count == 1 && !strpbrk(found->names[0], " \t\\'\"|>"))
-		(void)el_insertstr(el, " ");
-	free(more);
+	free(whole);
+	if (found->count == 1) {
+		const char end[] = { quote ? quote : ' ', quote ? ' ' : '\0', '\0' };
+		(void)el_insertstr(el, end);
+	}
 	if (found->count > 1 && !inserted) {
 		list_candidates(found);
 		return CC_REDISPLAY;
@@ -185,7 +190,6 @@ static unsigned char insert_common(EditLine *el, const struct candidates *found,
 
 static unsigned char complete(EditLine *el, int character)
 {
-	(void)character;
 	struct cli *cli = NULL;
 	(void)el_get(el, EL_CLIENTDATA, &cli);
 	const LineInfo *info = el_line(el);
@@ -204,8 +208,13 @@ static unsigned char complete(EditLine *el, int character)
 	unsigned char result = CC_ERROR;
 	bool is_file = hd_command_complete(cli->session, words.argc, words.argv, add_candidate,
 					   &found) != 0;
-	if (!is_file && found.count)
-		result = insert_common(el, &found, words.argv[words.argc - 1]);
+	if (is_file) {
+		result = _el_fn_complete(el, character);
+	} else if (found.count) {
+		size_t have = strlen(words.argv[words.argc - 1]);
+		char quote = words.open_quote && size > have ? line[size - have - 1] : '\0';
+		result = insert_common(el, &found, have, quote);
+	}
 	free_candidates(&found);
 	words_deinit(&words);
 	free(line);

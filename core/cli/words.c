@@ -32,6 +32,26 @@ static const char *take_word(const char *at, char **to, char *quote)
 	return at;
 }
 
+/* What follows | is a line for the shell; what follows > is one word. */
+static void take_rest(struct words *words, const char *at, char *to, char *quote)
+{
+	while (isspace((unsigned char)*at))
+		at++;
+	words->rest = to;
+	if (words->pipe != '|') {
+		at = take_word(at, &to, quote);
+		while (isspace((unsigned char)*at))
+			at++;
+		words->surplus = *at != '\0';
+		return;
+	}
+	size_t size = strlen(at);
+	while (size && isspace((unsigned char)at[size - 1]))
+		size--;
+	memcpy(to, at, size);
+	to[size] = '\0';
+}
+
 bool words_init(struct words *words, const char *line)
 {
 	size_t size = strlen(line);
@@ -53,9 +73,7 @@ bool words_init(struct words *words, const char *line)
 				words->pipe = 'A';
 				at++;
 			}
-			while (isspace((unsigned char)*at))
-				at++;
-			words->rest = at;
+			take_rest(words, at, to, &quote);
 			break;
 		}
 		words->argv[words->argc++] = to;

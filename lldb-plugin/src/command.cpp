@@ -33,13 +33,14 @@ int cancelled(void *)
 
 void show_progress(void *, const char *what, uint64_t done, uint64_t total)
 {
-	if (!what)
+	if (!what) {
 		std::fputs("\r\033[K", stderr);
-	else if (total)
+	} else if (total) {
 		std::fprintf(stderr, "\r%s %" PRIu64 "%%\033[K", what,
 			     done < total ? 100 * done / total : 100);
-	else
+	} else {
 		std::fprintf(stderr, "\r%s %" PRIu64 "\033[K", what, done);
+	}
 	std::fflush(stderr);
 }
 
@@ -87,6 +88,7 @@ bool evaluate(lldb::SBTarget target, std::string &word, std::string &why)
 std::vector<const char *> pointers(const std::vector<std::string> &words)
 {
 	std::vector<const char *> result;
+	result.reserve(words.size());
 	for (const std::string &word : words)
 		result.push_back(word.c_str());
 	return result;

@@ -45,12 +45,15 @@ void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand m
 		// The last argument: an empty line does not repeat the command.  LLDB owns each.
 		multiword.AddCommand(info.name, new Command(session, info.name), summary, syntax,
 				     "");
-		if (info.alias)
+		if (info.alias) {
 			multiword.AddCommand(info.alias, new Command(session, info.alias), summary,
 					     syntax, "");
-		if (std::find(free_names.begin(), free_names.end(), info.name) != free_names.end())
+		}
+		if (std::find(free_names.begin(), free_names.end(), info.name) !=
+		    free_names.end()) {
 			interpreter.AddCommand(info.name, new Command(session, info.name), summary,
 					       syntax, "");
+		}
 	}
 }
 

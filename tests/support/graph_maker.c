@@ -17,8 +17,9 @@ static bool make_types(struct hd_graph *graph)
 	if (!graph->arena || !graph->types || !graph->domains)
 		return false;
 	graph->domain_count = 1;
-	graph->domains[0] =
-		(struct graph_domain){ .name = domain_name, .name_size = sizeof(domain_name) - 1 };
+	graph->domains[0] = (struct graph_domain){ .name = domain_name,
+						   .name_size = sizeof(domain_name) - 1,
+						   .version = 2 };
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		char text[24];
 		size_t size = (size_t)snprintf(text, sizeof(text), "Type%u", i);

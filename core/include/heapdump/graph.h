@@ -20,7 +20,7 @@ struct hd_graph;
 /** No node, no type. */
 #define HD_NONE UINT32_MAX
 
-/** What a root is: the RPM / XNA text format's numbers (seed 000, "Root Record"). */
+/** What a root is: the numbers of the RPM / XNA text format's root record. */
 enum hd_root_kind {
 	HD_ROOT_INTERNAL = 0,  /**< of the runtime itself */
 	HD_ROOT_STACK = 1,     /**< a local variable */

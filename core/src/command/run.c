@@ -107,7 +107,7 @@ static enum hd_status answer_status(struct call *call, enum hd_status status)
 int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
 		   const struct hd_sink *sink, struct hd_error *err)
 {
-	struct hd_error unused;
+	struct hd_error unused = { 0 };
 	struct call call = { .session = session,
 			     .settings = session->settings,
 			     .sink = sink,

@@ -375,6 +375,12 @@ static enum outcome domain_record(struct line *line)
 	TAKE(take_hex(line, "the version, 2", &version));
 	if (version != 2 && refuse(&at_version, RPM_VERSION, "version 2") == REFUSED)
 		return REFUSED;
+	const char *cr = memchr(line->at, '\r', (size_t)(line->end - line->at));
+	if (cr) {
+		line->at = cr;
+		return refuse(line, RPM_SURPLUS_ELEMENT,
+			      "line feeds behind carriage returns (tr '\\r' '\\n' makes them)");
+	}
 	struct rpm_segment segment = { .version = (uint32_t)version };
 	TAKE(take_name(line, &segment.name, &segment.name_size, &segment.has_start,
 		       &segment.start));

@@ -2,6 +2,7 @@
 #include "graph/csr.h"
 
 #include "util/alloc.h"
+#include "util/job.h"
 
 /* Edges ahead of which memory is asked for while counting and filling at random places. */
 #define AHEAD 24u

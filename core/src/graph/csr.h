@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 #include "util/error.h"
-#include "util/job.h"
+
+struct job;
 
 /** Nodes share a 64-bit base of their 32-bit edge offsets in blocks of this many. */
 #define CSR_BLOCK_SHIFT 12u

@@ -63,6 +63,8 @@ enum hd_status output_file_open(struct output_file *file, const char *path, stru
 	errno = 0;
 	if (exists && S_ISDIR(old.st_mode)) {
 		errno = EISDIR;
+	} else if (!*path) {
+		errno = ENOENT;
 	} else if (exists && !S_ISREG(old.st_mode)) {
 		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	} else {

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/assert_more.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+#include "util/output_file.h"
+
+static char directory[32], path[64];
+
+static void set_up(void)
+{
+	(void)snprintf(directory, sizeof(directory), "/tmp/heapdump-test-XXXXXX");
+	REQUIRE(mkdtemp(directory));
+	(void)snprintf(path, sizeof(path), "%s/x.heap", directory);
+}
+
+static unsigned int entries(bool remove)
+{
+	unsigned int count = 0;
+	DIR *dir = opendir(directory);
+	REQUIRE(dir);
+	for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+		if (entry->d_name[0] == '.')
+			continue;
+		count++;
+		if (remove)
+			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+	(void)closedir(dir);
+	return count;
+}
+
+static void tear_down(void)
+{
+	(void)entries(true);
+	(void)rmdir(directory);
+}
+
+static void put_file(const char *name, const char *content, mode_t mode)
+{
+	FILE *file = fopen(name, "w");
+	REQUIRE(file);
+	(void)fputs(content, file);
+	(void)fclose(file);
+	CU_ASSERT_FATAL(chmod(name, mode) == 0);
+}
+
+static const char *content_of(const char *name)
+{
+	static char text[100];
+	FILE *file = fopen(name, "r");
+	if (!file)
+		return "(none)";
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	(void)fclose(file);
+	return text;
+}
+
+static void write_whole(const char *name, const char *content)
+{
+	struct output_file file;
+	ASSERT_UINT_FATAL(output_file_open(&file, name, NULL), HD_OK);
+	CU_ASSERT(output_file_write(&file, content, strlen(content)));
+	ASSERT_UINT(output_file_commit(&file, NULL), HD_OK);
+}
+
+static void a_file_appears_when_it_is_complete(void)
+{
+	struct output_file file;
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	CU_ASSERT(output_file_write(&file, "one ", 4));
+	CU_ASSERT(access(path, F_OK) != 0);
+	CU_ASSERT(output_file_write(&file, "two", 3));
+	CU_ASSERT(output_file_write(&file, "", 0));
+	CU_ASSERT(access(path, F_OK) != 0);
+	ASSERT_UINT(output_file_commit(&file, NULL), HD_OK);
+	ASSERT_TEXT(content_of(path), "one two");
+	ASSERT_UINT(entries(false), 1);
+}
+
+static void what_is_abandoned_leaves_nothing(void)
+{
+	struct output_file file;
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	CU_ASSERT(output_file_write(&file, "one", 3));
+	output_file_abandon(&file);
+	ASSERT_UINT(entries(false), 0);
+	put_file(path, "old", 0640);
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	CU_ASSERT(output_file_write(&file, "new", 3));
+	ASSERT_TEXT(content_of(path), "old");
+	output_file_abandon(&file);
+	ASSERT_TEXT(content_of(path), "old");
+	ASSERT_UINT(entries(false), 1);
+}
+
+static mode_t mode_of(const char *name)
+{
+	struct stat stat_of;
+	CU_ASSERT_FATAL(stat(name, &stat_of) == 0);
+	return stat_of.st_mode & 07777;
+}
+
+static void a_replaced_file_keeps_its_permissions(void)
+{
+	put_file(path, "old", 0640);
+	write_whole(path, "new");
+	ASSERT_TEXT(content_of(path), "new");
+	ASSERT_UINT(mode_of(path), 0640);
+	ASSERT_UINT(entries(false), 1);
+}
+
+static void a_new_file_has_the_usual_permissions(void)
+{
+	mode_t mask = umask(027);
+	write_whole(path, "new");
+	(void)umask(mask);
+	ASSERT_UINT(mode_of(path), 0640);
+}
+
+static void a_symbolic_link_keeps_pointing(void)
+{
+	char target[80];
+	(void)snprintf(target, sizeof(target), "%s/target", directory);
+	put_file(target, "old", 0600);
+	CU_ASSERT_FATAL(symlink("target", path) == 0);
+	write_whole(path, "new");
+	struct stat stat_of;
+	CU_ASSERT(lstat(path, &stat_of) == 0 && S_ISLNK(stat_of.st_mode));
+	ASSERT_TEXT(content_of(target), "new");
+	ASSERT_UINT(mode_of(target), 0600);
+	ASSERT_UINT(entries(false), 2);
+}
+
+static void a_full_device_is_told(void)
+{
+	struct output_file file;
+	struct hd_error err = { 0 };
+	ASSERT_UINT_FATAL(output_file_open(&file, "/dev/full", NULL), HD_OK);
+	CU_ASSERT(!output_file_write(&file, "one", 3));
+	CU_ASSERT(!output_file_write(&file, "two", 3));
+	ASSERT_UINT(output_file_commit(&file, &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, ENOSPC);
+	ASSERT_TEXT(err.message, "/dev/full: cannot write: No space left on device");
+	struct stat stat_of;
+	CU_ASSERT(stat("/dev/full", &stat_of) == 0 && S_ISCHR(stat_of.st_mode));
+}
+
+static void devices_are_written_straight(void)
+{
+	write_whole("/dev/null", "one");
+	struct stat stat_of;
+	CU_ASSERT(stat("/dev/null", &stat_of) == 0 && S_ISCHR(stat_of.st_mode));
+}
+
+static void a_fifo_is_written_straight(void)
+{
+	CU_ASSERT_FATAL(mkfifo(path, 0600) == 0);
+	int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	CU_ASSERT_FATAL(reader >= 0);
+	write_whole(path, "through");
+	char text[16] = "";
+	CU_ASSERT_EQUAL(read(reader, text, sizeof(text) - 1), 7);
+	ASSERT_TEXT(text, "through");
+	(void)close(reader);
+	struct stat stat_of;
+	CU_ASSERT(stat(path, &stat_of) == 0 && S_ISFIFO(stat_of.st_mode));
+	ASSERT_UINT(entries(false), 1);
+}
+
+/* An error in the middle: what is written behind the first bytes goes to a full device. */
+static void a_failed_write_leaves_nothing(void)
+{
+	put_file(path, "old", 0600);
+	struct output_file file;
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	CU_ASSERT(output_file_write(&file, "one", 3));
+	int real = file.fd;
+	file.fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	CU_ASSERT(!output_file_write(&file, "two", 3));
+	(void)close(real);
+	struct hd_error err = { 0 };
+	ASSERT_UINT(output_file_commit(&file, &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, ENOSPC);
+	ASSERT_TEXT(content_of(path), "old");
+	ASSERT_UINT(entries(false), 1);
+}
+
+static void what_cannot_be_opened_is_told(void)
+{
+	struct output_file file;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(output_file_open(&file, directory, &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, EISDIR);
+	char name[100];
+	(void)snprintf(name, sizeof(name), "%s/none/x.heap", directory);
+	ASSERT_UINT(output_file_open(&file, name, &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, ENOENT);
+	ASSERT_UINT(output_file_open(&file, "", &err), HD_ERR_OS);
+	ASSERT_UINT(entries(false), 0);
+}
+
+static void each_failed_allocation_is_reported(void)
+{
+	struct output_file file;
+	for (uint64_t nth = 1; nth < 10; nth++) {
+		struct hd_error err = { 0 };
+		alloc_fail_at(nth);
+		enum hd_status status = output_file_open(&file, path, &err);
+		alloc_fail_at(0);
+		if (status == HD_OK) {
+			CU_ASSERT(nth > 2);
+			output_file_abandon(&file);
+			return;
+		}
+		ASSERT_UINT(status, HD_ERR_NOMEM);
+		ASSERT_UINT(entries(false), 0);
+	}
+	CU_FAIL("still out of memory");
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "a_file_appears_when_it_is_complete", a_file_appears_when_it_is_complete },
+		{ "what_is_abandoned_leaves_nothing", what_is_abandoned_leaves_nothing },
+		{ "a_replaced_file_keeps_its_permissions", a_replaced_file_keeps_its_permissions },
+		{ "a_new_file_has_the_usual_permissions", a_new_file_has_the_usual_permissions },
+		{ "a_symbolic_link_keeps_pointing", a_symbolic_link_keeps_pointing },
+		{ "a_full_device_is_told", a_full_device_is_told },
+		{ "devices_are_written_straight", devices_are_written_straight },
+		{ "a_fifo_is_written_straight", a_fifo_is_written_straight },
+		{ "a_failed_write_leaves_nothing", a_failed_write_leaves_nothing },
+		{ "what_cannot_be_opened_is_told", what_cannot_be_opened_is_told },
+		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "output file", NULL, NULL, set_up, tear_down, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/assert_more.h"
+#include "support/dump_text.h"
+#include "support/graph_maker.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+static void check_round_trip(const struct hd_graph *graph)
+{
+	struct text text = dump_written(graph);
+	struct hd_graph *again = dump_graph(text.bytes);
+	ASSERT_GRAPH(again, graph, GRAPH_CONTENT);
+	struct text second = dump_written(again);
+	ASSERT_UINT(second.size, text.size);
+	CU_ASSERT(second.size == text.size && memcmp(second.bytes, text.bytes, text.size) == 0);
+	graph_destroy(again);
+	text_deinit(&second);
+	text_deinit(&text);
+}
+
+static void a_small_graph_is_written_as_expected(void)
+{
+	static const struct made_edge edges[] = { { 0, 1 }, { 0, 3 }, { 0, 0 }, { 2, 0 } };
+	static const uint64_t ids[] = { 0x10, 0xabcdef, UINT64_MAX, 0x18 };
+	static const uint64_t sizes[] = { 0, 0xffffffff, 0x123456789a };
+	static const uint32_t types[] = { 0, 1, 1 };
+	static const struct graph_root roots[] = {
+		{ .node = 2, .container = 1, .kind = HD_ROOT_STATIC, .flags = 5 },
+		{ .node = 3, .container = HD_NONE, .kind = HD_ROOT_STACK, .flags = 2 },
+	};
+	struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = 3,
+								  .missing_count = 1,
+								  .type_count = 3,
+								  .ids = ids,
+								  .sizes = sizes,
+								  .types = types,
+								  .edges = edges,
+								  .edge_count = 4,
+								  .roots = roots,
+								  .root_count = 2 });
+	REQUIRE(graph);
+	graph->domains[0].has_start = true;
+	graph->domains[0].start = 0x763f9d2;
+	struct text text = dump_written(graph);
+	ASSERT_TEXT(text.bytes, "a 2 Test.exe 763f9d2\n"
+				"t 10 Type0\n"
+				"t 11 Type1\n"
+				"t 12 Type2\n"
+				"o 10 10 0 abcdef 18 10\n"
+				"o abcdef 11 ffffffff\n"
+				"o ffffffffffffffff 11 123456789a 10\n"
+				"r ffffffffffffffff 4 5 11\n"
+				"r 18 1 2\n"
+				"c Test.exe\n");
+	text_deinit(&text);
+	graph_destroy(graph);
+}
+
+/* A name in memory, and how a file has to hold it. */
+static const struct {
+	const char *name;
+	const char *written;
+} type_names[] = {
+	{ "System.String", "System.String" },
+	{ "A`1[[B, C]]", "A`1[[B, C]]" },
+	{ "a\nb", "a\\u000ab" },
+	{ "a\r\nb", "a\\u000d\\u000ab" },
+	{ " a", "\\u0020a" },
+	{ "a ", "a\\u0020" },
+	{ "\ta\t", "\\u0009a\\u0009" },
+	{ "a  b\tc", "a  b\tc" },
+	{ " ", "\\u0020" },
+	{ "\n", "\\u000a" },
+	{ "\\u000a", "\\u005cu000a" },
+	{ "\\\\u000a", "\\\\u005cu000a" },
+	{ "C:\\users\\u00zz\\", "C:\\users\\u00zz\\" },
+	{ "\\u0080", "\\u0080" },
+	{ "\\\n", "\\\\u000a" },
+	{ "\xd0\x9a\xe2\x82\xac\xff", "\xd0\x9a\xe2\x82\xac\xff" },
+	{ "x dead", "x dead" },
+	{ "o 10 1 8", "o 10 1 8" },
+};
+
+static void type_names_are_escaped_where_a_reader_needs_it(void)
+{
+	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
+		struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = 1 });
+		REQUIRE(graph);
+		graph->types[0].name = type_names[i].name;
+		graph->types[0].name_size = (uint32_t)strlen(type_names[i].name);
+		struct text text = dump_written(graph);
+		char expected[200];
+		(void)snprintf(expected, sizeof(expected),
+			       "a 2 Test.exe\nt 10 %s\no 1000 10 18\nc Test.exe\n",
+			       type_names[i].written);
+		ASSERT_TEXT(text.bytes, expected);
+		text_deinit(&text);
+		check_round_trip(graph);
+		graph_destroy(graph);
+	}
+}
+
+/* The name of a section, with times and without. */
+static const struct {
+	const char *name;
+	const char *written, *written_with_time;
+} domain_names[] = {
+	{ "x.exe", "x.exe", "x.exe" },
+	{ "dead", "dead", "dead" },
+	{ "My Game.exe", "My Game.exe", "My Game.exe" },
+	{ "x dead", "x \\u0064ead", "x dead" },
+	{ "x y 12", "x y \\u00312", "x y 12" },
+	{ "x\t0", "x\t\\u0030", "x\t0" },
+	{ " a ", "\\u0020a\\u0020", "\\u0020a\\u0020" },
+	{ "x\n1", "x\\u000a1", "x\\u000a1" },
+	{ "\\u0041", "\\u005cu0041", "\\u005cu0041" },
+	{ "1 \\u0041", "1 \\u005cu0041", "1 \\u005cu0041" },
+};
+
+static void section_names_keep_apart_from_times(void)
+{
+	for (size_t i = 0; i < sizeof(domain_names) / sizeof(domain_names[0]); i++) {
+		for (unsigned int times = 0; times < 4; times++) {
+			struct hd_graph *graph =
+				graph_make(&(struct graph_spec){ .object_count = 0 });
+			REQUIRE(graph);
+			struct graph_domain *domain = &graph->domains[0];
+			domain->name = domain_names[i].name;
+			domain->name_size = (uint32_t)strlen(domain->name);
+			domain->version = 2;
+			domain->has_start = times & 1;
+			domain->has_end = times & 2;
+			domain->start = times & 1 ? 0xbeef : 0;
+			struct text text = dump_written(graph);
+			char expected[200];
+			(void)snprintf(expected, sizeof(expected), "a 2 %s%s\nt 10 Type0\nc %s%s\n",
+				       times & 1 ? domain_names[i].written_with_time
+						 : domain_names[i].written,
+				       times & 1 ? " beef" : "",
+				       times & 2 ? domain_names[i].written_with_time
+						 : domain_names[i].written,
+				       times & 2 ? " 0" : "");
+			ASSERT_TEXT(text.bytes, expected);
+			text_deinit(&text);
+			check_round_trip(graph);
+			graph_destroy(graph);
+		}
+	}
+}
+
+#define DOMAINS 3u
+#define TYPES   6u
+
+/* Put types in several sections that use the same ids, and give everything odd values. */
+static void decorate(struct hd_graph *graph, uint64_t seed)
+{
+	static const char *const names[] = { "one two", "a\nb cafe", "\\u000a " };
+	struct random random = { .state = seed };
+	pages_free(graph->domains, 1, sizeof(*graph->domains));
+	graph->domains = pages_alloc(DOMAINS, sizeof(*graph->domains));
+	REQUIRE(graph->domains);
+	graph->domain_count = DOMAINS;
+	for (uint32_t i = 0; i < DOMAINS; i++) {
+		bool start = random_below(&random, 2), end = random_below(&random, 2);
+		graph->domains[i] = (struct graph_domain){
+			.name = names[i],
+			.name_size = (uint32_t)strlen(names[i]),
+			.version = 2,
+			.has_start = start,
+			.has_end = end,
+			.start = start ? random_next(&random) >> random_below(&random, 64) : 0,
+			.end = end ? random_next(&random) >> random_below(&random, 64) : 0,
+		};
+	}
+	for (uint32_t i = 0; i < TYPES; i++) {
+		const size_t count = sizeof(type_names) / sizeof(type_names[0]);
+		const char *name = type_names[random_below(&random, count)].name;
+		graph->types[i].domain = i % DOMAINS;
+		graph->types[i].id = i / DOMAINS;
+		graph->types[i].name = i == 5 ? NULL : name; /* one that is never defined */
+		graph->types[i].name_size = i == 5 ? 0 : (uint32_t)strlen(name);
+	}
+}
+
+/* Objects of all types, large and small, and roots of all kinds, in a random graph. */
+static struct hd_graph *make_graph(uint64_t seed)
+{
+	struct random random = { .state = seed };
+	uint32_t objects = TYPES + (uint32_t)random_below(&random, 300);
+	uint32_t missing = (uint32_t)random_below(&random, 10);
+	uint64_t *sizes = calloc(objects, sizeof(*sizes));
+	uint32_t *types = calloc(objects, sizeof(*types));
+	struct made_edge edges[700];
+	struct graph_root roots[60];
+	REQUIRE(sizes);
+	REQUIRE(types);
+	for (uint32_t i = 0; i < objects; i++) {
+		sizes[i] = random_next(&random) >> (20 + random_below(&random, 44));
+		types[i] = i < TYPES ? i : (uint32_t)random_below(&random, TYPES);
+	}
+	for (size_t i = 0; i < 700; i++) {
+		edges[i].from = (uint32_t)random_below(&random, objects);
+		edges[i].to = (uint32_t)random_below(&random, objects + missing);
+	}
+	/* A missing node exists because something names it. */
+	for (uint32_t i = 0; i < missing; i++)
+		edges[i].to = objects + i;
+	for (size_t i = 0; i < 60; i++) {
+		uint32_t domain = (uint32_t)(i / 20);
+		uint8_t kind = (uint8_t)random_below(&random, 6);
+		roots[i] = (struct graph_root){
+			.node = (uint32_t)random_below(&random, objects + missing),
+			.container = kind == HD_ROOT_STATIC ? domain : HD_NONE,
+			.domain = domain,
+			.kind = kind,
+			.flags = (uint8_t)random_below(&random, 8),
+		};
+	}
+	struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = objects,
+								  .missing_count = missing,
+								  .type_count = TYPES,
+								  .sizes = sizes,
+								  .types = types,
+								  .edges = edges,
+								  .edge_count = 700,
+								  .roots = roots,
+								  .root_count = 60 });
+	free(sizes);
+	free(types);
+	REQUIRE(graph);
+	decorate(graph, seed + 1000);
+	return graph;
+}
+
+/* The reader marks what repeats; the maker does not. */
+static void mark_repeated(struct hd_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		struct graph_root *x = &graph->roots[i];
+		for (uint32_t k = 0; k < i; k++) {
+			const struct graph_root *y = &graph->roots[k];
+			x->repeated = x->repeated ||
+				      (x->node == y->node && x->container == y->container &&
+				       x->kind == y->kind && x->flags == y->flags);
+		}
+	}
+}
+
+static void what_is_written_is_read_back(void)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct hd_graph *graph = make_graph(seed);
+		mark_repeated(graph);
+		check_round_trip(graph);
+		graph_destroy(graph);
+	}
+}
+
+static void two_writes_are_the_same_bytes(void)
+{
+	struct hd_graph *graph = make_graph(7);
+	struct text a = dump_written(graph), b = dump_written(graph);
+	ASSERT_UINT_FATAL(a.size, b.size);
+	CU_ASSERT_EQUAL(memcmp(a.bytes, b.bytes, a.size), 0);
+	text_deinit(&a);
+	text_deinit(&b);
+	graph_destroy(graph);
+}
+
+static void the_samples_are_written_back(void)
+{
+	static const char *const samples[] = { "tests/data/seed000.heap", "tests/data/seed001.heap",
+					       "corefiles/bubblecs.heap" };
+	for (size_t i = 0; i < 3; i++) {
+		struct text sample = dump_source_file(samples[i]);
+		struct hd_graph *graph = dump_graph(sample.bytes);
+		check_round_trip(graph);
+		graph_destroy(graph);
+		text_deinit(&sample);
+	}
+}
+
+static void a_section_that_a_lenient_reader_made_is_written_back(void)
+{
+	struct hd_graph *graph = dump_graph_lenient("o 10 1 8\nt 1 T\nc\na 2 x\nc x\n");
+	ASSERT_UINT(graph->domain_count, 2);
+	check_round_trip(graph);
+	graph_destroy(graph);
+}
+
+struct taker {
+	size_t pieces, left;
+};
+
+static bool take_some(void *arg, const char *bytes, size_t size)
+{
+	struct taker *taker = arg;
+	CU_ASSERT(bytes && size);
+	CU_ASSERT(taker->left > 0); /* never called again once it has refused */
+	taker->pieces++;
+	return --taker->left > 0;
+}
+
+static void the_writer_stops_when_nobody_takes_more(void)
+{
+	struct hd_graph *graph = graph_make_list(100000); /* over 2 MB, in pieces */
+	REQUIRE(graph);
+	struct taker all = { .left = SIZE_MAX };
+	ASSERT_UINT(rpm_format.write(graph, NULL, take_some, &all, NULL), HD_OK);
+	CU_ASSERT(all.pieces > 5);
+	for (size_t left = 1; left <= all.pieces; left++) {
+		struct taker taker = { .left = left };
+		struct hd_error err;
+		ASSERT_UINT(rpm_format.write(graph, NULL, take_some, &taker, &err),
+			    HD_ERR_CANCELLED);
+		ASSERT_UINT(taker.pieces, left);
+	}
+	graph_destroy(graph);
+}
+
+static int countdown_cancelled(void *arg)
+{
+	unsigned int *left = arg;
+	return *left == 0 || --*left == 0;
+}
+
+static void writing_can_be_cancelled(void)
+{
+	struct hd_graph *graph = graph_make_list(100000);
+	REQUIRE(graph);
+	for (unsigned int polls = 1; polls < 5; polls++) {
+		unsigned int left = polls;
+		struct job job = { .cancelled = countdown_cancelled, .arg = &left };
+		struct taker taker = { .left = SIZE_MAX };
+		ASSERT_UINT(rpm_format.write(graph, &job, take_some, &taker, NULL),
+			    HD_ERR_CANCELLED);
+		ASSERT_UINT(taker.pieces, polls);
+	}
+	graph_destroy(graph);
+}
+
+static bool swallow(void *arg, const char *bytes, size_t size)
+{
+	(void)arg;
+	return bytes && size;
+}
+
+static void each_failed_allocation_is_reported(void)
+{
+	struct hd_graph *graph = make_graph(3);
+	enum hd_status status = HD_ERR_NOMEM;
+	for (uint64_t nth = 1; status != HD_OK && nth < 100; nth++) {
+		struct hd_error err = { 0 };
+		alloc_fail_at(nth);
+		status = rpm_format.write(graph, NULL, swallow, NULL, &err);
+		alloc_fail_at(0);
+		CU_ASSERT(status == HD_OK ? nth > 6 : status == HD_ERR_NOMEM);
+		ASSERT_UINT(err.status, status);
+	}
+	ASSERT_UINT(status, HD_OK);
+	graph_destroy(graph);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "a_small_graph_is_written_as_expected", a_small_graph_is_written_as_expected },
+		{ "type_names_are_escaped_where_a_reader_needs_it",
+		  type_names_are_escaped_where_a_reader_needs_it },
+		{ "section_names_keep_apart_from_times", section_names_keep_apart_from_times },
+		{ "what_is_written_is_read_back", what_is_written_is_read_back },
+		{ "two_writes_are_the_same_bytes", two_writes_are_the_same_bytes },
+		{ "the_samples_are_written_back", the_samples_are_written_back },
+		{ "a_section_that_a_lenient_reader_made_is_written_back",
+		  a_section_that_a_lenient_reader_made_is_written_back },
+		{ "the_writer_stops_when_nobody_takes_more",
+		  the_writer_stops_when_nobody_takes_more },
+		{ "writing_can_be_cancelled", writing_can_be_cancelled },
+		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "rpm writer", NULL, NULL, NULL, NULL, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
