@@ -1,24 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* The shell program: heapdump [options] TARGET [COMMAND [ARG...]]. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli.h"
 
+/* @p arg: an int for the errno of the first write that failed. */
 static int write_stdout(void *arg, const char *text, size_t size)
 {
-	(void)arg;
-	return fwrite(text, 1, size, stdout) != size;
+	int *error = arg;
+	if (fwrite(text, 1, size, stdout) == size)
+		return 0;
+	if (!*error)
+		*error = errno;
+	return 1;
+}
+
+/* Write out what waits; the errno of what could not be written, now or before, or 0. */
+static int flush_stdout(int error)
+{
+	if (fflush(stdout) != 0 && !error)
+		error = errno;
+	if (error) {
+		/* The rest must not go to where standard output leads next. */
+		__fpurge(stdout);
+		clearerr(stdout);
+	}
+	return error;
+}
+
+/* A reader that has left (head) is no failure. */
+static int write_failure(int error)
+{
+	if (error == EPIPE)
+		return HD_EXIT_OK;
+	(void)fprintf(stderr, "heapdump: cannot write to standard output: %s\n",
+		      strerrordesc_np(error));
+	return HD_EXIT_INPUT;
 }
 
 static void warn_stderr(void *arg, const char *line)
 {
 	(void)arg;
-	(void)fprintf(stderr, "heapdump: %s\n", line);
+	(void)fprintf(stderr, "heapdump: warning: %s\n", line);
 }
 
 static int is_cancelled(void *arg)
@@ -41,17 +70,15 @@ static void show_progress(void *arg, const char *what, uint64_t done, uint64_t t
 	(void)fflush(stderr);
 }
 
-static struct hd_sink make_sink(void)
+static struct hd_sink make_sink(int *write_error)
 {
 	struct hd_sink sink = { .struct_size = sizeof(sink),
+				.arg = write_error,
 				.write = write_stdout,
 				.warn = warn_stderr,
 				.cancelled = is_cancelled };
 	if (isatty(STDERR_FILENO))
 		sink.progress = show_progress;
-	struct winsize window;
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
-		sink.width = window.ws_col;
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	sink.color = isatty(STDOUT_FILENO) && !(no_color && *no_color) && term &&
 		     strcmp(term, "dumb") != 0;
@@ -79,19 +106,18 @@ int cli_run(struct cli *cli, int argc, const char *const *argv)
 		words[count++] = "--lenient";
 	for (int i = 1; i < argc; i++)
 		words[count++] = argv[i];
-	const struct hd_sink sink = make_sink();
+	int write_error = 0;
+	const struct hd_sink sink = make_sink(&write_error);
 	struct hd_error err;
 	hd_interrupt_begin();
 	int status = hd_command_run(cli->session, count, words, &sink, &err);
 	(void)hd_interrupt_end();
 	free(words);
-	bool flushed = fflush(stdout) == 0;
+	write_error = flush_stdout(write_error);
+	if (write_error)
+		return write_failure(write_error);
 	if (status > HD_EXIT_FINDINGS && !err.reserved)
 		cli_error(&err);
-	if (!flushed && status <= HD_EXIT_FINDINGS) {
-		(void)fputs("heapdump: cannot write to standard output\n", stderr);
-		return HD_EXIT_INPUT;
-	}
 	return status;
 }
 
@@ -114,7 +140,8 @@ static int help(struct cli *cli)
 		   "  --width N       cut lines behind this column\n"
 		   "  --color WHEN    colours: auto, on or off\n");
 	const char *argv[] = { "help" };
-	const struct hd_sink sink = make_sink();
+	int write_error = 0; /* main() sees it too */
+	const struct hd_sink sink = make_sink(&write_error);
 	return hd_command_run(cli->session, 1, argv, &sink, NULL);
 }
 
@@ -216,7 +243,8 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 /* Open for a script: only a failure is an answer. */
 static int open_quietly(struct cli *cli, const char *const *open)
 {
-	const struct hd_sink sink = make_sink();
+	int write_error = 0; /* nothing is written */
+	const struct hd_sink sink = make_sink(&write_error);
 	struct hd_error err;
 	hd_interrupt_begin();
 	enum hd_status status = hd_session_open(cli->session, open[2], cli->lenient, &sink, &err);
@@ -264,7 +292,8 @@ int main(int argc, char **argv)
 	if (status < 0)
 		status = run_target(&cli, argc - index, argv + index);
 	hd_session_destroy(cli.session);
-	if (fflush(stdout) != 0 && status <= HD_EXIT_FINDINGS)
-		status = HD_EXIT_INPUT;
+	int write_error = flush_stdout(0);
+	if (write_error)
+		status = write_failure(write_error);
 	return status;
 }

@@ -72,7 +72,8 @@ static int run_line(struct cli *cli, const char *line, bool *quit)
 		(void)fputs("heapdump: a quote is not closed\n", stderr);
 		status = HD_EXIT_USAGE;
 	} else if (words.surplus) {
-		(void)fputs("heapdump: one file stands behind >; quote a name with blanks\n", stderr);
+		(void)fputs("heapdump: one file stands behind >; quote a name with blanks\n",
+			    stderr);
 		status = HD_EXIT_USAGE;
 	} else if (words.pipe && (!*words.rest || !words.argc)) {
 		(void)fputs("heapdump: a command stands before | or >, and one or a file behind\n",

@@ -45,7 +45,6 @@ class Sink(ctypes.Structure):
         ("warn", ctypes.c_void_p),
         ("cancelled", ctypes.c_void_p),
         ("progress", ctypes.c_void_p),
-        ("width", ctypes.c_uint32),
         ("color", ctypes.c_uint32),
     ]
 
@@ -106,7 +105,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "hd_graph_object": (ctypes.c_int, [_POINTER, ctypes.c_uint32, ctypes.POINTER(Object)]),
     "hd_graph_type": (ctypes.c_int, [_POINTER, ctypes.c_uint32, ctypes.POINTER(Type)]),
     "hd_graph_type_count": (ctypes.c_uint32, [_POINTER]),
-    "hd_command_info": (ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(CommandInfo)]),
+    "hd_command_at": (ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(CommandInfo)]),
     "hd_command_help": (ctypes.c_int, [_STRING, _SINK, _ERROR]),
     "hd_command_expressions": (None, [ctypes.c_int, _WORDS, _POINTER]),
     "hd_command_complete": (ctypes.c_int, [_POINTER, ctypes.c_int, _WORDS, ADD, _POINTER]),
@@ -203,7 +202,7 @@ def commands(lib: ctypes.CDLL) -> list[CommandInfo]:
     """The command table."""
     result: list[CommandInfo] = []
     info = CommandInfo()
-    while lib.hd_command_info(len(result), ctypes.byref(info)) == 0:
+    while lib.hd_command_at(len(result), ctypes.byref(info)) == 0:
         result.append(info)
         info = CommandInfo()
     return result

@@ -45,14 +45,14 @@ def _is_machine_interface() -> bool:
     return re.search(rb"\0--?i[a-z]*[=\0](mi|dap)", line) is not None
 
 
-def _terminal() -> tuple[int, int]:
-    """Columns of the terminal and whether it takes colours; (0, 0) when the text goes elsewhere."""
+def _takes_color() -> int:
+    """1 when the text goes to a terminal that takes colours, else 0."""
     width, height = parameter("width"), parameter("height")
     # pipe and to_string=True lift both limits while they capture.
     if not os.isatty(1) or _is_machine_interface() or not (width or height):
-        return 0, 0
+        return 0
     plain = parameter("logging enabled") or parameter("logging") or not parameter("style enabled")
-    return int(width or 0), 0 if plain else 1
+    return 0 if plain else 1
 
 
 class _Progress:
@@ -126,7 +126,7 @@ class Session:
             cancelled=native.address(self.lib.hd_interrupted),
             progress=native.address(progress.callback),
         )
-        sink.width, sink.color = _terminal()
+        sink.color = _takes_color()
         text = native.Text(self.lib)
         try:
             status = native.guarded(self.lib, text.run, self.handle, argv, sink)

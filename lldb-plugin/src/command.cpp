@@ -54,7 +54,6 @@ hd_sink make_sink(lldb::SBDebugger &debugger, lldb::SBCommandReturnObject &resul
 	sink.cancelled = cancelled;
 	sink.progress = isatty(STDERR_FILENO) ? show_progress : nullptr;
 	if (isatty(STDOUT_FILENO)) {
-		sink.width = debugger.GetTerminalWidth();
 		sink.color = debugger.GetUseColor();
 	}
 	return sink;

@@ -26,7 +26,7 @@ TopLevelNames test_names(lldb::SBCommandInterpreter interpreter)
 {
 	TopLevelNames names;
 	struct hd_command_info info;
-	for (size_t i = 0; hd_command_info(i, &info) == 0; i++) {
+	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
 		const std::string name = info.name;
 		if (!info.is_sos || name.size() < shortest_top_level_name)
 			continue;

@@ -38,7 +38,7 @@ void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand m
 		       const std::vector<std::string> &free_names)
 {
 	struct hd_command_info info;
-	for (size_t i = 0; hd_command_info(i, &info) == 0; i++) {
+	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
 		const Help help = command_help(info);
 		const char *summary = help.summary.c_str();
 		const char *syntax = help.syntax.c_str();

@@ -26,7 +26,7 @@ struct hd_command_info {
 };
 
 /** Fill @p ret with command @p index; @return 0, or -1 past the last.  Static storage. */
-HD_API int hd_command_info(size_t index, struct hd_command_info *ret);
+HD_API int hd_command_at(size_t index, struct hd_command_info *ret);
 
 /**
  * Write the help text of a command (usage, description, options, examples), or the list of all
@@ -96,11 +96,14 @@ HD_API void hd_text_free(struct hd_text *text);
 
 /**
  * Take SIGINT for the length of a command: a debugger's own handler would run in the middle of it.
- * Calls nest; each begin needs its end, on the same thread.  Process-wide.
+ * Calls nest, also on several threads; each begin needs its end.  Process-wide.
  */
 HD_API void hd_interrupt_begin(void);
 
-/** Give SIGINT back to its former handler; @return how often it came. */
+/**
+ * Give SIGINT back to its former handler; @return how often it came.  Without a begin before it
+ * does nothing.
+ */
 HD_API int hd_interrupt_end(void);
 
 /** @return non-zero once SIGINT came since hd_interrupt_begin(): for hd_sink.cancelled. */

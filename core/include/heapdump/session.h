@@ -40,7 +40,6 @@ struct hd_sink {
 	 * called before.  NULL: no progress.
 	 */
 	void (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);
-	uint32_t width; /**< columns of the terminal, 0 when it is none */
 	uint32_t color; /**< non-zero: the sink understands ANSI colours (setting "color" = auto) */
 };
 

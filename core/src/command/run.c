@@ -66,8 +66,7 @@ static void warn_of_findings(const struct call *call)
 		return;
 	}
 	struct text text = { 0 };
-	text_printf(&text, "warning: %s: %zu findings (", session->path,
-		    session->graph->finding_count);
+	text_printf(&text, "%s: %zu findings (", session->path, session->graph->finding_count);
 	for (size_t i = 0; i < session->graph->finding_count; i++) {
 		text_printf(&text, "%s%s", i ? ", " : "", session->graph->findings[i].kind);
 	}

@@ -159,7 +159,7 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-int hd_command_info(size_t index, struct hd_command_info *ret)
+int hd_command_at(size_t index, struct hd_command_info *ret)
 {
 	const struct command *command = command_at(index);
 	if (!command)

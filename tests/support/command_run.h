@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_TESTS_COMMAND_RUN_H
+#define HEAPDUMP_TESTS_COMMAND_RUN_H
+
+#include <heapdump/command.h>
+
+#include "util/text.h"
+
+/** What came of a command. */
+struct answer {
+	int status; /**< enum hd_exit */
+	struct hd_error err;
+	struct text text;     /**< what the sink got; to be given to text_deinit() */
+	struct text warnings; /**< a line each; likewise */
+};
+
+/** Run a command line, words parted by one blank each; a word may be in 'quotes'. */
+struct answer command_run(struct hd_session *session, const char *line);
+/** Same, with a terminal of @p width columns that shows colours when @p color. */
+struct answer command_run_on(struct hd_session *session, const char *line, uint32_t width,
+			     bool color);
+void answer_deinit(struct answer *answer);
+
+/** The text of an answer, "" when there is none. */
+const char *answer_text(const struct answer *answer);
+
+/** Words of a line in argv; they lie in @p buf. */
+int command_words(const char *line, char *buf, size_t size, const char **argv, int capacity);
+
+/** A session about a dump that is made of @p text. */
+struct hd_session *session_with(const char *text);
+
+#endif
