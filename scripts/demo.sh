@@ -43,7 +43,7 @@ run_debugger() {
 
 run scripts/setup.sh
 run cmake -S . -B build -DCMAKE_BUILD_TYPE=Release
-run cmake --build build -j "$(nproc)"
+run cmake --build build -j "$(nproc)" --target heapdump heapdump_program heapdump_lldb
 
 run build/heapdump "$dump" gcroot "$object"
 run build/heapdump "$dump" dumpheap -stat

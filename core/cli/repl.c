@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <histedit.h>
+#include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "cli.h"
 
@@ -237,9 +240,50 @@ static char *history_path(void)
 	return path;
 }
 
+static volatile sig_atomic_t interrupted;
+
 static void on_interrupt(int signal)
 {
-	(void)signal; /* its use is that it ends the read of a line */
+	(void)signal;
+	interrupted = 1;
+}
+
+/* Wait for input; false when Ctrl-C came, also just before: ppoll() lets it in only while it waits. */
+static bool wait_for_input(void)
+{
+	sigset_t block, before;
+	(void)sigemptyset(&block);
+	(void)sigaddset(&block, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &block, &before);
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	while (!interrupted && ppoll(&input, 1, NULL, &before) < 0 && errno == EINTR)
+		continue;
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	return !interrupted;
+}
+
+/* libedit's reader of a character, but for Ctrl-C. */
+static int read_char(EditLine *el, wchar_t *ret)
+{
+	(void)el;
+	mbstate_t state = { 0 };
+	for (;;) {
+		if (!wait_for_input()) {
+			errno = EINTR;
+			return -1;
+		}
+		char byte;
+		ssize_t got = read(STDIN_FILENO, &byte, 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return (int)got;
+		size_t length = mbrtowc(ret, &byte, 1, &state);
+		if (length == (size_t)-1)
+			state = (mbstate_t){ 0 }; /* not text: the byte is dropped */
+		else if (length != (size_t)-2)
+			return 1;
+	}
 }
 
 /* Read lines until the end of input or quit; Ctrl-C drops the line that is being typed. */
@@ -248,15 +292,11 @@ static void read_lines(struct cli *cli, EditLine *el, History *lines)
 	bool quit = false;
 	while (!quit) {
 		int length = 0;
-		errno = 0;
-		struct sigaction action = { .sa_handler = on_interrupt }, old;
-		(void)sigaction(SIGINT, &action, &old);
+		interrupted = 0;
 		const char *line = el_gets(el, &length);
-		int error = errno;
-		(void)sigaction(SIGINT, &old, NULL);
 		if (!line || length <= 0) {
 			(void)putchar('\n');
-			if (error != EINTR)
+			if (!interrupted)
 				break;
 			el_reset(el);
 			continue;
@@ -270,6 +310,7 @@ static void read_lines(struct cli *cli, EditLine *el, History *lines)
 
 static int run_prompt(struct cli *cli)
 {
+	(void)setlocale(LC_CTYPE, ""); /* libedit reads the terminal's characters by it */
 	EditLine *el = el_init("heapdump", stdin, stdout, stderr);
 	History *lines = history_init();
 	if (!el || !lines) {
@@ -289,7 +330,12 @@ static int run_prompt(struct cli *cli)
 	(void)el_set(el, EL_ADDFN, "hd-complete", "Complete a word", complete);
 	(void)el_set(el, EL_BIND, "^I", "hd-complete", NULL);
 	(void)el_source(el, NULL);
+	(void)el_set(el, EL_GETCFN, read_char);
+	/* Between commands, too, Ctrl-C must not end the program. */
+	struct sigaction action = { .sa_handler = on_interrupt }, old;
+	(void)sigaction(SIGINT, &action, &old);
 	read_lines(cli, el, lines);
+	(void)sigaction(SIGINT, &old, NULL);
 	if (path)
 		(void)history(lines, &event, H_SAVE, path);
 	free(path);

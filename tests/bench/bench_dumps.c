@@ -17,7 +17,7 @@
 
 #include "format/format.h"
 #include "graph/graph.h"
-#include "query/path_tree.h"
+#include "query/gcroot.h"
 
 #define SAMPLE_NANOSECONDS 2000000L
 #define PLAIN_BUDGET       ((uint64_t)16 << 20)
@@ -104,14 +104,15 @@ static struct hd_graph *timed_open(const char *path, unsigned int workers, doubl
 	return graph;
 }
 
-static double timed_path_query(struct hd_graph *graph, uint32_t target, unsigned int workers)
+static double timed_gcroot(struct hd_graph *graph, uint32_t target, unsigned int workers)
 {
 	struct job job = { .workers = workers };
-	struct path_tree tree;
+	const struct gcroot_options options = { .all_weak = false };
+	struct gcroot gcroot;
 	struct hd_error err;
 	double start = seconds();
-	check(path_tree_init(graph, target, NULL, &job, &tree, &err), &err);
-	path_tree_deinit(&tree);
+	check(gcroot_init(graph, target, &options, &job, &gcroot, &err), &err);
+	gcroot_deinit(&gcroot);
 	return seconds() - start;
 }
 
@@ -172,9 +173,9 @@ static void bench_one_worker(char **argv)
 	sampler_start(&sampler);
 	struct hd_graph *graph = timed_open(argv[1], 1, &open_seconds);
 	uint32_t sink = find(graph, argv[2]), few = find(graph, argv[3]);
-	double first = timed_path_query(graph, sink, 1);
-	double second = timed_path_query(graph, sink, 1);
-	double few_seconds = timed_path_query(graph, few, 1);
+	double first = timed_gcroot(graph, sink, 1);
+	double second = timed_gcroot(graph, sink, 1);
+	double few_seconds = timed_gcroot(graph, few, 1);
 	uint64_t peak = sampler_stop(&sampler);
 
 	const struct csr *reverse;
@@ -199,7 +200,7 @@ static void bench_two_workers(char **argv)
 	double open_seconds;
 	sampler_start(&sampler);
 	struct hd_graph *graph = timed_open(argv[1], 2, &open_seconds);
-	double first = timed_path_query(graph, find(graph, argv[2]), 2);
+	double first = timed_gcroot(graph, find(graph, argv[2]), 2);
 	uint64_t peak = sampler_stop(&sampler);
 	printf("open2 %.6f\nfirst2 %.6f\npeak2 %" PRIu64 "\n", open_seconds, first, peak);
 	graph_destroy(graph);

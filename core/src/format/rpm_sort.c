@@ -94,6 +94,10 @@ static enum hd_status join_duplicates(struct merge *merge, uint32_t *ret_count)
 	return HD_OK;
 }
 
+/* How far ahead memory at random places is asked for: what is read by position, then rows. */
+#define AHEAD_OFFSETS 32u
+#define AHEAD_ROWS    12u
+
 /* Replace an array of @p capacity by its elements in @p order. */
 static enum hd_status gather(struct merge *merge, uint32_t **array, uint32_t count)
 {
@@ -101,8 +105,11 @@ static enum hd_status gather(struct merge *merge, uint32_t **array, uint32_t cou
 	uint32_t *to = pages_alloc(capacity, sizeof(*to));
 	if (!to)
 		return fail_nomem(merge->err);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		if (i + AHEAD_OFFSETS < count)
+			__builtin_prefetch(&(*array)[merge->order[i + AHEAD_OFFSETS]]);
 		to[i] = (*array)[merge->order[i]];
+	}
 	pages_free(*array, capacity, sizeof(*to));
 	*array = to;
 	return HD_OK;
@@ -149,18 +156,24 @@ enum hd_status merge_sort(struct merge *merge)
 enum hd_status merge_sort_rows(struct merge *merge)
 {
 	struct csr *forward = &merge->graph->forward;
+	const struct csr *rows = &merge->file_rows;
 	uint64_t edges = csr_begin(forward, forward->node_count);
 	uint32_t *targets = pages_alloc(edges, sizeof(*targets));
 	if (!targets)
 		return fail_nomem(merge->err);
 	uint64_t next = 0;
-	for (uint32_t node = 0; node < merge->graph->object_count; node++) {
+	uint32_t count = merge->graph->object_count;
+	for (uint32_t node = 0; node < count; node++) {
+		if (node + AHEAD_OFFSETS < count)
+			__builtin_prefetch(&rows->offsets[merge->order[node + AHEAD_OFFSETS]]);
+		if (node + AHEAD_ROWS < count) {
+			uint64_t soon = csr_begin(rows, merge->order[node + AHEAD_ROWS]);
+			__builtin_prefetch(&forward->targets[soon]);
+		}
+		uint64_t from = csr_begin(rows, merge->order[node]);
 		uint64_t degree = csr_degree(forward, node);
-		if (!degree)
-			continue;
-		uint64_t from = csr_begin(&merge->file_rows, merge->order[node]);
-		memcpy(targets + next, forward->targets + from, degree * sizeof(*targets));
-		next += degree;
+		for (uint64_t i = 0; i < degree; i++)
+			targets[next++] = forward->targets[from + i];
 	}
 	pages_free(forward->targets, forward->edge_count, sizeof(*targets));
 	forward->targets = targets;
