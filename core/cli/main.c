@@ -70,7 +70,8 @@ static void show_progress(void *arg, const char *what, uint64_t done, uint64_t t
 	(void)fflush(stderr);
 }
 
-static struct hd_sink make_sink(int *write_error)
+/* @p write_error: as write_stdout() takes it. */
+static struct hd_sink make_sink(void *write_error)
 {
 	struct hd_sink sink = { .struct_size = sizeof(sink),
 				.arg = write_error,

@@ -182,8 +182,8 @@ static unsigned char insert_common(EditLine *el, const struct candidates *found,
 	}
 	free(whole);
 	if (found->count == 1) {
-		const char end[] = { quote ? quote : ' ', quote ? ' ' : '\0', '\0' };
-		(void)el_insertstr(el, end);
+		const char end[] = { quote, ' ', '\0' };
+		(void)el_insertstr(el, quote ? end : " ");
 	}
 	if (found->count > 1 && !inserted) {
 		list_candidates(found);
@@ -216,7 +216,9 @@ static unsigned char complete(EditLine *el, int character)
 		result = _el_fn_complete(el, character);
 	} else if (found.count) {
 		size_t have = strlen(words.argv[words.argc - 1]);
-		char quote = words.open_quote && size > have ? line[size - have - 1] : '\0';
+		char quote = '\0';
+		if (words.open_quote && size > have)
+			quote = line[size - have - 1];
 		result = insert_common(el, &found, have, quote);
 	}
 	free_candidates(&found);
@@ -279,10 +281,11 @@ static int read_char(EditLine *el, wchar_t *ret)
 		if (got <= 0)
 			return (int)got;
 		size_t length = mbrtowc(ret, &byte, 1, &state);
-		if (length == (size_t)-1)
+		if (length == (size_t)-1) {
 			state = (mbstate_t){ 0 }; /* not text: the byte is dropped */
-		else if (length != (size_t)-2)
+		} else if (length != (size_t)-2) {
 			return 1;
+		}
 	}
 }
 

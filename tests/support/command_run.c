@@ -47,8 +47,7 @@ static void take_warning(void *arg, const char *line)
 	text_puts(&answer->warnings, "\n");
 }
 
-struct answer command_run_on(struct hd_session *session, const char *line, uint32_t width,
-			     bool color)
+struct answer command_run_on(struct hd_session *session, const char *line, bool color)
 {
 	char buf[4096];
 	const char *argv[WORDS];
@@ -58,7 +57,6 @@ struct answer command_run_on(struct hd_session *session, const char *line, uint3
 				      .arg = &answer,
 				      .write = take,
 				      .warn = take_warning,
-				      .width = width,
 				      .color = color };
 	answer.status = hd_command_run(session, argc, argv, &sink, &answer.err);
 	return answer;
@@ -66,7 +64,7 @@ struct answer command_run_on(struct hd_session *session, const char *line, uint3
 
 struct answer command_run(struct hd_session *session, const char *line)
 {
-	return command_run_on(session, line, 0, false);
+	return command_run_on(session, line, false);
 }
 
 void answer_deinit(struct answer *answer)
@@ -88,9 +86,9 @@ struct hd_session *session_with(const char *text)
 	struct hd_session *session = NULL;
 	CU_ASSERT_FATAL(hd_session_create(&session, NULL) == HD_OK);
 	struct hd_error err = { 0 };
-	(void)hd_session_open(session, file.path, 0, NULL, &err);
+	enum hd_status status = hd_session_open(session, file.path, 0, NULL, &err);
 	ASSERT_TEXT(err.message, "");
-	CU_ASSERT_FATAL(hd_session_graph(session) != NULL);
+	CU_ASSERT_FATAL(status == HD_OK);
 	dump_file_close(&file);
 	return session;
 }

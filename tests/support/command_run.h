@@ -16,9 +16,8 @@ struct answer {
 
 /** Run a command line, words parted by one blank each; a word may be in 'quotes'. */
 struct answer command_run(struct hd_session *session, const char *line);
-/** Same, with a terminal of @p width columns that shows colours when @p color. */
-struct answer command_run_on(struct hd_session *session, const char *line, uint32_t width,
-			     bool color);
+/** Same, for a sink that shows colours when @p color. */
+struct answer command_run_on(struct hd_session *session, const char *line, bool color);
 void answer_deinit(struct answer *answer);
 
 /** The text of an answer, "" when there is none. */

@@ -208,3 +208,16 @@ struct hd_graph *graph_make_list(uint32_t count)
 	pages_free(sizes, count, sizeof(*sizes));
 	return graph;
 }
+
+void graph_mark_repeated(struct hd_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		struct graph_root *x = &graph->roots[i];
+		for (uint32_t k = 0; k < i; k++) {
+			const struct graph_root *y = &graph->roots[k];
+			x->repeated = x->repeated ||
+				      (x->node == y->node && x->container == y->container &&
+				       x->kind == y->kind && x->flags == y->flags);
+		}
+	}
+}

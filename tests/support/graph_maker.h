@@ -53,6 +53,9 @@ struct random_spec {
 /** Sources and targets at random, so there are self loops and multiple edges as well. */
 struct hd_graph *graph_make_random(const struct random_spec *spec);
 
+/** Mark each root that says what an earlier one says, as readers do. */
+void graph_mark_repeated(struct hd_graph *graph);
+
 /** A list of @p count objects of 24 bytes: root -> 0 -> 1 -> ... */
 struct hd_graph *graph_make_list(uint32_t count);
 

@@ -41,7 +41,7 @@ static void check_open(const struct text *text, const struct dump_reading *how)
 	uint64_t nth = 1;
 	while (nth < NTH_MAX && open_fails_well(text, how, nth, status, expected))
 		nth++;
-	CU_ASSERT(nth > 10 && nth < NTH_MAX);
+	CU_ASSERT(nth > 3 && nth < NTH_MAX);
 	graph_destroy(expected);
 }
 
@@ -140,24 +140,25 @@ static void set_up(void)
 	REQUIRE(mkdtemp(directory));
 }
 
-static unsigned int exported_files(void)
+/* Remove what was exported; @return how many files are only half of one. */
+static unsigned int clear_exported(void)
 {
-	unsigned int count = 0;
+	unsigned int halves = 0;
 	DIR *dir = opendir(directory);
 	REQUIRE(dir);
 	for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
 		if (entry->d_name[0] == '.')
 			continue;
-		count++;
+		halves += strcmp(entry->d_name, "x.heap") != 0;
 		(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	}
 	(void)closedir(dir);
-	return count;
+	return halves;
 }
 
 static void tear_down(void)
 {
-	(void)exported_files();
+	(void)clear_exported();
 	(void)rmdir(directory);
 	dump_file_close(&dump);
 	dump_file_close(&other);
@@ -251,7 +252,7 @@ static bool command_fails_well(const char *line, bool json, uint64_t nth,
 		bool told = strstr(answer_text(&answer), "\"status\": \"nomem\"") != NULL;
 		ASSERT_UINT(answer.err.reserved, told);
 		CU_ASSERT(json || !told);
-		ASSERT_UINT(exported_files(), 0);
+		ASSERT_UINT(clear_exported(), 0);
 	}
 	answer_deinit(&answer);
 	answer = command_run(session, line);

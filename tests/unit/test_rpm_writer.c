@@ -232,25 +232,11 @@ static struct hd_graph *make_graph(uint64_t seed)
 	return graph;
 }
 
-/* The reader marks what repeats; the maker does not. */
-static void mark_repeated(struct hd_graph *graph)
-{
-	for (uint32_t i = 0; i < graph->root_count; i++) {
-		struct graph_root *x = &graph->roots[i];
-		for (uint32_t k = 0; k < i; k++) {
-			const struct graph_root *y = &graph->roots[k];
-			x->repeated = x->repeated ||
-				      (x->node == y->node && x->container == y->container &&
-				       x->kind == y->kind && x->flags == y->flags);
-		}
-	}
-}
-
 static void what_is_written_is_read_back(void)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct hd_graph *graph = make_graph(seed);
-		mark_repeated(graph);
+		graph_mark_repeated(graph);
 		check_round_trip(graph);
 		graph_destroy(graph);
 	}

@@ -1,2 +1,2 @@
 file: corefiles/bubblecs.heap
-GCROOT 0x1CE056 --limit=1
+gcroot 0x1CE056 --limit=1

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/assert_more.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/bitmap.h"
+
+/* Sizes in bytes around what the implementation treats apart. */
+static const size_t sizes[] = {
+	0,
+	8,
+	4096,
+	PAGES_MIN - 8,
+	PAGES_MIN,
+	PAGES_MIN + 8,
+	PAGES_MIN + ((size_t)2 << 20) - 8,
+	PAGES_MIN + ((size_t)2 << 20),
+	PAGES_MIN + ((size_t)2 << 20) + 8,
+	(size_t)11 << 20,
+};
+#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+static uint64_t pattern(size_t i)
+{
+	return i * 0x9e3779b97f4a7c15u + 1;
+}
+
+static void fill(uint64_t *array, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		array[i] = pattern(i);
+}
+
+/* How many elements are not the pattern up to @p filled, and zero behind it. */
+static size_t wrong_elements(const uint64_t *array, size_t filled, size_t count)
+{
+	size_t wrong = 0;
+	for (size_t i = 0; i < count; i++)
+		wrong += array[i] != (i < filled ? pattern(i) : 0);
+	return wrong;
+}
+
+static void fresh_pages_are_zero(void)
+{
+	for (size_t i = 0; i < SIZES; i++) {
+		size_t count = sizes[i] / 8;
+		uint64_t *array = pages_alloc(count, 8);
+		REQUIRE(array);
+		ASSERT_UINT(wrong_elements(array, 0, count), 0);
+		fill(array, 0, count);
+		pages_free(array, count, 8);
+	}
+	pages_free(NULL, 10, 8);
+	pages_free(NULL, PAGES_MIN, 8);
+}
+
+static size_t min(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static void resizing_keeps_what_fits_and_zeroes_the_rest(void)
+{
+	for (size_t a = 0; a < SIZES; a++) {
+		for (size_t b = 0; b < SIZES; b++) {
+			size_t from = sizes[a] / 8, to = sizes[b] / 8;
+			uint64_t *array = pages_alloc(from, 8);
+			REQUIRE(array);
+			fill(array, 0, from);
+			uint64_t *more = pages_resize(array, from, to, 8);
+			REQUIRE(more);
+			ASSERT_UINT(wrong_elements(more, from, to), 0);
+			pages_free(more, to, 8);
+		}
+	}
+}
+
+static void what_was_cut_off_is_zero_when_it_comes_back(void)
+{
+	for (size_t a = 0; a < SIZES; a++) {
+		for (size_t b = 0; b < a; b++) {
+			size_t large = sizes[a] / 8, small = sizes[b] / 8;
+			uint64_t *array = pages_alloc(large, 8);
+			REQUIRE(array);
+			fill(array, 0, large);
+			array = pages_resize(array, large, small, 8);
+			REQUIRE(array);
+			array = pages_resize(array, small, large, 8);
+			REQUIRE(array);
+			ASSERT_UINT(wrong_elements(array, min(small, large), large), 0);
+			pages_free(array, large, 8);
+		}
+	}
+}
+
+static void a_failed_resize_leaves_the_old_array(void)
+{
+	for (size_t a = 0; a < SIZES; a++) {
+		for (size_t b = 0; b < SIZES; b++) {
+			size_t from = sizes[a] / 8, to = sizes[b] / 8;
+			uint64_t *array = pages_alloc(from, 8);
+			REQUIRE(array);
+			fill(array, 0, from);
+			alloc_fail_at(1);
+			CU_ASSERT_PTR_NULL(pages_resize(array, from, to, 8));
+			alloc_fail_at(0);
+			ASSERT_UINT(wrong_elements(array, from, from), 0);
+			pages_free(array, from, 8);
+		}
+	}
+}
+
+static void sizes_that_overflow_are_refused(void)
+{
+	CU_ASSERT_PTR_NULL(pages_alloc(SIZE_MAX, 8));
+	CU_ASSERT_PTR_NULL(pages_alloc(SIZE_MAX / 8 + 2, 8));
+	CU_ASSERT_PTR_NULL(pages_alloc(SIZE_MAX / 2 + 1, 1));
+	CU_ASSERT_PTR_NULL(mem_alloc(SIZE_MAX / 2, 3));
+	CU_ASSERT_PTR_NULL(mem_calloc(SIZE_MAX / 2, 3));
+	void *old = mem_alloc(1, 8);
+	REQUIRE(old);
+	CU_ASSERT_PTR_NULL(mem_realloc(old, SIZE_MAX / 2, 3));
+	CU_ASSERT_PTR_NULL(pages_resize(NULL, 0, SIZE_MAX / 4, 8));
+	mem_free(old);
+	ASSERT_UINT(grown_capacity(SIZE_MAX / 8, 8), 0);
+}
+
+static void capacities_grow_by_half(void)
+{
+	ASSERT_UINT(grown_capacity(0, 4), 8);
+	ASSERT_UINT(grown_capacity(7, 4), 8);
+	ASSERT_UINT(grown_capacity(8, 4), 12);
+	ASSERT_UINT(grown_capacity(1000, 4), 1500);
+	struct {
+		uint64_t *items;
+		size_t items_count, items_capacity;
+	} list = { 0 };
+	for (size_t i = 0; i < 1000000; i++) {
+		CU_ASSERT_FATAL(PAGES_RESERVE(&list, items));
+		list.items[list.items_count++] = pattern(i);
+	}
+	ASSERT_UINT(wrong_elements(list.items, 1000000, 1000000), 0);
+	pages_free(list.items, list.items_capacity, sizeof(*list.items));
+}
+
+static void allocations_fail_when_they_are_told_to(void)
+{
+	alloc_fail_at(3);
+	void *first = mem_alloc(1, 1), *second = pages_alloc(1, 1);
+	CU_ASSERT(first && second);
+	CU_ASSERT_PTR_NULL(mem_calloc(1, 1));
+	CU_ASSERT_PTR_NULL(pages_alloc(PAGES_MIN, 1));
+	CU_ASSERT_PTR_NULL(mem_strndup("a", 1));
+	ASSERT_UINT(alloc_calls(), 5);
+	alloc_fail_at(0);
+	ASSERT_UINT(alloc_calls(), 0);
+	mem_free(first);
+	pages_free(second, 1, 1);
+	char *copy = mem_strndup("abc", 2);
+	REQUIRE(copy);
+	ASSERT_TEXT(copy, "ab");
+	mem_free(copy);
+}
+
+static void an_arena_keeps_everything_until_its_end(void)
+{
+	static const size_t pieces[] = { 1, 0, 7, 100, 5000, 16384, 16385, 100000 };
+	struct arena *arena = arena_create(), *from = arena_create();
+	REQUIRE(arena);
+	REQUIRE(from);
+	char *texts[800];
+	for (size_t i = 0; i < 800; i++) {
+		size_t size = pieces[i % 8];
+		texts[i] = arena_alloc(i % 3 ? arena : from, size);
+		REQUIRE(texts[i]);
+		memset(texts[i], (int)(i % 251), size);
+	}
+	arena_merge(arena, from);
+	char *after = arena_alloc(arena, 10);
+	REQUIRE(after);
+	memset(after, 'x', 10);
+	size_t wrong = 0;
+	for (size_t i = 0; i < 800; i++) {
+		for (size_t k = 0; k < pieces[i % 8]; k++)
+			wrong += (unsigned char)texts[i][k] != i % 251;
+	}
+	ASSERT_UINT(wrong, 0);
+	alloc_fail_at(1);
+	CU_ASSERT_PTR_NULL(arena_alloc(arena, 1 << 20));
+	CU_ASSERT_PTR_NULL(arena_create());
+	alloc_fail_at(0);
+	CU_ASSERT_PTR_NULL(arena_alloc(arena, SIZE_MAX - 5));
+	arena_destroy(arena);
+	arena_destroy(NULL);
+}
+
+static void empty_arenas_merge(void)
+{
+	struct arena *to = arena_create(), *from = arena_create();
+	REQUIRE(to);
+	REQUIRE(from);
+	arena_merge(to, from);
+	from = arena_create();
+	REQUIRE(from);
+	char *text = arena_alloc(from, 3);
+	REQUIRE(text);
+	arena_merge(to, from);
+	memcpy(text, "abc", 3);
+	arena_destroy(to);
+}
+
+static void a_bitmap_has_what_was_added(void)
+{
+	for (uint64_t bits = 0; bits < 200; bits += 7) {
+		uint64_t *bitmap = bitmap_alloc(bits);
+		REQUIRE(bitmap);
+		for (uint64_t bit = 0; bit <= bits; bit += 3) {
+			CU_ASSERT(bitmap_add(bitmap, bit));
+			CU_ASSERT(!bitmap_add(bitmap, bit));
+		}
+		for (uint64_t bit = 0; bit <= bits; bit++)
+			ASSERT_UINT(bitmap_has(bitmap, bit), bit % 3 == 0);
+		bitmap_free(bitmap, bits);
+	}
+}
+
+int main(void)
+{
+	CU_TestInfo pages[] = {
+		{ "fresh_pages_are_zero", fresh_pages_are_zero },
+		{ "resizing_keeps_what_fits_and_zeroes_the_rest",
+		  resizing_keeps_what_fits_and_zeroes_the_rest },
+		{ "what_was_cut_off_is_zero_when_it_comes_back",
+		  what_was_cut_off_is_zero_when_it_comes_back },
+		{ "a_failed_resize_leaves_the_old_array", a_failed_resize_leaves_the_old_array },
+		{ "sizes_that_overflow_are_refused", sizes_that_overflow_are_refused },
+		{ "capacities_grow_by_half", capacities_grow_by_half },
+		{ "allocations_fail_when_they_are_told_to",
+		  allocations_fail_when_they_are_told_to },
+		CU_TEST_INFO_NULL,
+	};
+	CU_TestInfo others[] = {
+		{ "an_arena_keeps_everything_until_its_end",
+		  an_arena_keeps_everything_until_its_end },
+		{ "empty_arenas_merge", empty_arenas_merge },
+		{ "a_bitmap_has_what_was_added", a_bitmap_has_what_was_added },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "alloc", NULL, NULL, NULL, NULL, pages },
+		{ "arena and bitmap", NULL, NULL, NULL, NULL, others },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}

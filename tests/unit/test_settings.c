@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "support/assert_more.h"
+#include "support/command_run.h"
+#include "support/dump_text.h"
+#include "support/suite.h"
+
+/* Threads that the library has made: its calls come here first. */
+static unsigned int threads_made;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+	memcpy(&real, &symbol, sizeof(real));
+	threads_made++;
+	return real(thread, attr, start, arg);
+}
+
+static struct hd_session *session;
+static struct dump_file large; /* over 4 MiB */
+
+static void set_up(void)
+{
+	CU_ASSERT_FATAL(hd_session_create(&session, NULL) == HD_OK);
+	struct text text = { 0 };
+	text_puts(&text, "a 2 x\nt 1 T\n");
+	for (uint64_t i = 1; text.size < (size_t)9 << 19; i++)
+		text_printf(&text, "o %llx 1 18 10 20 30\n", (unsigned long long)i * 16);
+	text_puts(&text, "c x\n");
+	dump_file_make(&large, text.bytes, text.size);
+	text_deinit(&text);
+}
+
+static void tear_down(void)
+{
+	hd_session_destroy(session);
+	dump_file_close(&large);
+}
+
+static const char *get(const char *name)
+{
+	static char value[32];
+	ASSERT_UINT(hd_session_get(session, name, value, sizeof(value), NULL), HD_OK);
+	return value;
+}
+
+static void set(const char *name, const char *value)
+{
+	struct hd_error err = { 0 };
+	ASSERT_UINT(hd_session_set(session, name, value, &err), HD_OK);
+	ASSERT_TEXT(err.message, "");
+}
+
+static void every_setting_has_a_default_and_help(void)
+{
+	static const char *const expected[][2] = {
+		{ "max-mem", "0" }, { "workers", "0" }, { "width", "0" }, { "color", "auto" }
+	};
+	const char *help = NULL;
+	for (size_t i = 0; i < 4; i++) {
+		ASSERT_TEXT(hd_setting_name(i, &help), expected[i][0]);
+		CU_ASSERT(help && strlen(help) > 10);
+		ASSERT_TEXT(get(expected[i][0]), expected[i][1]);
+	}
+	CU_ASSERT_PTR_NULL(hd_setting_name(4, &help));
+	CU_ASSERT_PTR_NULL(hd_setting_name(SIZE_MAX, NULL));
+}
+
+static void what_is_set_is_read_back(void)
+{
+	static const char *const cases[][3] = {
+		{ "max-mem", "64K", "65536" }, { "max-mem", "2G", "2147483648" },
+		{ "max-mem", "0x100", "256" }, { "max-mem", "0", "0" },
+		{ "workers", "1", "1" },       { "workers", "64", "64" },
+		{ "workers", "0", "0" },       { "width", "20", "20" },
+		{ "width", "65535", "65535" }, { "width", "0", "0" },
+		{ "color", "on", "on" },       { "color", "off", "off" },
+		{ "color", "auto", "auto" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set(cases[i][0], cases[i][1]);
+		ASSERT_TEXT(get(cases[i][0]), cases[i][2]);
+		char copy[32];
+		(void)snprintf(copy, sizeof(copy), "%s", get(cases[i][0]));
+		set(cases[i][0], copy);
+		ASSERT_TEXT(get(cases[i][0]), cases[i][2]);
+	}
+}
+
+static void a_bad_value_changes_nothing(void)
+{
+	static const char *const cases[][2] = {
+		{ "max-mem", "" },    { "max-mem", "much" }, { "max-mem", "-1" },
+		{ "max-mem", "1T" },  { "workers", "65" },   { "workers", "-1" },
+		{ "workers", "two" }, { "workers", "" },     { "width", "19" },
+		{ "width", "65536" }, { "width", "wide" },   { "color", "yes" },
+		{ "color", "ON" },    { "color", "" },       { "colour", "on" },
+		{ "", "1" },          { "max-me", "1" },
+	};
+	set("max-mem", "1G");
+	set("workers", "3");
+	set("width", "50");
+	set("color", "on");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hd_error err = { 0 };
+		ASSERT_UINT(hd_session_set(session, cases[i][0], cases[i][1], &err),
+			    HD_ERR_ARGUMENT);
+		ASSERT_UINT(err.status, HD_ERR_ARGUMENT);
+		CU_ASSERT(err.message[0] != '\0');
+		ASSERT_TEXT(get("max-mem"), "1073741824");
+		ASSERT_TEXT(get("workers"), "3");
+		ASSERT_TEXT(get("width"), "50");
+		ASSERT_TEXT(get("color"), "on");
+	}
+	ASSERT_UINT(hd_session_set(session, NULL, "1", NULL), HD_ERR_ARGUMENT);
+	ASSERT_UINT(hd_session_set(session, "width", NULL, NULL), HD_ERR_ARGUMENT);
+	char buf[10];
+	ASSERT_UINT(hd_session_get(session, "none", buf, sizeof(buf), NULL), HD_ERR_ARGUMENT);
+	ASSERT_UINT(hd_session_get(session, "max-mem", buf, sizeof(buf), NULL), HD_ERR_ARGUMENT);
+}
+
+static void max_mem_limits_what_opening_may_take(void)
+{
+	set("max-mem", "1M");
+	struct hd_error err = { 0 };
+	ASSERT_UINT(hd_session_open(session, large.path, 0, NULL, &err), HD_ERR_NOMEM);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "max-mem"));
+	CU_ASSERT_PTR_NULL(hd_session_graph(session));
+	set("max-mem", "1G");
+	ASSERT_UINT(hd_session_open(session, large.path, 0, NULL, &err), HD_OK);
+	CU_ASSERT_PTR_NOT_NULL(hd_session_graph(session));
+}
+
+static void an_option_limits_one_command_alone(void)
+{
+	char line[100];
+	(void)snprintf(line, sizeof(line), "open %s --max-mem 1M", large.path);
+	struct answer answer = command_run(session, line);
+	CU_ASSERT_EQUAL(answer.status, HD_EXIT_INPUT);
+	ASSERT_UINT(answer.err.status, HD_ERR_NOMEM);
+	answer_deinit(&answer);
+	ASSERT_TEXT(get("max-mem"), "0");
+	line[strlen(line) - strlen(" --max-mem 1M")] = '\0';
+	answer = command_run(session, line);
+	CU_ASSERT_EQUAL(answer.status, HD_EXIT_OK);
+	answer_deinit(&answer);
+}
+
+static unsigned int threads_of_open(const char *workers)
+{
+	set("workers", workers);
+	threads_made = 0;
+	ASSERT_UINT(hd_session_open(session, large.path, 0, NULL, NULL), HD_OK);
+	return threads_made;
+}
+
+static void workers_are_threads(void)
+{
+	ASSERT_UINT(threads_of_open("1"), 0);
+	unsigned int two = threads_of_open("2"), four = threads_of_open("4");
+	CU_ASSERT(two > 0);
+	CU_ASSERT(four > two);
+	char line[100];
+	(void)snprintf(line, sizeof(line), "open %s --workers=1", large.path);
+	threads_made = 0;
+	struct answer answer = command_run(session, line);
+	CU_ASSERT_EQUAL(answer.status, HD_EXIT_OK);
+	ASSERT_UINT(threads_made, 0);
+	ASSERT_TEXT(get("workers"), "4");
+	answer_deinit(&answer);
+}
+
+#define WIDE                                                                                          \
+	"a 2 x\nt 1 A.Name.That.Is.Rather.Long.For.A.Line\n"                                          \
+	"t 2 \xd0\x9a\xd0\xbb\xd0\xb0\xd1\x81\xd1\x81.\xe2\x82\xac.\xd0\x98\xd0\xbc\xd1\x8f.\xd0\x98" \
+	"\xd0\xbc\xd1\x8f\no 10 1 18\no 20 2 20\no 30 2 20\nr 10 4 1 2\nc x\n"
+
+static void open_text(const char *text)
+{
+	struct dump_file file;
+	dump_file_make(&file, text, strlen(text));
+	CU_ASSERT_FATAL(hd_session_open(session, file.path, 0, NULL, NULL) == HD_OK);
+	dump_file_close(&file);
+}
+
+/* Cut a line to @p width characters the way the setting promises; colours aside. */
+static void append_cut(struct text *to, const char *line, size_t size, size_t width)
+{
+	size_t characters = 0, fit = 0;
+	for (size_t i = 0; i < size; i += utf8_length(line + i, size - i)) {
+		fit = ++characters < width ? i + utf8_length(line + i, size - i) : fit;
+	}
+	text_append(to, line, characters > width ? fit : size);
+	text_puts(to, characters > width ? "\xe2\x80\xa6\n" : "\n");
+}
+
+static void check_width(const char *line, size_t width)
+{
+	char value[16];
+	struct text expected = { 0 };
+	struct answer whole = command_run(session, line);
+	for (const char *at = answer_text(&whole); *at;) {
+		const char *newline = strchr(at, '\n');
+		REQUIRE(newline);
+		append_cut(&expected, at, (size_t)(newline - at), width);
+		at = newline + 1;
+	}
+	(void)snprintf(value, sizeof(value), "%zu", width);
+	set("width", value);
+	struct answer cut = command_run(session, line);
+	ASSERT_TEXT(answer_text(&cut), expected.bytes);
+	set("width", "0");
+	answer_deinit(&cut);
+	answer_deinit(&whole);
+	text_deinit(&expected);
+}
+
+static void width_cuts_lines(void)
+{
+	open_text(WIDE);
+	for (size_t width = 20; width < 90; width++) {
+		check_width("dumpheap -stat", width);
+		check_width("roots", width);
+		check_width("gcroot 10", width);
+	}
+	struct answer answer = command_run(session, "types --width 30");
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer), "\xe2\x80\xa6\n"));
+	answer_deinit(&answer);
+	answer = command_run(session, "types --json --width 20");
+	CU_ASSERT_PTR_NULL(strstr(answer_text(&answer), "\xe2\x80\xa6"));
+	answer_deinit(&answer);
+}
+
+/* Take the colour codes out, in place. */
+static void strip(char *text)
+{
+	char *out = text;
+	while (*text) {
+		if (*text == '\033') {
+			text = strchr(text, 'm') + 1;
+			continue;
+		}
+		*out++ = *text++;
+	}
+	*out = '\0';
+}
+
+static void check_color(const char *line, bool sink_has_color, bool expected)
+{
+	struct answer plain = command_run(session, "gcroot 10 --color off");
+	struct answer answer = command_run_on(session, line, sink_has_color);
+	ASSERT_UINT(strchr(answer_text(&answer), '\033') != NULL, expected);
+	CU_ASSERT_FATAL(answer.text.bytes != NULL);
+	strip(answer.text.bytes);
+	ASSERT_TEXT(answer_text(&answer), answer_text(&plain));
+	answer_deinit(&answer);
+	answer_deinit(&plain);
+}
+
+static void color_follows_the_setting_or_the_sink(void)
+{
+	open_text(WIDE);
+	check_color("gcroot 10", true, true);
+	check_color("gcroot 10", false, false);
+	set("color", "on");
+	check_color("gcroot 10", false, true);
+	check_color("gcroot 10 --color auto", false, false);
+	set("color", "off");
+	check_color("gcroot 10", true, false);
+	check_color("gcroot 10 --color=on", false, true);
+	set("color", "on");
+	struct answer answer = command_run_on(session, "gcroot 10 --json", true);
+	CU_ASSERT_PTR_NULL(strchr(answer_text(&answer), '\033'));
+	answer_deinit(&answer);
+}
+
+static void a_cut_line_ends_its_colour(void)
+{
+	open_text(WIDE);
+	set("color", "on");
+	set("width", "20");
+	struct answer answer = command_run(session, "types");
+	const char *cut = strstr(answer_text(&answer), "\xe2\x80\xa6");
+	REQUIRE(cut);
+	CU_ASSERT(cut - answer_text(&answer) > 4 && strncmp(cut - 4, "\033[0m", 4) == 0);
+	answer_deinit(&answer);
+}
+
+static void the_set_command_shows_and_changes(void)
+{
+	struct answer answer = command_run(session, "set");
+	static const char *const names[] = { "max-mem ", "workers ", "width ", "color " };
+	for (size_t i = 0; i < 4; i++)
+		CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer), names[i]));
+	answer_deinit(&answer);
+	answer = command_run(session, "set width 44");
+	CU_ASSERT_EQUAL(answer.status, HD_EXIT_OK);
+	ASSERT_TEXT(get("width"), "44");
+	answer_deinit(&answer);
+	answer = command_run(session, "set width --json");
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer), "\"settings\": {\"width\": \"44\"}"));
+	answer_deinit(&answer);
+	static const char *const wrong[] = { "set width 7", "set wide 7", "set wide",
+					     "set width 1 2" };
+	for (size_t i = 0; i < 4; i++) {
+		answer = command_run(session, wrong[i]);
+		CU_ASSERT_EQUAL(answer.status, HD_EXIT_USAGE);
+		ASSERT_TEXT(get("width"), "44");
+		answer_deinit(&answer);
+	}
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "every_setting_has_a_default_and_help", every_setting_has_a_default_and_help },
+		{ "what_is_set_is_read_back", what_is_set_is_read_back },
+		{ "a_bad_value_changes_nothing", a_bad_value_changes_nothing },
+		{ "max_mem_limits_what_opening_may_take", max_mem_limits_what_opening_may_take },
+		{ "an_option_limits_one_command_alone", an_option_limits_one_command_alone },
+		{ "workers_are_threads", workers_are_threads },
+		{ "width_cuts_lines", width_cuts_lines },
+		{ "color_follows_the_setting_or_the_sink", color_follows_the_setting_or_the_sink },
+		{ "a_cut_line_ends_its_colour", a_cut_line_ends_its_colour },
+		{ "the_set_command_shows_and_changes", the_set_command_shows_and_changes },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "settings", NULL, NULL, set_up, tear_down, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
