@@ -87,6 +87,8 @@ static enum hd_status write_rows(struct call *call, const struct diff *diff)
 		TRY(call_check(call));
 	}
 	call->findings = found > 0;
+	if (!found && !call->as_json)
+		out_puts(&call->out, "(no differences by type)\n");
 	if (call->as_json)
 		json_end(&call->json);
 	if (call->as_json && found > limit)
@@ -135,7 +137,7 @@ enum hd_status run_diff(struct call *call)
 			json_array(&call->json, "types");
 		} else {
 			out_styled(&call->out, STYLE_HEAD, "%14s %14s %14s %14s  Class Name",
-				   "Count", "Size", "Before", "After");
+				   "Count +/-", "Size +/-", "Before", "After");
 			out_puts(&call->out, "\n");
 		}
 		status = write_rows(call, &diff);

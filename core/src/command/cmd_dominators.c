@@ -290,6 +290,14 @@ enum hd_status run_dominators(struct call *call)
 		TRY(call_object(call, 0, &ancestor));
 	const struct dominators *dominators;
 	TRY(session_dominators(call->session, &call->job, &dominators, call->err));
+	bool dead = ancestor != HD_NONE && !dominators->retained_count[ancestor];
+	call->findings = dead;
+	if (dead && !call->as_json) {
+		out_printf(&call->out,
+			   "%" PRIx64 " is dead: no root keeps it alive, it dominates nothing.\n",
+			   call->graph->ids[ancestor]);
+		return HD_OK;
+	}
 	uint64_t top = call_limit(call, OPT_TOP, DEFAULT_TOP);
 	if (top > call->graph->object_count)
 		top = call->graph->object_count;

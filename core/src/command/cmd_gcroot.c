@@ -27,7 +27,7 @@ const struct option gcroot_options[] = {
 };
 
 static enum hd_status write_roots(struct call *call, const struct gcroot *gcroot,
-				  const struct rooted *list, size_t count, bool paths,
+				  const struct rooted *list, size_t count,
 				  struct path_report *report)
 {
 	uint8_t kind = UINT8_MAX;
@@ -41,8 +41,7 @@ static enum hd_status write_roots(struct call *call, const struct gcroot *gcroot
 		out_puts(&call->out, "    ");
 		root_label(&call->out, call->graph, root);
 		out_puts(&call->out, "\n");
-		if (paths)
-			TRY(path_write(report, &gcroot->tree, root->node, call->err));
+		TRY(path_write(report, &gcroot->tree, root->node, call->err));
 		out_puts(&call->out, "\n");
 		TRY(call_check(call));
 	}
@@ -74,12 +73,11 @@ static enum hd_status write_text(struct call *call, const struct gcroot *gcroot,
 	uint64_t limit = call_limit(call, OPT_LIMIT, DEFAULT_LIMIT);
 	size_t strong = gcroot->strong_count < limit ? gcroot->strong_count : (size_t)limit;
 	size_t weak = gcroot->weak_count < limit ? gcroot->weak_count : (size_t)limit;
-	TRY(write_roots(call, gcroot, gcroot->strong, strong, true, report));
+	TRY(write_roots(call, gcroot, gcroot->strong, strong, report));
 	if (weak) {
 		out_styled(&call->out, STYLE_HEAD, "Weak roots (they keep nothing alive)");
 		out_puts(&call->out, "\n");
-		bool paths = call->options[OPT_WEAK].given;
-		TRY(write_roots(call, gcroot, gcroot->weak, weak, paths, report));
+		TRY(write_roots(call, gcroot, gcroot->weak, weak, report));
 	}
 	write_summary(call, gcroot, strong);
 	return HD_OK;

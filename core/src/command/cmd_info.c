@@ -135,8 +135,8 @@ static void text_findings(struct out *out, const struct hd_graph *graph)
 	}
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *finding = &graph->findings[i];
-		out_printf(out, "%s%s: %s: ", i ? "             " : "Findings:    ", finding->kind,
-			   format_thousands(finding->count, number));
+		out_printf(out, "%s%s %s: ", i ? "             " : "Findings:    ",
+			   format_thousands(finding->count, number), finding->kind);
 		out_puts(out, finding->detail);
 		out_puts(out, "\n");
 	}

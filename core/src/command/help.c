@@ -4,6 +4,8 @@
 
 #include "command/command.h"
 
+#define HELP_WIDTH 79u
+
 void help_usage(struct text *text, const struct command *command)
 {
 	text_puts(text, command->name);
@@ -27,14 +29,35 @@ static void append_options(struct text *text, const struct option *option, const
 	}
 }
 
+/* The usage line, broken before an option where it gets long. */
+static void append_usage(struct text *text, const struct command *command)
+{
+	struct text usage = { 0 };
+	help_usage(&usage, command);
+	size_t column = strlen("Usage: ");
+	text_puts(text, "Usage: ");
+	for (const char *at = usage.bytes; at && *at;) {
+		const char *next = strstr(at + 1, " [");
+		size_t size = next ? (size_t)(next - at) : strlen(at);
+		if (at != usage.bytes && column + size > HELP_WIDTH) {
+			text_puts(text, "\n           ");
+			column = strlen("           ");
+		}
+		text_append(text, at, size);
+		column += size;
+		at += size;
+	}
+	text_puts(text, "\n");
+	text_deinit(&usage);
+}
+
 static void append_command(struct text *text, const struct command *command)
 {
-	text_printf(text, "%s.\n\nUsage: ", command->summary);
+	text_printf(text, "%s.\n\n", command->summary);
 	size_t first = 0;
 	if (text->bytes && text->bytes[first] >= 'a')
 		text->bytes[first] = (char)(text->bytes[first] - 'a' + 'A');
-	help_usage(text, command);
-	text_puts(text, "\n");
+	append_usage(text, command);
 	if (command->alias)
 		text_printf(text, "Also: %s\n", command->alias);
 	if (*command->description)

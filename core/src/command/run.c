@@ -58,25 +58,6 @@ static void end_json(struct call *call, enum hd_status status)
 	json_end(&call->json);
 }
 
-/* Say that answers about this file may be incomplete; info says it at length. */
-static void warn_of_findings(const struct call *call)
-{
-	const struct hd_session *session = call->session;
-	if (!session->graph->finding_count || !call->sink->warn || call->command->run == run_info) {
-		return;
-	}
-	struct text text = { 0 };
-	text_printf(&text, "%s: %zu findings (", session->path, session->graph->finding_count);
-	for (size_t i = 0; i < session->graph->finding_count; i++) {
-		text_printf(&text, "%s%s", i ? ", " : "", session->graph->findings[i].kind);
-	}
-	text_puts(&text, "): the command info describes them");
-	if (text.bytes) {
-		call->sink->warn(call->sink->arg, text.bytes);
-	}
-	text_deinit(&text);
-}
-
 static enum hd_status run_parsed(struct call *call)
 {
 	struct hd_session *session = call->session;
@@ -84,7 +65,9 @@ static enum hd_status run_parsed(struct call *call)
 	if (call->command->needs_graph && session->deferred) {
 		TRY(session_open(session, session->deferred, call->settings.lenient, &call->job,
 				 call->err));
-		warn_of_findings(call);
+		if (call->command->run != run_info) {
+			session_warn(session, call->sink);
+		}
 	}
 	call->graph = session->graph;
 	if (call->command->needs_graph && !call->graph) {

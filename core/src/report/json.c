@@ -28,8 +28,8 @@ static void put_quoted(struct out *out, const char *bytes, size_t size)
 			text_append(text, "\xef\xbf\xbd", 3);
 		} else if (c == '"' || c == '\\') {
 			text_printf(text, "\\%c", c);
-		} else if (length == 1) {
-			text_printf(text, "\\u%04x", c);
+		} else if (utf8_is_control(bytes + i, length)) {
+			text_escape(text, bytes + i, length);
 		} else {
 			text_append(text, bytes + i, length);
 		}

@@ -23,7 +23,7 @@ struct fold {
 	uint32_t last;                    /* its last node */
 	uint64_t run_length;
 	uint64_t shown_count;           /* elements written at once: the first FOLD_ENDS */
-	struct element tail[FOLD_ENDS]; /* a ring of those that may be the last */
+	struct element tail[FOLD_TAIL]; /* a ring of those that may be the last */
 	uint64_t tail_begin, tail_end;
 	uint64_t middle; /* nodes folded between head and tail */
 	uint32_t *types; /* distinct types of them */
@@ -137,12 +137,12 @@ static void take_element(struct fold *fold, const struct element *element)
 		write_element(fold->report, element);
 		return;
 	}
-	if (fold->tail_end - fold->tail_begin == FOLD_ENDS) {
-		const struct element *oldest = &fold->tail[fold->tail_begin++ % FOLD_ENDS];
+	if (fold->tail_end - fold->tail_begin == FOLD_TAIL) {
+		const struct element *oldest = &fold->tail[fold->tail_begin++ % FOLD_TAIL];
 		fold->middle += oldest->folded ? oldest->folded : 1;
 		note_type(fold, oldest->type);
 	}
-	fold->tail[fold->tail_end++ % FOLD_ENDS] = *element;
+	fold->tail[fold->tail_end++ % FOLD_TAIL] = *element;
 }
 
 static void end_run(struct fold *fold)
@@ -184,7 +184,7 @@ static void end_path(struct fold *fold)
 	if (fold->middle)
 		write_fold(fold->report, fold->middle, fold->types, fold->types_count);
 	for (; fold->tail_begin < fold->tail_end; fold->tail_begin++)
-		write_element(fold->report, &fold->tail[fold->tail_begin % FOLD_ENDS]);
+		write_element(fold->report, &fold->tail[fold->tail_begin % FOLD_TAIL]);
 }
 
 /* The last line of a path that goes on as one already shown. */

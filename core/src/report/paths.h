@@ -8,8 +8,9 @@
 
 /** A run of one type is folded from this many objects on. */
 #define FOLD_RUN_MIN 5u
-/** The elements that a long path shows at each end. */
+/** What a path of over 200 links shows of its elements: the first and the last ones. */
 #define FOLD_ENDS 100u
+#define FOLD_TAIL 101u
 
 /** How the paths of one answer are written. */
 struct path_report {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/text.h"
 
 enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err)
 {
@@ -103,6 +104,22 @@ enum hd_status session_open(struct hd_session *session, const char *path, bool l
 	return HD_OK;
 }
 
+void session_warn(const struct hd_session *session, const struct hd_sink *sink)
+{
+	size_t count = session->graph->finding_count;
+	if (!count || !sink || !sink->warn)
+		return;
+	struct text text = { 0 };
+	text_escape(&text, session->path, strlen(session->path));
+	text_printf(&text, ": %zu finding%s (", count, count == 1 ? "" : "s");
+	for (size_t i = 0; i < count; i++)
+		text_printf(&text, "%s%s", i ? ", " : "", session->graph->findings[i].kind);
+	text_puts(&text, "): the command info says more");
+	if (text.bytes)
+		sink->warn(sink->arg, text.bytes);
+	text_deinit(&text);
+}
+
 enum hd_status hd_session_open(struct hd_session *session, const char *path, int lenient,
 			       const struct hd_sink *sink, struct hd_error *err)
 {
@@ -110,7 +127,9 @@ enum hd_status hd_session_open(struct hd_session *session, const char *path, int
 		return fail(err, HD_ERR_ARGUMENT, 0, "no path to open");
 	struct job job;
 	session_job(&session->settings, sink, &job);
-	return session_open(session, path, lenient != 0, &job, err);
+	TRY(session_open(session, path, lenient != 0, &job, err));
+	session_warn(session, sink);
+	return HD_OK;
 }
 
 enum hd_status session_live(struct hd_session *session, struct job *job, const struct reach **ret,

@@ -46,6 +46,9 @@ void session_job(const struct settings *settings, const struct hd_sink *sink, st
 HD_NODISCARD enum hd_status session_open(struct hd_session *session, const char *path, bool lenient,
 					 struct job *job, struct hd_error *err);
 
+/** Say that answers about the open file may be incomplete, if it has findings. */
+void session_warn(const struct hd_session *session, const struct hd_sink *sink);
+
 /** What is alive; borrowed from the session. */
 HD_NODISCARD enum hd_status session_live(struct hd_session *session, struct job *job,
 					 const struct reach **ret, struct hd_error *err);

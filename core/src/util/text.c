@@ -87,27 +87,43 @@ size_t utf8_length(const char *bytes, size_t size)
 	return overlong || surrogate || beyond ? 0 : length;
 }
 
+/* The character that @p length bytes (1 to 3) of UTF-8 stand for. */
+static unsigned int code_point(const char *bytes, size_t length)
+{
+	unsigned int first = (unsigned char)bytes[0];
+	if (length == 1)
+		return first;
+	unsigned int second = (unsigned char)bytes[1] & 0x3fu;
+	if (length == 2)
+		return (first & 0x1f) << 6 | second;
+	return (first & 0xf) << 12 | second << 6 | ((unsigned char)bytes[2] & 0x3fu);
+}
+
+bool utf8_is_control(const char *bytes, size_t length)
+{
+	if (length > 3)
+		return false;
+	unsigned int c = code_point(bytes, length);
+	bool direction = (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || direction;
+}
+
 void text_escape(struct text *text, const char *bytes, size_t size)
 {
 	size_t plain = 0; /* bytes before i that wait to be appended as they are */
 	for (size_t i = 0; i < size;) {
-		unsigned char c = (unsigned char)bytes[i];
 		size_t length = utf8_length(bytes + i, size - i);
-		/* C1 controls are two bytes in UTF-8 and move a terminal's cursor as well. */
-		bool control = c < 0x20 || c == 0x7f ||
-			       (length == 2 && c == 0xc2 && (unsigned char)bytes[i + 1] < 0xa0);
-		if (length && !control) {
+		if (length && !utf8_is_control(bytes + i, length)) {
 			i += length;
 			plain += length;
 			continue;
 		}
 		text_append(text, bytes + i - plain, plain);
 		plain = 0;
-		if (!length) {
-			text_printf(text, "\\x%02x", c);
-		} else {
-			text_printf(text, "\\u%04x", length == 2 ? (unsigned char)bytes[i + 1] : c);
-		}
+		if (length)
+			text_printf(text, "\\u%04x", code_point(bytes + i, length));
+		else
+			text_printf(text, "\\x%02x", (unsigned char)bytes[i]);
 		i += length ? length : 1;
 	}
 	text_append(text, bytes + size - plain, plain);

@@ -19,10 +19,16 @@ void text_puts(struct text *text, const char *string);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * Append @p size bytes for a person to read: control characters as \u001b, bytes that are no UTF-8
+ * Append @p size bytes for a person to read: utf8_is_control() as \u001b, bytes that are no UTF-8
  * as \xff, all else as it is.
  */
 void text_escape(struct text *text, const char *bytes, size_t size);
+
+/**
+ * Is the UTF-8 character of @p length bytes one that moves a cursor or turns the direction of
+ * text: C0, DEL, C1, line and paragraph separators, bidirectional controls?
+ */
+bool utf8_is_control(const char *bytes, size_t length);
 
 /** Bytes of the UTF-8 character at @p bytes (1 to 4), or 0 when it is none; @p size > 0. */
 size_t utf8_length(const char *bytes, size_t size);

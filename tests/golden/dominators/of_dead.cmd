@@ -1,2 +1,3 @@
 file: corefiles/bubblecs.heap
+exit: 1
 dominators 1ce4bf

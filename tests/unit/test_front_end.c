@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* What front ends need besides running commands: completion, kept answers, SIGINT, the table. */
+#include <signal.h>
+
+#include "support/assert_more.h"
+#include "support/command_run.h"
+#include "support/dump_text.h"
+#include "support/suite.h"
+
+#define DUMP                                                                          \
+	"a 2 x\nt 1 System.String\nt 2 System.Object[]\nt 3 Program\nt 4 a\\u000ab\n" \
+	"o 10 1 8\nr 10 3 0\nc x\n"
+
+static struct hd_session *session;
+
+static void set_up(void)
+{
+	session = session_with(DUMP);
+}
+
+static void tear_down(void)
+{
+	hd_session_destroy(session);
+}
+
+static void add(void *arg, const char *candidate)
+{
+	text_puts(arg, candidate);
+	text_puts(arg, " ");
+}
+
+/* Complete the last word; the candidates with a blank behind each. */
+static int complete(struct hd_session *with, const char *line, struct text *ret)
+{
+	char buf[200];
+	const char *argv[12];
+	int argc = command_words(line, buf, sizeof(buf), argv, 12);
+	*ret = (struct text){ 0 };
+	return hd_command_complete(with, argc, argv, add, ret);
+}
+
+static void check_completion(const char *line, const char *expected)
+{
+	struct text got;
+	CU_ASSERT_EQUAL(complete(session, line, &got), 0);
+	if (strcmp(got.bytes ? got.bytes : "", expected) != 0)
+		(void)printf("%s:\n", line);
+	ASSERT_TEXT(got.bytes ? got.bytes : "", expected);
+	text_deinit(&got);
+}
+
+static void commands_are_completed(void)
+{
+	check_completion("gc", "gcroot ");
+	check_completion("gcroot", "gcroot ");
+	check_completion("dump", "dumpheap dumpobj ");
+	check_completion("d", "dumpheap dumpobj dominators diff ");
+	check_completion("x", "");
+	check_completion("help gc", "gcroot ");
+	check_completion("nonsense ''", "");
+	struct text all;
+	CU_ASSERT_EQUAL(complete(session, "''", &all), 0);
+	struct hd_command_info info;
+	for (size_t i = 0; hd_command_at(i, &info) == 0; i++)
+		CU_ASSERT_PTR_NOT_NULL(strstr(all.bytes, info.name));
+	text_deinit(&all);
+	CU_ASSERT_EQUAL(hd_command_complete(session, 0, NULL, add, NULL), 0);
+}
+
+static void options_are_completed(void)
+{
+	check_completion("dumpheap -st", "-stat ");
+	check_completion("dumpheap -m", "-mt -min -max ");
+	check_completion("dumpheap --m", "--mt --min --max --max-mem ");
+	check_completion("dumpheap --js", "--json ");
+	check_completion("info --len", "--lenient ");
+	check_completion("gcroot 10 -no", "-nostacks ");
+	check_completion("gcroot -zz", "");
+}
+
+static void values_are_completed(void)
+{
+	check_completion("dumpheap -type Sys", "System.String System.Object[] ");
+	check_completion("dumpheap -type System.S", "System.String ");
+	check_completion("dumpheap -type a", "a\\u000ab ");
+	check_completion("roots -kind st", "stack static ");
+	check_completion("roots -flag ''", "pinned weak interior ");
+	check_completion("roots --color o", "on off ");
+	check_completion("set w", "workers width ");
+	check_completion("set width ''", "");
+	check_completion("gcroot ''", "");
+	check_completion("dumpheap -limit ''", "");
+	struct text got;
+	CU_ASSERT_EQUAL(complete(NULL, "dumpheap -type Sys", &got), 0);
+	CU_ASSERT_PTR_NULL(got.bytes);
+}
+
+static void files_are_left_to_the_front_end(void)
+{
+	static const char *const lines[] = { "open x",           "open ''",
+					     "diff x",           "export x",
+					     "diff -type Sys x", "export --format rpm x",
+					     "open --lenient x" };
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct text got;
+		CU_ASSERT_EQUAL(complete(session, lines[i], &got), 1);
+		CU_ASSERT_PTR_NULL(got.bytes);
+	}
+	check_completion("open x y", "");
+}
+
+static void only_names_of_sos_are_marked(void)
+{
+	static const char *const sos[] = { "gcroot", "pathto", "objsize", "dumpheap", "dumpobj" };
+	static const char *const own[] = { "info", "types", "roots", "diff", "export",
+					   "open", "close", "set",   "help" };
+	struct hd_command_info info;
+	size_t count = 0, marked = 0;
+	for (; hd_command_at(count, &info) == 0; count++) {
+		CU_ASSERT(info.name && info.summary && strlen(info.summary) > 5);
+		CU_ASSERT(info.summary[strlen(info.summary) - 1] != '.');
+		for (size_t i = 0; i < 5; i++)
+			marked += info.is_sos && strcmp(info.name, sos[i]) == 0;
+		for (size_t i = 0; i < 9; i++)
+			CU_ASSERT(!info.is_sos || strcmp(info.name, own[i]) != 0);
+	}
+	ASSERT_UINT(marked, 5);
+	CU_ASSERT(count >= 16);
+	info.name = "untouched";
+	CU_ASSERT_EQUAL(hd_command_at(count, &info), -1);
+	ASSERT_TEXT(info.name, "untouched");
+}
+
+static int take(void *arg, const char *bytes, size_t size)
+{
+	text_append(arg, bytes, size);
+	return 0;
+}
+
+static int refuse(void *arg, const char *bytes, size_t size)
+{
+	(void)arg;
+	return bytes && size;
+}
+
+static void help_describes_every_command(void)
+{
+	struct hd_command_info info;
+	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
+		struct text text = { 0 };
+		const struct hd_sink sink = { .struct_size = sizeof(sink),
+					      .arg = &text,
+					      .write = take };
+		ASSERT_UINT(hd_command_help(info.name, &sink, NULL), HD_OK);
+		REQUIRE(text.bytes);
+		CU_ASSERT_PTR_NOT_NULL(strstr(text.bytes, "Usage: "));
+		CU_ASSERT_PTR_NOT_NULL(strstr(text.bytes, "--json"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(text.bytes, "Example: "));
+		text_deinit(&text);
+	}
+	struct text text = { 0 };
+	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &text, .write = take };
+	const struct hd_sink closed = { .struct_size = sizeof(closed), .write = refuse };
+	struct hd_error err = { 0 };
+	ASSERT_UINT(hd_command_help("nonsense", &sink, &err), HD_ERR_NOTFOUND);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "nonsense"));
+	ASSERT_UINT(text.size, 0);
+	ASSERT_UINT(hd_command_help(NULL, &closed, &err), HD_ERR_CANCELLED);
+	ASSERT_UINT(hd_command_help(NULL, &sink, &err), HD_OK);
+	for (size_t i = 0; hd_command_at(i, &info) == 0; i++)
+		CU_ASSERT_PTR_NOT_NULL(strstr(text.bytes, info.summary));
+	text_deinit(&text);
+}
+
+/* Run with the answer kept, and take it out in pieces of @p piece bytes. */
+static struct text kept(const char *line, size_t piece, int expected_status)
+{
+	char buf[200], block[65536];
+	const char *argv[12];
+	int argc = command_words(line, buf, sizeof(buf), argv, 12);
+	const struct hd_sink sink = { .struct_size = sizeof(sink) };
+	struct hd_text *text = NULL;
+	struct hd_error err = { 0 };
+	CU_ASSERT_EQUAL(hd_text_run(session, argc, argv, &sink, &text, &err), expected_status);
+	struct text whole = { 0 };
+	REQUIRE(text);
+	for (size_t got; (got = hd_text_read(text, block, piece)) > 0;)
+		text_append(&whole, block, got);
+	ASSERT_UINT(hd_text_read(text, block, piece), 0);
+	hd_text_free(text);
+	return whole;
+}
+
+static void kept_answers_are_what_a_sink_gets(void)
+{
+	static const char *const lines[] = { "gcroot 10", "info --json", "help",
+					     "gcroot 11 --json" };
+	for (size_t i = 0; i < 4; i++) {
+		struct answer answer = command_run(session, lines[i]);
+		struct text a = kept(lines[i], 1, answer.status);
+		struct text b = kept(lines[i], 65536, answer.status);
+		ASSERT_TEXT(a.bytes, answer_text(&answer));
+		ASSERT_TEXT(b.bytes, answer_text(&answer));
+		text_deinit(&a);
+		text_deinit(&b);
+		answer_deinit(&answer);
+	}
+	hd_text_free(NULL);
+}
+
+static void long_answers_are_kept_too(void)
+{
+	struct text text = { 0 };
+	text_puts(&text, "a 2 x\nt 1 T\n");
+	for (unsigned int i = 1; i <= 750000; i++)
+		text_printf(&text, "o %x 1 8\n", i);
+	text_puts(&text, "c x\n");
+	hd_session_destroy(session);
+	session = session_with(text.bytes);
+	text_deinit(&text);
+	struct answer answer = command_run(session, "dumpheap");
+	CU_ASSERT(answer.text.size > (size_t)33 << 20);
+	struct text whole = kept("dumpheap", 65536, HD_EXIT_OK);
+	ASSERT_UINT(whole.size, answer.text.size);
+	CU_ASSERT(whole.size == answer.text.size &&
+		  memcmp(whole.bytes, answer.text.bytes, whole.size) == 0);
+	text_deinit(&whole);
+	answer_deinit(&answer);
+}
+
+static void warnings_are_kept(void)
+{
+	struct dump_file file;
+	static const char text[] = "a 2 x\nt 1 T\n";
+	dump_file_make(&file, text, sizeof(text) - 1);
+	CU_ASSERT_FATAL(hd_session_defer(session, file.path, NULL) == HD_OK);
+	const char *const argv[] = { "types" };
+	const struct hd_sink sink = { .struct_size = sizeof(sink) };
+	struct hd_text *answer = NULL;
+	CU_ASSERT_EQUAL(hd_text_run(session, 1, argv, &sink, &answer, NULL), HD_EXIT_OK);
+	REQUIRE(answer);
+	const char *warnings = hd_text_warnings(answer);
+	CU_ASSERT_PTR_NOT_NULL(strstr(warnings, "missing-end-record"));
+	CU_ASSERT(strlen(warnings) > 0 && warnings[strlen(warnings) - 1] == '\n');
+	hd_text_free(answer);
+	dump_file_close(&file);
+	CU_ASSERT_EQUAL(hd_text_run(session, 1, argv, &sink, &answer, NULL), HD_EXIT_OK);
+	ASSERT_TEXT(hd_text_warnings(answer), "");
+	hd_text_free(answer);
+}
+
+static volatile sig_atomic_t handled;
+
+static void handle(int signal)
+{
+	(void)signal;
+	handled++;
+}
+
+static void sigint_is_taken_and_given_back(void)
+{
+	struct sigaction action = { .sa_handler = handle }, old, now;
+	CU_ASSERT_FATAL(sigaction(SIGINT, &action, &old) == 0);
+	handled = 0;
+	hd_interrupt_begin();
+	CU_ASSERT(!hd_interrupted());
+	(void)raise(SIGINT);
+	CU_ASSERT(hd_interrupted());
+	hd_interrupt_begin();
+	(void)raise(SIGINT);
+	(void)hd_interrupt_end();
+	(void)raise(SIGINT);
+	CU_ASSERT(hd_interrupt_end() >= 2);
+	CU_ASSERT_EQUAL(handled, 0);
+	(void)raise(SIGINT);
+	CU_ASSERT_EQUAL(handled, 1);
+	CU_ASSERT(sigaction(SIGINT, &old, &now) == 0);
+	CU_ASSERT(now.sa_handler == handle);
+	hd_interrupt_begin();
+	CU_ASSERT(!hd_interrupted());
+	CU_ASSERT_EQUAL(hd_interrupt_end(), 0);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "commands_are_completed", commands_are_completed },
+		{ "options_are_completed", options_are_completed },
+		{ "values_are_completed", values_are_completed },
+		{ "files_are_left_to_the_front_end", files_are_left_to_the_front_end },
+		{ "only_names_of_sos_are_marked", only_names_of_sos_are_marked },
+		{ "help_describes_every_command", help_describes_every_command },
+		{ "kept_answers_are_what_a_sink_gets", kept_answers_are_what_a_sink_gets },
+		{ "long_answers_are_kept_too", long_answers_are_kept_too },
+		{ "warnings_are_kept", warnings_are_kept },
+		{ "sigint_is_taken_and_given_back", sigint_is_taken_and_given_back },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "front end", NULL, NULL, set_up, tear_down, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
