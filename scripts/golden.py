@@ -73,9 +73,7 @@ def read_case(path: Path) -> Case:
         command=command,
         status=int(values["exit"]),
         fronts=tuple(values["front"].split()),
-        expected=out.read_bytes().decode("utf-8", "surrogateescape")
-        if out.exists()
-        else None,
+        expected=out.read_bytes().decode("utf-8", "surrogateescape") if out.exists() else None,
     )
 
 
@@ -86,11 +84,7 @@ def find_cases(names: list[str]) -> list[Case]:
     if not names:
         return cases
     wanted = [name.rstrip("/") for name in names]
-    chosen = [
-        case
-        for case in cases
-        if case.name in wanted or case.name.split("/")[0] in wanted
-    ]
+    chosen = [case for case in cases if case.name in wanted or case.name.split("/")[0] in wanted]
     for name in wanted:
         if not any(name in (case.name, case.name.split("/")[0]) for case in cases):
             sys.exit(f"golden.py: no case {name}")
@@ -105,17 +99,11 @@ def environment(build: Path) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "TERM": "dumb",
         "HEAPDUMP_LIBRARY": str(build / "libheapdump.so"),
-        **{
-            name: os.environ[name]
-            for name in os.environ
-            if name.endswith("SAN_OPTIONS")
-        },
+        **{name: os.environ[name] for name in os.environ if name.endswith("SAN_OPTIONS")},
     }
 
 
-def run(
-    argv: list[str], build: Path, text: str = ""
-) -> subprocess.CompletedProcess[bytes]:
+def run(argv: list[str], build: Path, text: str = "") -> subprocess.CompletedProcess[bytes]:
     """Run ARGV in the source folder with TEXT on standard input."""
     return subprocess.run(
         argv,
@@ -290,23 +278,17 @@ def check(case: Case, answer: Answer, front: str) -> bool:
 
 def update(case: Case, answer: Answer) -> bool:
     """Write the .out file; the status is not taken over: it stands in the .cmd file."""
-    (CASES / f"{case.name}.out").write_bytes(
-        answer.text.encode("utf-8", "surrogateescape")
-    )
+    (CASES / f"{case.name}.out").write_bytes(answer.text.encode("utf-8", "surrogateescape"))
     if answer.status == case.status:
         return True
-    print(
-        f"--- {case.name}: exit status {answer.status}, the .cmd file says {case.status}"
-    )
+    print(f"--- {case.name}: exit status {answer.status}, the .cmd file says {case.status}")
     return False
 
 
 def main() -> int:
     """Run the cases; the closing line counts them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument(
-        "--update", action="store_true", help="write the .out files (shell)"
-    )
+    parser.add_argument("--update", action="store_true", help="write the .out files (shell)")
     parser.add_argument("--front", choices=FRONTS, default="shell")
     parser.add_argument(
         "--build",
@@ -326,11 +308,7 @@ def main() -> int:
         answers = run_debugger(options.front, cases, build)
     passed = 0
     for case, answer in zip(cases, answers):
-        passed += (
-            update(case, answer)
-            if options.update
-            else check(case, answer, options.front)
-        )
+        passed += update(case, answer) if options.update else check(case, answer, options.front)
     print(f"{passed} passed, {len(cases) - passed} failed")
     return 0 if cases and passed == len(cases) else 1
 

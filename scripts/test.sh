@@ -30,7 +30,7 @@ build_and_test() {
 step "packages"
 scripts/setup.sh
 build_and_test build -- -DCMAKE_BUILD_TYPE=Release -DHD_TESTS=ON -DHD_LLDB=ON
-export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 build_and_test build-asan -LE debugger -- -DCMAKE_BUILD_TYPE=Release -DHD_SANITIZE=ON \
     -DHD_TESTS=ON -DHD_LLDB=OFF

@@ -67,10 +67,10 @@ int main(int argc, char **argv)
 	return 0;
 }
 CODE
-    libdir=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --variable=libdir heapdump)
-    # shellcheck disable=SC2046 # one word per flag
-    gcc -std=c11 -Wall -Wextra -Werror use.c -o use \
-        $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs heapdump)
+    libdir=$(dirname "$(dirname "$pc")")
+    # pkg-config quotes for the shell, as make and CMake read it: blanks have a backslash.
+    eval "gcc -std=c11 -Wall -Wextra -Werror use.c -o use \
+        $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs heapdump)"
     LD_LIBRARY_PATH=$libdir ./use "$dump" >out || fail "library: status $?"
     expect library '^1ce056 has 280 bytes$' out
     for header in "$1"/include/heapdump/*.h; do

@@ -123,11 +123,7 @@ def write_large(path: str) -> None:
 
 
 def environment(**more: str) -> dict[str, str]:
-    keep = {
-        name: value
-        for name, value in os.environ.items()
-        if name.endswith("SAN_OPTIONS")
-    }
+    keep = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
     base = {
         "PATH": os.environ["PATH"],
         "LC_ALL": "C.UTF-8",
@@ -235,9 +231,7 @@ class Statuses(Base):
             self.check_json_error(run("--json", BUBBLECS, *words), 2, pattern)
 
     def test_2_usage_before_the_target(self) -> None:
-        self.check_error(
-            run("--nosuch", BUBBLECS, "info"), 2, "unknown option --nosuch"
-        )
+        self.check_error(run("--nosuch", BUBBLECS, "info"), 2, "unknown option --nosuch")
         self.check_error(run("--workers", "many", BUBBLECS, "info"), 2, "workers")
         self.check_error(run("--width"), 2, "missing")
         self.check_error(run("-x", BUBBLECS), 2, "unknown option -x")
@@ -350,10 +344,7 @@ class Json(Base):
                     self.assertLessEqual(keys, element.keys(), line)
 
     def test_every_command_is_here(self) -> None:
-        names = {
-            command["name"]
-            for command in run(BUBBLECS, "help", "--json").json()["commands"]
-        }
+        names = {command["name"] for command in run(BUBBLECS, "help", "--json").json()["commands"]}
         tested = {line.split()[0] for line in MEMBERS} | {"export", "close"}
         self.assertEqual(names, tested)
 
@@ -427,12 +418,8 @@ class Options(Base):
 
     def test_option_before_and_between_words(self) -> None:
         expected = run(BUBBLECS, "pathto", "1ce03a", "1ce2ce", "-full").out
-        self.assertEqual(
-            run(BUBBLECS, "pathto", "-full", "1ce03a", "1ce2ce").out, expected
-        )
-        self.assertEqual(
-            run(BUBBLECS, "pathto", "1ce03a", "--full", "1ce2ce").out, expected
-        )
+        self.assertEqual(run(BUBBLECS, "pathto", "-full", "1ce03a", "1ce2ce").out, expected)
+        self.assertEqual(run(BUBBLECS, "pathto", "1ce03a", "--full", "1ce2ce").out, expected)
 
     def test_two_dashes_end_options(self) -> None:
         name = temporary("-dash.heap", Path(BUBBLECS).read_bytes())
@@ -462,9 +449,7 @@ class Options(Base):
     def test_width(self) -> None:
         full = run(BUBBLECS, "dumpheap", "-stat").out.splitlines()
         for width in (20, 40, 80):
-            lines = run(
-                BUBBLECS, "dumpheap", "-stat", "--width", str(width)
-            ).out.splitlines()
+            lines = run(BUBBLECS, "dumpheap", "-stat", "--width", str(width)).out.splitlines()
             self.assertEqual(len(lines), len(full))
             for line, whole in zip(lines, full):
                 self.assertLessEqual(len(line), width)
@@ -511,9 +496,7 @@ class Options(Base):
             result = run(BUBBLECS, "help", command["name"])
             self.assertEqual((result.status, result.err), (0, ""))
             self.assertIn("Usage: " + command["name"], result.out)
-            lines = [
-                line for line in result.out.splitlines() if not line.startswith("Usage")
-            ]
+            lines = [line for line in result.out.splitlines() if not line.startswith("Usage")]
             self.assertLessEqual(max(map(len, lines)), 100)
 
     def test_print_init(self) -> None:
@@ -522,11 +505,7 @@ class Options(Base):
             ("--print-lldbinit", "plugin load ", "libheapdump_lldb.so"),
         ):
             result = run(option)
-            if (
-                result.status == 3
-                and name.endswith(".so")
-                and not (BUILD / name).exists()
-            ):
+            if result.status == 3 and name.endswith(".so") and not (BUILD / name).exists():
                 print(f"{option}: skipped, {name} is not built", file=sys.stderr)
                 continue
             if result.status == 3 and BUILD.parent != SOURCE:
@@ -751,11 +730,7 @@ class Export(Base):
             env=environment(),
         )
         deadline = time.monotonic() + TIMEOUT
-        while (
-            not os.listdir(place)
-            and process.poll() is None
-            and time.monotonic() < deadline
-        ):
+        while not os.listdir(place) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.001)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=TIMEOUT)
@@ -765,22 +740,14 @@ class Export(Base):
             self.assertEqual((process.returncode, os.listdir(place)), (0, ["new.heap"]))
 
     def test_errors(self) -> None:
-        self.check_error(
-            run(BUBBLECS, "export", "no-such/x.heap"), 3, "cannot write.*No such file"
-        )
-        self.check_error(
-            run(BUBBLECS, "export", str(SOURCE)), 3, "cannot write.*[Dd]irectory"
-        )
-        self.check_error(
-            run(BUBBLECS, "export", "/dev/full"), 3, "cannot write.*No space"
-        )
+        self.check_error(run(BUBBLECS, "export", "no-such/x.heap"), 3, "cannot write.*No such file")
+        self.check_error(run(BUBBLECS, "export", str(SOURCE)), 3, "cannot write.*[Dd]irectory")
+        self.check_error(run(BUBBLECS, "export", "/dev/full"), 3, "cannot write.*No space")
         self.check_error(run(BUBBLECS, "export"), 2, "a file is missing")
         if os.geteuid():
             place = Path(folder.name) / "read-only"
             place.mkdir(mode=0o555)
-            self.check_error(
-                run(BUBBLECS, "export", str(place / "x")), 3, "Permission denied"
-            )
+            self.check_error(run(BUBBLECS, "export", str(place / "x")), 3, "Permission denied")
 
 
 class Batch(Base):
@@ -796,9 +763,7 @@ class Batch(Base):
         ):
             result = run(BUBBLECS, text=text)
             self.assertEqual(result.status, status, text)
-            self.assertEqual(
-                result.out.count("Findings:    none"), text.count("info"), text
-            )
+            self.assertEqual(result.out.count("Findings:    none"), text.count("info"), text)
 
     def test_details_of_lines(self) -> None:
         text = "# a comment\n\n   \n  gcroot   '1ce056'   -limit \"1\"\r\ninfo"
@@ -817,9 +782,7 @@ class Batch(Base):
         self.check_error(run(BAD), 3, "line 4, column 8")
 
     def test_open_and_close(self) -> None:
-        result = run(
-            BUBBLECS, text="close\ninfo\nopen tests/data/kinds.heap\ngcroot 200\n"
-        )
+        result = run(BUBBLECS, text="close\ninfo\nopen tests/data/kinds.heap\ngcroot 200\n")
         self.assertIn("Found 9 unique roots", result.out)
         self.assertEqual(result.status, 2)
         result = run(BUBBLECS, text="open no-such.heap\ngcroot 1ce056\n")
@@ -867,9 +830,7 @@ class Batch(Base):
         self.assertTrue(path.exists(), os.listdir(folder.name))
 
     def test_file_errors(self) -> None:
-        self.check_error(
-            run(BUBBLECS, text="info > no-such/file\n"), 3, "cannot write.*No such"
-        )
+        self.check_error(run(BUBBLECS, text="info > no-such/file\n"), 3, "cannot write.*No such")
         self.check_error(run(BUBBLECS, text="info >\n"), 2, "behind")
         self.check_error(run(BUBBLECS, text="| wc\n"), 2, "before")
         result = run(BUBBLECS, text="info > /dev/full\ninfo\n")
@@ -894,9 +855,7 @@ class Terminal:
 
     def __init__(self, *argv: str, **env: str) -> None:
         # libedit's el_set(EL_ADDFN) keeps two copies that nothing frees.
-        options = {
-            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-        }
+        options = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
         pid, self.fd = pty.fork()
         if pid == 0:
             try:
@@ -926,9 +885,7 @@ class Terminal:
                     raise
                 piece = b""
             if not piece:
-                raise AssertionError(
-                    f"the program ended: no {pattern!r} in {self.seen!r}"
-                )
+                raise AssertionError(f"the program ended: no {pattern!r} in {self.seen!r}")
             self.seen += piece.decode("utf-8", "replace")
         text = self.seen[: match.end()]
         self.seen = self.seen[match.end() :]
@@ -938,10 +895,7 @@ class Terminal:
         """Text up to the next prompt; libedit shows it shortly before it takes single keys."""
         text = self.expect(re.escape(PROMPT))
         deadline = time.monotonic() + 5
-        while (
-            termios.tcgetattr(self.fd)[3] & termios.ICANON
-            and time.monotonic() < deadline
-        ):
+        while termios.tcgetattr(self.fd)[3] & termios.ICANON and time.monotonic() < deadline:
             time.sleep(0.001)
         return text
 
@@ -1156,9 +1110,7 @@ class Prompt(unittest.TestCase):
             self.assertNotIn("\x1b", terminal.finish())
         terminal = self.start(BUBBLECS, "gcroot", "1ce056", "--color", "off")
         self.assertNotIn("\x1b", terminal.finish())
-        terminal = self.start(
-            "--color", "on", BUBBLECS, "gcroot", "1ce056", NO_COLOR="1"
-        )
+        terminal = self.start("--color", "on", BUBBLECS, "gcroot", "1ce056", NO_COLOR="1")
         self.assertIn("\x1b[36m", terminal.finish())
 
     def test_colours_do_not_go_to_a_pipe(self) -> None:

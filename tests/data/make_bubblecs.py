@@ -77,9 +77,7 @@ class Heap:
         """Add a string; its label is its value."""
         return self.new(value, "System.String", 16 + 2 * len(value))
 
-    def root(
-        self, label: str, kind: int, flags: int = 0, container: str | None = None
-    ) -> None:
+    def root(self, label: str, kind: int, flags: int = 0, container: str | None = None) -> None:
         """Add a root record, written behind its object."""
         self.roots.setdefault(label, []).append(Root(kind, flags, container))
         if container:
@@ -151,9 +149,7 @@ def exceptions(heap: Heap) -> None:
         heap.root(name, INTERNAL)
     heap.new("save failed", "BubbleCS.SaveGameException", 0x38, "save.dat", "disk full")
     heap.root("save failed", STACK)
-    heap.new(
-        "disk full", "System.IO.IOException", 0x30, "No space left on the storage card"
-    )
+    heap.new("disk full", "System.IO.IOException", 0x30, "No space left on the storage card")
 
 
 def holders(heap: Heap) -> None:
@@ -209,9 +205,7 @@ def board(heap: Heap) -> None:
     heap.new("random", "System.Random", 0x18, "random seeds")
     heap.new("score font", "System.Drawing.Font", 0x28)
     heap.at(0x1CE11F)
-    heap.new(
-        "grid", "BubbleCS.Bubble[,]", 0x15C, *(f"bubble {i}" for i in range(2, 60))
-    )
+    heap.new("grid", "BubbleCS.Bubble[,]", 0x15C, *(f"bubble {i}" for i in range(2, 60)))
     heap.at(0x1CE14C)
     heap.new("falling", "System.Collections.ArrayList", 0x18, "falling items")
     heap.new(
@@ -248,9 +242,7 @@ def forms(heap: Heap) -> None:
         0x18,
         "controls",
     )
-    heap.new(
-        "controls", "System.Windows.Forms.Control[]", 0x24, "start", "scores", "quit"
-    )
+    heap.new("controls", "System.Windows.Forms.Control[]", 0x24, "start", "scores", "quit")
     for name, caption in (
         ("start", "Start"),
         ("scores", "High scores"),
@@ -265,9 +257,7 @@ def forms(heap: Heap) -> None:
             caption,
         )
         heap.new(f"{name} click", "System.EventHandler", 0x18, "title form")
-    heap.new(
-        "title handler", "System.Windows.Forms.KeyEventHandler", 0x18, "title form"
-    )
+    heap.new("title handler", "System.Windows.Forms.KeyEventHandler", 0x18, "title form")
 
 
 def particles(heap: Heap) -> None:
@@ -293,9 +283,7 @@ def sprites_and_sounds(heap: Heap) -> None:
     cells = [label for name in names for label in (f"{name}.png", f"{name} sprite")]
     heap.new("buckets", "System.Collections.Hashtable+bucket[]", 0x90, *cells)
     for name in names:
-        heap.new(
-            f"{name} sprite", "BubbleCS.Sprite", 0x20, f"{name} image", f"{name}.png"
-        )
+        heap.new(f"{name} sprite", "BubbleCS.Sprite", 0x20, f"{name} image", f"{name}.png")
         heap.new(f"{name} image", "System.Drawing.Bitmap", 0x20, f"{name} pixels")
     heap.root("gold image", STACK, INTERIOR)
     sounds = ["pop", "shoot", "bounce", "win", "lose"]
@@ -303,9 +291,7 @@ def sprites_and_sounds(heap: Heap) -> None:
     heap.new("sound table", SOUND_DICTIONARY, 0x30, "sound entries")
     heap.new("sound entries", f"{SOUND_DICTIONARY}+Entry[]", 0x70, *cells)
     for name in sounds:
-        heap.new(
-            f"{name} sound", "BubbleCS.Sound", 0x18, f"{name} samples", f"{name}.wav"
-        )
+        heap.new(f"{name} sound", "BubbleCS.Sound", 0x18, f"{name} samples", f"{name}.wav")
     heap.new("sound start", "System.Threading.ThreadStart", 0x18, "mixer")
     heap.new("mixer", "BubbleCS.SoundMixer", 0x20, "mix buffer")
     heap.new("mix buffer", "System.Byte[]", 0x410)
@@ -317,9 +303,7 @@ def scores(heap: Heap) -> None:
     players = ["Ada", "Grace", "Linus", "Barbara", "Edsger"]
     heap.new("high scores", SCORE_LIST, 0x18, "score items")
     heap.root("high scores", STATIC, 0, "BubbleCS.HighScores")
-    heap.new(
-        "score items", "BubbleCS.HighScore[]", 0x2C, *(f"score of {p}" for p in players)
-    )
+    heap.new("score items", "BubbleCS.HighScore[]", 0x2C, *(f"score of {p}" for p in players))
     for player in players:
         heap.new(f"score of {player}", "BubbleCS.HighScore", 0x18, player)
     heap.new("score file", "System.IO.FileStream", 0x38, "score buffer", "scores.dat")
@@ -336,12 +320,8 @@ def scores(heap: Heap) -> None:
 
 def garbage(heap: Heap) -> None:
     """What nothing keeps alive: the board of the level before, a ring, a few strings."""
-    heap.new(
-        "old board", "BubbleCS.GameBoard", 0x118, "old grid", "old falling", "old score"
-    )
-    heap.new(
-        "old grid", "BubbleCS.Bubble[,]", 0x15C, *(f"old bubble {i}" for i in range(12))
-    )
+    heap.new("old board", "BubbleCS.GameBoard", 0x118, "old grid", "old falling", "old score")
+    heap.new("old grid", "BubbleCS.Bubble[,]", 0x15C, *(f"old bubble {i}" for i in range(12)))
     heap.new("old falling", "System.Collections.ArrayList", 0x18, "old items")
     heap.new("old items", "System.Object[]", 0x50)
     heap.new("old score", "BubbleCS.Score", 0x18)

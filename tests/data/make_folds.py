@@ -29,13 +29,9 @@ def list_dump() -> list[str]:
     """list.heap."""
     lines = ["a 2 list.exe 100", "t 1 Program", "t 2 Node", "t 3 Target", "t 4 Part"]
     lines += ["o 100 1 20 1000", "o 200 1 20 300", "o 210 1 20 400"]
-    lines += [
-        f"o {0x300 + i:x} 4 c {0x301 + i if i < 3 else 0x310:x}" for i in range(4)
-    ]
+    lines += [f"o {0x300 + i:x} 4 c {0x301 + i if i < 3 else 0x310:x}" for i in range(4)]
     lines += ["o 310 3 18"]
-    lines += [
-        f"o {0x400 + i:x} 4 c {0x401 + i if i < 4 else 0x410:x}" for i in range(5)
-    ]
+    lines += [f"o {0x400 + i:x} 4 c {0x401 + i if i < 4 else 0x410:x}" for i in range(5)]
     lines += ["o 410 3 18"]
     for i in range(2000):
         follower = 0x1000 + i + 1 if i < 1999 else 0x20000

@@ -92,27 +92,19 @@ class OracleTest(unittest.TestCase):
     def root_key(self, dump: Dump, root: Root) -> tuple[Any, ...]:
         """A root as answers show it, without its section."""
         container = root.container
-        shown = (
-            None
-            if container is None
-            else (container[1], text_of(dump.types[container]))
-        )
+        shown = None if container is None else (container[1], text_of(dump.types[container]))
         return hex(root.id), KINDS[root.kind], flag_names(root.flags), shown, root.weak
 
     def answer_key(self, root: dict[str, Any]) -> tuple[Any, ...]:
         container = root["container"]
-        shown = (
-            None if container is None else (int(container["mt"], 16), container["name"])
-        )
+        shown = None if container is None else (int(container["mt"], 16), container["name"])
         return root["object"], root["kind"], tuple(root["flags"]), shown, root["weak"]
 
     def unique_roots(self, dump: Dump) -> list[Root]:
         """Roots without repetitions; sections do not tell them apart, their containers do."""
         return list(dict.fromkeys(dump.roots))
 
-    def check_path(
-        self, dump: Dump, root: dict[str, Any], target: int, length: int
-    ) -> None:
+    def check_path(self, dump: Dump, root: dict[str, Any], target: int, length: int) -> None:
         path = root["path"]
         self.assertEqual(path[0]["address"], root["object"])
         self.assertEqual(path[-1]["address"], hex(target))
@@ -125,9 +117,7 @@ class OracleTest(unittest.TestCase):
             self.assertEqual(element["type"], text_of(dump.types[found.type]))
             self.assertEqual(element["size"], found.size)
 
-    def check_gcroot(
-        self, dump: Dump, target: int, answer: dict[str, Any], options: str
-    ) -> None:
+    def check_gcroot(self, dump: Dump, target: int, answer: dict[str, Any], options: str) -> None:
         distances = dump.distances_to(target)
         strong: Counter[tuple[Any, ...]] = Counter()
         weak: Counter[tuple[Any, ...]] = Counter()
@@ -153,9 +143,7 @@ class OracleTest(unittest.TestCase):
             if shown["weak"] and "-weak" not in options:
                 self.assertEqual(shown["path"], [])
             else:
-                self.check_path(
-                    dump, shown, target, distances[int(shown["object"], 16)]
-                )
+                self.check_path(dump, shown, target, distances[int(shown["object"], 16)])
 
     def test_gcroot(self) -> None:
         for options in ("", " -weak", " -nostacks", " -weak -nostacks -all"):
@@ -169,9 +157,7 @@ class OracleTest(unittest.TestCase):
         """What is folded and what stands add up to the whole path."""
         for path, dump in self.each():
             ids = sorted(dump.objects)
-            for target, answer in zip(
-                ids, run(path, [f"gcroot {i:x} -limit 0" for i in ids])
-            ):
+            for target, answer in zip(ids, run(path, [f"gcroot {i:x} -limit 0" for i in ids])):
                 distances = dump.distances_to(target)
                 for root in answer["roots"]:
                     if root["weak"]:
@@ -202,13 +188,9 @@ class OracleTest(unittest.TestCase):
         expected: dict[TypeKey, tuple[int, int]],
     ) -> None:
         """The types of an answer, and their total; two sections may have one id and name."""
-        wanted = Counter(
-            (k[1], text_of(dump.types[k]), *v) for k, v in expected.items()
-        )
+        wanted = Counter((k[1], text_of(dump.types[k]), *v) for k, v in expected.items())
         rows = answer["types"]
-        found = Counter(
-            (int(r["mt"], 16), r["name"], r["count"], r["size"]) for r in rows
-        )
+        found = Counter((int(r["mt"], 16), r["name"], r["count"], r["size"]) for r in rows)
         self.assertEqual(found, wanted)
         total = {"count": sum(c for c, _ in expected.values())}
         total["size"] = sum(s for _, s in expected.values())
@@ -221,11 +203,7 @@ class OracleTest(unittest.TestCase):
             alive = dump.alive()
             every = set(dump.objects)
             middle = sorted(every)[len(every) // 2]
-            string = {
-                i
-                for i, o in dump.objects.items()
-                if b"S" in (dump.types[o.type] or b"")
-            }
+            string = {i for i, o in dump.objects.items() if b"S" in (dump.types[o.type] or b"")}
             sets = {
                 "": every,
                 "-live": alive,
@@ -255,25 +233,19 @@ class OracleTest(unittest.TestCase):
 
     def test_types(self) -> None:
         for path, dump in self.each():
-            expected = dict.fromkeys(dump.types, (0, 0)) | dump.count_types(
-                dump.objects
-            )
+            expected = dict.fromkeys(dump.types, (0, 0)) | dump.count_types(dump.objects)
             self.check_statistics(dump, run(path, ["types"])[0], expected)
 
     def test_dumpobj(self) -> None:
         for path, dump in self.each():
             ids = sorted(dump.objects)
-            for address, answer in zip(
-                ids, run(path, [f"dumpobj {i:x} -refs" for i in ids])
-            ):
+            for address, answer in zip(ids, run(path, [f"dumpobj {i:x} -refs" for i in ids])):
                 found = dump.objects[address]
                 self.assertEqual(answer["address"], hex(address))
                 self.assertEqual(answer["mt"], hex(found.type[1]))
                 self.assertEqual(answer["type"], text_of(dump.types[found.type]))
                 self.assertEqual(answer["size"], found.size)
-                self.assertEqual(
-                    answer["references"], [hex(i) for i in found.references]
-                )
+                self.assertEqual(answer["references"], [hex(i) for i in found.references])
                 referrers = Counter(hex(i) for i in dump.referrers.get(address, []))
                 self.assertEqual(set(answer["referrers"]), set(referrers))
 
@@ -297,18 +269,14 @@ class OracleTest(unittest.TestCase):
                 for below in dominated[above] - {above}:
                     nearest[below] = above
             ids = sorted(dump.objects)
-            *answers, tree = run(
-                path, [f"retained {i:x}" for i in ids] + ["dominators -top 0"]
-            )
+            *answers, tree = run(path, [f"retained {i:x}" for i in ids] + ["dominators -top 0"])
             for address, answer in zip(ids, answers):
                 kept = dominated.get(address, set())
                 parent = nearest.get(address)
                 self.assertEqual(answer["alive"], address in dominated)
                 self.assertEqual(answer["count"], len(kept))
                 self.assertEqual(answer["size"], dump.size_of(kept))
-                self.assertEqual(
-                    answer["dominator"], None if parent is None else hex(parent)
-                )
+                self.assertEqual(answer["dominator"], None if parent is None else hex(parent))
             nodes = {int(node["address"], 16): node for node in tree["nodes"]}
             self.assertEqual(nodes.keys(), dominated.keys())
             self.assertEqual(len(tree["nodes"]), len(nodes))
@@ -316,9 +284,7 @@ class OracleTest(unittest.TestCase):
                 parent = nearest.get(address)
                 self.assertEqual(node["retained"], dump.size_of(dominated[address]))
                 self.assertEqual(node["count"], len(dominated[address]))
-                self.assertEqual(
-                    node["parent"], None if parent is None else hex(parent)
-                )
+                self.assertEqual(node["parent"], None if parent is None else hex(parent))
                 self.assertEqual(node["size"], dump.objects[address].size)
 
     def test_dominators_of_one(self) -> None:
@@ -330,29 +296,19 @@ class OracleTest(unittest.TestCase):
             for address, answer in zip(ids, answers):
                 nodes = {int(node["address"], 16) for node in answer["nodes"]}
                 self.assertEqual(nodes, dominated.get(address, set()))
-            sizes = sorted(
-                (dump.size_of(kept) for kept in dominated.values()), reverse=True
-            )
+            sizes = sorted((dump.size_of(kept) for kept in dominated.values()), reverse=True)
             shown = sorted((node["retained"] for node in top["nodes"]), reverse=True)
             self.assertEqual(shown, sizes[:3])
 
     def test_roots(self) -> None:
         for path, dump in self.each():
-            filters = (
-                [""]
-                + [f"-kind {kind}" for kind in KINDS]
-                + [f"-flag {f}" for _, f in FLAGS]
-            )
-            for text, answer in zip(
-                filters, run(path, [f"roots {text}" for text in filters])
-            ):
+            filters = [""] + [f"-kind {kind}" for kind in KINDS] + [f"-flag {f}" for _, f in FLAGS]
+            for text, answer in zip(filters, run(path, [f"roots {text}" for text in filters])):
                 word = text.split()[-1] if text else ""
                 expected = Counter(
                     self.root_key(dump, root)
                     for root in dump.roots
-                    if not word
-                    or word == KINDS[root.kind]
-                    or word in flag_names(root.flags)
+                    if not word or word == KINDS[root.kind] or word in flag_names(root.flags)
                 )
                 found = Counter(self.answer_key(root) for root in answer["roots"])
                 self.assertEqual(found, expected)
@@ -368,40 +324,27 @@ class OracleTest(unittest.TestCase):
             edges = sum(len(found.references) for found in dump.objects.values())
             self.assertEqual(answer["references"], edges)
             kinds = Counter(KINDS[root.kind] for root in dump.roots)
-            self.assertEqual(
-                answer["root_kinds"], {kind: kinds[kind] for kind in KINDS}
-            )
-            self.assertEqual(
-                answer["weak_roots"], sum(root.weak for root in dump.roots)
-            )
+            self.assertEqual(answer["root_kinds"], {kind: kinds[kind] for kind in KINDS})
+            self.assertEqual(answer["weak_roots"], sum(root.weak for root in dump.roots))
             repeated = len(dump.roots) - len(self.unique_roots(dump))
             self.assertEqual(answer["repeated_roots"], repeated)
             domains = [
                 (
                     d["name"],
-                    *(
-                        None if d[k] is None else int(d[k], 16)
-                        for k in ("start", "end")
-                    ),
+                    *(None if d[k] is None else int(d[k], 16) for k in ("start", "end")),
                 )
                 for d in answer["domains"]
             ]
-            self.assertEqual(
-                domains, [(text_of(d.name), d.start, d.end) for d in dump.domains]
-            )
+            self.assertEqual(domains, [(text_of(d.name), d.start, d.end) for d in dump.domains])
             kinds_of_findings = (
                 "unresolved-reference",
                 "unresolved-root",
                 "unresolved-type",
             )
             expected = {
-                kind: count
-                for kind, count in zip(kinds_of_findings, dump.unresolved())
-                if count
+                kind: count for kind, count in zip(kinds_of_findings, dump.unresolved()) if count
             }
-            found = {
-                finding["kind"]: finding["count"] for finding in answer["findings"]
-            }
+            found = {finding["kind"]: finding["count"] for finding in answer["findings"]}
             self.assertEqual(found, expected)
 
     def test_diff(self) -> None:
@@ -423,9 +366,7 @@ class OracleTest(unittest.TestCase):
                 ]
                 for row in answer["types"]
             }
-            changed = {
-                k: v for k, v in expected.items() if v[0] != v[1] or v[2] != v[3]
-            }
+            changed = {k: v for k, v in expected.items() if v[0] != v[1] or v[2] != v[3]}
             self.assertEqual(rows, changed)
             growth = [row["size_after"] - row["size_before"] for row in answer["types"]]
             self.assertEqual(growth, sorted(growth, reverse=True))

@@ -43,12 +43,18 @@ void *mem_alloc(size_t count, size_t size)
 
 void *mem_calloc(size_t count, size_t size)
 {
-	return refused() ? NULL : calloc(count ? count : 1, size);
+	size_t bytes;
+	if (refused() || __builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	return calloc(count ? count : 1, size);
 }
 
 void *mem_realloc(void *old, size_t count, size_t size)
 {
-	return refused() ? NULL : reallocarray(old, count ? count : 1, size);
+	size_t bytes;
+	if (refused() || __builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	return realloc(old, bytes ? bytes : 1);
 }
 
 char *mem_strndup(const char *text, size_t size)
