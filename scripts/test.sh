@@ -37,7 +37,7 @@ build_and_test build-asan -LE debugger -- -DCMAKE_BUILD_TYPE=Release -DHD_SANITI
 step "install"
 tests/install_test.sh build
 step "lint"
-scripts/lint.sh
+scripts/lint.sh --all
 
 step "result"
 for folder in build build-asan; do

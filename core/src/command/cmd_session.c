@@ -24,9 +24,10 @@ enum hd_status run_open(struct call *call)
 	out_printf(out, ": %s objects", format_thousands(graph->object_count, number));
 	out_printf(out, ", %s bytes", format_thousands(graph->total_size, number));
 	out_printf(out, ", %s roots.\n", format_thousands(graph->root_count, number));
-	if (graph->finding_count)
+	if (graph->finding_count) {
 		out_printf(out, "%zu finding%s: see info.\n", graph->finding_count,
 			   graph->finding_count == 1 ? "" : "s");
+	}
 	return HD_OK;
 }
 

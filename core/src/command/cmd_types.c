@@ -36,9 +36,10 @@ enum hd_status run_types(struct call *call)
 	} else {
 		statistics_text(&statistics, graph, &call->out);
 		char number[27];
-		if (!call->as_json)
+		if (!call->as_json) {
 			out_printf(&call->out, "%s types\n",
 				   format_thousands(statistics.row_count, number));
+		}
 	}
 	statistics_deinit(&statistics);
 	return HD_OK;

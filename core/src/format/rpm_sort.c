@@ -32,9 +32,10 @@ static uint64_t large_size(const struct merge *merge, size_t object)
 	const struct rpm_large key = { .object = object }, *found = NULL;
 	for (size_t i = 0; !found && i < merge->count; i++) {
 		const struct rpm_chunk *chunk = &merge->chunks[i];
-		if (chunk->large_count)
+		if (chunk->large_count) {
 			found = bsearch(&key, chunk->large, chunk->large_count, sizeof(key),
 					compare_large);
+		}
 	}
 	return found ? found->size : SIZE_LARGE;
 }

@@ -80,10 +80,11 @@ void out_flush(struct out *out)
 		out->stopped = true;
 	if (!out->text.size)
 		return;
-	if (out->width)
+	if (out->width) {
 		flush_cut(out);
-	else
+	} else {
 		send(out, out->text.bytes, out->text.size);
+	}
 	out->text.size = 0;
 }
 
@@ -110,9 +111,10 @@ HD_PRINTF(2, 0) static void vprint(struct out *out, const char *format, va_list 
 {
 	char small[512];
 	int size = vsnprintf(small, sizeof(small), format, args);
-	if (size > 0)
+	if (size > 0) {
 		text_append(&out->text, small,
 			    (size_t)size < sizeof(small) ? (size_t)size : sizeof(small) - 1);
+	}
 }
 
 void out_printf(struct out *out, const char *format, ...)

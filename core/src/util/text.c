@@ -120,10 +120,11 @@ void text_escape(struct text *text, const char *bytes, size_t size)
 		}
 		text_append(text, bytes + i - plain, plain);
 		plain = 0;
-		if (length)
+		if (length) {
 			text_printf(text, "\\u%04x", code_point(bytes + i, length));
-		else
+		} else {
 			text_printf(text, "\\x%02x", (unsigned char)bytes[i]);
+		}
 		i += length ? length : 1;
 	}
 	text_append(text, bytes + size - plain, plain);
