@@ -27,6 +27,8 @@ static inline void assert_uint_at(uint64_t got, uint64_t expected, const char *w
 static inline void assert_text_at(const char *got, const char *expected, const char *what,
 				  const char *file, unsigned int line)
 {
+	got = got ? got : "(null)";
+	expected = expected ? expected : "(null)";
 	if (strcmp(got, expected) == 0)
 		return;
 	char text[2048];

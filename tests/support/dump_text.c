@@ -157,9 +157,14 @@ static bool same_type(struct comparison *by, uint32_t i, uint32_t k)
 	       same_number(by, "bytes of type", a->id, a->size, b->size);
 }
 
+/* What types are compared by. */
+struct type_order {
+	const struct hd_graph *graph;
+};
+
 static int compare_types(const void *a, const void *b, void *arg)
 {
-	const struct hd_graph *graph = arg;
+	const struct hd_graph *graph = ((const struct type_order *)arg)->graph;
 	const struct graph_type *x = &graph->types[*(const uint32_t *)a];
 	const struct graph_type *y = &graph->types[*(const uint32_t *)b];
 	if (x->domain != y->domain)
@@ -174,10 +179,9 @@ static uint32_t *ordered_types(const struct hd_graph *graph, enum graph_extent e
 	REQUIRE(order);
 	for (uint32_t i = 0; i < graph->type_count; i++)
 		order[i] = i;
-	if (extent == GRAPH_CONTENT) {
-		qsort_r(order, graph->type_count, sizeof(*order), compare_types,
-			(void *)(uintptr_t)graph);
-	}
+	struct type_order by = { .graph = graph };
+	if (extent == GRAPH_CONTENT)
+		qsort_r(order, graph->type_count, sizeof(*order), compare_types, &by);
 	return order;
 }
 

@@ -60,6 +60,7 @@ static void commands_are_completed(void)
 	check_completion("nonsense ''", "");
 	struct text all;
 	CU_ASSERT_EQUAL(complete(session, "''", &all), 0);
+	REQUIRE(all.bytes);
 	struct hd_command_info info;
 	for (size_t i = 0; hd_command_at(i, &info) == 0; i++)
 		CU_ASSERT_PTR_NOT_NULL(strstr(all.bytes, info.name));
@@ -117,7 +118,9 @@ static void only_names_of_sos_are_marked(void)
 	struct hd_command_info info;
 	size_t count = 0, marked = 0;
 	for (; hd_command_at(count, &info) == 0; count++) {
-		CU_ASSERT(info.name && info.summary && strlen(info.summary) > 5);
+		REQUIRE(info.name);
+		REQUIRE(info.summary);
+		CU_ASSERT(strlen(info.summary) > 5);
 		CU_ASSERT(info.summary[strlen(info.summary) - 1] != '.');
 		for (size_t i = 0; i < 5; i++)
 			marked += info.is_sos && strcmp(info.name, sos[i]) == 0;

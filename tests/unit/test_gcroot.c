@@ -196,10 +196,11 @@ static void each_failed_allocation_is_reported(void)
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		ASSERT_UINT(status, failed ? HD_ERR_NOMEM : HD_OK);
-		if (failed)
+		if (failed) {
 			ASSERT_UINT(gcroot.hidden_stack, 77);
-		else
+		} else {
 			gcroot_deinit(&gcroot);
+		}
 	}
 	CU_ASSERT(!failed);
 	graph_destroy(graph);

@@ -21,18 +21,21 @@ static void set_up(void)
 
 static unsigned int entries(bool remove)
 {
-	unsigned int count = 0;
-	DIR *dir = opendir(directory);
-	REQUIRE(dir);
-	for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-		if (entry->d_name[0] == '.')
-			continue;
-		count++;
-		if (remove)
-			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	unsigned int files = 0;
+	struct dirent **list = NULL;
+	int count = scandir(directory, &list, NULL, NULL);
+	CU_ASSERT_FATAL(count >= 2);
+	for (int i = 0; i < count; i++) {
+		char name[400];
+		(void)snprintf(name, sizeof(name), "%s/%s", directory, list[i]->d_name);
+		bool is_file = list[i]->d_name[0] != '.';
+		files += is_file;
+		if (is_file && remove)
+			(void)unlink(name);
+		free(list[i]);
 	}
-	(void)closedir(dir);
-	return count;
+	free(list);
+	return files;
 }
 
 static void tear_down(void)

@@ -10,6 +10,21 @@
 
 #define NODES_MAX 90u
 
+/* Shorten the distance of @p node by one of its references; false when none does. */
+static bool relax(const struct hd_graph *graph, uint32_t node, uint32_t *distances)
+{
+	bool shorter = false;
+	uint64_t end = csr_begin(&graph->forward, node + 1);
+	for (uint64_t i = csr_begin(&graph->forward, node); i < end; i++) {
+		uint32_t next = distances[graph->forward.targets[i]];
+		if (next == HD_NONE || next + 1 >= distances[node])
+			continue;
+		distances[node] = next + 1;
+		shorter = true;
+	}
+	return shorter;
+}
+
 /* Links from each node to @p target, by relaxing every edge until nothing changes. */
 static void distances_to(const struct hd_graph *graph, uint32_t target, uint32_t *ret)
 {
@@ -17,16 +32,8 @@ static void distances_to(const struct hd_graph *graph, uint32_t target, uint32_t
 		ret[i] = i == target ? 0 : HD_NONE;
 	for (bool changed = true; changed;) {
 		changed = false;
-		for (uint32_t node = 0; node < graph->node_count; node++) {
-			uint64_t end = csr_begin(&graph->forward, node + 1);
-			for (uint64_t i = csr_begin(&graph->forward, node); i < end; i++) {
-				uint32_t next = ret[graph->forward.targets[i]];
-				if (next != HD_NONE && next + 1 < ret[node]) {
-					ret[node] = next + 1;
-					changed = true;
-				}
-			}
-		}
+		for (uint32_t node = 0; node < graph->node_count; node++)
+			changed = relax(graph, node, ret) || changed;
 	}
 }
 
@@ -55,7 +62,7 @@ static void check_path(const struct hd_graph *graph, const struct path_tree *tre
 
 static void check_target(struct hd_graph *graph, uint32_t target, const uint64_t *wanted)
 {
-	uint32_t expected[NODES_MAX];
+	uint32_t expected[NODES_MAX] = { 0 };
 	distances_to(graph, target, expected);
 	struct path_tree tree;
 	ASSERT_UINT_FATAL(path_tree_init(graph, target, wanted, NULL, &tree, NULL), HD_OK);

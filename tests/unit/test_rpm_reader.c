@@ -424,9 +424,10 @@ static void append_objects(struct text *text, uint64_t seed, const uint32_t *ord
 			    (unsigned int)random_below(&random, 5),
 			    random_below(&random, 9) ? random_below(&random, 200)
 						     : random_next(&random) >> 20);
-		for (uint64_t degree = random_below(&random, 5); degree; degree--)
+		for (uint64_t degree = random_below(&random, 5); degree; degree--) {
 			text_printf(text, " %x",
 				    0x100 + 7 * (unsigned int)random_below(&random, count + 3));
+		}
 		text_puts(text, "\n");
 	}
 }

@@ -36,7 +36,8 @@ static void put(struct lines *lines, size_t line, const char *record)
 	CU_ASSERT_FATAL(size < WIDTH && line < LINES);
 	char *at = lines->bytes + line * WIDTH;
 	memset(at, ' ', WIDTH - 1);
-	memcpy(at, record, size);
+	for (size_t i = 0; i < size; i++)
+		at[i] = record[i];
 	at[WIDTH - 1] = '\n';
 }
 
@@ -254,6 +255,23 @@ static int stop_after(void *arg)
 	return *left == 0 || --*left == 0;
 }
 
+static void check_cancelled(const struct dump_file *file, unsigned int workers, unsigned int polls)
+{
+	unsigned int left = polls;
+	struct job job = { .cancelled = stop_after, .arg = &left, .workers = workers };
+	struct hd_graph *graph = NULL;
+	struct hd_error err = { 0 };
+	enum hd_status status =
+		format_open(file->path, &(struct format_options){ 0 }, &job, &graph, NULL, &err);
+	CU_ASSERT(left == 0 || status == HD_OK);
+	if (status != HD_OK) {
+		ASSERT_UINT(status, HD_ERR_CANCELLED);
+		ASSERT_TEXT(err.message, "interrupted");
+		CU_ASSERT_PTR_NULL(graph);
+	}
+	graph_destroy(graph);
+}
+
 static void reading_can_be_cancelled_at_any_time(void)
 {
 	struct dump_file file;
@@ -262,23 +280,8 @@ static void reading_can_be_cancelled_at_any_time(void)
 	dump_file_make(&file, lines.bytes, lines.size);
 	free(lines.bytes);
 	for (unsigned int workers = 1; workers <= 2; workers++) {
-		for (unsigned int polls = 1; polls < 80; polls += polls / 3 + 1) {
-			unsigned int left = polls;
-			struct job job = { .cancelled = stop_after,
-					   .arg = &left,
-					   .workers = workers };
-			struct hd_graph *graph = NULL;
-			struct hd_error err = { 0 };
-			enum hd_status status = format_open(
-				file.path, &(struct format_options){ 0 }, &job, &graph, NULL, &err);
-			CU_ASSERT(left == 0 || status == HD_OK);
-			if (status != HD_OK) {
-				ASSERT_UINT(status, HD_ERR_CANCELLED);
-				ASSERT_TEXT(err.message, "interrupted");
-				CU_ASSERT_PTR_NULL(graph);
-			}
-			graph_destroy(graph);
-		}
+		for (unsigned int polls = 1; polls < 80; polls += polls / 3 + 1)
+			check_cancelled(&file, workers, polls);
 	}
 	dump_file_close(&file);
 }

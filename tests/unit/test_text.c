@@ -103,9 +103,10 @@ static const struct {
 
 static void utf8_is_told_from_other_bytes(void)
 {
-	for (size_t i = 0; i < sizeof(characters) / sizeof(characters[0]); i++)
+	for (size_t i = 0; i < sizeof(characters) / sizeof(characters[0]); i++) {
 		ASSERT_UINT(utf8_length(characters[i].bytes, characters[i].size),
 			    characters[i].length);
+	}
 }
 
 /* Encode a code point as the standard says. */
