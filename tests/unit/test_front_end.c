@@ -175,6 +175,18 @@ static void help_describes_every_command(void)
 	text_deinit(&text);
 }
 
+static void a_sink_of_another_version_is_refused(void)
+{
+	const struct hd_sink sink = { .struct_size = sizeof(sink) - 8, .write = refuse };
+	const char *argv[] = { "help" };
+	struct hd_text *text = NULL;
+	struct hd_error err = { 0 };
+	CU_ASSERT_EQUAL(hd_command_run(session, 1, argv, &sink, &err), HD_EXIT_USAGE);
+	ASSERT_UINT(err.status, HD_ERR_ARGUMENT);
+	CU_ASSERT_EQUAL(hd_text_run(session, 1, argv, &sink, &text, &err), HD_EXIT_USAGE);
+	CU_ASSERT_PTR_NULL(text);
+}
+
 /* Run with the answer kept, and take it out in pieces of @p piece bytes. */
 static struct text kept(const char *line, size_t piece, int expected_status)
 {
@@ -292,6 +304,7 @@ int main(void)
 		{ "values_are_completed", values_are_completed },
 		{ "files_are_left_to_the_front_end", files_are_left_to_the_front_end },
 		{ "only_names_of_sos_are_marked", only_names_of_sos_are_marked },
+		{ "a_sink_of_another_version_is_refused", a_sink_of_another_version_is_refused },
 		{ "help_describes_every_command", help_describes_every_command },
 		{ "kept_answers_are_what_a_sink_gets", kept_answers_are_what_a_sink_gets },
 		{ "long_answers_are_kept_too", long_answers_are_kept_too },

@@ -47,7 +47,7 @@ HD_API HD_NODISCARD enum hd_status hd_command_help(const char *name, const struc
  * @param[out] err Filled when the result is HD_EXIT_USAGE, HD_EXIT_INPUT or HD_EXIT_INTERRUPTED;
  * with --json the answer holds the same error as a document, and err->reserved is 1 then: a
  * front end need not print it again.  May be NULL.
- * @return an enum hd_exit
+ * @return an enum hd_exit; HD_EXIT_USAGE also for a sink of another struct_size
  */
 HD_API int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
 			  const struct hd_sink *sink, struct hd_error *err);

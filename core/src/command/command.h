@@ -78,6 +78,9 @@ struct call {
 	struct hd_error *err;
 };
 
+/** HD_ERR_ARGUMENT when @p sink was built against another layout of the struct. */
+HD_NODISCARD enum hd_status sink_check(const struct hd_sink *sink, struct hd_error *err);
+
 /** Command @p index, or NULL past the last. */
 const struct command *command_at(size_t index);
 /** By name or alias, case ignored; NULL when there is none. */

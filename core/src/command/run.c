@@ -86,10 +86,21 @@ static enum hd_status answer_status(struct call *call, enum hd_status status)
 	return call->out.text.failed ? fail_nomem(call->err) : fail_cancelled(call->err);
 }
 
+enum hd_status sink_check(const struct hd_sink *sink, struct hd_error *err)
+{
+	if (sink && sink->struct_size == sizeof(*sink))
+		return HD_OK;
+	return fail(err, HD_ERR_ARGUMENT, 0,
+		    "the front end was built for another version of the library than %s",
+		    hd_version());
+}
+
 int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
 		   const struct hd_sink *sink, struct hd_error *err)
 {
 	struct hd_error unused = { 0 };
+	if (sink_check(sink, err) != HD_OK)
+		return HD_EXIT_USAGE;
 	struct call call = { .session = session,
 			     .settings = session->settings,
 			     .sink = sink,

@@ -6,6 +6,7 @@
 
 #include <heapdump/command.h>
 
+#include "command/command.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/text.h"
@@ -57,6 +58,9 @@ static void pass_progress(void *arg, const char *what, uint64_t done, uint64_t t
 int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 		const struct hd_sink *sink, struct hd_text **ret, struct hd_error *err)
 {
+	*ret = NULL;
+	if (sink_check(sink, err) != HD_OK)
+		return HD_EXIT_USAGE;
 	struct hd_text *text = mem_calloc(1, sizeof(*text));
 	*ret = text;
 	if (!text) {
