@@ -183,7 +183,7 @@ static void a_static_root_needs_its_container(void)
 		    "line 4, column 10: expected " CONTAINER ", found \"x\" (--lenient goes on)");
 	struct hd_graph *graph = dump_graph_lenient(text);
 	ASSERT_UINT_FATAL(graph->root_count, 2);
-	ASSERT_UINT(graph->roots[0].kind, HD_ROOT_STATIC);
+	ASSERT_UINT(graph->roots[0].kind, HD_ROOT_INTERNAL);
 	ASSERT_UINT(graph->roots[0].container, HD_NONE);
 	REQUIRE(dump_finding(graph, "missing-element"));
 	ASSERT_UINT(graph->finding_count, 1);

@@ -327,6 +327,10 @@ static enum outcome root_record(struct line *line)
 	}
 	if (kind == HD_ROOT_STATIC) {
 		TAKE(take_container(line, &container));
+		/* A static root always has a container, so that what is read can be written. */
+		if (container == HD_NONE) {
+			kind = HD_ROOT_INTERNAL;
+		}
 	}
 	TAKE(take_end(line));
 	if (!PAGES_RESERVE(chunk, roots) || chunk->roots_count >= HD_NONE - 1) {
