@@ -6,7 +6,14 @@
 
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
 
-const struct option common_options[] = {
+/* Places in common_options: the first two take no value, the others are settings. */
+enum {
+	COMMON_JSON,
+	COMMON_LENIENT,
+	COMMON_COUNT = 6
+};
+
+const struct option common_options[COMMON_COUNT + 1] = {
 	{ "json", VALUE_NONE, NULL, "answer with one JSON document", NULL },
 	{ "lenient", VALUE_NONE, NULL, "when a file is read: count and skip malformed records",
 	  NULL },
@@ -15,11 +22,6 @@ const struct option common_options[] = {
 	{ "width", VALUE_NUMBER, "N", "cut lines behind this column", NULL },
 	{ "color", VALUE_CHOICE, "WHEN", "colours: auto, on or off", color_choices },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
-
-enum {
-	COMMON_JSON,
-	COMMON_LENIENT
 };
 
 static bool is_option(const char *word)
@@ -169,7 +171,7 @@ static enum hd_status parse_option(struct call *call, int argc, const char *cons
 	struct value parsed = { .given = true };
 	if (option->kind != VALUE_NONE)
 		TRY(parse_value(call, option, option->kind, option->name, value, &parsed));
-	bool common = option >= common_options && option < common_options + 6;
+	bool common = option >= common_options && option < common_options + COMMON_COUNT;
 	if (common)
 		return apply_common(call, option, value);
 	call->options[option - call->command->options] = parsed;

@@ -105,8 +105,6 @@ const struct option *arguments_option(const struct command *command, const char 
 
 /** Append "usage: ..." of @p command. */
 void help_usage(struct text *text, const struct command *command);
-/** Append the whole help of @p command; NULL: the list of commands. */
-void help_append(struct text *text, const struct command *command);
 
 /** Append the names of all commands, for messages. */
 void help_names(struct text *text);

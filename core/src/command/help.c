@@ -68,7 +68,8 @@ static void append_command(struct text *text, const struct command *command)
 	text_printf(text, "\nExample: %s\n", command->example);
 }
 
-void help_append(struct text *text, const struct command *command)
+/* The whole help of @p command; NULL: the list of commands. */
+static void help_append(struct text *text, const struct command *command)
 {
 	if (command) {
 		append_command(text, command);

@@ -34,9 +34,6 @@ HD_NODISCARD enum hd_status merge_finding(struct merge *merge, const char *kind,
 enum hd_status merge_fail(const struct merge *merge, uint64_t line, size_t column,
 			  const char *text);
 
-/** Lines before chunk @p index. */
-uint64_t merge_line_base(const struct merge *merge, size_t index);
-
 /**
  * Sections of all chunks become the graph's domains, their types its types; checks what only shows
  * across chunks, and reports the first malformed line of the file.

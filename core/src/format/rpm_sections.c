@@ -44,7 +44,8 @@ enum hd_status merge_fail(const struct merge *merge, uint64_t line, size_t colum
 		    merge->chunks[0].path, (unsigned long long)line, where, text);
 }
 
-uint64_t merge_line_base(const struct merge *merge, size_t index)
+/* Lines before chunk @p index. */
+static uint64_t merge_line_base(const struct merge *merge, size_t index)
 {
 	uint64_t lines = 0;
 	for (size_t i = 0; i < index; i++)

@@ -6,7 +6,8 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
-unsigned int gcroot_group(uint8_t kind)
+/* Place of a root kind in the order of the answer. */
+static unsigned int gcroot_group(uint8_t kind)
 {
 	static const unsigned int groups[] = {
 		[HD_ROOT_STACK] = 0,     [HD_ROOT_HANDLE] = 1, [HD_ROOT_STATIC] = 2,

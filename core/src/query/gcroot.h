@@ -13,8 +13,8 @@ struct rooted {
 /** What keeps an object alive, and what weakly sees it. */
 struct gcroot {
 	struct path_tree tree;
-	struct rooted
-		*strong; /**< by kind as gcroot_group(), then nearest first, then as in the file */
+	struct rooted *
+		strong; /**< stack, handle, static, finalizer, gc, internal; nearest first in each */
 	struct rooted *weak; /**< of the target itself; with all_weak of all that reaches it */
 	size_t strong_count, strong_capacity;
 	size_t weak_count, weak_capacity;
@@ -38,8 +38,5 @@ HD_NODISCARD enum hd_status gcroot_init(struct hd_graph *graph, uint32_t target,
 
 /** A zeroed struct is allowed. */
 void gcroot_deinit(struct gcroot *gcroot);
-
-/** Place of a root kind in the order of the answer: stack, handle, static, finalizer, gc, internal. */
-unsigned int gcroot_group(uint8_t kind);
 
 #endif
