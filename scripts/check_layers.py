@@ -17,8 +17,17 @@ MAY_INCLUDE = {
     "format": "util graph",
     "query": "util graph",
     "report": "util graph query",
-    "session": "util graph format query",
-    "command": "util graph format query report session",
+    "mem": "util",
+    "target": "util mem",
+    "metadata": "util mem",
+    "clr": "util mem target metadata",
+    "heap": "util mem target clr",
+    "verify": "util mem target clr heap",
+    "inspect": "util mem target metadata clr heap",
+    "snapshot": "util graph mem target clr heap",
+    "session": "util graph format query mem target clr heap snapshot",
+    "command": "util graph format query report mem target metadata clr heap verify inspect snapshot"
+    " session",
 }
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
