@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -141,6 +143,40 @@ const char *format_thousands(uint64_t value, char *buf)
 		*out++ = digits[i];
 	}
 	*out = '\0';
+	return buf;
+}
+
+/* The host program may have set a locale whose decimal point is another, also of several bytes. */
+static void use_point(char *number)
+{
+	char *out = number;
+	for (const char *at = number; *at; at++) {
+		bool own = (*at >= '0' && *at <= '9') || *at == '-' || *at == '+' || *at == 'e';
+		if (own) {
+			*out++ = *at;
+		} else if (out == number || out[-1] != '.') {
+			*out++ = '.';
+		}
+	}
+	*out = '\0';
+}
+
+const char *format_real(double value, bool is_single, char *buf, size_t size)
+{
+	if (!isfinite(value)) {
+		(void)snprintf(buf, size, "%s",
+			       isnan(value) ? "NaN"
+			       : value > 0  ? "Infinity"
+					    : "-Infinity");
+		return buf;
+	}
+	int most = is_single ? 9 : 17;
+	for (int digits = is_single ? 6 : 15; digits <= most; digits++) {
+		(void)snprintf(buf, size, "%.*g", digits, value);
+		if (is_single ? strtof(buf, NULL) == (float)value : strtod(buf, NULL) == value)
+			break;
+	}
+	use_point(buf);
 	return buf;
 }
 

@@ -46,6 +46,12 @@ static inline int hex_value(char c)
 const char *format_thousands(uint64_t value, char *buf);
 
 /**
+ * A real number with as few digits as read back to the same double, or float when @p is_single;
+ * "NaN", "Infinity", "-Infinity".  @p buf of 32 bytes always does.  Returns @p buf.
+ */
+const char *format_real(double value, bool is_single, char *buf, size_t size);
+
+/**
  * Parse a number with an optional suffix K, M, G (powers of 1,024), decimal or 0x-hexadecimal;
  * all of @p string must be used.
  */

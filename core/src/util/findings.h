@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UTIL_FINDINGS_H
+#define HEAPDUMP_SRC_UTIL_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Something that `info` says about a target: what is missing or odd, what it costs, what to do. */
+struct finding {
+	const char *kind; /**< static: "truncated", "no-descriptor", "gc-in-progress", ... */
+	char *detail;     /**< one line: what, and what that costs */
+	char *advice;     /**< one line: what the user can do; or NULL */
+};
+
+/** A growing list of findings; zero-initialised is empty.  An addition that finds no memory is lost. */
+struct findings {
+	struct finding *rows;
+	size_t count, capacity;
+};
+
+/** Add one; @p advice may be NULL.  An equal finding (kind and detail) is not added again. */
+void findings_add(struct findings *findings, const char *kind, const char *advice,
+		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool findings_has(const struct findings *findings, const char *kind);
+void findings_deinit(struct findings *findings);
+
+#endif
