@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "mem/cache.h"
+
+#include "util/alloc.h"
+
+#define SLOT_COUNT (CACHE_SIZE / CACHE_CHUNK)
+/* What cannot be read begins at a page at the earliest. */
+#define PAGE ((size_t)4096)
+
+struct slot {
+	uint64_t chunk;      /* number: address / CACHE_CHUNK */
+	uint32_t begin, end; /* offsets of the bytes at hand; equal: none */
+	uint8_t *bytes;      /* CACHE_CHUNK, or NULL until it is needed */
+};
+
+struct cache {
+	struct memory memory;
+	struct memory *slow;
+	struct slot slots[SLOT_COUNT];
+};
+
+/* Read from offset @p from on as far as the chunk goes; does @p offset come with it? */
+static bool fill(struct cache *cache, struct slot *slot, uint64_t chunk, size_t from, size_t offset)
+{
+	slot->begin = slot->end = 0;
+	size_t got = memory_prefix(cache->slow, chunk * CACHE_CHUNK + from, slot->bytes + from,
+				   CACHE_CHUNK - from);
+	slot->chunk = chunk;
+	slot->begin = (uint32_t)from;
+	slot->end = (uint32_t)(from + got);
+	return offset < from + got;
+}
+
+/* Make the byte at @p offset of @p chunk one that the slot has. */
+static bool load(struct cache *cache, struct slot *slot, uint64_t chunk, size_t offset)
+{
+	bool is_known = slot->chunk == chunk && slot->end > slot->begin;
+	if (is_known && offset >= slot->begin && offset < slot->end)
+		return true;
+	if (!slot->bytes) {
+		slot->bytes = mem_alloc(CACHE_CHUNK, 1);
+		if (!slot->bytes)
+			return false;
+	}
+	if (!is_known && fill(cache, slot, chunk, 0, offset))
+		return true;
+	/* There is a hole before it. */
+	size_t from = offset & ~(PAGE - 1);
+	return from && fill(cache, slot, chunk, from, offset);
+}
+
+static size_t cache_read(struct memory *memory, uint64_t address, void *buf, size_t size)
+{
+	struct cache *cache = (struct cache *)memory;
+	size_t done = 0;
+	while (done < size) {
+		uint64_t at = address + done, chunk = at / CACHE_CHUNK;
+		size_t offset = at % CACHE_CHUNK, left = size - done;
+		struct slot *slot = &cache->slots[chunk % SLOT_COUNT];
+		if (!load(cache, slot, chunk, offset)) {
+			size_t piece = CACHE_CHUNK - offset < left ? CACHE_CHUNK - offset : left;
+			size_t got = memory_prefix(cache->slow, at, (uint8_t *)buf + done, piece);
+			done += got;
+			if (got < piece)
+				break;
+			continue;
+		}
+		size_t piece = slot->end - offset < left ? slot->end - offset : left;
+		memcpy((uint8_t *)buf + done, slot->bytes + offset, piece);
+		done += piece;
+	}
+	return done;
+}
+
+static void cache_destroy(struct memory *memory)
+{
+	struct cache *cache = (struct cache *)memory;
+	for (size_t i = 0; i < SLOT_COUNT; i++)
+		mem_free(cache->slots[i].bytes);
+	memory_destroy(cache->slow);
+	mem_free(cache);
+}
+
+static const struct memory_ops cache_ops = { .read = cache_read, .destroy = cache_destroy };
+
+struct memory *memory_cache(struct memory *slow)
+{
+	struct cache *cache = mem_calloc(1, sizeof(*cache));
+	if (!cache) {
+		memory_destroy(slow);
+		return NULL;
+	}
+	cache->memory.ops = &cache_ops;
+	cache->slow = slow;
+	return &cache->memory;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_MEM_CACHE_H
+#define HEAPDUMP_SRC_MEM_CACHE_H
+
+#include "mem/memory.h"
+
+/** Chunk and total size of a cache, and how chunks find their slot: by number, not hashed. */
+#define CACHE_CHUNK ((size_t)16 << 10)
+#define CACHE_SIZE  ((size_t)64 << 20)
+
+/**
+ * Make a cache in front of a slow memory (a debugger's callback).  Never parallel; gives no runs.
+ *
+ * @param slow Owned by the cache, also when this fails.
+ * @return NULL when memory is exhausted; @p slow is then destroyed.
+ */
+struct memory *memory_cache(struct memory *slow);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_MEM_CHAIN_H
+#define HEAPDUMP_SRC_MEM_CHAIN_H
+
+#include "mem/memory.h"
+
+/**
+ * Make a memory whose every byte comes from the first of @p count that has it.
+ *
+ * @param parts Owned by the chain, also when this fails.  At least 1, at most 4.
+ * @return NULL when memory is exhausted; the parts are then destroyed.
+ */
+struct memory *memory_chain(struct memory *const *parts, size_t count);
+
+#endif
