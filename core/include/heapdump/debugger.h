@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_DEBUGGER_H
+#define HEAPDUMP_DEBUGGER_H
+
+#include <heapdump/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An ELF image as a debugger lists it. */
+struct hd_debugger_module {
+	const char *path; /**< UTF-8, NUL-terminated */
+	uint64_t base;    /**< load address */
+};
+
+/** What a debugger knows of the process or core that it has. */
+struct hd_debugger {
+	size_t struct_size; /**< sizeof(struct hd_debugger) at the caller's build */
+	void *arg;          /**< given to read */
+	/**
+	 * Copy the longest readable prefix of @p size bytes at @p address into @p buf.  Called only
+	 * while a call into the library with this session runs, on its thread.  May be NULL when
+	 * core is set.
+	 *
+	 * @return bytes copied
+	 */
+	size_t (*read)(void *arg, uint64_t address, void *buf, size_t size);
+	const char *core; /**< path of the core file that it has open, or NULL */
+	int32_t pid;      /**< of the process, on whatever machine; 0 = unknown */
+	/** Not zero: the process's memory may be read past the debugger, if both see the same. */
+	uint32_t is_local;
+	uint64_t stack_pointer; /**< of any thread: where both are compared; 0 = unknown */
+	const struct hd_debugger_module *modules; /**< borrowed for the call; may be NULL */
+	size_t module_count;
+};
+
+/**
+ * Make the debugger's own core or process what @p session is about, in place of what is open.
+ *
+ * Route (setting "backend": auto, or one of these): the core file itself, with the debugger asked
+ * only for bytes that it lacks ("file"); the process by process_vm_readv and /proc/PID/mem, when
+ * 64 bytes at the stack pointer are the same both ways ("process"); the callback behind a cache
+ * ("debugger").
+ *
+ * @param debugger Borrowed for the call, but for read and arg: until the session is closed.
+ * @retval HD_OK also when it has no CLR in it: the first command says so
+ * @retval others as hd_session_open(); what was open before stays open
+ */
+HD_API HD_NODISCARD enum hd_status hd_session_debugger(struct hd_session *session,
+						       const struct hd_debugger *debugger,
+						       const struct hd_sink *sink,
+						       struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGET_CORE_HEADERS_H
+#define HEAPDUMP_SRC_TARGET_CORE_HEADERS_H
+
+#include <libelf.h>
+
+#include "mem/mapped_file.h"
+#include "target/core_memory.h"
+#include "target/target.h"
+
+/** One PT_LOAD. */
+struct core_load {
+	uint64_t start, end; /**< of the address space */
+	uint64_t captured;   /**< bytes from start on that are in the file */
+	uint64_t offset;     /**< of start in the file */
+	uint32_t flags;      /**< PF_R, PF_W, PF_X */
+};
+
+/** One PT_NOTE, as much as is there. */
+struct core_note_segment {
+	uint64_t offset, size;
+	bool is_cut; /**< the file ends within it */
+};
+
+/** What the ELF and program headers of a core say, clamped to the file. */
+struct core_headers {
+	struct core_load *loads; /**< in the order of the file */
+	size_t load_count;
+	struct core_note_segment *notes;
+	size_t note_count;
+	uint64_t segment_bytes; /**< that the headers promise */
+	uint64_t missing_bytes; /**< of these, beyond the end of the file */
+	bool notes_cut;
+	bool is_unaligned; /**< a captured load's offset is no multiple of a page */
+};
+
+/** libelf's view of the mapped file; NULL when it cannot have one.  To be given to elf_end(). */
+Elf *core_elf_begin(const struct mapped_file *file);
+
+/**
+ * Read the headers of the core at @p file.
+ *
+ * @param[out] ret To be given to core_headers_deinit(), also on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_FORMAT
+ * @retval HD_ERR_UNSUPPORTED no core, or of another kind of machine
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status core_headers_read(const struct mapped_file *file, const char *path,
+					      struct findings *findings, struct core_headers *ret,
+					      struct hd_error *err);
+void core_headers_deinit(struct core_headers *headers);
+
+/**
+ * Fill target->ranges (ascending, not overlapping: of two loads with the same address the first of
+ * the file has it; a finding) and make the runs for core_memory_create().
+ */
+HD_NODISCARD enum hd_status core_ranges_make(struct target *target,
+					     const struct core_headers *headers,
+					     struct core_run **ret_runs, size_t *ret_count,
+					     struct hd_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGET_CORE_MEMORY_H
+#define HEAPDUMP_SRC_TARGET_CORE_MEMORY_H
+
+#include "mem/mapped_file.h"
+#include "mem/memory.h"
+
+/** Bytes of the address space that lie together in the core file. */
+struct core_run {
+	uint64_t start, end; /**< of the address space */
+	uint64_t offset;     /**< of start in the file; all of it is there */
+};
+
+/**
+ * Make the memory of a core.  Parallel; everything is mapped.
+ *
+ * @param file Owned by the memory, also when this fails.
+ * @param runs Ascending, not overlapping; owned as well (mem_free).
+ * @return NULL when memory is exhausted.
+ */
+struct memory *core_memory_create(struct mapped_file *file, struct core_run *runs, size_t count);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGET_ELF_IMAGE_H
+#define HEAPDUMP_SRC_TARGET_ELF_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mem/memory.h"
+
+#define ELF_IMAGE_NOTES 8u
+/** Bytes that a build-id may have. */
+#define BUILD_ID_MAX 64u
+
+/** What the program headers of a 64-bit ELF image say. */
+struct elf_image {
+	uint64_t bias;    /**< added to its own addresses (p_vaddr) */
+	uint64_t dynamic; /**< address of .dynamic; 0 = none */
+	struct elf_image_note {
+		uint64_t address, offset; /**< in memory; in the file */
+		uint64_t size;
+	} notes[ELF_IMAGE_NOTES]; /**< PT_NOTE */
+	unsigned int note_count;
+};
+
+/** Where things are that .dynamic names: addresses, 0 = absent. */
+struct elf_dynamic {
+	uint64_t symbols, strings, strings_size;
+	uint64_t gnu_hash, hash;
+	uint64_t rela, rela_size, relr, relr_size;
+	uint64_t debug;  /**< DT_DEBUG: struct r_debug */
+	uint64_t soname; /**< offset in strings */
+};
+
+/** Read the headers of the image whose ELF header is at @p address; false: there is none. */
+bool elf_image_read(struct memory *memory, uint64_t address, struct elf_image *ret);
+
+/**
+ * Read @p count program headers at @p address.
+ *
+ * @param header Address of the ELF header; 0 = unknown: taken from PT_PHDR, else just before them.
+ */
+bool elf_image_read_program(struct memory *memory, uint64_t address, uint64_t count,
+			    uint64_t header, struct elf_image *ret);
+
+/** Read .dynamic at @p address of a module with load bias @p bias. */
+bool elf_dynamic_read(struct memory *memory, uint64_t bias, uint64_t address,
+		      struct elf_dynamic *ret);
+
+/**
+ * The build-id of the image, out of memory or (@p is_file: addresses are file offsets) its file.
+ *
+ * @return its bytes, at most BUILD_ID_MAX; 0: none can be read
+ */
+size_t elf_image_build_id(struct memory *memory, const struct elf_image *image, bool is_file,
+			  uint8_t *buf);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* What /proc says about a process. */
+#include "target/proc.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+
+#define READ_STEP ((size_t)16 << 10)
+
+static void proc_path(int pid, const char *name, char *buf, size_t size)
+{
+	(void)snprintf(buf, size, "/proc/%d/%s", pid, name);
+}
+
+static bool read_path(const char *path, struct text *ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	char *buf = mem_alloc(READ_STEP, 1);
+	ssize_t got = buf ? 1 : -1;
+	int code = buf ? 0 : ENOMEM;
+	while (got > 0) {
+		got = read(fd, buf, READ_STEP);
+		if (got > 0) {
+			text_append(ret, buf, (size_t)got);
+		} else if (got < 0 && errno == EINTR) {
+			got = 1;
+		} else if (got < 0) {
+			code = errno;
+		}
+	}
+	mem_free(buf);
+	(void)close(fd);
+	if (!code && ret->failed)
+		code = ENOMEM;
+	errno = code;
+	return !code;
+}
+
+bool proc_read_file(int pid, const char *name, struct text *ret)
+{
+	char path[64];
+	proc_path(pid, name, path, sizeof(path));
+	return read_path(path, ret);
+}
+
+/* "\012" is how the kernel writes a newline; the only escape there is. */
+static char *copy_path(const char *text, size_t size, bool *ret_deleted)
+{
+	static const char deleted[] = " (deleted)";
+	size_t suffix = sizeof(deleted) - 1;
+	*ret_deleted = size > suffix && memcmp(text + size - suffix, deleted, suffix) == 0;
+	if (*ret_deleted)
+		size -= suffix;
+	char *path = mem_strndup(text, size);
+	if (!path)
+		return NULL;
+	char *to = path;
+	for (const char *from = path; *from; from++) {
+		bool is_newline = strncmp(from, "\\012", 4) == 0;
+		*to = *from;
+		if (is_newline)
+			*to = '\n';
+		to++;
+		from += is_newline ? 3 : 0;
+	}
+	*to = '\0';
+	return path;
+}
+
+static uint32_t parse_flags(const char *text)
+{
+	return (text[0] == 'r' ? PF_R : 0u) | (text[1] == 'w' ? PF_W : 0u) |
+	       (text[2] == 'x' ? PF_X : 0u);
+}
+
+/* One number in @p base, and the character @p after behind it. */
+static bool take_number(const char **at, int base, char after, uint64_t *ret)
+{
+	char *end;
+	errno = 0;
+	*ret = strtoull(*at, &end, base);
+	if (end == *at || errno || *end != after)
+		return false;
+	*at = end + 1;
+	return true;
+}
+
+/* @p line ends with NUL.  1 = taken, 0 = left out, -1 = memory is exhausted. */
+static int parse_map(const char *line, struct proc_map *ret)
+{
+	struct proc_map map = { 0 };
+	uint64_t major, minor;
+	char modes[5] = { 0 };
+	if (!take_number(&line, 16, '-', &map.start) || !take_number(&line, 16, ' ', &map.end))
+		return 0;
+	if (strlen(line) < 5 || line[4] != ' ')
+		return 0;
+	memcpy(modes, line, 4);
+	line += 5;
+	if (!take_number(&line, 16, ' ', &map.offset) || !take_number(&line, 16, ':', &major) ||
+	    !take_number(&line, 16, ' ', &minor))
+		return 0;
+	char *end;
+	map.inode = strtoull(line, &end, 10);
+	if (end == line || map.end <= map.start)
+		return 0;
+	end += strspn(end, " ");
+	bool is_deleted;
+	map.path = copy_path(end, strlen(end), &is_deleted);
+	if (!map.path)
+		return -1;
+	map.flags = parse_flags(modes);
+	map.is_shared = modes[3] == 's';
+	map.dev_major = (uint32_t)major;
+	map.dev_minor = (uint32_t)minor;
+	*ret = map;
+	return 1;
+}
+
+bool proc_maps_parse(const char *text, size_t size, struct proc_maps *ret)
+{
+	uint64_t last = 0;
+	for (size_t at = 0; at < size;) {
+		const char *end = memchr(text + at, '\n', size - at);
+		size_t length = end ? (size_t)(end - text) - at : size - at;
+		char *line = mem_strndup(text + at, length);
+		if (!line || !PAGES_RESERVE(ret, rows)) {
+			mem_free(line);
+			return false;
+		}
+		struct proc_map map;
+		int taken = parse_map(line, &map);
+		mem_free(line);
+		if (taken < 0)
+			return false;
+		if (taken && map.start >= last) {
+			last = map.end;
+			ret->rows[ret->rows_count++] = map;
+		} else if (taken) {
+			mem_free(map.path);
+		}
+		at += length + 1;
+	}
+	return true;
+}
+
+void proc_maps_deinit(struct proc_maps *maps)
+{
+	for (size_t i = 0; i < maps->rows_count; i++)
+		mem_free(maps->rows[i].path);
+	pages_free(maps->rows, maps->rows_capacity, sizeof(*maps->rows));
+	*maps = (struct proc_maps){ 0 };
+}
+
+bool proc_map_is_readable(const struct proc_map *map)
+{
+	return map->flags & PF_R && strncmp(map->path, "[vvar", 5) != 0 &&
+	       strcmp(map->path, "[vsyscall]") != 0;
+}
+
+/* The value of line "KEY:\t..." of a status file, or NULL. */
+static const char *status_value(const char *text, const char *key)
+{
+	size_t length = strlen(key);
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, length) == 0 && line[length] == ':')
+			return line + length + 1 + strspn(line + length + 1, " \t");
+	}
+	return NULL;
+}
+
+static unsigned long status_number(const char *text, const char *key)
+{
+	const char *value = status_value(text, key);
+	return value ? strtoul(value, NULL, 10) : 0;
+}
+
+void proc_status_parse(const char *text, struct proc_status *ret)
+{
+	*ret = (struct proc_status){ 0 };
+	const char *name = status_value(text, "Name");
+	if (name) {
+		(void)snprintf(ret->name, sizeof(ret->name), "%.*s", (int)strcspn(name, "\n"),
+			       name);
+	}
+	const char *state = status_value(text, "State");
+	if (state)
+		ret->state = *state;
+	ret->group = (int)status_number(text, "Tgid");
+	ret->tracer = (int)status_number(text, "TracerPid");
+	ret->uid = (uint32_t)status_number(text, "Uid");
+	/* A zombie has no memory either. */
+	const char *kernel = status_value(text, "Kthread");
+	ret->is_kernel =
+		kernel ? *kernel == '1'
+		       : !status_value(text, "VmSize") && ret->state != 'Z' && ret->state != 'X';
+}
+
+bool proc_status_read(int pid, struct proc_status *ret)
+{
+	struct text text = { 0 };
+	bool got = proc_read_file(pid, "status", &text) && text.bytes;
+	if (got)
+		proc_status_parse(text.bytes, ret);
+	int code = errno;
+	text_deinit(&text);
+	errno = code;
+	return got;
+}
+
+void proc_auxv_parse(const uint8_t *bytes, size_t size, struct target *target)
+{
+	for (size_t at = 0; size - at >= 16; at += 16) {
+		uint64_t value = load_u64(bytes + at + 8);
+		switch (load_u64(bytes + at)) {
+		case AT_NULL:
+			return;
+		case AT_PHDR:
+			target->auxv_phdr = value;
+			break;
+		case AT_PHNUM:
+			target->auxv_phnum = value;
+			break;
+		case AT_ENTRY:
+			target->auxv_entry = value;
+			break;
+		case AT_BASE:
+			target->auxv_base = value;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+bool proc_maps_to_target(const struct proc_maps *maps, struct target *target)
+{
+	target->mappings = mem_calloc(maps->rows_count, sizeof(*target->mappings));
+	target->ranges = mem_calloc(maps->rows_count, sizeof(*target->ranges));
+	if (!target->mappings || !target->ranges)
+		return false;
+	for (size_t i = 0; i < maps->rows_count; i++) {
+		const struct proc_map *map = &maps->rows[i];
+		if (proc_map_is_readable(map)) {
+			target->ranges[target->range_count++] = (struct target_range){
+				.start = map->start,
+				.end = map->end,
+				.captured = map->end - map->start,
+				.flags = map->flags,
+			};
+		}
+		if (map->path[0] != '/')
+			continue;
+		char *path = mem_strndup(map->path, strlen(map->path));
+		if (!path)
+			return false;
+		target->mappings[target->mapping_count++] = (struct target_mapping){
+			.start = map->start,
+			.end = map->end,
+			.offset = map->offset,
+			.path = path,
+		};
+	}
+	return true;
+}
+
+enum hd_status proc_check_program(int pid, const char *name, struct hd_error *err)
+{
+	char path[64];
+	proc_path(pid, "exe", path, sizeof(path));
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t head[20] = { 0 };
+	ssize_t got = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+	if (fd >= 0)
+		(void)close(fd);
+	if (got != (ssize_t)sizeof(head) || memcmp(head, ELFMAG, SELFMAG) != 0)
+		return HD_OK;
+	uint16_t machine = load_u16(head + 18);
+	if (head[EI_CLASS] != ELFCLASS64) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "process %d (%s) is a 32-bit program: only x86-64 is read", pid, name);
+	}
+	if (machine != EM_X86_64) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "process %d (%s) is a program of ELF machine %u: only x86-64 (62) is "
+			    "read",
+			    pid, name, machine);
+	}
+	return HD_OK;
+}
+
+enum hd_status proc_check(int pid, struct hd_error *err)
+{
+	if (pid <= 0)
+		return fail(err, HD_ERR_ARGUMENT, 0, "%d is no process id", pid);
+	struct proc_status status;
+	if (!proc_status_read(pid, &status))
+		return proc_refused(pid, errno == ENOENT ? ESRCH : errno, err);
+	if (status.group == getpid()) {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "process %d is this one: it cannot stop itself", pid);
+	}
+	if (status.group != pid) {
+		return fail(err, HD_ERR_ARGUMENT, 0, "%d is a thread of process %d: name that", pid,
+			    status.group);
+	}
+	if (status.is_kernel) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "process %d (%s) is a thread of the kernel",
+			    pid, status.name);
+	}
+	if (status.state == 'Z' || status.state == 'X' || status.tracer)
+		return proc_refused(pid, EPERM, err);
+	return proc_check_program(pid, status.name, err);
+}
+
+/* What the Yama module says about who may trace whom, or "". */
+static const char *yama_hint(void)
+{
+	struct text text = { 0 };
+	bool is_set = read_path("/proc/sys/kernel/yama/ptrace_scope", &text) && text.bytes &&
+		      *text.bytes >= '1' && *text.bytes <= '3';
+	bool is_never = is_set && *text.bytes == '3';
+	text_deinit(&text);
+	if (is_never)
+		return " (kernel.yama.ptrace_scope is 3: nobody may until the machine restarts)";
+	return is_set ? " (kernel.yama.ptrace_scope is set: sudo sysctl kernel.yama.ptrace_scope=0)"
+		      : "";
+}
+
+static enum hd_status refused_permission(int pid, const struct proc_status *status,
+					 struct hd_error *err)
+{
+	if (status->state == 'Z' || status->state == 'X') {
+		return fail(err, HD_ERR_OS, 0,
+			    "process %d (%s) has ended: its parent has not asked for its status "
+			    "yet, its memory is gone",
+			    pid, status->name);
+	}
+	if (status->tracer) {
+		/* It may be any thread of the tracer. */
+		struct proc_status thread, tracer = { .name = "" };
+		int group = status->tracer;
+		if (proc_status_read(group, &thread) && thread.group)
+			group = thread.group;
+		if (!proc_status_read(group, &tracer))
+			tracer.name[0] = '\0';
+		return fail(err, HD_ERR_OS, 0,
+			    "process %d (%s) is traced by process %d (%s) already: detach that "
+			    "first, or load heapdump into it",
+			    pid, status->name, group, tracer.name);
+	}
+	return fail(err, HD_ERR_OS, 0,
+		    "the kernel refused to let uid %u look at process %d (%s) of uid %u: run as "
+		    "that user or with sudo%s; in a container add --cap-add=SYS_PTRACE; or write a "
+		    "core (createdump --full, gcore) and open that",
+		    (unsigned int)geteuid(), pid, status->name, status->uid, yama_hint());
+}
+
+enum hd_status proc_refused(int pid, int code, struct hd_error *err)
+{
+	struct proc_status status;
+	bool is_there = code != ESRCH && proc_status_read(pid, &status);
+	errno = code;
+	if (!is_there && (code == ESRCH || code == EPERM || code == EACCES)) {
+		errno = ESRCH;
+		return fail(err, HD_ERR_OS, 0,
+			    "no process %d here: it may have ended; in a container it has the pid "
+			    "that the container gives it",
+			    pid);
+	}
+	if (code == ENOMEM)
+		return fail_nomem(err);
+	if (is_there && (code == EPERM || code == EACCES))
+		return refused_permission(pid, &status, err);
+	return fail(err, HD_ERR_OS, 0, "cannot look at process %d: %s", pid, strerrordesc_np(code));
+}

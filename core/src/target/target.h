@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGET_TARGET_H
+#define HEAPDUMP_SRC_TARGET_TARGET_H
+
+#include <sys/types.h>
+
+#include "mem/memory.h"
+#include "util/findings.h"
+#include "util/job.h"
+
+enum target_kind {
+	TARGET_CORE,
+	TARGET_PROCESS,  /**< on this machine, its memory read by the kernel's calls */
+	TARGET_DEBUGGER, /**< read through a debugger's callback */
+};
+
+/** Who wrote a core, as far as its notes tell. */
+enum core_producer {
+	PRODUCER_UNKNOWN,
+	PRODUCER_CREATEDUMP,
+	PRODUCER_GCORE,
+	PRODUCER_KERNEL,
+};
+
+/** What a core holds, as far as its segments tell: core_notes.h says how that is told. */
+enum core_content {
+	CONTENT_UNKNOWN,
+	CONTENT_FULL, /**< the pages of its files too: needs no module files */
+	CONTENT_HEAP, /**< the writable memory, but not the unchanged pages of its files */
+	CONTENT_MINI, /**< little more than stacks: no managed heap can be expected */
+};
+
+/** What became of a module file whose bytes a core lacks. */
+enum target_file_state {
+	TARGET_FILE_NONE,       /**< no file of that name is mapped, or files are not to be used */
+	TARGET_FILE_MATCHED,    /**< what the core holds of it says that it is the one */
+	TARGET_FILE_UNVERIFIED, /**< used; the core holds nothing of it to compare with */
+	TARGET_FILE_MISMATCH,   /**< another file: not used */
+	TARGET_FILE_MISSING,    /**< it cannot be opened */
+	TARGET_FILE_NOT_REGULAR,
+	TARGET_FILE_REJECTED, /**< by target_reject_file(): not used any more */
+};
+
+/** A file mapped into the target (NT_FILE; /proc/PID/maps). */
+struct target_mapping {
+	uint64_t start, end;
+	uint64_t offset; /**< of start in the file, bytes */
+	char *path;
+};
+
+/** An ELF image of the dynamic linker's list; the executable first. */
+struct target_module {
+	uint64_t base;    /**< load bias: link_map.l_addr */
+	uint64_t dynamic; /**< address of its .dynamic: link_map.l_ld */
+	char *path;       /**< "" for the executable when its name is unknown */
+};
+
+/** Registers in the order of struct user_regs_struct (x86-64). */
+enum target_register {
+	REGISTER_R15,
+	REGISTER_R14,
+	REGISTER_R13,
+	REGISTER_R12,
+	REGISTER_RBP,
+	REGISTER_RBX,
+	REGISTER_R11,
+	REGISTER_R10,
+	REGISTER_R9,
+	REGISTER_R8,
+	REGISTER_RAX,
+	REGISTER_RCX,
+	REGISTER_RDX,
+	REGISTER_RSI,
+	REGISTER_RDI,
+	REGISTER_ORIG_RAX,
+	REGISTER_RIP,
+	REGISTER_CS,
+	REGISTER_EFLAGS,
+	REGISTER_RSP,
+	REGISTER_SS,
+	REGISTER_FS_BASE,
+	REGISTER_GS_BASE,
+	REGISTER_DS,
+	REGISTER_ES,
+	REGISTER_FS,
+	REGISTER_GS,
+	REGISTER_COUNT
+};
+
+struct target_thread {
+	int32_t tid;
+	uint64_t registers[REGISTER_COUNT];
+};
+
+/** A stretch of memory that is in the core (PT_LOAD), or a mapping of a process. */
+struct target_range {
+	uint64_t start, end; /**< of the address space */
+	uint64_t captured;   /**< bytes from start on that the core holds */
+	uint32_t flags;      /**< PF_R, PF_W, PF_X */
+};
+
+/** What to open, and where missing bytes may come from. */
+struct target_options {
+	const char *sysroot; /**< folder below which module files are looked up, or NULL */
+	bool no_files;       /**< take no byte from module files */
+	uint64_t max_mem;    /**< bytes that an unpacked or copied target may take; 0 = no limit */
+	const char *
+		backend; /**< "file", "process", "debugger": a debugger's memory that way only; or NULL */
+};
+
+struct module_files;
+struct relocation_cache;
+
+/** A process or a core: its memory, modules, threads. */
+struct target {
+	enum target_kind kind;
+	struct memory *memory; /**< everything that can be read, file pages included */
+	struct memory *own;    /**< only what the core or process itself holds; owned by memory */
+	const char *route;     /**< how a debugger's memory is read, static; NULL: no debugger */
+	int pid;               /**< 0 = unknown */
+	char name[32];         /**< of the process, up to 15 bytes of its file's; "" = unknown */
+	bool is_64;
+	struct target_mapping *mappings; /**< ascending */
+	size_t mapping_count;
+	struct target_module *modules;
+	size_t module_count;
+	struct target_thread *threads;
+	size_t thread_count;
+	struct target_range *ranges; /**< ascending, not overlapping */
+	size_t range_count;
+	uint64_t auxv_phdr, auxv_phnum, auxv_entry, auxv_base; /**< 0 = unknown */
+	/* cores */
+	enum core_producer producer;
+	enum core_content content;
+	bool is_truncated;      /**< the file ends before its last segment does */
+	bool is_compressed;     /**< it was unpacked (.zst) */
+	uint64_t file_size;     /**< bytes on disk */
+	uint64_t unpacked_size; /**< bytes of the core itself; is file_size unless is_compressed */
+	uint64_t missing_bytes; /**< of segments, beyond the end of the file */
+	int signal;             /**< that ended the process, of the first NT_PRSTATUS; 0 = none */
+	/* processes */
+	double stopped_seconds;        /**< how long the process stood still while it was copied */
+	struct findings findings;      /**< also what clr and heap find */
+	struct target_options options; /**< as opened; backend is NULL */
+	char *sysroot;                 /**< what options.sysroot points to */
+	struct module_files *files;    /**< owned by memory; NULL: none are used */
+	struct relocation_cache *relocations;
+};
+
+/**
+ * Is @p path, by its first bytes, for target_open_core(): an ELF file of any kind (it names those
+ * that it refuses), or an ELF core packed with zstd?
+ */
+bool target_is_core(const char *path);
+
+/**
+ * Open an ELF core file.
+ *
+ * @param job For unpacking .zst; may be NULL.
+ * @param[out] ret To be given to target_destroy(); untouched on failure.
+ * @retval HD_OK also for truncated cores: a finding
+ * @retval HD_ERR_OS it cannot be read
+ * @retval HD_ERR_FORMAT its headers or notes lie
+ * @retval HD_ERR_UNSUPPORTED no core, 32 bits, another architecture, big-endian
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status target_open_core(const char *path, const struct target_options *options,
+					     struct job *job, struct target **ret,
+					     struct hd_error *err);
+
+/**
+ * Stop a process of this machine, copy what a heap walk needs (all writable private memory, up to
+ * options->max_mem) and let it go; a larger one stays stopped until target_destroy(), with a
+ * finding that says so.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_OS with what to do: no such process, no permission, traced by another
+ * @retval HD_ERR_UNSUPPORTED a 32-bit process
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status target_open_process(int pid, const struct target_options *options,
+						struct job *job, struct target **ret,
+						struct hd_error *err);
+
+struct hd_debugger;
+
+/**
+ * Make a target of what a debugger has: its core file, a process that it holds stopped on this
+ * machine, or else its callback behind a cache.  See <heapdump/debugger.h>.
+ */
+HD_NODISCARD enum hd_status target_open_debugger(const struct hd_debugger *debugger,
+						 const struct target_options *options,
+						 struct job *job, struct target **ret,
+						 struct hd_error *err);
+
+/**
+ * An empty target: no memory yet, nothing known.  What the openers of all kinds begin with.
+ *
+ * @return NULL when memory is exhausted.
+ */
+struct target *target_create(enum target_kind kind, const struct target_options *options);
+
+/** NULL is allowed. */
+void target_destroy(struct target *target);
+
+/** Fill modules from the link map (auxv), or from the mappings' names.  Called by the openers. */
+HD_NODISCARD enum hd_status target_load_modules(struct target *target, struct hd_error *err);
+
+/**
+ * Look up an exported symbol by the GNU hash table of @p module.
+ *
+ * @param[out] ret_address absolute; @param[out] ret_size st_size (may be NULL)
+ * @return false when there is none or the tables cannot be read
+ */
+bool target_symbol(const struct target *target, const struct target_module *module,
+		   const char *name, uint64_t *ret_address, uint64_t *ret_size);
+
+/**
+ * The pointer at @p address in @p module's data; when its page is not in the core, the file's
+ * bytes with the module's RELATIVE relocations (RELA, RELR) applied.
+ */
+bool target_module_pointer(const struct target *target, const struct target_module *module,
+			   uint64_t address, uint64_t *ret);
+
+/** Build-id of an ELF image (PT_NOTE) as lower-case hex; false when it cannot be read. */
+bool target_build_id(const struct target *target, const struct target_module *module, char *buf,
+		     size_t size);
+
+/**
+ * The state of the module file @p path (as in mappings), which is opened and compared if it was
+ * not yet.
+ */
+enum target_file_state target_file_state(const struct target *target, const char *path);
+
+/**
+ * Take no further byte from the file @p path: the caller found, for @p reason (one line), that it
+ * is not the one the target had.  Pointers into it stay good.  A finding.
+ */
+void target_reject_file(struct target *target, const char *path, const char *reason);
+
+/** The caller compared it by other means: an unverified file counts as matched from now on. */
+void target_confirm_file(struct target *target, const char *path);
+
+/**
+ * Add findings about the module files that were needed until now: missing, another build, not
+ * verified.  Call it on the target's own thread before the findings are shown; those that stand
+ * already are not repeated.
+ */
+void target_add_file_findings(struct target *target);
+
+/**
+ * Make the memory of the bytes of the files in target->mappings, each compared with what
+ * target->own holds of it before its first byte is used.  Both must not change afterwards.
+ *
+ * @return NULL when memory is exhausted.  Sets target->files.
+ */
+struct memory *target_module_files(struct target *target);
+
+/** The mapping that holds @p address, or NULL. */
+const struct target_mapping *target_mapping_at(const struct target *target, uint64_t address);
+
+/** Registers of a thread, or NULL. */
+const struct target_thread *target_thread(const struct target *target, int32_t tid);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_TESTS_LIVE_CHILD_H
+#define HEAPDUMP_TESTS_LIVE_CHILD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** What a child and the test see both. */
+struct child_board {
+	_Atomic uint64_t ticks;   /**< grows as long as the child runs */
+	_Atomic uint32_t signals; /**< of CHILD_SIGNAL that it got */
+	_Atomic bool is_ready;
+	_Atomic int other; /**< for the test's own use */
+	char message[512]; /**< same */
+};
+
+#define CHILD_SIGNAL (SIGRTMIN + 3)
+
+/** A child of the test: a copy of it, that counts until it is killed. */
+struct live_child {
+	pid_t pid;
+	struct child_board *board;
+};
+
+/**
+ * Fork a child with @p threads threads beside its first, that calls prepare(arg) before it counts.
+ */
+struct live_child child_start(unsigned int threads, void (*prepare)(void *arg), void *arg);
+
+/** Fork one that does nothing but run(board, arg), and wait until board->is_ready. */
+struct live_child child_fork(void (*run)(struct child_board *board, void *arg), void *arg);
+
+/** Kill it and wait for its end. */
+void child_end(struct live_child *child);
+
+/** Does it count? */
+bool child_is_running(const struct live_child *child);
+
+/** Letter of /proc/PID/status: R S D T t Z; '?' = no such process. */
+char child_state(pid_t pid);
+
+/** Can the pages of a huge mapping be told apart quickly (Linux 6.7), or is none expected? */
+bool child_can_be_opened(void);
+
+#endif

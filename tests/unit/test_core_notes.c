@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include <elf.h>
+
+#include "support/assert_more.h"
+#include "support/elf_maker.h"
+#include "support/suite.h"
+
+#define PAGE ((uint64_t)4096)
+#define BASE ((uint64_t)0x7f0000000000)
+
+static const uint8_t page[4096] = { 1 };
+
+/* Open what @p maker has, with a page of memory. */
+static struct target *open_with_page(struct elf_maker *maker)
+{
+	const struct target_options options = { .no_files = true };
+	elf_maker_load(maker, BASE, page, PAGE, PAGE, PF_R | PF_W);
+	struct target *target = elf_maker_open(maker, &options);
+	elf_maker_deinit(maker);
+	return target;
+}
+
+static void threads_have_their_registers(void)
+{
+	struct elf_maker maker;
+	uint64_t registers[REGISTER_COUNT];
+	for (uint64_t i = 0; i < REGISTER_COUNT; i++)
+		registers[i] = 0x1000 + i;
+	elf_maker_init(&maker);
+	elf_maker_thread(&maker, 100, registers, 11);
+	registers[REGISTER_RSP] = 0xabcd;
+	elf_maker_thread(&maker, -7, registers, 0);
+	struct target *target = open_with_page(&maker);
+	ASSERT_UINT(target->thread_count, 2);
+	CU_ASSERT(target->signal == 11);
+	const struct target_thread *thread = target_thread(target, 100);
+	REQUIRE(thread);
+	ASSERT_UINT(thread->registers[REGISTER_R15], 0x1000);
+	ASSERT_UINT(thread->registers[REGISTER_RIP], 0x1000 + 16);
+	ASSERT_UINT(thread->registers[REGISTER_FS_BASE], 0x1000 + 21);
+	thread = target_thread(target, -7);
+	REQUIRE(thread);
+	ASSERT_UINT(thread->registers[REGISTER_RSP], 0xabcd);
+	CU_ASSERT_PTR_NULL(target_thread(target, 5));
+	target_destroy(target);
+}
+
+static void process_and_auxv_are_taken(void)
+{
+	static const uint64_t auxv[][2] = {
+		{ AT_PHDR, 0x40 }, { AT_PHNUM, 13 }, { AT_ENTRY, 0x50 },
+		{ AT_BASE, 0x60 }, { AT_NULL, 0 },   { AT_PHDR, 0x99 }
+	};
+	struct elf_maker maker;
+	elf_maker_init(&maker);
+	elf_maker_process(&maker, 4711, "a-name-of-15-by", "");
+	elf_maker_auxv(&maker, auxv, 6);
+	struct target *target = open_with_page(&maker);
+	CU_ASSERT(target->pid == 4711);
+	ASSERT_TEXT(target->name, "a-name-of-15-by");
+	ASSERT_UINT(target->auxv_phdr, 0x40);
+	ASSERT_UINT(target->auxv_phnum, 13);
+	ASSERT_UINT(target->auxv_entry, 0x50);
+	ASSERT_UINT(target->auxv_base, 0x60);
+	target_destroy(target);
+}
+
+static void mapped_files_are_sorted_and_found(void)
+{
+	struct elf_maker maker;
+	elf_maker_init(&maker);
+	maker.file_unit = PAGE;
+	elf_maker_file(&maker, BASE + 4 * PAGE, BASE + 6 * PAGE, 3, "/b");
+	elf_maker_file(&maker, BASE, BASE + 2 * PAGE, 0, "/a");
+	struct target *target = open_with_page(&maker);
+	ASSERT_UINT(target->mapping_count, 2);
+	ASSERT_TEXT(target->mappings[0].path, "/a");
+	ASSERT_UINT(target->mappings[1].offset, 3 * PAGE);
+	CU_ASSERT(target_mapping_at(target, BASE) == &target->mappings[0]);
+	CU_ASSERT(target_mapping_at(target, BASE + 2 * PAGE - 1) == &target->mappings[0]);
+	CU_ASSERT_PTR_NULL(target_mapping_at(target, BASE + 2 * PAGE));
+	CU_ASSERT(target_mapping_at(target, BASE + 5 * PAGE) == &target->mappings[1]);
+	CU_ASSERT_PTR_NULL(target_mapping_at(target, BASE + 6 * PAGE));
+	CU_ASSERT_PTR_NULL(target_mapping_at(target, 0));
+	ASSERT_UINT(target->findings.count, 0);
+	target_destroy(target);
+}
+
+static void mapped_files_that_cannot_be_are_findings(void)
+{
+	struct elf_maker maker;
+	elf_maker_init(&maker);
+	maker.file_unit = PAGE;
+	elf_maker_file(&maker, BASE + PAGE, BASE, 0, "/ends-before-it-starts");
+	elf_maker_file(&maker, BASE, BASE + PAGE, UINT64_MAX / 2, "/offset-wraps");
+	elf_maker_file(&maker, BASE, BASE + 4 * PAGE, 0, "/a");
+	elf_maker_file(&maker, BASE + PAGE, BASE + 2 * PAGE, 0, "/inside");
+	elf_maker_file(&maker, BASE + 3 * PAGE, BASE + 6 * PAGE, 1, "/overlaps");
+	struct target *target = open_with_page(&maker);
+	CU_ASSERT(findings_has(&target->findings, "odd-note"));
+	ASSERT_UINT(target->mapping_count, 2);
+	ASSERT_TEXT(target->mappings[0].path, "/a");
+	ASSERT_TEXT(target->mappings[1].path, "/overlaps");
+	ASSERT_UINT(target->mappings[1].start, BASE + 4 * PAGE);
+	ASSERT_UINT(target->mappings[1].offset, 2 * PAGE);
+	target_destroy(target);
+}
+
+/* A note whose bytes are these. */
+static struct target *open_with_note(uint32_t type, const void *bytes, size_t size)
+{
+	struct elf_maker maker;
+	elf_maker_init(&maker);
+	elf_maker_note(&maker, "CORE", type, bytes, size);
+	return open_with_page(&maker);
+}
+
+static void notes_too_short_are_findings(void)
+{
+	static const uint32_t types[] = { NT_PRSTATUS, NT_PRPSINFO, NT_FILE };
+	static const uint8_t bytes[8];
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		struct target *target = open_with_note(types[i], bytes, sizeof(bytes));
+		CU_ASSERT(findings_has(&target->findings, "odd-note"));
+		ASSERT_UINT(target->thread_count, 0);
+		ASSERT_UINT(target->mapping_count, 0);
+		target_destroy(target);
+		target = open_with_note(types[i], "", 0);
+		CU_ASSERT(findings_has(&target->findings, "odd-note"));
+		target_destroy(target);
+	}
+}
+
+static void counts_beyond_the_note_are_findings(void)
+{
+	struct {
+		uint64_t count, unit, row[3];
+		char path[8];
+	} files = { UINT64_MAX, 1, { BASE, BASE + PAGE, 0 }, "/a" };
+	struct target *target = open_with_note(NT_FILE, &files, sizeof(files));
+	CU_ASSERT(findings_has(&target->findings, "odd-note"));
+	ASSERT_UINT(target->mapping_count, 1);
+	target_destroy(target);
+	/* Rows for two, one path that does not end. */
+	files.count = 1;
+	memset(files.path, 'x', sizeof(files.path));
+	target = open_with_note(NT_FILE, &files, sizeof(files));
+	CU_ASSERT(findings_has(&target->findings, "odd-note"));
+	ASSERT_UINT(target->mapping_count, 0);
+	target_destroy(target);
+}
+
+static void a_note_larger_than_its_segment_ends_them(void)
+{
+	static const uint32_t lies[] = { 0xffffffff, 0x7fffffff, 400, 0xfffffffc };
+	for (size_t i = 0; i < 2 * sizeof(lies) / sizeof(lies[0]); i++) {
+		struct elf_maker maker;
+		elf_maker_init(&maker);
+		elf_maker_thread(&maker, 1, NULL, 0);
+		elf_maker_thread(&maker, 2, NULL, 0);
+		elf_maker_load(&maker, BASE, page, PAGE, PAGE, PF_R);
+		struct text core = elf_maker_build(&maker);
+		/* n_namesz and n_descsz of the second of two equal notes. */
+		size_t second = maker.notes_offset + maker.notes_size / 2 + i % 2 * 4;
+		memcpy(core.bytes + second, &lies[i / 2], sizeof(lies[0]));
+		struct target *target = NULL;
+		CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &target, NULL) ==
+				HD_OK);
+		REQUIRE(target);
+		ASSERT_UINT(target->thread_count, 1);
+		CU_ASSERT(findings_has(&target->findings, "odd-note"));
+		target_destroy(target);
+		text_deinit(&core);
+		elf_maker_deinit(&maker);
+	}
+}
+
+static void the_producer_shows_in_the_notes(void)
+{
+	static const uint8_t info[128];
+	struct elf_maker maker;
+	struct target *target;
+	elf_maker_init(&maker);
+	elf_maker_process(&maker, 1, "dotnet", "");
+	elf_maker_thread(&maker, 1, NULL, 0);
+	target = open_with_page(&maker);
+	ASSERT_UINT(target->producer, PRODUCER_CREATEDUMP);
+	target_destroy(target);
+
+	elf_maker_init(&maker);
+	elf_maker_process(&maker, 1, "dotnet", "dotnet a.dll");
+	elf_maker_thread(&maker, 1, NULL, 0);
+	elf_maker_note(&maker, "LINUX", NT_X86_XSTATE, info, sizeof(info));
+	elf_maker_note(&maker, "GDB", 0xff000000, "<target/>", 10);
+	target = open_with_page(&maker);
+	ASSERT_UINT(target->producer, PRODUCER_GCORE);
+	target_destroy(target);
+
+	elf_maker_init(&maker);
+	elf_maker_thread(&maker, 1, NULL, 6);
+	elf_maker_process(&maker, 1, "dotnet", "dotnet a.dll");
+	elf_maker_note(&maker, "CORE", NT_SIGINFO, info, sizeof(info));
+	target = open_with_page(&maker);
+	ASSERT_UINT(target->producer, PRODUCER_KERNEL);
+	target_destroy(target);
+
+	elf_maker_init(&maker);
+	target = open_with_page(&maker);
+	ASSERT_UINT(target->producer, PRODUCER_UNKNOWN);
+	target_destroy(target);
+}
+
+/* A core with a file of 20 pages, of which some are captured, and memory of its own. */
+static enum core_content content_with(uint64_t file_pages, uint64_t heap_size, uint64_t stack)
+{
+	static const uint8_t zeros[1 << 20];
+	struct elf_maker maker;
+	uint64_t registers[REGISTER_COUNT] = { 0 };
+	elf_maker_init(&maker);
+	registers[REGISTER_RSP] = stack;
+	elf_maker_thread(&maker, 1, registers, 0);
+	elf_maker_file(&maker, BASE + 64 * PAGE, BASE + 84 * PAGE, 0, "/a");
+	elf_maker_load(&maker, BASE + 64 * PAGE, zeros, file_pages * PAGE, 20 * PAGE, PF_R | PF_X);
+	elf_maker_load(&maker, BASE + 128 * PAGE, zeros, heap_size, heap_size, PF_R | PF_W);
+	struct target *target = open_with_page(&maker);
+	enum core_content content = target->content;
+	target_destroy(target);
+	return content;
+}
+
+static void the_content_shows_in_the_segments(void)
+{
+	uint64_t heap = BASE + 128 * PAGE;
+	ASSERT_UINT(content_with(20, 1 << 20, 0), CONTENT_FULL);
+	ASSERT_UINT(content_with(18, 1 << 20, 0), CONTENT_FULL);
+	ASSERT_UINT(content_with(2, 1 << 20, 0), CONTENT_HEAP);
+	ASSERT_UINT(content_with(2, 1 << 16, 0), CONTENT_MINI);
+	/* A stack may be long in any dump. */
+	ASSERT_UINT(content_with(2, 1 << 20, heap + 8), CONTENT_MINI);
+}
+
+#define TEST(name)          \
+	{                   \
+#name, name \
+	}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		TEST(threads_have_their_registers),
+		TEST(process_and_auxv_are_taken),
+		TEST(mapped_files_are_sorted_and_found),
+		TEST(mapped_files_that_cannot_be_are_findings),
+		TEST(notes_too_short_are_findings),
+		TEST(counts_beyond_the_note_are_findings),
+		TEST(a_note_larger_than_its_segment_ends_them),
+		TEST(the_producer_shows_in_the_notes),
+		TEST(the_content_shows_in_the_segments),
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { .pName = "core_notes", .pTests = tests }, CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}

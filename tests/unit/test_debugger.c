@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <heapdump/debugger.h>
+
+#include "support/assert_more.h"
+#include "support/elf_maker.h"
+#include "support/live_child.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+#define BASE UINT64_C(0x7f1200000000)
+#define SIZE ((size_t)0x20000)
+
+/* What a debugger shows: a buffer at BASE, or a process. */
+struct shown {
+	uint8_t bytes[SIZE];
+	pid_t pid;
+	unsigned int calls;
+	size_t claim; /* to be returned in place of the truth; 0 = the truth */
+};
+
+static struct shown shown;
+
+static size_t read_shown(void *arg, uint64_t address, void *buf, size_t size)
+{
+	struct shown *from = arg;
+	from->calls++;
+	if (from->claim)
+		return from->claim;
+	if (from->pid) {
+		struct iovec local = { buf, size }, remote = { (void *)(uintptr_t)address, size };
+		ssize_t got = process_vm_readv(from->pid, &local, 1, &remote, 1, 0);
+		return got > 0 ? (size_t)got : 0;
+	}
+	if (address < BASE || address >= BASE + SIZE)
+		return 0;
+	size_t left = (size_t)(BASE + SIZE - address), piece = left < size ? left : size;
+	memcpy(buf, from->bytes + (address - BASE), piece);
+	return piece;
+}
+
+static struct hd_debugger make_debugger(void)
+{
+	memset(&shown, 0, sizeof(shown));
+	for (size_t i = 0; i < SIZE; i++)
+		shown.bytes[i] = (uint8_t)(i * 7 + i / 256);
+	return (struct hd_debugger){
+		.struct_size = sizeof(struct hd_debugger),
+		.arg = &shown,
+		.read = read_shown,
+		.stack_pointer = BASE + 0x1000,
+	};
+}
+
+static struct target *open_debugger(const struct hd_debugger *debugger, const char *backend,
+				    enum hd_status expected, const char *part)
+{
+	const struct target_options options = { .backend = backend };
+	struct target *target = NULL;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(target_open_debugger(debugger, &options, NULL, &target, &err), expected);
+	ASSERT_UINT(err.status, expected);
+	if (!strstr(err.message, part))
+		ASSERT_TEXT(err.message, part);
+	return target;
+}
+
+static void callback_is_read_through_a_cache(void)
+{
+	struct hd_debugger debugger = make_debugger();
+	debugger.pid = 42;
+	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	ASSERT_UINT(target->kind, TARGET_DEBUGGER);
+	ASSERT_TEXT(target->route, "the debugger");
+	ASSERT_UINT((uint64_t)target->pid, 42);
+	CU_ASSERT_PTR_EQUAL(target->own, target->memory);
+	uint8_t buf[300];
+	unsigned int before = shown.calls;
+	for (uint64_t at = BASE; at + sizeof(buf) <= BASE + SIZE; at += 97) {
+		CU_ASSERT(memory_read(target->memory, at, buf, sizeof(buf)));
+		ASSERT_UINT((uint64_t)memcmp(buf, shown.bytes + (at - BASE), sizeof(buf)), 0);
+	}
+	ASSERT_UINT(shown.calls - before, SIZE >> 14);
+	ASSERT_UINT(memory_prefix(target->memory, BASE + SIZE - 5, buf, 100), 5);
+	ASSERT_UINT(memory_prefix(target->memory, BASE + SIZE, buf, 100), 0);
+	target_destroy(target);
+}
+
+static void callback_that_claims_too_much(void)
+{
+	struct hd_debugger debugger = make_debugger();
+	struct target *target = open_debugger(&debugger, "debugger", HD_OK, "");
+	REQUIRE(target);
+	shown.claim = SIZE_MAX;
+	uint8_t buf[100];
+	CU_ASSERT(memory_prefix(target->memory, BASE, buf, sizeof(buf)) <= sizeof(buf));
+	target_destroy(target);
+}
+
+static void wrong_use(void)
+{
+	struct hd_debugger debugger = make_debugger();
+	debugger.struct_size = 8;
+	open_debugger(&debugger, NULL, HD_ERR_ARGUMENT, "struct hd_debugger");
+	debugger = make_debugger();
+	debugger.read = NULL;
+	open_debugger(&debugger, NULL, HD_ERR_ARGUMENT, "nothing to read");
+	open_debugger(&debugger, "debugger", HD_ERR_ARGUMENT, "nothing to read");
+	debugger = make_debugger();
+	open_debugger(&debugger, "file", HD_ERR_ARGUMENT, "no core file");
+	open_debugger(&debugger, "process", HD_ERR_ARGUMENT, "no process stopped on this machine");
+}
+
+static void modules_of_the_debugger(void)
+{
+	struct hd_debugger debugger = make_debugger();
+	const struct image_symbol symbol = { "the_symbol", 0x1230, 8 };
+	const struct image_spec spec = {
+		.base = BASE + 0x4000,
+		.soname = "libx.so",
+		.symbols = &symbol,
+		.symbol_count = 1,
+	};
+	struct text image = image_make(&spec, true);
+	CU_ASSERT_FATAL(image.size < SIZE - 0x4000);
+	memcpy(shown.bytes + 0x4000, image.bytes, image.size);
+	const struct hd_debugger_module modules[] = {
+		{ "/bin/nothing", 0x1000 },
+		{ "/lib/no-elf.so", BASE },
+		{ NULL, BASE + 0x4000 },
+		{ "/lib/libx.so", BASE + 0x4000 },
+		{ "/lib/end.so", BASE + SIZE - 32 },
+		{ "/lib/top.so", UINT64_MAX - 8 },
+	};
+	debugger.modules = modules;
+	debugger.module_count = sizeof(modules) / sizeof(modules[0]);
+	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	ASSERT_UINT_FATAL(target->module_count, 1);
+	ASSERT_TEXT(target->modules[0].path, "/lib/libx.so");
+	ASSERT_UINT(target->modules[0].base, BASE + 0x4000);
+	ASSERT_UINT(target->modules[0].dynamic, BASE + 0x4000 + IMAGE_DYNAMIC);
+	uint64_t address = 0;
+	CU_ASSERT(target_symbol(target, &target->modules[0], "the_symbol", &address, NULL));
+	ASSERT_UINT(address, BASE + 0x4000 + 0x1230);
+	target_destroy(target);
+	/* Whatever its header says. */
+	for (size_t i = 0; i < 0x200; i++) {
+		uint8_t saved = shown.bytes[0x4000 + i];
+		shown.bytes[0x4000 + i] = (uint8_t)~saved;
+		target_destroy(open_debugger(&debugger, NULL, HD_OK, ""));
+		shown.bytes[0x4000 + i] = saved;
+	}
+	text_deinit(&image);
+}
+
+/* The process of a child, as a debugger that has it stopped shows it. */
+static struct hd_debugger show_child(const struct live_child *child)
+{
+	struct hd_debugger debugger = make_debugger();
+	shown.pid = child->pid;
+	debugger.pid = child->pid;
+	debugger.is_local = 1;
+	debugger.stack_pointer = (uintptr_t)shown.bytes + 0x1000;
+	return debugger;
+}
+
+static void local_process_is_read_past_the_debugger(void)
+{
+	(void)make_debugger();
+	struct live_child child = child_start(0, NULL, NULL);
+	struct hd_debugger debugger = show_child(&child);
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		struct target *target =
+			open_debugger(&debugger, turn ? "process" : NULL, HD_OK, "");
+		REQUIRE(target);
+		ASSERT_UINT(target->kind, TARGET_PROCESS);
+		ASSERT_TEXT(target->route, "the process, past the debugger");
+		ASSERT_TEXT(target->name, "test_debugger");
+		unsigned int before = shown.calls;
+		uint8_t buf[64];
+		CU_ASSERT(memory_read(target->memory, (uintptr_t)shown.bytes, buf, sizeof(buf)));
+		ASSERT_UINT((uint64_t)memcmp(buf, shown.bytes, sizeof(buf)), 0);
+		ASSERT_UINT(shown.calls, before);
+		CU_ASSERT(target->module_count > 1 && target->mapping_count > 4);
+		CU_ASSERT(target->auxv_phdr != 0);
+		ASSERT_UINT(target->findings.count, 0);
+		target_destroy(target);
+		CU_ASSERT(child_is_running(&child));
+	}
+	struct target *target = open_debugger(&debugger, "debugger", HD_OK, "");
+	REQUIRE(target);
+	ASSERT_UINT(target->kind, TARGET_DEBUGGER);
+	target_destroy(target);
+	child_end(&child);
+}
+
+static void other_bytes_step_down_to_the_debugger(void)
+{
+	(void)make_debugger();
+	struct live_child child = child_start(0, NULL, NULL);
+	struct hd_debugger debugger = show_child(&child);
+	/* A record of the past, or another process of the same number. */
+	shown.pid = 0;
+	debugger.stack_pointer = BASE + 0x1000;
+	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	ASSERT_TEXT(target->route, "the debugger");
+	target_destroy(target);
+	open_debugger(&debugger, "process", HD_ERR_ARGUMENT, "is not what the debugger shows");
+	/* The stack is there, with other bytes. */
+	shown.pid = child.pid;
+	debugger.stack_pointer = (uintptr_t)shown.bytes + 0x1000;
+	debugger.arg = &shown;
+	shown.claim = 64; /* claims to have read what it has not written */
+	open_debugger(&debugger, "process", HD_ERR_ARGUMENT, "is not what the debugger shows");
+	shown.claim = 0;
+	debugger.stack_pointer = 0;
+	open_debugger(&debugger, "process", HD_ERR_ARGUMENT, "cannot be compared");
+	target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	ASSERT_TEXT(target->route, "the debugger");
+	target_destroy(target);
+	debugger.pid = 0;
+	target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	ASSERT_TEXT(target->route, "the debugger");
+	target_destroy(target);
+	child_end(&child);
+}
+
+/* A core with the first half of the shown bytes. */
+static char core_path[64];
+
+static void write_core(void)
+{
+	struct elf_maker maker;
+	elf_maker_init(&maker);
+	elf_maker_load(&maker, BASE, shown.bytes, SIZE / 2, SIZE, PF_R | PF_W);
+	elf_maker_thread(&maker, 42, NULL, 6);
+	struct text core = elf_maker_build(&maker);
+	(void)snprintf(core_path, sizeof(core_path), "/tmp/heapdump-test-%d.core", (int)getpid());
+	CU_ASSERT_FATAL(write_file(core_path, core.bytes, core.size));
+	text_deinit(&core);
+	elf_maker_deinit(&maker);
+}
+
+static void core_comes_first(void)
+{
+	struct hd_debugger debugger = make_debugger();
+	write_core();
+	debugger.core = core_path;
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		struct target *target = open_debugger(&debugger, turn ? "file" : NULL, HD_OK, "");
+		REQUIRE(target);
+		ASSERT_UINT(target->kind, TARGET_CORE);
+		ASSERT_TEXT(target->route, "the core file, then the debugger");
+		ASSERT_UINT(target->thread_count, 1);
+		unsigned int before = shown.calls;
+		uint8_t buf[256];
+		CU_ASSERT(memory_read(target->memory, BASE + 0x2000, buf, sizeof(buf)));
+		ASSERT_UINT((uint64_t)memcmp(buf, shown.bytes + 0x2000, sizeof(buf)), 0);
+		ASSERT_UINT(shown.calls, before);
+		/* What the core lacks. */
+		CU_ASSERT(memory_read(target->memory, BASE + SIZE / 2 - 100, buf, sizeof(buf)));
+		ASSERT_UINT((uint64_t)memcmp(buf, shown.bytes + SIZE / 2 - 100, sizeof(buf)), 0);
+		CU_ASSERT(shown.calls > before);
+		CU_ASSERT_FALSE(memory_read(target->own, BASE + SIZE / 2, buf, 1));
+		target_destroy(target);
+	}
+	debugger.read = NULL;
+	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	ASSERT_TEXT(target->route, "the core file");
+	target_destroy(target);
+	(void)unlink(core_path);
+}
+
+static void core_that_the_debugger_does_not_show(void)
+{
+	struct hd_debugger debugger = make_debugger();
+	write_core();
+	debugger.core = core_path;
+	shown.bytes[0x1010] ^= 1;
+	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	ASSERT_TEXT(target->route, "the debugger");
+	CU_ASSERT(findings_has(&target->findings, "core-not-used"));
+	target_destroy(target);
+	open_debugger(&debugger, "file", HD_ERR_FORMAT, "is not what the debugger shows");
+	(void)unlink(core_path);
+	/* None at all. */
+	target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	CU_ASSERT(findings_has(&target->findings, "core-not-used"));
+	target_destroy(target);
+	open_debugger(&debugger, "file", HD_ERR_OS, core_path);
+	debugger.read = NULL;
+	open_debugger(&debugger, NULL, HD_ERR_OS, core_path);
+}
+
+static void memory_may_be_exhausted(void)
+{
+	struct hd_debugger debugger = make_debugger();
+	write_core();
+	for (unsigned int route = 0; route < 2; route++) {
+		debugger.core = route ? core_path : NULL;
+		uint64_t nth = 0;
+		bool failed = true;
+		while (failed && ++nth < 500) {
+			struct target *target = NULL;
+			struct hd_error err = { 0 };
+			alloc_fail_at(nth);
+			enum hd_status status =
+				target_open_debugger(&debugger, NULL, NULL, &target, &err);
+			failed = alloc_calls() >= nth;
+			alloc_fail_at(0);
+			CU_ASSERT(status == HD_OK || (failed && status == HD_ERR_NOMEM));
+			target_destroy(target);
+		}
+		CU_ASSERT(nth > 2 && nth < 500);
+	}
+	(void)unlink(core_path);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "callback_is_read_through_a_cache", callback_is_read_through_a_cache },
+		{ "callback_that_claims_too_much", callback_that_claims_too_much },
+		{ "wrong_use", wrong_use },
+		{ "modules_of_the_debugger", modules_of_the_debugger },
+		{ "local_process_is_read_past_the_debugger",
+		  local_process_is_read_past_the_debugger },
+		{ "other_bytes_step_down_to_the_debugger", other_bytes_step_down_to_the_debugger },
+		{ "core_comes_first", core_comes_first },
+		{ "core_that_the_debugger_does_not_show", core_that_the_debugger_does_not_show },
+		{ "memory_may_be_exhausted", memory_may_be_exhausted },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "debugger", NULL, NULL, NULL, NULL, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
