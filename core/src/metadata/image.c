@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "metadata/image.h"
+
+/*
+ * Headers of a PE image (PE/COFF specification; ECMA-335 II.25): DOS header, at 60 the offset of
+ * "PE\0\0" with the COFF header, optional header with its data directories, section table.
+ */
+#define DOS_SIGNATURE     0x5a4du
+#define DOS_PE_OFFSET     60u
+#define PE_OFFSET_MAX     0x10000000u
+#define PE_SIGNATURE      0x00004550u
+#define SECTION_SIZE      40u
+#define CLI_DIRECTORY     14u
+#define CLI_METADATA      8u /* of the CLI header: RVA, size */
+#define OPTIONAL_HEADER   24u
+#define OFFSET_IMAGE_SIZE 56u
+#define PE32_DIRECTORIES  96u
+#define PE64_DIRECTORIES  112u
+
+struct headers {
+	struct memory *memory;
+	uint64_t base;
+	uint64_t sections; /* address of the section table */
+	unsigned int section_count;
+	bool is_mapped;
+	uint32_t image_size;
+};
+
+/* Address of [rva, rva + size). */
+static bool locate(const struct headers *headers, uint32_t rva, uint32_t size, uint64_t *ret)
+{
+	if (headers->is_mapped) {
+		*ret = headers->base + rva;
+		return rva <= headers->image_size && size <= headers->image_size - rva;
+	}
+	for (unsigned int i = 0; i < headers->section_count; i++) {
+		uint8_t row[SECTION_SIZE];
+		if (!memory_read(headers->memory, headers->sections + (uint64_t)i * SECTION_SIZE,
+				 row, sizeof(row)))
+			return false;
+		uint32_t start = load_u32(row + 12), raw_size = load_u32(row + 16);
+		if (rva < start || rva - start >= raw_size)
+			continue;
+		*ret = headers->base + load_u32(row + 20) + (rva - start);
+		return size <= raw_size - (rva - start);
+	}
+	return false;
+}
+
+/* Read the headers; @p ret_directory gets the address of the CLI header's data directory. */
+static bool read_headers(struct headers *headers, struct image *image, uint64_t *ret_directory)
+{
+	struct memory *memory = headers->memory;
+	uint16_t signature, count, optional_size, magic;
+	uint32_t offset, pe_signature, directory_count;
+	if (!memory_u16(memory, headers->base, &signature) || signature != DOS_SIGNATURE ||
+	    !memory_u32(memory, headers->base + DOS_PE_OFFSET, &offset) || offset > PE_OFFSET_MAX)
+		return false;
+	uint64_t pe = headers->base + offset;
+	if (!memory_u32(memory, pe, &pe_signature) || pe_signature != PE_SIGNATURE ||
+	    !memory_u16(memory, pe + 6, &count) || !memory_u32(memory, pe + 8, &image->timestamp) ||
+	    !memory_u16(memory, pe + 20, &optional_size) ||
+	    !memory_u16(memory, pe + OPTIONAL_HEADER, &magic) ||
+	    !memory_u32(memory, pe + OPTIONAL_HEADER + OFFSET_IMAGE_SIZE, &image->image_size) ||
+	    (magic != 0x10b && magic != 0x20b))
+		return false;
+	headers->image_size = image->image_size;
+	headers->section_count = count;
+	headers->sections = pe + OPTIONAL_HEADER + optional_size;
+	uint64_t directory =
+		pe + OPTIONAL_HEADER + (magic == 0x20b ? PE64_DIRECTORIES : PE32_DIRECTORIES);
+	*ret_directory = directory + (uint64_t)CLI_DIRECTORY * 8;
+	return memory_u32(memory, directory - 4, &directory_count) &&
+	       directory_count > CLI_DIRECTORY;
+}
+
+bool image_find_metadata(struct memory *memory, uint64_t base, bool is_mapped, struct image *ret)
+{
+	struct headers headers = { .memory = memory, .base = base, .is_mapped = is_mapped };
+	struct image image = { .is_mapped = is_mapped };
+	uint64_t directory, cli;
+	uint32_t cli_rva, rva;
+	if (!read_headers(&headers, &image, &directory) ||
+	    !memory_u32(memory, directory, &cli_rva) || !cli_rva ||
+	    !locate(&headers, cli_rva, CLI_METADATA + 8, &cli) ||
+	    !memory_u32(memory, cli + CLI_METADATA, &rva) ||
+	    !memory_u32(memory, cli + CLI_METADATA + 4, &image.metadata_size) ||
+	    !locate(&headers, rva, image.metadata_size, &image.metadata))
+		return false;
+	*ret = image;
+	return true;
+}
+
+bool image_locate(struct memory *memory, uint64_t base, bool is_mapped, uint32_t rva, uint32_t size,
+		  uint64_t *ret)
+{
+	struct headers headers = { .memory = memory, .base = base, .is_mapped = is_mapped };
+	struct image image = { 0 };
+	uint64_t directory;
+	return read_headers(&headers, &image, &directory) && locate(&headers, rva, size, ret);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_METADATA_IMAGE_H
+#define HEAPDUMP_SRC_METADATA_IMAGE_H
+
+#include "mem/memory.h"
+
+/** What the headers of a PE image say. */
+struct image {
+	uint64_t metadata;      /**< address of the metadata root */
+	uint32_t metadata_size; /**< bytes */
+	uint32_t timestamp;     /**< COFF TimeDateStamp */
+	uint32_t image_size;    /**< OptionalHeader.SizeOfImage */
+	bool is_mapped;
+};
+
+/**
+ * Find the CLI metadata of the PE image at @p base.
+ *
+ * @param is_mapped Sections lie at their RVAs; otherwise as in the file.
+ * @return false when it is no such image or its headers cannot be read
+ */
+bool image_find_metadata(struct memory *memory, uint64_t base, bool is_mapped, struct image *ret);
+
+/** Address of @p size bytes at @p rva in that image, or false. */
+bool image_locate(struct memory *memory, uint64_t base, bool is_mapped, uint32_t rva, uint32_t size,
+		  uint64_t *ret);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_METADATA_METADATA_H
+#define HEAPDUMP_SRC_METADATA_METADATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+
+/** Tables of ECMA-335 II.22 that are read. */
+enum md_table {
+	MD_MODULE = 0x00,
+	MD_TYPE_REF = 0x01,
+	MD_TYPE_DEF = 0x02,
+	MD_FIELD_PTR = 0x03,
+	MD_FIELD = 0x04,
+	MD_METHOD_PTR = 0x05,
+	MD_METHOD = 0x06,
+	MD_PARAM = 0x08,
+	MD_MEMBER_REF = 0x0a,
+	MD_CONSTANT = 0x0b,
+	MD_CUSTOM_ATTRIBUTE = 0x0c,
+	MD_TYPE_SPEC = 0x1b,
+	MD_ASSEMBLY = 0x20,
+	MD_ASSEMBLY_REF = 0x23,
+	MD_EXPORTED_TYPE = 0x27,
+	MD_NESTED_CLASS = 0x29,
+	MD_GENERIC_PARAM = 0x2a,
+	MD_TABLE_COUNT = 64
+};
+
+#define MD_COLUMNS_MAX 9u
+
+/** The metadata of one module, over bytes that it owns.  Every access is bounded. */
+struct metadata {
+	uint8_t *bytes;
+	uint32_t size;
+	struct {
+		uint32_t rows;
+		uint32_t offset; /**< of row 1 in bytes */
+		uint16_t row_size;
+		uint8_t columns;
+		uint8_t widths[MD_COLUMNS_MAX];
+	} tables[MD_TABLE_COUNT];
+	struct {
+		uint32_t offset, size;
+	} strings, blobs, guids;
+	bool has_pointer_tables; /**< stream #-: FieldPtr and MethodPtr tables are in use */
+	uint32_t *enclosing;     /**< by TypeDef RID: RID of the enclosing type, 0 = none */
+};
+
+/**
+ * Read a metadata root ("BSJB", ECMA-335 II.24).
+ *
+ * @param bytes Owned from now on (mem_free()), also on failure.
+ * @param[out] ret To be given to metadata_destroy(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_FORMAT
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status metadata_create(uint8_t *bytes, uint32_t size, struct metadata **ret,
+					    struct hd_error *err);
+/** NULL is allowed. */
+void metadata_destroy(struct metadata *metadata);
+
+/** Column @p column (from 0, in the order of II.22) of row @p rid (from 1); 0 outside the table. */
+uint32_t metadata_column(const struct metadata *metadata, enum md_table table, uint32_t rid,
+			 unsigned int column);
+/** A string of #Strings; "" when out of bounds.  Borrowed; may hold any bytes but NUL. */
+const char *metadata_string(const struct metadata *metadata, uint32_t index);
+/** A blob of #Blob; *ret_size is 0 when out of bounds. */
+const uint8_t *metadata_blob(const struct metadata *metadata, uint32_t index, uint32_t *ret_size);
+/** The module version id (16 bytes), or NULL. */
+const uint8_t *metadata_mvid(const struct metadata *metadata);
+/** RID of the type that TypeDef @p rid is nested in, or 0. */
+uint32_t metadata_enclosing(const struct metadata *metadata, uint32_t rid);
+/**
+ * TypeDef RID that owns Field or MethodDef @p rid; 0 = none.  Cost: a binary search; with pointer
+ * tables linear.
+ */
+uint32_t metadata_owner(const struct metadata *metadata, enum md_table table, uint32_t rid);
+/**
+ * Fields (MD_FIELD) or methods (MD_METHOD) of TypeDef @p type: list positions from the returned
+ * one to *@p ret_end, to be given to metadata_member().
+ */
+uint32_t metadata_members(const struct metadata *metadata, enum md_table table, uint32_t type,
+			  uint32_t *ret_end);
+/** RID of the field or method at a list position; 0 outside. */
+uint32_t metadata_member(const struct metadata *metadata, enum md_table table, uint32_t position);
+/**
+ * First row of @p table, sorted by @p column, whose column is not below @p key; rows + 1 when all
+ * are.  In a table that is not sorted the answer is any row.
+ */
+uint32_t metadata_search(const struct metadata *metadata, enum md_table table, unsigned int column,
+			 uint32_t key);
+
+/** Read a compressed number (II.23.2) from [*@p at, @p end) and move on; false when it is cut. */
+bool metadata_compressed(const uint8_t **at, const uint8_t *end, uint32_t *ret);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "metadata/image.h"
+#include "support/assert_more.h"
+#include "support/fake_memory.h"
+#include "support/metadata_maker.h"
+#include "support/suite.h"
+
+#define BASE ((uint64_t)0x7000 << 24)
+
+static const uint8_t content[] = "metadata stand here";
+
+static uint32_t make(struct fake_memory *memory, const struct image_kind *kind)
+{
+	uint32_t size;
+	uint8_t *bytes = maker_image(kind, content, sizeof(content), &size);
+	fake_memory_init(memory);
+	fake_map(memory, BASE, size);
+	fake_poke(memory, BASE, bytes, size);
+	free(bytes);
+	return size;
+}
+
+static void check(const struct image_kind *kind)
+{
+	struct fake_memory memory;
+	uint32_t size = make(&memory, kind);
+	struct image image = { 0 };
+	CU_ASSERT(image_find_metadata(&memory.memory, BASE, kind->is_mapped, &image));
+	ASSERT_UINT(image.metadata_size, sizeof(content));
+	ASSERT_UINT(image.timestamp, 0x5eed5eed);
+	ASSERT_UINT(image.image_size, 0x2000 + 72 + sizeof(content));
+	ASSERT_UINT(image.is_mapped, kind->is_mapped);
+	uint8_t read[sizeof(content)] = { 0 };
+	CU_ASSERT(memory_read(&memory.memory, image.metadata, read, sizeof(read)));
+	CU_ASSERT(memcmp(read, content, sizeof(read)) == 0);
+	uint64_t address = 0;
+	CU_ASSERT(image_locate(&memory.memory, BASE, kind->is_mapped, 0x2000 + 72, 4, &address));
+	ASSERT_UINT(address, image.metadata);
+	CU_ASSERT(
+		!image_locate(&memory.memory, BASE, kind->is_mapped, 0x2000 + 72, size, &address));
+	CU_ASSERT(!image_locate(&memory.memory, BASE, kind->is_mapped, 0xfffffff0, 4, &address));
+	fake_memory_deinit(&memory);
+}
+
+static void test_kinds(void)
+{
+	check(&(struct image_kind){ .is_mapped = true });
+	check(&(struct image_kind){ .is_mapped = false });
+	check(&(struct image_kind){ .is_mapped = true, .is_pe32 = true });
+	check(&(struct image_kind){ .is_mapped = false, .is_pe32 = true });
+}
+
+/* The wrong way to look at it finds nothing, or nothing outside the image. */
+static void test_wrong_layout(void)
+{
+	struct fake_memory memory;
+	struct image image;
+	make(&memory, &(struct image_kind){ .is_mapped = false });
+	if (image_find_metadata(&memory.memory, BASE, true, &image))
+		CU_ASSERT(image.metadata < BASE + image.image_size);
+	fake_memory_deinit(&memory);
+}
+
+/* Each byte of the headers gone, each word another: no more than a false. */
+static void test_damage(void)
+{
+	static const uint32_t values[] = { 0, 0x7fffffff, 0xffffffff, 0x80000000 };
+	const struct image_kind kind = { .is_mapped = false };
+	struct fake_memory memory;
+	struct image image;
+	uint32_t size = make(&memory, &kind);
+	uint8_t *bytes = calloc(size, 1);
+	REQUIRE(bytes);
+	CU_ASSERT(memory_read(&memory.memory, BASE, bytes, size));
+	fake_memory_deinit(&memory);
+	for (uint32_t cut = 0; cut < 0x400; cut++) {
+		fake_memory_init(&memory);
+		fake_map(&memory, BASE, cut + 1);
+		fake_poke(&memory, BASE, bytes, cut + 1);
+		CU_ASSERT(!image_find_metadata(&memory.memory, BASE, false, &image));
+		fake_memory_deinit(&memory);
+	}
+	make(&memory, &kind);
+	for (uint32_t offset = 0; offset < 0x440; offset++) {
+		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+			fake_poke_u32(&memory, BASE + offset, values[i]);
+			(void)image_find_metadata(&memory.memory, BASE, false, &image);
+			(void)image_find_metadata(&memory.memory, BASE, true, &image);
+			fake_poke(&memory, BASE + offset, bytes + offset, 4);
+		}
+	}
+	CU_ASSERT(image_find_metadata(&memory.memory, BASE, false, &image));
+	CU_ASSERT(!image_find_metadata(&memory.memory, UINT64_MAX - 10, false, &image));
+	fake_memory_deinit(&memory);
+	free(bytes);
+}
+
+static CU_TestInfo tests[] = {
+	{ "metadata_is_found_in_images_of_all_kinds", test_kinds },
+	{ "the_wrong_layout_stays_inside", test_wrong_layout },
+	{ "damaged_headers_do_no_harm", test_damage },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	CU_SuiteInfo suites[] = {
+		{ "image", NULL, NULL, NULL, NULL, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
