@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/clr.h"
+
+#include "clr/descriptor.h"
+#include "clr/gc_vars.h"
+#include "clr/module.h"
+#include "clr/runtime.h"
+#include "clr/thread.h"
+#include "clr/type.h"
+#include "clr/type_lookup.h"
+#include "util/alloc.h"
+
+/* The last release whose heap was compared. */
+#define MAJOR_LAST 10u
+
+#define ADVICE_SYSROOT "give the folder with the runtime's files by --sysroot, or take a full dump"
+
+/* Without these no object can be read. */
+static const enum layout_field needed[] = { L_MT_FLAGS, L_MT_BASE_SIZE, L_MT_CLASS, L_MT_PARENT,
+					    L_CLASS_METHOD_TABLE };
+
+/* The descriptor, or NULL and a finding where a runtime that has one does not show it. */
+static enum hd_status read_descriptor(struct clr *clr, struct descriptor **ret,
+				      struct hd_error *err)
+{
+	*ret = NULL;
+	if (clr->descriptor_address == 0)
+		return HD_OK;
+	struct hd_error reason;
+	enum hd_status status =
+		descriptor_read(clr->target, clr->module, clr->descriptor_address, ret, &reason);
+	if (status == HD_ERR_NOMEM)
+		return fail_nomem(err);
+	clr->has_descriptor = status == HD_OK;
+	if (status == HD_OK)
+		return HD_OK;
+	bool is_known = layout_build_find(clr->build_id) != NULL;
+	findings_add(&clr->target->findings,
+		     status == HD_ERR_FAULT ? "no-descriptor" : "bad-descriptor",
+		     is_known ? NULL : ADVICE_SYSROOT, "%s: %s", reason.message,
+		     is_known ? "the offsets of this build are known, nothing is lost"
+			      : "offsets are those of its release's series");
+	return HD_OK;
+}
+
+static enum hd_status fill_layout(struct clr *clr, const struct descriptor *descriptor,
+				  struct hd_error *err)
+{
+	layout_init(&clr->layout);
+	if (descriptor)
+		descriptor_fill(descriptor, &clr->layout);
+	bool is_known = layout_build_find(clr->build_id) != NULL;
+	layout_fill(&clr->layout, clr->major, is_known ? ORIGIN_BUILD : ORIGIN_SERIES);
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (!layout_has(&clr->layout, needed[i])) {
+			return fail(err, HD_ERR_UNSUPPORTED, clr->descriptor_address,
+				    "this runtime (.NET %s, build-id %s) is not known, and its "
+				    "contract descriptor does not tell its layout: %s",
+				    *clr->version ? clr->version : "of unknown version",
+				    *clr->build_id ? clr->build_id : "unknown", ADVICE_SYSROOT);
+		}
+	}
+	struct findings *findings = &clr->target->findings;
+	if (clr->major > MAJOR_LAST) {
+		findings_add(findings, "newer-runtime", NULL,
+			     ".NET %s is newer than what was tried (%u): it is read by the names "
+			     "in its descriptor, and what that does not name is not known",
+			     clr->version, MAJOR_LAST);
+	} else if (!is_known && !descriptor) {
+		findings_add(findings, "unknown-build", ADVICE_SYSROOT,
+			     "the build %s of .NET %s is not known: offsets are those of its "
+			     "release's series and may differ",
+			     *clr->build_id ? clr->build_id : "without build-id", clr->version);
+	}
+	return HD_OK;
+}
+
+static enum hd_status open_tables(struct clr *clr, struct hd_error *err)
+{
+	TRY(type_table_create(clr, &clr->types, err));
+	return module_table_create(clr, &clr->modules, err);
+}
+
+static enum hd_status read_runtime(struct clr *clr, const struct descriptor *descriptor,
+				   struct hd_error *err)
+{
+	size_t gc_index = 0;
+	runtime_version(clr, descriptor);
+	TRY(fill_layout(clr, descriptor, err));
+	TRY(gc_vars_read(clr, &gc_index, err));
+	globals_read(clr, descriptor, gc_index);
+	if (clr->gc.structures_invalid != 0) {
+		findings_add(&clr->target->findings, "gc-in-progress",
+			     "take another dump when no GC runs",
+			     "a GC was moving objects when the dump was taken: parts of the heap "
+			     "cannot be walked, which is no damage");
+	}
+	TRY(thread_list_read(clr, err));
+	return open_tables(clr, err);
+}
+
+enum hd_status clr_open(struct target *target, struct job *job, struct clr **ret,
+			struct hd_error *err)
+{
+	(void)job; /* nothing here takes long */
+	struct clr *clr = mem_calloc(1, sizeof(*clr));
+	if (!clr)
+		return fail_nomem(err);
+	clr->target = target;
+	clr->memory = target->memory;
+	struct descriptor *descriptor = NULL;
+	enum hd_status status = runtime_find(clr, err);
+	if (status == HD_OK)
+		status = read_descriptor(clr, &descriptor, err);
+	if (status == HD_OK)
+		status = read_runtime(clr, descriptor, err);
+	descriptor_destroy(descriptor);
+	if (status != HD_OK) {
+		clr_destroy(clr);
+		return status;
+	}
+	*ret = clr;
+	return HD_OK;
+}
+
+void clr_destroy(struct clr *clr)
+{
+	if (!clr)
+		return;
+	type_lookup_destroy(clr->lookup);
+	type_table_destroy(clr->types);
+	module_table_destroy(clr->modules);
+	mem_free(clr->threads);
+	mem_free(clr);
+}
+
+/* Bytes of a LoaderAllocator in which the handle is looked for. */
+#define LOADER_ALLOCATOR_SIZE 4096u
+
+/*
+ * Handle -> LoaderAllocator object {scout, slots, ...} -> scout {address of the LoaderAllocator}
+ * (LoaderAllocator.cs, loaderallocator.hpp).
+ */
+static uint64_t loader_object_at(const struct clr *clr, uint64_t loader, uint64_t offset)
+{
+	uint64_t handle = 0, object = 0, scout = 0, back = 0;
+	if (!memory_u64(clr->memory, loader + offset, &handle) || (handle & ~(uint64_t)7) == 0 ||
+	    !memory_u64(clr->memory, handle & ~(uint64_t)7, &object) || object == 0 ||
+	    !memory_u64(clr->memory, object + 8, &scout) || scout == 0 ||
+	    !memory_u64(clr->memory, scout + 8, &back) || back != loader)
+		return 0;
+	return object;
+}
+
+uint64_t clr_loader_object(const struct clr *clr, uint64_t loader_allocator)
+{
+	if (layout_has(&clr->layout, L_LOADER_EXPOSED)) {
+		uint64_t object =
+			loader_object_at(clr, loader_allocator, clr_offset(clr, L_LOADER_EXPOSED));
+		if (object || layout_build_find(clr->build_id))
+			return object;
+	}
+	for (uint64_t offset = 0; offset < LOADER_ALLOCATOR_SIZE; offset += 8) {
+		uint64_t object = loader_object_at(clr, loader_allocator, offset);
+		if (object)
+			return object;
+	}
+	return 0;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/gc_vars.h"
+
+#include <inttypes.h>
+
+/* Bytes of GcDacVars that all of major version 2 have (gc/gcinterface.dac.h). */
+#define VARS_SIZE 264u
+
+#define VARS_MAJOR       2u
+#define GENERATION_COUNT 5u
+#define MAX_GENERATION   2u
+
+/* Offsets in GcDacVars: identical in .NET 8, 9, 10 and NativeAOT. */
+enum {
+	VARS_GENERATION_SIZE = 8,
+	VARS_GENERATION_COUNT = 16,
+	VARS_GENERATION_TABLE = 48,
+	VARS_MAX_GENERATION = 56,
+	VARS_GC_STATE = 72,
+	VARS_EPHEMERAL_SEGMENT = 80,
+	VARS_ALLOC_ALLOCATED = 120,
+	VARS_FINALIZE_QUEUE = 144,
+	VARS_HEAP_COUNT = 176,
+	VARS_HEAPS = 184,
+	VARS_STRUCTURES_INVALID = 192,
+	VARS_HANDLE_TABLE_MAP = 232,
+	VARS_HEAP_OFFSETS = 240,
+	VARS_GENERATION_OFFSETS = 248,
+};
+
+bool dac_entry(const struct clr *clr, uint64_t index, uint64_t *ret)
+{
+	return index < clr->dac_count &&
+	       target_module_pointer(clr->target, clr->module, clr->dac_table + 8 * index, ret) &&
+	       *ret != 0;
+}
+
+bool dac_pointer(const struct clr *clr, uint64_t index, uint64_t *ret)
+{
+	uint64_t variable = 0;
+	return dac_entry(clr, index, &variable) && memory_u64(clr->memory, variable, ret);
+}
+
+/* Do @p bytes at @p address look like GcDacVars?  One in a target does. */
+static bool has_shape(const struct clr *clr, const uint8_t *bytes)
+{
+	uint64_t size = load_u64(bytes + VARS_GENERATION_SIZE);
+	uint32_t max_generation = 0;
+	return bytes[0] >= 1 && bytes[0] < 16 &&
+	       load_u64(bytes + VARS_GENERATION_COUNT) == GENERATION_COUNT && size >= 64 &&
+	       size <= 4096 && size % 8 == 0 &&
+	       memory_u32(clr->memory, load_u64(bytes + VARS_MAX_GENERATION), &max_generation) &&
+	       max_generation == MAX_GENERATION;
+}
+
+static bool find(const struct clr *clr, uint8_t *bytes, uint64_t *ret_address, size_t *ret_index)
+{
+	for (size_t i = 0; i < clr->dac_count; i++) {
+		uint64_t address = 0;
+		if (!dac_pointer(clr, i, &address) || address == 0 || address % 8 != 0 ||
+		    !memory_read(clr->memory, address, bytes, VARS_SIZE) || !has_shape(clr, bytes))
+			continue;
+		*ret_address = address;
+		*ret_index = i;
+		return true;
+	}
+	return false;
+}
+
+static enum hd_status read_server(struct clr *clr, const uint8_t *bytes, struct hd_error *err)
+{
+	struct gc_vars *gc = &clr->gc;
+	int32_t count = 0;
+	uint64_t variable = load_u64(bytes + VARS_HEAPS);
+	if (!memory_i32(clr->memory, load_u64(bytes + VARS_HEAP_COUNT), &count) ||
+	    !memory_u64(clr->memory, variable, &gc->heaps) ||
+	    !memory_read(clr->memory, load_u64(bytes + VARS_HEAP_OFFSETS), gc->heap_offsets,
+			 sizeof(gc->heap_offsets))) {
+		return fail(err, HD_ERR_FAULT, gc->address,
+			    "the GC's list of heaps (g_heaps at 0x%" PRIx64
+			    ") is not in the target: take a dump that is not cut",
+			    variable);
+	}
+	if (count < 1 || (uint32_t)count > GC_HEAPS_MAX) {
+		return fail(err, HD_ERR_UNSUPPORTED, gc->address,
+			    "the GC says that it has %d heaps: it is not initialised yet, or its "
+			    "variables are damaged",
+			    count);
+	}
+	gc->heap_count = (uint32_t)count;
+	return HD_OK;
+}
+
+static enum hd_status read_offsets(struct clr *clr, const uint8_t *bytes, struct hd_error *err)
+{
+	struct gc_vars *gc = &clr->gc;
+	if (!memory_read(clr->memory, load_u64(bytes + VARS_GENERATION_OFFSETS),
+			 gc->generation_offsets, sizeof(gc->generation_offsets))) {
+		return fail(err, HD_ERR_FAULT, load_u64(bytes + VARS_GENERATION_OFFSETS),
+			    "the layout of the GC's generations at 0x%" PRIx64
+			    " is not in the target: put the program's libcoreclr.so (and "
+			    "libclrgc.so) below --sysroot",
+			    load_u64(bytes + VARS_GENERATION_OFFSETS));
+	}
+	for (size_t i = 0; i < 3; i++) {
+		int64_t offset = gc->generation_offsets[i];
+		bool may_miss = i == GC_GENERATION_ALLOCATION_START;
+		if ((offset < 0 && !may_miss) || offset + 8 > (int64_t)gc->generation_size) {
+			return fail(err, HD_ERR_UNSUPPORTED, gc->address,
+				    "the GC's generations have a layout that is not known "
+				    "(offset %" PRId64 " in %" PRIu64 " bytes)",
+				    offset, gc->generation_size);
+		}
+	}
+	gc->has_regions = gc->generation_offsets[GC_GENERATION_ALLOCATION_START] < 0;
+	return HD_OK;
+}
+
+static enum hd_status not_found(const struct clr *clr, struct hd_error *err)
+{
+	uint64_t value = 0;
+	if (clr->dac_count == 0 || !dac_entry(clr, 0, &value)) {
+		return fail(err, HD_ERR_FAULT, clr->dac_table,
+			    "the runtime's g_dacTable at 0x%" PRIx64 " of %s is not in the target: "
+			    "give the folder with that file by --sysroot",
+			    clr->dac_table, clr->module->path);
+	}
+	return fail(err, HD_ERR_UNSUPPORTED, clr->dac_table,
+		    "the GC is not initialised yet, or not known (no GcDacVars of version 2 among "
+		    "the %" PRIu64 " globals of the runtime): no managed heap",
+		    clr->dac_count);
+}
+
+enum hd_status gc_vars_read(struct clr *clr, size_t *ret_index, struct hd_error *err)
+{
+	struct gc_vars *gc = &clr->gc;
+	uint8_t bytes[VARS_SIZE];
+	size_t index = 0;
+	if (!find(clr, bytes, &gc->address, &index))
+		return not_found(clr, err);
+	gc->major = bytes[0];
+	gc->minor = bytes[1];
+	if (gc->major != VARS_MAJOR) {
+		return fail(err, HD_ERR_UNSUPPORTED, gc->address,
+			    "the GC's variables have layout %u.%u; %u is read", gc->major,
+			    gc->minor, VARS_MAJOR);
+	}
+	gc->heap_type = 1;
+	uint64_t heap_type = 0;
+	if (index > 0 && dac_entry(clr, index - 1, &heap_type))
+		(void)memory_u32(clr->memory, heap_type, &gc->heap_type);
+	if (gc->heap_type == 0) {
+		return fail(err, HD_ERR_UNSUPPORTED, heap_type,
+			    "the GC is not initialised yet: no managed heap");
+	}
+	gc->generation_size = load_u64(bytes + VARS_GENERATION_SIZE);
+	gc->generation_count = (uint32_t)load_u64(bytes + VARS_GENERATION_COUNT);
+	gc->generation_table = load_u64(bytes + VARS_GENERATION_TABLE);
+	gc->ephemeral_segment = load_u64(bytes + VARS_EPHEMERAL_SEGMENT);
+	gc->alloc_allocated = load_u64(bytes + VARS_ALLOC_ALLOCATED);
+	gc->finalize_queue = load_u64(bytes + VARS_FINALIZE_QUEUE);
+	gc->handle_table_map = load_u64(bytes + VARS_HANDLE_TABLE_MAP);
+	(void)memory_i32(clr->memory, load_u64(bytes + VARS_STRUCTURES_INVALID),
+			 &gc->structures_invalid);
+	(void)memory_i32(clr->memory, load_u64(bytes + VARS_GC_STATE), &gc->gc_state);
+	gc->is_server = load_u64(bytes + VARS_HEAP_COUNT) != 0;
+	gc->heap_count = 1;
+	for (size_t i = 0; i < sizeof(gc->heap_offsets) / sizeof(gc->heap_offsets[0]); i++)
+		gc->heap_offsets[i] = -1;
+	TRY(read_offsets(clr, bytes, err));
+	if (gc->is_server)
+		TRY(read_server(clr, bytes, err));
+	*ret_index = index;
+	return HD_OK;
+}

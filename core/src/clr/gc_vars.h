@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_GC_VARS_H
+#define HEAPDUMP_SRC_CLR_GC_VARS_H
+
+#include "clr/clr.h"
+
+/** Most heaps of a server GC (MAX_SUPPORTED_CPUS, gcpriv.h). */
+#define GC_HEAPS_MAX 1024u
+
+/** Indexes of gc_vars.heap_offsets (gcinterface.dac.h, gc_heap_field_offsets). */
+enum gc_heap_field {
+	GC_HEAP_ALLOC_ALLOCATED = 0,
+	GC_HEAP_EPHEMERAL_SEGMENT = 1,
+	GC_HEAP_FINALIZE_QUEUE = 2,
+	GC_HEAP_GENERATION_TABLE = 18,
+};
+
+/** Indexes of gc_vars.generation_offsets. */
+enum gc_generation_field {
+	GC_GENERATION_CONTEXT = 0,
+	GC_GENERATION_START_SEGMENT = 1,
+	GC_GENERATION_ALLOCATION_START = 2, /**< -1 with regions */
+};
+
+/**
+ * Find GcDacVars among the globals of clr->dac_table by its shape, and read it into clr->gc.
+ *
+ * @param[out] ret_index its entry of the table
+ * @retval HD_OK
+ * @retval HD_ERR_UNSUPPORTED the GC is not initialised, or of another major version
+ * @retval HD_ERR_FAULT
+ */
+HD_NODISCARD enum hd_status gc_vars_read(struct clr *clr, size_t *ret_index, struct hd_error *err);
+
+/** Address that entry @p index of the runtime's g_dacTable names; false when it cannot be read. */
+bool dac_entry(const struct clr *clr, uint64_t index, uint64_t *ret);
+/** The pointer in the global of that entry. */
+bool dac_pointer(const struct clr *clr, uint64_t index, uint64_t *ret);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/gc_vars.h"
+#include "clr/runtime.h"
+#include "clr/thread.h"
+
+/* MTFlags (methodtable.h). */
+#define FLAG_HAS_COMPONENT_SIZE 0x80000000u
+#define FLAG_GC_POINTERS        0x01000000u
+#define FLAG_ARRAY_MASK         0x000e0000u
+#define FLAG_SZ_ARRAY           0x000a0000u
+
+/* How far from the variable of the string's MethodTable that of object[] is looked for. */
+#define PREDEFINED_DISTANCE 4096u
+
+/* Bytes of an AppDomain in which its list of assemblies is looked for. */
+#define APP_DOMAIN_SIZE 8192u
+
+/* What is looked at of a MethodTable. */
+struct shape {
+	uint32_t flags, base_size, component_size;
+	uint64_t parent, ee_class, element;
+	bool is_sound; /* its EEClass names it */
+};
+
+static bool read_shape(const struct clr *clr, uint64_t address, struct shape *ret)
+{
+	const struct layout *layout = &clr->layout;
+	*ret = (struct shape){ 0 };
+	if (address == 0 || address % 8 != 0 || !layout_has(layout, L_MT_FLAGS) ||
+	    !layout_has(layout, L_MT_BASE_SIZE) ||
+	    !memory_u32(clr->memory, address + clr_offset(clr, L_MT_FLAGS), &ret->flags) ||
+	    !memory_u32(clr->memory, address + clr_offset(clr, L_MT_BASE_SIZE), &ret->base_size) ||
+	    !clr_pointer(clr, address, L_MT_PARENT, &ret->parent) ||
+	    !clr_pointer(clr, address, L_MT_CLASS, &ret->ee_class) ||
+	    !clr_pointer(clr, address, L_MT_PER_INST, &ret->element))
+		return false;
+	if (ret->flags & FLAG_HAS_COMPONENT_SIZE)
+		ret->component_size = ret->flags & 0xffff;
+	uint64_t canonical = address, ee_class = ret->ee_class, back = 0;
+	if (ee_class & 1) {
+		canonical = ee_class & ~(uint64_t)1;
+		if (!clr_pointer(clr, canonical, L_MT_CLASS, &ee_class) || (ee_class & 1))
+			return true;
+	}
+	ret->is_sound = ee_class != 0 && clr_pointer(clr, ee_class, L_CLASS_METHOD_TABLE, &back) &&
+			back == canonical;
+	return true;
+}
+
+/* Is the Free MethodTable there: an array of bytes without class and parent? */
+static bool is_free(const struct shape *shape)
+{
+	return shape->component_size == 1 && shape->base_size == 24 && shape->parent == 0 &&
+	       shape->ee_class == 0 && !(shape->flags & FLAG_GC_POINTERS);
+}
+
+static uint64_t parent_of(const struct clr *clr, uint64_t address)
+{
+	struct shape shape;
+	return read_shape(clr, address, &shape) && shape.is_sound ? shape.parent : 0;
+}
+
+/* System.Exception: child of Object, grandparent of the exceptions that the runtime throws. */
+static bool is_exception(const struct clr *clr, uint64_t address)
+{
+	unsigned int count = 0;
+	for (size_t i = 0; i < clr->dac_count && count < 3; i++) {
+		uint64_t other = 0;
+		if (dac_pointer(clr, i, &other) && other != address)
+			count += parent_of(clr, parent_of(clr, other)) == address;
+	}
+	return count == 3;
+}
+
+/* g_pPredefinedArrayTypes (vars.hpp) lies near the variables of the well-known classes. */
+static uint64_t find_object_array(const struct clr *clr, uint64_t variable)
+{
+	for (uint64_t at = variable - PREDEFINED_DISTANCE; at != variable + PREDEFINED_DISTANCE;
+	     at += 8) {
+		uint64_t address = 0;
+		struct shape shape;
+		if (!memory_u64(clr->memory, at, &address) || !read_shape(clr, address, &shape))
+			continue;
+		if (shape.is_sound && shape.component_size == 8 &&
+		    (shape.flags & FLAG_ARRAY_MASK) == FLAG_SZ_ARRAY &&
+		    shape.element == clr->object_method_table)
+			return address;
+	}
+	return 0;
+}
+
+static void find_method_tables(struct clr *clr)
+{
+	uint64_t string_variable = 0;
+	for (size_t i = 0; i < clr->dac_count; i++) {
+		uint64_t address = 0;
+		struct shape shape;
+		if (!dac_pointer(clr, i, &address) || !read_shape(clr, address, &shape))
+			continue;
+		if (is_free(&shape) && !clr->free_method_table)
+			clr->free_method_table = address;
+		if (shape.is_sound && shape.component_size == 2 && shape.base_size == 22 &&
+		    !clr->string_method_table && dac_entry(clr, i, &string_variable)) {
+			clr->string_method_table = address;
+			clr->object_method_table = shape.parent;
+		}
+	}
+	if (!clr->string_method_table)
+		return;
+	clr->object_array_method_table = find_object_array(clr, string_variable);
+	for (size_t i = 0; i < clr->dac_count && !clr->exception_method_table; i++) {
+		uint64_t address = 0;
+		if (dac_pointer(clr, i, &address) && address &&
+		    parent_of(clr, address) == clr->object_method_table &&
+		    is_exception(clr, address))
+			clr->exception_method_table = address;
+	}
+}
+
+/* Does the element of an AppDomain's list lead to a module that names where it comes from? */
+static bool is_assembly(const struct clr *clr, uint64_t element)
+{
+	uint64_t assembly = element, module = 0, back = 0;
+	bool has_back = layout_has(&clr->layout, L_MODULE_ASSEMBLY);
+	if (has_back && !memory_u64(clr->memory, element, &assembly))
+		return false;
+	if (!clr_pointer(clr, assembly, L_ASSEMBLY_MODULE, &module) || module == 0)
+		return false;
+	if (has_back)
+		return clr_pointer(clr, module, L_MODULE_ASSEMBLY, &back) && back == assembly;
+	/* .NET 8: one step less, and the module's table of types names the module. */
+	uint64_t table = 0;
+	return clr_pointer(clr, module, L_MODULE_TYPE_PARAMS, &table) &&
+	       memory_u64(clr->memory, table, &back) && back == module;
+}
+
+/* ArrayListBase {u32 count; ArrayListBlock first {ptr next; u32 size = 5; elements}} (arraylist.h) */
+static bool is_assembly_list(const struct clr *clr, uint64_t address)
+{
+	uint8_t list[24];
+	if (!memory_read(clr->memory, address, list, sizeof(list)))
+		return false;
+	uint32_t count = load_u32(list);
+	if (count == 0 || count >= 100000 || load_u32(list + 16) != 5 ||
+	    (count <= 5) != (load_u64(list + 8) == 0))
+		return false;
+	unsigned int sound = 0;
+	for (uint32_t i = 0; i < count && i < 5; i++) {
+		uint64_t element = 0;
+		if (!memory_u64(clr->memory, address + 24 + 8 * (uint64_t)i, &element))
+			return false;
+		if (element && !is_assembly(clr, element))
+			return false;
+		sound += element != 0;
+	}
+	return sound != 0;
+}
+
+/* Offset of the list of assemblies in the AppDomain at @p address, the known one first. */
+static bool find_assemblies(const struct clr *clr, uint64_t address, uint64_t *ret)
+{
+	if (layout_has(&clr->layout, L_DOMAIN_ASSEMBLIES)) {
+		*ret = clr_offset(clr, L_DOMAIN_ASSEMBLIES);
+		if (is_assembly_list(clr, address + *ret))
+			return true;
+	}
+	for (*ret = 0; *ret < APP_DOMAIN_SIZE; *ret += 8) {
+		if (is_assembly_list(clr, address + *ret))
+			return true;
+	}
+	return false;
+}
+
+static bool is_app_domain(struct clr *clr, uint64_t address)
+{
+	uint64_t offset = 0;
+	if (address == 0 || address % 8 != 0 || !find_assemblies(clr, address, &offset))
+		return false;
+	if (!layout_has(&clr->layout, L_DOMAIN_ASSEMBLIES) ||
+	    offset != clr_offset(clr, L_DOMAIN_ASSEMBLIES))
+		layout_set(&clr->layout, L_DOMAIN_ASSEMBLIES, (int64_t)offset, ORIGIN_CALIBRATED);
+	return true;
+}
+
+/* The object that passes @p is among the globals; the one at @p first is tried first. */
+static uint64_t find_global(struct clr *clr, size_t first,
+			    bool (*is)(struct clr *clr, uint64_t address))
+{
+	uint64_t address = 0;
+	if (dac_pointer(clr, first, &address) && is(clr, address))
+		return address;
+	for (size_t i = 0; i < clr->dac_count; i++) {
+		if (dac_pointer(clr, i, &address) && is(clr, address))
+			return address;
+	}
+	return 0;
+}
+
+static bool is_thread_store(struct clr *clr, uint64_t address)
+{
+	return thread_store_is(clr, address, true);
+}
+
+/* SyncTableEntry[]: an object that an entry names has that entry's index in its header. */
+static bool is_sync_table(struct clr *clr, uint64_t address)
+{
+	if (address == 0 || address % 8 != 0)
+		return false;
+	for (uint32_t i = 1; i < 16; i++) {
+		uint64_t object = 0;
+		uint32_t header = 0;
+		if (!memory_u64(clr->memory, address + 16 * (uint64_t)i + 8, &object))
+			return false;
+		if (object % 8 == 0 && object >= 4 &&
+		    memory_u32(clr->memory, object - 4, &header) &&
+		    (header & 0x0fffffffu) == (0x08000000u | i))
+			return true;
+	}
+	return false;
+}
+
+static void find_sync_table(struct clr *clr, size_t gc_index)
+{
+	/* How far after GcDacVars it stands, by release. */
+	static const uint8_t distances[] = { 60, 62, 59 };
+	clr->sync_table = find_global(clr, clr->dac_count, is_sync_table);
+	if (clr->sync_table || clr->major < 8 || clr->major > 10 ||
+	    !layout_build_find(clr->build_id))
+		return;
+	/* No object has a sync block: the table of a known build is taken as it is. */
+	uint64_t address = 0, first[2] = { 1, 1 };
+	if (dac_pointer(clr, gc_index + distances[clr->major - 8], &address) && address % 8 == 0 &&
+	    memory_read(clr->memory, address, first, sizeof(first)) && !first[0] && !first[1])
+		clr->sync_table = address;
+}
+
+/*
+ * g_card_table, g_lowest_address, g_highest_address, g_global_alloc_context follow each other
+ * (inc/dacvars.h); the first three tell where.
+ */
+static void find_alloc_context(struct clr *clr, size_t gc_index)
+{
+	for (size_t i = gc_index; i + 3 < clr->dac_count && i < gc_index + 32; i++) {
+		uint64_t table = 0, low = 0, high = 0, context = 0;
+		if (!dac_pointer(clr, i, &table) || !dac_pointer(clr, i + 1, &low) ||
+		    !dac_pointer(clr, i + 2, &high) || !dac_entry(clr, i + 3, &context))
+			continue;
+		if (table == 0 || low == 0 || low % 4096 != 0 || high % 4096 != 0 || low >= high)
+			continue;
+		if (layout_has(&clr->layout, L_EE_ALLOC_CONTEXT))
+			context += clr_offset(clr, L_EE_ALLOC_CONTEXT);
+		clr->global_alloc_context = context;
+		return;
+	}
+}
+
+static void read_named(struct clr *clr, const struct descriptor *descriptor)
+{
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} globals[] = {
+		{ "AppDomain", &clr->app_domain },
+		{ "ThreadStore", &clr->thread_store },
+		{ "FreeObjectMethodTable", &clr->free_method_table },
+		{ "ObjectMethodTable", &clr->object_method_table },
+		{ "StringMethodTable", &clr->string_method_table },
+		{ "ObjectArrayMethodTable", &clr->object_array_method_table },
+		{ "ExceptionMethodTable", &clr->exception_method_table },
+		{ "SyncTableEntries", &clr->sync_table },
+	};
+	for (size_t i = 0; i < sizeof(globals) / sizeof(globals[0]); i++) {
+		uint64_t variable = 0;
+		if (descriptor_global(descriptor, globals[i].name, &variable))
+			(void)memory_u64(clr->memory, variable, globals[i].value);
+	}
+	/* Later than .NET 10: SyncBlockCache.FreeSyncTableIndex is the first entry never used. */
+	uint64_t variable = 0, cache = 0;
+	int64_t offset = 0;
+	uint32_t count = 0;
+	if (descriptor_global(descriptor, "SyncBlockCache", &variable) &&
+	    descriptor_offset(descriptor, "SyncBlockCache", "FreeSyncTableIndex", &offset) &&
+	    memory_u64(clr->memory, variable, &cache) &&
+	    memory_u32(clr->memory, cache + (uint64_t)offset, &count))
+		clr->sync_count = count;
+}
+
+static void report_missing(const struct clr *clr)
+{
+	const struct {
+		uint64_t value;
+		const char *name, *cost;
+	} needed[] = {
+		{ clr->app_domain, "AppDomain", "the list of assemblies cannot be read" },
+		{ clr->thread_store, "ThreadStore",
+		  "threads and their allocation contexts are not known, and the walk may take "
+		  "their free space for damage" },
+		{ clr->free_method_table, "Free MethodTable",
+		  "free blocks of the heap count as damage" },
+		{ clr->string_method_table, "String MethodTable", "strings are not shown" },
+	};
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (needed[i].value == 0) {
+			findings_add(&clr->target->findings, "missing-symbols",
+				     "take a full dump, or give the folder with the runtime's "
+				     "files by --sysroot",
+				     "the runtime's %s was not found: %s", needed[i].name,
+				     needed[i].cost);
+		}
+	}
+}
+
+void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t gc_index)
+{
+	if (descriptor)
+		read_named(clr, descriptor);
+	if (!clr->free_method_table || !clr->string_method_table)
+		find_method_tables(clr);
+	/* In 8, 9 and 10 ThreadStore is 4 before GcDacVars in g_dacTable, and AppDomain 1 after. */
+	if (!clr->thread_store) {
+		uint64_t address = 0;
+		if (gc_index >= 4 && dac_pointer(clr, gc_index - 4, &address) &&
+		    thread_store_is(clr, address, false)) {
+			clr->thread_store = address;
+		} else {
+			clr->thread_store = find_global(clr, gc_index - 4, is_thread_store);
+		}
+	}
+	if (!clr->app_domain) {
+		clr->app_domain = find_global(clr, gc_index + 1, is_app_domain);
+	} else if (!is_app_domain(clr, clr->app_domain)) {
+		findings_add(&clr->target->findings, "missing-symbols", NULL,
+			     "the AppDomain's list of assemblies was not found in it: types that "
+			     "have no object on the heap are not known");
+	}
+	if (!clr->sync_table && !descriptor)
+		find_sync_table(clr, gc_index);
+	find_alloc_context(clr, gc_index);
+	report_missing(clr);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/layout.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define SERIES_COUNT 3u
+
+static const struct {
+	const char *type, *field;
+	int32_t series[SERIES_COUNT]; /* 8, 9, 10 */
+} fields[L_COUNT] = {
+#define X(id, type, field, v8, v9, v10) [L_##id] = { type, field, { v8, v9, v10 } },
+	LAYOUT_FIELDS(X)
+#undef X
+};
+
+static const char *const origin_names[] = {
+	[ORIGIN_NONE] = "none",     [ORIGIN_DESCRIPTOR] = "descriptor", [ORIGIN_BUILD] = "build",
+	[ORIGIN_SERIES] = "series", [ORIGIN_CALIBRATED] = "calibrated",
+};
+
+/* Microsoft's linux-x64 builds whose descriptor and heap were compared with the table. */
+static const struct layout_build builds[] = {
+	{ "79945f51fb2612f13b7667a10a8fd29122664791", "10.0.12", 10 },
+	{ "c36ad71424f1fa2ffd952574ab64dd0d952b101a", "10.0.12", 10 }, /* singlefilehost */
+	{ "d87b5d0133d3c0a3b21c0f399e6b5c6ba7fd0865", "9.0.20", 9 },
+	{ "0da63843bf6011305b4d9ed2f178448acb81f223", "8.0.31", 8 },
+};
+
+void layout_name(enum layout_field field, const char **ret_type, const char **ret_field)
+{
+	*ret_type = fields[field].type;
+	*ret_field = fields[field].field;
+}
+
+const char *layout_origin_name(enum layout_origin origin)
+{
+	return origin_names[origin];
+}
+
+void layout_init(struct layout *layout)
+{
+	for (size_t i = 0; i < L_COUNT; i++) {
+		layout->offsets[i] = NO;
+		layout->origins[i] = ORIGIN_NONE;
+	}
+}
+
+void layout_set(struct layout *layout, enum layout_field field, int64_t offset,
+		enum layout_origin origin)
+{
+	if (offset < 0 || offset >= LAYOUT_OFFSET_LIMIT)
+		return;
+	layout->offsets[field] = (int32_t)offset;
+	layout->origins[field] = (uint8_t)origin;
+}
+
+void layout_fill(struct layout *layout, unsigned int major, enum layout_origin origin)
+{
+	if (major < 8 || major - 8 >= SERIES_COUNT)
+		return;
+	for (size_t i = 0; i < L_COUNT; i++) {
+		if (layout->origins[i] == ORIGIN_NONE) {
+			layout_set(layout, (enum layout_field)i, fields[i].series[major - 8],
+				   origin);
+		}
+	}
+}
+
+const struct layout_build *layout_build_find(const char *build_id)
+{
+	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+		if (strcmp(builds[i].build_id, build_id) == 0)
+			return &builds[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_LAYOUT_H
+#define HEAPDUMP_SRC_CLR_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Where an offset was taken from. */
+enum layout_origin {
+	ORIGIN_NONE,       /**< not known for this runtime */
+	ORIGIN_DESCRIPTOR, /**< the runtime's contract descriptor */
+	ORIGIN_BUILD,      /**< the table of this very build (build-id) */
+	ORIGIN_SERIES,     /**< the table of the same major version */
+	ORIGIN_CALIBRATED, /**< found by its shape in the target */
+};
+
+/*
+ * Every offset that is read from the runtime's structures: X(id, descriptor type, descriptor field,
+ * value in 8.0, 9.0, 10.0); NO: not there, or not known.  Sizes are the field "!".  Sources:
+ * src/coreclr/vm/{methodtable,class,ceeload,threads,appdomain,...}.h of each release, and
+ * debug/runtimeinfo/datadescriptor.h (.inc).
+ */
+#define NO (-1)
+#define LAYOUT_FIELDS(X)                                                           \
+	X(MT_FLAGS, "MethodTable", "MTFlags", 0, 0, 0)                             \
+	X(MT_BASE_SIZE, "MethodTable", "BaseSize", 4, 4, 4)                        \
+	X(MT_FLAGS2, "MethodTable", "MTFlags2", 8, 8, 8)                           \
+	X(MT_NUM_VIRTUALS, "MethodTable", "NumVirtuals", 12, 12, 12)               \
+	X(MT_NUM_INTERFACES, "MethodTable", "NumInterfaces", 14, 14, 14)           \
+	X(MT_PARENT, "MethodTable", "ParentMethodTable", 16, 16, 16)               \
+	X(MT_MODULE, "MethodTable", "Module", 24, 24, 24)                          \
+	X(MT_AUXILIARY, "MethodTable", "AuxiliaryData", 32, 32, 32)                \
+	X(MT_CLASS, "MethodTable", "EEClassOrCanonMT", 40, 40, 40)                 \
+	X(MT_PER_INST, "MethodTable", "PerInstInfo", 48, 48, 48)                   \
+	X(AUX_LOADER_MODULE, "MethodTableAuxiliaryData", "LoaderModule", NO, 8, 8) \
+	X(AUX_FLAGS, "MethodTableAuxiliaryData", "Flags", NO, 0, 0)                \
+	X(CLASS_METHOD_TABLE, "EEClass", "MethodTable", 16, 16, 16)                \
+	X(CLASS_FIELDS, "EEClass", "FieldDescList", 24, 24, 24)                    \
+	X(CLASS_NUM_METHODS, "EEClass", "NumMethods", NO, 52, 52)                  \
+	X(CLASS_NUM_INSTANCE, "EEClass", "NumInstanceFields", NO, 50, 50)          \
+	X(CLASS_NUM_STATIC, "EEClass", "NumStaticFields", NO, 54, 54)              \
+	X(CLASS_NUM_THREAD_STATIC, "EEClass", "NumThreadStaticFields", NO, 58, 58) \
+	X(ARRAY_RANK, "ArrayClass", "Rank", NO, 72, 72)                            \
+	X(PARAM_TYPE_ARG, "ParamTypeDesc", "TypeArg", 8, 16, 16)                   \
+	X(TYPE_VAR_MODULE, "TypeVarTypeDesc", "Module", 16, 16, 16)                \
+	X(TYPE_VAR_TOKEN, "TypeVarTypeDesc", "Token", 40, 40, 40)                  \
+	X(MODULE_ASSEMBLY, "Module", "Assembly", NO, 312, 248)                     \
+	X(MODULE_PE_ASSEMBLY, "Module", "PEAssembly", 272, NO, 216)                \
+	X(MODULE_BASE, "Module", "Base", NO, 288, 224)                             \
+	X(MODULE_FLAGS, "Module", "Flags", NO, 296, 232)                           \
+	X(MODULE_PATH, "Module", "Path", NO, 272, 200)                             \
+	X(MODULE_FILE_NAME, "Module", "FileName", NO, NO, 208)                     \
+	X(MODULE_LOADER_ALLOCATOR, "Module", "LoaderAllocator", 248, 248, 176)     \
+	X(MODULE_DYNAMIC_METADATA, "Module", "DynamicMetadata", NO, 1120, 840)     \
+	X(MODULE_TYPE_DEF_MAP, "Module", "TypeDefToMethodTableMap", 752, 624, 416) \
+	X(MODULE_TYPE_PARAMS, "Module", "AvailableTypeParams", 968, 808, 600)      \
+	X(MODULE_STATICS, "Module", "DomainLocalModule", 1224, NO, NO)             \
+	X(PE_ASSEMBLY_IMAGE, "PEAssembly", "PEImage", 8, NO, 8)                    \
+	X(PE_IMAGE_LAYOUT, "PEImage", "LoadedImageLayout", 120, NO, 128)           \
+	X(IMAGE_LAYOUT_BASE, "PEImageLayout", "Base", 8, NO, 8)                    \
+	X(IMAGE_LAYOUT_FLAGS, "PEImageLayout", "Flags", 20, NO, 20)                \
+	X(LOADER_EXPOSED, "LoaderAllocator", "ExposedObject", 976, 1128, 752)      \
+	X(DOMAIN_ASSEMBLIES, "AppDomain", "DomainAssemblyList", 2544, 1824, 576)   \
+	X(ASSEMBLY_MODULE, "Assembly", "Module", 24, 16, 16)                       \
+	X(STATICS_INFO_SIZE, "DynamicStaticsInfo", "!", NO, 24, 24)                \
+	X(STATICS_GC, "DynamicStaticsInfo", "GCStatics", NO, 0, 0)                 \
+	X(STATICS_NON_GC, "DynamicStaticsInfo", "NonGCStatics", NO, 8, 8)          \
+	X(THREAD_STORE_FIRST, "ThreadStore", "FirstThreadLink", 160, 160, 88)      \
+	X(THREAD_LINK, "Thread", "LinkNext", 232, 112, 112)                        \
+	X(THREAD_ID, "Thread", "Id", 32, 16, 16)                                   \
+	X(THREAD_OS_ID, "Thread", "OSId", 424, 296, 296)                           \
+	X(THREAD_STATE, "Thread", "State", 8, 0, 0)                                \
+	X(THREAD_COOPERATIVE, "Thread", "PreemptiveGCDisabled", 12, 4, 4)          \
+	X(THREAD_LOCALS, "Thread", "RuntimeThreadLocals", NO, 32, 32)              \
+	X(THREAD_ALLOC_CONTEXT, "Thread", "AllocContext", 88, NO, NO)              \
+	X(THREAD_EXCEPTION, "Thread", "LastThrownObject", NO, 336, 336)            \
+	X(LOCALS_ALLOC_CONTEXT, "RuntimeThreadLocals", "AllocContext", NO, 0, 0)   \
+	X(EE_ALLOC_CONTEXT, "EEAllocContext", "GCAllocationContext", NO, 0, 8)     \
+	X(ALLOC_POINTER, "GCAllocContext", "Pointer", 0, 0, 0)                     \
+	X(ALLOC_LIMIT, "GCAllocContext", "Limit", 8, 8, 8)                         \
+	X(TYPE_DESC_FLAGS, "TypeDesc", "TypeAndFlags", 0, 0, 0)                    \
+	X(METHOD_TOKEN, "MethodDesc", "Flags3AndTokenRemainder", 0, 0, 0)          \
+	X(METHOD_CHUNK_TABLE, "MethodDescChunk", "MethodTable", 0, 0, 0)           \
+	X(METHOD_CHUNK_TOKEN, "MethodDescChunk", "FlagsAndTokenRange", 18, 18, 18) \
+	X(METHOD_CHUNK_INDEX, "MethodDesc", "ChunkIndex", 2, 2, 2)                 \
+	X(METHOD_CHUNK_SIZE, "MethodDescChunk", "!", 24, 24, 24)
+
+/** Index of an offset in struct layout. */
+enum layout_field {
+#define X(id, type, field, v8, v9, v10) L_##id,
+	LAYOUT_FIELDS(X)
+#undef X
+	L_COUNT
+};
+
+/** The offsets of one runtime. */
+struct layout {
+	int32_t offsets[L_COUNT]; /**< bytes; NO when origin is ORIGIN_NONE */
+	uint8_t origins[L_COUNT]; /**< enum layout_origin */
+};
+
+/** "MethodTable.MTFlags" of a field: type and field name. */
+void layout_name(enum layout_field field, const char **ret_type, const char **ret_field);
+/** "descriptor", "build", "series", "calibrated", "none". */
+const char *layout_origin_name(enum layout_origin origin);
+
+static inline bool layout_has(const struct layout *layout, enum layout_field field)
+{
+	return layout->origins[field] != ORIGIN_NONE;
+}
+
+/** Offsets are below this. */
+#define LAYOUT_OFFSET_LIMIT 65536
+
+/** Nothing is known yet. */
+void layout_init(struct layout *layout);
+/** Fill what is still ORIGIN_NONE from the table of @p major (8, 9, 10), as @p origin. */
+void layout_fill(struct layout *layout, unsigned int major, enum layout_origin origin);
+/** Set one offset; what cannot be an offset is not taken. */
+void layout_set(struct layout *layout, enum layout_field field, int64_t offset,
+		enum layout_origin origin);
+
+/** A build of libcoreclr.so whose offsets were compared with the table of its series. */
+struct layout_build {
+	const char *build_id; /**< lower-case hex */
+	const char *version;  /**< "10.0.12" */
+	unsigned int major;
+};
+
+/** The build of that build-id, or NULL when it is not known. */
+const struct layout_build *layout_build_find(const char *build_id);
+
+#endif

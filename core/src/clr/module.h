@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_MODULE_H
+#define HEAPDUMP_SRC_CLR_MODULE_H
+
+#include "clr/clr.h"
+#include "metadata/metadata.h"
+
+/** A managed module of the target.  Lives as long as the clr, at a fixed address. */
+struct module {
+	uint64_t address; /**< of the runtime's Module */
+	char *path; /**< of its file; "" for dynamic and in-memory modules; may be NULL = unknown */
+	char *name; /**< assembly name of its metadata, or NULL */
+	bool is_dynamic;           /**< Reflection.Emit */
+	bool is_from_file;         /**< metadata came from the file beside the core */
+	bool has_tried;            /**< metadata was looked for */
+	bool is_listed;            /**< of the AppDomain's list */
+	bool is_mapped;            /**< the image's sections lie at their RVAs */
+	uint64_t image_base;       /**< 0 = none */
+	struct metadata *metadata; /**< NULL: not there */
+	char *missing;             /**< why there is no metadata, one line; NULL when there is */
+};
+
+HD_NODISCARD enum hd_status module_table_create(struct clr *clr, struct module_table **ret,
+						struct hd_error *err);
+void module_table_destroy(struct module_table *modules);
+
+/** The module at @p address, its metadata read if it can be; NULL when memory is exhausted. */
+struct module *module_find(struct clr *clr, uint64_t address);
+
+/**
+ * Address of @p rva in the image of @p module, whether it is mapped or flat; 0 when it has none.
+ */
+uint64_t module_rva(struct clr *clr, const struct module *module, uint32_t rva);
+
+struct type;
+/**
+ * The module whose metadata @p type's token is of.  From 9 on that is type->module; in 8 that is
+ * the module that an instantiation was loaded for.
+ */
+uint64_t type_home_module(struct clr *clr, const struct type *type);
+
+/** MethodTable of TypeDef @p rid of @p module by its TypeDef map, or 0: not loaded. */
+uint64_t module_type_def(struct clr *clr, const struct module *module, uint32_t rid);
+
+/** One segment of a LookupMap (ceeload.h): pointers by RID, the next segment after them. */
+struct lookup_segment {
+	uint64_t next, table, mask;
+	uint32_t count;
+};
+bool lookup_segment_read(struct clr *clr, uint64_t address, struct lookup_segment *ret);
+
+/** All modules of the AppDomain (coreclr.md 10a.1), CoreLib first.  Read once. */
+HD_NODISCARD enum hd_status module_list(struct clr *clr, struct module *const **ret,
+					size_t *ret_count, struct hd_error *err);
+
+#endif

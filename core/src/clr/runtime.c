@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/runtime.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/alloc.h"
+
+#define DYNAMIC_MAX        256u
+#define PROGRAM_HEADER_MAX 64u
+
+/* The version string is looked for in this much of the module's data, at most. */
+#define VERSION_SCAN_MAX ((uint64_t)16 << 20)
+#define VERSION_CHUNK    ((size_t)64 << 10)
+#define VERSION_MARK     "@(#)Version "
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static bool is_libcoreclr(const char *path)
+{
+	return ends_with(path, "/libcoreclr.so") || strcmp(path, "libcoreclr.so") == 0 ||
+	       ends_with(path, "/libcoreclr.so (deleted)");
+}
+
+/* Can the hash table that a look-up of symbols begins with be read? */
+static bool symbols_readable(const struct target *target, const struct target_module *module)
+{
+	for (uint64_t i = 0; i < DYNAMIC_MAX; i++) {
+		uint64_t tag = DT_NULL, value = 0;
+		uint8_t header[16];
+		if (!memory_u64(target->memory, module->dynamic + 16 * i, &tag) ||
+		    !memory_u64(target->memory, module->dynamic + 16 * i + 8, &value) ||
+		    tag == DT_NULL)
+			return false;
+		if (tag != DT_GNU_HASH)
+			continue;
+		/* glibc relocates these values, musl does not. */
+		uint64_t address = value < module->base ? value + module->base : value;
+		return memory_read(target->memory, address, header, sizeof(header));
+	}
+	return false;
+}
+
+static bool has_runtime(struct clr *clr, const struct target_module *module)
+{
+	uint64_t size = 0;
+	bool has_table = target_symbol(clr->target, module, "g_dacTable", &clr->dac_table, &size);
+	bool has_descriptor = target_symbol(clr->target, module, "DotNetRuntimeContractDescriptor",
+					    &clr->descriptor_address, NULL);
+	if (!has_table && !has_descriptor)
+		return false;
+	clr->dac_count = size / 8 < DAC_TABLE_MAX ? size / 8 : DAC_TABLE_MAX;
+	clr->module = module;
+	return true;
+}
+
+static enum hd_status fail_symbols(const struct clr *clr, const struct target_module *module,
+				   struct hd_error *err)
+{
+	char build_id[sizeof(clr->build_id)] = "unknown";
+	(void)target_build_id(clr->target, module, build_id, sizeof(build_id));
+	return fail(err, HD_ERR_FAULT, module->base,
+		    "the symbols of %s (build-id %s) are not in the target: put that file at its "
+		    "path, or below a folder for --sysroot",
+		    module->path, build_id);
+}
+
+static enum hd_status fail_no_runtime(const struct clr *clr, struct hd_error *err)
+{
+	const struct target *target = clr->target;
+	const char *advice = target->kind == TARGET_CORE ? "a core" : "a process";
+	if (target->module_count == 0) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "no CoreCLR here: the list of loaded modules cannot be read; give the "
+			    "folder with the program's files by --sysroot");
+	}
+	const struct target_module *exe = &target->modules[0];
+	const char *name = *exe->path ? exe->path : "the executable";
+	uint64_t address = 0;
+	if (target_symbol(target, exe, "DotNetRuntimeDebugHeader", &address, NULL)) {
+		return fail(err, HD_ERR_UNSUPPORTED, address,
+			    "a NativeAOT program: %s has no CoreCLR in it; its heap is not read",
+			    name);
+	}
+	if (!symbols_readable(target, exe)) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "no CoreCLR here: no libcoreclr.so among %zu modules, and the symbols "
+			    "of %s are not in the target; give the folder with that file by "
+			    "--sysroot if it is a single-file .NET program",
+			    target->module_count, name);
+	}
+	return fail(err, HD_ERR_UNSUPPORTED, 0,
+		    "no CoreCLR here: no libcoreclr.so among %zu modules, and %s exports no "
+		    "runtime; give %s of a .NET program",
+		    target->module_count, name, advice);
+}
+
+enum hd_status runtime_find(struct clr *clr, struct hd_error *err)
+{
+	const struct target *target = clr->target;
+	const struct target_module *unreadable = NULL;
+	for (size_t i = 0; i < target->module_count && !clr->module; i++) {
+		const struct target_module *module = &target->modules[i];
+		if (is_libcoreclr(module->path) && !has_runtime(clr, module))
+			unreadable = module;
+	}
+	if (!clr->module && unreadable)
+		return fail_symbols(clr, unreadable, err);
+	if (!clr->module && target->module_count > 0)
+		clr->is_single_file = has_runtime(clr, &target->modules[0]);
+	if (!clr->module)
+		return fail_no_runtime(clr, err);
+	if (!target_build_id(target, clr->module, clr->build_id, sizeof(clr->build_id)))
+		clr->build_id[0] = '\0';
+	return HD_OK;
+}
+
+/* .../Microsoft.NETCore.App/10.0.12/libcoreclr.so */
+static bool version_of_path(struct clr *clr)
+{
+	static const char mark[] = "Microsoft.NETCore.App/";
+	const char *at = strstr(clr->module->path, mark);
+	if (!at)
+		return false;
+	at += sizeof(mark) - 1;
+	size_t length = strcspn(at, "/");
+	if (length == 0 || length >= sizeof(clr->version) || at[0] < '1' || at[0] > '9')
+		return false;
+	memcpy(clr->version, at, length);
+	clr->version[length] = '\0';
+	return true;
+}
+
+/* "10.0.1226.42308": the build is the patch (12) and the year (26) of a servicing release. */
+static bool version_of_text(struct clr *clr, const char *text)
+{
+	unsigned int numbers[3] = { 0 };
+	for (size_t i = 0; i < 3; i++) {
+		char *end = NULL;
+		unsigned long number = strtoul(text, &end, 10);
+		if (end == text || *end != '.' || number > 99999)
+			return false;
+		numbers[i] = (unsigned int)number;
+		text = end + 1;
+	}
+	if (numbers[0] == 0)
+		return false;
+	(void)snprintf(clr->version, sizeof(clr->version), "%u.%u.%u", numbers[0], numbers[1],
+		       numbers[2] / 100);
+	return true;
+}
+
+static bool version_in_range(struct clr *clr, uint64_t begin, uint64_t size)
+{
+	static const size_t mark_size = sizeof(VERSION_MARK) - 1;
+	char *chunk = mem_alloc(VERSION_CHUNK + 1, 1);
+	bool found = false;
+	/* Chunks overlap by what a version string takes. */
+	for (uint64_t done = 0; chunk && !found && done < size;
+	     done += VERSION_CHUNK - sizeof(clr->version)) {
+		uint64_t left = size - done;
+		size_t want = left < VERSION_CHUNK ? (size_t)left : VERSION_CHUNK;
+		size_t got = memory_prefix(clr->memory, begin + done, chunk, want);
+		chunk[got] = '\0';
+		const char *at = memmem(chunk, got, VERSION_MARK, mark_size);
+		found = at && version_of_text(clr, at + mark_size);
+	}
+	mem_free(chunk);
+	return found;
+}
+
+/* sccsid, a variable of the module's (native/version file made by the build). */
+static bool version_of_data(struct clr *clr)
+{
+	Elf64_Ehdr header;
+	uint64_t base = clr->module->base;
+	if (!memory_read(clr->memory, base, &header, sizeof(header)) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_phentsize != sizeof(Elf64_Phdr))
+		return false;
+	for (unsigned int i = 0; i < header.e_phnum && i < PROGRAM_HEADER_MAX; i++) {
+		Elf64_Phdr program;
+		if (!memory_read(clr->memory, base + header.e_phoff + i * sizeof(program), &program,
+				 sizeof(program)))
+			return false;
+		if (program.p_type != PT_LOAD || !(program.p_flags & PF_W) ||
+		    program.p_filesz > VERSION_SCAN_MAX)
+			continue;
+		if (version_in_range(clr, base + program.p_vaddr, program.p_filesz))
+			return true;
+	}
+	return false;
+}
+
+/* By what changed between the releases; 0 = unknown. */
+static unsigned int major_of_shape(const struct clr *clr, const struct descriptor *descriptor)
+{
+	if (descriptor) {
+		if (descriptor_has_parts(descriptor))
+			return 11;
+		return descriptor_has_type(descriptor, "EEAllocContext") ? 10 : 9;
+	}
+	/* Entries of g_dacTable: its macros differ by release (inc/dacvars.h). */
+	switch (clr->dac_count) {
+	case 129:
+		return 10;
+	case 158:
+		return 9;
+	case 157:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+void runtime_version(struct clr *clr, const struct descriptor *descriptor)
+{
+	const struct layout_build *build = layout_build_find(clr->build_id);
+	if (build) {
+		(void)snprintf(clr->version, sizeof(clr->version), "%s", build->version);
+	} else if (!version_of_path(clr)) {
+		(void)version_of_data(clr);
+	}
+	unsigned long major = strtoul(clr->version, NULL, 10);
+	clr->major = major < 1000 ? (unsigned int)major : 0;
+	if (clr->major)
+		return;
+	clr->major = major_of_shape(clr, descriptor);
+	if (clr->major)
+		(void)snprintf(clr->version, sizeof(clr->version), "%u.0", clr->major);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/clr.h"
+
+/* Bits of the object header (syncblk.h of .NET 8 to 10). */
+#define HEADER_IS_HASH_OR_INDEX 0x08000000u
+#define HEADER_IS_HASH          0x04000000u
+#define HEADER_HASH_MASK        0x03ffffffu
+#define HEADER_THREAD_MASK      0x0000ffffu
+#define HEADER_RECURSION_MASK   0x003f0000u
+#define HEADER_RECURSION_SHIFT  16u
+
+#define SYNC_ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} */
+
+static void read_entry(const struct clr *clr, struct sync_info *info)
+{
+	if (clr->sync_table == 0 || info->index == 0 ||
+	    (clr->sync_count && info->index >= clr->sync_count))
+		return;
+	uint64_t entry = clr->sync_table + (uint64_t)info->index * SYNC_ENTRY_SIZE;
+	uint64_t object = 0;
+	if (!memory_u64(clr->memory, entry, &info->block) ||
+	    !memory_u64(clr->memory, entry + 8, &object)) {
+		info->block = 0;
+		return;
+	}
+	info->owner = object & 1 ? 0 : object;
+}
+
+bool clr_sync_info(const struct clr *clr, uint64_t address, struct sync_info *ret)
+{
+	struct sync_info info = { 0 };
+	if (address < 4 || !memory_u32(clr->memory, address - 4, &info.word))
+		return false;
+	if (info.word & HEADER_IS_HASH_OR_INDEX) {
+		info.has_hash = (info.word & HEADER_IS_HASH) != 0;
+		info.has_sync_block = !info.has_hash;
+		if (info.has_hash) {
+			info.hash = info.word & HEADER_HASH_MASK;
+		} else {
+			info.index = info.word & HEADER_HASH_MASK;
+		}
+		read_entry(clr, &info);
+	} else {
+		info.lock_thread = info.word & HEADER_THREAD_MASK;
+		info.lock_recursion = (info.word & HEADER_RECURSION_MASK) >> HEADER_RECURSION_SHIFT;
+		info.has_thin_lock = info.lock_thread != 0;
+	}
+	*ret = info;
+	return true;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_TYPE_H
+#define HEAPDUMP_SRC_CLR_TYPE_H
+
+#include "clr/clr.h"
+
+/** Flags of a MethodTable (methodtable.h). */
+#define MT_HAS_COMPONENT_SIZE   0x80000000u
+#define MT_CONTAINS_GC_POINTERS 0x01000000u
+#define MT_FINALIZER            0x00100000u
+#define MT_CATEGORY_MASK        0x000f0000u
+
+enum type_category {
+	CATEGORY_CLASS,
+	CATEGORY_VALUE, /**< struct */
+	CATEGORY_NULLABLE,
+	CATEGORY_PRIMITIVE, /**< enum, or a struct laid out as a primitive */
+	CATEGORY_TRUE_PRIMITIVE,
+	CATEGORY_INTERFACE,
+	CATEGORY_SZ_ARRAY,
+	CATEGORY_MD_ARRAY,
+};
+
+/** Series of a GCDesc: slots from offset on, size + the object's true size bytes of them. */
+struct gc_series {
+	int64_t size;
+	uint64_t offset;
+};
+
+/** Of an array of structs: this many pointers, then that many bytes without. */
+struct gc_run {
+	uint32_t pointers, skip;
+};
+
+/**
+ * One MethodTable that passed its checks: what a walk needs first.  Lives as long as the clr, at a
+ * fixed address; all but name is frozen.
+ */
+struct type {
+	uint64_t method_table;
+	uint32_t base_size; /**< 0: an interface, no object is of it */
+	uint16_t component_size;
+	bool has_pointers, is_free, is_collectible, is_string, has_finalizer;
+	bool has_bad_desc;     /**< its GCDesc contradicts its size: no references are known */
+	uint8_t category;      /**< enum type_category */
+	uint32_t series_count; /**< of series; or */
+	uint32_t run_count;    /**< of runs, repeated from runs_offset on */
+	uint64_t runs_offset;
+	struct gc_series *series;  /**< owned */
+	struct gc_run *runs;       /**< owned */
+	uint64_t loader_allocator; /**< collectible: the LoaderAllocator object, 0 = none */
+	uint32_t index;            /**< in the order of discovery, from 0 */
+	uint32_t flags, flags2;
+	uint32_t token; /**< TypeDef, 0 for arrays */
+	uint64_t parent, module, auxiliary, canonical, ee_class, per_inst;
+	char *name; /**< NULL until type_name(); owned */
+	uint32_t name_size;
+};
+
+/** Create and destroy the table of a clr (clr_open() does). */
+HD_NODISCARD enum hd_status type_table_create(struct clr *clr, struct type_table **ret,
+					      struct hd_error *err);
+void type_table_destroy(struct type_table *types);
+
+/**
+ * The type of MethodTable @p method_table (low bits already masked), or NULL when it is none: it
+ * cannot be read, EEClass and MethodTable do not name each other, sizes are impossible.  Also
+ * remembers what is none.  May be called by several threads at once when the memory is parallel.
+ */
+const struct type *type_find(struct clr *clr, uint64_t method_table);
+
+/**
+ * Did type_find() run out of memory since the last call of this?  What it then called no type may
+ * be one.
+ */
+bool type_table_failed(struct clr *clr);
+
+/** Types found so far, and one of them by index.  Not while other threads find types. */
+size_t type_count(const struct clr *clr);
+struct type *type_at(const struct clr *clr, size_t index);
+
+/** A thread's own small cache in front of type_find(); zero-initialised is empty. */
+#define TYPE_CACHE_SLOTS 1024u
+struct type_cache {
+	uint64_t keys[TYPE_CACHE_SLOTS];
+	const struct type *types[TYPE_CACHE_SLOTS];
+};
+
+static inline size_t type_cache_slot(uint64_t method_table)
+{
+	return (size_t)((method_table >> 3) * 0x9e3779b97f4a7c15u >> 54);
+}
+
+static inline const struct type *type_cached(struct type_cache *cache, struct clr *clr,
+					     uint64_t method_table)
+{
+	size_t slot = type_cache_slot(method_table);
+	if (cache->keys[slot] == method_table && method_table)
+		return cache->types[slot];
+	const struct type *type = type_find(clr, method_table);
+	cache->keys[slot] = method_table;
+	cache->types[slot] = type;
+	return type;
+}
+
+/**
+ * Name as ClrMD spells it: Ns.Outer+Inner<System.Int32>, System.Int32[,].  Never NULL: where the
+ * metadata is missing it is like <unknown type 7f..>.  Borrowed from the type.  One thread at a time.
+ */
+const char *type_name(struct clr *clr, const struct type *type, size_t *ret_size);
+
+/** Name of a TypeHandle (MethodTable or TypeDesc), appended to @p text. */
+struct text;
+void type_handle_name(struct clr *clr, uint64_t handle, struct text *text);
+
+/** True size in bytes as SOS and ClrMD print it (max(24, base + component x length)). */
+static inline uint64_t type_object_size(const struct type *type, uint32_t length)
+{
+	uint64_t size = type->base_size + (uint64_t)type->component_size * length;
+	return size < 24 ? 24 : size;
+}
+
+#endif

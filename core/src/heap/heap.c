@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "heap/heap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "clr/gc_vars.h"
+#include "heap/segments.h"
+#include "util/alloc.h"
+
+static const char *const generation_names[GENERATION_COUNT] = {
+	[GENERATION_0] = "0",
+	[GENERATION_1] = "1",
+	[GENERATION_2] = "2",
+	[GENERATION_LOH] = "loh",
+	[GENERATION_POH] = "poh",
+	[GENERATION_NONGC] = "nongc",
+	[GENERATION_EPHEMERAL] = "ephemeral",
+};
+
+const char *generation_name(enum generation generation)
+{
+	return (unsigned int)generation < GENERATION_COUNT ? generation_names[generation] : "?";
+}
+
+static enum hd_status add_context(struct heap *heap, size_t *capacity,
+				  const struct context *context, struct hd_error *err)
+{
+	if (context->pointer == 0)
+		return HD_OK;
+	if (heap->context_count == *capacity) {
+		size_t grown = grown_capacity(*capacity, sizeof(*heap->contexts));
+		struct context *contexts =
+			mem_realloc(heap->contexts, grown, sizeof(*heap->contexts));
+		if (!contexts)
+			return fail_nomem(err);
+		heap->contexts = contexts;
+		*capacity = grown;
+	}
+	heap->contexts[heap->context_count++] = *context;
+	return HD_OK;
+}
+
+/* {pointer, limit} at @p address, if it can be read. */
+static enum hd_status read_context(struct heap *heap, size_t *capacity, uint64_t address,
+				   enum context_owner owner, struct hd_error *err)
+{
+	uint8_t bytes[16];
+	if (!memory_read(heap->memory, address, bytes, sizeof(bytes)))
+		return HD_OK;
+	struct context context = { .pointer = load_u64(bytes),
+				   .limit = load_u64(bytes + 8),
+				   .owner = (uint8_t)owner };
+	return add_context(heap, capacity, &context, err);
+}
+
+static int compare_contexts(const void *a, const void *b)
+{
+	const struct context *left = a, *right = b;
+	if (left->pointer != right->pointer)
+		return left->pointer < right->pointer ? -1 : 1;
+	return (left->limit > right->limit) - (left->limit < right->limit);
+}
+
+/* Of equal ones (an owner that is on two lists) keep the first. */
+static void sort_contexts(struct heap *heap)
+{
+	if (heap->context_count == 0)
+		return;
+	qsort(heap->contexts, heap->context_count, sizeof(*heap->contexts), compare_contexts);
+	size_t kept = 1;
+	for (size_t i = 1; i < heap->context_count; i++) {
+		if (compare_contexts(&heap->contexts[i], &heap->contexts[kept - 1]) != 0)
+			heap->contexts[kept++] = heap->contexts[i];
+	}
+	heap->context_count = kept;
+}
+
+static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
+{
+	const struct clr *clr = heap->clr;
+	size_t capacity = 0;
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		const struct clr_thread *thread = &clr->threads[i];
+		const struct context context = { .pointer = thread->alloc_pointer,
+						 .limit = thread->alloc_limit,
+						 .owner = CONTEXT_THREAD,
+						 .thread = thread->address };
+		TRY(add_context(heap, &capacity, &context, err));
+	}
+	for (uint32_t i = 0; i < heap->heap_count; i++) {
+		uint64_t table = generation_table(heap, i);
+		if (table == 0)
+			continue;
+		for (uint32_t g = 0; g < clr->gc.generation_count; g++) {
+			uint64_t at = table + g * clr->gc.generation_size +
+				      (uint64_t)clr->gc.generation_offsets[GC_GENERATION_CONTEXT];
+			TRY(read_context(heap, &capacity, at, CONTEXT_HEAP, err));
+		}
+	}
+	if (clr->global_alloc_context)
+		TRY(read_context(heap, &capacity, clr->global_alloc_context, CONTEXT_GLOBAL, err));
+	sort_contexts(heap);
+	return HD_OK;
+}
+
+static enum hd_status read_heaps(struct heap *heap, struct hd_error *err)
+{
+	const struct gc_vars *gc = &heap->clr->gc;
+	heap->heap_count = gc->is_server ? gc->heap_count : 1;
+	heap->heap_addresses = mem_calloc(heap->heap_count, sizeof(*heap->heap_addresses));
+	if (!heap->heap_addresses)
+		return fail_nomem(err);
+	for (uint32_t i = 0; gc->is_server && i < heap->heap_count; i++) {
+		uint64_t *address = &heap->heap_addresses[i];
+		if (memory_u64(heap->memory, gc->heaps + 8 * (uint64_t)i, address) && *address)
+			continue;
+		*address = 0;
+		findings_add(&heap->clr->target->findings, "gc-heap", NULL,
+			     "the GC's heap %u cannot be read: its objects are not known", i);
+	}
+	return HD_OK;
+}
+
+enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *err)
+{
+	struct heap *heap = mem_calloc(1, sizeof(*heap));
+	if (!heap)
+		return fail_nomem(err);
+	heap->clr = clr;
+	heap->memory = clr->memory;
+	heap->gc_in_progress = clr->gc.structures_invalid != 0;
+	enum hd_status status = read_heaps(heap, err);
+	if (status == HD_OK)
+		status = segments_read(heap, err);
+	if (status == HD_OK)
+		status = read_contexts(heap, err);
+	if (status != HD_OK) {
+		heap_destroy(heap);
+		return status;
+	}
+	for (size_t i = 0; i < heap->segment_count; i++)
+		heap->is_walkable |= heap->segments[i].generation != GENERATION_NONGC;
+	*ret = heap;
+	return HD_OK;
+}
+
+void heap_destroy(struct heap *heap)
+{
+	if (!heap)
+		return;
+	mem_free(heap->heap_addresses);
+	mem_free(heap->segments);
+	mem_free(heap->contexts);
+	mem_free(heap->problems);
+	mem_free(heap);
+}
+
+const struct segment *heap_segment_at(const struct heap *heap, uint64_t address)
+{
+	/* The last one that begins at or before the address; empty ones stand before it. */
+	size_t low = 0, high = heap->segment_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (heap->segments[middle].begin <= address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	const struct segment *segment = low ? &heap->segments[low - 1] : NULL;
+	return segment && address < segment->end ? segment : NULL;
+}
+
+enum generation segment_generation_at(const struct segment *segment, uint64_t address)
+{
+	if (segment->generation != GENERATION_EPHEMERAL)
+		return (enum generation)segment->generation;
+	if (address >= segment->gen0_begin)
+		return GENERATION_0;
+	return address >= segment->gen1_begin ? GENERATION_1 : GENERATION_2;
+}
+
+bool context_is_sound(const struct heap *heap, const struct context *context)
+{
+	if (context->pointer > context->limit || context->pointer % 8 != 0 ||
+	    context->limit % 8 != 0)
+		return false;
+	const struct segment *segment = heap_segment_at(heap, context->pointer);
+	/* A context may end where its segment does: then its reserve lies behind the end. */
+	if (segment)
+		return context->limit <= segment->end;
+	/* An empty one may stand at the end itself while a GC runs. */
+	segment = heap_segment_at(heap, context->pointer - 8);
+	return context->pointer == context->limit && segment && segment->end == context->pointer;
+}
+
+const struct context *heap_context_at(const struct heap *heap, uint64_t address)
+{
+	size_t low = 0, high = heap->context_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (heap->contexts[middle].pointer < address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	for (; low < heap->context_count && heap->contexts[low].pointer == address; low++) {
+		if (context_is_sound(heap, &heap->contexts[low]))
+			return &heap->contexts[low];
+	}
+	return NULL;
+}

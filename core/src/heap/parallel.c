@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdatomic.h>
+
+#include "heap/walk.h"
+#include "util/alloc.h"
+
+#define MAX_WORKERS 64u
+
+/* One heap_walk(), shared by its workers. */
+struct walk {
+	struct heap *heap;
+	const struct segment *const *segments;
+	size_t count;
+	struct job *job;
+	segment_visit visit;
+	void *const *args;
+	_Atomic size_t next;
+	_Atomic bool stop;
+	enum hd_status status[MAX_WORKERS];
+	struct hd_error errors[MAX_WORKERS];
+};
+
+static const struct segment *segment_of(const struct walk *walk, size_t index)
+{
+	return walk->segments ? walk->segments[index] : &walk->heap->segments[index];
+}
+
+static enum hd_status walk_segment(struct walk *walk, struct walker *walker,
+				   const struct segment *segment, struct hd_error *err)
+{
+	walker_begin(walker, segment, segment->begin, segment->end);
+	void *arg = walk->args ? walk->args[walker->worker] : NULL;
+	TRY(walk->visit(arg, walker, err));
+	if (walker->cancelled ||
+	    !job_step(walk->job, walker->worker, segment->end - walker->reported))
+		return fail_cancelled(err);
+	return HD_OK;
+}
+
+static void walk_worker(void *arg, unsigned int index)
+{
+	struct walk *walk = arg;
+	struct hd_error *err = &walk->errors[index];
+	struct walker walker;
+	enum hd_status status = walker_init(&walker, walk->heap, err);
+	if (status == HD_OK) {
+		walker.job = walk->job;
+		walker.worker = index;
+		while (status == HD_OK && !atomic_load(&walk->stop)) {
+			size_t next = atomic_fetch_add(&walk->next, 1);
+			if (next >= walk->count)
+				break;
+			status = walk_segment(walk, &walker, segment_of(walk, next), err);
+		}
+		walker_deinit(&walker);
+	}
+	walk->status[index] = status;
+	if (status != HD_OK)
+		atomic_store(&walk->stop, true);
+}
+
+static unsigned int worker_count(const struct walk *walk)
+{
+	unsigned int workers = walk->heap->memory->is_parallel ? job_workers(walk->job) : 1;
+	if (workers > walk->count)
+		workers = walk->count ? (unsigned int)walk->count : 1;
+	return workers < MAX_WORKERS ? workers : MAX_WORKERS;
+}
+
+static enum hd_status first_failure(const struct walk *walk, unsigned int workers,
+				    struct hd_error *err)
+{
+	for (unsigned int i = 0; i < workers; i++) {
+		if (walk->status[i] == HD_OK)
+			continue;
+		if (err)
+			*err = walk->errors[i];
+		return walk->status[i];
+	}
+	/* What then looked like damage may be none. */
+	return type_table_failed(walk->heap->clr) ? fail_nomem(err) : HD_OK;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): a struct for its eight parameters would be none better */
+enum hd_status heap_walk(struct heap *heap, const struct segment *const *segments, size_t count,
+			 struct job *job, const char *what, segment_visit visit, void *const *args,
+			 struct hd_error *err)
+{
+	struct walk *walk = mem_calloc(1, sizeof(*walk));
+	if (!walk)
+		return fail_nomem(err);
+	walk->heap = heap;
+	walk->segments = segments;
+	walk->count = segments ? count : heap->segment_count;
+	walk->job = job;
+	walk->visit = visit;
+	walk->args = args;
+	uint64_t total = 0;
+	for (size_t i = 0; i < walk->count; i++)
+		total += segment_of(walk, i)->end - segment_of(walk, i)->begin;
+	job_begin(job, what, total);
+	(void)type_table_failed(heap->clr);
+	unsigned int workers = worker_count(walk);
+	run_parallel(workers, walk_worker, walk);
+	enum hd_status status = first_failure(walk, workers, err);
+	mem_free(walk);
+	return status;
+}

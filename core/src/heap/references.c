@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What an object refers to, by its type's GCDesc (coreclr: src/coreclr/gc/gcdesc.h). */
+#include "heap/references.h"
+
+#define PAGE_SIZE 4096u
+/* Reads that fail before the rest of an object is given up: it is larger than what is missing. */
+#define MISSES_MAX 65536u
+
+void references_first(struct references *references)
+{
+	const struct object *object = references->object;
+	const struct type *type = object->type;
+	references->slot = references->end = 0;
+	references->index = 0;
+	references->misses = 0;
+	/* An object ends 8 bytes before its size does: the size counts its header. */
+	references->limit = object->address + object->size - 8;
+	references->next =
+		type->run_count ? object->address + type->runs_offset : references->limit;
+}
+
+/* Put the bytes of the current run's slots at hand; false when none of them is there. */
+static bool take_bytes(struct references *references)
+{
+	while (references->slot < references->end) {
+		uint64_t size;
+		references->bytes = window_at(references->window, references->slot, 8, &size);
+		if (references->bytes) {
+			uint64_t rest = references->end - references->slot;
+			references->available = (size < rest ? size : rest) & ~(uint64_t)7;
+			return true;
+		}
+		references->missing = true;
+		if (references->misses++ >= MISSES_MAX)
+			return false;
+		references->slot = (references->slot | (PAGE_SIZE - 1)) + 1;
+	}
+	return false;
+}
+
+/* The next run of slots; false at the end. */
+static bool next_run(struct references *references)
+{
+	const struct object *object = references->object;
+	const struct type *type = object->type;
+	if (references->misses > MISSES_MAX)
+		return false;
+	if (references->index < type->series_count) {
+		const struct gc_series *series = &type->series[references->index++];
+		references->slot = object->address + series->offset;
+		references->end =
+			references->slot + (((uint64_t)series->size + object->size) & ~(uint64_t)7);
+		return true;
+	}
+	if (references->next >= references->limit)
+		return false;
+	const struct gc_run *run = &type->runs[references->index++];
+	if (references->index == type->run_count)
+		references->index = 0;
+	uint64_t rest = (references->limit - references->next) & ~(uint64_t)7;
+	uint64_t size = (uint64_t)run->pointers * 8;
+	references->slot = references->next;
+	references->end = references->slot + (size < rest ? size : rest);
+	uint64_t step = size + run->skip;
+	references->next += step < references->limit - references->next
+				    ? step
+				    : references->limit - references->next;
+	return true;
+}
+
+bool references_more(struct references *references)
+{
+	/* Of a large run there may be more than what was at hand. */
+	while (!take_bytes(references)) {
+		if (!next_run(references)) {
+			references->pending = false;
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "heap/resync.h"
+
+#define PAGE_SIZE      4096u
+#define LOWEST_ADDRESS 0x10000u
+#define USER_ADDRESSES ((uint64_t)1 << 47)
+
+/* What a scan for the next object knows. */
+struct scan {
+	struct walker *walker;
+	uint64_t bound;
+	uint64_t first_content; /* address of the first word that is not zero, or not there */
+};
+
+/* Could this word be the MethodTable of an object?  Most that are none end here. */
+static bool is_plausible(const struct heap *heap, uint64_t method_table)
+{
+	return method_table >= LOWEST_ADDRESS && method_table < USER_ADDRESSES &&
+	       !heap_segment_at(heap, method_table);
+}
+
+bool walker_is_sound(struct walker *walker, uint64_t address, uint64_t bound)
+{
+	for (unsigned int i = 0; i < RESYNC_OBJECTS && address != bound; i++) {
+		struct object object;
+		if (object_decode(&walker->window, walker->cache, walker->heap->clr, address, bound,
+				  &object) != DECODE_OBJECT ||
+		    heap_segment_at(walker->heap, object.type->method_table))
+			return false;
+		address += object.step;
+	}
+	return true;
+}
+
+static uint64_t range_end(const struct target *target, const struct target_range *range)
+{
+	/* Elsewhere than in a core nobody knows what can be read before it is. */
+	return target->kind == TARGET_CORE ? range->start + range->captured : range->end;
+}
+
+uint64_t next_captured(const struct heap *heap, uint64_t address)
+{
+	const struct target *target = heap->clr->target;
+	uint64_t page = (address | (PAGE_SIZE - 1)) + 1;
+	if (page == 0)
+		return UINT64_MAX;
+	if (!target || !target->range_count)
+		return page;
+	size_t low = 0, high = target->range_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (range_end(target, &target->ranges[middle]) <= address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (low == target->range_count)
+		return UINT64_MAX;
+	uint64_t start = target->ranges[low].start;
+	if (start <= address)
+		return page;
+	return start < UINT64_MAX - 7 ? (start + 7) & ~(uint64_t)7 : UINT64_MAX;
+}
+
+/* Words from @p address on that are at hand: the first of them that begins sound objects, or 0. */
+static uint64_t scan_bytes(struct scan *scan, uint64_t address, const uint8_t *bytes,
+			   uint64_t count)
+{
+	struct walker *walker = scan->walker;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t word = load_u64(bytes + 8 * i);
+		if (!word)
+			continue;
+		uint64_t at = address + 8 * i;
+		if (at < scan->first_content)
+			scan->first_content = at;
+		if (!is_plausible(walker->heap, word & ~(uint64_t)7))
+			continue;
+		if (walker_is_sound(walker, at, scan->bound))
+			return at;
+		/* The window may have moved. */
+		bytes = window_at(&walker->window, address, 8 * count, NULL);
+		if (!bytes)
+			return 0;
+	}
+	return 0;
+}
+
+static uint64_t find_next_object(struct scan *scan, uint64_t address)
+{
+	struct walker *walker = scan->walker;
+	while (address < scan->bound && scan->bound - address >= 8) {
+		uint64_t size;
+		const uint8_t *bytes = window_at(&walker->window, address, 8, &size);
+		if (!bytes) {
+			if (address < scan->first_content)
+				scan->first_content = address;
+			uint64_t next = next_captured(walker->heap, address);
+			address = next < scan->bound ? next : scan->bound;
+			continue;
+		}
+		if (size > WINDOW_SIZE)
+			size = WINDOW_SIZE;
+		if (size > scan->bound - address)
+			size = scan->bound - address;
+		uint64_t found = scan_bytes(scan, address, bytes, size / 8);
+		if (found)
+			return found;
+		address += size & ~(uint64_t)7;
+	}
+	return scan->bound;
+}
+
+void walker_resync(struct walker *walker, uint64_t bound)
+{
+	struct damage *damage = &walker->damage;
+	uint64_t address = walker->next;
+	struct scan scan = { .walker = walker, .bound = bound, .first_content = bound };
+	damage->address = address;
+	damage->word = 0;
+	damage->last_good = walker->object;
+	const uint8_t *bytes = window_at(&walker->window, address, 8, NULL);
+	if (bytes)
+		damage->word = load_u64(bytes);
+	uint64_t next = find_next_object(&scan, damage->kind == DAMAGE_MISSING_BYTES
+							? next_captured(walker->heap, address)
+							: address + 8);
+	/* The 8 bytes before an object are its header, not a rest of what was there. */
+	if (damage->kind == DAMAGE_BAD_METHOD_TABLE && damage->word == 0 &&
+	    (scan.first_content >= next || scan.first_content + 8 == next))
+		damage->kind = DAMAGE_ZERO_RUN;
+	damage->skipped = next - address;
+	walker->next = next;
+	walker->skipped_bytes += damage->skipped;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_HEAP_RESYNC_H
+#define HEAPDUMP_SRC_HEAP_RESYNC_H
+
+#include "heap/walk.h"
+
+/** Objects in a row that must be sound where a walk goes on after damage. */
+#define RESYNC_OBJECTS 4u
+
+/**
+ * Are the next RESYNC_OBJECTS objects from @p address on sound, or fewer that end exactly at
+ * @p bound (none, when it is @p address)?
+ */
+bool walker_is_sound(struct walker *walker, uint64_t address, uint64_t bound);
+
+/**
+ * Find where the walk goes on after the damage at walker->next, and fill walker->damage, whose
+ * kind, type and size are set.  Goes no further than @p bound: the next context or the end of the
+ * segment.  Cost: linear in the bytes that are there, and in the ranges that are not.
+ */
+void walker_resync(struct walker *walker, uint64_t bound);
+
+/** Where the next bytes of the target may be, after @p address, which cannot be read. */
+uint64_t next_captured(const struct heap *heap, uint64_t address);
+
+#endif

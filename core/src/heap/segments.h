@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_HEAP_SEGMENTS_H
+#define HEAPDUMP_SRC_HEAP_SEGMENTS_H
+
+#include "heap/heap.h"
+
+/** Segments or regions that are read, at most: 4 TiB of basic regions. */
+#define SEGMENTS_MAX ((size_t)1 << 20)
+
+/**
+ * Read the segments of every heap and generation into heap->segments: sound ones alone, sorted,
+ * each once, not overlapping.  What is not so is a finding.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status segments_read(struct heap *heap, struct hd_error *err);
+
+/** Address of the array of generations of heap @p index, or 0. */
+uint64_t generation_table(const struct heap *heap, uint32_t index);
+
+#endif

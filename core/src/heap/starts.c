@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "heap/starts.h"
+
+#include "util/alloc.h"
+
+#define BLOCK_WORDS ((uint64_t)8)          /* of 64 bits: one cache line */
+#define BLOCK_BYTES (BLOCK_WORDS * 64 * 8) /* of the heap */
+#define MAP_BITS    14u
+#define BATCH       32u
+#define MAX_WORKERS 64u
+
+/* The starts of one segment. */
+struct part {
+	uint64_t begin, end;
+	uint64_t *words;
+	uint32_t *blocks; /* objects of this segment before each block */
+	uint64_t block_count;
+	uint64_t first; /* objects before this segment */
+	uint64_t count;
+};
+
+struct starts {
+	struct part *parts; /* one more than segments: its first is the count of all */
+	size_t part_count;
+	uint64_t *words;
+	uint32_t *blocks;
+	uint64_t block_count;
+	/* addresses to parts: slots of equal size, each names the first part that ends behind it */
+	uint32_t *map;
+	uint64_t map_begin, map_end;
+	unsigned int map_shift;
+	bool with_free;
+};
+
+/* Set bits of a word; the compiler's own needs an instruction that not every x86-64 has. */
+static uint32_t bit_count(uint64_t x)
+{
+	x = x - (x >> 1 & 0x5555555555555555u);
+	x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (uint32_t)(x * 0x0101010101010101u >> 56);
+}
+
+/* Part that holds @p address, or NULL. */
+static const struct part *part_at(const struct starts *starts, uint64_t address)
+{
+	if (address < starts->map_begin || address >= starts->map_end)
+		return NULL;
+	uint64_t slot = (address - starts->map_begin) >> starts->map_shift;
+	size_t low = starts->map[slot], high = starts->map[slot + 1];
+	/* The first that ends behind the address. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (starts->parts[middle].end <= address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	const struct part *part = &starts->parts[low];
+	return low < starts->part_count && part->begin <= address ? part : NULL;
+}
+
+static bool has(const struct part *part, uint64_t address)
+{
+	uint64_t bit = (address - part->begin) / 8;
+	return address % 8 == 0 && (part->words[bit / 64] >> bit % 64 & 1);
+}
+
+/* Objects of the part that start before @p address, which is inside it. */
+static uint64_t rank_in(const struct part *part, uint64_t address)
+{
+	uint64_t bit = (address - part->begin + 7) / 8;
+	uint64_t block = bit / (BLOCK_WORDS * 64);
+	if (block >= part->block_count)
+		return part->count;
+	uint64_t rank = part->blocks[block];
+	uint64_t last = bit / 64;
+	for (uint64_t word = block * BLOCK_WORDS; word < last; word++)
+		rank += bit_count(part->words[word]);
+	return rank + bit_count(part->words[last] & (((uint64_t)1 << bit % 64) - 1));
+}
+
+/* Address of the object number @p rank of the part. */
+static uint64_t select_in(const struct part *part, uint64_t rank)
+{
+	uint64_t low = 0, high = part->block_count;
+	/* The last block with at most that many objects before it. */
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		if (part->blocks[middle] <= rank) {
+			low = middle;
+		} else {
+			high = middle;
+		}
+	}
+	uint64_t rest = rank - part->blocks[low];
+	uint64_t word = low * BLOCK_WORDS, last = word + BLOCK_WORDS - 1;
+	for (; word < last; word++) {
+		uint32_t count = bit_count(part->words[word]);
+		if (rest < count)
+			break;
+		rest -= count;
+	}
+	uint64_t bits = part->words[word];
+	for (; rest && bits; rest--)
+		bits &= bits - 1;
+	return part->begin + (word * 64 + (bits ? (uint64_t)__builtin_ctzll(bits) : 0)) * 8;
+}
+
+static void count_blocks(struct part *part)
+{
+	uint64_t count = 0;
+	for (uint64_t block = 0; block < part->block_count; block++) {
+		part->blocks[block] = (uint32_t)count;
+		for (uint64_t i = 0; i < BLOCK_WORDS; i++)
+			count += bit_count(part->words[block * BLOCK_WORDS + i]);
+	}
+	part->count = count;
+}
+
+static enum hd_status mark_segment(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct starts *starts = arg;
+	struct part *part = &starts->parts[walker->segment - walker->heap->segments];
+	bool with_free = starts->with_free;
+	(void)err;
+	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
+		if (result != WALK_OBJECT || (walker->object.type->is_free && !with_free))
+			continue;
+		uint64_t bit = (walker->object.address - part->begin) / 8;
+		part->words[bit / 64] |= (uint64_t)1 << bit % 64;
+	}
+	count_blocks(part);
+	return HD_OK;
+}
+
+/* The map from addresses to parts. */
+static enum hd_status make_map(struct starts *starts, struct hd_error *err)
+{
+	if (starts->part_count) {
+		starts->map_begin = starts->parts[0].begin;
+		starts->map_end = starts->parts[starts->part_count - 1].end;
+	}
+	uint64_t span = starts->map_end - starts->map_begin;
+	while (span >> starts->map_shift >> MAP_BITS)
+		starts->map_shift++;
+	size_t slots = (size_t)(span >> starts->map_shift) + 1;
+	starts->map = mem_calloc(slots + 1, sizeof(*starts->map));
+	if (!starts->map)
+		return fail_nomem(err);
+	size_t part = 0;
+	for (size_t slot = 0; slot <= slots; slot++) {
+		uint64_t offset = (uint64_t)slot << starts->map_shift;
+		while (part < starts->part_count &&
+		       starts->parts[part].end - starts->map_begin <= offset)
+			part++;
+		starts->map[slot] = (uint32_t)part;
+	}
+	return HD_OK;
+}
+
+/* Parts of all segments, and the arrays that they share. */
+static enum hd_status make_parts(struct starts *starts, const struct heap *heap,
+				 const struct job *job, struct hd_error *err)
+{
+	starts->part_count = heap->segment_count;
+	starts->parts = mem_calloc(starts->part_count + 1, sizeof(*starts->parts));
+	if (!starts->parts)
+		return fail_nomem(err);
+	for (size_t i = 0; i < starts->part_count; i++) {
+		struct part *part = &starts->parts[i];
+		part->begin = heap->segments[i].begin;
+		part->end = heap->segments[i].end;
+		part->block_count = (part->end - part->begin) / BLOCK_BYTES + 1;
+		starts->block_count += part->block_count;
+	}
+	TRY(job_check_memory(job, starts_bytes(starts), err));
+	starts->words = pages_alloc(starts->block_count * BLOCK_WORDS, sizeof(*starts->words));
+	starts->blocks = pages_alloc(starts->block_count, sizeof(*starts->blocks));
+	if (!starts->words || !starts->blocks)
+		return fail_nomem(err);
+	uint64_t block = 0;
+	for (size_t i = 0; i < starts->part_count; i++) {
+		starts->parts[i].words = starts->words + block * BLOCK_WORDS;
+		starts->parts[i].blocks = starts->blocks + block;
+		block += starts->parts[i].block_count;
+	}
+	return make_map(starts, err);
+}
+
+static enum hd_status fill(struct starts *starts, struct heap *heap, struct job *job,
+			   struct hd_error *err)
+{
+	void *args[MAX_WORKERS];
+	for (size_t i = 0; i < MAX_WORKERS; i++)
+		args[i] = starts;
+	TRY(make_parts(starts, heap, job, err));
+	TRY(heap_walk(heap, NULL, 0, job, "Finding objects", mark_segment, args, err));
+	for (size_t i = 0; i < starts->part_count; i++)
+		starts->parts[i + 1].first = starts->parts[i].first + starts->parts[i].count;
+	return HD_OK;
+}
+
+enum hd_status starts_create(struct heap *heap, bool with_free, struct job *job,
+			     struct starts **ret, struct hd_error *err)
+{
+	struct starts *starts = mem_calloc(1, sizeof(*starts));
+	if (!starts)
+		return fail_nomem(err);
+	starts->with_free = with_free;
+	enum hd_status status = fill(starts, heap, job, err);
+	if (status != HD_OK) {
+		starts_destroy(starts);
+		return status;
+	}
+	*ret = starts;
+	return HD_OK;
+}
+
+void starts_destroy(struct starts *starts)
+{
+	if (!starts)
+		return;
+	pages_free(starts->words, starts->block_count * BLOCK_WORDS, sizeof(*starts->words));
+	pages_free(starts->blocks, starts->block_count, sizeof(*starts->blocks));
+	mem_free(starts->map);
+	mem_free(starts->parts);
+	mem_free(starts);
+}
+
+uint64_t starts_count(const struct starts *starts)
+{
+	return starts->parts[starts->part_count].first;
+}
+
+uint64_t starts_bytes(const struct starts *starts)
+{
+	return starts->block_count *
+	       (BLOCK_WORDS * sizeof(*starts->words) + sizeof(*starts->blocks));
+}
+
+bool starts_has(const struct starts *starts, uint64_t address)
+{
+	const struct part *part = part_at(starts, address);
+	return part && has(part, address);
+}
+
+uint64_t starts_rank(const struct starts *starts, uint64_t address)
+{
+	if (address < starts->map_begin)
+		return 0;
+	const struct part *part = part_at(starts, address);
+	if (part)
+		return part->first + rank_in(part, address);
+	/* Between segments, or behind all. */
+	size_t low = 0, high = starts->part_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (starts->parts[middle].end <= address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return starts->parts[low].first;
+}
+
+uint64_t starts_segment_rank(const struct starts *starts, size_t segment)
+{
+	return starts->parts[segment].first;
+}
+
+uint64_t starts_address(const struct starts *starts, uint64_t rank)
+{
+	size_t low = 0, high = starts->part_count;
+	/* The last part with at most that many objects before it: the only one that holds it. */
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (starts->parts[middle].first <= rank) {
+			low = middle;
+		} else {
+			high = middle;
+		}
+	}
+	return select_in(&starts->parts[low], rank - starts->parts[low].first);
+}
+
+/* One batch: a first pass asks for the memory that the second needs. */
+static void rank_batch(const struct starts *starts, const uint64_t *addresses, uint32_t *ret,
+		       size_t count)
+{
+	const struct part *parts[BATCH];
+	for (size_t i = 0; i < count; i++) {
+		parts[i] = part_at(starts, addresses[i]);
+		if (!parts[i])
+			continue;
+		uint64_t bit = (addresses[i] - parts[i]->begin) / 8;
+		__builtin_prefetch(&parts[i]->words[bit / 64]);
+		__builtin_prefetch(&parts[i]->blocks[bit / (BLOCK_WORDS * 64)]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		ret[i] = UINT32_MAX;
+		if (!parts[i] || !has(parts[i], addresses[i]))
+			continue;
+		uint64_t rank = parts[i]->first + rank_in(parts[i], addresses[i]);
+		if (rank < UINT32_MAX)
+			ret[i] = (uint32_t)rank;
+	}
+}
+
+void starts_rank_all(const struct starts *starts, const uint64_t *addresses, uint32_t *ret,
+		     size_t count)
+{
+	for (size_t done = 0; done < count; done += BATCH) {
+		size_t size = count - done < BATCH ? count - done : BATCH;
+		rank_batch(starts, addresses + done, ret + done, size);
+	}
+}
+
+uint64_t starts_at_or_before(const struct starts *starts, uint64_t address)
+{
+	const struct part *part = part_at(starts, address);
+	if (!part)
+		return 0;
+	if (has(part, address))
+		return address;
+	uint64_t rank = rank_in(part, address);
+	return rank ? select_in(part, rank - 1) : 0;
+}
+
+uint64_t starts_at_or_after(const struct starts *starts, uint64_t address)
+{
+	const struct part *part = part_at(starts, address);
+	if (!part)
+		return 0;
+	uint64_t rank = rank_in(part, address);
+	return rank < part->count ? select_in(part, rank) : 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_HEAP_STARTS_H
+#define HEAPDUMP_SRC_HEAP_STARTS_H
+
+#include "heap/walk.h"
+
+/**
+ * Where every object of the heap starts: one bit per 8 bytes of each segment (1/64 of the heap),
+ * and the count before each block of 512 bits, so that rank is O(1).
+ */
+struct starts;
+
+/**
+ * Walk the heap once.  @p with_free: Free blocks count as objects.
+ *
+ * @param[out] ret To be given to starts_destroy().
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status starts_create(struct heap *heap, bool with_free, struct job *job,
+					  struct starts **ret, struct hd_error *err);
+void starts_destroy(struct starts *starts);
+
+uint64_t starts_count(const struct starts *starts);
+/** Bytes that it takes. */
+uint64_t starts_bytes(const struct starts *starts);
+/** Does an object start at @p address? */
+bool starts_has(const struct starts *starts, uint64_t address);
+/** Objects before @p address, over all segments in order. */
+uint64_t starts_rank(const struct starts *starts, uint64_t address);
+/** Objects before segment number @p segment of the heap, which may be segment_count. */
+uint64_t starts_segment_rank(const struct starts *starts, size_t segment);
+/** Address of the object with that rank, which must be below starts_count(). */
+uint64_t starts_address(const struct starts *starts, uint64_t rank);
+/**
+ * Ranks of the objects that start at @p count addresses at once, several times as fast: misses
+ * overlap.  UINT32_MAX: none starts there, or its rank does not fit.
+ */
+void starts_rank_all(const struct starts *starts, const uint64_t *addresses, uint32_t *ret,
+		     size_t count);
+/** Address of the last object that starts at or before @p address in its segment, or 0. */
+uint64_t starts_at_or_before(const struct starts *starts, uint64_t address);
+/** Address of the first object that starts at or after @p address in its segment, or 0. */
+uint64_t starts_at_or_after(const struct starts *starts, uint64_t address);
+
+#endif

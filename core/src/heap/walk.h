@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_HEAP_WALK_H
+#define HEAPDUMP_SRC_HEAP_WALK_H
+
+#include "heap/heap.h"
+#include "mem/window.h"
+
+/** An object that a walk met. */
+struct object {
+	uint64_t address;
+	const struct type *type;
+	uint64_t size;     /**< true size: what SOS prints */
+	uint64_t step;     /**< bytes to the next object: size rounded up to 8 */
+	uint32_t length;   /**< components, 0 without */
+	uint8_t mark_bits; /**< low bits of the MethodTable word */
+};
+
+/** Why a walk could not go on at an address. */
+enum damage_kind {
+	DAMAGE_BAD_METHOD_TABLE, /**< the word is no MethodTable */
+	DAMAGE_BAD_SIZE,         /**< the object would not end inside its segment */
+	DAMAGE_MISSING_BYTES,    /**< the bytes are not in the target */
+	DAMAGE_ZERO_RUN,         /**< zeros up to the next object: a context without owner */
+};
+
+/** A gap in a walk: from address, skip bytes further the next object was found (or the end). */
+struct damage {
+	uint8_t kind;            /**< enum damage_kind */
+	uint64_t address;        /**< where an object should start */
+	uint64_t word;           /**< its MethodTable word */
+	uint64_t skipped;        /**< bytes to where the walk goes on */
+	struct object last_good; /**< type NULL: it is the first of its segment */
+	const struct type *type; /**< for DAMAGE_BAD_SIZE */
+	uint64_t size;           /**< for DAMAGE_BAD_SIZE: what it says */
+};
+
+enum walk_result {
+	WALK_END,
+	WALK_OBJECT,
+	WALK_DAMAGE,
+};
+
+struct job;
+
+/**
+ * The type that followed one of each type the last time: a processor that guesses right reads the
+ * next object while this one's MethodTable is still on its way.
+ */
+#define WALK_GUESSES 1024u
+struct walk_guess {
+	const struct type *next[WALK_GUESSES];
+};
+
+/** A linear walk over [begin, end) of one segment.  One thread uses a walker. */
+struct walker {
+	struct heap *heap;
+	const struct segment *segment;
+	struct window window;
+	struct type_cache *cache; /**< owned */
+	struct walk_guess *guess; /**< owned */
+	const struct type *last;  /**< of the last object; never NULL */
+	uint64_t next, end;
+	uint64_t limit; /**< objects must end here at the latest: next context, or segment's end */
+	uint64_t pause; /**< objects that start from here on take the slow path */
+	size_t context; /**< next one to meet */
+	struct object object;
+	struct damage damage;
+	uint64_t objects, skipped_bytes;
+	/* of heap_walk(), else NULL and 0 */
+	struct job *job;
+	unsigned int worker; /**< who walks: 0 .. job_workers() - 1 */
+	uint64_t reported;   /**< up to here bytes were counted as progress */
+	bool cancelled;      /**< the walk ended early */
+};
+
+/** HD_ERR_NOMEM. */
+HD_NODISCARD enum hd_status walker_init(struct walker *walker, struct heap *heap,
+					struct hd_error *err);
+void walker_deinit(struct walker *walker);
+
+/**
+ * Begin with the objects of @p segment that start in [begin, end): @p begin must be the segment's
+ * or an object's start.
+ */
+void walker_begin(struct walker *walker, const struct segment *segment, uint64_t begin,
+		  uint64_t end);
+
+/** Slow path of walker_next(). */
+enum walk_result walker_slow(struct walker *walker);
+
+/** What object_decode() found. */
+enum decode_result {
+	DECODE_OBJECT,
+	DECODE_MISSING,  /**< its first 16 bytes are not in the target */
+	DECODE_NO_TYPE,  /**< its first word is no MethodTable */
+	DECODE_TOO_LONG, /**< it would not end at @p limit at the latest */
+};
+
+/** The object whose first 16 bytes are @p bytes; @p ret is untouched but for DECODE_OBJECT. */
+static inline enum decode_result object_from(const uint8_t *bytes, const struct type *type,
+					     uint64_t address, uint64_t limit, struct object *ret)
+{
+	if (!type || !type->base_size)
+		return DECODE_NO_TYPE;
+	uint32_t length = type->component_size ? load_u32(bytes + 8) : 0;
+	uint64_t size = type_object_size(type, length);
+	uint64_t step = (size + 7) & ~(uint64_t)7;
+	if (address > limit || step > limit - address)
+		return DECODE_TOO_LONG;
+	ret->address = address;
+	ret->type = type;
+	ret->size = size;
+	ret->step = step;
+	ret->length = length;
+	ret->mark_bits = bytes[0] & 7;
+	return DECODE_OBJECT;
+}
+
+/**
+ * Read the head of the object at @p address, which must end at @p limit at the latest.
+ *
+ * @param[out] ret Untouched but for DECODE_OBJECT.
+ */
+static inline enum decode_result object_decode(struct window *window, struct type_cache *cache,
+					       struct clr *clr, uint64_t address, uint64_t limit,
+					       struct object *ret)
+{
+	const uint8_t *bytes = window_at(window, address, 16, NULL);
+	if (!bytes)
+		return DECODE_MISSING;
+	uint64_t method_table = load_u64(bytes) & ~(uint64_t)7;
+	return object_from(bytes, type_cached(cache, clr, method_table), address, limit, ret);
+}
+
+/**
+ * Next object (walker->object), gap (walker->damage), or the end.  Allocation contexts are stepped
+ * over without a word.  After damage the walk goes on at the next context, or at the first address
+ * where four objects in a row are sound, or ends; walker->object is still the one before.
+ */
+__attribute__((always_inline)) static inline enum walk_result walker_next(struct walker *walker)
+{
+	uint64_t address = walker->next;
+	const uint8_t *bytes;
+	if (address >= walker->pause || !(bytes = window_at(&walker->window, address, 16, NULL)))
+		return walker_slow(walker);
+	uint64_t method_table = load_u64(bytes) & ~(uint64_t)7;
+	const struct type **guess = &walker->guess->next[walker->last->index % WALK_GUESSES];
+	const struct type *type = *guess;
+	if (type->method_table != method_table) {
+		type = type_cached(walker->cache, walker->heap->clr, method_table);
+		if (!type)
+			return walker_slow(walker);
+		*guess = type;
+	}
+	if (object_from(bytes, type, address, walker->limit, &walker->object) != DECODE_OBJECT)
+		return walker_slow(walker);
+	walker->last = type;
+	walker->next = address + walker->object.step;
+	walker->objects++;
+	return WALK_OBJECT;
+}
+
+/** Read the object at @p address (any, not only in a segment); false when it is none. */
+bool object_read(struct heap *heap, struct window *window, uint64_t address, struct object *ret);
+
+/**
+ * Walk all of @p count segments with the job's workers, one walker each; @p visit gets a worker's
+ * walker once per segment, already begun, and its own @p args[worker] (args NULL: NULL).  Progress
+ * is counted in bytes; a cancelled job ends the walk of a segment early.  Memory that is not
+ * parallel has one worker.
+ *
+ * @param segments NULL: all of the heap, whatever @p count.
+ * @param job May be NULL.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED and whatever visit() returned
+ */
+typedef enum hd_status (*segment_visit)(void *arg, struct walker *walker, struct hd_error *err);
+HD_NODISCARD enum hd_status heap_walk(struct heap *heap, const struct segment *const *segments,
+				      size_t count, struct job *job, const char *what,
+				      segment_visit visit, void *const *args, struct hd_error *err);
+
+#endif

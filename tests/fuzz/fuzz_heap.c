@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "clr/module.h"
+#include "heap/references.h"
+#include "heap/starts.h"
+#include "snapshot/snapshot.h"
+#include "util/alloc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * The image of a heap: its bytes are the memory from BASE on, and its first ones say where things
+ * are (make_heap_images.py writes such images).  Places are offsets from BASE, in words.
+ */
+#define BASE     ((uint64_t)0x10000000)
+#define SEGMENTS 3
+#define CONTEXTS 3
+
+struct image {
+	uint16_t free_type, object_type;
+	uint16_t hole_begin, hole_end; /* cannot be read */
+	uint8_t flags;                 /* 1: nothing is mapped; 2: .NET 8; 4: an end far away */
+	uint8_t unused[7];
+	struct range {
+		uint16_t begin, end;
+	} segments[SEGMENTS], contexts[CONTEXTS];
+};
+
+struct image_memory {
+	struct memory memory;
+	const uint8_t *bytes;
+	uint64_t size;
+	uint64_t hole_begin, hole_end; /* addresses */
+	bool is_mapped;
+};
+
+/* Bytes at @p address, up to the hole or the end. */
+static uint64_t available(const struct image_memory *image, uint64_t address)
+{
+	if (address < BASE || address >= BASE + image->size)
+		return 0;
+	uint64_t end = BASE + image->size;
+	if (address < image->hole_end && end > image->hole_begin &&
+	    image->hole_begin < image->hole_end)
+		end = image->hole_begin;
+	return address < end ? end - address : 0;
+}
+
+static size_t read_image(struct memory *memory, uint64_t address, void *buf, size_t size)
+{
+	const struct image_memory *image = (const struct image_memory *)memory;
+	uint64_t count = available(image, address);
+	if (count > size)
+		count = size;
+	if (count)
+		memcpy(buf, image->bytes + (address - BASE), count);
+	return count;
+}
+
+static const uint8_t *run_image(struct memory *memory, uint64_t address, uint64_t *ret_size)
+{
+	const struct image_memory *image = (const struct image_memory *)memory;
+	uint64_t count = image->is_mapped ? available(image, address) : 0;
+	if (!count)
+		return NULL;
+	*ret_size = count;
+	return image->bytes + (address - BASE);
+}
+
+static const struct memory_ops image_ops = { .read = read_image, .run = run_image };
+
+/* What heap_open() would have seen to: in order, aligned, not overlapping. */
+static size_t make_segments(const struct image *image, struct segment *segments)
+{
+	size_t count = 0;
+	uint64_t from = BASE;
+	for (size_t i = 0; i < SEGMENTS; i++) {
+		uint64_t begin = BASE + 8 * (uint64_t)image->segments[i].begin;
+		uint64_t end = BASE + 8 * (uint64_t)image->segments[i].end;
+		if (image->flags & 4 && i == SEGMENTS - 1)
+			end += (uint64_t)1 << 24;
+		if (begin < from || end < begin)
+			continue;
+		segments[count++] = (struct segment){ .begin = begin, .end = end, .reserved = end };
+		from = end;
+	}
+	return count;
+}
+
+static size_t make_contexts(const struct image *image, struct context *contexts)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < CONTEXTS; i++) {
+		struct context context = { .pointer = BASE + 8 * (uint64_t)image->contexts[i].begin,
+					   .limit = BASE + 8 * (uint64_t)image->contexts[i].end };
+		if (count == 0 || contexts[count - 1].pointer <= context.pointer)
+			contexts[count++] = context;
+	}
+	return count;
+}
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void walk_segment(struct heap *heap, const struct segment *segment,
+			 const struct starts *starts, uint64_t *rank)
+{
+	struct walker walker;
+	check(walker_init(&walker, heap, NULL) == HD_OK);
+	walker_begin(&walker, segment, segment->begin, segment->end);
+	uint64_t at = segment->begin;
+	for (enum walk_result result; (result = walker_next(&walker)) != WALK_END;) {
+		uint64_t address =
+			result == WALK_OBJECT ? walker.object.address : walker.damage.address;
+		check(address >= at && walker.next > address && walker.next <= segment->end);
+		at = walker.next;
+		if (result != WALK_OBJECT)
+			continue;
+		check(starts_has(starts, address) && starts_address(starts, *rank) == address);
+		check(starts_rank(starts, address) == *rank);
+		check(starts_at_or_before(starts, at - 1) == address);
+		(*rank)++;
+		struct references references;
+		struct reference reference;
+		references_begin(&references, &walker.window, &walker.object);
+		while (references_next(&references, &reference))
+			check(!reference.slot ||
+			      (reference.slot > address && reference.slot + 8 <= at));
+	}
+	check(walker.next == segment->end);
+	walker_deinit(&walker);
+}
+
+static void use_heap(struct heap *heap)
+{
+	struct job job = { .workers = 1, .max_mem = (uint64_t)1 << 28 };
+	struct starts *starts = NULL;
+	uint64_t rank = 0;
+	check(starts_create(heap, true, &job, &starts, NULL) == HD_OK);
+	for (size_t i = 0; i < heap->segment_count; i++)
+		walk_segment(heap, &heap->segments[i], starts, &rank);
+	check(rank == starts_count(starts));
+	starts_destroy(starts);
+	struct window window = { .memory = heap->memory };
+	struct object object;
+	for (uint64_t i = 0; i < 512; i++)
+		(void)object_read(heap, &window, BASE + 4 * i, &object);
+	window_deinit(&window);
+	struct hd_graph *graph = NULL;
+	check(snapshot_create(heap, &job, &graph, NULL) == HD_OK);
+	for (uint32_t node = 0; node < graph->node_count; node++)
+		check(hd_graph_find(graph, graph_id(graph, node)) == node);
+	graph_destroy(graph);
+}
+
+/* Any image: method tables, GCDescs, objects, contexts; no crash, no hang, walks in order. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct image image;
+	if (size < sizeof(image) || size > 65536)
+		return 0;
+	memcpy(&image, data, sizeof(image));
+	struct image_memory memory = {
+		.memory = { .ops = &image_ops },
+		.bytes = data,
+		.size = size,
+		.hole_begin = BASE + 8 * (uint64_t)image.hole_begin,
+		.hole_end = BASE + 8 * (uint64_t)image.hole_end,
+		.is_mapped = !(image.flags & 1),
+	};
+	struct target target = { .kind = TARGET_CORE,
+				 .memory = &memory.memory,
+				 .own = &memory.memory };
+	struct clr clr = {
+		.target = &target,
+		.memory = &memory.memory,
+		.major = image.flags & 2 ? 8 : 10,
+		.free_method_table = BASE + 8 * (uint64_t)image.free_type,
+		.object_method_table = BASE + 8 * (uint64_t)image.object_type,
+	};
+	layout_init(&clr.layout);
+	layout_fill(&clr.layout, clr.major, ORIGIN_SERIES);
+	struct segment segments[SEGMENTS];
+	struct context contexts[CONTEXTS];
+	struct heap heap = { .clr = &clr,
+			     .memory = &memory.memory,
+			     .heap_count = 1,
+			     .segments = segments,
+			     .segment_count = make_segments(&image, segments),
+			     .contexts = contexts,
+			     .context_count = make_contexts(&image, contexts) };
+	check(type_table_create(&clr, &clr.types, NULL) == HD_OK);
+	check(module_table_create(&clr, &clr.modules, NULL) == HD_OK);
+	use_heap(&heap);
+	module_table_destroy(clr.modules);
+	type_table_destroy(clr.types);
+	findings_deinit(&target.findings);
+	return 0;
+}

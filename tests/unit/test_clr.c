@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/gc_vars.h"
+#include "clr/type.h"
+#include "support/assert_more.h"
+#include "support/fake_export.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+#define SELF_CONTAINED "/opt/app/libcoreclr.so"
+
+/* Some threads, one of which allocates, and one that does not run. */
+static struct fake_clr *make(const struct fake_options *how)
+{
+	struct fake_clr *fake = fake_clr_create(how);
+	fake_segment(fake, 0, GENERATION_LOH, 0x1000);
+	fake_object(fake, fake->object_array_type, 2);
+	fake_thread(fake);
+	fake_context(fake, 64);
+	fake_thread(fake)->os_id = 0;
+	return fake;
+}
+
+static struct clr *open(struct fake_clr *fake)
+{
+	struct clr *clr = NULL;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(clr_open(&fake->target, NULL, &clr, &err), HD_OK);
+	ASSERT_TEXT(err.message, "");
+	REQUIRE(clr);
+	return clr;
+}
+
+static void check_findings(const struct fake_clr *fake, const char *kind)
+{
+	if (!kind) {
+		ASSERT_UINT(fake->target.findings.count, 0);
+		return;
+	}
+	ASSERT_UINT(fake->target.findings.count, 1);
+	CU_ASSERT_TRUE(findings_has(&fake->target.findings, kind));
+}
+
+static void check_objects(const struct fake_clr *fake, const struct clr *clr)
+{
+	ASSERT_UINT(clr->free_method_table, fake->free_type);
+	ASSERT_UINT(clr->object_method_table, fake->object_type);
+	ASSERT_UINT(clr->string_method_table, fake->string_type);
+	ASSERT_UINT(clr->object_array_method_table, fake->object_array_type);
+	ASSERT_UINT(clr->exception_method_table,
+		    fake_peek_u64((struct fake_memory *)(uintptr_t)&fake->memory,
+				  fake_global(FAKE_EXCEPTION)));
+	ASSERT_UINT(clr->global_alloc_context, fake_global(FAKE_ALLOC_CONTEXT) + 8);
+	CU_ASSERT(clr->app_domain != 0);
+	CU_ASSERT(clr->thread_store != 0);
+	ASSERT_UINT_FATAL(clr->thread_count, fake->thread_count);
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		ASSERT_UINT(clr->threads[i].address, fake->threads[i].address);
+		ASSERT_UINT(clr->threads[i].id, i + 1);
+		ASSERT_UINT(clr->threads[i].os_id, fake->threads[i].os_id);
+		ASSERT_UINT(clr->threads[i].alloc_pointer, fake->threads[i].alloc_pointer);
+		ASSERT_UINT(clr->threads[i].alloc_limit, fake->threads[i].alloc_limit);
+	}
+	CU_ASSERT_PTR_NOT_NULL(clr->types);
+	CU_ASSERT_PTR_NOT_NULL(clr->modules);
+}
+
+/* No descriptor: all globals are found by their shape, all offsets are the series'. */
+static void by_shape(void)
+{
+	struct fake_clr *fake = make(NULL);
+	fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
+	fake_export(fake, &(struct fake_export){ 0 });
+	struct clr *clr = open(fake);
+	check_objects(fake, clr);
+	ASSERT_UINT(clr->sync_table, fake->sync_table);
+	ASSERT_TEXT(clr->version, "10.0.3");
+	ASSERT_UINT(clr->major, 10);
+	ASSERT_TEXT(clr->build_id, "");
+	CU_ASSERT_FALSE(clr->has_descriptor);
+	CU_ASSERT_FALSE(clr->is_single_file);
+	ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
+	ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_SERIES);
+	check_findings(fake, "unknown-build");
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+#define DESCRIPTOR                                                                           \
+	"{\"types\":{\"MethodTable\":{\"MTFlags\":0},\"EEAllocContext\":{"                   \
+	"\"GCAllocationContext\":8}},\"globals\":{\"AppDomain\":[[1],\"pointer\"],"          \
+	"\"ThreadStore\":[[2],\"pointer\"],\"FreeObjectMethodTable\":[[3],\"pointer\"],"     \
+	"\"ObjectMethodTable\":[[4],\"pointer\"],\"StringMethodTable\":[[5],\"pointer\"],"   \
+	"\"ObjectArrayMethodTable\":[[6],\"pointer\"],\"ExceptionMethodTable\":[[7],\"p\"]," \
+	"\"SyncTableEntries\":[[8],\"pointer\"]}}"
+
+static void export_named(struct fake_clr *fake, struct fake_export options)
+{
+	const uint64_t pointers[] = { 0,
+				      fake_global(FAKE_APP_DOMAIN),
+				      fake_global(FAKE_THREAD_STORE),
+				      fake_global(FAKE_FREE),
+				      fake_global(FAKE_OBJECT),
+				      fake_global(FAKE_STRING),
+				      fake_global(FAKE_OBJECT_ARRAY),
+				      fake_global(FAKE_EXCEPTION),
+				      fake_global(FAKE_SYNC_TABLE) };
+	options.pointers = pointers;
+	options.pointer_count = 9;
+	if (!options.json)
+		options.json = DESCRIPTOR;
+	fake_export(fake, &options);
+}
+
+static void by_descriptor(void)
+{
+	for (unsigned int unrelocated = 0; unrelocated < 2; unrelocated++) {
+		struct fake_clr *fake = make(NULL);
+		export_named(fake, (struct fake_export){
+					   .path = SELF_CONTAINED,
+					   .unrelocated = unrelocated != 0,
+					   .version = "@(#)Version 10.0.1226.42308 @Commit: 95" });
+		struct clr *clr = open(fake);
+		check_objects(fake, clr);
+		ASSERT_UINT(clr->sync_table, fake->sync_table);
+		ASSERT_TEXT(clr->version, "10.0.12");
+		CU_ASSERT_TRUE(clr->has_descriptor);
+		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
+		ASSERT_UINT(clr->layout.origins[L_MT_BASE_SIZE], ORIGIN_SERIES);
+		check_findings(fake, NULL);
+		clr_destroy(clr);
+		fake_clr_destroy(fake);
+	}
+}
+
+static void known_build(void)
+{
+	struct fake_clr *fake = make(NULL);
+	fake_export(fake, &(struct fake_export){
+				  .path = SELF_CONTAINED,
+				  .build_id = "79945f51fb2612f13b7667a10a8fd29122664791" });
+	struct clr *clr = open(fake);
+	check_objects(fake, clr);
+	ASSERT_TEXT(clr->build_id, "79945f51fb2612f13b7667a10a8fd29122664791");
+	ASSERT_TEXT(clr->version, "10.0.12");
+	ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
+	/* No object has a sync block yet; where the table is, is known of this build. */
+	ASSERT_UINT(clr->sync_table, fake->sync_table);
+	check_findings(fake, NULL);
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+/* The version is in no path and no string: by the number of entries, or types of the descriptor. */
+static void version_by_shape(void)
+{
+	struct fake_clr *fake = make(NULL);
+	fake_export(fake,
+		    &(struct fake_export){ .path = SELF_CONTAINED, .version = "@(#)Version 1" });
+	struct clr *clr = open(fake);
+	ASSERT_TEXT(clr->version, "10.0");
+	ASSERT_UINT(clr->major, 10);
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+static void single_file(void)
+{
+	struct fake_clr *fake = make(NULL);
+	export_named(fake, (struct fake_export){ .path = "" });
+	struct clr *clr = open(fake);
+	CU_ASSERT_TRUE(clr->is_single_file);
+	ASSERT_UINT(clr->major, 10);
+	check_objects(fake, clr);
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+static void descriptor_is_broken(void)
+{
+	struct fake_clr *fake = make(NULL);
+	export_named(fake, (struct fake_export){ .json = "{nonsense" });
+	struct clr *clr = open(fake);
+	CU_ASSERT_FALSE(clr->has_descriptor);
+	check_objects(fake, clr);
+	CU_ASSERT_TRUE(findings_has(&fake->target.findings, "bad-descriptor"));
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+static void newer_runtime(void)
+{
+	struct fake_clr *fake = make(NULL);
+	export_named(fake, (struct fake_export){
+				   .path = "/x/Microsoft.NETCore.App/12.0.1/libcoreclr.so" });
+	struct clr *clr = NULL;
+	struct hd_error err = { 0 };
+	/* Its descriptor does not tell what a MethodTable looks like. */
+	ASSERT_UINT(clr_open(&fake->target, NULL, &clr, &err), HD_ERR_UNSUPPORTED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "12.0.1"));
+	fake_clr_destroy(fake);
+
+	fake = make(NULL);
+	export_named(fake,
+		     (struct fake_export){
+			     .path = "/x/Microsoft.NETCore.App/12.0.1/libcoreclr.so",
+			     .json = "{\"types\":{\"MethodTable\":{\"MTFlags\":0,\"BaseSize\":4,"
+				     "\"ParentMethodTable\":16,\"EEClassOrCanonMT\":40},"
+				     "\"EEClass\":{\"MethodTable\":16}}}" });
+	clr = open(fake);
+	ASSERT_UINT(clr->major, 12);
+	CU_ASSERT_TRUE(findings_has(&fake->target.findings, "newer-runtime"));
+	ASSERT_UINT(clr->thread_count, 0);
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+/* AppDomain's list of assemblies is somewhere else: it is found by its shape. */
+static void calibration(void)
+{
+	struct fake_clr *fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ 0 });
+	struct fake_memory *memory = &fake->memory;
+	uint64_t domain = fake_peek_u64(memory, fake_global(FAKE_APP_DOMAIN));
+	uint8_t list[32];
+	CU_ASSERT_TRUE(memory_read(&memory->memory, domain + 576, list, sizeof(list)));
+	fake_poke(memory, domain + 1200, list, sizeof(list));
+	fake_poke(memory, domain + 576, (uint8_t[32]){ 0 }, 32);
+	struct clr *clr = open(fake);
+	ASSERT_UINT(clr->app_domain, domain);
+	ASSERT_UINT((uint64_t)clr->layout.offsets[L_DOMAIN_ASSEMBLIES], 1200);
+	ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_CALIBRATED);
+	clr_destroy(clr);
+	/* It is nowhere. */
+	fake_poke(memory, domain + 1200, (uint8_t[32]){ 0 }, 32);
+	clr = open(fake);
+	ASSERT_UINT(clr->app_domain, 0);
+	CU_ASSERT_TRUE(findings_has(&fake->target.findings, "missing-symbols"));
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+static void check_refused(struct fake_clr *fake, enum hd_status expected, const char *part)
+{
+	struct clr *clr = NULL;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(clr_open(&fake->target, NULL, &clr, &err), expected);
+	CU_ASSERT_PTR_NULL(clr);
+	if (!strstr(err.message, part))
+		ASSERT_TEXT(err.message, part);
+	fake_clr_destroy(fake);
+}
+
+static void no_runtime(void)
+{
+	struct fake_clr *fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ .path = "/bin/cat", .no_table = true });
+	check_refused(fake, HD_ERR_UNSUPPORTED,
+		      "no CoreCLR here: no libcoreclr.so among 1 modules, "
+		      "and /bin/cat exports no runtime");
+	fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ .path = "/opt/aot",
+						 .no_table = true,
+						 .symbol = "DotNetRuntimeDebugHeader" });
+	check_refused(fake, HD_ERR_UNSUPPORTED, "a NativeAOT program: /opt/aot");
+	fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ .path = "", .no_table = true });
+	fake->target.modules[0].dynamic = 0;
+	check_refused(fake, HD_ERR_UNSUPPORTED, "the symbols of the executable are not in");
+	fake = make(NULL);
+	fake->target.memory = fake->target.own = &fake->memory.memory;
+	check_refused(fake, HD_ERR_UNSUPPORTED, "the list of loaded modules cannot be read");
+}
+
+static void no_symbols(void)
+{
+	struct fake_clr *fake = make(NULL);
+	fake_export(fake, &(struct fake_export){
+				  .build_id = "0123456789abcdef0123456789abcdef01234567" });
+	/* The first entry ends .dynamic: it names no tables. */
+	fake_poke_u64(&fake->memory, FAKE_MODULE_BASE + FAKE_PLACE_DYNAMIC, 0);
+	check_refused(fake, HD_ERR_FAULT, "10.0.3/libcoreclr.so (build-id 0123456789abcdef");
+}
+
+static void gc_not_ready(void)
+{
+	struct fake_clr *fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ 0 });
+	fake_set_global(fake, FAKE_GC_VARS, 0);
+	check_refused(fake, HD_ERR_UNSUPPORTED, "the GC is not initialised yet");
+	fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ 0 });
+	fake_set_global(fake, FAKE_HEAP_TYPE, 0);
+	check_refused(fake, HD_ERR_UNSUPPORTED, "no managed heap");
+	fake = make(NULL);
+	fake->gc.major = 3;
+	fake_export(fake, &(struct fake_export){ 0 });
+	check_refused(fake, HD_ERR_UNSUPPORTED, "layout 3.4");
+	fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ .json = "{}", .no_table = true });
+	check_refused(fake, HD_ERR_FAULT, "g_dacTable");
+}
+
+static void gc_variables(void)
+{
+	for (unsigned int servers = 0; servers < 3; servers += 2) {
+		for (unsigned int segments = 0; segments < 2; segments++) {
+			struct fake_clr *fake = make(&(struct fake_options){
+				.has_segments = segments != 0, .servers = servers });
+			fake->gc.structures_invalid = (int32_t)segments;
+			fake_export(fake, &(struct fake_export){ 0 });
+			struct clr *clr = open(fake);
+			const struct gc_vars *got = &clr->gc, *expected = &fake->gc;
+			ASSERT_UINT(got->major, 2);
+			ASSERT_UINT(got->minor, 4);
+			ASSERT_UINT(got->is_server, servers != 0);
+			ASSERT_UINT(got->has_regions, !segments);
+			ASSERT_UINT(got->heap_count, servers ? servers : 1);
+			ASSERT_UINT(got->generation_size, FAKE_GENERATION_SIZE);
+			ASSERT_UINT(got->generation_table, expected->generation_table);
+			ASSERT_UINT(got->heaps, expected->heaps);
+			ASSERT_UINT(got->alloc_allocated, expected->alloc_allocated);
+			ASSERT_UINT((uint64_t)got->gc_state, 2);
+			ASSERT_UINT((uint64_t)got->structures_invalid, segments);
+			ASSERT_UINT(findings_has(&fake->target.findings, "gc-in-progress"),
+				    segments);
+			clr_destroy(clr);
+			fake_clr_destroy(fake);
+		}
+	}
+}
+
+static void gc_variables_that_cannot_be(void)
+{
+	static const int32_t bad_offsets[][3] = { { -1, 56, -1 },
+						  { 0, -1, -1 },
+						  { 0, 249, -1 },
+						  { INT32_MAX, 56, -1 },
+						  { 0, 56, 4096 } };
+	for (size_t i = 0; i < sizeof(bad_offsets) / sizeof(bad_offsets[0]); i++) {
+		struct fake_clr *fake = make(NULL);
+		memcpy(fake->gc.generation_offsets, bad_offsets[i], sizeof(bad_offsets[i]));
+		fake_export(fake, &(struct fake_export){ 0 });
+		check_refused(fake, HD_ERR_UNSUPPORTED, "layout that is not known");
+	}
+	static const uint32_t counts[] = { 0, GC_HEAPS_MAX + 1, 0xffffffffu };
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct fake_clr *fake = make(&(struct fake_options){ .servers = 1 });
+		fake->gc.heap_count = counts[i];
+		fake_export(fake, &(struct fake_export){ 0 });
+		check_refused(fake, HD_ERR_UNSUPPORTED, "heaps");
+	}
+}
+
+/* A list that leads back, into itself or to nowhere, ends with what was read of it. */
+static void broken_thread_lists(void)
+{
+	for (unsigned int how = 0; how < 4; how++) {
+		struct fake_clr *fake = make(NULL);
+		for (unsigned int i = 0; i < 5; i++)
+			fake_thread(fake);
+		export_named(fake, (struct fake_export){ 0 });
+		uint64_t links[8];
+		for (size_t i = 0; i < 8; i++)
+			links[i] = fake->threads[i < fake->thread_count ? i : 0].address + 112;
+		uint64_t bad[] = { links[7], links[3], 0x10, links[2] + 4 };
+		fake_poke_u64(&fake->memory, links[7], bad[how]);
+		struct clr *clr = open(fake);
+		ASSERT_UINT(clr->thread_count, 8);
+		check_findings(fake, "thread-list");
+		clr_destroy(clr);
+		fake_clr_destroy(fake);
+	}
+}
+
+/* A ring that ends at the store's own link is no cycle. */
+static void ring_of_threads(void)
+{
+	struct fake_clr *fake = make(NULL);
+	export_named(fake, (struct fake_export){ 0 });
+	uint64_t store = fake_peek_u64(&fake->memory, fake_global(FAKE_THREAD_STORE));
+	fake_poke_u64(&fake->memory, fake->threads[2].address + 112, store + 88);
+	struct clr *clr = open(fake);
+	ASSERT_UINT(clr->thread_count, 3);
+	check_findings(fake, NULL);
+	const struct clr_thread *thread = clr_thread_by_id(clr, 2);
+	REQUIRE(thread);
+	ASSERT_UINT(thread->address, fake->threads[1].address);
+	CU_ASSERT_PTR_NULL(clr_thread_by_id(clr, 4));
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+static void threads_of_another_process(void)
+{
+	struct fake_clr *fake = make(NULL);
+	export_named(fake, (struct fake_export){ 0 });
+	for (size_t i = 0; i < fake->target.thread_count; i++)
+		fake->target.threads[i].tid = 7;
+	struct clr *clr = open(fake);
+	ASSERT_UINT(clr->thread_count, 3);
+	check_findings(fake, "thread-list");
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+static void object_headers(void)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	fake_segment(fake, 0, GENERATION_0, 0x1000);
+	uint64_t plain = fake_object(fake, fake->object_type, 0);
+	uint64_t blocked = fake_object(fake, fake->object_type, 0);
+	uint64_t hashed = fake_object(fake, fake->object_type, 0);
+	uint64_t locked = fake_object(fake, fake->object_type, 0);
+	uint64_t wild = fake_object(fake, fake->object_type, 0);
+	ASSERT_UINT(fake_sync_block(fake, blocked), 1);
+	fake_header(fake, hashed, 0x0c000000 | 0x123456);
+	fake_header(fake, locked, 0x00020007);
+	fake_header(fake, wild, 0x08000000 | 0x3ffffff);
+	struct clr *clr = fake_runtime(fake);
+	struct sync_info info;
+
+	CU_ASSERT_TRUE(clr_sync_info(clr, plain, &info));
+	CU_ASSERT_FALSE(info.has_sync_block || info.has_hash || info.has_thin_lock);
+	CU_ASSERT_TRUE(clr_sync_info(clr, blocked, &info));
+	CU_ASSERT_TRUE(info.has_sync_block);
+	ASSERT_UINT(info.index, 1);
+	ASSERT_UINT(info.owner, blocked);
+	CU_ASSERT(info.block != 0);
+	CU_ASSERT_TRUE(clr_sync_info(clr, hashed, &info));
+	CU_ASSERT_TRUE(info.has_hash && !info.has_sync_block);
+	ASSERT_UINT(info.hash, 0x123456);
+	CU_ASSERT_TRUE(clr_sync_info(clr, locked, &info));
+	CU_ASSERT_TRUE(info.has_thin_lock);
+	ASSERT_UINT(info.lock_thread, 7);
+	ASSERT_UINT(info.lock_recursion, 2);
+	CU_ASSERT_TRUE(clr_sync_info(clr, wild, &info));
+	ASSERT_UINT(info.index, 0x3ffffff);
+	ASSERT_UINT(info.owner, 0);
+	ASSERT_UINT(info.block, 0);
+	/* A free entry has bit 0 set. */
+	fake_poke_u64(&fake->memory, fake->sync_table + 24, blocked | 1);
+	CU_ASSERT_TRUE(clr_sync_info(clr, blocked, &info));
+	ASSERT_UINT(info.owner, 0);
+	CU_ASSERT_FALSE(clr_sync_info(clr, 2, &info));
+	CU_ASSERT_FALSE(clr_sync_info(clr, 0x1000, &info));
+	fake_clr_destroy(fake);
+}
+
+/* Handle -> LoaderAllocator object -> its scout -> the LoaderAllocator again. */
+static void loader_object(void)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct fake_memory *memory = &fake->memory;
+	uint64_t loader = fake_alloc(memory, 2048), handle = fake_alloc(memory, 8);
+	uint64_t object = fake_alloc(memory, 40), scout = fake_alloc(memory, 24);
+	fake_poke_u64(memory, loader + 752, handle | 1);
+	fake_poke_u64(memory, handle, object);
+	fake_poke_u64(memory, object + 8, scout);
+	fake_poke_u64(memory, scout + 8, loader);
+	const struct clr *clr = fake_runtime(fake);
+	ASSERT_UINT(clr_loader_object(clr, loader), object);
+	/* Another build has it elsewhere. */
+	fake_poke_u64(memory, loader + 752, 0);
+	fake_poke_u64(memory, loader + 800, handle);
+	ASSERT_UINT(clr_loader_object(clr, loader), object);
+	fake_poke_u64(memory, scout + 8, loader + 8);
+	ASSERT_UINT(clr_loader_object(clr, loader), 0);
+	ASSERT_UINT(clr_loader_object(clr, 0x10), 0);
+	fake_clr_destroy(fake);
+}
+
+static void memory_runs_out(void)
+{
+	struct fake_clr *fake = make(NULL);
+	export_named(fake, (struct fake_export){ .path = SELF_CONTAINED,
+						 .version = "@(#)Version 10.0.1226.42308 " });
+	uint64_t nth = 1;
+	for (bool failed = true; failed && nth < 200; nth++) {
+		struct clr *clr = NULL;
+		struct hd_error err = { 0 };
+		alloc_fail_at(nth);
+		enum hd_status status = clr_open(&fake->target, NULL, &clr, &err);
+		failed = alloc_calls() >= nth;
+		alloc_fail_at(0);
+		CU_ASSERT(status == HD_OK || (failed && status == HD_ERR_NOMEM));
+		ASSERT_UINT(err.status, status);
+		ASSERT_UINT(clr != NULL, status == HD_OK);
+		clr_destroy(clr);
+	}
+	CU_ASSERT(nth > 5 && nth < 200);
+	clr_destroy(NULL);
+	fake_clr_destroy(fake);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "by shape", by_shape },
+		{ "by descriptor", by_descriptor },
+		{ "a known build", known_build },
+		{ "the version by shape", version_by_shape },
+		{ "single file", single_file },
+		{ "the descriptor is broken", descriptor_is_broken },
+		{ "a newer runtime", newer_runtime },
+		{ "calibration", calibration },
+		{ "no runtime", no_runtime },
+		{ "no symbols", no_symbols },
+		{ "the GC is not ready", gc_not_ready },
+		{ "variables of the GC", gc_variables },
+		{ "variables of the GC that cannot be", gc_variables_that_cannot_be },
+		{ "broken lists of threads", broken_thread_lists },
+		{ "a ring of threads", ring_of_threads },
+		{ "threads of another process", threads_of_another_process },
+		{ "object headers", object_headers },
+		{ "the LoaderAllocator object", loader_object },
+		{ "memory runs out", memory_runs_out },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "clr", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/module.h"
+#include "clr/type.h"
+#include "support/assert_more.h"
+#include "support/fake_module.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+static void fill(struct metadata_maker *maker)
+{
+	maker_init(maker);
+	maker_type(maker, "", "<Module>");
+	maker_type(maker, "System", "Object");
+	maker_field(maker, 0, "field", "\x08", 1);
+	maker_method(maker, "Method");
+	MAKER_ROW(maker, MD_ASSEMBLY, 0, 0, 0, 0, 0, 0, 0, maker_string(maker, "Some.Library"), 0);
+}
+
+static void set_path(struct fake_clr *fake, uint64_t module, const uint16_t *units, size_t count)
+{
+	uint64_t string = fake_alloc(&fake->memory, 2 * (uint64_t)count);
+	fake_poke(&fake->memory, string, units, 2 * count);
+	fake_poke_u64(&fake->memory, module + FAKE_MODULE_PATH, string);
+}
+
+static void check_image(const struct image_kind *kind)
+{
+	static const uint16_t path[] = { '/', 'l', 0xe9, 0x20ac, 0xd83d, 0xde00, 0xd800, 'x', 0 };
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct metadata_maker maker;
+	fill(&maker);
+	uint64_t base = fake_image(fake, fake->module, &maker, kind, NULL);
+	set_path(fake, fake->module, path, sizeof(path) / sizeof(path[0]));
+	struct clr *clr = fake_runtime(fake);
+	const struct module *module = module_find(clr, fake->module);
+	REQUIRE(module);
+	REQUIRE(module->metadata);
+	ASSERT_UINT(module->image_base, base);
+	ASSERT_UINT(module->is_mapped, kind->is_mapped);
+	CU_ASSERT(!module->is_dynamic && !module->is_from_file && !module->missing);
+	ASSERT_TEXT(module->name, "Some.Library");
+	ASSERT_TEXT(module->path, "/l\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbdx");
+	CU_ASSERT(module_find(clr, fake->module) == module);
+	ASSERT_UINT(module_rva(clr, module, 0x2004), base + (kind->is_mapped ? 0x2004 : 0x404));
+	ASSERT_UINT(module_rva(clr, module, 0x7fffffff), 0);
+	ASSERT_UINT(fake->target.findings.count, 0);
+	maker_deinit(&maker);
+	fake_clr_destroy(fake);
+}
+
+static void test_images(void)
+{
+	check_image(&(struct image_kind){ .is_mapped = true });
+	check_image(&(struct image_kind){ .is_mapped = false });
+}
+
+/* The way of 9: Module.Base alone, which does not say how the image lies. */
+static void test_base_alone(void)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct metadata_maker maker;
+	fill(&maker);
+	fake_image(fake, fake->module, &maker, &(struct image_kind){ .is_mapped = false }, NULL);
+	fake_poke_u64(&fake->memory, fake->module + FAKE_MODULE_PE_ASSEMBLY, 0);
+	const struct module *module = module_find(fake_runtime(fake), fake->module);
+	REQUIRE(module);
+	CU_ASSERT(module->metadata && !module->is_mapped);
+	maker_deinit(&maker);
+	fake_clr_destroy(fake);
+}
+
+static void test_dynamic(void)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct metadata_maker maker;
+	fill(&maker);
+	fake_metadata(fake, fake->module, &maker);
+	const struct module *module = module_find(fake_runtime(fake), fake->module);
+	REQUIRE(module);
+	REQUIRE(module->metadata);
+	CU_ASSERT(module->is_dynamic && !module->path);
+	ASSERT_TEXT(module->name, "Some.Library");
+	/* one whose metadata is damaged, and one without any */
+	uint64_t damaged = fake_module(fake), none = fake_module(fake);
+	fake_metadata(fake, damaged, &maker);
+	fake_poke_u32(&fake->memory,
+		      fake_peek_u64(&fake->memory, damaged + FAKE_MODULE_DYNAMIC_METADATA) + 4, 0);
+	module = module_find(fake->clr, damaged);
+	REQUIRE(module);
+	CU_ASSERT(module->is_dynamic && !module->metadata);
+	ASSERT_TEXT(module->missing, "metadata of a module without a file is damaged: no metadata "
+				     "root (BSJB) here");
+	module = module_find(fake->clr, none);
+	REQUIRE(module);
+	CU_ASSERT(module->is_dynamic && !module->metadata && module->missing);
+	ASSERT_UINT(fake->target.findings.count, 1);
+	maker_deinit(&maker);
+	fake_clr_destroy(fake);
+}
+
+/* A target whose own memory lacks the image, which a file beside it has. */
+struct with_file {
+	struct fake_clr *fake;
+	struct fake_memory file; /* all that a reader sees; the target's own pieces too */
+	uint64_t base;
+};
+
+static size_t read_both(struct memory *memory, uint64_t address, void *buf, size_t size)
+{
+	struct with_file *both =
+		(struct with_file *)((char *)memory - offsetof(struct with_file, file));
+	size_t done = memory_prefix(&both->fake->memory.memory, address, buf, size);
+	if (done)
+		return done;
+	struct memory_ops ops = *both->fake->memory.memory.ops;
+	return ops.read(memory, address, buf, size);
+}
+
+static void set_up_file(struct with_file *both, const struct metadata_maker *maker)
+{
+	static struct memory_ops ops;
+	both->fake = fake_clr_create(NULL);
+	fake_memory_init(&both->file);
+	both->base = fake_image(both->fake, both->fake->module, maker,
+				&(struct image_kind){ .is_mapped = true }, &both->file);
+	ops = *both->file.memory.ops;
+	ops.read = read_both;
+	ops.run = NULL;
+	both->file.memory.ops = &ops;
+	struct clr *clr = fake_runtime(both->fake);
+	clr->memory = &both->file.memory;
+	both->fake->target.memory = &both->file.memory;
+}
+
+static void tear_down_file(struct with_file *both)
+{
+	fake_clr_destroy(both->fake);
+	fake_memory_deinit(&both->file);
+}
+
+static void set_map_counts(struct fake_clr *fake, uint32_t types, uint32_t methods, uint32_t fields)
+{
+	fake_poke_u32(&fake->memory, fake->module + FAKE_MODULE_TYPE_DEFS + 16, types);
+	fake_poke_u32(&fake->memory, fake->module + FAKE_MODULE_METHODS + 16, methods);
+	fake_poke_u32(&fake->memory, fake->module + FAKE_MODULE_FIELDS + 16, fields);
+}
+
+/* Types, methods and fields are counted by the runtime's maps, from RID 0 on. */
+static void test_file(void)
+{
+	struct metadata_maker maker;
+	struct with_file both;
+	fill(&maker);
+	set_up_file(&both, &maker);
+	set_map_counts(both.fake, 3, 2, 2);
+	const struct module *module = module_find(both.fake->clr, both.fake->module);
+	REQUIRE(module);
+	CU_ASSERT(module->metadata && module->is_from_file && !module->missing);
+	ASSERT_UINT(both.fake->target.findings.count, 0);
+	tear_down_file(&both);
+	maker_deinit(&maker);
+}
+
+static void check_other_file(uint32_t types, uint32_t methods, uint32_t fields)
+{
+	struct metadata_maker maker;
+	struct with_file both;
+	fill(&maker);
+	set_up_file(&both, &maker);
+	set_map_counts(both.fake, types, methods, fields);
+	const struct module *module = module_find(both.fake->clr, both.fake->module);
+	REQUIRE(module);
+	CU_ASSERT(!module->metadata);
+	REQUIRE(module->missing);
+	CU_ASSERT(strstr(module->missing, "is not the file that the process had loaded") != NULL);
+	CU_ASSERT(findings_has(&both.fake->target.findings, "module-metadata"));
+	tear_down_file(&both);
+	maker_deinit(&maker);
+}
+
+static void test_other_file(void)
+{
+	check_other_file(4, 2, 2);
+	check_other_file(3, 1, 2);
+	check_other_file(3, 2, 700);
+}
+
+static void test_missing(void)
+{
+	struct metadata_maker maker;
+	fill(&maker);
+	struct fake_clr *fake = fake_clr_create(NULL);
+	uint64_t base = fake_image(fake, fake->module, &maker,
+				   &(struct image_kind){ .is_mapped = true }, NULL);
+	static const uint16_t path[] = { '/', 'a', '.', 'd', 'l', 'l', 0 };
+	set_path(fake, fake->module, path, sizeof(path) / sizeof(path[0]));
+	fake_unmap(&fake->memory, base);
+	const struct module *module = module_find(fake_runtime(fake), fake->module);
+	REQUIRE(module);
+	CU_ASSERT(!module->metadata);
+	ASSERT_TEXT(module->missing, "metadata of /a.dll is not in the target");
+	ASSERT_UINT_FATAL(fake->target.findings.count, 1);
+	ASSERT_TEXT(fake->target.findings.rows[0].kind, "module-metadata");
+	ASSERT_TEXT(fake->target.findings.rows[0].detail,
+		    "metadata of /a.dll is not in the target: type and field names of that module "
+		    "are missing");
+	/* many of them do not fill the page */
+	for (unsigned int i = 0; i < 50; i++) {
+		uint64_t more = fake_module(fake);
+		fake_poke_u64(&fake->memory, more + FAKE_MODULE_BASE, 0x1000 + i);
+		module = module_find(fake->clr, more);
+		REQUIRE(module);
+		set_path(fake, more, path, 2);
+	}
+	CU_ASSERT(fake->target.findings.count < 20);
+	maker_deinit(&maker);
+	fake_clr_destroy(fake);
+}
+
+/* @p count modules: blocks of the list, emptied slots. */
+static void check_list(size_t count)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	uint64_t addresses[40] = { 0 };
+	size_t expected = 0, listed;
+	for (size_t i = 0; i < count; i++) {
+		addresses[i] = i % 7 == 3 ? 0 : fake_module(fake);
+		expected += addresses[i] != 0;
+	}
+	struct clr *clr = fake_runtime(fake);
+	fake_domain(fake, addresses, count);
+	struct module *const *modules;
+	ASSERT_UINT(module_list(clr, &modules, &listed, NULL), HD_OK);
+	ASSERT_UINT_FATAL(listed, expected);
+	for (size_t i = 0, k = 0; i < count; i++) {
+		if (addresses[i])
+			ASSERT_UINT(modules[k++]->address, addresses[i]);
+	}
+	struct module *const *again;
+	ASSERT_UINT(module_list(clr, &again, &listed, NULL), HD_OK);
+	CU_ASSERT(again == modules);
+	fake_clr_destroy(fake);
+}
+
+static void test_list(void)
+{
+	check_list(1);
+	check_list(5);
+	check_list(6);
+	check_list(16);
+	check_list(40);
+}
+
+static void test_bad_list(void)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	uint64_t addresses[] = { fake_module(fake), fake_module(fake) };
+	struct clr *clr = fake_runtime(fake);
+	struct module *const *modules;
+	size_t count;
+	struct hd_error err = { 0 };
+	fake_domain(fake, addresses, 2);
+	uint64_t list = clr->app_domain + 576;
+	fake_poke_u32(&fake->memory, list, UINT32_MAX);
+	ASSERT_UINT(module_list(clr, &modules, &count, &err), HD_ERR_FORMAT);
+	/* a list that goes round ends when it has seen as many as it has */
+	fake_poke_u32(&fake->memory, list, 5000);
+	fake_poke_u64(&fake->memory, list + 8, list + 8);
+	/* one assembly whose module belongs to another */
+	fake_poke_u64(&fake->memory, addresses[1] + FAKE_MODULE_ASSEMBLY, 0x1238);
+	ASSERT_UINT(module_list(clr, &modules, &count, &err), HD_OK);
+	ASSERT_UINT_FATAL(count, 1);
+	ASSERT_UINT(modules[0]->address, addresses[0]);
+	fake_clr_destroy(fake);
+	fake = fake_clr_create(NULL);
+	clr = fake_runtime(fake);
+	fake_domain(fake, NULL, 0);
+	ASSERT_UINT(module_list(clr, &modules, &count, &err), HD_ERR_FORMAT);
+	ASSERT_TEXT(err.message, "no assembly of the list is one");
+	fake_clr_destroy(fake);
+}
+
+/* In 8 a MethodTable names the module it was loaded for; the canonical one leads home. */
+static void test_home_of_8(void)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct fake_type how = { .base_size = 24, .token = 5, .flags = 0x20 };
+	uint64_t shared = fake_type(fake, &how), home = fake_module(fake);
+	how.flags = 0x10;
+	uint64_t exact = fake_type(fake, &how), loader = fake_module(fake);
+	fake_poke_u64(&fake->memory, exact + 24, loader);
+	fake_poke_u64(&fake->memory, exact + 40, shared | 1);
+	struct clr *clr = fake_runtime(fake);
+	const struct type *type = type_find(clr, exact);
+	REQUIRE(type);
+	ASSERT_UINT(type_home_module(clr, type), loader);
+	clr->major = 8;
+	ASSERT_UINT(type_home_module(clr, type), fake->module);
+	/* a canonical one with a slot for it, where InterfaceMap would be; then behind the vtable */
+	struct type canonical = *type;
+	canonical.canonical = canonical.method_table = shared;
+	canonical.flags2 = 0x11;
+	fake_poke_u64(&fake->memory, shared + 56, home);
+	ASSERT_UINT(type_home_module(clr, &canonical), home);
+	canonical.flags2 = 0x17;
+	uint16_t virtuals = 9;
+	fake_poke(&fake->memory, shared + 12, &virtuals, 2);
+	fake_poke_u64(&fake->memory, shared + 64 + (uint64_t)8 * (2 + 1), home + 8);
+	ASSERT_UINT(type_home_module(clr, &canonical), home + 8);
+	fake_clr_destroy(fake);
+}
+
+static void test_no_memory(void)
+{
+	struct metadata_maker maker;
+	fill(&maker);
+	bool failed = true;
+	for (uint64_t nth = 1; failed && nth < 200; nth++) {
+		struct fake_clr *fake = fake_clr_create(NULL);
+		fake_image(fake, fake->module, &maker, &(struct image_kind){ .is_mapped = true },
+			   NULL);
+		struct clr *clr = fake_runtime(fake);
+		fake_domain(fake, &fake->module, 1);
+		struct module *const *modules;
+		size_t count;
+		alloc_fail_at(nth);
+		enum hd_status status = module_list(clr, &modules, &count, NULL);
+		failed = alloc_calls() >= nth;
+		alloc_fail_at(0);
+		CU_ASSERT(status == HD_OK || (failed && status == HD_ERR_NOMEM));
+		fake_clr_destroy(fake);
+	}
+	CU_ASSERT(!failed);
+	maker_deinit(&maker);
+}
+
+static CU_TestInfo tests[] = {
+	{ "metadata_of_images_are_found", test_images },
+	{ "a_base_alone_will_do", test_base_alone },
+	{ "dynamic_modules_keep_their_metadata", test_dynamic },
+	{ "a_file_beside_the_core_is_used", test_file },
+	{ "another_file_is_not_used", test_other_file },
+	{ "what_is_missing_is_said", test_missing },
+	{ "the_list_of_modules_is_read", test_list },
+	{ "a_damaged_list_ends", test_bad_list },
+	{ "types_of_8_find_home", test_home_of_8 },
+	{ "every_allocation_may_fail", test_no_memory },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	CU_SuiteInfo suites[] = {
+		{ "clr_module", NULL, NULL, NULL, NULL, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}

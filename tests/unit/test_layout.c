@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/layout.h"
+#include "support/assert_more.h"
+#include "support/suite.h"
+
+/* coreclr.md 14 and 10a.1, and the descriptors of 9.0.20 and 10.0.12. */
+static void offsets_of_a_series(void)
+{
+	static const struct {
+		unsigned int major;
+		enum layout_field field;
+		int32_t offset;
+	} known[] = {
+		{ 8, L_THREAD_LINK, 232 },        { 9, L_THREAD_LINK, 112 },
+		{ 10, L_THREAD_LINK, 112 },       { 8, L_THREAD_STORE_FIRST, 160 },
+		{ 10, L_THREAD_STORE_FIRST, 88 }, { 8, L_THREAD_ALLOC_CONTEXT, 88 },
+		{ 9, L_EE_ALLOC_CONTEXT, 0 },     { 10, L_EE_ALLOC_CONTEXT, 8 },
+		{ 8, L_LOADER_EXPOSED, 976 },     { 9, L_LOADER_EXPOSED, 1128 },
+		{ 10, L_LOADER_EXPOSED, 752 },    { 9, L_CLASS_NUM_METHODS, 52 },
+		{ 8, L_DOMAIN_ASSEMBLIES, 2544 }, { 10, L_MODULE_TYPE_DEF_MAP, 416 },
+	};
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct layout layout;
+		layout_init(&layout);
+		layout_fill(&layout, known[i].major, ORIGIN_SERIES);
+		ASSERT_UINT((uint64_t)layout.offsets[known[i].field], (uint64_t)known[i].offset);
+		ASSERT_UINT(layout.origins[known[i].field], ORIGIN_SERIES);
+	}
+}
+
+static void what_a_series_lacks(void)
+{
+	struct layout layout;
+	layout_init(&layout);
+	CU_ASSERT_FALSE(layout_has(&layout, L_MT_FLAGS));
+	layout_fill(&layout, 7, ORIGIN_SERIES);
+	layout_fill(&layout, 11, ORIGIN_SERIES);
+	CU_ASSERT_FALSE(layout_has(&layout, L_MT_FLAGS));
+	layout_fill(&layout, 10, ORIGIN_SERIES);
+	CU_ASSERT_TRUE(layout_has(&layout, L_MT_FLAGS));
+	CU_ASSERT_FALSE(layout_has(&layout, L_MODULE_STATICS));
+	ASSERT_UINT((uint64_t)layout.offsets[L_MODULE_STATICS], (uint64_t)NO);
+}
+
+static void what_is_known_is_kept(void)
+{
+	struct layout layout;
+	layout_init(&layout);
+	layout_set(&layout, L_THREAD_LINK, 120, ORIGIN_DESCRIPTOR);
+	layout_fill(&layout, 10, ORIGIN_BUILD);
+	ASSERT_UINT((uint64_t)layout.offsets[L_THREAD_LINK], 120);
+	ASSERT_UINT(layout.origins[L_THREAD_LINK], ORIGIN_DESCRIPTOR);
+	ASSERT_UINT(layout.origins[L_THREAD_ID], ORIGIN_BUILD);
+}
+
+static void no_offset_is_taken_that_cannot_be_one(void)
+{
+	struct layout layout;
+	layout_init(&layout);
+	layout_set(&layout, L_MT_FLAGS, -1, ORIGIN_DESCRIPTOR);
+	layout_set(&layout, L_MT_MODULE, LAYOUT_OFFSET_LIMIT, ORIGIN_DESCRIPTOR);
+	layout_set(&layout, L_MT_PARENT, INT64_MIN, ORIGIN_DESCRIPTOR);
+	CU_ASSERT_FALSE(layout_has(&layout, L_MT_FLAGS));
+	CU_ASSERT_FALSE(layout_has(&layout, L_MT_MODULE));
+	CU_ASSERT_FALSE(layout_has(&layout, L_MT_PARENT));
+	layout_set(&layout, L_MT_PARENT, LAYOUT_OFFSET_LIMIT - 1, ORIGIN_DESCRIPTOR);
+	CU_ASSERT_TRUE(layout_has(&layout, L_MT_PARENT));
+}
+
+static void names(void)
+{
+	const char *type = NULL, *field = NULL;
+	layout_name(L_CLASS_METHOD_TABLE, &type, &field);
+	ASSERT_TEXT(type, "EEClass");
+	ASSERT_TEXT(field, "MethodTable");
+	ASSERT_TEXT(layout_origin_name(ORIGIN_CALIBRATED), "calibrated");
+	ASSERT_TEXT(layout_origin_name(ORIGIN_NONE), "none");
+}
+
+/* readelf -n of Microsoft's libcoreclr.so. */
+static void builds(void)
+{
+	const struct layout_build *build =
+		layout_build_find("79945f51fb2612f13b7667a10a8fd29122664791");
+	REQUIRE(build);
+	ASSERT_TEXT(build->version, "10.0.12");
+	ASSERT_UINT(build->major, 10);
+	CU_ASSERT_PTR_NULL(layout_build_find(""));
+	CU_ASSERT_PTR_NULL(layout_build_find("79945f51"));
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "offsets of a series", offsets_of_a_series },
+		{ "what a series lacks", what_a_series_lacks },
+		{ "what is known is kept", what_is_known_is_kept },
+		{ "no offset is taken that cannot be one", no_offset_is_taken_that_cannot_be_one },
+		{ "names", names },
+		{ "builds", builds },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "layout", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}

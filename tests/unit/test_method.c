@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/method.h"
+#include "support/assert_more.h"
+#include "support/fake_module.h"
+#include "support/suite.h"
+
+enum {
+	DEF_MODULE = 1,
+	DEF_OBJECT,
+	DEF_STRING,
+	DEF_WORKER
+};
+enum {
+	METHOD_OBJECT = 1,
+	METHOD_RUN,
+	METHOD_WALK
+};
+
+#define CODE_BASE ((uint64_t)0x7e12 << 32 | 0x340000)
+#define CODE_SIZE 0x10000u
+
+struct fixture {
+	struct fake_clr *fake;
+	struct clr *clr;
+	struct fake_memory *memory;
+	uint64_t type, run, walk;
+	uint64_t section; /* RangeSection of the code */
+};
+
+/* RangeSectionMap: five levels of 256 pointers by the bits of an address, then fragments. */
+static void map_section(struct fixture *fixture)
+{
+	struct fake_memory *memory = fixture->memory;
+	uint64_t top = fake_alloc(memory, (uint64_t)8 * 256), dac_table = fake_alloc(memory, 8),
+		 table = top;
+	static const unsigned int shifts[] = { 49, 41, 33, 25 };
+	fixture->section = fake_alloc(memory, 64);
+	for (size_t i = 0; i < 4; i++) {
+		uint64_t next = fake_alloc(memory, (uint64_t)8 * 256);
+		/* the low bit of every pointer is a flag */
+		fake_poke_u64(memory, table + 8 * (CODE_BASE >> shifts[i] & 255), next | (i == 2));
+		table = next;
+	}
+	uint64_t other = fake_alloc(memory, 32), fragment = fake_alloc(memory, 32);
+	fake_poke_u64(memory, table + 8 * (CODE_BASE >> 17 & 255), other | 1);
+	fake_poke_u64(memory, other, fragment | 1);
+	fake_poke_u64(memory, fragment + 8, CODE_BASE);
+	fake_poke_u64(memory, fragment + 16, CODE_BASE + CODE_SIZE);
+	fake_poke_u64(memory, fragment + 24, fixture->section);
+	fake_poke_u64(memory, fixture->section, CODE_BASE);
+	fake_poke_u64(memory, fixture->section + 8, CODE_BASE + CODE_SIZE);
+	fake_poke_u64(memory, dac_table, top);
+	fixture->clr->dac_table = dac_table;
+	fixture->clr->dac_count = 1;
+	fake_map(memory, CODE_BASE, CODE_SIZE);
+}
+
+static struct fixture set_up(void)
+{
+	struct fixture fixture = { .fake = fake_clr_create(NULL) };
+	struct fake_clr *fake = fixture.fake;
+	struct metadata_maker maker;
+	maker_init(&maker);
+	maker_type(&maker, "", "<Module>");
+	maker_type(&maker, "System", "Object");
+	maker_method(&maker, "ToString");
+	maker_type(&maker, "System", "String");
+	maker_type(&maker, "Ns", "Worker");
+	maker_method(&maker, "Run");
+	maker_method(&maker, "Walk");
+	fake_metadata(fake, fake->module, &maker);
+	maker_deinit(&maker);
+	fixture.memory = &fake->memory;
+	fixture.type = fake_type(fake, &(struct fake_type){ .base_size = 24, .token = DEF_WORKER });
+	fixture.run = fake_method_desc(fake, fixture.type, METHOD_RUN);
+	fixture.walk = fake_method_desc(fake, fixture.type, METHOD_WALK);
+	fixture.clr = fake_runtime(fake);
+	map_section(&fixture);
+	return fixture;
+}
+
+/* @p expected NULL: it is no method. */
+static void check_name(struct fixture *fixture, uint64_t desc, const char *expected, uint32_t token)
+{
+	char buf[64] = "";
+	uint32_t got = 0;
+	ASSERT_UINT(clr_method_name(fixture->clr, desc, buf, sizeof(buf), &got), expected != NULL);
+	ASSERT_TEXT(buf, expected ? expected : "");
+	ASSERT_UINT(got, token);
+}
+
+static void test_names(void)
+{
+	struct fixture fixture = set_up();
+	struct fake_memory *memory = fixture.memory;
+	check_name(&fixture, fixture.run, "Ns.Worker.Run", 0x06000002);
+	check_name(&fixture, fixture.walk, "Ns.Worker.Walk", 0x06000003);
+	char short_buf[8];
+	CU_ASSERT(clr_method_name(fixture.clr, fixture.run, short_buf, sizeof(short_buf), NULL));
+	ASSERT_TEXT(short_buf, "Ns.Work");
+	CU_ASSERT(!clr_method_name(fixture.clr, fixture.run, short_buf, 0, NULL));
+	/* a token that another type owns: no MethodDesc */
+	check_name(&fixture, fake_method_desc(fixture.fake, fixture.type, METHOD_OBJECT), NULL, 0);
+	check_name(&fixture, fake_method_desc(fixture.fake, fixture.type, 0), NULL, 0);
+	check_name(&fixture, fake_method_desc(fixture.fake, 0x1238, METHOD_RUN), NULL, 0);
+	check_name(&fixture, fixture.run + 4, NULL, 0);
+	check_name(&fixture, 0, NULL, 0);
+	/* a dynamic method, and a stub of the runtime */
+	static const char *const names[][2] = { { "Dynamic", "DynamicClass.Dynamic" },
+						{ "IL_STUB_PInvoke",
+						  "ILStubClass.IL_STUB_PInvoke" } };
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t desc = fake_method_desc(fixture.fake, 0, 0);
+		uint16_t flags = 0x20af;
+		fake_poke(memory, desc + 6, &flags, 2);
+		fake_poke_u64(memory, desc + 32, fake_text(memory, names[i][0]));
+		check_name(&fixture, desc, names[i][1], 0x06000000);
+	}
+	uint64_t desc = fake_method_desc(fixture.fake, 0, 0);
+	uint16_t flags = 7;
+	fake_poke(memory, desc + 6, &flags, 2);
+	fake_poke_u64(memory, desc + 32, fake_text(memory, "\x01not a name"));
+	check_name(&fixture, desc, NULL, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+static void check_code(struct fixture *fixture, uint64_t code, uint64_t expected)
+{
+	uint64_t desc = 0;
+	ASSERT_UINT(clr_method_at(fixture->clr, code, &desc), expected != 0);
+	ASSERT_UINT(desc, expected);
+}
+
+/* A method whose code begins @p offset bytes into the code heap: its header before it. */
+static void make_code(struct fixture *fixture, uint64_t offset, uint64_t desc)
+{
+	uint64_t header = fake_alloc(fixture->memory, 64);
+	fake_poke_u64(fixture->memory, header + 24, desc);
+	fake_poke_u64(fixture->memory, CODE_BASE + offset - 8, header);
+}
+
+/* The code heap and its nibble map, of @p units u32. */
+static uint64_t make_heap(struct fixture *fixture, const uint32_t *units, size_t count)
+{
+	uint64_t node = fake_alloc(fixture->memory, 64);
+	uint64_t map = fake_alloc(fixture->memory, 4 * (uint64_t)count);
+	fake_poke(fixture->memory, map, units, 4 * count);
+	fake_poke_u64(fixture->memory, node + 32, CODE_BASE);
+	fake_poke_u64(fixture->memory, node + 40, map);
+	fake_poke_u64(fixture->memory, fixture->section + 40, node);
+	return map;
+}
+
+/*
+ * 256 bytes of code for a unit, 32 for a nibble; its value - 1 counts 4 bytes.  Methods begin at
+ * 0x24 (nibble 1, value 2) and 0x300 (unit 3, nibble 0, value 1).
+ */
+static void test_jit(void)
+{
+	/* from 10 on a unit inside a method holds its start: offset & ~15 | 9 + offset / 4 % 4 */
+	static const uint32_t units_10[] = { 0x02000000, 0x20 | (9 + 1), 0x20 | (9 + 1), 0x10000000,
+					     0 };
+	static const uint32_t units_9[] = { 0x02000000, 0, 0, 0x10000000, 0 };
+	struct fixture fixture = set_up();
+	make_code(&fixture, 0x24, fixture.run);
+	make_code(&fixture, 0x300, fixture.walk);
+	for (fixture.clr->major = 9; fixture.clr->major <= 10; fixture.clr->major++) {
+		make_heap(&fixture, fixture.clr->major == 9 ? units_9 : units_10, 5);
+		check_code(&fixture, CODE_BASE + 0x24, fixture.run);
+		check_code(&fixture, CODE_BASE + 0x3f, fixture.run);
+		check_code(&fixture, CODE_BASE + 0x100, fixture.run);
+		check_code(&fixture, CODE_BASE + 0x2ff, fixture.run);
+		check_code(&fixture, CODE_BASE + 0x300, fixture.walk);
+		check_code(&fixture, CODE_BASE + 0x3ff, fixture.walk);
+		check_code(&fixture, CODE_BASE + 0x20, 0); /* before the first */
+		check_code(&fixture, CODE_BASE, 0);
+		check_code(&fixture, CODE_BASE + 0x10000, 0); /* outside the section */
+	}
+	fixture.clr->major = 10;
+	/* a stub has its kind in place of a header */
+	fake_poke_u64(fixture.memory, CODE_BASE + 0x300 - 8, 3);
+	check_code(&fixture, CODE_BASE + 0x300, 0);
+	fixture.clr->dac_count = 0;
+	check_code(&fixture, CODE_BASE + 0x24, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* An address in the 32 bytes in which the next method begins, but before it. */
+static void test_jit_same_nibble(void)
+{
+	static const uint32_t units[] = { 0x01050000 };
+	struct fixture fixture = set_up();
+	make_code(&fixture, 0x20, fixture.run);
+	make_code(&fixture, 0x70, fixture.walk); /* nibble 3, value 5 */
+	make_heap(&fixture, units, 1);
+	check_code(&fixture, CODE_BASE + 0x6c, fixture.run);
+	check_code(&fixture, CODE_BASE + 0x70, fixture.walk);
+	check_code(&fixture, CODE_BASE + 0x90, fixture.walk);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* ReadyToRun: RUNTIME_FUNCTIONs by RVA; entry points in a hash map, values shifted right by one. */
+static void test_ready_to_run(void)
+{
+	static const uint32_t functions[][3] = {
+		{ 0x100, 0x180, 0 }, { 0x180, 0x1a0, 0 }, { 0x200, 0x280, 0 }, { 0x300, 0x340, 0 }
+	};
+	struct fixture fixture = set_up();
+	struct fake_memory *memory = fixture.memory;
+	uint64_t module = fake_module(fixture.fake), info = fake_alloc(memory, 512);
+	uint64_t table = fake_alloc(memory, sizeof(functions));
+	uint64_t buckets = fake_alloc(memory, (uint64_t)64 * 3);
+	fake_poke(memory, table, functions, sizeof(functions));
+	fake_poke_u64(memory, fixture.section + 32, module);
+	fake_poke_u64(memory, module + FAKE_MODULE_READY_TO_RUN, info);
+	fake_poke_u64(memory, info + 80, table);
+	fake_poke_u32(memory, info + 88, 4);
+	fake_poke_u64(memory, info + 360 + 16, buckets);
+	fake_poke_u32(memory, buckets, 2);
+	fake_poke_u64(memory, buckets + 64 + 8, CODE_BASE + 0x100);
+	fake_poke_u64(memory, buckets + 64 + 32 + 8, fixture.run >> 1);
+	fake_poke_u64(memory, buckets + 128, CODE_BASE + 0x200);
+	fake_poke_u64(memory, buckets + 128 + 32, fixture.walk >> 1);
+	check_code(&fixture, CODE_BASE + 0x100, fixture.run);
+	check_code(&fixture, CODE_BASE + 0x17f, fixture.run);
+	check_code(&fixture, CODE_BASE + 0x190, fixture.run); /* its funclet */
+	check_code(&fixture, CODE_BASE + 0x1a0, 0);           /* between functions */
+	check_code(&fixture, CODE_BASE + 0x200, fixture.walk);
+	check_code(&fixture, CODE_BASE + 0x50, 0);
+	fake_poke_u32(memory, buckets, UINT32_MAX);
+	check_code(&fixture, CODE_BASE + 0x100, 0);
+	fixture.clr->major = 11; /* whose ReadyToRunInfo is not known */
+	check_code(&fixture, CODE_BASE + 0x100, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* The stubs that stand for methods load the MethodDesc from the page of data behind them. */
+static void test_precode(void)
+{
+	static const uint8_t fixup[] = { 0xff, 0x25, 0xfa, 0x3f, 0, 0,    0x4c, 0x8b,
+					 0x15, 0xfb, 0x3f, 0,    0, 0xff, 0x25, 0xfd };
+	static const uint8_t stub[] = { 0x4c, 0x8b, 0x15, 0xf9, 0x3f, 0, 0, 0xff, 0x25, 0xfb };
+	struct fixture fixture = set_up();
+	struct fake_memory *memory = fixture.memory;
+	uint64_t code = fake_alloc(memory, 0x8000);
+	fake_poke(memory, code, fixup, sizeof(fixup));
+	fake_poke_u64(memory, code + 0x4008, fixture.run);
+	fake_poke(memory, code + 0x100, stub, sizeof(stub));
+	fake_poke_u64(memory, code + 0x100 + 0x4000, fixture.walk);
+	check_code(&fixture, code, fixture.run);
+	check_code(&fixture, code + 6, fixture.run); /* where it goes when it is not patched */
+	check_code(&fixture, code + 0x100, fixture.walk);
+	check_code(&fixture, code + 0x200, 0);
+	fake_poke_u64(memory, code + 0x4008, 0x1234);
+	check_code(&fixture, code, 0);
+	check_code(&fixture, 0, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+static void test_cycle(void)
+{
+	struct fixture fixture = set_up();
+	struct fake_memory *memory = fixture.memory;
+	uint64_t table = fake_peek_u64(memory, fixture.clr->dac_table);
+	static const unsigned int shifts[] = { 49, 41, 33, 25 };
+	for (size_t i = 0; i < 4; i++)
+		table = fake_peek_u64(memory, table + 8 * (CODE_BASE >> shifts[i] & 255)) & ~1ull;
+	uint64_t fragment = fake_peek_u64(memory, table + 8 * (CODE_BASE >> 17 & 255)) & ~1ull;
+	fake_poke_u64(memory, fragment, fragment);
+	check_code(&fixture, CODE_BASE, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+static CU_TestInfo tests[] = {
+	{ "methods_have_names", test_names },
+	{ "code_of_the_jit_leads_to_its_method", test_jit },
+	{ "two_methods_in_one_unit_are_told_apart", test_jit_same_nibble },
+	{ "ready_to_run_code_leads_to_its_method", test_ready_to_run },
+	{ "precode_stubs_lead_to_their_method", test_precode },
+	{ "a_list_of_sections_that_goes_round_ends", test_cycle },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	CU_SuiteInfo suites[] = {
+		{ "method", NULL, NULL, NULL, NULL, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
