@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/method.h"
+#include "inspect/value.h"
+
+/* What the fields of a delegate say (comdelegate.cpp: "DELEGATE KINDS TABLE"). */
+struct delegate_fields {
+	uint64_t target, code, code_aux, list, count;
+};
+
+static uint64_t word_field(struct heap *heap, const struct object *object,
+			   const struct field_list *fields, const char *name)
+{
+	const struct field *field = field_by_name(fields, name);
+	uint64_t value = 0;
+	if (field) {
+		(void)memory_u64(heap->memory, object->address + OBJECT_FIELDS + field->offset,
+				 &value);
+	}
+	return value;
+}
+
+/* Is the object at @p address an array of objects that holds at least @p count? */
+static bool is_list(struct heap *heap, uint64_t address, uint64_t count)
+{
+	struct window window = { .memory = heap->memory };
+	struct object object;
+	bool is = object_read(heap, &window, address, &object) &&
+		  object.type->category == CATEGORY_SZ_ARRAY && object.type->has_pointers &&
+		  object.type->component_size == sizeof(uint64_t) && object.length >= count;
+	window_deinit(&window);
+	return is;
+}
+
+/* Find the method by its code. */
+static void name_method(struct heap *heap, struct delegate_info *info)
+{
+	if (info->method_code)
+		(void)clr_method_at(heap->clr, info->method_code, &info->method_desc);
+	if (info->method_desc) {
+		(void)clr_method_name(heap->clr, info->method_desc, info->name, sizeof(info->name),
+				      &info->token);
+	}
+}
+
+bool delegate_read(struct heap *heap, const struct object *object, struct delegate_info *ret)
+{
+	struct field_list fields;
+	if (!type_is_delegate(heap->clr, object->type) ||
+	    field_list_read(heap->clr, object->type, &fields, NULL) != HD_OK)
+		return false;
+	if (!field_by_name(&fields, "_methodPtr")) { /* the names are missing */
+		field_list_deinit(&fields);
+		return false;
+	}
+	struct delegate_fields raw = {
+		.target = word_field(heap, object, &fields, "_target"),
+		.code = word_field(heap, object, &fields, "_methodPtr"),
+		.code_aux = word_field(heap, object, &fields, "_methodPtrAux"),
+		.list = word_field(heap, object, &fields, "_invocationList"),
+		.count = word_field(heap, object, &fields, "_invocationCount"),
+	};
+	field_list_deinit(&fields);
+	*ret = (struct delegate_info){ .target = raw.target, .method_code = raw.code };
+	if (raw.list && raw.count && raw.count <= UINT32_MAX &&
+	    is_list(heap, raw.list, raw.count)) {
+		ret->invocation_list = raw.list;
+		ret->invocation_count = raw.count;
+		ret->target = 0;
+		ret->method_code = 0;
+		return true;
+	}
+	/* An open delegate is its own target, and its code shuffles arguments before the method's. */
+	if (raw.target == object->address) {
+		ret->target = 0;
+		if (raw.code_aux)
+			ret->method_code = raw.code_aux;
+	}
+	name_method(heap, ret);
+	return true;
+}

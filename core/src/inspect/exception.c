@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/value.h"
+#include "util/alloc.h"
+#include "util/text.h"
+
+/* Characters of a message or a stack trace that are read. */
+#define TEXT_UNITS (1u << 20)
+
+/* The reference in a field of the object, or 0. */
+static uint64_t reference_field(struct heap *heap, const struct object *object,
+				const struct field_list *fields, const char *name)
+{
+	const struct field *field = field_by_name(fields, name);
+	uint64_t value = 0;
+	if (field) {
+		(void)memory_u64(heap->memory, object->address + OBJECT_FIELDS + field->offset,
+				 &value);
+	}
+	return value;
+}
+
+/* Text of a string for mem_free(), or NULL. */
+static char *owned_string(struct heap *heap, uint64_t address)
+{
+	struct text text = { 0 };
+	text_puts(&text, "");
+	if (!string_value(heap, address, TEXT_UNITS, &text, NULL) || text.failed) {
+		text_deinit(&text);
+		return NULL;
+	}
+	return text.bytes ? text.bytes : mem_strndup("", 0);
+}
+
+bool exception_read(struct heap *heap, const struct object *object, struct exception_info *ret)
+{
+	if (!type_is_exception(heap->clr, object->type))
+		return false;
+	struct field_list fields;
+	if (field_list_read(heap->clr, object->type, &fields, NULL) != HD_OK)
+		return false;
+	struct exception_info info = { .address = object->address };
+	const struct field *field = field_by_name(&fields, "_HResult");
+	if (!field) { /* the names are missing */
+		field_list_deinit(&fields);
+		return false;
+	}
+	(void)memory_i32(heap->memory, object->address + OBJECT_FIELDS + field->offset,
+			 &info.hresult);
+	info.inner = reference_field(heap, object, &fields, "_innerException");
+	info.message = owned_string(heap, reference_field(heap, object, &fields, "_message"));
+	info.stack_trace =
+		owned_string(heap, reference_field(heap, object, &fields, "_stackTraceString"));
+	info.stack_trace_array = reference_field(heap, object, &fields, "_stackTrace");
+	field_list_deinit(&fields);
+	*ret = info;
+	return true;
+}
+
+void exception_info_deinit(struct exception_info *info)
+{
+	mem_free(info->message);
+	mem_free(info->stack_trace);
+	info->message = info->stack_trace = NULL;
+}
+
+/*
+ * _stackTrace is a byte array, or an object array whose first element is one (object.h:
+ * StackTraceArray): a header of 16 bytes (u32 count, ..., thread), then for each frame ip, sp,
+ * MethodDesc, flags (clrex.h: StackTraceElement).
+ */
+#define TRACE_HEADER  16u
+#define TRACE_ELEMENT 32u
+
+/* The array of bytes; false when it is none. */
+static bool trace_bytes(struct heap *heap, uint64_t address, uint64_t *ret_data, uint32_t *ret_size)
+{
+	struct window window = { .memory = heap->memory };
+	bool found = false;
+	for (unsigned int i = 0; i < 2 && address; i++) {
+		struct object object;
+		struct array_info array;
+		if (!object_read(heap, &window, address, &object) ||
+		    !array_read(heap, &object, &array) || !array.length)
+			break;
+		if (array.element_size == 1) {
+			*ret_data = array.data;
+			*ret_size = array.length;
+			found = true;
+			break;
+		}
+		if (!object.type->has_pointers || !memory_u64(heap->memory, array.data, &address))
+			break;
+	}
+	window_deinit(&window);
+	return found;
+}
+
+bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
+			struct exception_frame *ret)
+{
+	uint64_t data, element[3];
+	uint32_t size, count;
+	if (!trace_bytes(heap, info->stack_trace_array, &data, &size) || size < TRACE_HEADER ||
+	    !memory_u32(heap->memory, data, &count) || index >= count ||
+	    index >= (size - TRACE_HEADER) / TRACE_ELEMENT)
+		return false;
+	uint64_t at = data + TRACE_HEADER + (uint64_t)TRACE_ELEMENT * index;
+	if (!memory_read(heap->memory, at, element, sizeof(element)))
+		return false;
+	*ret = (struct exception_frame){ .ip = element[0],
+					 .sp = element[1],
+					 .method_desc = element[2] };
+	return true;
+}

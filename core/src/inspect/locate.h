@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_INSPECT_LOCATE_H
+#define HEAPDUMP_SRC_INSPECT_LOCATE_H
+
+#include "heap/walk.h"
+
+/** What lies at an address. */
+enum place {
+	PLACE_OUTSIDE, /**< no segment of the heap */
+	PLACE_OBJECT,  /**< an object starts there */
+	PLACE_INSIDE,  /**< inside of an object */
+	PLACE_BETWEEN, /**< in an allocation context or behind the last object: none yet */
+	PLACE_SKIPPED, /**< in what a walk steps over because of damage */
+};
+
+struct location {
+	enum place place;
+	const struct segment *segment; /**< NULL: outside */
+	struct object object; /**< at or around the address; else the last one before, if type */
+};
+
+/**
+ * Find out what lies at @p address.  Walks its segment from the begin up to there.
+ *
+ * @param job May be NULL.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status object_locate(struct heap *heap, uint64_t address, struct job *job,
+					  struct location *ret, struct hd_error *err);
+
+#endif

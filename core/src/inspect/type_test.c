@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What kind of type a type is, by the classes that it derives from. */
+#include "inspect/value.h"
+
+/* Longer chains of base classes are damage. */
+#define PARENTS_MAX 256u
+
+bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method_table,
+		       const char *name)
+{
+	for (unsigned int i = 0; type && i < PARENTS_MAX; i++) {
+		if (method_table ? type->method_table == method_table
+				 : strcmp(type_name(clr, type, NULL), name) == 0)
+			return true;
+		type = type->parent ? type_find(clr, type->parent) : NULL;
+	}
+	return false;
+}
+
+bool type_is_exception(struct clr *clr, const struct type *type)
+{
+	return type->category == CATEGORY_CLASS &&
+	       type_derives_from(clr, type, clr->exception_method_table, "System.Exception");
+}
+
+bool type_is_delegate(struct clr *clr, const struct type *type)
+{
+	return type->category == CATEGORY_CLASS &&
+	       type_derives_from(clr, type, 0, "System.Delegate");
+}
+
+bool type_is_enum(struct clr *clr, const struct type *type)
+{
+	const struct type *parent = type->category == CATEGORY_PRIMITIVE && type->parent
+					    ? type_find(clr, type->parent)
+					    : NULL;
+	return parent && strcmp(type_name(clr, parent, NULL), "System.Enum") == 0;
+}
+
+const struct field *field_by_name(const struct field_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (!list->rows[i].is_static && strcmp(list->rows[i].name, name) == 0)
+			return &list->rows[i];
+	}
+	return NULL;
+}
+
+/* Storage of the only field of an enum or a primitive. */
+static uint8_t storage_of_only_field(struct clr *clr, const struct type *type)
+{
+	struct field_list list;
+	uint8_t storage = ELEMENT_VALUE;
+	if (field_list_read(clr, type, &list, NULL) != HD_OK)
+		return storage;
+	for (size_t i = 0; i < list.count; i++) {
+		if (!list.rows[i].is_static) {
+			storage = list.rows[i].element_type;
+			break;
+		}
+	}
+	field_list_deinit(&list);
+	return storage;
+}
+
+uint8_t type_storage(struct clr *clr, const struct type *type)
+{
+	switch (type->category) {
+	case CATEGORY_VALUE:
+	case CATEGORY_NULLABLE:
+		return ELEMENT_VALUE;
+	case CATEGORY_PRIMITIVE:
+		return type_is_enum(clr, type) ? storage_of_only_field(clr, type) : ELEMENT_VALUE;
+	case CATEGORY_TRUE_PRIMITIVE:
+		return storage_of_only_field(clr, type);
+	case CATEGORY_SZ_ARRAY:
+		return ELEMENT_SZ_ARRAY;
+	case CATEGORY_MD_ARRAY:
+		return ELEMENT_ARRAY;
+	default:
+		return type->is_string ? ELEMENT_STRING : ELEMENT_CLASS;
+	}
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_INSPECT_VALUE_H
+#define HEAPDUMP_SRC_INSPECT_VALUE_H
+
+#include "clr/field.h"
+#include "heap/walk.h"
+
+struct text;
+
+/** Bytes before the first field of an object: its MethodTable pointer (object.h: Object). */
+#define OBJECT_FIELDS 8u
+/** Where a string's characters begin (object.h: StringObject). */
+#define STRING_CHARS 12u
+
+/**
+ * Append what the string object at @p address holds as UTF-8 (lone surrogates as U+FFFD), at most
+ * @p limit UTF-16 units; false when it is no readable string.
+ */
+bool string_value(struct heap *heap, uint64_t address, uint32_t limit, struct text *text,
+		  uint32_t *ret_length);
+
+/** How a value is shown: what JSON calls it. */
+enum value_form {
+	FORM_TEXT,      /**< a number, a character, an enum, true or false */
+	FORM_REFERENCE, /**< an address of an object, 0 = null */
+	FORM_STRUCT,    /**< an embedded struct at an address: SOS prints the address */
+	FORM_MISSING,   /**< the bytes are not in the target */
+};
+
+struct value_out {
+	enum value_form form;
+	uint8_t element_type; /**< enum element_type of what is stored: an enum's number */
+	uint64_t address;     /**< reference or struct */
+	uint64_t bits;        /**< raw value of primitives */
+	char text[128];       /**< for FORM_TEXT, as SOS prints it: numbers, a char in hex */
+	char note[128];       /**< what it means, or "": an enum's name, 'c', true, a date */
+};
+
+/** Read the value of a field of @p element_type at @p address; @p type may be NULL. */
+void value_read(struct heap *heap, uint8_t element_type, const struct type *type, uint64_t address,
+		struct value_out *ret);
+
+/** Value of a primitive as a signed number, sign-extended from its size. */
+int64_t value_signed(const struct value_out *value);
+
+/** Is it a type that derives from System.Enum? */
+bool type_is_enum(struct clr *clr, const struct type *type);
+
+/**
+ * How a value of @p type is stored: an enum and a primitive as what they hold, other structs as
+ * ELEMENT_VALUE, all else as a reference.
+ */
+uint8_t type_storage(struct clr *clr, const struct type *type);
+
+/** First instance field of that name, base classes first; NULL when there is none. */
+const struct field *field_by_name(const struct field_list *list, const char *name);
+
+/**
+ * Is @p type, or a class it derives from, the one at @p method_table (0 = unknown) or the one called
+ * @p name?
+ */
+bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method_table,
+		       const char *name);
+
+/** An array's shape and where its elements lie. */
+struct array_info {
+	uint32_t rank;
+	uint32_t length; /**< of all dimensions together */
+	uint32_t lengths[32];
+	int32_t bounds[32];
+	uint64_t data;
+	uint32_t element_size;
+	uint64_t element_handle;    /**< TypeHandle */
+	const struct type *element; /**< NULL when it is no MethodTable (pointers) */
+	uint8_t element_type;       /**< enum element_type of the storage */
+};
+
+/** False when @p object is no array or cannot be read. */
+bool array_read(struct heap *heap, const struct object *object, struct array_info *ret);
+
+/** Text of the indices of element @p index of an array: "[1][2]". */
+void array_index_text(const struct array_info *array, uint32_t index, struct text *text);
+
+/** A frame of an exception's stack trace. */
+struct exception_frame {
+	uint64_t sp, ip;
+	uint64_t method_desc; /**< 0 = not known */
+};
+
+/** What an exception object says; strings as UTF-8, owned. */
+struct exception_info {
+	uint64_t address, inner;
+	int32_t hresult;
+	char *message;     /**< NULL: null, or not readable */
+	char *stack_trace; /**< _stackTraceString, likewise */
+	uint64_t stack_trace_array;
+};
+/** False when it is no exception, or the names of its fields are not known. */
+bool exception_read(struct heap *heap, const struct object *object, struct exception_info *ret);
+void exception_info_deinit(struct exception_info *info);
+/** Frame @p index of _stackTrace; false behind the last one, or when it cannot be read. */
+bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
+			struct exception_frame *ret);
+/** Is @p type System.Exception or derived from it? */
+bool type_is_exception(struct clr *clr, const struct type *type);
+
+/** A delegate: one target and method, or the list of a multicast one. */
+struct delegate_info {
+	uint64_t target;          /**< object, 0 = static method */
+	uint64_t method_code;     /**< _methodPtr (or Aux) */
+	uint64_t method_desc;     /**< 0 = not known */
+	uint32_t token;           /**< of the method, 0 = not known */
+	char name[512];           /**< Type.Method, "" = not known */
+	uint64_t invocation_list; /**< object[] of a multicast one, 0 = single */
+	uint64_t invocation_count;
+};
+/** False when it is no delegate, or the names of its fields are not known. */
+bool delegate_read(struct heap *heap, const struct object *object, struct delegate_info *ret);
+/** Is @p type derived from System.Delegate? */
+bool type_is_delegate(struct clr *clr, const struct type *type);
+
+#endif

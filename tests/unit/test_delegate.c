@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/value.h"
+#include "support/assert_more.h"
+#include "support/fake_types.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+/* Offsets of the fields, from the object's begin. */
+enum {
+	TARGET = 8,
+	METHOD = 16,
+	AUX = 24,
+	LIST = 32,
+	COUNT = 40
+};
+
+static struct fake_clr *fake;
+static struct fake_types *types;
+static uint64_t delegate_type;
+
+static void set_up(void)
+{
+	fake = fake_clr_create(NULL);
+	types = fake_types_create(fake);
+	const struct fake_field base[] = {
+		{ .name = "_target", .element = ELEMENT_CLASS, .offset = TARGET - 8 },
+		{ .name = "_methodPtr", .element = ELEMENT_I, .offset = METHOD - 8 },
+		{ .name = "_methodPtrAux", .element = ELEMENT_I, .offset = AUX - 8 },
+		{ .name = NULL },
+	};
+	const struct fake_field multicast[] = {
+		{ .name = "_invocationList", .element = ELEMENT_CLASS, .offset = LIST - 8 },
+		{ .name = "_invocationCount", .element = ELEMENT_I, .offset = COUNT - 8 },
+		{ .name = NULL },
+	};
+	uint64_t parent = fake_class(types, &(struct fake_class){ .space = "System",
+								  .name = "Delegate",
+								  .fields = base,
+								  .type = { .base_size = 40 } });
+	parent = fake_class(types,
+			    &(struct fake_class){ .space = "System",
+						  .name = "MulticastDelegate",
+						  .fields = multicast,
+						  .inherited = 3,
+						  .type = { .base_size = 56, .parent = parent } });
+	delegate_type = fake_class(
+		types, &(struct fake_class){ .name = "Handler",
+					     .inherited = 5,
+					     .type = { .base_size = 56, .parent = parent } });
+	fake_types_attach(types);
+	(void)fake_segment(fake, 0, GENERATION_0, 0x8000);
+}
+
+static void tear_down(void)
+{
+	fake_types_destroy(types);
+	fake_clr_destroy(fake);
+}
+
+static uint64_t make_delegate(uint64_t target, uint64_t code, uint64_t aux)
+{
+	uint64_t address = fake_object(fake, delegate_type, 0);
+	fake_poke_u64(&fake->memory, address + TARGET, target ? target : address);
+	fake_poke_u64(&fake->memory, address + METHOD, code);
+	fake_poke_u64(&fake->memory, address + AUX, aux);
+	return address;
+}
+
+static bool read_at(uint64_t address, struct delegate_info *ret)
+{
+	struct heap *heap = fake_heap(fake);
+	struct window window = { .memory = heap->memory };
+	struct object object;
+	CU_ASSERT_FATAL(object_read(heap, &window, address, &object));
+	window_deinit(&window);
+	return delegate_read(heap, &object, ret);
+}
+
+static void a_closed_one_has_a_target(void)
+{
+	uint64_t target = fake_string(fake, "this");
+	uint64_t address = make_delegate(target, 0x5000, 0);
+	struct delegate_info info;
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.target, target);
+	ASSERT_UINT(info.method_code, 0x5000);
+	ASSERT_UINT(info.method_desc, 0);
+	ASSERT_TEXT(info.name, "");
+	ASSERT_UINT(info.invocation_list, 0);
+}
+
+static void an_open_one_is_its_own_target(void)
+{
+	uint64_t address = make_delegate(0, 0x5000, 0x6000);
+	struct delegate_info info;
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.target, 0);
+	ASSERT_UINT(info.method_code, 0x6000);
+}
+
+static uint64_t make_list(uint64_t delegate, uint32_t length, uint64_t count)
+{
+	uint64_t list = fake_object(fake, fake->object_array_type, length);
+	fake_poke_u64(&fake->memory, delegate + LIST, list);
+	fake_poke_u64(&fake->memory, delegate + COUNT, count);
+	return list;
+}
+
+static void a_multicast_one_has_a_list(void)
+{
+	uint64_t address = make_delegate(0, 0x5000, 0x6000), list = make_list(address, 4, 3);
+	struct delegate_info info;
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.invocation_list, list);
+	ASSERT_UINT(info.invocation_count, 3);
+	ASSERT_UINT(info.target, 0);
+	ASSERT_UINT(info.method_code, 0);
+}
+
+static void a_count_beyond_the_list_makes_no_list(void)
+{
+	uint64_t address = make_delegate(0, 0x5000, 0x6000);
+	(void)make_list(address, 4, 5);
+	struct delegate_info info;
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.invocation_list, 0);
+	ASSERT_UINT(info.method_code, 0x6000);
+	(void)make_list(address, 4, UINT64_MAX); /* an unmanaged function pointer's */
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.invocation_list, 0);
+}
+
+static void a_list_that_is_none_is_ignored(void)
+{
+	uint64_t address = make_delegate(0, 0x5000, 0x6000), text = fake_string(fake, "abcdef");
+	fake_poke_u64(&fake->memory, address + LIST, text);
+	fake_poke_u64(&fake->memory, address + COUNT, 2);
+	struct delegate_info info;
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.invocation_list, 0);
+	fake_poke_u64(&fake->memory, address + LIST, 0x10);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.invocation_list, 0);
+}
+
+static void other_objects_are_no_delegates(void)
+{
+	struct delegate_info info;
+	CU_ASSERT(!read_at(fake_string(fake, "text"), &info));
+}
+
+static void exhausted_memory_loses_nothing(void)
+{
+	uint64_t address = make_delegate(0, 0x5000, 0x6000);
+	struct delegate_info info;
+	struct heap *heap = fake_heap(fake);
+	struct window window = { .memory = heap->memory };
+	struct object object;
+	CU_ASSERT_FATAL(object_read(heap, &window, address, &object));
+	for (uint64_t nth = 1; nth < 60; nth++) {
+		alloc_fail_at(nth);
+		(void)delegate_read(heap, &object, &info);
+		alloc_fail_at(0);
+	}
+	CU_ASSERT(delegate_read(heap, &object, &info));
+	window_deinit(&window);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "a_closed_one_has_a_target", a_closed_one_has_a_target },
+		{ "an_open_one_is_its_own_target", an_open_one_is_its_own_target },
+		{ "a_multicast_one_has_a_list", a_multicast_one_has_a_list },
+		{ "a_count_beyond_the_list_makes_no_list", a_count_beyond_the_list_makes_no_list },
+		{ "a_list_that_is_none_is_ignored", a_list_that_is_none_is_ignored },
+		{ "other_objects_are_no_delegates", other_objects_are_no_delegates },
+		{ "exhausted_memory_loses_nothing", exhausted_memory_loses_nothing },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { .pName = "delegate",
+				    .pSetUpFunc = set_up,
+				    .pTearDownFunc = tear_down,
+				    .pTests = tests },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}

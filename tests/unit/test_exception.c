@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/value.h"
+#include "support/assert_more.h"
+#include "support/fake_types.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+/* Offsets of the fields, from the object's begin. */
+enum {
+	MESSAGE = 8,
+	INNER = 16,
+	TRACE = 24,
+	TRACE_STRING = 32,
+	HRESULT = 40,
+	SIZE = 64
+};
+
+static struct fake_clr *fake;
+static struct fake_types *types;
+static uint64_t exception_type, derived_type, bytes_type;
+
+static void make_types(void)
+{
+	const struct fake_field fields[] = {
+		{ .name = "_message", .element = ELEMENT_CLASS, .offset = MESSAGE - 8 },
+		{ .name = "_innerException", .element = ELEMENT_CLASS, .offset = INNER - 8 },
+		{ .name = "_stackTrace", .element = ELEMENT_CLASS, .offset = TRACE - 8 },
+		{ .name = "_stackTraceString",
+		  .element = ELEMENT_CLASS,
+		  .offset = TRACE_STRING - 8 },
+		{ .name = "_HResult", .element = ELEMENT_I4, .offset = HRESULT - 8 },
+		{ .name = NULL },
+	};
+	exception_type = fake_class(types, &(struct fake_class){ .space = "System",
+								 .name = "Exception",
+								 .fields = fields,
+								 .type = { .base_size = SIZE } });
+	/* Has a field of the same name, which is another one. */
+	const struct fake_field own[] = {
+		{ .name = "_message", .element = ELEMENT_CLASS, .offset = SIZE - 24 },
+		{ .name = NULL },
+	};
+	derived_type =
+		fake_class(types, &(struct fake_class){ .name = "Derived",
+							.fields = own,
+							.inherited = 5,
+							.type = { .base_size = SIZE + 8,
+								  .parent = exception_type } });
+	bytes_type = fake_type(fake, &(struct fake_type){ .base_size = 24,
+							  .component_size = 1,
+							  .flags = 0x000a0000u,
+							  .per_inst = fake->object_type });
+}
+
+static void set_up(void)
+{
+	fake = fake_clr_create(NULL);
+	types = fake_types_create(fake);
+	make_types();
+	fake_types_attach(types);
+	(void)fake_segment(fake, 0, GENERATION_0, 0x8000);
+}
+
+static void tear_down(void)
+{
+	fake_types_destroy(types);
+	fake_clr_destroy(fake);
+}
+
+static bool read_at(uint64_t address, struct exception_info *ret)
+{
+	struct heap *heap = fake->heap ? fake->heap : fake_heap(fake);
+	struct window window = { .memory = heap->memory };
+	struct object object;
+	CU_ASSERT_FATAL(object_read(heap, &window, address, &object));
+	window_deinit(&window);
+	return exception_read(heap, &object, ret);
+}
+
+static uint64_t make_exception(uint64_t type, const char *message)
+{
+	uint64_t text = message ? fake_string(fake, message) : 0;
+	uint64_t address = fake_object(fake, type, 0);
+	fake_poke_u64(&fake->memory, address + MESSAGE, text);
+	return address;
+}
+
+static void all_of_an_exception_is_read(void)
+{
+	uint64_t inner = make_exception(exception_type, NULL);
+	uint64_t outer = make_exception(derived_type, "it failed");
+	uint64_t trace = fake_string(fake, "at Main()");
+	fake_poke_u64(&fake->memory, outer + INNER, inner);
+	fake_poke_u64(&fake->memory, outer + TRACE_STRING, trace);
+	fake_poke_u32(&fake->memory, outer + HRESULT, 0x80131500);
+	fake_poke_u64(&fake->memory, outer + SIZE - 16, fake->object_type);
+	struct exception_info info;
+	CU_ASSERT_FATAL(read_at(outer, &info));
+	ASSERT_UINT(info.address, outer);
+	ASSERT_UINT(info.inner, inner);
+	ASSERT_UINT((uint32_t)info.hresult, 0x80131500);
+	ASSERT_TEXT(info.message, "it failed");
+	ASSERT_TEXT(info.stack_trace, "at Main()");
+	exception_info_deinit(&info);
+	CU_ASSERT_FATAL(read_at(inner, &info));
+	CU_ASSERT_PTR_NULL(info.message);
+	CU_ASSERT_PTR_NULL(info.stack_trace);
+	ASSERT_UINT(info.inner, 0);
+	exception_info_deinit(&info);
+}
+
+static void an_empty_message_is_not_null(void)
+{
+	uint64_t address = make_exception(exception_type, "");
+	struct exception_info info;
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_TEXT(info.message, "");
+	exception_info_deinit(&info);
+}
+
+static void a_message_that_is_no_string_is_null(void)
+{
+	uint64_t address = make_exception(exception_type, NULL);
+	fake_poke_u64(&fake->memory, address + MESSAGE, address);
+	struct exception_info info;
+	CU_ASSERT_FATAL(read_at(address, &info));
+	CU_ASSERT_PTR_NULL(info.message);
+	exception_info_deinit(&info);
+}
+
+static void other_objects_are_no_exceptions(void)
+{
+	uint64_t address = fake_string(fake, "text");
+	struct exception_info info;
+	CU_ASSERT(!read_at(address, &info));
+	CU_ASSERT(type_is_exception(fake->clr, type_find(fake->clr, derived_type)));
+	CU_ASSERT(!type_is_exception(fake->clr, type_find(fake->clr, bytes_type)));
+}
+
+static void a_type_that_is_its_own_base_ends(void)
+{
+	uint64_t ring = fake_type(fake, &(struct fake_type){ .base_size = 24 });
+	fake_poke_u64(&fake->memory, ring + 16, ring);
+	struct heap *heap = fake_heap(fake);
+	const struct type *type = type_find(heap->clr, ring);
+	REQUIRE(type);
+	CU_ASSERT(!type_is_exception(heap->clr, type));
+	CU_ASSERT(!type_is_delegate(heap->clr, type));
+	CU_ASSERT(!type_is_enum(heap->clr, type));
+}
+
+static void exhausted_memory_loses_nothing(void)
+{
+	uint64_t address = make_exception(derived_type, "it failed");
+	struct exception_info info;
+	(void)fake_heap(fake);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	exception_info_deinit(&info);
+	for (uint64_t nth = 1; nth < 60; nth++) {
+		alloc_fail_at(nth);
+		bool read = read_at(address, &info);
+		alloc_fail_at(0);
+		if (read)
+			exception_info_deinit(&info);
+	}
+}
+
+/* A trace of two frames: ip 0x1000 + i, sp 0x2000 + i, MethodDesc 0x3000 + i. */
+static uint64_t make_trace(void)
+{
+	uint64_t address = fake_object(fake, bytes_type, 16 + 2 * 32 + 5);
+	fake_poke_u32(&fake->memory, address + 16, 2);
+	for (uint64_t i = 0; i < 2; i++) {
+		uint64_t at = address + 32 + 32 * i;
+		fake_poke_u64(&fake->memory, at, 0x1000 + i);
+		fake_poke_u64(&fake->memory, at + 8, 0x2000 + i);
+		fake_poke_u64(&fake->memory, at + 16, 0x3000 + i);
+	}
+	return address;
+}
+
+static void check_frames(uint64_t address, unsigned int count)
+{
+	struct exception_info info;
+	struct exception_frame frame;
+	CU_ASSERT_FATAL(read_at(address, &info));
+	for (uint32_t i = 0; i < count; i++) {
+		CU_ASSERT(exception_frame_at(fake->heap, &info, i, &frame));
+		ASSERT_UINT(frame.ip, 0x1000 + i);
+		ASSERT_UINT(frame.sp, 0x2000 + i);
+		ASSERT_UINT(frame.method_desc, 0x3000 + i);
+	}
+	CU_ASSERT(!exception_frame_at(fake->heap, &info, count, &frame));
+	CU_ASSERT(!exception_frame_at(fake->heap, &info, UINT32_MAX, &frame));
+	exception_info_deinit(&info);
+}
+
+static void frames_are_read_from_bytes(void)
+{
+	uint64_t trace = make_trace(), address = make_exception(exception_type, NULL);
+	fake_poke_u64(&fake->memory, address + TRACE, trace);
+	check_frames(address, 2);
+	/* A count that the array cannot hold. */
+	fake_poke_u32(&fake->memory, trace + 16, UINT32_MAX);
+	check_frames(address, 2);
+	fake_poke_u32(&fake->memory, trace + 16, 0);
+	check_frames(address, 0);
+}
+
+static void frames_are_read_through_an_array_of_objects(void)
+{
+	uint64_t trace = make_trace(), list = fake_object(fake, fake->object_array_type, 1);
+	uint64_t address = make_exception(exception_type, NULL);
+	fake_poke_u64(&fake->memory, list + 16, trace);
+	fake_poke_u64(&fake->memory, address + TRACE, list);
+	check_frames(address, 2);
+	/* Arrays within themselves, and what is no array. */
+	fake_poke_u64(&fake->memory, list + 16, list);
+	check_frames(address, 0);
+	fake_poke_u64(&fake->memory, address + TRACE, address);
+	check_frames(address, 0);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "all_of_an_exception_is_read", all_of_an_exception_is_read },
+		{ "an_empty_message_is_not_null", an_empty_message_is_not_null },
+		{ "a_message_that_is_no_string_is_null", a_message_that_is_no_string_is_null },
+		{ "other_objects_are_no_exceptions", other_objects_are_no_exceptions },
+		{ "a_type_that_is_its_own_base_ends", a_type_that_is_its_own_base_ends },
+		{ "exhausted_memory_loses_nothing", exhausted_memory_loses_nothing },
+		{ "frames_are_read_from_bytes", frames_are_read_from_bytes },
+		{ "frames_are_read_through_an_array_of_objects",
+		  frames_are_read_through_an_array_of_objects },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { .pName = "exception",
+				    .pSetUpFunc = set_up,
+				    .pTearDownFunc = tear_down,
+				    .pTests = tests },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}
