@@ -43,7 +43,7 @@ static void tear_down(void)
 
 static const char *get(const char *name)
 {
-	static char value[32];
+	static char value[64];
 	ASSERT_UINT(hd_session_get(session, name, value, sizeof(value), NULL), HD_OK);
 	return value;
 }
@@ -58,33 +58,48 @@ static void set(const char *name, const char *value)
 static void every_setting_has_a_default_and_help(void)
 {
 	static const char *const expected[][2] = {
-		{ "max-mem", "0" }, { "workers", "0" }, { "width", "0" }, { "color", "auto" }
+		{ "max-mem", "0" }, { "workers", "0" }, { "width", "0" },      { "color", "auto" },
+		{ "sysroot", "" },  { "files", "on" },  { "backend", "auto" },
 	};
 	const char *help = NULL;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 7; i++) {
 		ASSERT_TEXT(hd_setting_name(i, &help), expected[i][0]);
 		CU_ASSERT(help && strlen(help) > 10);
 		ASSERT_TEXT(get(expected[i][0]), expected[i][1]);
 	}
-	CU_ASSERT_PTR_NULL(hd_setting_name(4, &help));
+	CU_ASSERT_PTR_NULL(hd_setting_name(7, &help));
 	CU_ASSERT_PTR_NULL(hd_setting_name(SIZE_MAX, NULL));
 }
 
 static void what_is_set_is_read_back(void)
 {
 	static const char *const cases[][3] = {
-		{ "max-mem", "64K", "65536" }, { "max-mem", "2G", "2147483648" },
-		{ "max-mem", "0x100", "256" }, { "max-mem", "0", "0" },
-		{ "workers", "1", "1" },       { "workers", "64", "64" },
-		{ "workers", "0", "0" },       { "width", "20", "20" },
-		{ "width", "65535", "65535" }, { "width", "0", "0" },
-		{ "color", "on", "on" },       { "color", "off", "off" },
+		{ "max-mem", "64K", "65536" },
+		{ "max-mem", "2G", "2147483648" },
+		{ "max-mem", "0x100", "256" },
+		{ "max-mem", "0", "0" },
+		{ "workers", "1", "1" },
+		{ "workers", "64", "64" },
+		{ "workers", "0", "0" },
+		{ "width", "20", "20" },
+		{ "width", "65535", "65535" },
+		{ "width", "0", "0" },
+		{ "color", "on", "on" },
+		{ "color", "off", "off" },
 		{ "color", "auto", "auto" },
+		{ "sysroot", "/", "/" },
+		{ "sysroot", "", "" },
+		{ "files", "off", "off" },
+		{ "files", "on", "on" },
+		{ "backend", "file", "file" },
+		{ "backend", "process", "process" },
+		{ "backend", "debugger", "debugger" },
+		{ "backend", "auto", "auto" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set(cases[i][0], cases[i][1]);
 		ASSERT_TEXT(get(cases[i][0]), cases[i][2]);
-		char copy[32];
+		char copy[64];
 		(void)snprintf(copy, sizeof(copy), "%s", get(cases[i][0]));
 		set(cases[i][0], copy);
 		ASSERT_TEXT(get(cases[i][0]), cases[i][2]);
@@ -99,7 +114,8 @@ static void a_bad_value_changes_nothing(void)
 		{ "workers", "two" }, { "workers", "" },     { "width", "19" },
 		{ "width", "65536" }, { "width", "wide" },   { "color", "yes" },
 		{ "color", "ON" },    { "color", "" },       { "colour", "on" },
-		{ "", "1" },          { "max-me", "1" },
+		{ "", "1" },          { "max-me", "1" },     { "sysroot", "/nowhere" },
+		{ "files", "yes" },   { "files", "" },       { "backend", "gdb" },
 	};
 	set("max-mem", "1G");
 	set("workers", "3");

@@ -42,7 +42,7 @@ enum layout_origin {
 	X(CLASS_NUM_THREAD_STATIC, "EEClass", "NumThreadStaticFields", NO, 58, 58) \
 	X(ARRAY_RANK, "ArrayClass", "Rank", NO, 72, 72)                            \
 	X(PARAM_TYPE_ARG, "ParamTypeDesc", "TypeArg", 8, 16, 16)                   \
-	X(TYPE_VAR_MODULE, "TypeVarTypeDesc", "Module", 16, 16, 16)                \
+	X(TYPE_VAR_MODULE, "TypeVarTypeDesc", "Module", 8, 16, 16)                 \
 	X(TYPE_VAR_TOKEN, "TypeVarTypeDesc", "Token", 40, 40, 40)                  \
 	X(MODULE_ASSEMBLY, "Module", "Assembly", NO, 312, 248)                     \
 	X(MODULE_PE_ASSEMBLY, "Module", "PEAssembly", 272, NO, 216)                \
@@ -52,6 +52,7 @@ enum layout_origin {
 	X(MODULE_FILE_NAME, "Module", "FileName", NO, NO, 208)                     \
 	X(MODULE_LOADER_ALLOCATOR, "Module", "LoaderAllocator", 248, 248, 176)     \
 	X(MODULE_DYNAMIC_METADATA, "Module", "DynamicMetadata", NO, 1120, 840)     \
+	X(MODULE_EMITTED_METADATA, "Module", "EmittedMetadata", 1688, NO, NO)      \
 	X(MODULE_TYPE_DEF_MAP, "Module", "TypeDefToMethodTableMap", 752, 624, 416) \
 	X(MODULE_TYPE_PARAMS, "Module", "AvailableTypeParams", 968, 808, 600)      \
 	X(MODULE_STATICS, "Module", "DomainLocalModule", 1224, NO, NO)             \

@@ -318,6 +318,9 @@ static bool load_dynamic(struct clr *clr, struct module *module, uint64_t *budge
 	return true;
 }
 
+/* "BSJB", the begin of a metadata root (ECMA-335 II.24.2.1). */
+#define METADATA_MAGIC 0x424a5342u
+
 /* Is @p module known to be one of Reflection.Emit, which has no image? */
 static bool has_no_image(struct clr *clr, const struct module *module)
 {
@@ -328,6 +331,22 @@ static bool has_no_image(struct clr *clr, const struct module *module)
 		return !base;
 	return clr_pointer(clr, module->address, L_MODULE_PE_ASSEMBLY, &assembly) && assembly &&
 	       clr_pointer(clr, assembly, L_PE_ASSEMBLY_IMAGE, &image) && !image;
+}
+
+/* 8: the module has a pointer to an SBuffer (sbuffer.h): u32 size, ..., pointer at +16. */
+static bool load_emitted(struct clr *clr, struct module *module, uint64_t *budget)
+{
+	uint64_t buffer, at;
+	uint32_t size, magic;
+	if (!clr_pointer(clr, module->address, L_MODULE_EMITTED_METADATA, &buffer) ||
+	    !memory_u32(clr->memory, buffer, &size) || !memory_u64(clr->memory, buffer + 16, &at) ||
+	    !memory_u32(clr->memory, at, &magic) || magic != METADATA_MAGIC)
+		return false;
+	uint8_t *bytes = copy_metadata(clr, at, size, budget, &module->is_from_file);
+	if (!bytes)
+		return false;
+	take_metadata(clr, module, bytes, size);
+	return true;
 }
 
 void module_load(struct clr *clr, struct module *module, uint64_t *budget)
@@ -350,6 +369,8 @@ void module_load(struct clr *clr, struct module *module, uint64_t *budget)
 	}
 	if (has_no_image(clr, module)) {
 		module->is_dynamic = true;
+		if (load_emitted(clr, module, budget))
+			return;
 		set_missing(module, "a dynamic module whose metadata this runtime does not keep");
 		return;
 	}

@@ -54,7 +54,8 @@ static uint64_t base_9(struct clr *clr, const struct field *field, bool *ret_ini
  * {list of FieldDescs, id}; the FieldDescs name their type.  The id is a row of the module's table
  * of dynamic classes.
  */
-static uint64_t generic_base_8(struct clr *clr, const struct field *field, uint64_t local)
+static uint64_t generic_base_8(struct clr *clr, const struct field *field, uint64_t local,
+			       bool *ret_initialised)
 {
 	const struct type *type = field->declaring;
 	uint16_t virtuals;
@@ -70,17 +71,20 @@ static uint64_t generic_base_8(struct clr *clr, const struct field *field, uint6
 		if (!memory_u64(clr->memory, at + 8, &id) ||
 		    !memory_u64(clr->memory, local + LOCAL_DYNAMIC_COUNT, &count) || id >= count ||
 		    !memory_u64(clr->memory, local + LOCAL_DYNAMIC_TABLE, &table) ||
-		    !memory_u64(clr->memory, table + DYNAMIC_ROW_SIZE * id, &row) || !row)
+		    !memory_u64(clr->memory, table + DYNAMIC_ROW_SIZE * id, &row))
 			return 0;
-		if (!is_gc(field))
+		if (row && !is_gc(field))
 			return row;
-		return memory_u64(clr->memory, row, &gc) ? gc : 0;
+		if (row && !memory_u64(clr->memory, row, &gc))
+			return 0;
+		*ret_initialised = row && gc;
+		return row ? gc : 0;
 	}
 	return 0;
 }
 
 /* Collectible types of 8 keep their statics elsewhere: not decoded. */
-static uint64_t base_8(struct clr *clr, const struct field *field)
+static uint64_t base_8(struct clr *clr, const struct field *field, bool *ret_initialised)
 {
 	const struct type *type = field->declaring;
 	uint64_t local, gc;
@@ -88,10 +92,13 @@ static uint64_t base_8(struct clr *clr, const struct field *field)
 	    !local)
 		return 0;
 	if (!(type->flags & MT_HAS_COMPONENT_SIZE) && type->flags & GENERICS_MASK)
-		return generic_base_8(clr, field, local);
+		return generic_base_8(clr, field, local, ret_initialised);
 	if (!is_gc(field))
 		return local;
-	return memory_u64(clr->memory, local + LOCAL_GC_STATICS, &gc) ? gc : 0;
+	if (!memory_u64(clr->memory, local + LOCAL_GC_STATICS, &gc))
+		return 0;
+	*ret_initialised = gc != 0;
+	return gc;
 }
 
 uint64_t field_static_address(struct clr *clr, const struct field *field, bool *ret_initialised)
@@ -102,7 +109,8 @@ uint64_t field_static_address(struct clr *clr, const struct field *field, bool *
 		const struct module *module = module_find(clr, field->declaring->module);
 		address = module ? module_rva(clr, module, field->offset) : 0;
 	} else if (field->is_static && !field->is_thread_static && has_slots(field->declaring)) {
-		address = clr->major == 8 ? base_8(clr, field) : base_9(clr, field, &initialised);
+		address = clr->major == 8 ? base_8(clr, field, &initialised)
+					  : base_9(clr, field, &initialised);
 		address = address ? address + field->offset : 0;
 	}
 	if (ret_initialised)

@@ -112,6 +112,28 @@ static uint64_t find_next_object(struct scan *scan, uint64_t address)
 	return scan->bound;
 }
 
+/* Does @p word lead to memory that the process had, and the target lacks? */
+static bool is_not_captured(const struct heap *heap, uint64_t word)
+{
+	const struct target *target = heap->clr->target;
+	uint8_t byte;
+	word &= ~(uint64_t)7;
+	if (!target || memory_prefix(heap->memory, word, &byte, 1))
+		return false;
+	for (size_t low = 0, high = target->range_count; low < high;) {
+		size_t middle = low + (high - low) / 2;
+		const struct target_range *range = &target->ranges[middle];
+		if (word >= range->start && word < range->end)
+			return true;
+		if (word < range->start) {
+			high = middle;
+		} else {
+			low = middle + 1;
+		}
+	}
+	return false;
+}
+
 void walker_resync(struct walker *walker, uint64_t bound)
 {
 	struct damage *damage = &walker->damage;
@@ -130,6 +152,8 @@ void walker_resync(struct walker *walker, uint64_t bound)
 	if (damage->kind == DAMAGE_BAD_METHOD_TABLE && damage->word == 0 &&
 	    (scan.first_content >= next || scan.first_content + 8 == next))
 		damage->kind = DAMAGE_ZERO_RUN;
+	if (damage->kind == DAMAGE_BAD_METHOD_TABLE && is_not_captured(walker->heap, damage->word))
+		damage->kind = DAMAGE_MISSING_BYTES;
 	damage->skipped = next - address;
 	walker->next = next;
 	walker->skipped_bytes += damage->skipped;

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/assert_more.h"
+#include "support/fake_clr.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+#include "verify/verify.h"
+
+#define GARBAGE 0x4141414141414140u
+#define LOCKED  0x0000beefu
+#define SYNC    0x08000000u
+
+/* A sound heap: a young region with objects that refer to each other, and an old one. */
+struct fixture {
+	struct fake_clr *fake;
+	uint64_t node, vector, numbers, finalizable;   /* types */
+	uint64_t first, list, next, text, bytes, last; /* objects, one behind the other */
+	uint64_t old, old_next, old_last, old_segment;
+	struct heap *heap;
+	struct verify_result result;
+};
+
+static void begin(struct fixture *fixture)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	*fixture = (struct fixture){ .fake = fake };
+	const struct gc_series one = { .size = -24, .offset = 8 };
+	fixture->node = fake_type(
+		fake, &(struct fake_type){ .base_size = 32, .series = &one, .series_count = 1 });
+	fixture->vector = fake_array_type(fake, fixture->node);
+	fixture->numbers = fake_type(
+		fake,
+		&(struct fake_type){ .base_size = 24, .component_size = 1, .flags = 0x000a0000 });
+	fixture->old_segment = fake_segment(fake, 0, GENERATION_2, 0x2000);
+	fixture->old = fake_object(fake, fixture->node, 0);
+	fixture->old_next = fake_object(fake, fixture->node, 0);
+	for (int i = 0; i < 8; i++)
+		fixture->old_last = fake_object(fake, fixture->node, 0);
+	(void)fake_segment(fake, 0, GENERATION_0, 0x2000);
+	fixture->first = fake_object(fake, fixture->node, 0);
+	fixture->list = fake_object(fake, fixture->vector, 8);
+	fixture->next = fake_object(fake, fixture->node, 0);
+	fixture->text = fake_string(fake, "a string of the heap");
+	fixture->bytes = fake_object(fake, fixture->numbers, 40);
+	for (int i = 0; i < 8; i++)
+		fixture->last = fake_object(fake, fixture->node, 0);
+	struct fake_memory *memory = &fake->memory;
+	fake_poke_u64(memory, fixture->list + 16, fixture->first);
+	fake_poke_u64(memory, fixture->list + 24, fixture->next);
+	fake_poke_u64(memory, fixture->list + 32, fixture->old);
+	fake_poke_u64(memory, fixture->list + 40, fixture->old_next);
+	fake_poke_u64(memory, fixture->first + 8, fixture->list);
+	fake_poke_u64(memory, fixture->next + 8, fixture->list);
+	fake_poke_u64(memory, fixture->old + 8, fixture->old_next);
+}
+
+static void poke(struct fixture *fixture, uint64_t address, uint64_t value)
+{
+	fake_poke_u64(&fixture->fake->memory, address, value);
+}
+
+static void verify(struct fixture *fixture)
+{
+	verify_result_deinit(&fixture->result);
+	fixture->heap = fake_heap(fixture->fake);
+	ASSERT_UINT_FATAL(verify_heap(fixture->heap, NULL, NULL, &fixture->result, NULL), HD_OK);
+}
+
+static void end(struct fixture *fixture)
+{
+	verify_result_deinit(&fixture->result);
+	fake_clr_destroy(fixture->fake);
+}
+
+/* Verify: exactly one finding, of this kind, verdict and place. */
+static const struct verify_finding *one(struct fixture *fixture, const char *kind,
+					enum verdict verdict, uint64_t address, uint64_t slot)
+{
+	verify(fixture);
+	ASSERT_UINT_FATAL(fixture->result.count, 1);
+	const struct verify_finding *finding = &fixture->result.findings[0];
+	ASSERT_TEXT(finding->kind, kind);
+	ASSERT_TEXT(verdict_name(finding->verdict), verdict_name(verdict));
+	ASSERT_UINT(finding->address, address);
+	ASSERT_UINT(finding->slot, slot);
+	ASSERT_UINT(fixture->result.damage_count, verdict == VERDICT_DAMAGE);
+	return finding;
+}
+
+static void a_sound_heap_has_no_finding(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	(void)fake_context(fixture.fake, 0x100);
+	(void)fake_free(fixture.fake, 40);
+	(void)fake_object(fixture.fake, fixture.node, 0);
+	verify(&fixture);
+	ASSERT_UINT(fixture.result.count, 0);
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	ASSERT_UINT(fixture.result.objects, 10 + 13 + 2);
+	end(&fixture);
+}
+
+static void a_bad_method_table_is_one_finding_with_its_referrers(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	poke(&fixture, fixture.next, GARBAGE);
+	const struct verify_finding *finding =
+		one(&fixture, "InvalidMethodTable", VERDICT_DAMAGE, fixture.next, fixture.next);
+	ASSERT_UINT(finding->word, GARBAGE);
+	ASSERT_UINT(finding->skipped, 32);
+	ASSERT_UINT(finding->last_good.address, fixture.list);
+	ASSERT_UINT(finding->referrer_count, 1);
+	ASSERT_UINT(finding->referrers[0], fixture.list);
+	ASSERT_UINT(finding->consequence_count, 1);
+	ASSERT_UINT(finding->consequences[0], fixture.list);
+	poke(&fixture, fixture.next, fixture.first);
+	(void)one(&fixture, "InvalidMethodTable", VERDICT_DAMAGE, fixture.next, fixture.next);
+	poke(&fixture, fixture.next, fixture.next);
+	(void)one(&fixture, "InvalidMethodTable", VERDICT_DAMAGE, fixture.next, fixture.next);
+	poke(&fixture, fixture.next, 0);
+	(void)one(&fixture, "InvalidMethodTable", VERDICT_DAMAGE, fixture.next, fixture.next);
+	end(&fixture);
+}
+
+static void bad_references_are_the_fault_of_who_refers(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	uint64_t hole = fake_free(fixture.fake, 48), slot = fixture.list + 48;
+	(void)fake_object(fixture.fake, fixture.node, 0);
+	const struct {
+		uint64_t value;
+		const char *kind;
+	} cases[] = {
+		{ 0x123456789000, "InvalidObjectReference" },
+		{ fixture.first + 4, "ObjectReferenceNotPointerAligned" },
+		{ fixture.first + 8, "InvalidObjectReference" },
+		{ fixture.text + 16, "InvalidObjectReference" },
+		{ hole, "FreeObjectReference" },
+		{ fixture.node, "InvalidObjectReference" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		poke(&fixture, slot, cases[i].value);
+		const struct verify_finding *finding =
+			one(&fixture, cases[i].kind, VERDICT_DAMAGE, fixture.list, slot);
+		ASSERT_UINT(finding->word, cases[i].value);
+		ASSERT_UINT(finding->last_good.address, fixture.first);
+		ASSERT_UINT(finding->referrer_count, 2);
+	}
+	end(&fixture);
+}
+
+static void wrong_lengths_are_the_fault_of_the_array(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	fake_poke_u32(&fixture.fake->memory, fixture.list + 8, 0xffffffff);
+	const struct verify_finding *finding =
+		one(&fixture, "ObjectTooLarge", VERDICT_DAMAGE, fixture.list, fixture.list + 8);
+	ASSERT_UINT(finding->word, 0xffffffff);
+	ASSERT_UINT(finding->skipped, 24 + 64);
+	fake_poke_u32(&fixture.fake->memory, fixture.list + 8, 2);
+	finding =
+		one(&fixture, "ObjectSizeMismatch", VERDICT_DAMAGE, fixture.list, fixture.list + 8);
+	ASSERT_UINT(finding->word, 2);
+	ASSERT_UINT(finding->last_good.address, fixture.first);
+	/* Two elements more: all but the string's first bytes is covered. */
+	fake_poke_u32(&fixture.fake->memory, fixture.list + 8, 8 + 4);
+	(void)one(&fixture, "ObjectSizeMismatch", VERDICT_DAMAGE, fixture.list, fixture.list + 8);
+	fake_poke_u32(&fixture.fake->memory, fixture.list + 8, 8);
+	/* A string that ends in the middle of its characters. */
+	fake_poke_u32(&fixture.fake->memory, fixture.text + 8, 5);
+	(void)one(&fixture, "ObjectSizeMismatch", VERDICT_DAMAGE, fixture.text, fixture.text + 8);
+	end(&fixture);
+}
+
+static void headers_are_checked(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct fake_clr *fake = fixture.fake;
+	uint32_t index = fake_sync_block(fake, fixture.first);
+	(void)fake_thread(fake);
+	fake_header(fake, fixture.old, 1); /* a thin lock of that thread */
+	verify(&fixture);
+	ASSERT_UINT(fixture.result.count, 0);
+	fake_header(fake, fixture.old, LOCKED);
+	(void)one(&fixture, "InvalidThinlock", VERDICT_DAMAGE, fixture.old, fixture.old - 4);
+	fake_header(fake, fixture.old, SYNC | index);
+	(void)one(&fixture, "SyncBlockMismatch", VERDICT_DAMAGE, fixture.old, fixture.old - 4);
+	fake_header(fake, fixture.old, SYNC | 0x3fffff);
+	(void)one(&fixture, "SyncBlockMismatch", VERDICT_DAMAGE, fixture.old, fixture.old - 4);
+	fake_header(fake, fixture.old, SYNC);
+	(void)one(&fixture, "SyncBlockZero", VERDICT_DAMAGE, fixture.old, fixture.old - 4);
+	fake_header(fake, fixture.old, 0);
+	poke(&fixture, fixture.old, fixture.node | 1);
+	(void)one(&fixture, "MarkBitSet", VERDICT_DAMAGE, fixture.old, fixture.old);
+	end(&fixture);
+}
+
+static void many_marks_are_a_collection(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	for (uint64_t i = 0; i < 6; i++)
+		poke(&fixture, fixture.old + 32 * i, fixture.node | 1);
+	verify(&fixture);
+	ASSERT_UINT(fixture.result.count, 1);
+	ASSERT_UINT(fixture.result.findings[0].verdict, VERDICT_GC_IN_PROGRESS);
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	end(&fixture);
+}
+
+static void a_collection_that_moves_objects_is_no_damage(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	poke(&fixture, fixture.next, GARBAGE);
+	poke(&fixture, fixture.list + 48, 0x123456789000);
+	struct heap *heap = fake_heap(fixture.fake);
+	heap->gc_in_progress = true;
+	ASSERT_UINT(verify_heap(heap, NULL, NULL, &fixture.result, NULL), HD_OK);
+	ASSERT_UINT(fixture.result.count, 1);
+	ASSERT_UINT(fixture.result.findings[0].verdict, VERDICT_GC_IN_PROGRESS);
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	end(&fixture);
+}
+
+static void zeros_in_generation_0_are_a_context_without_owner(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	uint64_t hole = fake_hole(fixture.fake, 0x80);
+	for (int i = 0; i < 8; i++)
+		fixture.last = fake_object(fixture.fake, fixture.node, 0);
+	(void)one(&fixture, "UnownedContext", VERDICT_UNOWNED_CONTEXT, hole, hole);
+	/* Unless somebody refers into them. */
+	poke(&fixture, fixture.list + 48, hole);
+	(void)one(&fixture, "InvalidMethodTable", VERDICT_DAMAGE, hole, hole);
+	end(&fixture);
+}
+
+static void an_end_in_the_wrong_place_is_one_finding(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	poke(&fixture, fixture.old_segment, fixture.old_next);
+	const struct verify_finding *finding = one(&fixture, "InvalidSegmentEnd", VERDICT_DAMAGE,
+						   fixture.old_segment, fixture.old_segment);
+	ASSERT_UINT(finding->consequence_count, 2); /* old and the list refer behind it */
+	poke(&fixture, fixture.old_segment, fixture.old_next + 16);
+	(void)one(&fixture, "InvalidSegmentEnd", VERDICT_DAMAGE, fixture.old_segment,
+		  fixture.old_segment);
+	poke(&fixture, fixture.old_segment, fixture.old_last + 32 + 64);
+	(void)one(&fixture, "InvalidSegmentEnd", VERDICT_DAMAGE, fixture.old_segment,
+		  fixture.old_segment);
+	end(&fixture);
+}
+
+static void a_list_that_leads_back_is_one_finding(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	poke(&fixture, fixture.old_segment + 48, fixture.old_segment);
+	(void)one(&fixture, "InvalidSegmentList", VERDICT_DAMAGE, fixture.old_segment,
+		  fixture.old_segment + 48);
+	end(&fixture);
+}
+
+static void ranges_and_segments_limit_what_is_told(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	poke(&fixture, fixture.next, GARBAGE);
+	struct heap *heap = fake_heap(fixture.fake);
+	const struct segment *old = heap_segment_at(heap, fixture.old);
+	struct verify_options options = { .segments = &old, .segment_count = 1 };
+	ASSERT_UINT(verify_heap(heap, &options, NULL, &fixture.result, NULL), HD_OK);
+	ASSERT_UINT(fixture.result.count, 0);
+	ASSERT_UINT(fixture.result.objects, 10);
+	verify_result_deinit(&fixture.result);
+	options = (struct verify_options){ .begin = fixture.next, .end = fixture.next + 1 };
+	ASSERT_UINT(verify_heap(heap, &options, NULL, &fixture.result, NULL), HD_OK);
+	ASSERT_UINT(fixture.result.count, 1);
+	end(&fixture);
+}
+
+static void one_object_is_verified_as_all_are(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct verify_result *result = &fixture.result;
+	poke(&fixture, fixture.next, GARBAGE);
+	poke(&fixture, fixture.old + 8, 0x1234);
+	struct heap *heap = fake_heap(fixture.fake);
+	const struct {
+		uint64_t address;
+		const char *kind; /* NULL: valid */
+	} cases[] = {
+		{ fixture.text, NULL },
+		{ fixture.next, "InvalidMethodTable" },
+		{ fixture.old, "ObjectReferenceNotPointerAligned" },
+		{ fixture.text + 4, "ObjectNotPointerAligned" },
+		{ 0x8000, "ObjectNotOnTheHeap" },
+		{ fixture.text + 16, "InvalidMethodTable" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ASSERT_UINT(verify_object(heap, cases[i].address, result, NULL), HD_OK);
+		ASSERT_UINT(result->count, cases[i].kind != NULL);
+		if (result->count)
+			ASSERT_TEXT(result->findings[0].kind, cases[i].kind);
+		verify_result_deinit(result);
+	}
+	end(&fixture);
+}
+
+static void every_allocation_may_fail(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	poke(&fixture, fixture.next, GARBAGE);
+	poke(&fixture, fixture.old + 8, 0x1234);
+	fake_header(fixture.fake, fixture.old_next, SYNC);
+	struct heap *heap = fake_heap(fixture.fake);
+	enum hd_status status = HD_ERR_NOMEM;
+	for (uint64_t nth = 1; nth < 1000 && status != HD_OK; nth++) {
+		alloc_fail_at(nth);
+		status = verify_heap(heap, NULL, NULL, &fixture.result, NULL);
+		alloc_fail_at(0);
+		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);
+	}
+	ASSERT_UINT(status, HD_OK);
+	ASSERT_UINT(fixture.result.count, 3);
+	end(&fixture);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "sound", a_sound_heap_has_no_finding },
+		{ "method tables", a_bad_method_table_is_one_finding_with_its_referrers },
+		{ "references", bad_references_are_the_fault_of_who_refers },
+		{ "lengths", wrong_lengths_are_the_fault_of_the_array },
+		{ "headers", headers_are_checked },
+		{ "marking", many_marks_are_a_collection },
+		{ "moving", a_collection_that_moves_objects_is_no_damage },
+		{ "unowned", zeros_in_generation_0_are_a_context_without_owner },
+		{ "ends", an_end_in_the_wrong_place_is_one_finding },
+		{ "lists", a_list_that_leads_back_is_one_finding },
+		{ "ranges", ranges_and_segments_limit_what_is_told },
+		{ "object", one_object_is_verified_as_all_are },
+		{ "faults", every_allocation_may_fail },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "verify", NULL, NULL, NULL, NULL, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
