@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocation contexts: pointer and limit of the stretch that a thread fills with objects. */
+#include <inttypes.h>
+
+#include "verify/resolve.h"
+
+/* A context is no larger than a region of small objects. */
+#define CONTEXT_SIZE_MAX ((uint64_t)4 << 20)
+
+static const struct clr_thread *owner_of(const struct resolver *resolver, uint64_t thread)
+{
+	const struct clr *clr = resolver->heap->clr;
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		if (thread && clr->threads[i].address == thread)
+			return &clr->threads[i];
+	}
+	return NULL;
+}
+
+/* Is @p address code that the runtime did not compile, such as the allocator? */
+static bool is_native(const struct target *target, uint64_t address)
+{
+	const struct target_mapping *mapping = target_mapping_at(target, address);
+	size_t size = mapping && mapping->path ? strlen(mapping->path) : 0;
+	if (size == 0)
+		return false;
+	/* Compiled ahead of time, or by the JIT into memory of two mappings. */
+	return !(size > 4 && strcmp(mapping->path + size - 4, ".dll") == 0) &&
+	       !strstr(mapping->path, "doublemapper");
+}
+
+bool thread_may_allocate(const struct resolver *resolver, const struct clr_thread *thread)
+{
+	const struct clr *clr = resolver->heap->clr;
+	if (!layout_has(&clr->layout, L_THREAD_COOPERATIVE))
+		return true;
+	if (!thread->is_cooperative)
+		return false;
+	const struct target_thread *registers =
+		clr->target && thread->os_id && thread->os_id <= INT32_MAX
+			? target_thread(clr->target, (int32_t)thread->os_id)
+			: NULL;
+	return !registers || is_native(clr->target, registers->registers[REGISTER_RIP]);
+}
+
+bool context_is_at_rest(const struct resolver *resolver, const struct context *context)
+{
+	const struct clr_thread *owner = owner_of(resolver, context->thread);
+	return owner && !thread_may_allocate(resolver, owner);
+}
+
+/* Could one of its halves be of the context before, or of the next? */
+static bool is_half(const struct resolver *resolver, uint64_t address)
+{
+	const struct segment *segment =
+		address ? heap_segment_at(resolver->heap, address - 1) : NULL;
+	return address == 0 || (segment && address % 8 == 0 && is_young(segment, address - 1));
+}
+
+static enum hd_status add_broken(struct resolver *resolver, const struct context *context,
+				 bool limit_is_bad, const char *why, uint32_t *ret,
+				 struct hd_error *err)
+{
+	const struct clr *clr = resolver->heap->clr;
+	const struct clr_thread *owner = owner_of(resolver, context->thread);
+	const struct segment *segment = heap_segment_at(resolver->heap, context->pointer);
+	uint64_t at = owner ? owner->alloc_context : 0;
+	struct verify_finding finding = {
+		.kind = "InvalidAllocationContext",
+		.verdict = VERDICT_DAMAGE,
+		.segment = segment ? segment->address : 0,
+		.address = at ? at : context->pointer,
+		.word = limit_is_bad ? context->limit : context->pointer,
+	};
+	/* A thread that is stopped while it takes a new context has half of it. */
+	if (context->owner == CONTEXT_THREAD && !context_is_at_rest(resolver, context) &&
+	    is_half(resolver, context->pointer) && is_half(resolver, context->limit))
+		finding.verdict = VERDICT_UNOWNED_CONTEXT;
+	if (at)
+		finding.slot = at + clr_offset(clr, limit_is_bad ? L_ALLOC_LIMIT : L_ALLOC_POINTER);
+	TRY(finding_add(resolver, &finding, ret, err));
+	if (*ret == NO_FINDING)
+		return HD_OK;
+	finding_detail(&resolver->findings[*ret],
+		       "Allocation context %" PRIx64 "..%" PRIx64 " of %s %" PRIx64 " %s",
+		       context->pointer, context->limit, owner ? "thread" : "heap",
+		       owner ? owner->address : 0, why);
+	if (!PAGES_RESERVE(resolver, contexts))
+		return fail_nomem(err);
+	resolver->contexts[resolver->contexts_count++] =
+		(struct broken_context){ context->pointer, context->limit, *ret, false };
+	return HD_OK;
+}
+
+enum hd_status context_finding(struct resolver *resolver, const struct context *context,
+			       const char *why, uint32_t *ret, struct hd_error *err)
+{
+	for (size_t i = 0; i < resolver->contexts_count; i++) {
+		struct broken_context *broken = &resolver->contexts[i];
+		if (broken->pointer == context->pointer && broken->limit == context->limit) {
+			broken->met = true;
+			*ret = broken->finding;
+			return HD_OK;
+		}
+	}
+	return add_broken(resolver, context, false, why, ret, err);
+}
+
+/* Does a block of the walk, a gap or another context end exactly at the pointer? */
+static bool is_reached(struct resolver *resolver, const struct segment *segment, uint64_t pointer)
+{
+	if (pointer == segment->begin || gap_at(resolver, pointer) ||
+	    gap_at(resolver, pointer - 8) || context_over(resolver, pointer - 8))
+		return true;
+	struct object block;
+	return !block_at(resolver, segment, pointer - 8, &block) ||
+	       block.address + block.step == pointer;
+}
+
+static enum hd_status check_context(struct resolver *resolver, const struct context *context,
+				    struct hd_error *err)
+{
+	const struct heap *heap = resolver->heap;
+	const struct segment *segment = heap_segment_at(heap, context->pointer);
+	uint64_t pointer = context->pointer, limit = context->limit;
+	const char *why = NULL;
+	bool limit_is_bad = false;
+	uint32_t finding;
+	if (!context_is_sound(heap, context)) {
+		const struct segment *cut = segment_before(resolver, pointer);
+		if (cut && limit >= pointer && limit < cut->reserved &&
+		    context->owner == CONTEXT_THREAD && pointer % 8 == 0) {
+			TRY(segment_end_finding(resolver, cut, &finding, err));
+			return link_add(resolver, finding, pointer, err);
+		}
+		/* What is on a list that broke off is not known. */
+		if (!segment && resolver->list != NO_FINDING && pointer % 8 == 0 &&
+		    limit >= pointer && limit - pointer < CONTEXT_SIZE_MAX)
+			return link_add(resolver, resolver->list, pointer, err);
+		limit_is_bad = segment && pointer % 8 == 0;
+		why = !segment || pointer % 8 ? "does not begin where objects are allocated"
+		      : limit < pointer       ? "ends before it begins"
+					      : "ends outside of the segment it begins in";
+	} else if (context->owner == CONTEXT_THREAD && !is_young(segment, pointer)) {
+		why = "is not in generation 0";
+	} else if (context_is_at_rest(resolver, context) && !is_zero(resolver, pointer, limit)) {
+		why = "lies over what is not empty";
+		limit_is_bad = limit - pointer >= CONTEXT_RESERVE &&
+			       is_zero(resolver, pointer, pointer + CONTEXT_RESERVE);
+	} else if (!is_reached(resolver, segment, pointer)) {
+		why = "begins in the middle of an object";
+	} else if (context + 1 < heap->contexts + heap->context_count &&
+		   context_is_sound(heap, context + 1) &&
+		   limit + CONTEXT_RESERVE > context[1].pointer) {
+		why = "overlaps the next one";
+		limit_is_bad = true;
+	}
+	return why ? add_broken(resolver, context, limit_is_bad, why, &finding, err) : HD_OK;
+}
+
+enum hd_status check_contexts(struct resolver *resolver, struct hd_error *err)
+{
+	const struct heap *heap = resolver->heap;
+	if (heap->gc_in_progress)
+		return HD_OK;
+	for (size_t i = 0; i < heap->context_count; i++)
+		TRY(check_context(resolver, &heap->contexts[i], err));
+	/* A pointer of 0 is no context to a walk, unless there is a limit. */
+	for (size_t i = 0; i < heap->clr->thread_count; i++) {
+		const struct clr_thread *thread = &heap->clr->threads[i];
+		struct context context = { .owner = CONTEXT_THREAD, .thread = thread->address };
+		uint32_t finding;
+		if (!thread->alloc_pointer && thread->alloc_context &&
+		    clr_pointer(heap->clr, thread->alloc_context, L_ALLOC_LIMIT, &context.limit) &&
+		    context.limit) {
+			TRY(add_broken(resolver, &context, false, "has a limit but no pointer",
+				       &finding, err));
+		}
+	}
+	return HD_OK;
+}

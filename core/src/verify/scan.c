@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* The passes over the heap: streaming, one worker per segment at a time. */
+#include "verify/scan.h"
+
+#include "heap/references.h"
+
+/* What a header says besides sync block, hash code and thin lock: syncblk.h, BIT_SBLK_*. */
+#define HEADER_LOCK_BITS   0x0fffffffu
+#define HEADER_THREAD_BITS 0x0000ffffu
+#define HEADER_UNUSED_BITS 0x03c00000u /* of a thin lock */
+#define MARKS_KEPT         4u
+#define STEP               4096u
+
+enum hd_status scans_init(struct scans *scans, struct heap *heap,
+			  const struct verify_options *options, struct address_map *map,
+			  struct job *job, struct hd_error *err)
+{
+	scans->count = job_workers(job);
+	scans->rows = mem_calloc(scans->count, sizeof(*scans->rows));
+	if (!scans->rows)
+		return fail_nomem(err);
+	for (unsigned int i = 0; i < scans->count; i++) {
+		scans->rows[i] = (struct scan){ .heap = heap,
+						.options = options,
+						.map = map,
+						.job = job,
+						.worker = i,
+						.any_sync = heap->clr->sync_table != 0,
+						.any_threads = heap->clr->thread_count > 0,
+						.window = { .memory = heap->memory } };
+	}
+	return HD_OK;
+}
+
+void scans_deinit(struct scans *scans)
+{
+	for (unsigned int i = 0; scans->rows && i < scans->count; i++) {
+		struct scan *scan = &scans->rows[i];
+		pages_free(scan->gaps, scan->gaps_capacity, sizeof(*scan->gaps));
+		pages_free(scan->references, scan->references_capacity, sizeof(*scan->references));
+		pages_free(scan->objects, scan->objects_capacity, sizeof(*scan->objects));
+		pages_free(scan->referrers, scan->referrers_capacity, sizeof(*scan->referrers));
+		window_deinit(&scan->window);
+	}
+	mem_free(scans->rows);
+	*scans = (struct scans){ 0 };
+}
+
+/* Call @p visit with every segment of the options, or of the heap. */
+static enum hd_status scan_walk(struct scans *scans, bool all, const char *what,
+				segment_visit visit, struct hd_error *err)
+{
+	struct heap *heap = scans->rows[0].heap;
+	const struct verify_options *options = scans->rows[0].options;
+	bool chosen = !all && options->segments;
+	size_t count = chosen ? options->segment_count : heap->segment_count;
+	void **args = mem_calloc(scans->count, sizeof(*args));
+	const struct segment **segments = mem_calloc(count + 1, sizeof(const struct segment *));
+	enum hd_status status = args && segments ? HD_OK : fail_nomem(err);
+	if (status == HD_OK) {
+		for (unsigned int i = 0; i < scans->count; i++)
+			args[i] = &scans->rows[i];
+		for (size_t i = 0; i < count; i++)
+			segments[i] = chosen ? options->segments[i] : &heap->segments[i];
+		status = heap_walk(heap, segments, count, scans->rows[0].job, what, visit, args,
+				   err);
+	}
+	mem_free(segments);
+	mem_free(args);
+	return status;
+}
+
+static bool stopped(const struct scan *scan, uint64_t number)
+{
+	return number % STEP == 0 && !job_step(scan->job, scan->worker, 0);
+}
+
+static enum hd_status note_gap(struct scan *scan, const struct walker *walker, struct hd_error *err)
+{
+	if (scan->gaps_count >= FINDINGS_KEPT) {
+		scan->not_kept++;
+		return HD_OK;
+	}
+	if (!PAGES_RESERVE(scan, gaps))
+		return fail_nomem(err);
+	scan->gaps[scan->gaps_count++] =
+		(struct gap){ .segment = walker->segment,
+			      .damage = walker->damage,
+			      .end = walker->damage.address + walker->damage.skipped };
+	return HD_OK;
+}
+
+static enum hd_status visit_starts(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct scan *scan = arg;
+	uint64_t number = 0;
+	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
+		if (result == WALK_DAMAGE) {
+			TRY(note_gap(scan, walker, err));
+		} else if (!walker->object.type->is_free) {
+			address_map_add(scan->map, walker->segment, walker->object.address);
+		}
+		if (stopped(scan, ++number))
+			return fail_cancelled(err);
+	}
+	return HD_OK;
+}
+
+enum hd_status scan_starts(struct scans *scans, struct hd_error *err)
+{
+	return scan_walk(scans, true, "finding objects", visit_starts, err);
+}
+
+static enum hd_status note_object(struct scan *scan, const struct odd_object *odd,
+				  struct hd_error *err)
+{
+	if (scan->objects_count >= FINDINGS_KEPT) {
+		scan->not_kept++;
+		return HD_OK;
+	}
+	if (!PAGES_RESERVE(scan, objects))
+		return fail_nomem(err);
+	scan->objects[scan->objects_count++] = *odd;
+	return HD_OK;
+}
+
+static enum hd_status note_reference(struct scan *scan, const struct object *object,
+				     const struct reference *reference, struct hd_error *err)
+{
+	if (scan->references_count >= ODD_KEPT) {
+		scan->not_kept++;
+		return HD_OK;
+	}
+	if (!PAGES_RESERVE(scan, references))
+		return fail_nomem(err);
+	scan->references[scan->references_count++] =
+		(struct odd_reference){ object->address, reference->slot, reference->value, 0 };
+	return HD_OK;
+}
+
+bool scan_header(const struct scan *scan, uint64_t address, struct odd_object *ret)
+{
+	struct sync_info info;
+	if (!clr_sync_info(scan->heap->clr, address, &info))
+		return false;
+	*ret = (struct odd_object){ .object = address, .word = info.word };
+	if (info.has_sync_block) {
+		ret->kind = info.index ? ODD_SYNC_MISMATCH : ODD_SYNC_ZERO;
+		return scan->any_sync && (!info.index || info.owner != address);
+	}
+	if (info.has_hash || !scan->any_threads)
+		return false;
+	ret->kind = ODD_THIN_LOCK;
+	if (info.word & HEADER_UNUSED_BITS)
+		return true;
+	if (!info.has_thin_lock)
+		return (info.word & HEADER_LOCK_BITS) != 0;
+	return !info.lock_thread || !clr_thread_by_id(scan->heap->clr, info.lock_thread);
+}
+
+enum hd_status scan_object(struct scan *scan, const struct object *object, struct hd_error *err)
+{
+	const uint8_t *header = window_at(&scan->window, object->address - 8, 8, NULL);
+	struct odd_object odd;
+	if (header && load_u32(header + 4) & HEADER_LOCK_BITS &&
+	    scan_header(scan, object->address, &odd))
+		TRY(note_object(scan, &odd, err));
+	if (object->mark_bits && scan->marked++ < MARKS_KEPT) {
+		odd = (struct odd_object){ ODD_MARK, object->address, object->mark_bits };
+		TRY(note_object(scan, &odd, err));
+	}
+	if (!object->type->has_pointers)
+		return HD_OK;
+	struct references references;
+	struct reference reference;
+	references_begin(&references, &scan->window, object);
+	while (references_next(&references, &reference)) {
+		if (reference.slot && !address_map_has(scan->map, &scan->cache, reference.value))
+			TRY(note_reference(scan, object, &reference, err));
+	}
+	if (references.missing) {
+		odd = (struct odd_object){ ODD_MISSING, object->address, 0 };
+		TRY(note_object(scan, &odd, err));
+	}
+	return HD_OK;
+}
+
+static bool is_chosen(const struct verify_options *options, uint64_t address)
+{
+	return (!options->begin && !options->end) ||
+	       (address >= options->begin && address < options->end);
+}
+
+static enum hd_status visit_objects(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct scan *scan = arg;
+	uint64_t number = 0;
+	bool moving = scan->heap->gc_in_progress;
+	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
+		if (stopped(scan, ++number))
+			return fail_cancelled(err);
+		if (result != WALK_OBJECT || !is_chosen(scan->options, walker->object.address))
+			continue;
+		scan->verified++;
+		if (!moving && !walker->object.type->is_free)
+			TRY(scan_object(scan, &walker->object, err));
+	}
+	return HD_OK;
+}
+
+enum hd_status scan_objects(struct scans *scans, struct hd_error *err)
+{
+	return scan_walk(scans, false, "verifying objects", visit_objects, err);
+}
+
+static enum hd_status visit_referrers(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct scan *scan = arg;
+	uint64_t number = 0;
+	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
+		if (stopped(scan, ++number))
+			return fail_cancelled(err);
+		if (result != WALK_OBJECT || !walker->object.type->has_pointers)
+			continue;
+		struct references references;
+		struct reference reference;
+		references_begin(&references, &scan->window, &walker->object);
+		while (references_next(&references, &reference)) {
+			if (!address_map_has(scan->map, &scan->cache, reference.value) ||
+			    scan->referrers_count >= ODD_KEPT)
+				continue;
+			if (!PAGES_RESERVE(scan, referrers))
+				return fail_nomem(err);
+			scan->referrers[scan->referrers_count++] =
+				(struct referrer){ walker->object.address, reference.value };
+		}
+	}
+	return HD_OK;
+}
+
+enum hd_status scan_referrers(struct scans *scans, struct hd_error *err)
+{
+	return scan_walk(scans, true, "finding referrers", visit_referrers, err);
+}
+
+static void note_zones(struct scan *scan, uint64_t object, uint64_t value)
+{
+	for (size_t i = 0; i < scan->zone_count; i++) {
+		struct zone *zone = &scan->zones[i];
+		if (value >= zone->begin && value < zone->first &&
+		    (object < zone->begin || object >= zone->end))
+			zone->first = value;
+	}
+}
+
+static enum hd_status visit_zones(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct scan *scan = arg;
+	uint64_t number = 0;
+	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
+		if (stopped(scan, ++number))
+			return fail_cancelled(err);
+		if (result != WALK_OBJECT || !walker->object.type->has_pointers)
+			continue;
+		struct references references;
+		struct reference reference;
+		references_begin(&references, &scan->window, &walker->object);
+		while (references_next(&references, &reference))
+			note_zones(scan, walker->object.address, reference.value);
+	}
+	return HD_OK;
+}
+
+enum hd_status scan_zones(struct scans *scans, struct hd_error *err)
+{
+	return scan_walk(scans, true, "finding dead objects", visit_zones, err);
+}

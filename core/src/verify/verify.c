@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/verify.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "verify/resolve.h"
+
+/* current_c_gc_state (gc/gcinterface.dac.h). */
+#define GC_STATE_PLANNING 1
+#define GC_STATE_FREE     2
+
+const char *verdict_name(enum verdict verdict)
+{
+	switch (verdict) {
+	case VERDICT_DAMAGE:
+		return "damage";
+	case VERDICT_GC_IN_PROGRESS:
+		return "gc-in-progress";
+	case VERDICT_MISSING_BYTES:
+		return "missing-bytes";
+	case VERDICT_UNOWNED_CONTEXT:
+		break;
+	}
+	return "unowned-context";
+}
+
+static void findings_free(struct verify_finding *findings, size_t count, size_t capacity)
+{
+	for (size_t i = 0; i < count; i++)
+		mem_free(findings[i].detail);
+	pages_free(findings, capacity, sizeof(*findings));
+}
+
+void verify_result_deinit(struct verify_result *result)
+{
+	findings_free(result->findings, result->count, result->capacity);
+	*result = (struct verify_result){ 0 };
+}
+
+static void resolver_deinit(struct resolver *resolver)
+{
+	pages_free(resolver->gaps, resolver->gap_count, sizeof(*resolver->gaps));
+	pages_free(resolver->references, resolver->reference_count, sizeof(*resolver->references));
+	pages_free(resolver->objects, resolver->object_count, sizeof(*resolver->objects));
+	findings_free(resolver->findings, resolver->findings_count, resolver->findings_capacity);
+	pages_free(resolver->places, resolver->place_count, sizeof(*resolver->places));
+	pages_free(resolver->links, resolver->links_capacity, sizeof(*resolver->links));
+	pages_free(resolver->contexts, resolver->contexts_capacity, sizeof(*resolver->contexts));
+	mem_free(resolver->segment_ends);
+	window_deinit(&resolver->window);
+}
+
+static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap,
+				    const struct verify_options *options, struct address_map *map,
+				    struct hd_error *err)
+{
+	const struct clr *clr = heap->clr;
+	*resolver =
+		(struct resolver){ .heap = heap,
+				   .options = options,
+				   .map = map,
+				   .window = { .memory = heap->memory },
+				   .list = NO_FINDING,
+				   .may_allocate = !layout_has(&clr->layout, L_THREAD_COOPERATIVE),
+				   .is_background = clr->gc.gc_state != GC_STATE_FREE,
+				   .is_sweeping = clr->gc.gc_state == GC_STATE_PLANNING };
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		resolver->may_allocate =
+			resolver->may_allocate || thread_may_allocate(resolver, &clr->threads[i]);
+	}
+	resolver->segment_ends =
+		mem_alloc(heap->segment_count + 1, sizeof(*resolver->segment_ends));
+	if (!resolver->segment_ends)
+		return fail_nomem(err);
+	for (size_t i = 0; i < heap->segment_count; i++)
+		resolver->segment_ends[i] = NO_FINDING;
+	return HD_OK;
+}
+
+/* Put the rows of all workers into one array of @p count. */
+#define GATHER(scans, field, to, to_count)                                                \
+	do {                                                                              \
+		size_t count_ = 0;                                                        \
+		for (unsigned int i_ = 0; i_ < (scans)->count; i_++)                      \
+			count_ += (scans)->rows[i_].field##_count;                        \
+		if (count_) {                                                             \
+			(to) = pages_alloc(count_, sizeof(*(to)));                        \
+			if (!(to))                                                        \
+				return fail_nomem(err);                                   \
+		}                                                                         \
+		for (unsigned int i_ = 0; i_ < (scans)->count; i_++) {                    \
+			struct scan *scan_ = &(scans)->rows[i_];                          \
+			if (scan_->field##_count)                                         \
+				memcpy((to) + (to_count), scan_->field,                   \
+				       scan_->field##_count * sizeof(*(to)));             \
+			(to_count) += scan_->field##_count;                               \
+			pages_free(scan_->field, scan_->field##_capacity, sizeof(*(to))); \
+			scan_->field = NULL;                                              \
+			scan_->field##_count = scan_->field##_capacity = 0;               \
+		}                                                                         \
+	} while (0)
+
+static int compare_gaps(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+	return x->damage.address < y->damage.address ? -1 : x->damage.address > y->damage.address;
+}
+
+static int compare_odd(const void *a, const void *b)
+{
+	const struct odd_object *x = a, *y = b;
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static enum hd_status gather_gaps(struct resolver *resolver, struct scans *scans,
+				  struct hd_error *err)
+{
+	GATHER(scans, gaps, resolver->gaps, resolver->gap_count);
+	if (resolver->gap_count)
+		qsort(resolver->gaps, resolver->gap_count, sizeof(*resolver->gaps), compare_gaps);
+	return HD_OK;
+}
+
+static enum hd_status gather_references(struct resolver *resolver, struct scans *scans,
+					struct hd_error *err)
+{
+	GATHER(scans, references, resolver->references, resolver->reference_count);
+	resolver->reference_capacity = resolver->reference_count;
+	return HD_OK;
+}
+
+static enum hd_status gather_objects(struct resolver *resolver, struct scans *scans,
+				     struct hd_error *err)
+{
+	GATHER(scans, objects, resolver->objects, resolver->object_count);
+	if (resolver->object_count) {
+		qsort(resolver->objects, resolver->object_count, sizeof(*resolver->objects),
+		      compare_odd);
+	}
+	for (unsigned int i = 0; i < scans->count; i++) {
+		resolver->not_kept += scans->rows[i].not_kept;
+		resolver->marked += scans->rows[i].marked;
+	}
+	return HD_OK;
+}
+
+/* Are there bytes of the heap that the target lacks?  Then others may lack as well. */
+static bool is_partial(const struct resolver *resolver)
+{
+	const struct target *target = resolver->heap->clr->target;
+	for (size_t i = 0; i < resolver->gap_count; i++) {
+		if (resolver->gaps[i].damage.kind == DAMAGE_MISSING_BYTES)
+			return true;
+	}
+	return resolver->heap->segment_count == 0 || (target && target->is_truncated);
+}
+
+/* Note all that is odd. */
+static enum hd_status find_odd(struct resolver *resolver, struct scans *scans, struct hd_error *err)
+{
+	TRY(scan_starts(scans, err));
+	TRY(gather_gaps(resolver, scans, err));
+	resolver->is_partial = is_partial(resolver);
+	TRY(check_lists(resolver, err));
+	TRY(open_gaps(resolver, err));
+	TRY(check_contexts(resolver, err));
+	TRY(scan_objects(scans, err));
+	TRY(gather_references(resolver, scans, err));
+	return gather_objects(resolver, scans, err);
+}
+
+/* Work out what is at fault for it. */
+static enum hd_status find_faults(struct resolver *resolver, struct scans *scans,
+				  struct hd_error *err)
+{
+	TRY(find_zones(resolver, scans, err));
+	TRY(resolve_zones(resolver, err));
+	TRY(resolve_references(resolver, err));
+	TRY(index_findings(resolver, err));
+	TRY(resolve_gaps(resolver, err));
+	TRY(resolve_own_faults(resolver, err));
+	TRY(resolve_objects(resolver, err));
+	return check_finalizer_queues(resolver, err);
+}
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct link *x = a, *y = b;
+	if (x->finding != y->finding)
+		return x->finding < y->finding ? -1 : 1;
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+/* Give the findings their consequences, each object once. */
+static void set_consequences(struct resolver *resolver)
+{
+	for (size_t i = 0; i < resolver->links_count; i++)
+		resolver->links[i].finding = finding_final(resolver, resolver->links[i].finding);
+	if (resolver->links_count) {
+		qsort(resolver->links, resolver->links_count, sizeof(*resolver->links),
+		      compare_links);
+	}
+	for (size_t i = 0; i < resolver->links_count; i++) {
+		const struct link *link = &resolver->links[i];
+		if (link->finding == NO_FINDING || (i && compare_links(link, link - 1) == 0) ||
+		    resolver->findings[link->finding].address == link->object)
+			continue;
+		struct verify_finding *finding = &resolver->findings[link->finding];
+		if (finding->consequence_count < CONSEQUENCES_KEPT)
+			finding->consequences[finding->consequence_count] = link->object;
+		finding->consequence_count++;
+	}
+}
+
+static bool is_chosen(const struct verify_options *options, const struct verify_finding *finding)
+{
+	if (finding->consequence_count || (!options->segments && !options->begin && !options->end))
+		return true;
+	if ((options->begin || options->end) &&
+	    (finding->address < options->begin || finding->address >= options->end))
+		return false;
+	for (size_t i = 0; options->segments && i < options->segment_count; i++) {
+		if (options->segments[i]->address == finding->segment)
+			return true;
+	}
+	return !options->segments;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct verify_finding *x = a, *y = b;
+	if (x->segment != y->segment)
+		return x->segment < y->segment ? -1 : 1;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
+/* Leave those that stand and were asked for, in order, with what lies before them. */
+static void select_findings(struct resolver *resolver)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < resolver->findings_count; i++) {
+		struct verify_finding *finding = &resolver->findings[i];
+		if (!finding->kind || !is_chosen(resolver->options, finding)) {
+			mem_free(finding->detail);
+			continue;
+		}
+		const struct segment *segment = heap_segment_at(resolver->heap, finding->address);
+		struct object before;
+		if (!finding->last_good.type && segment && finding->address > segment->begin &&
+		    block_at(resolver, segment, finding->address - 8, &before) &&
+		    before.address < finding->address)
+			finding->last_good = before;
+		resolver->findings[kept++] = *finding;
+	}
+	resolver->findings_count = kept;
+	if (kept)
+		qsort(resolver->findings, kept, sizeof(*resolver->findings), compare_findings);
+}
+
+static int compare_referrers(const void *a, const void *b)
+{
+	const struct referrer *x = a, *y = b;
+	if (x->target != y->target)
+		return x->target < y->target ? -1 : 1;
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static void add_referrer(struct resolver *resolver, const struct referrer *referrer)
+{
+	uint32_t index = finding_at(resolver, referrer->target);
+	if (index == NO_FINDING)
+		return;
+	struct verify_finding *finding = &resolver->findings[index];
+	if (finding->referrer_count < CONSEQUENCES_KEPT)
+		finding->referrers[finding->referrer_count] = referrer->object;
+	finding->referrer_count++;
+}
+
+/* Once more over the heap: who refers to what was found? */
+static enum hd_status set_referrers(struct resolver *resolver, struct scans *scans,
+				    struct hd_error *err)
+{
+	TRY(index_findings(resolver, err));
+	address_map_clear(resolver->map);
+	for (size_t i = 0; i < resolver->findings_count; i++) {
+		uint64_t address = resolver->findings[i].address;
+		const struct segment *segment = heap_segment_at(resolver->heap, address);
+		if (segment && address % 8 == 0)
+			address_map_add(resolver->map, segment, address);
+	}
+	TRY(scan_referrers(scans, err));
+	for (unsigned int i = 0; i < scans->count; i++) {
+		const struct referrer *rows = scans->rows[i].referrers;
+		size_t count = scans->rows[i].referrers_count;
+		if (count)
+			qsort(scans->rows[i].referrers, count, sizeof(*rows), compare_referrers);
+		for (size_t j = 0; j < count; j++) {
+			if (j == 0 || compare_referrers(&rows[j], &rows[j - 1]) != 0)
+				add_referrer(resolver, &rows[j]);
+		}
+	}
+	return HD_OK;
+}
+
+static void move_result(struct resolver *resolver, const struct scans *scans,
+			struct verify_result *ret)
+{
+	*ret = (struct verify_result){ .findings = resolver->findings,
+				       .count = resolver->findings_count,
+				       .capacity = resolver->findings_capacity,
+				       .not_kept = resolver->not_kept };
+	for (unsigned int i = 0; i < scans->count; i++)
+		ret->objects += scans->rows[i].verified;
+	for (size_t i = 0; i < ret->count; i++)
+		ret->damage_count += ret->findings[i].verdict == VERDICT_DAMAGE;
+	resolver->findings = NULL;
+	resolver->findings_count = resolver->findings_capacity = 0;
+}
+
+static enum hd_status verify(struct resolver *resolver, struct scans *scans,
+			     struct verify_result *ret, struct hd_error *err)
+{
+	TRY(find_odd(resolver, scans, err));
+	if (!resolver->heap->gc_in_progress)
+		TRY(find_faults(resolver, scans, err));
+	set_consequences(resolver);
+	select_findings(resolver);
+	if (resolver->findings_count && !resolver->heap->gc_in_progress)
+		TRY(set_referrers(resolver, scans, err));
+	move_result(resolver, scans, ret);
+	return HD_OK;
+}
+
+enum hd_status verify_heap(struct heap *heap, const struct verify_options *options, struct job *job,
+			   struct verify_result *ret, struct hd_error *err)
+{
+	static const struct verify_options all = { 0 };
+	struct address_map map;
+	struct scans scans = { 0 };
+	struct resolver resolver;
+	options = options ? options : &all;
+	TRY(address_map_init(&map, heap, job, err));
+	enum hd_status status = resolver_init(&resolver, heap, options, &map, err);
+	if (status == HD_OK)
+		status = scans_init(&scans, heap, options, &map, job, err);
+	if (status == HD_OK)
+		status = verify(&resolver, &scans, ret, err);
+	scans_deinit(&scans);
+	resolver_deinit(&resolver);
+	address_map_deinit(&map);
+	return status;
+}

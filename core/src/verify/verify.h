@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_VERIFY_VERIFY_H
+#define HEAPDUMP_SRC_VERIFY_VERIFY_H
+
+#include "heap/walk.h"
+
+enum verdict {
+	VERDICT_DAMAGE,
+	VERDICT_GC_IN_PROGRESS,
+	VERDICT_MISSING_BYTES,
+	VERDICT_UNOWNED_CONTEXT,
+};
+
+/** "damage" "gc-in-progress" "missing-bytes" "unowned-context". */
+const char *verdict_name(enum verdict verdict);
+
+/** Up to this many consequences are kept per finding; all are counted. */
+#define CONSEQUENCES_KEPT 10u
+
+/** Findings beyond this many are counted, not kept. */
+#define FINDINGS_KEPT 100000u
+
+/** One damaged thing. */
+struct verify_finding {
+	const char *kind; /**< static, SOS's word where it has one: "InvalidMethodTable", ... */
+	uint8_t verdict;  /**< enum verdict */
+	uint64_t segment; /**< address of the heap_segment, 0 = none */
+	uint64_t address; /**< start of the damaged object, or of the structure */
+	uint64_t slot;    /**< address of the bad word */
+	uint64_t word;    /**< what stands there */
+	char *detail;     /**< one line, owned */
+	struct object last_good; /**< type NULL: none */
+	uint64_t skipped;        /**< bytes stepped over to go on */
+	uint64_t referrer_count; /**< objects that refer to it */
+	uint64_t referrers[CONSEQUENCES_KEPT];
+	uint64_t consequence_count;
+	uint64_t consequences[CONSEQUENCES_KEPT]; /**< objects found odd because of it */
+	uint32_t merged;                          /**< private */
+};
+
+struct verify_result {
+	struct verify_finding *findings; /**< ascending by segment, then address */
+	size_t count, capacity;
+	uint64_t objects;      /**< verified, Free blocks included */
+	uint64_t damage_count; /**< findings with VERDICT_DAMAGE, also those not kept */
+	uint64_t not_kept;     /**< findings, or odd references, beyond what is kept */
+};
+
+/** What to verify; zero: everything. */
+struct verify_options {
+	const struct segment *const *segments; /**< NULL: all */
+	size_t segment_count;
+	uint64_t begin, end; /**< objects that start in [begin, end); 0, 0: all */
+};
+
+/**
+ * Check the heap as coreclr.md 16 lists; never stops at a finding.
+ *
+ * @param[out] ret To be given to verify_result_deinit(); untouched on failure.
+ * @retval HD_OK also with findings
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status verify_heap(struct heap *heap, const struct verify_options *options,
+					struct job *job, struct verify_result *ret,
+					struct hd_error *err);
+void verify_result_deinit(struct verify_result *result);
+
+/** Check one object as verify_heap() does: HD_OK with 0 or more findings. */
+HD_NODISCARD enum hd_status verify_object(struct heap *heap, uint64_t address,
+					  struct verify_result *ret, struct hd_error *err);
+
+#endif

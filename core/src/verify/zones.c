@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* What lies in and behind a block of the wrong size: dead objects, which prove nothing. */
+#include "verify/resolve.h"
+
+static bool is_stale(const struct gap *gap)
+{
+	const struct object *last = &gap->damage.last_good;
+	if (gap->finding == NO_FINDING)
+		return false;
+	if (gap->damage.kind == DAMAGE_BAD_SIZE) {
+		/* Arrays of numbers may be made without being cleared. */
+		return gap->damage.type && gap->damage.type->component_size &&
+		       !gap->damage.type->has_pointers;
+	}
+	return gap->damage.kind == DAMAGE_BAD_METHOD_TABLE && last->type &&
+	       last->type->component_size && !last->type->has_pointers && !last->type->is_string &&
+	       last->address + last->step == gap->damage.address;
+}
+
+enum hd_status find_zones(struct resolver *resolver, struct scans *scans, struct hd_error *err)
+{
+	/* To the block of the wrong size itself others may refer. */
+	for (size_t i = 0; i < resolver->gap_count && resolver->zone_count < ZONES_MAX; i++) {
+		const struct gap *gap = &resolver->gaps[i];
+		const struct zone *last =
+			resolver->zone_count ? &resolver->zones[resolver->zone_count - 1] : NULL;
+		if (is_stale(gap) && (!last || gap->damage.address >= last->end)) {
+			resolver->zones[resolver->zone_count++] =
+				(struct zone){ gap->damage.address +
+						       (gap->damage.kind == DAMAGE_BAD_SIZE),
+					       gap->segment->end, gap->segment->end, i };
+		}
+	}
+	if (!resolver->zone_count)
+		return HD_OK;
+	for (unsigned int i = 0; i < scans->count; i++) {
+		memcpy(scans->rows[i].zones, resolver->zones, sizeof(resolver->zones));
+		scans->rows[i].zone_count = resolver->zone_count;
+	}
+	TRY(scan_zones(scans, err));
+	for (unsigned int i = 0; i < scans->count; i++) {
+		for (size_t j = 0; j < resolver->zone_count; j++) {
+			if (scans->rows[i].zones[j].first < resolver->zones[j].first)
+				resolver->zones[j].first = scans->rows[i].zones[j].first;
+		}
+	}
+	return HD_OK;
+}
+
+uint32_t zone_finding(const struct resolver *resolver, uint64_t address)
+{
+	for (size_t i = 0; i < resolver->zone_count; i++) {
+		const struct zone *zone = &resolver->zones[i];
+		if (address > zone->begin && address < zone->first)
+			return resolver->gaps[zone->gap].finding;
+	}
+	return NO_FINDING;
+}
+
+enum hd_status resolve_zones(struct resolver *resolver, struct hd_error *err)
+{
+	if (!resolver->zone_count)
+		return HD_OK;
+	size_t kept = 0;
+	for (size_t i = 0; i < resolver->reference_count; i++) {
+		const struct odd_reference *reference = &resolver->references[i];
+		uint32_t finding = zone_finding(resolver, reference->object);
+		if (finding == NO_FINDING) {
+			resolver->references[kept++] = *reference;
+		} else {
+			TRY(link_add(resolver, finding, reference->object, err));
+		}
+	}
+	resolver->reference_count = kept;
+	return HD_OK;
+}
