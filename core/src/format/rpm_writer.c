@@ -56,12 +56,12 @@ static enum hd_status write_object(struct writer *writer, uint32_t node)
 	const struct hd_graph *graph = writer->graph;
 	struct text *text = &writer->text;
 	text_append(text, "o", 1);
-	put_hex(text, ' ', graph->ids[node]);
+	put_hex(text, ' ', graph_id(graph, node));
 	put_hex(text, ' ', graph->types[graph->node_types[node]].id);
 	put_hex(text, ' ', graph_size(graph, node));
 	uint64_t end = csr_begin(&graph->forward, node + 1);
 	for (uint64_t i = csr_begin(&graph->forward, node); i < end; i++)
-		put_hex(text, ' ', graph->ids[graph->forward.targets[i]]);
+		put_hex(text, ' ', graph_id(graph, graph->forward.targets[i]));
 	return end_line(writer);
 }
 
@@ -84,7 +84,7 @@ static enum hd_status write_root(struct writer *writer, const struct graph_root 
 {
 	struct text *text = &writer->text;
 	text_append(text, "r", 1);
-	put_hex(text, ' ', writer->graph->ids[root->node]);
+	put_hex(text, ' ', graph_id(writer->graph, root->node));
 	put_hex(text, ' ', root->kind);
 	put_hex(text, ' ', root->flags);
 	if (root->container != HD_NONE)

@@ -18,6 +18,8 @@ void graph_destroy(struct hd_graph *graph)
 	for (size_t i = 0; i < graph->finding_count; i++)
 		mem_free(graph->findings[i].detail);
 	mem_free(graph->findings);
+	if (graph->places.destroy)
+		graph->places.destroy(graph->places.arg);
 	id_index_deinit(&graph->index);
 	csr_deinit(&graph->forward);
 	csr_deinit(&graph->reverse);
@@ -97,8 +99,20 @@ static uint32_t find_missing(const struct hd_graph *graph, uint64_t id)
 	return low < graph->node_count && graph->ids[low] == id ? low : HD_NONE;
 }
 
+uint32_t graph_lower_bound(const struct hd_graph *graph, uint64_t id)
+{
+	if (graph->places.lower_bound)
+		return graph->places.lower_bound(graph->places.arg, id);
+	return id_index_lower_bound(&graph->index, graph->ids, id);
+}
+
 uint32_t hd_graph_find(const struct hd_graph *graph, uint64_t id)
 {
+	if (graph->places.lower_bound) {
+		uint32_t place = graph_lower_bound(graph, id);
+		return place < graph->object_count && graph_id(graph, place) == id ? place
+										   : HD_NONE;
+	}
 	uint32_t node = id_index_find(&graph->index, graph->ids, id);
 	return node != HD_NONE ? node : find_missing(graph, id);
 }
@@ -109,7 +123,7 @@ int hd_graph_object(const struct hd_graph *graph, uint32_t node, struct hd_objec
 		return -1;
 	bool missing = graph_is_missing(graph, node);
 	*ret = (struct hd_object){
-		.id = graph->ids[node],
+		.id = graph_id(graph, node),
 		.size = graph_size(graph, node),
 		.type = missing ? HD_NONE : graph->node_types[node],
 		.missing = missing,

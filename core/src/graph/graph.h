@@ -60,6 +60,15 @@ struct large_size {
 
 struct arena;
 
+/** Where nodes are found when their ids are not stored: on a heap, by rank of the object starts. */
+struct graph_places {
+	uint64_t (*id)(const void *arg, uint32_t node);
+	/** First node whose id is not below @p id; object_count when there is none. */
+	uint32_t (*lower_bound)(const void *arg, uint64_t id);
+	void (*destroy)(void *arg);
+	void *arg;
+};
+
 /**
  * Frozen when a builder returns it; only what is marked as cache changes later.  Per object:
  * types 4, sizes 4, forward 4, reverse 4 bytes (and ids 8, index 4); per reference 4 + 4.
@@ -69,7 +78,9 @@ struct hd_graph {
 	uint32_t type_count, domain_count, root_count;
 	size_t finding_count, large_count;
 	uint64_t total_size; /**< bytes of all objects */
-	uint64_t *ids;       /**< node_count: ascending up to object_count, and again after it */
+	uint64_t
+		*ids; /**< node_count: ascending up to object_count, and again after it; or NULL: */
+	struct graph_places places; /**< instead of ids and index; no node is missing then */
 	uint32_t *node_types;
 	uint32_t *sizes;
 	struct large_size *large;
@@ -88,6 +99,15 @@ void graph_destroy(struct hd_graph *graph);
 
 /** Size of a node in bytes; 0 for a missing one.  O(1) below 4 GiB. */
 uint64_t graph_size(const struct hd_graph *graph, uint32_t node);
+
+/** Id of a node, which must be below node_count. */
+static inline uint64_t graph_id(const struct hd_graph *graph, uint32_t node)
+{
+	return graph->ids ? graph->ids[node] : graph->places.id(graph->places.arg, node);
+}
+
+/** First object whose id is not below @p id; object_count when there is none. */
+uint32_t graph_lower_bound(const struct hd_graph *graph, uint64_t id);
 
 static inline bool graph_is_missing(const struct hd_graph *graph, uint32_t node)
 {

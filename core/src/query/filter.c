@@ -50,9 +50,8 @@ enum hd_status filter_prepare(struct filter *filter, const struct hd_graph *grap
 		if (passes)
 			(void)bitmap_add(filter->types, i);
 	}
-	filter->first = id_index_lower_bound(&graph->index, graph->ids, filter->begin);
-	filter->last = filter->end ? id_index_lower_bound(&graph->index, graph->ids, filter->end)
-				   : graph->object_count;
+	filter->first = graph_lower_bound(graph, filter->begin);
+	filter->last = filter->end ? graph_lower_bound(graph, filter->end) : graph->object_count;
 	if (filter->last < filter->first)
 		filter->last = filter->first;
 	return HD_OK;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static bool is_plain(unsigned char c)
@@ -111,6 +113,28 @@ void json_number(struct json *json, const char *key, uint64_t value)
 		value /= 10;
 	} while (value);
 	text_append(&json->out->text, buf + at, sizeof(buf) - at);
+}
+
+void json_signed(struct json *json, const char *key, int64_t value)
+{
+	if (value >= 0) {
+		json_number(json, key, (uint64_t)value);
+		return;
+	}
+	put_key(json, key);
+	text_printf(&json->out->text, "%" PRId64, value);
+}
+
+void json_real(struct json *json, const char *key, double value, bool is_single)
+{
+	char buf[32];
+	(void)format_real(value, is_single, buf, sizeof(buf));
+	if (isfinite(value)) {
+		put_key(json, key);
+		text_puts(&json->out->text, buf);
+	} else {
+		json_string(json, key, buf);
+	}
 }
 
 void json_address(struct json *json, const char *key, uint64_t value)

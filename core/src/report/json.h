@@ -29,6 +29,9 @@ void json_text(struct json *json, const char *key, const char *bytes, size_t siz
 /** NULL becomes null. */
 void json_string(struct json *json, const char *key, const char *string);
 void json_number(struct json *json, const char *key, uint64_t value);
+void json_signed(struct json *json, const char *key, int64_t value);
+/** With as few digits as read back to the same value; "NaN", "Infinity", "-Infinity" as text. */
+void json_real(struct json *json, const char *key, double value, bool is_single);
 /** As "0x..." */
 void json_address(struct json *json, const char *key, uint64_t value);
 void json_bool(struct json *json, const char *key, bool value);

@@ -63,7 +63,7 @@ static void write_node(struct path_report *report, uint32_t node)
 	struct json *json = report->json;
 	if (json) {
 		json_object(json, NULL);
-		json_address(json, "address", graph->ids[node]);
+		json_address(json, "address", graph_id(graph, node));
 		json_type(json, "type", graph, type_of(graph, node));
 		json_number(json, "size", graph_size(graph, node));
 		json_null(json, "via");
@@ -73,7 +73,7 @@ static void write_node(struct path_report *report, uint32_t node)
 	if (report->shown)
 		(void)bitmap_add(report->shown, node);
 	out_puts(report->out, "          -> ");
-	out_styled(report->out, STYLE_ADDRESS, "%-12" PRIx64, graph->ids[node]);
+	out_styled(report->out, STYLE_ADDRESS, "%-12" PRIx64, graph_id(graph, node));
 	out_puts(report->out, " ");
 	text_type(report->out, graph, type_of(graph, node));
 }
@@ -192,7 +192,7 @@ static void write_continued(struct path_report *report, uint32_t node)
 {
 	write_node(report, node);
 	out_styled(report->out, STYLE_NOTE, " (continues at %" PRIx64 " above)",
-		   report->graph->ids[node]);
+		   graph_id(report->graph, node));
 	out_puts(report->out, "\n");
 }
 

@@ -72,7 +72,7 @@ void root_json(struct json *json, const struct hd_graph *graph, const struct gra
 		json_null(json, "container");
 	}
 	json_null(json, "address");
-	json_address(json, "object", graph->ids[root->node]);
+	json_address(json, "object", graph_id(graph, root->node));
 	json_null(json, "thread");
 	json_null(json, "frame");
 	json_null(json, "slot");

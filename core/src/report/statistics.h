@@ -5,9 +5,13 @@
 #include "graph/graph.h"
 #include "report/json.h"
 
-/** Objects and bytes of one type. */
+/** Objects and bytes of one type; names are borrowed. */
 struct type_count {
-	uint32_t type;
+	uint64_t id;        /**< MethodTable, or the dump's type id */
+	const char *name;   /**< NULL: unknown */
+	const char *domain; /**< of a dump file's section; NULL: none */
+	uint32_t name_size, domain_size;
+	uint32_t type; /**< index: the last order of equal rows */
 	uint64_t count, size;
 };
 
@@ -18,24 +22,24 @@ struct statistics {
 	uint64_t count, size; /**< of all */
 };
 
-/** One row for each type of @p graph, all 0. */
-HD_NODISCARD enum hd_status statistics_init(struct statistics *statistics,
-					    const struct hd_graph *graph, struct hd_error *err);
+/** @p count rows, all 0, for the caller to name. */
+HD_NODISCARD enum hd_status statistics_init(struct statistics *statistics, size_t count,
+					    struct hd_error *err);
+/** One row for each type of @p graph. */
+HD_NODISCARD enum hd_status statistics_of_graph(struct statistics *statistics,
+						const struct hd_graph *graph, struct hd_error *err);
 void statistics_deinit(struct statistics *statistics);
 
 /** Count one object. */
 void statistics_add(struct statistics *statistics, uint32_t type, uint64_t size);
 
 /** Drop rows without objects, unless @p all; ascending by size, or by count. */
-void statistics_sort(struct statistics *statistics, const struct hd_graph *graph, bool by_count,
-		     bool all);
+void statistics_sort(struct statistics *statistics, bool by_count, bool all);
 
 /** SOS's table: MT Count TotalSize Class Name, and the line of the total. */
-void statistics_text(const struct statistics *statistics, const struct hd_graph *graph,
-		     struct out *out);
+void statistics_text(const struct statistics *statistics, struct out *out);
 /** "types" and "total". */
-void statistics_json(const struct statistics *statistics, const struct hd_graph *graph,
-		     struct json *json);
+void statistics_json(const struct statistics *statistics, struct json *json);
 
 /** The header of a list of objects: Address MT Size. */
 void object_row_header(struct out *out);
