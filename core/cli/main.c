@@ -124,7 +124,7 @@ int cli_run(struct cli *cli, int argc, const char *const *argv)
 
 static void print_usage(FILE *to)
 {
-	(void)fputs("usage: heapdump [OPTION...] FILE [COMMAND [ARG...]]\n"
+	(void)fputs("usage: heapdump [OPTION...] TARGET [COMMAND [ARG...]]\n"
 		    "       heapdump --print-gdbinit | --print-lldbinit | --version | --help\n",
 		    to);
 }
@@ -132,10 +132,13 @@ static void print_usage(FILE *to)
 static int help(struct cli *cli)
 {
 	print_usage(stdout);
-	(void)puts("\nWithout COMMAND: a prompt on a terminal, else commands from standard input.\n"
-		   "\nOptions, before FILE or behind COMMAND:\n"
+	(void)puts("\nTARGET is a heap dump file, a core file or the id of a process.\n"
+		   "Without COMMAND: a prompt on a terminal, else commands from standard input.\n"
+		   "\nOptions, before TARGET or behind COMMAND:\n"
 		   "  --json          answer with one JSON document\n"
 		   "  --lenient       count and skip malformed records of a dump file\n"
+		   "  --sysroot DIR   look up the module files of a core below DIR\n"
+		   "  --no-files      read no module files beside a core\n"
 		   "  --workers N     threads for long work\n"
 		   "  --max-mem SIZE  memory that reading a file may take (512M, 2G)\n"
 		   "  --width N       cut lines behind this column\n"
@@ -221,6 +224,9 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 		cli->lenient = true;
 		return -1;
 	}
+	if (strcmp(arg, "--no-files") == 0)
+		return hd_session_set(cli->session, "files", "off", NULL) == HD_OK ? -1
+										   : HD_EXIT_USAGE;
 	char name[32];
 	const char *equals = strchr(arg, '=');
 	size_t size = equals ? (size_t)(equals - arg) : strlen(arg);
@@ -228,7 +234,7 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 		return usage_error("unknown option ", arg);
 	memcpy(name, arg + 2, size - 2);
 	name[size - 2] = '\0';
-	char value_now[32];
+	char value_now[HD_SETTING_SIZE];
 	if (hd_session_get(cli->session, name, value_now, sizeof(value_now), NULL) != HD_OK)
 		return usage_error("unknown option ", arg);
 	const char *value = equals ? equals + 1 : argv[*index + 1];

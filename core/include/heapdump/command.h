@@ -23,6 +23,7 @@ struct hd_command_info {
 	const char *alias;   /**< a second name, or NULL */
 	const char *summary; /**< one line, no full stop */
 	uint32_t is_sos;     /**< non-zero: SOS has the name, debuggers may offer it at top level */
+	uint32_t needs_open; /**< non-zero: it is about what is open, so something must be */
 };
 
 /** Fill @p ret with command @p index; @return 0, or -1 past the last.  Static storage. */

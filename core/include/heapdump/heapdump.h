@@ -3,6 +3,7 @@
 #define HEAPDUMP_HEAPDUMP_H
 
 #include <heapdump/command.h>
+#include <heapdump/debugger.h>
 #include <heapdump/error.h>
 #include <heapdump/graph.h>
 #include <heapdump/session.h>

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /**
- * One opened thing (a heap dump file), the settings of one front end, and what queries keep.
+ * One opened thing (a heap dump file, a core, a process), the settings of one front end, and what queries keep.
  *
  * One thread uses a session at a time; different sessions are independent.
  */
@@ -64,16 +64,22 @@ HD_API void hd_session_destroy(struct hd_session *session);
  * - "workers": threads for long work, 1 to 64; 0 = the default, the processors online
  * - "width": columns after which lines of text are cut; 0 = never (the default)
  * - "color": "auto" (the default), "on" or "off"
+ * - "sysroot": a folder below which the files that a core names are looked up; "" = none
+ * - "files": "on" (the default), or "off": read no module files
+ * - "backend": "auto" (the default), "file", "process", "debugger": see hd_session_debugger()
  * @retval HD_OK
  * @retval HD_ERR_ARGUMENT no such setting, or a value out of range; nothing is changed
  */
 HD_API HD_NODISCARD enum hd_status hd_session_set(struct hd_session *session, const char *name,
 						  const char *value, struct hd_error *err);
 
+/** Bytes that hold the text of any setting: a path and its NUL. */
+#define HD_SETTING_SIZE 4096
+
 /**
  * Read a setting back as text that hd_session_set() takes.
  *
- * @param[out] buf At least 32 bytes hold every value.
+ * @param[out] buf HD_SETTING_SIZE bytes hold every value.
  * @retval HD_OK
  * @retval HD_ERR_ARGUMENT no such setting, or @p size is too small
  */
@@ -85,9 +91,10 @@ HD_API HD_NODISCARD enum hd_status hd_session_get(const struct hd_session *sessi
 HD_API const char *hd_setting_name(size_t index, const char **ret_help);
 
 /**
- * Open a heap dump file in place of what is open.
+ * Open a heap dump file, a core file or a process in place of what is open.
  *
- * @param[in] path Borrowed for the call.  The kind of the file is found by its content.
+ * @param[in] path Borrowed for the call.  The kind of a file is found by its content; digits alone,
+ * where no file has that name, are the id of a process, which is stopped while it is copied.
  * @param[in] lenient Non-zero: records that break the format are counted and skipped.
  * @param[in] sink For progress and cancellation; may be NULL.
  * @retval HD_OK
@@ -120,7 +127,10 @@ HD_API const char *hd_session_path(const struct hd_session *session);
 
 struct hd_graph;
 
-/** Graph of what is open, or NULL.  Borrowed until the next open or close. */
+/**
+ * Graph of the open dump file, or NULL; of a core or process, once a command has made it.  Borrowed until
+ * the next open or close.
+ */
 HD_API const struct hd_graph *hd_session_graph(const struct hd_session *session);
 
 #ifdef __cplusplus

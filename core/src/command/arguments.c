@@ -6,16 +6,21 @@
 
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
 
-/* Places in common_options: the first two take no value, the others are settings. */
+/* Places in common_options: the first three take no value, the others are settings. */
 enum {
 	COMMON_JSON,
 	COMMON_LENIENT,
-	COMMON_COUNT = 6
+	COMMON_NO_FILES,
+	COMMON_COUNT = 8
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
 	{ "json", VALUE_NONE, NULL, "answer with one JSON document", NULL },
 	{ "lenient", VALUE_NONE, NULL, "when a file is read: count and skip malformed records",
+	  NULL },
+	{ "no-files", VALUE_NONE, NULL, "when a core is opened: read no module files beside it",
+	  NULL },
+	{ "sysroot", VALUE_FILE, "DIR", "when a core is opened: look up module files below DIR",
 	  NULL },
 	{ "workers", VALUE_NUMBER, "N", "threads for this command", NULL },
 	{ "max-mem", VALUE_TEXT, "SIZE", "memory that reading a file may take", NULL },
@@ -143,6 +148,9 @@ static enum hd_status apply_common(struct call *call, const struct option *optio
 		return HD_OK;
 	case COMMON_LENIENT:
 		call->settings.lenient = true;
+		return HD_OK;
+	case COMMON_NO_FILES:
+		call->settings.no_files = true;
 		return HD_OK;
 	default:
 		return settings_set(&call->settings, option->name, text, call->err);

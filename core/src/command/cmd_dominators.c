@@ -179,7 +179,7 @@ static void write_row(struct call *call, const struct dominators *dominators,
 		   format_thousands(dominators->retained_count[top->node], count),
 		   format_thousands(graph_size(graph, top->node), size));
 	out_pad(&call->out, 2 * (size_t)(depth < 60 ? depth : 60));
-	out_styled(&call->out, STYLE_ADDRESS, "%" PRIx64, graph->ids[top->node]);
+	out_styled(&call->out, STYLE_ADDRESS, "%" PRIx64, graph_id(graph, top->node));
 	out_puts(&call->out, " ");
 	out_type(&call->out, type->name, type->name_size, type->id);
 	out_puts(&call->out, "\n");
@@ -193,13 +193,13 @@ static void write_element(struct call *call, const struct dominators *dominators
 	uint32_t idom = dominators->idom[top->node];
 	struct json *json = &call->json;
 	json_object(json, NULL);
-	json_address(json, "address", graph->ids[top->node]);
+	json_address(json, "address", graph_id(graph, top->node));
 	json_text(json, "type", type->name, type->name_size);
 	json_number(json, "size", graph_size(graph, top->node));
 	json_number(json, "retained", top->retained);
 	json_number(json, "count", dominators->retained_count[top->node]);
 	if (idom != HD_NONE) {
-		json_address(json, "parent", graph->ids[idom]);
+		json_address(json, "parent", graph_id(graph, idom));
 	} else {
 		json_null(json, "parent");
 	}
@@ -295,7 +295,7 @@ enum hd_status run_dominators(struct call *call)
 	if (dead && !call->as_json) {
 		out_printf(&call->out,
 			   "%" PRIx64 " is dead: no root keeps it alive, it dominates nothing.\n",
-			   call->graph->ids[ancestor]);
+			   graph_id(call->graph, ancestor));
 		return HD_OK;
 	}
 	uint64_t top = call_limit(call, OPT_TOP, DEFAULT_TOP);

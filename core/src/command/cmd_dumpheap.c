@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/command.h"
+#include "command/dumpheap.h"
+#include "command/heap_range.h"
 #include "query/filter.h"
 #include "report/statistics.h"
 
-enum {
-	OPT_STAT,
-	OPT_TYPE,
-	OPT_MT,
-	OPT_MIN,
-	OPT_MAX,
-	OPT_SHORT,
-	OPT_BYCOUNT,
-	OPT_LIVE,
-	OPT_DEAD,
-	OPT_LIMIT
-};
-
 const struct option dumpheap_options[] = {
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT", NULL },
-	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID", "objects of this type id", NULL },
-	[OPT_MIN] = { "min", VALUE_NUMBER, "N", "objects of N bytes and more", NULL },
-	[OPT_MAX] = { "max", VALUE_NUMBER, "N", "objects of at most N bytes", NULL },
-	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the ids, one a line", NULL },
-	[OPT_BYCOUNT] = { "bycount", VALUE_NONE, NULL, "statistics by count, not by size", NULL },
-	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "objects that roots keep alive", NULL },
-	[OPT_DEAD] = { "dead", VALUE_NONE, NULL, "objects that no root keeps alive", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+	[DUMPHEAP_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
+	[DUMPHEAP_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT",
+			    NULL },
+	[DUMPHEAP_MT] = { "mt", VALUE_ADDRESS, "ID", "objects of this type id or MethodTable",
+			  NULL },
+	[DUMPHEAP_MIN] = { "min", VALUE_NUMBER, "N", "objects of N bytes and more", NULL },
+	[DUMPHEAP_MAX] = { "max", VALUE_NUMBER, "N", "objects of at most N bytes", NULL },
+	[DUMPHEAP_SHORT] = { "short", VALUE_NONE, NULL, "only the ids, one a line", NULL },
+	[DUMPHEAP_BYCOUNT] = { "bycount", VALUE_NONE, NULL, "statistics by count, not by size",
+			       NULL },
+	[DUMPHEAP_LIVE] = { "live", VALUE_NONE, NULL, "objects that roots keep alive", NULL },
+	[DUMPHEAP_DEAD] = { "dead", VALUE_NONE, NULL, "objects that no root keeps alive", NULL },
+	[DUMPHEAP_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[DUMPHEAP_STRINGS] = { "strings", VALUE_NONE, NULL, "count equal strings", NULL },
+	[DUMPHEAP_THINLOCK] = { "thinlock", VALUE_NONE, NULL, "objects locked by a thin lock",
+				NULL },
+	[DUMPHEAP_HEAP] = { "heap", VALUE_NUMBER, "N", "objects of logical heap N", NULL },
+	[DUMPHEAP_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "objects of this segment", NULL },
+	[DUMPHEAP_GEN] = { "gen", VALUE_CHOICE, "GEN", "objects of this generation",
+			   generation_choices },
+	[DUMPHEAP_IGNORE_GC_STATE] = { "ignoreGCState", VALUE_NONE, NULL,
+				       "taken for SOS's sake: always so", NULL },
+	[DUMPHEAP_NO_PROGRESS] = { "noprogress", VALUE_NONE, NULL, "show no progress", NULL },
+	[DUMPHEAP_COUNT] = { NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
 /* One pass over the objects: rows as they come, counts for the statistics. */
@@ -37,8 +38,8 @@ static enum hd_status list_objects(struct call *call, const struct filter *filte
 				   struct statistics *statistics, uint64_t limit)
 {
 	const struct hd_graph *graph = call->graph;
-	bool rows = !call->options[OPT_STAT].given;
-	bool brief = call->options[OPT_SHORT].given;
+	bool rows = !call->options[DUMPHEAP_STAT].given;
+	bool brief = call->options[DUMPHEAP_SHORT].given;
 	uint64_t listed = 0, since = 0;
 	for (uint32_t node = filter_next(filter, graph, filter->first); node < filter->last;
 	     node = filter_next(filter, graph, node + 1)) {
@@ -50,7 +51,7 @@ static enum hd_status list_objects(struct call *call, const struct filter *filte
 		if (call->as_json) {
 			object_json(&call->json, graph, node);
 		} else if (brief) {
-			out_printf(&call->out, "%" PRIx64 "\n", graph->ids[node]);
+			out_printf(&call->out, "%" PRIx64 "\n", graph_id(graph, node));
 		} else {
 			object_row(&call->out, graph, node, false);
 		}
@@ -61,8 +62,8 @@ static enum hd_status list_objects(struct call *call, const struct filter *filte
 static enum hd_status write_answer(struct call *call, const struct filter *filter,
 				   struct statistics *statistics)
 {
-	bool stat = call->options[OPT_STAT].given, brief = call->options[OPT_SHORT].given;
-	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
+	bool stat = call->options[DUMPHEAP_STAT].given, brief = call->options[DUMPHEAP_SHORT].given;
+	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX);
 	if (call->as_json && !stat) {
 		json_array(&call->json, "objects");
 	} else if (!call->as_json && !stat && !brief) {
@@ -70,13 +71,13 @@ static enum hd_status write_answer(struct call *call, const struct filter *filte
 	}
 	TRY(list_objects(call, filter, statistics, limit));
 	bool truncated = !stat && limit < statistics->count;
-	statistics_sort(statistics, call->graph, call->options[OPT_BYCOUNT].given, false);
+	statistics_sort(statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
 	if (call->as_json) {
 		if (!stat)
 			json_end(&call->json);
 		if (truncated)
 			json_bool(&call->json, "truncated", true);
-		statistics_json(statistics, call->graph, &call->json);
+		statistics_json(statistics, &call->json);
 		return HD_OK;
 	}
 	if (brief)
@@ -87,31 +88,43 @@ static enum hd_status write_answer(struct call *call, const struct filter *filte
 			   format_thousands(limit, number));
 	}
 	out_puts(&call->out, stat ? "Statistics:\n" : "\nStatistics:\n");
-	statistics_text(statistics, call->graph, &call->out);
+	statistics_text(statistics, &call->out);
 	return HD_OK;
 }
 
 enum hd_status run_dumpheap(struct call *call)
 {
+	if (call->options[DUMPHEAP_NO_PROGRESS].given)
+		call->job.progress = NULL;
+	if (call->heap)
+		return run_dumpheap_heap(call);
+	for (size_t i = DUMPHEAP_STRINGS; i < DUMPHEAP_IGNORE_GC_STATE; i++) {
+		if (call->options[i].given) {
+			return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+				    "-%s is about a core or a process: a heap dump file does not "
+				    "hold it",
+				    dumpheap_options[i].name);
+		}
+	}
 	struct filter filter = {
-		.type_part = call->options[OPT_TYPE].text,
-		.has_mt = call->options[OPT_MT].given,
-		.mt = call->options[OPT_MT].number,
-		.min = call->options[OPT_MIN].number,
-		.max = call->options[OPT_MAX].number,
-		.has_max = call->options[OPT_MAX].given,
+		.type_part = call->options[DUMPHEAP_TYPE].text,
+		.has_mt = call->options[DUMPHEAP_MT].given,
+		.mt = call->options[DUMPHEAP_MT].number,
+		.min = call->options[DUMPHEAP_MIN].number,
+		.max = call->options[DUMPHEAP_MAX].number,
+		.has_max = call->options[DUMPHEAP_MAX].given,
 		.begin = call->words[0].number,
 		.end = call->words[1].number,
-		.dead = call->options[OPT_DEAD].given,
+		.dead = call->options[DUMPHEAP_DEAD].given,
 	};
-	if (call->options[OPT_LIVE].given && filter.dead)
+	if (call->options[DUMPHEAP_LIVE].given && filter.dead)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-live and -dead exclude each other");
 	if (call->words[1].given && filter.end <= filter.begin)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be above START");
-	if (call->options[OPT_LIVE].given || filter.dead)
+	if (call->options[DUMPHEAP_LIVE].given || filter.dead)
 		TRY(session_live(call->session, &call->job, &filter.live, call->err));
 	struct statistics statistics;
-	TRY(statistics_init(&statistics, call->graph, call->err));
+	TRY(statistics_of_graph(&statistics, call->graph, call->err));
 	job_begin(&call->job, "Listing objects", call->graph->object_count);
 	enum hd_status status = filter_prepare(&filter, call->graph, call->err);
 	if (status == HD_OK)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/command.h"
+#include "command/object.h"
 #include "report/statistics.h"
 
 enum {
 	OPT_REFS,
-	OPT_LIMIT
+	OPT_LIMIT,
+	OPT_NOFIELDS
 };
 
 const struct option dumpobj_options[] = {
 	[OPT_REFS] = { "refs", VALUE_NONE, NULL, "also what refers to the object", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N references (0 = all)", NULL },
+	[OPT_NOFIELDS] = { "nofields", VALUE_NONE, NULL, "without the table of fields", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -32,7 +34,7 @@ static enum hd_status write_edges(struct call *call, const struct csr *csr, uint
 	}
 	for (uint64_t i = begin; i < begin + shown; i++) {
 		if (call->as_json) {
-			json_address(&call->json, NULL, call->graph->ids[csr->targets[i]]);
+			json_address(&call->json, NULL, graph_id(call->graph, csr->targets[i]));
 		} else {
 			object_row(&call->out, call->graph, csr->targets[i], true);
 		}
@@ -57,7 +59,7 @@ static void write_head(struct call *call, uint32_t node)
 	uint64_t size = graph_size(graph, node);
 	if (call->as_json) {
 		struct json *json = &call->json;
-		json_address(json, "address", graph->ids[node]);
+		json_address(json, "address", graph_id(graph, node));
 		json_address(json, "mt", type->id);
 		json_text(json, "type", type->name, type->name_size);
 		json_number(json, "size", size);
@@ -79,6 +81,8 @@ static void write_head(struct call *call, uint32_t node)
 
 enum hd_status run_dumpobj(struct call *call)
 {
+	if (call->heap)
+		return run_dumpobj_heap(call);
 	uint32_t node;
 	TRY(call_object(call, 0, &node));
 	const struct csr *reverse = NULL;

@@ -52,7 +52,7 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, uint64
 {
 	struct out *out = &call->out;
 	char number[27];
-	uint64_t id = call->graph->ids[gcroot->tree.target];
+	uint64_t id = graph_id(call->graph, gcroot->tree.target);
 	out_printf(out, "Found %s unique roots", format_thousands(gcroot->strong_count, number));
 	if (shown < gcroot->strong_count)
 		out_printf(out, ", %s shown (-limit 0 shows all)", format_thousands(shown, number));
@@ -108,7 +108,7 @@ static enum hd_status write_json(struct call *call, const struct gcroot *gcroot,
 	size_t strong = gcroot->strong_count < limit ? gcroot->strong_count : (size_t)limit;
 	size_t weak = gcroot->weak_count < limit ? gcroot->weak_count : (size_t)limit;
 	struct json *json = &call->json;
-	json_address(json, "object", call->graph->ids[gcroot->tree.target]);
+	json_address(json, "object", graph_id(call->graph, gcroot->tree.target));
 	json_bool(json, "reachable", gcroot->strong_count || gcroot->hidden_stack);
 	json_number(json, "found", gcroot->strong_count);
 	json_bool(json, "truncated", strong < gcroot->strong_count || weak < gcroot->weak_count);

@@ -2,8 +2,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "command/command.h"
+#include "command/info.h"
 #include "report/root_label.h"
+
+enum {
+	OPT_LAYOUT
+};
+
+const struct option info_options[] = {
+	[OPT_LAYOUT] = { "layout", VALUE_NONE, NULL,
+			 "the offsets of the runtime's structures, and where each is from", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
 
 static void count_roots(const struct hd_graph *graph, uint64_t *kinds, uint64_t *weak,
 			uint64_t *repeated)
@@ -162,6 +172,14 @@ static void write_text(struct call *call)
 
 enum hd_status run_info(struct call *call)
 {
+	bool layout = call->options[OPT_LAYOUT].given;
+	if (call->session->target)
+		return run_info_target(call, layout);
+	if (layout) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "-layout is about a core or a process");
+	}
+	call->graph = call->session->graph;
 	call->findings = call->graph->finding_count > 0;
 	if (call->as_json) {
 		write_json(call);

@@ -36,7 +36,7 @@ static enum hd_status list_objects(struct call *call, const struct reach *reach,
 		if (call->as_json) {
 			object_json(&call->json, graph, node);
 		} else if (call->options[OPT_SHORT].given) {
-			out_printf(&call->out, "%" PRIx64 "\n", graph->ids[node]);
+			out_printf(&call->out, "%" PRIx64 "\n", graph_id(graph, node));
 		} else {
 			object_row(&call->out, graph, node, false);
 		}
@@ -53,14 +53,14 @@ static enum hd_status list_objects(struct call *call, const struct reach *reach,
 static enum hd_status write_json(struct call *call, uint32_t node, const struct reach *reach,
 				 struct statistics *statistics)
 {
-	json_address(&call->json, "object", call->graph->ids[node]);
+	json_address(&call->json, "object", graph_id(call->graph, node));
 	json_number(&call->json, "count", reach->count);
 	json_number(&call->json, "size", reach->size);
 	if (!call->options[OPT_STAT].given)
 		json_array(&call->json, "objects");
 	TRY(list_objects(call, reach, statistics));
-	statistics_sort(statistics, call->graph, false, false);
-	statistics_json(statistics, call->graph, &call->json);
+	statistics_sort(statistics, false, false);
+	statistics_json(statistics, &call->json);
 	return HD_OK;
 }
 
@@ -71,15 +71,15 @@ static enum hd_status write_text(struct call *call, uint32_t node, const struct 
 	if (call->options[OPT_SHORT].given)
 		return list_objects(call, reach, statistics);
 	const struct graph_type *type = &call->graph->types[call->graph->node_types[node]];
-	out_printf(out, "Objects which %" PRIx64 " (", call->graph->ids[node]);
+	out_printf(out, "Objects which %" PRIx64 " (", graph_id(call->graph, node));
 	out_type(out, type->name, type->name_size, type->id);
 	out_puts(out, ") transitively keep alive:\n\n");
 	if (!call->options[OPT_STAT].given)
 		object_row_header(out);
 	TRY(list_objects(call, reach, statistics));
-	statistics_sort(statistics, call->graph, false, false);
+	statistics_sort(statistics, false, false);
 	out_puts(out, call->options[OPT_STAT].given ? "Statistics:\n" : "\nStatistics:\n");
-	statistics_text(statistics, call->graph, out);
+	statistics_text(statistics, out);
 	return HD_OK;
 }
 
@@ -90,7 +90,7 @@ enum hd_status run_objsize(struct call *call)
 	struct reach reach;
 	TRY(reach_init(call->graph, &node, 1, &call->job, &reach, call->err));
 	struct statistics statistics;
-	enum hd_status status = statistics_init(&statistics, call->graph, call->err);
+	enum hd_status status = statistics_of_graph(&statistics, call->graph, call->err);
 	if (status == HD_OK) {
 		status = call->as_json ? write_json(call, node, &reach, &statistics)
 				       : write_text(call, node, &reach, &statistics);

@@ -25,8 +25,8 @@ static enum hd_status write_path(struct call *call, const struct path_tree *tree
 	bool found = path_tree_reaches(tree, from);
 	call->findings = !found;
 	if (call->as_json) {
-		json_address(&call->json, "source", call->graph->ids[from]);
-		json_address(&call->json, "object", call->graph->ids[tree->target]);
+		json_address(&call->json, "source", graph_id(call->graph, from));
+		json_address(&call->json, "object", graph_id(call->graph, tree->target));
 		json_bool(&call->json, "reachable", found);
 		json_array(&call->json, "path");
 	}
@@ -34,7 +34,7 @@ static enum hd_status write_path(struct call *call, const struct path_tree *tree
 		TRY(path_write(&report, tree, from, call->err));
 	} else if (!call->as_json) {
 		out_printf(&call->out, "Could not find a path from %" PRIx64 " to %" PRIx64 ".\n",
-			   call->graph->ids[from], call->graph->ids[tree->target]);
+			   graph_id(call->graph, from), graph_id(call->graph, tree->target));
 	}
 	return HD_OK;
 }

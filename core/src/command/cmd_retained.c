@@ -7,12 +7,12 @@ static void write_json(struct call *call, const struct dominators *dominators, u
 {
 	struct json *json = &call->json;
 	uint32_t idom = dominators->idom[node];
-	json_address(json, "object", call->graph->ids[node]);
+	json_address(json, "object", graph_id(call->graph, node));
 	json_bool(json, "alive", dominators->retained_count[node]);
 	json_number(json, "count", dominators->retained_count[node]);
 	json_number(json, "size", dominators->retained_size[node]);
 	if (idom != HD_NONE) {
-		json_address(json, "dominator", call->graph->ids[idom]);
+		json_address(json, "dominator", graph_id(call->graph, idom));
 	} else {
 		json_null(json, "dominator");
 	}
@@ -28,7 +28,7 @@ static void write_text(struct call *call, const struct dominators *dominators, u
 {
 	struct out *out = &call->out;
 	char count[27], size[27];
-	out_styled(out, STYLE_ADDRESS, "%" PRIx64, call->graph->ids[node]);
+	out_styled(out, STYLE_ADDRESS, "%" PRIx64, graph_id(call->graph, node));
 	out_puts(out, " (");
 	write_type(call, node);
 	if (!dominators->retained_count[node]) {
@@ -44,7 +44,7 @@ static void write_text(struct call *call, const struct dominators *dominators, u
 		return;
 	}
 	out_puts(out, "It is itself retained by ");
-	out_styled(out, STYLE_ADDRESS, "%" PRIx64, call->graph->ids[idom]);
+	out_styled(out, STYLE_ADDRESS, "%" PRIx64, graph_id(call->graph, idom));
 	out_puts(out, " (");
 	write_type(call, idom);
 	out_puts(out, ").\n");

@@ -62,7 +62,7 @@ static void write_row(struct call *call, const struct graph_root *root)
 			used = strlen(flags);
 		}
 	}
-	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, graph->ids[root->node]);
+	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, graph_id(graph, root->node));
 	out_printf(out, " %-9s %-20s ", root_kind_name(root->kind), flags);
 	if (graph_is_missing(graph, root->node)) {
 		out_styled(out, STYLE_NOTE, "<not in this dump>");

@@ -3,11 +3,43 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "target/target.h"
+
+static const char *target_word(const struct target *target)
+{
+	return target->kind == TARGET_CORE ? "core" : "process";
+}
+
+/* What a target was opened as; its runtime is looked for by the first command that needs it. */
+static void opened_target(struct call *call, const char *path)
+{
+	const struct target *target = call->session->target;
+	if (call->as_json) {
+		json_string(&call->json, "opened", path);
+		json_string(&call->json, "kind", target_word(target));
+		json_number(&call->json, "findings", target->findings.count);
+		return;
+	}
+	struct out *out = &call->out;
+	out_printf(out, "Opened %s ", target_word(target));
+	text_escape(&out->text, path, strlen(path));
+	if (target->stopped_seconds > 0)
+		out_printf(out, " (stopped for %.0f ms)", target->stopped_seconds * 1e3);
+	out_puts(out, ".\n");
+	if (target->findings.count) {
+		out_printf(out, "%zu finding%s: see info.\n", target->findings.count,
+			   target->findings.count == 1 ? "" : "s");
+	}
+}
 
 enum hd_status run_open(struct call *call)
 {
 	const char *path = call->words[0].text;
-	TRY(session_open(call->session, path, call->settings.lenient, &call->job, call->err));
+	TRY(session_open(call->session, path, &call->settings, &call->job, call->err));
+	if (call->session->target) {
+		opened_target(call, path);
+		return HD_OK;
+	}
 	const struct hd_graph *graph = call->session->graph;
 	char number[27];
 	if (call->as_json) {
@@ -53,7 +85,7 @@ static enum hd_status show(struct call *call, const char *only)
 		json_object(&call->json, "settings");
 	const char *name, *help;
 	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++) {
-		char value[32];
+		char value[HD_SETTING_SIZE];
 		if (only && strcmp(only, name) != 0)
 			continue;
 		TRY(hd_session_get(call->session, name, value, sizeof(value), call->err));
@@ -73,7 +105,7 @@ enum hd_status run_set(struct call *call)
 	const char *name = call->words[0].text;
 	if (call->words[1].given)
 		TRY(hd_session_set(call->session, name, call->words[1].text, call->err));
-	char value[32];
+	char value[HD_SETTING_SIZE];
 	if (name)
 		TRY(hd_session_get(call->session, name, value, sizeof(value), call->err));
 	/* A setting that was changed is not echoed: scripts set many. */

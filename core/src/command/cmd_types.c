@@ -14,32 +14,39 @@ const struct option types_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
+/* Keep the rows whose name passes, in place. */
+static void select_rows(struct statistics *statistics, const char *part)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < statistics->row_count; i++) {
+		struct type_count row = statistics->rows[i];
+		if (part && (!row.name || !name_matches(row.name, row.name_size, part)))
+			continue;
+		statistics->rows[kept++] = row;
+		statistics->count += row.count;
+		statistics->size += row.size;
+	}
+	statistics->row_count = kept;
+}
+
 enum hd_status run_types(struct call *call)
 {
 	const struct hd_graph *graph = call->graph;
 	struct statistics statistics;
-	TRY(statistics_init(&statistics, graph, call->err));
-	const char *part = call->options[OPT_TYPE].text;
-	statistics.row_count = 0;
+	TRY(statistics_of_graph(&statistics, graph, call->err));
 	for (uint32_t i = 0; i < graph->type_count; i++) {
-		const struct graph_type *type = &graph->types[i];
-		if (part && (!type->name || !name_matches(type->name, type->name_size, part)))
-			continue;
-		statistics.rows[statistics.row_count++] =
-			(struct type_count){ .type = i, .count = type->count, .size = type->size };
-		statistics.count += type->count;
-		statistics.size += type->size;
+		statistics.rows[i].count = graph->types[i].count;
+		statistics.rows[i].size = graph->types[i].size;
 	}
-	statistics_sort(&statistics, graph, call->options[OPT_BYCOUNT].given, true);
+	select_rows(&statistics, call->options[OPT_TYPE].text);
+	statistics_sort(&statistics, call->options[OPT_BYCOUNT].given, true);
 	if (call->as_json) {
-		statistics_json(&statistics, graph, &call->json);
+		statistics_json(&statistics, &call->json);
 	} else {
-		statistics_text(&statistics, graph, &call->out);
 		char number[27];
-		if (!call->as_json) {
-			out_printf(&call->out, "%s types\n",
-				   format_thousands(statistics.row_count, number));
-		}
+		statistics_text(&statistics, &call->out);
+		out_printf(&call->out, "%s types\n",
+			   format_thousands(statistics.row_count, number));
 	}
 	statistics_deinit(&statistics);
 	return HD_OK;

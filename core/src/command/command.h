@@ -7,7 +7,7 @@
 #include "report/json.h"
 #include "session/session.h"
 
-#define OPTIONS_MAX 12u
+#define OPTIONS_MAX 20u
 #define WORDS_MAX   3u
 
 /** What an option or a word takes: decides how it is parsed, completed and, in debuggers, evaluated. */
@@ -41,6 +41,16 @@ struct word {
 
 struct call;
 
+/** What a command is about. */
+enum needs {
+	NEEDS_NOTHING,
+	NEEDS_OPEN,   /**< whatever is open */
+	NEEDS_GRAPH,  /**< call->graph: of a dump file, or made of a target's heap */
+	NEEDS_ROOTS,  /**< the same, with roots: not yet there for targets */
+	NEEDS_HEAP,   /**< call->heap: only a core or a process has one */
+	NEEDS_EITHER, /**< call->heap of a target, call->graph of a dump file */
+};
+
 /** One command; the table is in table.c. */
 struct command {
 	const char *name, *alias;
@@ -48,7 +58,7 @@ struct command {
 	const char *description; /**< lines of at most 76 columns */
 	const char *example;     /**< one command line */
 	bool is_sos;
-	bool needs_graph;
+	enum needs needs;
 	const struct option *options; /**< may be NULL */
 	struct word words[WORDS_MAX + 1];
 	enum hd_status (*run)(struct call *call);
@@ -64,7 +74,8 @@ struct value {
 /** One run of a command: what it was given, and where its answer goes. */
 struct call {
 	struct hd_session *session;
-	struct hd_graph *graph; /**< of the session; NULL only for commands that need none */
+	struct hd_graph *graph; /**< of the session, as the command needs it; or NULL */
+	struct heap *heap;      /**< likewise */
 	const struct command *command;
 	const struct hd_sink *sink;
 	struct settings settings;
@@ -86,7 +97,8 @@ const struct command *command_at(size_t index);
 /** By name or alias, case ignored; NULL when there is none. */
 const struct command *command_find(const char *name);
 
-/** The long options that every command takes: json, lenient, workers, max-mem, width, color. */
+/** The long options that every command takes: json, lenient, no-files, sysroot,
+ * workers, max-mem, width, color. */
 extern const struct option common_options[];
 
 /**
@@ -134,9 +146,18 @@ enum hd_status run_diff(struct call *call);
 enum hd_status run_export(struct call *call);
 enum hd_status run_set(struct call *call);
 enum hd_status run_help(struct call *call);
+/* cores and processes alone */
+enum hd_status run_eeheap(struct call *call);
+enum hd_status run_balance(struct call *call);
+enum hd_status run_gcwhere(struct call *call);
+enum hd_status run_listnearobj(struct call *call);
+enum hd_status run_clrthreads(struct call *call);
+enum hd_status run_verifyheap(struct call *call);
+enum hd_status run_verifyobj(struct call *call);
 
 extern const struct option gcroot_options[], pathto_options[], objsize_options[],
 	dominators_options[], dumpheap_options[], dumpobj_options[], roots_options[],
-	types_options[], diff_options[], export_options[];
+	types_options[], diff_options[], export_options[], eeheap_options[], verifyheap_options[],
+	info_options[];
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clr/type_lookup.h"
 #include "command/command.h"
 #include "query/filter.h"
 
@@ -37,20 +38,47 @@ static void offer_options(const struct completer *completer, const struct option
 	}
 }
 
-static void offer_types(const struct completer *completer, const struct hd_graph *graph)
+/* Types offered so far. */
+struct type_offer {
+	const struct completer *completer;
+	struct clr *clr;
+	unsigned int offered;
+};
+
+static void offer_type(struct type_offer *offer, const char *bytes, size_t size)
 {
-	unsigned int offered = 0;
-	for (uint32_t i = 0; i < graph->type_count && offered < TYPES_MAX; i++) {
-		const struct graph_type *type = &graph->types[i];
-		struct text name = { 0 };
-		if (type->name)
-			text_escape(&name, type->name, type->name_size);
-		if (name.bytes &&
-		    strncmp(name.bytes, completer->word, strlen(completer->word)) == 0) {
-			completer->add(completer->arg, name.bytes);
-			offered++;
-		}
-		text_deinit(&name);
+	struct text name = { 0 };
+	const struct completer *completer = offer->completer;
+	text_escape(&name, bytes, size);
+	if (name.bytes && strncmp(name.bytes, completer->word, strlen(completer->word)) == 0) {
+		completer->add(completer->arg, name.bytes);
+		offer->offered++;
+	}
+	text_deinit(&name);
+}
+
+static bool offer_loaded(void *arg, const struct type *type)
+{
+	struct type_offer *offer = arg;
+	size_t size;
+	const char *name = type_name(offer->clr, type, &size);
+	offer_type(offer, name, size);
+	return offer->offered < TYPES_MAX;
+}
+
+/* Of a target only once a command has found its runtime: a TAB must not take seconds. */
+static void offer_types(const struct completer *completer, const struct hd_session *session)
+{
+	struct type_offer offer = { .completer = completer, .clr = session->clr };
+	if (session->clr) {
+		enum hd_status ignored = type_for_each(session->clr, offer_loaded, &offer, NULL);
+		(void)ignored;
+		return;
+	}
+	const struct hd_graph *graph = session->graph;
+	for (uint32_t i = 0; graph && i < graph->type_count && offer.offered < TYPES_MAX; i++) {
+		if (graph->types[i].name)
+			offer_type(&offer, graph->types[i].name, graph->types[i].name_size);
 	}
 }
 
@@ -66,8 +94,8 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 	const char *name;
 	switch (kind) {
 	case VALUE_TYPE:
-		if (session && session->graph)
-			offer_types(completer, session->graph);
+		if (session)
+			offer_types(completer, session);
 		return 0;
 	case VALUE_CHOICE:
 		offer_choices(completer, choices);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "mem/mapped_file.h"
 
 static int exit_status(enum hd_status status, bool findings)
 {
@@ -27,6 +28,11 @@ static int exit_status(enum hd_status status, bool findings)
 
 static enum hd_status unknown_command(const char *name, struct hd_error *err)
 {
+	if (name[0] == '-') {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "no command \"%.40s\": options stand behind the command (info %.40s)",
+			    name, name);
+	}
 	struct text text = { 0 };
 	help_names(&text);
 	enum hd_status status = fail(err, HD_ERR_ARGUMENT, 0, "no command \"%.40s\"; there are %s",
@@ -58,23 +64,68 @@ static void end_json(struct call *call, enum hd_status status)
 	json_end(&call->json);
 }
 
-static enum hd_status run_parsed(struct call *call)
+/* Open what was deferred; something must be open then. */
+static enum hd_status ensure_open(struct call *call)
 {
 	struct hd_session *session = call->session;
-	session_job(&call->settings, call->sink, &call->job);
-	if (call->command->needs_graph && session->deferred) {
-		TRY(session_open(session, session->deferred, call->settings.lenient, &call->job,
+	if (session->deferred) {
+		TRY(session_open(session, session->deferred, &call->settings, &call->job,
 				 call->err));
-		if (call->command->run != run_info) {
+		if (call->command->run != run_info && !session->target)
 			session_warn(session, call->sink);
-		}
 	}
-	call->graph = session->graph;
-	if (call->command->needs_graph && !call->graph) {
-		return fail(call->err, HD_ERR_ARGUMENT, 0,
-			    "nothing is open: open a heap dump file first (open FILE)");
+	if (session_is_open(session))
+		return HD_OK;
+	return fail(call->err, HD_ERR_ARGUMENT, 0,
+		    "nothing is open: open a heap dump file or a core first (open FILE)");
+}
+
+/* Get at what the command is about. */
+static enum hd_status provide(struct call *call)
+{
+	struct hd_session *session = call->session;
+	const enum needs needs = call->command->needs;
+	if (needs == NEEDS_NOTHING)
+		return HD_OK;
+	TRY(ensure_open(call));
+	if (needs == NEEDS_OPEN)
+		return HD_OK;
+	bool is_target = session->target;
+	if (needs == NEEDS_HEAP && !is_target) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "%s is about a core or a process; a heap dump file has objects and "
+			    "references alone",
+			    call->command->name);
 	}
-	return call->command->run(call);
+	if (needs == NEEDS_ROOTS && is_target) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "%s needs roots, which are not read from cores and processes yet",
+			    call->command->name);
+	}
+	if (needs == NEEDS_HEAP || (needs == NEEDS_EITHER && is_target))
+		return session_heap(session, &call->job, &call->heap, call->err);
+	return session_graph(session, &call->job, &call->graph, call->err);
+}
+
+static enum hd_status run_parsed(struct call *call)
+{
+	session_job(&call->settings, call->sink, &call->job);
+	mapped_files_guard_begin();
+	enum hd_status status = provide(call);
+	if (status == HD_OK)
+		status = call->command->run(call);
+	/* open tells the number itself, info all of them. */
+	const struct command *command = call->command;
+	if (call->session->target && command->run != run_open && command->run != run_info)
+		session_warn(call->session, call->sink);
+	if (mapped_files_shrunk()) {
+		status = fail(call->err, HD_ERR_OS, 0,
+			      "%s shrank while it was open: its end reads as zeros, so this answer "
+			      "is wrong; open a copy that nothing changes",
+			      call->session->path ? call->session->path : "a file");
+	}
+	mapped_files_guard_end();
+	return status;
 }
 
 /* What has become of the command once its answer is with the sink. */
@@ -157,11 +208,11 @@ static enum hd_status not_found(const struct call *call, uint64_t id, uint32_t n
 {
 	const struct hd_graph *graph = call->graph;
 	struct text text = { 0 };
-	uint32_t above = id_index_lower_bound(&graph->index, graph->ids, id);
+	uint32_t above = graph_lower_bound(graph, id);
 	if (above > 0)
-		text_printf(&text, "%" PRIx64, graph->ids[above - 1]);
+		text_printf(&text, "%" PRIx64, graph_id(graph, above - 1));
 	if (above < graph->object_count)
-		text_printf(&text, "%s%" PRIx64, above > 0 ? ", " : "", graph->ids[above]);
+		text_printf(&text, "%s%" PRIx64, above > 0 ? ", " : "", graph_id(graph, above));
 	struct text mentions = { 0 };
 	if (node != HD_NONE) {
 		uint64_t references = 0, roots = 0;

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/session.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <heapdump/debugger.h>
+
+#include "heap/heap.h"
+#include "snapshot/snapshot.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -21,6 +26,7 @@ void hd_session_destroy(struct hd_session *session)
 	if (!session)
 		return;
 	hd_session_close(session);
+	mem_free(session->sysroot);
 	mem_free(session);
 }
 
@@ -29,9 +35,15 @@ void hd_session_close(struct hd_session *session)
 	reach_deinit(&session->live);
 	dominators_deinit(&session->dominators);
 	graph_destroy(session->graph);
+	heap_destroy(session->heap);
+	clr_destroy(session->clr);
+	target_destroy(session->target);
 	mem_free(session->path);
 	mem_free(session->deferred);
 	session->graph = NULL;
+	session->heap = NULL;
+	session->clr = NULL;
+	session->target = NULL;
 	session->path = NULL;
 	session->deferred = NULL;
 	session->format = NULL;
@@ -82,42 +94,169 @@ void session_job(const struct settings *settings, const struct hd_sink *sink, st
 	job->arg = sink->arg;
 }
 
-enum hd_status session_open(struct hd_session *session, const char *path, bool lenient,
-			    struct job *job, struct hd_error *err)
+/* A process id, where no file has that name. */
+static bool is_process(const char *path, int *ret)
 {
-	const struct format_options options = { .lenient = lenient };
+	size_t digits = strspn(path, "0123456789");
+	uint64_t number = 0;
+	if (!digits || path[digits] || access(path, F_OK) == 0)
+		return false;
+	if (!parse_number(path, &number) || number > INT_MAX)
+		return false;
+	*ret = (int)number;
+	return true;
+}
+
+static struct target_options target_options(const struct settings *settings, const struct job *job)
+{
+	static const char *const backends[] = { NULL, "file", "process", "debugger" };
+	return (struct target_options){
+		.sysroot = settings->sysroot,
+		.no_files = settings->no_files,
+		.max_mem = job->max_mem,
+		.backend = backends[settings->backend],
+	};
+}
+
+/* Put what was opened in place of what is open; @p path is owned from now on. */
+static void replace(struct hd_session *session, char *path, struct hd_graph *graph,
+		    const struct format *format, struct target *target)
+{
+	hd_session_close(session);
+	session->path = path;
+	session->graph = graph;
+	session->format = format;
+	session->target = target;
+	session->warned = 0;
+}
+
+enum hd_status session_open(struct hd_session *session, const char *path,
+			    const struct settings *settings, struct job *job, struct hd_error *err)
+{
+	const struct format_options options = { .lenient = settings->lenient };
+	const struct target_options target_with = target_options(settings, job);
 	char *copy = mem_strndup(path, strlen(path));
 	if (!copy)
 		return fail_nomem(err);
 	struct hd_graph *graph = NULL;
 	const struct format *format = NULL;
-	enum hd_status status = format_open(path, &options, job, &graph, &format, err);
+	struct target *target = NULL;
+	int pid = 0;
+	enum hd_status status;
+	if (is_process(path, &pid)) {
+		status = target_open_process(pid, &target_with, job, &target, err);
+	} else if (target_is_core(path)) {
+		status = target_open_core(path, &target_with, job, &target, err);
+	} else {
+		status = format_open(path, &options, job, &graph, &format, err);
+	}
 	job_end(job);
 	if (status != HD_OK) {
 		mem_free(copy);
 		return status;
 	}
-	hd_session_close(session);
-	session->path = copy;
-	session->graph = graph;
-	session->format = format;
+	replace(session, copy, graph, format, target);
 	return HD_OK;
 }
 
-void session_warn(const struct hd_session *session, const struct hd_sink *sink)
+bool session_is_open(const struct hd_session *session)
 {
-	size_t count = session->graph->finding_count;
-	if (!count || !sink || !sink->warn)
-		return;
+	return session->graph || session->target;
+}
+
+enum hd_status session_heap(struct hd_session *session, struct job *job, struct heap **ret,
+			    struct hd_error *err)
+{
+	if (!session->clr)
+		TRY(clr_open(session->target, job, &session->clr, err));
+	if (!session->heap)
+		TRY(heap_open(session->clr, &session->heap, err));
+	*ret = session->heap;
+	return HD_OK;
+}
+
+enum hd_status session_graph(struct hd_session *session, struct job *job, struct hd_graph **ret,
+			     struct hd_error *err)
+{
+	if (!session->graph) {
+		struct heap *heap;
+		TRY(session_heap(session, job, &heap, err));
+		TRY(snapshot_create(heap, job, &session->graph, err));
+	}
+	*ret = session->graph;
+	return HD_OK;
+}
+
+enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_debugger *debugger,
+				   const struct hd_sink *sink, struct hd_error *err)
+{
+	if (debugger->struct_size != sizeof(*debugger)) {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "the plug-in was built for another version of the library than %s",
+			    hd_version());
+	}
+	struct job job;
+	session_job(&session->settings, sink, &job);
+	const struct target_options options = target_options(&session->settings, &job);
+	struct text path = { 0 };
+	if (debugger->core) {
+		text_puts(&path, debugger->core);
+	} else {
+		text_printf(&path, "process %d", (int)debugger->pid);
+	}
+	struct target *target = NULL;
+	enum hd_status status =
+		path.failed ? fail_nomem(err)
+			    : target_open_debugger(debugger, &options, &job, &target, err);
+	job_end(&job);
+	if (status != HD_OK) {
+		text_deinit(&path);
+		return status;
+	}
+	replace(session, path.bytes, NULL, NULL, target);
+	return HD_OK;
+}
+
+static void warn_of(struct hd_session *session, const struct hd_sink *sink, size_t count,
+		    const struct text *kinds)
+{
 	struct text text = { 0 };
 	text_escape(&text, session->path, strlen(session->path));
-	text_printf(&text, ": %zu finding%s (", count, count == 1 ? "" : "s");
-	for (size_t i = 0; i < count; i++)
-		text_printf(&text, "%s%s", i ? ", " : "", session->graph->findings[i].kind);
-	text_puts(&text, "): the command info says more");
+	text_printf(&text, ": %zu finding%s (%s): the command info says more", count,
+		    count == 1 ? "" : "s", kinds->bytes ? kinds->bytes : "");
 	if (text.bytes)
 		sink->warn(sink->arg, text.bytes);
 	text_deinit(&text);
+}
+
+void session_warn(struct hd_session *session, const struct hd_sink *sink)
+{
+	size_t count = 0;
+	struct text kinds = { 0 };
+	if (!sink || !sink->warn)
+		return;
+	if (session->target) {
+		target_add_file_findings(session->target);
+		const struct findings *findings = &session->target->findings;
+		for (size_t i = session->warned; i < findings->count; i++) {
+			const char *kind = findings->rows[i].kind;
+			/* That one costs nothing. */
+			if (strcmp(kind, "no-descriptor") == 0)
+				continue;
+			count++;
+			if (!kinds.bytes || !strstr(kinds.bytes, kind))
+				text_printf(&kinds, "%s%s", kinds.size ? ", " : "", kind);
+		}
+		session->warned = findings->count;
+	} else if (session->format) {
+		count = session->graph->finding_count;
+		for (size_t i = 0; i < count; i++)
+			text_printf(&kinds, "%s%s", i ? ", " : "",
+				    session->graph->findings[i].kind);
+	}
+	if (count)
+		warn_of(session, sink, count, &kinds);
+	text_deinit(&kinds);
 }
 
 enum hd_status hd_session_open(struct hd_session *session, const char *path, int lenient,
@@ -127,7 +266,9 @@ enum hd_status hd_session_open(struct hd_session *session, const char *path, int
 		return fail(err, HD_ERR_ARGUMENT, 0, "no path to open");
 	struct job job;
 	session_job(&session->settings, sink, &job);
-	TRY(session_open(session, path, lenient != 0, &job, err));
+	struct settings settings = session->settings;
+	settings.lenient = lenient != 0;
+	TRY(session_open(session, path, &settings, &job, err));
 	session_warn(session, sink);
 	return HD_OK;
 }

@@ -8,10 +8,22 @@
 #include "graph/dominators.h"
 #include "query/reach.h"
 
+struct clr;
+struct heap;
+struct target;
+
 enum color_setting {
 	COLOR_AUTO,
 	COLOR_ON,
 	COLOR_OFF
+};
+
+/** Names of the setting "backend": see hd_session_debugger(). */
+enum backend_setting {
+	BACKEND_AUTO,
+	BACKEND_FILE,
+	BACKEND_PROCESS,
+	BACKEND_DEBUGGER
 };
 
 /** What a front end sets, and what one command may override. */
@@ -20,6 +32,9 @@ struct settings {
 	unsigned int workers; /**< 0 = the processors online */
 	uint32_t width;       /**< 0 = never cut */
 	enum color_setting color;
+	const char *sysroot; /**< borrowed; NULL: files stand where the target says */
+	bool no_files;       /**< read no module files */
+	enum backend_setting backend;
 	bool lenient;
 };
 
@@ -27,9 +42,16 @@ struct settings {
 struct hd_session {
 	struct settings settings;
 	char *path;     /**< NULL: nothing is open */
-	char *deferred; /**< to open when a command needs a graph; or NULL */
+	char *deferred; /**< to open when a command needs it; or NULL */
+	char *sysroot;  /**< storage of settings.sysroot */
+	/* a dump file: both; a target: its snapshot, once a command needed it */
 	const struct format *format;
 	struct hd_graph *graph;
+	/* a core or a process; the last two from the first command that needs them */
+	struct target *target;
+	struct clr *clr;
+	struct heap *heap;
+	size_t warned; /**< findings of the target that session_warn() has told */
 	/* caches, made by the first command that needs them */
 	struct reach live;            /**< bitmap is NULL until then */
 	struct dominators dominators; /**< idom is NULL until then */
@@ -42,12 +64,35 @@ HD_NODISCARD enum hd_status settings_set(struct settings *settings, const char *
 /** Make @p job one that listens to @p sink (may be NULL) under @p settings. */
 void session_job(const struct settings *settings, const struct hd_sink *sink, struct job *job);
 
-/** Open in place of what is open; on failure that stays. */
-HD_NODISCARD enum hd_status session_open(struct hd_session *session, const char *path, bool lenient,
-					 struct job *job, struct hd_error *err);
+/**
+ * Open @p path, a dump file, a core or the id of a process, in place of what is open; on failure
+ * that stays.
+ */
+HD_NODISCARD enum hd_status session_open(struct hd_session *session, const char *path,
+					 const struct settings *settings, struct job *job,
+					 struct hd_error *err);
 
-/** Say that answers about the open file may be incomplete, if it has findings. */
-void session_warn(const struct hd_session *session, const struct hd_sink *sink);
+/**
+ * Say that answers about what is open may be incomplete, if it has findings; those of a target once
+ * each, for they come as commands look.
+ */
+void session_warn(struct hd_session *session, const struct hd_sink *sink);
+
+/** Is something open? */
+bool session_is_open(const struct hd_session *session);
+
+/**
+ * The heap of the open target; finds the runtime the first time.
+ *
+ * @retval HD_OK
+ * @retval others as clr_open() and heap_open()
+ */
+HD_NODISCARD enum hd_status session_heap(struct hd_session *session, struct job *job,
+					 struct heap **ret, struct hd_error *err);
+
+/** The graph of what is open: of a target, its snapshot, made the first time. */
+HD_NODISCARD enum hd_status session_graph(struct hd_session *session, struct job *job,
+					  struct hd_graph **ret, struct hd_error *err);
 
 /** What is alive; borrowed from the session. */
 HD_NODISCARD enum hd_status session_live(struct hd_session *session, struct job *job,

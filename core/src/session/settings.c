@@ -2,8 +2,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "session/session.h"
+#include "util/alloc.h"
 #include "util/text.h"
 
 static const struct {
@@ -14,6 +16,9 @@ static const struct {
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
 	{ "width", "cut lines of text behind this column (0 = never)" },
 	{ "color", "colours in text: auto, on or off" },
+	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
+	{ "files", "read module files beside a core for what it lacks: on or off" },
+	{ "backend", "how a debugger's memory is read: auto, file, process or debugger" },
 };
 
 static const char *const colors[] = {
@@ -31,28 +36,58 @@ const char *hd_setting_name(size_t index, const char **ret_help)
 	return table[index].name;
 }
 
+static const char *const backends[] = {
+	[BACKEND_AUTO] = "auto",
+	[BACKEND_FILE] = "file",
+	[BACKEND_PROCESS] = "process",
+	[BACKEND_DEBUGGER] = "debugger",
+};
+
+static const char *const switches[] = { "on", "off" };
+
 static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
 	return fail(err, HD_ERR_ARGUMENT, 0,
-		    "no setting \"%.40s\": there are max-mem, workers, width, color", name);
+		    "no setting \"%.40s\": there are max-mem, workers, width, color, sysroot, "
+		    "files, backend",
+		    name);
 }
 
-static enum hd_status set_color(struct settings *settings, const char *value, struct hd_error *err)
+/* Index of @p value among @p choices. */
+static enum hd_status choose(const char *name, const char *const *choices, size_t count,
+			     const char *value, unsigned int *ret, struct hd_error *err)
 {
-	for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
-		if (strcmp(colors[i], value) == 0) {
-			settings->color = (enum color_setting)i;
+	char list[128];
+	size_t used = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		if (strcmp(choices[i], value) == 0) {
+			*ret = i;
 			return HD_OK;
 		}
+		const char *before = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", before,
+					 choices[i]);
 	}
-	return fail(err, HD_ERR_ARGUMENT, 0, "color is auto, on or off, not \"%.40s\"", value);
+	return fail(err, HD_ERR_ARGUMENT, 0, "%s is %s, not \"%.40s\"", name, list, value);
 }
 
-enum hd_status settings_set(struct settings *settings, const char *name, const char *value,
-			    struct hd_error *err)
+#define CHOOSE(name, choices, value, ret, err) \
+	choose(name, choices, sizeof(choices) / sizeof((choices)[0]), value, ret, err)
+
+static enum hd_status set_sysroot(struct settings *settings, const char *value,
+				  struct hd_error *err)
 {
-	if (strcmp(name, "color") == 0)
-		return set_color(settings, value, err);
+	struct stat stat_buf;
+	if (*value && (stat(value, &stat_buf) != 0 || !S_ISDIR(stat_buf.st_mode)))
+		return fail(err, HD_ERR_ARGUMENT, 0, "sysroot is a folder: \"%.200s\" is none",
+			    value);
+	settings->sysroot = *value ? value : NULL;
+	return HD_OK;
+}
+
+static enum hd_status set_number(struct settings *settings, const char *name, const char *value,
+				 struct hd_error *err)
+{
 	uint64_t number = 0;
 	bool parsed = parse_number(value, &number);
 	if (strcmp(name, "max-mem") == 0) {
@@ -83,12 +118,48 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 	return no_setting(name, err);
 }
 
+enum hd_status settings_set(struct settings *settings, const char *name, const char *value,
+			    struct hd_error *err)
+{
+	unsigned int chosen = 0;
+	if (strcmp(name, "color") == 0) {
+		TRY(CHOOSE(name, colors, value, &chosen, err));
+		settings->color = (enum color_setting)chosen;
+		return HD_OK;
+	}
+	if (strcmp(name, "backend") == 0) {
+		TRY(CHOOSE(name, backends, value, &chosen, err));
+		settings->backend = (enum backend_setting)chosen;
+		return HD_OK;
+	}
+	if (strcmp(name, "files") == 0) {
+		TRY(CHOOSE(name, switches, value, &chosen, err));
+		settings->no_files = chosen != 0;
+		return HD_OK;
+	}
+	if (strcmp(name, "sysroot") == 0)
+		return set_sysroot(settings, value, err);
+	return set_number(settings, name, value, err);
+}
+
 enum hd_status hd_session_set(struct hd_session *session, const char *name, const char *value,
 			      struct hd_error *err)
 {
 	if (!name || !value)
 		return fail(err, HD_ERR_ARGUMENT, 0, "a setting needs a name and a value");
-	return settings_set(&session->settings, name, value, err);
+	if (strcmp(name, "sysroot") != 0)
+		return settings_set(&session->settings, name, value, err);
+	char *copy = mem_strndup(value, strlen(value));
+	if (!copy)
+		return fail_nomem(err);
+	enum hd_status status = settings_set(&session->settings, name, copy, err);
+	if (status != HD_OK) {
+		mem_free(copy);
+		return status;
+	}
+	mem_free(session->sysroot);
+	session->sysroot = copy;
+	return HD_OK;
 }
 
 enum hd_status hd_session_get(const struct hd_session *session, const char *name, char *buf,
@@ -104,6 +175,12 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 		used = snprintf(buf, size, "%" PRIu32, settings->width);
 	} else if (strcmp(name, "color") == 0) {
 		used = snprintf(buf, size, "%s", colors[settings->color]);
+	} else if (strcmp(name, "sysroot") == 0) {
+		used = snprintf(buf, size, "%s", settings->sysroot ? settings->sysroot : "");
+	} else if (strcmp(name, "files") == 0) {
+		used = snprintf(buf, size, "%s", switches[settings->no_files]);
+	} else if (strcmp(name, "backend") == 0) {
+		used = snprintf(buf, size, "%s", backends[settings->backend]);
 	} else {
 		return no_setting(name, err);
 	}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "command/object.h"
+#include "util/alloc.h"
+
+enum {
+	OPT_NESTED
+};
+
+const struct option printexception_options[] = {
+	[OPT_NESTED] = { "nested", VALUE_NONE, NULL, "also the inner exceptions, all of them",
+			 NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* Inner exceptions that are followed, and frames that are shown of each. */
+#define NESTED_MAX 1000u
+#define FRAMES_MAX 10000u
+
+static void put_type(struct out *out, struct clr *clr, const struct type *type)
+{
+	size_t size;
+	const char *name = type_name(clr, type, &size);
+	out_type(out, name, size, type->method_table);
+}
+
+static void put_text(struct out *out, const char *label, const char *string)
+{
+	out_puts(out, label);
+	if (string)
+		text_escape(&out->text, string, strlen(string));
+	out_puts(out, string ? "\n" : "<none>\n");
+}
+
+static enum hd_status write_frames(struct call *call, const struct exception_info *info)
+{
+	struct exception_frame frame;
+	char name[512];
+	if (call->as_json)
+		json_array(&call->json, "stack");
+	for (uint32_t i = 0; i < FRAMES_MAX && exception_frame_at(call->heap, info, i, &frame);
+	     i++) {
+		uint32_t token;
+		bool known =
+			frame.method_desc && clr_method_name(call->heap->clr, frame.method_desc,
+							     name, sizeof(name), &token);
+		if (call->as_json) {
+			json_object(&call->json, NULL);
+			json_address(&call->json, "sp", frame.sp);
+			json_address(&call->json, "ip", frame.ip);
+			json_string(&call->json, "method", known ? name : NULL);
+			json_end(&call->json);
+		} else {
+			if (!i) {
+				out_puts(&call->out, "StackTrace (generated):\n"
+						     "    SP               IP               "
+						     "Function\n");
+			}
+			out_printf(&call->out, "    %016" PRIX64 " %016" PRIX64 " ", frame.sp,
+				   frame.ip);
+			text_escape(&call->out.text, known ? name : "<unknown>",
+				    known ? strlen(name) : strlen("<unknown>"));
+			out_puts(&call->out, "\n");
+		}
+		TRY(call_check(call));
+	}
+	if (call->as_json)
+		json_end(&call->json);
+	return HD_OK;
+}
+
+static void inner_text(struct call *call, const struct exception_info *info)
+{
+	struct out *out = &call->out;
+	struct window window = { .memory = call->heap->memory };
+	struct object inner;
+	out_puts(out, "InnerException:   ");
+	if (!info->inner) {
+		out_puts(out, "<none>\n");
+	} else if (object_read(call->heap, &window, info->inner, &inner)) {
+		put_type(out, call->heap->clr, inner.type);
+		out_printf(out, ", Use printexception %016" PRIX64 " to see more.\n", info->inner);
+	} else {
+		out_printf(out, "%016" PRIx64 ", which is no object\n", info->inner);
+	}
+	window_deinit(&window);
+}
+
+static enum hd_status write_exception(struct call *call, const struct object *object,
+				      const struct exception_info *info)
+{
+	if (call->as_json) {
+		struct json *json = &call->json;
+		json_address(json, "address", object->address);
+		json_address(json, "mt", object->type->method_table);
+		json_string(json, "type", type_name(call->heap->clr, object->type, NULL));
+		json_string(json, "message", info->message);
+		json_signed(json, "hresult", info->hresult);
+		json_address(json, "inner", info->inner);
+		json_string(json, "stack_trace", info->stack_trace);
+		return write_frames(call, info);
+	}
+	struct out *out = &call->out;
+	out_printf(out, "Exception object: %016" PRIx64 "\nException type:   ", object->address);
+	put_type(out, call->heap->clr, object->type);
+	put_text(out, "\nMessage:          ", info->message);
+	inner_text(call, info);
+	TRY(write_frames(call, info));
+	put_text(out, "\nStackTraceString: ", info->stack_trace);
+	out_printf(out, "HResult: %08" PRIx32 "\n", (uint32_t)info->hresult);
+	return HD_OK;
+}
+
+/* The chain of inner exceptions behind the first; a longer one, or a ring, ends with a note. */
+static enum hd_status write_nested(struct call *call, uint64_t inner)
+{
+	struct window window = { .memory = call->heap->memory };
+	struct object object;
+	struct exception_info info;
+	enum hd_status status = HD_OK;
+	unsigned int count = 0;
+	while (status == HD_OK && inner && count < NESTED_MAX &&
+	       object_read(call->heap, &window, inner, &object) &&
+	       exception_read(call->heap, &object, &info)) {
+		if (call->as_json) {
+			json_object(&call->json, NULL);
+		} else {
+			out_puts(&call->out, "\nNested exception "
+					     "-------------------------------------------------\n");
+		}
+		status = write_exception(call, &object, &info);
+		if (call->as_json && status == HD_OK)
+			json_end(&call->json);
+		inner = info.inner;
+		exception_info_deinit(&info);
+		count++;
+	}
+	if (count == NESTED_MAX && !call->as_json)
+		out_printf(&call->out, "(the first %u)\n", NESTED_MAX);
+	window_deinit(&window);
+	return status;
+}
+
+static enum hd_status no_exception(struct call *call, const struct object *object)
+{
+	struct clr *clr = call->heap->clr;
+	if (type_is_exception(clr, object->type)) {
+		return fail(call->err, HD_ERR_FAULT, object->address,
+			    "the fields of exception %" PRIx64 " cannot be read or have no names "
+			    "here: info says what is missing, dumpobj shows what there is",
+			    object->address);
+	}
+	struct text text = { 0 };
+	const char *name = type_name(clr, object->type, NULL);
+	text_escape(&text, name, strnlen(name, 120));
+	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
+				     "object %" PRIx64 " is no exception but a %s: try dumpobj",
+				     object->address, text.bytes ? text.bytes : "?");
+	text_deinit(&text);
+	return status;
+}
+
+enum hd_status run_printexception(struct call *call)
+{
+	struct object object;
+	struct exception_info info;
+	if (!call->words[0].given) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "which exception a thread has thrown last is not read yet: give an "
+			    "address (dumpheap -type Exception lists them)");
+	}
+	TRY(call_heap_object(call, call->words[0].number, &object));
+	if (!exception_read(call->heap, &object, &info))
+		return no_exception(call, &object);
+	enum hd_status status = write_exception(call, &object, &info);
+	uint64_t inner = info.inner;
+	exception_info_deinit(&info);
+	if (status != HD_OK || !call->options[OPT_NESTED].given)
+		return status;
+	if (call->as_json)
+		json_array(&call->json, "nested");
+	status = write_nested(call, inner);
+	if (call->as_json && status == HD_OK)
+		json_end(&call->json);
+	return status;
+}

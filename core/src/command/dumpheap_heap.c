@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* dumpheap on the heap of a core or a process: streams, and makes no graph. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/dumpheap.h"
+#include "command/strings.h"
+#include "query/filter.h"
+#include "report/statistics.h"
+#include "util/alloc.h"
+
+/* Free blocks from this size on are listed as fragmentation; SOS's limit. */
+#define FRAGMENT_MIN ((uint64_t)512 << 10)
+/* So many of them are listed. */
+#define FRAGMENTS_MAX 1000u
+
+struct fragment {
+	uint64_t address, size, next;
+	const struct type *next_type;
+};
+
+/* Objects and bytes of one type. */
+struct count {
+	uint64_t count, size;
+};
+
+/* What one worker, or the one pass that lists, has met. */
+struct tally {
+	struct call *call;
+	const struct heap_range *range;
+	uint64_t min, max, mt; /* max 0: none */
+	struct count *counts;  /* by type index */
+	size_t capacity;
+	struct gaps gaps;
+	struct fragment *fragments;
+	size_t fragment_count, fragment_capacity;
+	uint64_t free_at, free_size; /* the Free block just met, if it is a large one */
+	bool nomem;
+};
+
+static bool grow_counts(struct tally *tally, size_t index)
+{
+	size_t capacity = tally->capacity ? tally->capacity : 256;
+	while (capacity <= index)
+		capacity *= 2;
+	struct count *counts = mem_calloc(capacity, sizeof(*counts));
+	if (!counts)
+		return false;
+	if (tally->capacity)
+		memcpy(counts, tally->counts, tally->capacity * sizeof(*counts));
+	mem_free(tally->counts);
+	tally->counts = counts;
+	tally->capacity = capacity;
+	return true;
+}
+
+static inline bool tally_add(struct tally *tally, const struct object *object)
+{
+	size_t index = object->type->index;
+	if (index >= tally->capacity && !grow_counts(tally, index))
+		return false;
+	tally->counts[index].count++;
+	tally->counts[index].size += object->size;
+	return true;
+}
+
+static void tally_deinit(struct tally *tally)
+{
+	mem_free(tally->counts);
+	mem_free(tally->fragments);
+}
+
+/* Remember large Free blocks of the small object heap, and what follows them. */
+static void follow_free(struct tally *tally, const struct walker *walker)
+{
+	const struct object *object = &walker->object;
+	if (tally->free_at && tally->fragment_count < FRAGMENTS_MAX) {
+		if (tally->fragment_count == tally->fragment_capacity &&
+		    !pages_grow((void **)&tally->fragments, &tally->fragment_capacity,
+				sizeof(*tally->fragments))) {
+			tally->nomem = true;
+			return;
+		}
+		tally->fragments[tally->fragment_count++] =
+			(struct fragment){ tally->free_at, tally->free_size, object->address,
+					   object->type };
+	}
+	bool large = object->type->is_free && object->size >= FRAGMENT_MIN &&
+		     (walker->segment->generation <= GENERATION_2 ||
+		      walker->segment->generation == GENERATION_EPHEMERAL);
+	tally->free_at = large ? object->address : 0;
+	tally->free_size = object->size;
+}
+
+/* Does the object pass all but -type? */
+static inline bool passes(const struct tally *tally, const struct walker *walker)
+{
+	const struct object *object = &walker->object;
+	if (object->size < tally->min || (tally->max && object->size > tally->max))
+		return false;
+	if (tally->mt && object->type->method_table != tally->mt)
+		return false;
+	return tally->range->is_whole ||
+	       heap_range_has(tally->range, walker->segment, object->address);
+}
+
+static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct tally *tally = arg;
+	heap_range_walk(tally->range, walker, walker->segment);
+	tally->free_at = 0;
+	for (;;) {
+		enum walk_result result = walker_next(walker);
+		if (result == WALK_END)
+			return HD_OK;
+		if (result == WALK_DAMAGE) {
+			gaps_add(&tally->gaps, walker->heap, &walker->damage);
+			tally->free_at = 0;
+			continue;
+		}
+		if (tally->free_at || walker->object.size >= FRAGMENT_MIN)
+			follow_free(tally, walker);
+		if (passes(tally, walker) && !tally_add(tally, &walker->object))
+			return fail_nomem(err);
+	}
+}
+
+/* Add the tallies of all workers up in the first. */
+static bool merge(struct tally *tallies, unsigned int count)
+{
+	struct tally *sum = &tallies[0];
+	for (unsigned int i = 1; i < count; i++) {
+		struct tally *other = &tallies[i];
+		if (other->capacity > sum->capacity && !grow_counts(sum, other->capacity - 1))
+			return false;
+		for (size_t j = 0; j < other->capacity; j++) {
+			sum->counts[j].count += other->counts[j].count;
+			sum->counts[j].size += other->counts[j].size;
+		}
+		gaps_merge(&sum->gaps, &other->gaps);
+		for (size_t j = 0; j < other->fragment_count; j++) {
+			if (sum->fragment_count == sum->fragment_capacity &&
+			    !pages_grow((void **)&sum->fragments, &sum->fragment_capacity,
+					sizeof(*sum->fragments)))
+				return false;
+			sum->fragments[sum->fragment_count++] = other->fragments[j];
+		}
+	}
+	return true;
+}
+
+/* Rows of the statistics out of counts by type; those whose name does not hold @p part go. */
+static enum hd_status make_statistics(struct call *call, const struct tally *tally,
+				      const char *part, struct statistics *ret)
+{
+	struct clr *clr = call->heap->clr;
+	size_t count = type_count(clr) < tally->capacity ? type_count(clr) : tally->capacity;
+	TRY(statistics_init(ret, count, call->err));
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!tally->counts[i].count)
+			continue;
+		const struct type *type = type_at(clr, i);
+		size_t size;
+		const char *name = type_name(clr, type, &size);
+		if (part && !name_matches(name, size, part))
+			continue;
+		ret->rows[kept++] = (struct type_count){ .id = type->method_table,
+							 .name = name,
+							 .name_size = (uint32_t)size,
+							 .type = (uint32_t)i,
+							 .count = tally->counts[i].count,
+							 .size = tally->counts[i].size };
+		ret->count += tally->counts[i].count;
+		ret->size += tally->counts[i].size;
+	}
+	ret->row_count = kept;
+	return HD_OK;
+}
+
+static int compare_fragments(const void *a, const void *b)
+{
+	const struct fragment *x = a, *y = b;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void write_fragments(struct call *call, struct tally *tally)
+{
+	if (!tally->fragment_count)
+		return;
+	struct clr *clr = call->heap->clr;
+	qsort(tally->fragments, tally->fragment_count, sizeof(*tally->fragments),
+	      compare_fragments);
+	if (call->as_json) {
+		json_array(&call->json, "fragments");
+	} else {
+		out_puts(&call->out, "\nFragmented blocks larger than 0.5 MB:\n");
+		out_styled(&call->out, STYLE_HEAD, "%16s %14s %16s Followed By", "Address", "Size",
+			   "Followed By");
+		out_puts(&call->out, "\n");
+	}
+	for (size_t i = 0; i < tally->fragment_count && !call->out.stopped; i++) {
+		const struct fragment *row = &tally->fragments[i];
+		size_t size;
+		const char *name = type_name(clr, row->next_type, &size);
+		char number[27];
+		if (call->as_json) {
+			json_object(&call->json, NULL);
+			json_address(&call->json, "address", row->address);
+			json_number(&call->json, "size", row->size);
+			json_address(&call->json, "next", row->next);
+			json_text(&call->json, "next_type", name, size);
+			json_end(&call->json);
+			continue;
+		}
+		out_printf(&call->out, "%16" PRIx64 " %14s %16" PRIx64 " ", row->address,
+			   format_thousands(row->size, number), row->next);
+		out_type(&call->out, name, size, row->next_type->method_table);
+		out_puts(&call->out, "\n");
+	}
+	if (call->as_json)
+		json_end(&call->json);
+}
+
+/* The table at the end, and what is wrong with the answer. */
+static enum hd_status write_statistics(struct call *call, struct tally *tally, const char *part,
+				       bool first)
+{
+	struct statistics statistics;
+	TRY(make_statistics(call, tally, part, &statistics));
+	statistics_sort(&statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
+	if (call->as_json) {
+		statistics_json(&statistics, &call->json);
+	} else {
+		out_puts(&call->out, first ? "Statistics:\n" : "\nStatistics:\n");
+		statistics_text(&statistics, &call->out);
+	}
+	statistics_deinit(&statistics);
+	bool filtered = part || tally->mt || tally->min || tally->max;
+	if (!filtered)
+		write_fragments(call, tally);
+	return HD_OK;
+}
+
+static enum hd_status count_all(struct call *call, const struct tally *proto)
+{
+	unsigned int workers = job_workers(&call->job);
+	struct tally *tallies = mem_calloc(workers, sizeof(*tallies));
+	void **args = mem_calloc(workers, sizeof(void *));
+	if (!tallies || !args) {
+		mem_free(tallies);
+		mem_free(args);
+		return fail_nomem(call->err);
+	}
+	for (unsigned int i = 0; i < workers; i++) {
+		tallies[i] = *proto;
+		args[i] = &tallies[i];
+	}
+	enum hd_status status =
+		heap_walk(call->heap, proto->range->segments, proto->range->count, &call->job,
+			  "Scanning heap", count_segment, args, call->err);
+	job_end(&call->job);
+	if (status == HD_OK && !merge(tallies, workers))
+		status = fail_nomem(call->err);
+	if (status == HD_OK)
+		status = write_statistics(call, &tallies[0], call->options[DUMPHEAP_TYPE].text,
+					  true);
+	if (status == HD_OK)
+		gaps_report(call, &tallies[0].gaps);
+	for (unsigned int i = 0; i < workers; i++)
+		tally_deinit(&tallies[i]);
+	mem_free(tallies);
+	mem_free(args);
+	return status;
+}
+
+/* Which types pass -type, found out once each. */
+struct chooser {
+	struct clr *clr;
+	const char *part;
+	uint8_t *known; /* by type index: 0 not asked, 1 passes, 2 does not */
+	size_t capacity;
+};
+
+static bool choose(struct chooser *chooser, const struct type *type)
+{
+	if (!chooser->part)
+		return true;
+	if (type->index >= chooser->capacity) {
+		size_t capacity = (size_t)type->index + 256;
+		uint8_t *known = mem_realloc(chooser->known, capacity, 1);
+		if (!known)
+			return false;
+		memset(known + chooser->capacity, 0, capacity - chooser->capacity);
+		chooser->known = known;
+		chooser->capacity = capacity;
+	}
+	uint8_t *known = &chooser->known[type->index];
+	if (!*known) {
+		size_t size;
+		const char *name = type_name(chooser->clr, type, &size);
+		*known = name_matches(name, size, chooser->part) ? 1 : 2;
+	}
+	return *known == 1;
+}
+
+static void write_row(struct call *call, const struct walker *walker)
+{
+	const struct object *object = &walker->object;
+	char number[27];
+	if (call->as_json) {
+		struct json *json = &call->json;
+		size_t size;
+		const char *name = type_name(call->heap->clr, object->type, &size);
+		json_object(json, NULL);
+		json_address(json, "address", object->address);
+		json_address(json, "mt", object->type->method_table);
+		json_text(json, "type", name, size);
+		json_number(json, "size", object->size);
+		json_bool(json, "free", object->type->is_free);
+		json_string(
+			json, "generation",
+			generation_name(segment_generation_at(walker->segment, object->address)));
+		json_end(json);
+	} else if (call->options[DUMPHEAP_SHORT].given) {
+		out_printf(&call->out, "%012" PRIx64 "\n", object->address);
+	} else {
+		out_styled(&call->out, STYLE_ADDRESS, "%16" PRIx64, object->address);
+		out_printf(&call->out, " %16" PRIx64 " %14s %s\n", object->type->method_table,
+			   format_thousands(object->size, number),
+			   object->type->is_free ? "Free" : "");
+	}
+}
+
+/* An object whose header holds a thin lock; others are passed over. */
+static void write_thin_lock(struct call *call, const struct object *object)
+{
+	struct sync_info sync;
+	if (!clr_sync_info(call->heap->clr, object->address, &sync) || !sync.has_thin_lock)
+		return;
+	const struct clr_thread *owner = clr_thread_by_id(call->heap->clr, sync.lock_thread);
+	if (call->as_json) {
+		struct json *json = &call->json;
+		json_object(json, NULL);
+		json_address(json, "address", object->address);
+		json_number(json, "thread", sync.lock_thread);
+		json_address(json, "thread_address", owner ? owner->address : 0);
+		json_number(json, "os_id", owner ? owner->os_id : 0);
+		json_number(json, "recursion", sync.lock_recursion);
+		json_end(json);
+		return;
+	}
+	out_styled(&call->out, STYLE_ADDRESS, "%16" PRIx64, object->address);
+	if (owner) {
+		out_printf(&call->out, " %16" PRIx64 " %#18" PRIx64 " %14" PRIu32 "\n",
+			   owner->address, owner->os_id, sync.lock_recursion);
+	} else {
+		out_printf(&call->out, " %16s %18s %14" PRIu32 " (no thread has id %" PRIu32 ")\n",
+			   "?", "?", sync.lock_recursion, sync.lock_thread);
+	}
+}
+
+/* Seed 004's three lines, where a walk has met what is no object. */
+static void write_gap(struct call *call, const struct damage *damage)
+{
+	if (call->as_json || call->options[DUMPHEAP_SHORT].given)
+		return;
+	if (damage->kind != DAMAGE_BAD_METHOD_TABLE && damage->kind != DAMAGE_BAD_SIZE)
+		return;
+	struct out *out = &call->out;
+	if (call->heap->gc_in_progress) {
+		out_printf(out, "object %012" PRIx64 ": moved by a garbage collection\n",
+			   damage->address);
+		return;
+	}
+	out_printf(out, "object %012" PRIx64 ": does not have valid %s\n", damage->address,
+		   damage->kind == DAMAGE_BAD_SIZE ? "size" : "MT");
+	out_printf(out, "curr_object:      %012" PRIx64 "\n", damage->address);
+	if (damage->last_good.type)
+		out_printf(out, "Last good object: %012" PRIx64 "\n", damage->last_good.address);
+}
+
+static enum hd_status list_segment(struct call *call, struct tally *tally, struct walker *walker,
+				   struct chooser *chooser, uint64_t limit, uint64_t *listed)
+{
+	bool locks = call->options[DUMPHEAP_THINLOCK].given;
+	uint64_t since = 0, last = walker->next;
+	for (;;) {
+		enum walk_result result = walker_next(walker);
+		if (result == WALK_END)
+			return HD_OK;
+		if (++since % 1024 == 0) {
+			if (call->out.stopped || !job_step(&call->job, 0, walker->next - last))
+				return fail_cancelled(call->err);
+			last = walker->next;
+		}
+		if (result == WALK_DAMAGE) {
+			gaps_add(&tally->gaps, walker->heap, &walker->damage);
+			write_gap(call, &walker->damage);
+			tally->free_at = 0;
+			continue;
+		}
+		follow_free(tally, walker);
+		if (!passes(tally, walker) || !choose(chooser, walker->object.type))
+			continue;
+		if (!tally_add(tally, &walker->object))
+			return fail_nomem(call->err);
+		if (locks) {
+			/* The word before a Free block is a rest of what was there. */
+			if (!walker->object.type->is_free)
+				write_thin_lock(call, &walker->object);
+		} else if ((*listed)++ < limit) {
+			write_row(call, walker);
+		}
+	}
+}
+
+static void write_header(struct call *call)
+{
+	bool locks = call->options[DUMPHEAP_THINLOCK].given;
+	if (call->as_json) {
+		json_array(&call->json, locks ? "locks" : "objects");
+	} else if (locks) {
+		out_styled(&call->out, STYLE_HEAD, "%16s %16s %18s %14s", "Object", "Thread",
+			   "OSId", "Recursion");
+		out_puts(&call->out, "\n");
+	} else if (!call->options[DUMPHEAP_SHORT].given) {
+		object_row_header(&call->out);
+	}
+}
+
+static enum hd_status end_list(struct call *call, struct tally *tally, uint64_t listed,
+			       uint64_t limit)
+{
+	bool locks = call->options[DUMPHEAP_THINLOCK].given;
+	bool truncated = !locks && listed > limit;
+	char number[27];
+	if (call->as_json) {
+		json_end(&call->json);
+		if (truncated)
+			json_bool(&call->json, "truncated", true);
+	} else if (truncated && !call->options[DUMPHEAP_SHORT].given) {
+		out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
+			   format_thousands(limit, number));
+	}
+	gaps_report(call, &tally->gaps);
+	if (locks || (call->options[DUMPHEAP_SHORT].given && !call->as_json))
+		return HD_OK;
+	return write_statistics(call, tally, NULL, false);
+}
+
+static enum hd_status list_all(struct call *call, struct tally *tally)
+{
+	struct walker walker;
+	TRY(walker_init(&walker, call->heap, call->err));
+	struct chooser chooser = { .clr = call->heap->clr,
+				   .part = call->options[DUMPHEAP_TYPE].text };
+	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX), listed = 0;
+	job_begin(&call->job, "Scanning heap", heap_range_bytes(tally->range));
+	write_header(call);
+	enum hd_status status = HD_OK;
+	for (size_t i = 0; status == HD_OK && i < tally->range->count; i++) {
+		heap_range_walk(tally->range, &walker, tally->range->segments[i]);
+		tally->free_at = 0;
+		status = list_segment(call, tally, &walker, &chooser, limit, &listed);
+	}
+	job_end(&call->job);
+	walker_deinit(&walker);
+	if (status == HD_OK)
+		status = end_list(call, tally, listed, limit);
+	mem_free(chooser.known);
+	return status;
+}
+
+enum hd_status run_dumpheap_heap(struct call *call)
+{
+	const struct value *options = call->options;
+	if (options[DUMPHEAP_LIVE].given || options[DUMPHEAP_DEAD].given) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "-live and -dead need roots, which are not read from cores and "
+			    "processes yet");
+	}
+	if (options[DUMPHEAP_MAX].given && !options[DUMPHEAP_MAX].number)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-max is at least 1");
+	struct heap_range range;
+	TRY(heap_range_init(&range, call, &options[DUMPHEAP_HEAP], &options[DUMPHEAP_SEGMENT],
+			    &options[DUMPHEAP_GEN], &call->words[0], &call->words[1]));
+	struct tally tally = {
+		.call = call,
+		.range = &range,
+		.min = options[DUMPHEAP_MIN].number,
+		.max = options[DUMPHEAP_MAX].number,
+		.mt = options[DUMPHEAP_MT].number,
+	};
+	enum hd_status status;
+	if (options[DUMPHEAP_STRINGS].given) {
+		status = strings_write(call, &range);
+	} else if (options[DUMPHEAP_STAT].given && !options[DUMPHEAP_THINLOCK].given) {
+		status = count_all(call, &tally);
+	} else {
+		status = list_all(call, &tally);
+		tally_deinit(&tally);
+	}
+	heap_range_deinit(&range);
+	return status;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* info about a core or a process: what it is, what can be read of it, what is missing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clr/module.h"
+#include "command/heap_range.h"
+#include "command/info.h"
+#include "util/alloc.h"
+
+/* See job_workers(). */
+#define WORKERS_MAX 64u
+
+/* Totals of a walk of the whole heap. */
+struct totals {
+	uint64_t objects, bytes, free_count, free_size;
+	struct gaps gaps;
+	uint8_t *seen; /**< by type index: objects of it were met */
+	size_t seen_capacity;
+	uint64_t types;
+};
+
+static bool see_type(struct totals *totals, size_t index)
+{
+	if (index >= totals->seen_capacity) {
+		size_t capacity = index + 256;
+		uint8_t *seen = mem_realloc(totals->seen, capacity, 1);
+		if (!seen)
+			return false;
+		memset(seen + totals->seen_capacity, 0, capacity - totals->seen_capacity);
+		totals->seen = seen;
+		totals->seen_capacity = capacity;
+	}
+	totals->seen[index] = 1;
+	return true;
+}
+
+static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct totals *totals = arg;
+	for (;;) {
+		enum walk_result result = walker_next(walker);
+		if (result == WALK_END)
+			return HD_OK;
+		if (result == WALK_DAMAGE) {
+			gaps_add(&totals->gaps, walker->heap, &walker->damage);
+			continue;
+		}
+		bool is_free = walker->object.type->is_free;
+		if (!is_free && !see_type(totals, walker->object.type->index))
+			return fail_nomem(err);
+		totals->objects += !is_free;
+		totals->bytes += is_free ? 0 : walker->object.size;
+		totals->free_count += is_free;
+		totals->free_size += is_free ? walker->object.size : 0;
+	}
+}
+
+static enum hd_status count_heap(struct call *call, struct totals *ret)
+{
+	const struct value none = { 0 };
+	struct heap_range range;
+	TRY(heap_range_init(&range, call, &none, &none, &none, &none, &none));
+	struct totals totals[WORKERS_MAX] = { 0 };
+	void *args[WORKERS_MAX];
+	for (size_t i = 0; i < WORKERS_MAX; i++)
+		args[i] = &totals[i];
+	enum hd_status status = heap_walk(call->heap, range.segments, range.count, &call->job,
+					  "Scanning heap", count_segment, args, call->err);
+	job_end(&call->job);
+	heap_range_deinit(&range);
+	for (size_t i = 0; i < type_count(call->heap->clr); i++) {
+		bool seen = false;
+		for (size_t j = 0; j < WORKERS_MAX && !seen; j++)
+			seen = i < totals[j].seen_capacity && totals[j].seen[i];
+		ret->types += seen;
+	}
+	for (size_t i = 0; i < WORKERS_MAX; i++) {
+		mem_free(totals[i].seen);
+		ret->objects += totals[i].objects;
+		ret->bytes += totals[i].bytes;
+		ret->free_count += totals[i].free_count;
+		ret->free_size += totals[i].free_size;
+		gaps_merge(&ret->gaps, &totals[i].gaps);
+	}
+	gaps_settle(&ret->gaps, call->heap);
+	return status;
+}
+
+/* What the walk met goes to the findings: they are what info is about. */
+static void add_gaps(struct call *call, const struct totals *totals)
+{
+	struct findings *findings = &call->session->target->findings;
+	const struct gaps *gaps = &totals->gaps;
+	if (gaps->missing) {
+		findings_add(findings, "heap-bytes-missing",
+			     "write the core again with all of the heap (createdump --withheap or "
+			     "--full, gcore)",
+			     "%" PRIu64 " bytes of the heap are not in the file, in %" PRIu64
+			     " places: objects there are not counted",
+			     gaps->missing_bytes, gaps->missing);
+	}
+	if ((gaps->damaged || gaps->unowned) && call->heap->gc_in_progress) {
+		findings_add(findings, "gc-in-progress",
+			     "take another core, or read these totals as too low",
+			     "a garbage collection was moving objects: %" PRIu64
+			     " stretches of the heap cannot be walked",
+			     gaps->damaged + gaps->unowned);
+	} else if (gaps->damaged) {
+		findings_add(findings, "unwalkable", "verifyheap lists them, each with a verdict",
+			     "%" PRIu64
+			     " stretches of the heap cannot be walked: objects there are "
+			     "not counted",
+			     gaps->damaged);
+	}
+}
+
+/* The standalone GC that is loaded, or NULL. */
+static const char *standalone_gc(const struct target *target)
+{
+	for (size_t i = 0; i < target->module_count; i++) {
+		const char *slash = strrchr(target->modules[i].path, '/');
+		const char *name = slash ? slash + 1 : target->modules[i].path;
+		if (strncmp(name, "libclrgc", strlen("libclrgc")) == 0)
+			return name;
+	}
+	return NULL;
+}
+
+static const char *producer_name(enum core_producer producer)
+{
+	static const char *const names[] = {
+		[PRODUCER_UNKNOWN] = "unknown",
+		[PRODUCER_CREATEDUMP] = "createdump",
+		[PRODUCER_GCORE] = "gcore",
+		[PRODUCER_KERNEL] = "kernel",
+	};
+	return names[producer];
+}
+
+static const char *content_name(enum core_content content)
+{
+	static const char *const names[] = {
+		[CONTENT_UNKNOWN] = "unknown",
+		[CONTENT_FULL] = "full",
+		[CONTENT_HEAP] = "heap",
+		[CONTENT_MINI] = "mini",
+	};
+	return names[content];
+}
+
+/* full, heap and mini are createdump's kinds: other writers leave pages of files out, or not. */
+static const char *content_text(const struct target *target)
+{
+	if (target->producer != PRODUCER_CREATEDUMP && target->content == CONTENT_HEAP)
+		return "without the pages of module files";
+	return content_name(target->content);
+}
+
+static const char *layout_source(const struct clr *clr)
+{
+	return clr->has_descriptor ? "the runtime's contract descriptor" : "tables for its version";
+}
+
+static void text_target(struct call *call)
+{
+	const struct target *target = call->session->target;
+	struct out *out = &call->out;
+	char number[27];
+	if (target->kind == TARGET_CORE) {
+		out_puts(out, "File:        ");
+		text_escape(&out->text, call->session->path, strlen(call->session->path));
+		out_printf(out, "\nKind:        ELF core, %s bytes%s%s, written by %s (%s)\n",
+			   format_thousands(target->file_size, number),
+			   target->is_compressed ? ", unpacked from zstd" : "",
+			   target->is_truncated ? ", truncated" : "",
+			   producer_name(target->producer), content_text(target));
+	} else {
+		out_printf(out, "Kind:        process%s%s\n", target->route ? ", read by " : "",
+			   target->route ? target->route : "");
+	}
+	out_printf(out, "Process:     %d", target->pid);
+	if (target->thread_count)
+		out_printf(out, ", %zu threads", target->thread_count);
+	if (target->signal)
+		out_printf(out, ", signal %d", target->signal);
+	out_puts(out, "\n");
+	if (target->stopped_seconds > 0)
+		out_printf(out, "Stopped:     for %.1f ms\n", target->stopped_seconds * 1e3);
+}
+
+static void text_runtime(struct call *call, const struct totals *totals)
+{
+	const struct heap *heap = call->heap;
+	const struct clr *clr = heap->clr;
+	struct out *out = &call->out;
+	char number[27];
+	out_printf(out, "Runtime:     .NET %s%s",
+		   *clr->version ? clr->version : "(unknown version)",
+		   clr->is_single_file ? ", single-file" : "");
+	if (*clr->build_id)
+		out_printf(out, ", build-id %s", clr->build_id);
+	out_puts(out, "\n             ");
+	text_escape(&out->text, clr->module->path, strlen(clr->module->path));
+	out_printf(out, "\nLayout:      %s (info -layout lists it)\n", layout_source(clr));
+	const char *gc = standalone_gc(clr->target);
+	out_printf(out, "GC:          %s, %s, %" PRIu32 " heap%s%s%s; %s\n",
+		   clr->gc.is_server ? "server" : "workstation",
+		   clr->gc.has_regions ? "regions" : "segments", heap->heap_count,
+		   heap->heap_count == 1 ? "" : "s", gc ? ", standalone " : "", gc ? gc : "",
+		   heap->gc_in_progress ? "a collection was moving objects"
+					: "no collection was moving objects");
+	out_printf(out, "Objects:     %s", format_thousands(totals->objects, number));
+	out_printf(out, " (%s bytes)\n", format_thousands(totals->bytes, number));
+	out_printf(out, "Free:        %s", format_thousands(totals->free_count, number));
+	out_printf(out, " (%s bytes)\n", format_thousands(totals->free_size, number));
+	out_printf(out, "Types:       %s\n", format_thousands(totals->types, number));
+}
+
+static void text_findings(struct call *call)
+{
+	const struct findings *findings = &call->session->target->findings;
+	struct out *out = &call->out;
+	if (!findings->count)
+		out_puts(out, "Findings:    none\n");
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *row = &findings->rows[i];
+		out_printf(out, "%s%s: ", i ? "             " : "Findings:    ", row->kind);
+		text_escape(&out->text, row->detail, strlen(row->detail));
+		out_puts(out, "\n");
+		if (row->advice) {
+			out_puts(out, "             -> ");
+			text_escape(&out->text, row->advice, strlen(row->advice));
+			out_puts(out, "\n");
+		}
+	}
+}
+
+static void json_runtime(struct json *json, const struct heap *heap)
+{
+	const struct clr *clr = heap->clr;
+	json_object(json, "runtime");
+	json_string(json, "version", clr->version);
+	json_string(json, "build_id", clr->build_id);
+	json_string(json, "path", clr->module->path);
+	json_bool(json, "single_file", clr->is_single_file);
+	json_string(json, "layout", clr->has_descriptor ? "descriptor" : "table");
+	json_string(json, "gc", clr->gc.is_server ? "server" : "workstation");
+	json_string(json, "standalone_gc", standalone_gc(clr->target));
+	json_number(json, "heaps", heap->heap_count);
+	json_bool(json, "regions", clr->gc.has_regions);
+	json_bool(json, "gc_in_progress", heap->gc_in_progress);
+	json_end(json);
+}
+
+static void json_core(struct json *json, const struct target *target)
+{
+	json_object(json, "core");
+	json_string(json, "producer", producer_name(target->producer));
+	json_string(json, "content", content_name(target->content));
+	json_number(json, "size", target->file_size);
+	json_bool(json, "truncated", target->is_truncated);
+	json_bool(json, "compressed", target->is_compressed);
+	json_number(json, "missing_bytes", target->missing_bytes);
+	json_end(json);
+}
+
+static void json_findings(struct json *json, const struct findings *findings)
+{
+	json_array(json, "missing");
+	for (size_t i = 0; i < findings->count; i++) {
+		if (strstr(findings->rows[i].kind, "missing"))
+			json_string(json, NULL, findings->rows[i].detail);
+	}
+	json_end(json);
+	json_array(json, "findings");
+	for (size_t i = 0; i < findings->count; i++) {
+		json_object(json, NULL);
+		json_string(json, "kind", findings->rows[i].kind);
+		json_string(json, "detail", findings->rows[i].detail);
+		json_string(json, "advice", findings->rows[i].advice);
+		json_end(json);
+	}
+	json_end(json);
+}
+
+static void write_json(struct call *call, const struct totals *totals)
+{
+	const struct target *target = call->session->target;
+	const struct heap *heap = call->heap;
+	struct json *json = &call->json;
+	json_string(json, "kind", target->kind == TARGET_CORE ? "core" : "process");
+	if (target->kind == TARGET_CORE)
+		json_core(json, target);
+	json_string(json, "route", target->route);
+	json_number(json, "pid", (uint64_t)target->pid);
+	json_number(json, "threads", target->thread_count);
+	json_number(json, "signal", (uint64_t)target->signal);
+	json_number(json, "stopped_ms", (uint64_t)(target->stopped_seconds * 1e3 + 0.5));
+	if (heap) {
+		json_runtime(json, heap);
+	} else {
+		json_null(json, "runtime");
+	}
+	json_bool(json, "walkable", heap && heap->is_walkable);
+	json_number(json, "objects", totals->objects);
+	json_number(json, "bytes", totals->bytes);
+	json_number(json, "types", totals->types);
+	json_null(json, "roots");
+	json_object(json, "free");
+	json_number(json, "count", totals->free_count);
+	json_number(json, "size", totals->free_size);
+	json_end(json);
+	json_findings(json, &target->findings);
+}
+
+static void write_layout(struct call *call)
+{
+	const struct layout *layout = &call->heap->clr->layout;
+	if (call->as_json) {
+		json_array(&call->json, "layout");
+	} else {
+		out_styled(&call->out, STYLE_HEAD, "%-44s %8s  %s", "Field", "Offset", "Origin");
+		out_puts(&call->out, "\n");
+	}
+	for (size_t i = 0; i < L_COUNT && !call->out.stopped; i++) {
+		const char *type, *field;
+		layout_name((enum layout_field)i, &type, &field);
+		bool known = layout_has(layout, (enum layout_field)i);
+		const char *origin = layout_origin_name(layout->origins[i]);
+		char name[96], offset[16] = "-";
+		(void)snprintf(name, sizeof(name), "%s.%s", type, field);
+		if (known)
+			(void)snprintf(offset, sizeof(offset), "%" PRId32, layout->offsets[i]);
+		if (!call->as_json) {
+			out_printf(&call->out, "%-44s %8s  %s\n", name, offset, origin);
+			continue;
+		}
+		json_object(&call->json, NULL);
+		json_string(&call->json, "name", name);
+		if (known) {
+			json_number(&call->json, "offset", (uint64_t)layout->offsets[i]);
+		} else {
+			json_null(&call->json, "offset");
+		}
+		json_string(&call->json, "origin", origin);
+		json_end(&call->json);
+	}
+	if (call->as_json)
+		json_end(&call->json);
+}
+
+/* Ask for the metadata of every module: what is missing becomes findings. */
+static void check_modules(struct call *call)
+{
+	struct clr *clr = call->heap->clr;
+	struct module *const *modules = NULL;
+	size_t count = 0;
+	struct hd_error err;
+	if (module_list(clr, &modules, &count, &err) != HD_OK) {
+		findings_add(&clr->target->findings, "modules-missing", NULL,
+			     "the list of modules cannot be read: %s", err.message);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		(void)module_find(clr, modules[i]->address);
+}
+
+enum hd_status run_info_target(struct call *call, bool layout)
+{
+	struct target *target = call->session->target;
+	enum hd_status status = session_heap(call->session, &call->job, &call->heap, call->err);
+	if (status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM || (layout && status != HD_OK))
+		return status;
+	if (layout) {
+		write_layout(call);
+		return HD_OK;
+	}
+	struct totals totals = { 0 };
+	if (status == HD_OK) {
+		TRY(count_heap(call, &totals));
+		add_gaps(call, &totals);
+		check_modules(call);
+	} else {
+		findings_add(&target->findings, "no-runtime", NULL, "%s", call->err->message);
+		*call->err = (struct hd_error){ 0 };
+	}
+	target_add_file_findings(target);
+	call->findings = target->findings.count > 0;
+	if (call->as_json) {
+		write_json(call, &totals);
+		return HD_OK;
+	}
+	text_target(call);
+	if (call->heap)
+		text_runtime(call, &totals);
+	text_findings(call);
+	return HD_OK;
+}

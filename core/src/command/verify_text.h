@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_VERIFY_TEXT_H
+#define HEAPDUMP_SRC_COMMAND_VERIFY_TEXT_H
+
+#include "command/command.h"
+#include "verify/verify.h"
+
+/** Diagnosis of one finding, for a person: several lines, indented by 4. */
+void verify_text(struct call *call, const struct verify_finding *finding);
+
+#endif
