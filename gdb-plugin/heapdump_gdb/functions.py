@@ -12,10 +12,11 @@ from heapdump_gdb.session import Session, host_text
 
 
 def _graph(session: Session) -> Any:
-    graph = session.lib.hd_session_graph(session.handle)
-    if not graph:
+    """The graph of a dump file; None for a core or a process, which commands answer about."""
+    session.follow()
+    if not session.lib.hd_session_path(session.handle):
         raise gdb.GdbError('nothing is open: use "heapdump open FILE"')
-    return graph
+    return session.lib.hd_session_graph(session.handle)
 
 
 def _only(args: tuple[gdb.Value, ...], usage: str) -> gdb.Value:
@@ -25,20 +26,23 @@ def _only(args: tuple[gdb.Value, ...], usage: str) -> gdb.Value:
     return args[0]
 
 
-def _object(session: Session, value: gdb.Value) -> native.Object:
-    """The object with the id ``value``."""
+def _object(session: Session, value: gdb.Value) -> tuple[str, int]:
+    """Type and size of the object with the id or address ``value``."""
     graph = _graph(session)
     try:
         ident = int(value) & native.MASK64
     except (gdb.error, ValueError, TypeError, OverflowError) as error:
         raise gdb.GdbError(host_text(f"not an object id: {error}")) from None
-    found = native.Object()
+    if not graph:
+        found = session.document(["dumpobj", hex(ident)])
+        return found["type"], found["size"]
+    row = native.Object()
     node = session.lib.hd_graph_find(graph, ident)
-    if node == native.NONE or session.lib.hd_graph_object(graph, node, ctypes.byref(found)):
+    if node == native.NONE or session.lib.hd_graph_object(graph, node, ctypes.byref(row)):
         raise gdb.GdbError(f"no object {ident:#x}")
-    if found.missing:
+    if row.missing:
         raise gdb.GdbError(f"object {ident:#x} is referred to, but not in the file")
-    return found
+    return native.decode(_type_name(session, graph, row.type)[0]), int(row.size)
 
 
 def _type_name(session: Session, graph: Any, index: int) -> tuple[bytes, int]:
@@ -57,9 +61,7 @@ class TypeFunction(gdb.Function):
         super().__init__("hd_type")
 
     def invoke(self, *args: gdb.Value) -> str:
-        found = _object(self._session, _only(args, "$hd_type(ID)"))
-        name, _ = _type_name(self._session, _graph(self._session), found.type)
-        return host_text(native.decode(name))
+        return host_text(_object(self._session, _only(args, "$hd_type(ID)"))[0])
 
 
 class SizeFunction(gdb.Function):
@@ -70,7 +72,7 @@ class SizeFunction(gdb.Function):
         super().__init__("hd_size")
 
     def invoke(self, *args: gdb.Value) -> int:
-        return int(_object(self._session, _only(args, "$hd_size(ID)")).size)
+        return _object(self._session, _only(args, "$hd_size(ID)"))[1]
 
 
 class CountFunction(gdb.Function):
@@ -87,6 +89,10 @@ class CountFunction(gdb.Function):
             wanted = native.encode(name.string("utf-8", "surrogateescape"))
         except (gdb.error, UnicodeError, AttributeError) as error:
             raise gdb.GdbError(host_text(f"not the name of a type: {error}")) from None
+        if not graph:
+            text = native.decode(wanted)
+            found = self._session.document(["dumpheap", "-stat", "-type", text])
+            return sum(row["count"] for row in found["types"] if row["name"] == text)
         count = 0
         for index in range(self._session.lib.hd_graph_type_count(graph)):
             type_name, objects = _type_name(self._session, graph, index)

@@ -11,6 +11,7 @@ MESSAGE_SIZE = 488
 NONE = 0xFFFFFFFF
 MASK64 = 0xFFFFFFFFFFFFFFFF
 CHUNK = 64 << 10
+SETTING_SIZE = 4096
 
 EXIT_OK = 0
 EXIT_FINDINGS = 1
@@ -18,11 +19,16 @@ EXIT_USAGE = 2
 EXIT_INPUT = 3
 EXIT_INTERRUPTED = 130
 
+ERR_CANCELLED = 8
+
 WRITE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 PROGRESS = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64
 )
 ADD = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+READ = ctypes.CFUNCTYPE(
+    ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t
+)
 
 
 class Error(ctypes.Structure):
@@ -55,6 +61,27 @@ class CommandInfo(ctypes.Structure):
         ("alias", ctypes.c_char_p),
         ("summary", ctypes.c_char_p),
         ("is_sos", ctypes.c_uint32),
+        ("needs_open", ctypes.c_uint32),
+    ]
+
+
+class Module(ctypes.Structure):
+    _fields_ = [("path", ctypes.c_char_p), ("base", ctypes.c_uint64)]
+
+
+class Debugger(ctypes.Structure):
+    """What a debugger knows of its core or process."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("arg", ctypes.c_void_p),
+        ("read", ctypes.c_void_p),
+        ("core", ctypes.c_char_p),
+        ("pid", ctypes.c_int32),
+        ("is_local", ctypes.c_uint32),
+        ("stack_pointer", ctypes.c_uint64),
+        ("modules", ctypes.POINTER(Module)),
+        ("module_count", ctypes.c_size_t),
     ]
 
 
@@ -100,6 +127,12 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "hd_session_set": (ctypes.c_int, [_POINTER, _STRING, _STRING, _ERROR]),
     "hd_session_get": (ctypes.c_int, [_POINTER, _STRING, _POINTER, ctypes.c_size_t, _ERROR]),
     "hd_session_graph": (_POINTER, [_POINTER]),
+    "hd_session_path": (_STRING, [_POINTER]),
+    "hd_session_close": (None, [_POINTER]),
+    "hd_session_debugger": (
+        ctypes.c_int,
+        [_POINTER, ctypes.POINTER(Debugger), _SINK, _ERROR],
+    ),
     "hd_setting_name": (_STRING, [ctypes.c_size_t, ctypes.POINTER(_STRING)]),
     "hd_graph_find": (ctypes.c_uint32, [_POINTER, ctypes.c_uint64]),
     "hd_graph_object": (ctypes.c_int, [_POINTER, ctypes.c_uint32, ctypes.POINTER(Object)]),
@@ -237,6 +270,13 @@ def expressions(lib: ctypes.CDLL, argv: Sequence[str]) -> list[bool]:
     marks = (ctypes.c_uint8 * max(len(argv), 1))()
     lib.hd_command_expressions(len(argv), words(argv), marks)
     return [bool(mark) for mark in marks[: len(argv)]]
+
+
+def get(lib: ctypes.CDLL, session: Any, name: str) -> str:
+    """The value of a setting."""
+    buf = ctypes.create_string_buffer(SETTING_SIZE)
+    check(lib.hd_session_get, session, encode(name), buf, len(buf))
+    return buf.value.decode("utf-8", "surrogateescape")
 
 
 def settings(lib: ctypes.CDLL) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import ctypes
+import json
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ from typing import Any, Sequence
 import gdb
 
 from heapdump_gdb import native
+from heapdump_gdb.target import Follower
 
 
 def parameter(name: str) -> Any:
@@ -84,6 +86,12 @@ class Session:
         self.lib = lib
         self.handle = ctypes.c_void_p()
         native.check(lib.hd_session_create, ctypes.byref(self.handle))
+        self._follower = Follower(lib, self.handle)
+        self._about: set[str] = set()  # names of the commands about what is open
+        for info in native.commands(lib):
+            if info.needs_open:
+                self._about.add(native.decode(info.name))
+                self._about.add(native.decode(info.alias))
 
     def set(self, name: str, value: str) -> None:
         native.check(
@@ -91,9 +99,7 @@ class Session:
         )
 
     def get(self, name: str) -> str:
-        buf = ctypes.create_string_buffer(64)
-        native.check(self.lib.hd_session_get, self.handle, native.encode(name), buf, len(buf))
-        return native.decode(buf.value)
+        return native.get(self.lib, self.handle, name)
 
     def complete(self, argv: Sequence[str]) -> list[str] | None:
         return native.complete(self.lib, self.handle, argv)
@@ -119,17 +125,52 @@ class Session:
                 raise gdb.GdbError(host_text(message)) from None
         return result
 
+    def document(self, argv: list[str]) -> Any:
+        """The JSON answer of a command; raises gdb.GdbError when it fails."""
+        text = native.Text(self.lib)
+        try:
+            status = self._answer(argv + ["--json"], text, native.Sink())
+            pieces = b"".join(iter(text.read, b""))
+            if status not in (native.EXIT_OK, native.EXIT_FINDINGS):
+                raise gdb.GdbError(host_text(native.decode(text.error.message)))
+            return json.loads(native.decode(pieces))
+        except (native.HeapdumpError, ValueError) as error:
+            raise gdb.GdbError(host_text(str(error))) from None
+        finally:
+            text.close()
+
+    def follow(self) -> None:
+        """Be about what GDB debugs now, if that is what the session is about."""
+        try:
+            self._follower.follow(self._sink(native.Sink()))
+        except native.HeapdumpError as error:
+            raise gdb.GdbError(host_text(str(error))) from None
+
+    def _sink(self, sink: native.Sink) -> native.Sink:
+        sink.struct_size = ctypes.sizeof(native.Sink)
+        sink.cancelled = native.address(self.lib.hd_interrupted)
+        return sink
+
+    def _answer(self, argv: list[str], text: native.Text, sink: native.Sink) -> int:
+        """Run a command into ``text``; the exit status."""
+        self._sink(sink)
+        if argv[0] in self._about:
+            self._follower.follow(sink)
+        status = int(native.guarded(self.lib, text.run, self.handle, argv, sink))
+        if status in (native.EXIT_OK, native.EXIT_FINDINGS):
+            if argv[0] == "open":
+                self._follower.pause()
+            elif argv[0] == "close":
+                self._follower.resume()
+        return status
+
     def _run(self, argv: list[str]) -> None:
         progress = _Progress()
-        sink = native.Sink(
-            struct_size=ctypes.sizeof(native.Sink),
-            cancelled=native.address(self.lib.hd_interrupted),
-            progress=native.address(progress.callback),
-        )
+        sink = native.Sink(progress=native.address(progress.callback))
         sink.color = _takes_color()
         text = native.Text(self.lib)
         try:
-            status = native.guarded(self.lib, text.run, self.handle, argv, sink)
+            status = self._answer(argv, text, sink)
             _set_status(status)
             for line in text.warnings():
                 write_error("warning: " + line)
@@ -139,6 +180,10 @@ class Session:
             if status not in (native.EXIT_OK, native.EXIT_FINDINGS):
                 message = native.decode(text.error.message) or f"{argv[0]} failed"
                 raise gdb.GdbError(host_text(message))
+        except native.HeapdumpError as error:
+            cancelled = error.status == native.ERR_CANCELLED
+            _set_status(native.EXIT_INTERRUPTED if cancelled else native.EXIT_INPUT)
+            raise gdb.GdbError("Quit" if cancelled else host_text(str(error))) from None
         finally:
             text.close()
 

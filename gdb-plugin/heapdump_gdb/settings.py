@@ -7,7 +7,11 @@ import gdb
 from heapdump_gdb import native
 from heapdump_gdb.session import Session, host_text
 
-COLORS = ["auto", "on", "off"]
+CHOICES = {
+    "color": ["auto", "on", "off"],
+    "files": ["on", "off"],
+    "backend": ["auto", "file", "process", "debugger"],
+}
 
 
 class Setting(gdb.Parameter):
@@ -19,8 +23,11 @@ class Setting(gdb.Parameter):
         self.set_doc = host_text(f"Set {name} of heapdump.")
         self.show_doc = host_text(f"Show {name} of heapdump.")
         self.__doc__ = host_text(text)
-        if name == "color":
-            super().__init__("heapdump " + name, gdb.COMMAND_DATA, gdb.PARAM_ENUM, COLORS)
+        choices = CHOICES.get(name)
+        if choices is not None:
+            super().__init__("heapdump " + name, gdb.COMMAND_DATA, gdb.PARAM_ENUM, choices)
+        elif name == "sysroot":
+            super().__init__("heapdump " + name, gdb.COMMAND_DATA, gdb.PARAM_OPTIONAL_FILENAME)
         else:
             super().__init__("heapdump " + name, gdb.COMMAND_DATA, gdb.PARAM_STRING_NOESCAPE)
         self.value = session.get(name)

@@ -111,9 +111,29 @@ bool evaluate_marked(lldb::SBDebugger &debugger, std::vector<std::string> &words
 
 } // namespace
 
-Command::Command(std::shared_ptr<Session> session, const char *name)
-    : session_(std::move(session)), name_(name)
+Command::Command(std::shared_ptr<Session> session, const struct hd_command_info &info)
+    : session_(std::move(session)), name_(info.name), needs_open_(info.needs_open != 0)
 {
+}
+
+int Command::run(lldb::SBDebugger &debugger, const std::vector<const char *> &argv,
+		 const hd_sink &sink, std::string &message)
+{
+	hd_session *handle = session_->handle();
+	Follower &follower = session_->follower();
+	if (needs_open_ && !follower.follow(debugger, handle, sink, message))
+		return hd_interrupted() ? HD_EXIT_INTERRUPTED : HD_EXIT_INPUT;
+	hd_error err = {};
+	int status =
+		hd_command_run(handle, static_cast<int>(argv.size()), argv.data(), &sink, &err);
+	message = err.message;
+	if (status == HD_EXIT_OK || status == HD_EXIT_FINDINGS) {
+		if (name_ == "open")
+			follower.pause();
+		else if (name_ == "close")
+			follower.resume();
+	}
+	return status;
 }
 
 bool Command::DoExecute(lldb::SBDebugger debugger, char **words,
@@ -127,13 +147,10 @@ bool Command::DoExecute(lldb::SBDebugger debugger, char **words,
 		result.SetError(message.c_str());
 		return false;
 	}
-	std::vector<const char *> argv = pointers(line);
 	const hd_sink sink = make_sink(debugger, result);
-	hd_error err = {};
 	std::unique_lock<std::mutex> lock = session_->lock();
 	hd_interrupt_begin();
-	int status = hd_command_run(session_->handle(), static_cast<int>(argv.size()), argv.data(),
-				    &sink, &err);
+	const int status = run(debugger, pointers(line), sink, message);
 	hd_interrupt_end();
 	lock.unlock();
 	if (status == HD_EXIT_OK || status == HD_EXIT_FINDINGS) {
@@ -141,6 +158,6 @@ bool Command::DoExecute(lldb::SBDebugger debugger, char **words,
 		result.SetStatus(lldb::eReturnStatusSuccessFinishResult);
 		return true;
 	}
-	result.SetError(*err.message ? err.message : "the command failed");
+	result.SetError(message.empty() ? "the command failed" : message.c_str());
 	return false;
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "session.h"
 
@@ -11,13 +12,18 @@
 class Command : public lldb::SBCommandPluginInterface
 {
       public:
-	Command(std::shared_ptr<Session> session, const char *name);
+	Command(std::shared_ptr<Session> session, const struct hd_command_info &info);
 	bool DoExecute(lldb::SBDebugger debugger, char **words,
 		       lldb::SBCommandReturnObject &result) override;
 
       private:
+	/// The exit status; @p message tells why it failed.  With the session's lock held.
+	int run(lldb::SBDebugger &debugger, const std::vector<const char *> &argv,
+		const hd_sink &sink, std::string &message);
+
 	std::shared_ptr<Session> session_;
 	std::string name_;
+	bool needs_open_;
 };
 
 #endif

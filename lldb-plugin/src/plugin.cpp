@@ -43,15 +43,14 @@ void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand m
 		const char *summary = help.summary.c_str();
 		const char *syntax = help.syntax.c_str();
 		// The last argument: an empty line does not repeat the command.  LLDB owns each.
-		multiword.AddCommand(info.name, new Command(session, info.name), summary, syntax,
-				     "");
+		multiword.AddCommand(info.name, new Command(session, info), summary, syntax, "");
 		if (info.alias) {
-			multiword.AddCommand(info.alias, new Command(session, info.alias), summary,
+			multiword.AddCommand(info.alias, new Command(session, info), summary,
 					     syntax, "");
 		}
 		if (std::find(free_names.begin(), free_names.end(), info.name) !=
 		    free_names.end()) {
-			interpreter.AddCommand(info.name, new Command(session, info.name), summary,
+			interpreter.AddCommand(info.name, new Command(session, info), summary,
 					       syntax, "");
 		}
 	}
@@ -75,7 +74,8 @@ bool lldb::PluginInitialize(SBDebugger debugger)
 	}
 	const TopLevelNames names = test_names(interpreter);
 	SBCommand multiword = interpreter.AddMultiwordCommand(
-		prefix, "Look at managed heaps in heap dump files: \"heapdump open FILE\" first.");
+		prefix,
+		"Look at managed heaps: of LLDB's own core or process, or \"heapdump open FILE\" first.");
 	if (!multiword.IsValid()) {
 		report(debugger, "LLDB refused the command \"heapdump\"");
 		return false;

@@ -35,6 +35,11 @@ hd_session *Session::handle() const
 	return handle_;
 }
 
+Follower &Session::follower()
+{
+	return follower_;
+}
+
 std::unique_lock<std::mutex> Session::lock()
 {
 	return std::unique_lock<std::mutex>(mutex_);

@@ -8,6 +8,8 @@
 
 #include <heapdump/command.h>
 
+#include "target.h"
+
 /// The core's session of one debugger; the debugger's commands keep it alive.
 class Session
 {
@@ -25,10 +27,12 @@ class Session
 
 	/// To be used with the lock() held: LLDB may run commands on several threads.
 	hd_session *handle() const;
+	Follower &follower();
 	std::unique_lock<std::mutex> lock();
 
       private:
 	hd_session *handle_;
+	Follower follower_;
 	std::mutex mutex_;
 };
 

@@ -203,7 +203,17 @@ class GdbTest(unittest.TestCase):
             self.assertGreaterEqual(len(text.splitlines()), 4)
         text = self.gdb("set heapdump color red", "set heapdump color off", "show heapdump color")
         self.assertIn('"off"', text.splitlines()[-1])
-        self.assertEqual(len(self.gdb("show heapdump").splitlines()), 4)
+        self.assertEqual(len(self.gdb("show heapdump").splitlines()), 7)
+        for name, value in (("files", "off"), ("backend", "debugger"), ("sysroot", "/tmp")):
+            text = self.gdb(f"set heapdump {name} {value}", f"show heapdump {name}")
+            self.assertIn(f'"{value}"', text.splitlines()[-1])
+            text = self.gdb(f"set heapdump {name} /nonexistent", f"show heapdump {name}")
+            self.assertNotIn("nonexistent", text.splitlines()[-1])
+            self.assertGreater(len(text.splitlines()), 1)
+        text = self.gdb(
+            "set heapdump sysroot /tmp", "set heapdump sysroot", "show heapdump sysroot"
+        )
+        self.assertIn('""', text.splitlines()[-1])
         self.assertIn("Undefined", self.gdb("set heapdump nosuch 1"))
         self.assertIn("Undefined", self.gdb("show heapdump nosuch"))
         self.assertIn("set heapdump workers", self.gdb("set heapdump"))

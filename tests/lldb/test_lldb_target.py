@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""The plug-in inside LLDB on what LLDB debugs: live processes and cores.
+
+HEAPDUMP_LLDB names another LLDB than lldb-14 to run the same tests in.
+"""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "gdb"))
+sys.dont_write_bytecode = True
+
+import support  # noqa: E402
+import targets  # noqa: E402
+
+LLDB = os.environ.get("HEAPDUMP_LLDB", "lldb-14")
+PLUGIN = str(support.BUILD / "libheapdump_lldb.so")
+# Debian 12's LLDB 14 looks for its Python package in the wrong place.
+PYTHON = "/usr/lib/llvm-14/lib/python3.11/dist-packages"
+ENVIRONMENT = dict(support.ENVIRONMENT)
+if LLDB == "lldb-14":
+    ENVIRONMENT["PYTHONPATH"] = PYTHON
+NO_CLR = "no CoreCLR here"
+NOTHING = "nothing is open"
+PROMPT = "(lldb) "
+
+
+def run_lldb(*commands: str, options: tuple[str, ...] = ()) -> list[str]:
+    """What LLDB says to each command of a file: errors do not end it, as with -b alone."""
+    lines = ["plugin load " + PLUGIN, *commands]
+    with tempfile.NamedTemporaryFile("w", prefix="heapdump-test-", suffix=".lldb") as file:
+        file.write("\n".join(lines) + "\n")
+        file.flush()
+        argv = [LLDB, "--no-lldbinit", "-b", "-o"]
+        argv += ["settings set interpreter.stop-command-source-on-error false", "-s", file.name]
+        done = subprocess.run(
+            argv + list(options),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=ENVIRONMENT,
+            timeout=300,
+            check=False,
+        )
+    text = done.stdout.decode("utf-8", "replace")
+    answers = []
+    # What is run is echoed.
+    for line in lines:
+        _, found, text = text.partition(PROMPT + line + "\n")
+        assert found, (line, text)
+        answers.append("" if text.startswith(PROMPT) else text.split("\n" + PROMPT)[0])
+    return answers[1:]
+
+
+class PlainTest(unittest.TestCase):
+    """A C program, no .NET needed: commands find no CoreCLR in it."""
+
+    folder = ""
+    program = ""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = support.temporary_folder()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.program = targets.compile_program(folder.name)
+
+    def lldb(self, *commands: str) -> list[str]:
+        """At the first marker()."""
+        start = ("breakpoint set -n marker", "process launch")
+        answers = run_lldb(*start, *commands, options=("--", self.program))
+        return answers[len(start) :]
+
+    def make_core(self, name: str) -> str:
+        path = os.path.join(self.folder, name)
+        subprocess.run(
+            ["gdb", "-nx", "-batch", "-ex", "break marker", "-ex", "run"]
+            + ["-ex", "generate-core-file " + path, "-ex", "kill", self.program],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=60,
+            check=True,
+        )
+        return path
+
+    def test_without_a_target_it_says_so(self) -> None:
+        for answer in run_lldb("eeheap", "heapdump info", "dumpobj 10"):
+            self.assertIn(NOTHING, answer)
+        for answer in run_lldb("eeheap", "heapdump info", options=("--", self.program)):
+            self.assertIn(NOTHING, answer)
+
+    def test_live_process(self) -> None:
+        for answer in self.lldb("heapdump info", "eeheap", "dumpobj $sp", "dumpobj &number"):
+            self.assertIn(NO_CLR, answer)
+            self.assertNotIn("read through", answer)
+
+    def test_process_that_has_ended(self) -> None:
+        answers = self.lldb("eeheap", "breakpoint disable", "continue", "eeheap")
+        self.assertIn(NO_CLR, answers[0])
+        self.assertIn(NOTHING, answers[3])
+
+    def test_core(self) -> None:
+        path = self.make_core("plain.core")
+        answers = run_lldb("heapdump info", "dumpobj $sp", options=("-c", path))
+        self.assertIn("written by gcore", answers[0])
+        self.assertIn(path, answers[0])
+        self.assertIn(NO_CLR, answers[1])
+        # LLDB 14 does not tell the path of this one.
+        answers = run_lldb("target create --core " + path, "heapdump info", "eeheap")
+        self.assertIn(NO_CLR, answers[1])
+        self.assertIn(NO_CLR, answers[2])
+
+    def test_two_targets(self) -> None:
+        first, second = self.make_core("first.core"), self.make_core("second.core")
+        answers = run_lldb(
+            "heapdump info",
+            "target create --core " + second,
+            "heapdump info",
+            "target select 0",
+            "heapdump info",
+            options=("-c", first),
+        )
+        self.assertIn(first, answers[0])
+        self.assertNotIn(first, answers[2])
+        self.assertIn(first, answers[4])
+
+    def test_backend(self) -> None:
+        path = self.make_core("backend.core")
+        answers = run_lldb(
+            "heapdump set backend process",
+            "eeheap",
+            "heapdump set backend debugger",
+            "heapdump info",
+            "heapdump set backend file",
+            "heapdump info",
+            options=("-c", path),
+        )
+        self.assertIn("no process stopped on this machine", answers[1])
+        self.assertIn("read through a debugger", answers[3])
+        self.assertIn("written by gcore", answers[5])
+        answers = self.lldb(
+            "heapdump set backend file",
+            "eeheap",
+            "heapdump set backend debugger",
+            "heapdump info",
+            "heapdump set backend process",
+            "heapdump info",
+        )
+        self.assertIn("no core file of the debugger's", answers[1])
+        self.assertIn("read through a debugger", answers[3])
+        self.assertIn(NO_CLR, answers[5])
+        self.assertNotIn("read through", answers[5])
+
+    def test_opened_file_comes_first_until_it_is_closed(self) -> None:
+        dump = support.write_dump(self.folder)
+        answers = self.lldb(
+            "heapdump open " + dump, "gcroot 10", "next", "gcroot 10", "heapdump close", "eeheap"
+        )
+        self.assertIn("Found 2 unique roots", answers[1])
+        self.assertIn("Found 2 unique roots", answers[3])
+        self.assertIn(NO_CLR, answers[5])
+
+    def test_process_that_lldb_has_cannot_be_opened_by_its_number(self) -> None:
+        child = targets.Child([self.program, "wait"])
+        self.addCleanup(child.end)
+        options = ("-p", str(child.pid))
+        answers = run_lldb(f"heapdump open {child.pid}", "heapdump info", options=options)
+        self.assertIn(" is traced by process ", answers[0])
+        self.assertIn(NO_CLR, answers[1])
+        self.assertIn(targets.wait_for_state(child.pid, "RS"), "RS")
+
+    def test_opened_process_runs_on(self) -> None:
+        child = targets.Child([self.program, "wait"])
+        self.addCleanup(child.end)
+        answers = run_lldb(f"heapdump open {child.pid}", "heapdump info")
+        self.assertIn("Opened process", answers[0])
+        self.assertIn("Stopped:", answers[1])
+        self.assertIn(targets.wait_for_state(child.pid, "RS"), "RS")
+
+
+class DotnetCoreTest(unittest.TestCase):
+    """Cores of .NET programs, where they have been made."""
+
+    def test_same_answers_as_the_shell(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        for command in ("eeheap", "dumpheap -stat"):
+            expected = targets.shell(path, *command.split())
+            self.assertGreater(len(expected.splitlines()), 10)
+            for backend in ("auto", "debugger"):
+                lines = ("heapdump set backend " + backend, command)
+                answer = run_lldb(*lines, options=("-c", path))[1]
+                self.assertEqual(answer.rstrip("\n"), expected.rstrip("\n"), (command, backend))
+
+    def test_objects_of_a_kernel_core(self) -> None:
+        path = targets.core("wks10-kernel")
+        if path is None:
+            return
+        expected = targets.shell(path, "dumpheap", "-stat")
+        answer = run_lldb("dumpheap -stat", options=("-c", path))[0]
+        self.assertEqual(answer.rstrip("\n"), expected.rstrip("\n"))
+
+
+class DotnetLiveTest(unittest.TestCase):
+    """A live .NET program that says itself what it has."""
+
+    def check(self, child: targets.Child, truth: dict[str, Any], backend: str) -> None:
+        rows = targets.some_objects(truth)
+        self.assertGreater(len(rows), 3)
+        lines = [f"dumpobj {row['address']} --json" for row in rows]
+        answers = run_lldb(
+            "heapdump set backend " + backend,
+            *lines,
+            "heapdump info",
+            options=("-p", str(child.pid)),
+        )
+        for row, answer in zip(rows, answers[1:]):
+            found = targets.document(answer)
+            self.assertEqual(found["type"], row["type"])
+            self.assertEqual(found["mt"], row["mt"])
+            self.assertEqual(found["size"], row["size"])
+        is_slow = "read through a debugger" in answers[-1]
+        self.assertEqual(is_slow, backend == "debugger")
+
+    def test_attached(self) -> None:
+        started = targets.start_facts()
+        if started is None:
+            self.skipTest("no dotnet")
+        child, truth = started
+        self.addCleanup(child.end)
+        for backend in ("auto", "debugger"):
+            self.check(child, truth, backend)
+            self.assertIn(targets.wait_for_state(child.pid, "RS"), "RS")
+
+
+if __name__ == "__main__":
+    if shutil.which(LLDB) is None or not os.path.exists(PLUGIN):
+        print(f"skipped: no {LLDB}, or no plug-in for it")
+        sys.exit(77)
+    unittest.main()
