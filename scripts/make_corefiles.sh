@@ -1,0 +1,317 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# make_corefiles.sh [DIR] [NAME...]: build the programs of corefiles/apps, run them, and take cores of them.
+# make_corefiles.sh --list: the names.
+#
+# DIR is corefiles/build when it is not given; a first argument that is no name of a core is DIR. Without
+# names, every core is made but those marked "by name". NAME.core gets NAME.truth.json beside it: what the
+# program said about its own heap. A core whose sources have not changed since is not made again.
+# Exit status: 0 all there, 1 some could not be made, 2 usage, 77 no .NET SDK.
+set -eu
+cd "$(dirname "$0")/.."
+root=$(pwd)
+
+list() {
+    cat <<'END'
+wks10-full      .NET 10, workstation GC, createdump --full
+wks10-heap      the same, createdump --withheap
+wks10-triage    the same, createdump --triage (no heap)
+wks10-mini      the same, createdump --normal (no heap)
+wks10-gcore     the same, gcore of GDB
+wks10-kernel    the same, written by the kernel after two SIGABRT
+svr10-full      .NET 10, server GC with two heaps
+seg10-full      .NET 10, segments instead of regions (libclrgc.so)
+svrseg10-full   .NET 10, server GC with segments
+limit10-full    .NET 10, with a hard limit for the heap
+single10-full   .NET 10, a single-file program
+wks9-full       .NET 9, workstation GC
+svr9-full       .NET 9, server GC with two heaps
+seg9-full       .NET 9, segments
+wks8-full       .NET 8, workstation GC
+svr8-full       .NET 8, server GC with two heaps
+seg8-full       .NET 8, segments
+leak10-heap     .NET 10, the web cache that leaks, createdump --withheap
+churn10-N       .NET 10, threads that allocate and collect at full speed; any N (by name)
+gen10-1m-full   .NET 10, a million objects (by name)
+gen10-10m-full  .NET 10, ten million objects (by name)
+END
+}
+
+is_name() {
+    case $1 in
+    churn10-*[!0-9]* | churn10-) return 1 ;;
+    churn10-*) return 0 ;;
+    *[!a-z0-9-]*) return 1 ;;
+    esac
+    list | grep -q "^$1 "
+}
+
+say() {
+    echo "make_corefiles: $*" >&2
+}
+
+dir=$root/corefiles/build
+case ${1:-} in
+--list)
+    list
+    exit 0
+    ;;
+-*)
+    echo "usage: make_corefiles.sh [DIR] [NAME...] | --list" >&2
+    exit 2
+    ;;
+esac
+if [ $# -gt 0 ] && ! is_name "$1"; then
+    mkdir -p "$1"
+    dir=$(cd "$1" && pwd)
+    shift
+fi
+[ $# -gt 0 ] || {
+    # shellcheck disable=SC2046
+    set -- $(list | grep -v '(by name)$' | cut -d ' ' -f 1)
+}
+for name; do
+    is_name "$name" || {
+        say "no such core: $name (--list shows the names)"
+        exit 2
+    }
+done
+sdk=$(dotnet --version 2>/dev/null) || {
+    say "there is no .NET SDK"
+    exit 77
+}
+
+mkdir -p "$dir"
+tmp=$dir/tmp.$$
+run=
+pid=
+# shellcheck disable=SC2317
+cleanup() {
+    [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || :
+    rm -rf "$tmp" ${run:+"$run"}
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
+if command -v flock >/dev/null; then
+    exec 9>"$dir/.lock"
+    flock 9
+fi
+mkdir -p "$tmp"
+export HD_APPS_BUILD="$dir/apps" DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
+dotnet=$(command -v dotnet)
+
+# The program that a core is taken of.
+app_of() {
+    case $1 in
+    leak*) echo leak ;;
+    churn*) echo churn ;;
+    gen*) echo heapgen ;;
+    *) echo facts ;;
+    esac
+}
+
+flavour_of() {
+    case $1 in
+    single*) echo single ;;
+    wks9-* | svr9-* | seg9-*) echo net9.0 ;;
+    wks8-* | svr8-* | seg8-*) echo net8.0 ;;
+    *) echo net10.0 ;;
+    esac
+}
+
+# What a core depends on: the program, this script and the SDK.
+stamp_of() {
+    {
+        cat scripts/make_corefiles.sh corefiles/apps/Directory.Build.props
+        find "corefiles/apps/$1" -type f | LC_ALL=C sort | while read -r file; do
+            echo "$file"
+            cat "$file"
+        done
+        echo "$sdk"
+    } | sha256sum | cut -d ' ' -f 1
+}
+
+# build APP FLAVOUR STAMP
+build() {
+    built=$dir/apps/$1-$2.stamp
+    [ "$(cat "$built" 2>/dev/null)" != "$3" ] || return 0
+    say "building $1 for $2"
+    rm -rf "$dir/apps/$1-$2" "$dir/apps/obj/$1-$2" "$dir/apps/out/$1-$2"
+    set -- "$1" "$2" "$3" -c Release -v quiet -nodeReuse:false
+    case $2 in
+    single) set -- "$@" -r linux-x64 --self-contained -p:PublishSingleFile=true ;;
+    net10.0) set -- "$@" -p:UseAppHost=false ;;
+    *) set -- "$@" -r linux-x64 --self-contained ;;
+    esac
+    app=$1 flavour=$2 hash=$3
+    shift 3
+    framework=$flavour
+    [ "$flavour" != single ] || framework=net10.0
+    (
+        export HD_FLAVOUR="$flavour" HD_FRAMEWORK="$framework" MSBUILDDISABLENODEREUSE=1
+        dotnet publish "corefiles/apps/$app" "$@"
+    ) >"$tmp/build.log" 2>&1 9>&- </dev/null || {
+        cat "$tmp/build.log" >&2
+        say "$app for $flavour does not build"
+        return 1
+    }
+    echo "$hash" >"$built"
+}
+
+# The folder of the .NET 10 runtime that runs framework-dependent programs.
+runtime_folder() {
+    dotnet --list-runtimes | awk '
+        $1 == "Microsoft.NETCore.App" && $2 ~ /^10\./ { folder = $3; version = $2 }
+        END { gsub(/[][]/, "", folder); print folder "/" version }'
+}
+
+# start NAME APP FLAVOUR [ARGUMENT...]: runs the program until it is READY; sets pid and run.
+start() {
+    name=$1 folder=$dir/apps/$2-$3 program=$2 flavour=$3
+    shift 3
+    # A short path for the runtime's sockets, which SIGKILL leaves behind.
+    run=$(mktemp -d)
+    if [ "$program" = leak ]; then
+        # This core goes into the repository: no path of this machine in it.
+        cp -R "$folder" "$run/webshop"
+        folder=$run/webshop
+    fi
+    if [ "$flavour" = net10.0 ]; then
+        set -- "$dotnet" "$folder/$program.dll" "$@"
+    else
+        set -- "$folder/$program" "$@"
+    fi
+    case $name in
+    *-kernel) set -- prlimit --core=unlimited "$@" ;;
+    svr*) set -- DOTNET_gcServer=1 DOTNET_GCHeapCount=2 "$@" ;;
+    limit*) set -- DOTNET_GCHeapHardLimit=0x10000000 "$@" ;;
+    esac
+    case $name in
+    svrseg* | seg*) set -- DOTNET_GCName=libclrgc.so "$@" ;;
+    esac
+    : >"$tmp/out"
+    : >"$tmp/err"
+    (
+        cd "$run"
+        exec env -i PATH=/usr/bin:/bin HOME=/ LANG=C.UTF-8 TMPDIR="$run" "$@"
+    ) >"$tmp/out" 2>"$tmp/err" 9>&- </dev/null &
+    pid=$!
+    tries=0
+    until grep -q '^READY$' "$tmp/out"; do
+        tries=$((tries + 1))
+        if [ "$tries" -gt 600 ] || ! kill -0 "$pid" 2>/dev/null; then
+            cat "$tmp/err" >&2
+            say "$name: the program did not get ready"
+            return 1
+        fi
+        sleep 0.1
+    done
+    # The last threads are on their way into their waits.
+    sleep 0.2
+}
+
+stop() {
+    kill -KILL "$pid" 2>/dev/null || :
+    wait "$pid" 2>/dev/null || :
+    rm -rf "$run"
+    pid='' run=''
+}
+
+# take NAME FLAVOUR PART: writes the core of pid into PART.
+take() {
+    createdump=$dir/apps/facts-$2/createdump
+    [ -x "$createdump" ] || createdump=$runtime/createdump
+    case $1 in
+    *-gcore)
+        gdb -nx -batch -iex 'set debuginfod enabled off' -iex 'set auto-load off' -p "$pid" \
+            -ex "gcore $3" >"$tmp/dump.log" 2>&1
+        ;;
+    *-kernel)
+        # The first only takes the runtime's own handler away.
+        kill -ABRT "$pid"
+        sleep 0.5
+        kill -ABRT "$pid" 2>/dev/null || :
+        wait "$pid" 2>/dev/null || :
+        find "$run" -name 'core*' -type f -exec mv {} "$3" \; >"$tmp/dump.log" 2>&1
+        ;;
+    *)
+        case $1 in
+        *-triage) kind=--triage ;;
+        *-mini) kind=--normal ;;
+        *-heap) kind=--withheap ;;
+        *) kind=--full ;;
+        esac
+        "$createdump" "$kind" -f "$3" "$pid" >"$tmp/dump.log" 2>&1
+        ;;
+    esac
+    [ -s "$3" ] || {
+        cat "$tmp/dump.log" >&2
+        return 1
+    }
+}
+
+# What a core cannot be made without, or nothing.
+missing() {
+    case $1 in
+    *-gcore) command -v gdb >/dev/null || echo "there is no gdb" ;;
+    *-kernel)
+        case $(cat /proc/sys/kernel/core_pattern) in
+        core) prlimit --core=unlimited true 2>/dev/null || echo "the limit for cores cannot be raised" ;;
+        *) echo "/proc/sys/kernel/core_pattern is not plain" ;;
+        esac
+        ;;
+    esac
+}
+
+# make NAME STAMP
+make() {
+    app=$(app_of "$1") flavour=$(flavour_of "$1") part=$tmp/$1.core.part
+    build "$app" "$flavour" "$2" || return 1
+    set -- "$1" "$2" "$app" "$flavour" "$part"
+    case $1 in
+    gen10-1m-*) start "$1" "$app" "$flavour" 1 || return 1 ;;
+    gen10-10m-*) start "$1" "$app" "$flavour" 10 || return 1 ;;
+    *) start "$1" "$app" "$flavour" || return 1 ;;
+    esac
+    case $1 in
+    # At another moment each, spread over a second.
+    churn10-*) sleep "0.$(printf %03d $((${1#churn10-} * 379 % 1000)))" ;;
+    esac
+    take "$1" "$4" "$5" || {
+        say "$1: no core was written"
+        return 1
+    }
+    stop
+    ! command -v fallocate >/dev/null || fallocate --dig-holes "$5" 2>/dev/null || :
+    rm -f "$dir/$1.core" "$dir/$1.stamp"
+    head -n 1 "$tmp/out" >"$dir/$1.truth.json"
+    mv "$5" "$dir/$1.core"
+    echo "$2" >"$dir/$1.stamp"
+    say "$1.core: $(du -m "$dir/$1.core" | cut -f 1) MiB"
+}
+
+runtime=
+status=0
+for name; do
+    app=$(app_of "$name")
+    eval "hash=\${stamp_$app:-}"
+    # shellcheck disable=SC2154
+    if [ -z "$hash" ]; then
+        hash=$(stamp_of "$app")
+        eval "stamp_$app=\$hash"
+    fi
+    if [ -s "$dir/$name.core" ] && [ "$(cat "$dir/$name.stamp" 2>/dev/null)" = "$hash" ]; then
+        continue
+    fi
+    reason=$(missing "$name")
+    if [ -n "$reason" ]; then
+        say "$name: skipped, $reason"
+        continue
+    fi
+    [ -n "$runtime" ] || runtime=$(runtime_folder)
+    rm -rf "$tmp"
+    mkdir -p "$tmp"
+    make "$name" "$hash" || status=1
+    [ -z "$pid" ] || stop
+done
+exit "$status"

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MIT
+"""Differences between heapdump and ClrMD that are known and right, each with a name.
+
+rank1-array-spelling         T[*] is printed as T<*> by ClrMD
+loader-allocator-edge        object of a collectible type -> its LoaderAllocator: not listed by ClrMD
+clrmd-no-name                ClrMD has no name for arrays of emitted types and of function pointers
+clrmd-open-generic           ClrMD prints parameters (T1, T[], Dictionary`2) where arguments are known
+clrmd-canonical-field-type   ClrMD prints the shared System.__Canon for the type of a field
+clrmd-wrong-argument         ClrMD takes the wrong one of the arguments of the generic type that has the field
+clrmd-type-not-loaded        ClrMD prints Object, Object[], System.ValueType[] or System.Void for the type of a
+                             field when the runtime has not loaded that type
+clrmd-pointer-type           ClrMD prints System.UIntPtr for pointers, System.IntPtr for function pointers
+clrmd-static-zero            ClrMD has no address for a static field
+clrmd-delegate-to-itself     ClrMD gives the delegate itself as target of a static method
+clrmd-method-name            ClrMD cuts at the last dot of a method's name, adds arguments, has no DynamicClass
+clrmd-open-delegate          ClrMD does not read an open delegate of a virtual method
+gc-in-progress               behind the first unreadable word of a segment, while a GC moves objects
+"""
+from __future__ import annotations
+
+import bisect
+import collections
+import pathlib
+import re
+from typing import Callable, Optional
+
+Line = list[str]
+POINTER, STRUCT, CLASS, FUNCTION = "15", "17", "18", "27"
+NOT_LOADED = ("Object", "Object[]", "System.ValueType[]")
+PARAMETER = re.compile(r"T\d*|T[A-Z]\w*|[KV]")
+
+
+def rank1(name: str) -> str:
+    """ClrMD prints an array of one dimension with a lower bound as T<*>."""
+    return name.replace("<*>", "[*]")
+
+
+def skeleton(name: str) -> str:
+    """A name without the arity and the arguments of generic types."""
+    name = re.sub(r"`\d+", "", name)
+    result, depth = "", 0
+    for i, char in enumerate(name):
+        # Names that a compiler made begin with <.
+        if char == "<" and (depth or (i and (name[i - 1].isalnum() or name[i - 1] == "_"))):
+            depth += 1
+        elif char == ">" and depth:
+            depth -= 1
+        elif not depth:
+            result += char
+    return result
+
+
+def open_generic(theirs: str, ours: str) -> bool:
+    """Is ClrMD's name the same but for parameters or an arity in the place of arguments?"""
+    if theirs == ours:
+        return False
+    if PARAMETER.fullmatch(theirs.removesuffix("[]")):
+        return theirs.endswith("[]") == ours.endswith("[]")
+    has_parameter = re.search(r"`\d|<(T\d+)[,>]", theirs)
+    return bool(has_parameter) and skeleton(theirs) == skeleton(ours)
+
+
+def type_name(theirs: Line, ours: Line) -> Optional[str]:
+    """N MT NAME."""
+    if rank1(theirs[2]) == ours[2]:
+        return "rank1-array-spelling"
+    if theirs[2] == "-" and ours[2].endswith("[]"):
+        return "clrmd-no-name"
+    if open_generic(theirs[2], ours[2]):
+        return "clrmd-open-generic"
+    return None
+
+
+def field_type(theirs: str, ours: str, element: str) -> Optional[str]:
+    """Type of a field of which all else is the same."""
+    if rank1(theirs) == ours:
+        return "rank1-array-spelling"
+    if element == POINTER and theirs == "System.UIntPtr" and ours.endswith("*"):
+        return "clrmd-pointer-type"
+    if element == FUNCTION and theirs == "System.IntPtr" and ours == "fnptr":
+        return "clrmd-pointer-type"
+    if open_generic(theirs, ours):
+        return "clrmd-open-generic"
+    if theirs == "-":
+        return "clrmd-no-name"
+    if "System.__Canon" in theirs:
+        if theirs == "System.__Canon" or skeleton(theirs) == skeleton(ours):
+            return "clrmd-canonical-field-type"
+    if element == CLASS and theirs in NOT_LOADED and theirs.endswith("[]") == ours.endswith("[]"):
+        return "clrmd-type-not-loaded"
+    return None
+
+
+def wrong_argument(theirs: str, ours: str, owner: str) -> bool:
+    """Do both take arguments of the owner, but not the same ones?"""
+    if theirs == ours or "<" not in owner:
+        return False
+    if theirs in owner and ours in owner:
+        return True
+    inner = ours[ours.find("<") + 1 : ours.rfind(">")]
+    return skeleton(theirs) == skeleton(ours) and all(a in owner for a in inner.split(", "))
+
+
+def same_method(theirs: str, ours: str) -> bool:
+    """Type.Method, as far as ClrMD prints it."""
+    theirs = re.sub(r"\[\[.*\]\]$", "", theirs)
+    return theirs.rsplit(".", 1)[-1] == ours.rsplit(".", 1)[-1]
+
+
+class Explanation:
+    """The differences of one core, and what explains them."""
+
+    def __init__(self, ours: pathlib.Path) -> None:
+        self._theirs: dict[str, list[Line]] = collections.defaultdict(list)
+        self._ours: dict[str, list[Line]] = collections.defaultdict(list)
+        self._counts: dict[str, collections.Counter[str]] = collections.defaultdict(
+            collections.Counter
+        )
+        self._names: dict[str, str] = {}
+        self._errors: list[int] = []
+        self._segments: list[tuple[int, int]] = []
+        self.is_walkable = True
+        with ours.open(encoding="utf-8", errors="surrogateescape") as lines:
+            for line in lines:
+                if line[0] in "ENSI":
+                    self._remember(line.rstrip("\n").split("\t"))
+
+    def _remember(self, line: Line) -> None:
+        if line[0] == "N":
+            self._names[line[1]] = line[2]
+        elif line[0] == "S":
+            self._segments.append((int(line[3], 16), int(line[4], 16)))
+        elif line[0] == "E":
+            self._errors.append(int(line[1], 16))
+        elif line[1] == "walkable":
+            self.is_walkable = line[2] == "1"
+
+    def add(self, is_ours: bool, line: Line) -> None:
+        """A line that only one side has."""
+        (self._ours if is_ours else self._theirs)[line[0]].append(line)
+
+    def left(self, kind: str) -> list[tuple[bool, Line]]:
+        """What no rule explains."""
+        return [(False, line) for line in self._theirs[kind]] + [
+            (True, line) for line in self._ours[kind]
+        ]
+
+    def counts(self, kind: str) -> dict[str, int]:
+        """How often each rule applied."""
+        return dict(self._counts[kind])
+
+    def apply(self) -> None:
+        """Take out what the rules explain."""
+        self._filter("R", True, self._loader_allocator)
+        self._pairs("N", 2, type_name)
+        self._pairs("F", 6, self._field)
+        self._pairs("F", 4, self._unloaded_struct)
+        self._pairs("Q", 6, self._static)
+        self._pairs("D", 2, self._delegate)
+        self._pairs("M", 2, self._multicast)
+        self._open_delegates()
+        if not self.is_walkable:
+            self._gc_in_progress()
+
+    def _filter(self, kind: str, is_ours: bool, rule: Callable[[Line], Optional[str]]) -> None:
+        lines = self._ours if is_ours else self._theirs
+        rest = []
+        for line in lines[kind]:
+            name = rule(line)
+            if name:
+                self._counts[kind][name] += 1
+            else:
+                rest.append(line)
+        lines[kind] = rest
+
+    def _pairs(self, kind: str, width: int, rule: Callable[[Line, Line], Optional[str]]) -> None:
+        """Match lines by their first fields, and ask the rule about each pair."""
+        table: dict[tuple[str, ...], list[Line]] = collections.defaultdict(list)
+        for line in self._ours[kind]:
+            table[tuple(line[:width])].append(line)
+        rest = []
+        for line in self._theirs[kind]:
+            others = table[tuple(line[:width])]
+            name = rule(line, others[0]) if others else None
+            if name:
+                self._counts[kind][name] += 1
+                del others[0]
+            else:
+                rest.append(line)
+        self._theirs[kind] = rest
+        self._ours[kind] = [line for others in table.values() for line in others]
+
+    @staticmethod
+    def _loader_allocator(line: Line) -> Optional[str]:
+        return "loader-allocator-edge" if line[2] == "-1" else None
+
+    def _field(self, theirs: Line, ours: Line) -> Optional[str]:
+        name = field_type(theirs[6], ours[6], theirs[4])
+        if not name and wrong_argument(theirs[6], ours[6], self._names.get(ours[1], "")):
+            return "clrmd-wrong-argument"
+        return name
+
+    @staticmethod
+    def _unloaded_struct(theirs: Line, ours: Line) -> Optional[str]:
+        """A class in the signature that is only a TypeRef: ClrMD makes a struct of it."""
+        if theirs[5] == ours[5] and (theirs[4], ours[4], theirs[6]) == (
+            STRUCT,
+            CLASS,
+            "System.Void",
+        ):
+            return "clrmd-type-not-loaded"
+        return None
+
+    @staticmethod
+    def _static(theirs: Line, ours: Line) -> Optional[str]:
+        if theirs[6] == "0" and ours[6] != "0" and theirs[7] == ours[7]:
+            return "clrmd-static-zero"
+        if theirs[6] in ("0", ours[6]):
+            return field_type(theirs[7], ours[7], theirs[4])
+        return None
+
+    @staticmethod
+    def _delegate(theirs: Line, ours: Line) -> Optional[str]:
+        itself = theirs[2] == theirs[1] and ours[2] == "0"
+        if theirs[3] != ours[3] or not (itself or theirs[2] == ours[2]):
+            return None
+        if theirs[4] == ours[4]:
+            return "clrmd-delegate-to-itself"
+        return "clrmd-method-name" if same_method(theirs[4], ours[4]) else None
+
+    @staticmethod
+    def _multicast(theirs: Line, ours: Line) -> Optional[str]:
+        pairs = list(zip(theirs[2].split(","), ours[2].split(",")))
+        if len(pairs) == len(theirs[2].split(",")) == len(ours[2].split(",")):
+            if all(a == b or (b == "0" and a != "0") for a, b in pairs):
+                return "clrmd-delegate-to-itself"
+        return None
+
+    def _open_delegates(self) -> None:
+        """Static, without target, and ClrMD fails or takes it for a multicast one."""
+        ours = {line[1] for line in self._ours["D"] if line[2] == "0"}
+        found = set()
+        for kind in "EM":
+            addresses = {line[1] for line in self._theirs[kind]} & ours
+            self._theirs[kind] = [l for l in self._theirs[kind] if l[1] not in addresses]
+            if addresses:
+                self._counts[kind]["clrmd-open-delegate"] += len(addresses)
+            found |= addresses
+        self._ours["D"] = [line for line in self._ours["D"] if line[1] not in found]
+        if found:
+            self._counts["D"]["clrmd-open-delegate"] += len(found)
+
+    def _gc_in_progress(self) -> None:
+        """Allow what lies behind the first error of its segment; and types seen only there."""
+        errors = self._errors + [int(line[1], 16) for line in self._theirs["E"]]
+        first: dict[int, int] = {}
+        self._segments.sort()
+        starts = [begin for begin, _ in self._segments]
+
+        def segment(address: int) -> int:
+            return bisect.bisect_right(starts, address) - 1
+
+        for error in errors:
+            index = segment(error)
+            first[index] = min(error, first.get(index, error))
+
+        def behind(line: Line) -> Optional[str]:
+            address = int(line[1], 16)
+            limit = first.get(segment(address))
+            return "gc-in-progress" if limit is not None and address >= limit else None
+
+        for kind in "EORTPXDMLB":
+            self._filter(kind, False, behind)
+            self._filter(kind, True, behind)
+        # The GC allocates in contexts of its own, which ClrMD does not list.
+        self._filter("A", True, lambda _: "gc-in-progress")
+        for kind in "NFQ":
+            self._filter(kind, False, lambda _: "gc-in-progress")
+            self._filter(kind, True, lambda _: "gc-in-progress")
