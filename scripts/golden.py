@@ -31,7 +31,10 @@ SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parent.
 CASES = SOURCE / "tests" / "golden"
 FRONTS = ("shell", "gdb", "lldb")
 # Names that stand at top level in debuggers: text cases use them, JSON cases the prefix.
-TOP_LEVEL = ("gcroot", "pathto", "objsize", "dumpheap", "dumpobj")
+TOP_LEVEL = """
+    gcroot pathto objsize dumpheap dumpobj eeheap gcwhere listnearobj clrthreads verifyheap verifyobj
+    dumparray dumpmt dumpclass dumpvc printexception dumpdelegate syncblk
+""".split()
 # After these the next case needs its file opened again.
 SESSION_COMMANDS = ("open", "close")
 TIMEOUT = 120

@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Cores and processes in the shell: every command's document, bad cores, files that core lacks."""
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
+BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
+PROGRAM = str(BUILD / "heapdump")
+LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
+BUBBLECS = str(SOURCE / "corefiles" / "bubblecs.heap")
+TIMEOUT = 120
+PT_LOAD = 1
+# Of the committed core: see corefiles/leak.truth.json.
+TRUTH = json.loads((SOURCE / "corefiles" / "leak.truth.json").read_text(encoding="utf-8"))
+ADDRESSES = {entry["name"]: entry["address"] for entry in TRUTH["objects"]}
+LEAKED = ADDRESSES["leaked"]
+SESSION_MT = "7f0f79550c38"
+STRING = "7f039fe5a1b8"
+ARRAY = "7f039fe5a1f0"
+DELEGATE = "7f039fe5a248"
+# The members that every answer of a command has, beside schema, command and target.
+MEMBERS: dict[str, set[str]] = {
+    "eeheap -gc": {"heaps", "total"},
+    "balance": {"heaps"},
+    f"gcwhere {LEAKED}": {"address", "heap", "segment", "generation"},
+    f"listnearobj {LEAKED}": {"before", "current", "next", "consistent"},
+    "clrthreads": {"threads"},
+    "verifyheap": {"objects", "findings"},
+    f"verifyobj {LEAKED}": {"findings"},
+    f"dumparray {ARRAY}": {"address", "type", "lengths", "elements"},
+    f"dumpmt {SESSION_MT}": {
+        *("mt", "name", "base_size", "component_size", "flags", "module", "token", "parent"),
+    },
+    f"dumpclass {SESSION_MT}": {"mt", "fields"},
+    "dumpvc 7f0f79550a08 7f039fe5a188": {"fields"},
+    f"dumpdelegate {DELEGATE}": {"address", "type", "invocations"},
+    "strings -limit 3": {"strings"},
+    "syncblk": {"blocks"},
+    "printexception": set(),
+}
+ALSO: dict[str, set[str]] = {
+    "info": {
+        *("kind", "runtime", "walkable", "objects", "bytes", "types", "roots", "missing"),
+        *("findings", "free", "core", "pid", "threads"),
+    },
+    "dumpheap -stat": {"types", "total"},
+    f"dumpobj {LEAKED}": {"address", "mt", "type", "size", "fields", "references"},
+    f"dumpobj {STRING}": {"address", "string"},
+    f"objsize {LEAKED}": {"object", "count", "size"},
+    "types": {"types"},
+    "info -layout": {"layout"},
+}
+folder = tempfile.TemporaryDirectory(prefix="heapdump-targets-")
+
+
+class Result(NamedTuple):
+    """What a run of the program gave."""
+
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """The one document."""
+        return json.loads(self.out)
+
+
+def run(*words: str, text: str = "") -> Result:
+    """Run the program."""
+    done = subprocess.run(
+        [PROGRAM, *words],
+        input=text,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=TIMEOUT,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def unpacked() -> Path:
+    """The committed core as a plain file, made once."""
+    path = Path(folder.name) / "leak.core"
+    if not path.exists():
+        subprocess.run(["zstd", "-q", "-d", LEAK, "-o", str(path)], check=True)
+    return path
+
+
+class Load(NamedTuple):
+    """A PT_LOAD and where its header stands."""
+
+    header: int
+    offset: int
+    address: int
+    filesz: int
+
+
+def loads(path: Path) -> list[Load]:
+    """The segments of a core."""
+    with path.open("rb") as file:
+        head = file.read(64)
+        (phoff,) = struct.unpack_from("<Q", head, 32)
+        size, count = struct.unpack_from("<HH", head, 54)
+        file.seek(phoff)
+        data = file.read(size * count)
+    found = []
+    for i in range(count):
+        kind, _, offset, address, _, filesz = struct.unpack_from("<IIQQQQ", data, i * size)
+        if kind == PT_LOAD:
+            found.append(Load(phoff + i * size, offset, address, filesz))
+    return found
+
+
+class Json(unittest.TestCase):
+    """Every command's document."""
+
+    def check(self, line: str, members: set[str]) -> None:
+        """Run LINE with --json."""
+        result = run("--no-files", LEAK, *line.split(), "--json")
+        self.assertIn(result.status, (0, 1), (line, result))
+        document = result.json()
+        self.assertEqual(document["schema"], 1)
+        self.assertEqual(document["command"], line.split()[0])
+        self.assertEqual(document["target"], LEAK)
+        self.assertLessEqual(members, document.keys(), line)
+        self.assertEqual(result.out.count("\n"), 1, "one document on one line")
+
+    def test_every_command(self) -> None:
+        for line, members in (MEMBERS | ALSO).items():
+            if line == "printexception":
+                continue
+            with self.subTest(line):
+                self.check(line, members)
+
+    def test_a_dump_file_has_no_heap(self) -> None:
+        for line in MEMBERS:
+            with self.subTest(line):
+                result = run(BUBBLECS, *line.split(), "--json")
+                self.assertEqual(result.status, 3)
+                self.assertEqual(result.json()["error"]["status"], "unsupported")
+
+    def test_roots_are_not_read_yet(self) -> None:
+        for line in (f"gcroot {LEAKED}", f"retained {LEAKED}", "dominators", "roots"):
+            result = run("--no-files", LEAK, *line.split())
+            self.assertEqual(result.status, 3, line)
+            self.assertIn("roots", result.err)
+
+
+class Truth(unittest.TestCase):
+    """What the program said about itself before it was dumped."""
+
+    def test_counts(self) -> None:
+        types = run("--no-files", LEAK, "dumpheap", "-stat", "--json").json()["types"]
+        counts = {row["name"]: row["count"] for row in types}
+        for name, count in TRUTH["counts"].items():
+            self.assertEqual(counts[name], count)
+
+    def test_objects(self) -> None:
+        for entry in TRUTH["objects"]:
+            document = run("--no-files", LEAK, "dumpobj", entry["address"], "--json").json()
+            self.assertEqual(document["type"], entry["type"])
+
+    def test_export_holds_every_object(self) -> None:
+        path = Path(folder.name) / "leak.heap"
+        done = run("--no-files", LEAK, "export", str(path), "--json").json()
+        info = run("--no-files", LEAK, "info", "--json").json()
+        copy = run(str(path), "info", "--json").json()
+        self.assertEqual(done["objects"], info["objects"])
+        for key in ("objects", "bytes", "types"):
+            self.assertEqual(copy[key], info[key], key)
+        command = ("objsize", LEAKED, "-stat", "--json")
+        both = [run(target, *command).json() for target in (LEAK, str(path))]
+        self.assertEqual(both[0]["count"], both[1]["count"])
+        self.assertEqual(both[0]["size"], both[1]["size"])
+        again = Path(folder.name) / "again.heap"
+        run("--no-files", LEAK, "export", str(again))
+        self.assertEqual(path.read_bytes(), again.read_bytes())
+
+    def test_plain_and_packed_are_the_same(self) -> None:
+        both = [run("--no-files", t, "dumpheap", "-stat") for t in (LEAK, str(unpacked()))]
+        self.assertEqual(both[0].out, both[1].out)
+
+    def test_workers_make_no_difference(self) -> None:
+        one, four = (
+            run("--no-files", LEAK, "dumpheap", "-stat", "--workers", n).out for n in ("1", "4")
+        )
+        self.assertEqual(one, four)
+
+
+class Files(unittest.TestCase):
+    """What comes from module files, and what does not fit into memory."""
+
+    def test_no_files_opens_none(self) -> None:
+        trace = Path(folder.name) / "trace"
+        strace = shutil.which("strace")
+        if not strace:
+            print("skipped: no strace to see which files are opened", file=sys.stderr)
+            return
+        subprocess.run(
+            [strace, "-f", "-e", "trace=openat,open", "-o", str(trace), PROGRAM, "--no-files"]
+            + [LEAK, "dumpheap", "-stat"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            timeout=TIMEOUT,
+            env=os.environ | {"ASAN_OPTIONS": "detect_leaks=0"},
+        )
+        text = trace.read_text(encoding="utf-8", errors="replace")
+        self.assertNotIn(".dll", text)
+        self.assertNotIn("libcoreclr", text)
+
+    def test_max_mem_limits_unpacking(self) -> None:
+        result = run("--no-files", "--max-mem", "8M", LEAK, "dumpheap", "-stat")
+        self.assertEqual(result.status, 3)
+        self.assertIn("max-mem", result.err)
+
+    def test_sysroot_must_be_a_folder(self) -> None:
+        result = run("--sysroot", "/nowhere", LEAK, "info")
+        self.assertEqual(result.status, 2)
+        self.assertIn("sysroot", result.err)
+
+    def test_a_file_that_shrinks_is_named(self) -> None:
+        path = Path(folder.name) / "shrinks.core"
+        shutil.copy(unpacked(), path)
+        with subprocess.Popen(
+            [PROGRAM, "--no-files", str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdin and process.stdout
+            process.stdin.write("eeheap\n")
+            process.stdin.flush()
+            process.stdout.readline()
+            os.truncate(path, 1 << 20)
+            _, err = process.communicate("dumpheap -stat\n", timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 3, err)
+        self.assertIn("shrank", err)
+
+
+class Bad(unittest.TestCase):
+    """Cores that are cut or lie: an answer or one line, never a crash, soon."""
+
+    def check(self, path: Path, *lines: str) -> None:
+        """Run LINES on PATH; statuses are those of the contract, errors one line."""
+        for line in lines:
+            result = run("--no-files", str(path), *line.split())
+            self.assertIn(result.status, (0, 1, 2, 3), (line, result.err))
+            errors = [e for e in result.err.splitlines() if "warning:" not in e]
+            self.assertLessEqual(len(errors), 1, result.err)
+            self.assertEqual(result.status > 1, bool(errors), result.err)
+
+    def test_cut_anywhere(self) -> None:
+        path = Path(folder.name) / "cut.core"
+        shutil.copy(unpacked(), path)
+        chance = random.Random(4)
+        size = path.stat().st_size
+        table = loads(path)
+        places = {load.header for load in table[:20]} | {load.offset for load in table[::8]}
+        places |= {chance.randrange(size) for _ in range(25)} | {0, 1, 63, 64}
+        for place in sorted(places, reverse=True):
+            os.truncate(path, place)
+            with self.subTest(place):
+                self.check(path, "dumpheap -stat", "info")
+                if 64 < place:
+                    self.assertNotEqual(run("--no-files", str(path), "info").status, 0)
+
+    def test_random_words(self) -> None:
+        source = unpacked()
+        path = Path(folder.name) / "words.core"
+        table = loads(source)
+        for seed in range(12):
+            chance = random.Random(seed)
+            shutil.copy(source, path)
+            with path.open("r+b") as file:
+                for _ in range(2000):
+                    load = chance.choice(table)
+                    if load.filesz < 16:
+                        continue
+                    file.seek(load.offset + chance.randrange(load.filesz // 8) * 8)
+                    file.write(struct.pack("<Q", chance.getrandbits(chance.choice((8, 32, 64)))))
+            with self.subTest(seed):
+                self.check(
+                    path, "dumpheap -stat", "verifyheap", "info", f"dumpobj {LEAKED}", "eeheap"
+                )
+
+    def test_other_files(self) -> None:
+        cases: list[tuple[bytes, str]] = []
+        head = bytearray(unpacked().read_bytes()[:4096])
+        machine = bytearray(head)
+        struct.pack_into("<H", machine, 18, 183)
+        cases.append((bytes(machine), "ARM64"))
+        small = bytearray(head)
+        small[4] = 1
+        cases.append((bytes(small), "32"))
+        big = bytearray(head)
+        big[5] = 2
+        struct.pack_into(">H", big, 16, 4)
+        cases.append((bytes(big), "endian"))
+        program = bytearray(head)
+        struct.pack_into("<H", program, 16, 3)
+        cases.append((bytes(program), "core"))
+        for i, (data, pattern) in enumerate(cases):
+            path = Path(folder.name) / f"other{i}"
+            path.write_bytes(data)
+            result = run(str(path), "info")
+            self.assertEqual(result.status, 3)
+            self.assertRegex(result.err, pattern)
+            self.assertEqual(result.err.count("\n"), 1)
+
+    def test_damaged_zst(self) -> None:
+        data = bytearray(Path(LEAK).read_bytes())
+        path = Path(folder.name) / "bad.core.zst"
+        data[len(data) // 2] ^= 0xFF
+        path.write_bytes(data)
+        self.check(path, "dumpheap -stat")
+        path.write_bytes(data[: len(data) // 3])
+        self.check(path, "dumpheap -stat", "info")
+
+
+class Processes(unittest.TestCase):
+    """heapdump PID."""
+
+    def test_no_such_process(self) -> None:
+        result = run("4194305", "info")
+        self.assertEqual(result.status, 3)
+        self.assertRegex(result.err, "no process|no such")
+
+    def test_a_file_wins_over_a_pid(self) -> None:
+        with tempfile.TemporaryDirectory() as where:
+            shutil.copy(BUBBLECS, Path(where) / "1")
+            done = subprocess.run(
+                [PROGRAM, "1", "info", "--json"], cwd=where, capture_output=True, check=True
+            )
+            self.assertEqual(json.loads(done.stdout)["kind"], "rpm")
+
+    def test_no_runtime(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as process:
+            try:
+                time.sleep(0.2)
+                result = run(str(process.pid), "dumpheap", "-stat")
+                if "refused" in result.err:
+                    print("skipped: this machine refuses ptrace", file=sys.stderr)
+                    return
+                self.assertEqual(result.status, 3)
+                self.assertIn("no CoreCLR here", result.err)
+                info = run(str(process.pid), "info", "--json").json()
+                self.assertEqual(info["kind"], "process")
+                self.assertIsNone(info["runtime"])
+                self.assertIn("no-runtime", [row["kind"] for row in info["findings"]])
+                self.assertIsNone(process.poll(), "it runs on")
+            finally:
+                process.kill()
+
+
+if __name__ == "__main__":
+    try:
+        unittest.main(verbosity=2)
+    finally:
+        folder.cleanup()

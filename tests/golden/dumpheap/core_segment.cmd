@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+dumpheap -segment 7f0f67e114b8 -stat

@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+dumpmt 7f0f79550c38
