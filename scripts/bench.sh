@@ -3,31 +3,49 @@
 # bench.sh dumps [RUNS [OBJECTS...]]: time dump files of 1 and 10 million objects, 5 runs each, and
 # print a table.  OBJECTS-shuffled is a dump whose lines are in random order.  The dumps are made once
 # and stay in build/bench-data.
+# bench.sh heap [RUNS [CORE...]]: time cores of 1 and 10 million objects (gen10-1m-full,
+# gen10-10m-full; scripts/make_corefiles.sh makes them) against a plain loop over their bytes and
+# against ClrMD, 5 runs each, and print a table.  Needs the .NET SDK.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-if [ "${1:-}" != dumps ] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]]" >&2
+what=${1:-}
+if [[ ! $what =~ ^(dumps|heap)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap [RUNS [CORE...]]" >&2
     exit 2
 fi
 runs=${2:-5}
 shift $(($# > 1 ? 2 : 1))
-[ $# -gt 0 ] || set -- 1000000 10000000
 build=build
 data=$build/bench-data
 
+bench_dumps() {
+    [ $# -gt 0 ] || set -- 1000000 10000000
+    cmake --build "$build" -j "$(nproc)" --target bench_dumps dump_maker plain_loop >&2
+    for size in "$@"; do
+        dump=$data/$size.heap
+        if [ ! -f "$dump" ] || [ "$build/tests/bench/dump_maker" -nt "$dump" ]; then
+            echo "making $dump" >&2
+            options=("${size%-shuffled}")
+            [ "$size" = "${options[0]}" ] || options+=(--shuffle)
+            "$build/tests/bench/dump_maker" "${options[@]}" >"$dump.new" 2>"$data/$size.targets"
+            mv "$dump.new" "$dump"
+        fi
+    done
+    python3 scripts/bench_table.py "$build" "$data" "$runs" "$@"
+}
+
+bench_heap() {
+    [ $# -gt 0 ] || set -- gen10-1m-full gen10-10m-full
+    cmake --build "$build" -j "$(nproc)" --target bench_heap >&2
+    scripts/make_corefiles.sh "$@" >&2
+    HD_BENCH_BUILD=$PWD/$data DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 \
+        dotnet publish tests/bench/clrmd -c Release -v quiet -nodeReuse:false >&2
+    python3 scripts/bench_heap.py "$build/tests/bench/bench_heap" \
+        "$data/clrmd_bench/clrmd_bench.dll" corefiles/build "$runs" "$@"
+}
+
 scripts/setup.sh >&2
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >&2
-cmake --build "$build" -j "$(nproc)" --target bench_dumps dump_maker plain_loop >&2
 mkdir -p "$data"
-for size in "$@"; do
-    dump=$data/$size.heap
-    if [ ! -f "$dump" ] || [ "$build/tests/bench/dump_maker" -nt "$dump" ]; then
-        echo "making $dump" >&2
-        options=("${size%-shuffled}")
-        [ "$size" = "${options[0]}" ] || options+=(--shuffle)
-        "$build/tests/bench/dump_maker" "${options[@]}" >"$dump.new" 2>"$data/$size.targets"
-        mv "$dump.new" "$dump"
-    fi
-done
 grep -m 1 '^model name' /proc/cpuinfo | sed 's/.*: //' >&2 || true
-python3 scripts/bench_table.py "$build" "$data" "$runs" "$@"
+"bench_$what" "$@"

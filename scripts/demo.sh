@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Install what is missing, build, and ask one dump what keeps an object alive: in the shell, in GDB
-# and in LLDB.  Every step prints the command that it runs; any failure ends the script.
+# Install what is missing, build, walk the heap of a core file and ask a dump what keeps an object
+# alive: in the shell, in GDB and in LLDB.  Every step prints the command that it runs; any failure
+# ends the script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dump=corefiles/bubblecs.heap
 object=1ce056
+core=corefiles/leak.core.zst
+session=7f039fe5a158
 
 # Print a command as one would type it.
 show() {
@@ -25,9 +28,11 @@ run() {
     "$@"
 }
 
-# Run a debugger and check its output too: in batch mode it may exit with 0 after an error.
+# run_debugger TEXT COMMAND...: run a debugger and check that it printed TEXT: in batch mode it may
+# exit with 0 after an error.
 run_debugger() {
-    local output
+    local output expected=$1
+    shift
     show "$@"
     if ! output=$("$@" 2>&1 </dev/null); then
         printf '%s\n' "$output"
@@ -35,8 +40,8 @@ run_debugger() {
         exit 1
     fi
     printf '%s\n' "$output"
-    if grep -qi '^error' <<<"$output" || ! grep -q "$object .*BubbleCS.GameBoard" <<<"$output"; then
-        echo "demo: $1 did not print what keeps $object alive" >&2
+    if grep -qi '^error' <<<"$output" || ! grep -q "$expected" <<<"$output"; then
+        echo "demo: $1 did not print \"$expected\"" >&2
         exit 1
     fi
 }
@@ -50,8 +55,23 @@ run build/heapdump "$dump" dumpheap -stat
 run build/heapdump "$dump" dumpobj "$object"
 run build/heapdump "$dump" objsize "$object"
 
-run_debugger gdb -nx -q -batch -iex 'set debuginfod enabled off' \
-    -ex 'source gdb-plugin/heapdump.py' -ex "heapdump open $dump" -ex "gcroot $object"
-run_debugger lldb-14 --no-lldbinit -b -o 'plugin load build/libheapdump_lldb.so' \
-    -o "heapdump open $dump" -o "gcroot $object"
+# GDB and LLDB open a plain core; heapdump reads the packed one as it is.
+plain=$(mktemp --suffix=.core)
+trap 'rm -f "$plain"' EXIT
+zstd -q -d -f "$core" -o "$plain"
+run build/heapdump "$core" info || [ $? -eq 1 ]
+run build/heapdump "$core" dumpheap -stat -type WebShop
+run build/heapdump "$core" dumpobj "$session"
+run build/heapdump "$core" eeheap -gc
+run build/heapdump "$core" verifyheap
+
+gdb=(gdb -nx -q -batch -iex 'set debuginfod enabled off' -ex 'source gdb-plugin/heapdump.py')
+lldb=(lldb-14 --no-lldbinit -b -o 'plugin load build/libheapdump_lldb.so')
+run_debugger "$object .*BubbleCS.GameBoard" "${gdb[@]}" -ex "heapdump open $dump" -ex "gcroot $object"
+run_debugger "WebShop.Session" "${gdb[@]}" -ex "dumpheap -stat -type WebShop.S" \
+    -ex "dumpobj $session" -ex verifyheap -c "$plain"
+run_debugger "$object .*BubbleCS.GameBoard" "${lldb[@]}" -o "heapdump open $dump" \
+    -o "gcroot $object"
+run_debugger "WebShop.Session" "${lldb[@]}" -o "dumpheap -stat -type WebShop.S" \
+    -o "dumpobj $session" -o verifyheap -c "$plain"
 printf '\ndemo: every step passed\n'

@@ -13,7 +13,7 @@ struct string_count {
 };
 
 /** Gaps that are remembered by each worker. */
-#define GAPS_KEPT 1024u
+#define GAPS_KEPT 65536u
 
 /** Which strings to count; zero: all. */
 struct strings_filter {
