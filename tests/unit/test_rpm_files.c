@@ -53,12 +53,13 @@ static struct text long_line(size_t size, bool is_object, const char *line_end)
 	return text;
 }
 
-static void check_longest(size_t size, bool is_object, bool fits)
+static void check_longest(size_t size, bool is_object, bool fits, uint64_t max_mem)
 {
 	struct text text = long_line(size, is_object, "\n");
 	struct hd_graph *graph = NULL;
 	struct hd_error err = { 0 };
-	enum hd_status status = open_text(&text, false, &graph, &err);
+	enum hd_status status = dump_open(
+		text.bytes, text.size, &(struct dump_reading){ .max_mem = max_mem }, &graph, &err);
 	ASSERT_UINT(status, fits ? HD_OK : HD_ERR_FORMAT);
 	if (fits && graph && is_object)
 		ASSERT_UINT(graph->forward.edge_count, (size - 8) / 3);
@@ -74,16 +75,20 @@ static void check_longest(size_t size, bool is_object, bool fits)
 
 static void a_line_of_16_mib_is_read(void)
 {
-	check_longest(LINE_MAX_BYTES, false, true);
-	check_longest(LINE_MAX_BYTES, true, true);
+	check_longest(LINE_MAX_BYTES, false, true, 0);
+	check_longest(LINE_MAX_BYTES, true, true, 0);
 }
 
 static void a_longer_line_is_not(void)
 {
-	check_longest(LINE_MAX_BYTES + 1, false, false);
-	check_longest(LINE_MAX_BYTES + 1, true, false);
-	check_longest(LINE_MAX_BYTES + 300000, true, false);
-	check_longest(LINE_MAX_BYTES + 300000, false, false);
+	check_longest(LINE_MAX_BYTES + 1, false, false, 0);
+	check_longest(LINE_MAX_BYTES + 300000, false, false, 0);
+}
+
+static void the_line_of_a_large_array_is_read(void)
+{
+	check_longest(3 * LINE_MAX_BYTES, true, true, 0);
+	check_longest(LINE_MAX_BYTES + 1, true, true, (uint64_t)1 << 30);
 }
 
 static void a_lenient_reader_passes_over_lines_of_any_length(void)
@@ -91,7 +96,7 @@ static void a_lenient_reader_passes_over_lines_of_any_length(void)
 	static const size_t sizes[] = { LINE_MAX_BYTES + 1, LINE_MAX_BYTES + 100000,
 					(size_t)64 << 20 };
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct text text = long_line(sizes[i], i % 2 == 0, i == 1 ? "\r\n" : "\n");
+		struct text text = long_line(sizes[i], false, i == 1 ? "\r\n" : "\n");
 		struct hd_graph *graph = NULL;
 		struct hd_error err = { 0 };
 		ASSERT_UINT(open_text(&text, true, &graph, &err), HD_OK);
@@ -292,6 +297,7 @@ int main(void)
 	CU_TestInfo lines[] = {
 		{ "a_line_of_16_mib_is_read", a_line_of_16_mib_is_read },
 		{ "a_longer_line_is_not", a_longer_line_is_not },
+		{ "the_line_of_a_large_array_is_read", the_line_of_a_large_array_is_read },
 		{ "a_lenient_reader_passes_over_lines_of_any_length",
 		  a_lenient_reader_passes_over_lines_of_any_length },
 		{ "a_line_of_64_mib_is_an_error", a_line_of_64_mib_is_an_error },

@@ -14,8 +14,12 @@
  * lines say with nothing resolved; rpm_merge.c makes the graph of all.
  */
 
-/** The longest line that is read, in bytes. */
-#define RPM_LINE_MAX ((size_t)16 << 20)
+/**
+ * The longest line that is read, in bytes; one of an object, which has as many references as an
+ * array has elements, may take a quarter of the job's memory, or this much where that is unlimited.
+ */
+#define RPM_LINE_MAX        ((size_t)16 << 20)
+#define RPM_OBJECT_LINE_MAX ((size_t)1 << 30)
 
 /** What may be wrong with a line; lenient reading counts each apart. */
 enum rpm_problem_kind {
@@ -152,8 +156,11 @@ HD_NODISCARD enum hd_status rpm_parse_line(struct rpm_chunk *chunk, const char *
 bool rpm_problem(struct rpm_chunk *chunk, enum rpm_problem_kind kind, size_t column,
 		 const char *format, ...) HD_PRINTF(4, 5);
 
-/** Note that the present line is longer than RPM_LINE_MAX. */
-bool rpm_problem_long_line(struct rpm_chunk *chunk);
+/** How long the line that begins with these bytes may be. */
+size_t rpm_line_max(const struct rpm_chunk *chunk, const char *line, size_t size);
+
+/** Note that the present line is longer than @p limit. */
+bool rpm_problem_long_line(struct rpm_chunk *chunk, size_t limit);
 
 /** Index of a type id in the open segment, made when it is new; HD_NONE: out of memory. */
 uint32_t rpm_chunk_type(struct rpm_chunk *chunk, uint64_t id);

@@ -59,15 +59,29 @@ bool rpm_problem(struct rpm_chunk *chunk, enum rpm_problem_kind kind, size_t col
 	return chunk->lenient;
 }
 
-bool rpm_problem_long_line(struct rpm_chunk *chunk)
-{
-	return rpm_problem(chunk, RPM_LONG_LINE, RPM_LINE_MAX + 1,
-			   "a line of over 16 MiB; is this a text heap dump?");
-}
-
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
+}
+
+size_t rpm_line_max(const struct rpm_chunk *chunk, const char *line, size_t size)
+{
+	size_t at = 0;
+	while (at < size && is_blank(line[at]))
+		at++;
+	if (at + 1 >= size || line[at] != 'o' || !is_blank(line[at + 1]))
+		return RPM_LINE_MAX;
+	uint64_t quarter =
+		chunk->job && chunk->job->max_mem ? chunk->job->max_mem / 4 : RPM_OBJECT_LINE_MAX;
+	return quarter > RPM_LINE_MAX ? (size_t)quarter : RPM_LINE_MAX;
+}
+
+bool rpm_problem_long_line(struct rpm_chunk *chunk, size_t limit)
+{
+	return rpm_problem(chunk, RPM_LONG_LINE, limit + 1,
+			   "a line of over %zu MiB; is this a text heap dump? Those of objects may "
+			   "take a quarter of max-mem",
+			   limit >> 20);
 }
 
 static void skip_blanks(struct line *line)
@@ -437,7 +451,9 @@ enum hd_status rpm_parse_line(struct rpm_chunk *chunk, const char *line, size_t 
 	while (at.end > at.at && is_blank(at.end[-1]))
 		at.end--;
 	if (size > RPM_LINE_MAX) {
-		return rpm_problem_long_line(chunk) ? HD_OK : HD_ERR_FORMAT;
+		size_t limit = rpm_line_max(chunk, line, size);
+		if (size > limit)
+			return rpm_problem_long_line(chunk, limit) ? HD_OK : HD_ERR_FORMAT;
 	}
 	bool first_line = chunk->begin == 0 && chunk->lines == 1;
 	if (first_line && at.end - at.at >= 3 && memcmp(at.at, "\xef\xbb\xbf", 3) == 0)

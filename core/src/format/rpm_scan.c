@@ -187,6 +187,7 @@ struct window {
 	char *bytes;
 	size_t used, capacity;
 	uint64_t offset; /* in the file, of bytes[0] */
+	size_t searched; /* no newline before here */
 };
 
 static enum hd_status shrank(struct rpm_chunk *chunk)
@@ -229,13 +230,14 @@ static void drop(struct window *window, size_t size)
 	memmove(window->bytes, window->bytes + size, window->used - size);
 	window->used -= size;
 	window->offset += size;
+	window->searched = window->searched > size ? window->searched - size : 0;
 }
 
 /* A line without end: report it, then skip to behind its newline (or the end of the file). */
-static enum hd_status skip_long_line(struct rpm_chunk *chunk, struct window *window)
+static enum hd_status skip_long_line(struct rpm_chunk *chunk, struct window *window, size_t limit)
 {
 	chunk->lines++;
-	if (!rpm_problem_long_line(chunk))
+	if (!rpm_problem_long_line(chunk, limit))
 		return HD_ERR_FORMAT;
 	for (;;) {
 		const char *newline = memchr(window->bytes, '\n', window->used);
@@ -259,11 +261,17 @@ static size_t whole_lines(const struct rpm_chunk *chunk, struct window *window)
 	if (window->offset + limit > chunk->end) {
 		/* The last line of the range ends at the first newline at or behind end - 1. */
 		size_t from = (size_t)(chunk->end - 1 - window->offset);
-		const char *newline = memchr(window->bytes + from, '\n', window->used - from);
+		if (from < window->searched)
+			from = window->searched;
+		const char *newline = memchr(window->bytes + from, '\n', limit - from);
 		if (newline)
 			return (size_t)(newline - window->bytes) + 1;
 	}
-	const char *newline = memrchr(window->bytes, '\n', limit);
+	const char *newline =
+		memrchr(window->bytes + window->searched, '\n', limit - window->searched);
+	/* A line of many blocks is searched once, not once for each block. */
+	if (!newline)
+		window->searched = limit;
 	return newline ? (size_t)(newline - window->bytes) + 1 : 0;
 }
 
@@ -310,8 +318,10 @@ static enum hd_status read_lines(struct rpm_chunk *chunk, struct window *window)
 			drop(window, whole);
 			if (!job_step(chunk->job, chunk->worker, whole))
 				return fail_cancelled(&chunk->err);
-		} else if (window->used > RPM_LINE_MAX) {
-			TRY(skip_long_line(chunk, window));
+		} else if (window->used > RPM_LINE_MAX &&
+			   window->used > rpm_line_max(chunk, window->bytes, window->used)) {
+			TRY(skip_long_line(chunk, window,
+					   rpm_line_max(chunk, window->bytes, window->used)));
 		} else if (at_end) {
 			return parse_last_line(chunk, window);
 		} else {
