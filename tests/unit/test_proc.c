@@ -85,7 +85,7 @@ static void auxv_is_parsed(void)
 	uint64_t words[] = { 3, 0x40, 4, 56, 5, 13, 7, 0x1000, 9, 0x2000, 0, 0, 3, 99 };
 	struct target target = { 0 };
 	for (size_t size = 0; size <= sizeof(words); size++)
-		proc_auxv_parse((const uint8_t *)words, size, &target);
+		target_set_auxv(&target, (const uint8_t *)words, size);
 	ASSERT_UINT(target.auxv_phdr, 0x40);
 	ASSERT_UINT(target.auxv_phnum, 13);
 	ASSERT_UINT(target.auxv_base, 0x1000);

@@ -172,11 +172,13 @@ static void add_load(struct core_headers *headers, const struct mapped_file *fil
 	if (!size)
 		return;
 	uint64_t captured = header->p_filesz < size ? header->p_filesz : size;
+	uint64_t promised = captured;
 	captured = clamp_segment(headers, file, header->p_offset, captured);
 	headers->loads[headers->load_count++] = (struct core_load){
 		.start = header->p_vaddr,
 		.end = header->p_vaddr + size,
 		.captured = captured,
+		.promised = promised,
 		.offset = header->p_offset,
 		.flags = header->p_flags,
 	};

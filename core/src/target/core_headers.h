@@ -12,6 +12,7 @@
 struct core_load {
 	uint64_t start, end; /**< of the address space */
 	uint64_t captured;   /**< bytes from start on that are in the file */
+	uint64_t promised;   /**< that would be, were it not cut */
 	uint64_t offset;     /**< of start in the file */
 	uint32_t flags;      /**< PF_R, PF_W, PF_X */
 };

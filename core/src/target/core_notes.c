@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/core_notes.h"
 
-#include <elf.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -73,32 +72,6 @@ static void read_prpsinfo(const struct note *note)
 	target->pid = (int)load_u32(note->bytes + PRPSINFO_PID);
 	memcpy(target->name, note->bytes + PRPSINFO_NAME, PRPSINFO_NAME_SIZE);
 	note->notes->has_arguments = note->bytes[PRPSINFO_ARGUMENTS] != 0;
-}
-
-static void read_auxv(const struct note *note)
-{
-	struct target *target = note->target;
-	for (uint64_t i = 0; i + 16 <= note->size; i += 16) {
-		uint64_t value = load_u64(note->bytes + i + 8);
-		switch (load_u64(note->bytes + i)) {
-		case AT_NULL:
-			return;
-		case AT_PHDR:
-			target->auxv_phdr = value;
-			break;
-		case AT_PHNUM:
-			target->auxv_phnum = value;
-			break;
-		case AT_ENTRY:
-			target->auxv_entry = value;
-			break;
-		case AT_BASE:
-			target->auxv_base = value;
-			break;
-		default:
-			break;
-		}
-	}
 }
 
 static enum hd_status add_mapping(const struct note *note, const uint8_t *row, uint64_t unit,
@@ -185,7 +158,7 @@ static enum hd_status read_note(const struct note *note, const GElf_Nhdr *header
 		read_prpsinfo(note);
 		return HD_OK;
 	case NT_AUXV:
-		read_auxv(note);
+		target_set_auxv(note->target, note->bytes, (size_t)note->size);
 		return HD_OK;
 	case NT_SIGINFO:
 		notes->has_siginfo = true;

@@ -54,17 +54,25 @@ static void heap_pop(struct splitter *splitter)
 	splitter->heap[i] = last;
 }
 
+/* Of the first @p size bytes, those that lie in @p room bytes behind the first @p skipped. */
+static uint64_t part_of(uint64_t size, uint64_t skipped, uint64_t room)
+{
+	uint64_t left = skipped < size ? size - skipped : 0;
+	return left < room ? left : room;
+}
+
 /* [start, end) of @p load, joined to the piece before it when it goes on there. */
 static void emit(struct splitter *splitter, const struct core_load *load, uint64_t start,
 		 uint64_t end)
 {
 	uint64_t skipped = start - load->start;
-	struct core_load piece = { .start = start, .end = end, .flags = load->flags };
-	if (skipped < load->captured) {
-		uint64_t left = load->captured - skipped;
-		piece.captured = left < end - start ? left : end - start;
+	struct core_load piece = { .start = start,
+				   .end = end,
+				   .captured = part_of(load->captured, skipped, end - start),
+				   .promised = part_of(load->promised, skipped, end - start),
+				   .flags = load->flags };
+	if (piece.captured)
 		piece.offset = load->offset + skipped;
-	}
 	struct core_load *last = splitter->count ? &splitter->pieces[splitter->count - 1] : NULL;
 	/* One load, resumed where another only began: as one again. */
 	if (last && skipped && last->end == start && last->flags == piece.flags &&
@@ -72,6 +80,7 @@ static void emit(struct splitter *splitter, const struct core_load *load, uint64
 	    last->offset + last->captured == piece.offset && piece.captured) {
 		last->end = end;
 		last->captured += piece.captured;
+		last->promised += piece.promised;
 		return;
 	}
 	splitter->pieces[splitter->count++] = piece;
@@ -157,10 +166,12 @@ static enum hd_status make(struct target *target, struct splitter *splitter, siz
 	}
 	for (size_t i = 0; i < splitter->count; i++) {
 		const struct core_load *piece = &splitter->pieces[i];
-		target->ranges[i] = (struct target_range){ .start = piece->start,
-							   .end = piece->end,
-							   .captured = piece->captured,
-							   .flags = piece->flags };
+		target->ranges[i] =
+			(struct target_range){ .start = piece->start,
+					       .end = piece->end,
+					       .captured = piece->captured,
+					       .flags = piece->flags,
+					       .is_cut = piece->captured < piece->promised };
 	}
 	target->range_count = splitter->count;
 	*ret_count = join_runs(splitter->pieces, splitter->count, runs);

@@ -221,7 +221,7 @@ static enum hd_status describe_process(struct target *target, struct hd_error *e
 	if (failed)
 		return fail_nomem(err);
 	if (proc_read_file(target->pid, "auxv", &text) && text.bytes)
-		proc_auxv_parse((const uint8_t *)text.bytes, text.size, target);
+		target_set_auxv(target, (const uint8_t *)text.bytes, text.size);
 	text_deinit(&text);
 	if (proc_status_read(target->pid, &known))
 		(void)snprintf(target->name, sizeof(target->name), "%.31s", known.name);

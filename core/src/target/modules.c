@@ -34,11 +34,12 @@ static enum hd_status add_module(struct collector *collector, uint64_t base, uin
 	return HD_OK;
 }
 
-static void add_broken(struct target *target, const char *how)
+static void add_broken(struct target *target, uint64_t entry, const char *how)
 {
 	findings_add(
 		&target->findings, "link-map",
-		"take a full dump, or give the machine's files with --sysroot",
+		target_advice(target, entry,
+			      "take a full dump, or give the machine's files with --sysroot"),
 		"the dynamic linker's list of modules %s after %zu: the rest come from the names "
 		"of mapped files",
 		how, target->module_count);
@@ -76,12 +77,13 @@ static enum hd_status walk_link_map(struct collector *collector, uint64_t entry,
 	while (entry) {
 		uint64_t fields[4];
 		if (!memory_read(target->memory, entry, fields, sizeof(fields))) {
-			add_broken(target, "cannot be read");
+			add_broken(target, entry, "cannot be read");
 			return HD_OK;
 		}
 		if (entry == tortoise || target->module_count == MODULES_MAX) {
 			remove_repeated(target);
-			add_broken(target, entry == tortoise ? "runs in a circle" : "does not end");
+			add_broken(target, entry,
+				   entry == tortoise ? "runs in a circle" : "does not end");
 			return HD_OK;
 		}
 		if (++steps == limit) {

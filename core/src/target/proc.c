@@ -218,31 +218,6 @@ bool proc_status_read(int pid, struct proc_status *ret)
 	return got;
 }
 
-void proc_auxv_parse(const uint8_t *bytes, size_t size, struct target *target)
-{
-	for (size_t at = 0; size - at >= 16; at += 16) {
-		uint64_t value = load_u64(bytes + at + 8);
-		switch (load_u64(bytes + at)) {
-		case AT_NULL:
-			return;
-		case AT_PHDR:
-			target->auxv_phdr = value;
-			break;
-		case AT_PHNUM:
-			target->auxv_phnum = value;
-			break;
-		case AT_ENTRY:
-			target->auxv_entry = value;
-			break;
-		case AT_BASE:
-			target->auxv_base = value;
-			break;
-		default:
-			break;
-		}
-	}
-}
-
 bool proc_maps_to_target(const struct proc_maps *maps, struct target *target)
 {
 	target->mappings = mem_calloc(maps->rows_count, sizeof(*target->mappings));

@@ -48,9 +48,6 @@ void proc_status_parse(const char *text, struct proc_status *ret);
 /** Read a process's or a thread's; false and errno when there is none. */
 bool proc_status_read(int pid, struct proc_status *ret);
 
-/** Fill the auxv fields of @p target from bytes of an auxiliary vector. */
-void proc_auxv_parse(const uint8_t *bytes, size_t size, struct target *target);
-
 /** Fill mappings and ranges of @p target; false when memory is exhausted. */
 bool proc_maps_to_target(const struct proc_maps *maps, struct target *target);
 

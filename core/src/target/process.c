@@ -33,7 +33,7 @@ static enum hd_status read_maps(struct opening *opening, struct hd_error *err)
 		return fail_nomem(err);
 	struct text auxv = { 0 };
 	if (proc_read_file(opening->pid, "auxv", &auxv) && auxv.bytes)
-		proc_auxv_parse((const uint8_t *)auxv.bytes, auxv.size, opening->target);
+		target_set_auxv(opening->target, (const uint8_t *)auxv.bytes, auxv.size);
 	text_deinit(&auxv);
 	return HD_OK;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/target.h"
 
+#include <elf.h>
+#include <string.h>
+
 #include "target/relocation.h"
 #include "util/alloc.h"
 
@@ -64,6 +67,44 @@ const struct target_mapping *target_mapping_at(const struct target *target, uint
 	return &target->mappings[low - 1];
 }
 
+static bool is_range_cut(const struct target *target, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < target->range_count; i++) {
+		const struct target_range *range = &target->ranges[i];
+		if (range->start < end && range->end > start && range->is_cut)
+			return true;
+	}
+	return false;
+}
+
+bool target_is_cut(const struct target *target, uint64_t address)
+{
+	const struct target_mapping *at = target_mapping_at(target, address);
+	if (!target->is_truncated)
+		return false;
+	if (!at) {
+		/* With the notes the names of the files are lost. */
+		return !address || !target->mapping_count ||
+		       is_range_cut(target, address, address + 1);
+	}
+	for (size_t i = 0; i < target->mapping_count; i++) {
+		const struct target_mapping *mapping = &target->mappings[i];
+		if (strcmp(mapping->path, at->path) == 0 &&
+		    is_range_cut(target, mapping->start, mapping->end))
+			return true;
+	}
+	return false;
+}
+
+const char *target_advice(const struct target *target, uint64_t address, const char *usual)
+{
+	if (target_is_cut(target, address))
+		return "the core is cut: write it again where it fits";
+	if (target->kind == TARGET_CORE && target->options.no_files)
+		return "leave --no-files away, so that the files on this machine are read";
+	return usual;
+}
+
 const struct target_thread *target_thread(const struct target *target, int32_t tid)
 {
 	for (size_t i = 0; i < target->thread_count; i++) {
@@ -71,4 +112,29 @@ const struct target_thread *target_thread(const struct target *target, int32_t t
 			return &target->threads[i];
 	}
 	return NULL;
+}
+
+void target_set_auxv(struct target *target, const uint8_t *bytes, size_t size)
+{
+	for (size_t at = 0; size - at >= 16; at += 16) {
+		uint64_t value = load_u64(bytes + at + 8);
+		switch (load_u64(bytes + at)) {
+		case AT_NULL:
+			return;
+		case AT_PHDR:
+			target->auxv_phdr = value;
+			break;
+		case AT_PHNUM:
+			target->auxv_phnum = value;
+			break;
+		case AT_ENTRY:
+			target->auxv_entry = value;
+			break;
+		case AT_BASE:
+			target->auxv_base = value;
+			break;
+		default:
+			break;
+		}
+	}
 }

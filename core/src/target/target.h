@@ -97,6 +97,7 @@ struct target_range {
 	uint64_t start, end; /**< of the address space */
 	uint64_t captured;   /**< bytes from start on that the core holds */
 	uint32_t flags;      /**< PF_R, PF_W, PF_X */
+	bool is_cut;         /**< more is not captured as the core's file ends too early */
 };
 
 /** What to open, and where missing bytes may come from. */
@@ -139,8 +140,9 @@ struct target {
 	uint64_t missing_bytes; /**< of segments, beyond the end of the file */
 	int signal;             /**< that ended the process, of the first NT_PRSTATUS; 0 = none */
 	/* processes */
-	double stopped_seconds;        /**< how long the process stood still while it was copied */
-	struct findings findings;      /**< also what clr and heap find */
+	double stopped_seconds;   /**< how long the process stood still while it was copied */
+	unsigned int stops;       /**< how often it was stopped, to meet no GC; 0 = not by us */
+	struct findings findings; /**< also what clr and heap find */
 	struct target_options options; /**< as opened; backend is NULL */
 	char *sysroot;                 /**< what options.sysroot points to */
 	struct module_files *files;    /**< owned by memory; NULL: none are used */
@@ -205,6 +207,9 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 /** NULL is allowed. */
 void target_destroy(struct target *target);
 
+/** Fill the auxv fields from the bytes of an auxiliary vector; what it lacks stays. */
+void target_set_auxv(struct target *target, const uint8_t *bytes, size_t size);
+
 /** Fill modules from the link map (auxv), or from the mappings' names.  Called by the openers. */
 HD_NODISCARD enum hd_status target_load_modules(struct target *target, struct hd_error *err);
 
@@ -257,6 +262,16 @@ void target_add_file_findings(struct target *target);
  * @return NULL when memory is exhausted.  Sets target->files.
  */
 struct memory *target_module_files(struct target *target);
+
+/**
+ * What the user can do about bytes that the target lacks: @p usual (to give the files that they
+ * are from, mostly), but for a core that is cut where they are, or one opened without files.
+ *
+ * @param address Where they are, or the image that they are of; 0: not known.
+ */
+const char *target_advice(const struct target *target, uint64_t address, const char *usual);
+/** Has the core lost bytes of the file mapped at @p address, or of the range there, to a cut? */
+bool target_is_cut(const struct target *target, uint64_t address);
 
 /** The mapping that holds @p address, or NULL. */
 const struct target_mapping *target_mapping_at(const struct target *target, uint64_t address);
