@@ -91,15 +91,27 @@ class Image:
         self.starts = [load[0] for load in self.loads]
         self.undo: list[tuple[int, bytes]] = []
         self.objects = [
-            Object(int(o["address"], 16), int(o["mt"], 16), o["type"], o["size"], o["free"],
-                   o["generation"])
+            Object(
+                int(o["address"], 16),
+                int(o["mt"], 16),
+                o["type"],
+                o["size"],
+                o["free"],
+                o["generation"],
+            )
             for o in heapdump(self.path, "dumpheap").json()["objects"]
         ]
         self.by_address = {o.address: o for o in self.objects}
         heap = heapdump(self.path, "eeheap").json()
         self.segments = [
-            Segment(int(s["address"], 16), s["generation"], int(s["begin"], 16),
-                    int(s["allocated"], 16), int(s["committed"], 16), int(s["reserved"], 16))
+            Segment(
+                int(s["address"], 16),
+                s["generation"],
+                int(s["begin"], 16),
+                int(s["allocated"], 16),
+                int(s["committed"], 16),
+                int(s["reserved"], 16),
+            )
             for h in heap["heaps"]
             for s in h["segments"]
         ]
@@ -208,9 +220,7 @@ def elf_symbol(path: str, name: str) -> int | None:
     (shoff,) = struct.unpack_from("<Q", data, 40)
     size, count = struct.unpack_from("<HH", data, 58)
     for i in range(count):
-        kind, _, _, offset, length, link = struct.unpack_from(
-            "<IQQQQI", data, shoff + i * size + 4
-        )
+        kind, _, _, offset, length, link = struct.unpack_from("<IQQQQI", data, shoff + i * size + 4)
         if kind != 11:  # SHT_DYNSYM
             continue
         (strings,) = struct.unpack_from("<Q", data, shoff + link * size + 24)

@@ -54,9 +54,7 @@ class Maker:
         self.image = image
         self.random = random.Random()
         self.solid = [
-            o
-            for o in image.objects
-            if not o.free and image.has(o.address - 8) and image.has(o.end)
+            o for o in image.objects if not o.free and image.has(o.address - 8) and image.has(o.end)
         ]
         kinds = ("System.String[]", "System.Object[]", "Facts.Node[]", "WebShop.Product[]")
         self.arrays = [o for o in self.solid if o.type in kinds and o.size > 32]
@@ -197,8 +195,11 @@ class Maker:
         """A reference field of an object: the last word of a Node or Session."""
         kinds = ("Facts.Node", "WebShop.Session", "WebShop.Customer")
         o = self._where(self.solid, lambda o: o.type in kinds)
-        slots = [s for s in range(o.address + 8, o.address + o.size - 8, 8)
-                 if self.image.at(self.image.u64(s))]
+        slots = [
+            s
+            for s in range(o.address + 8, o.address + o.size - 8, 8)
+            if self.image.at(self.image.u64(s))
+        ]
         if not slots:
             return self.ref_field()
         slot = self.random.choice(slots)
@@ -364,8 +365,11 @@ class Maker:
 
     def _context(self) -> dict[str, dict[str, str]]:
         # A thread in managed code may be about to change its context.
-        threads = [t for t in self.image.threads
-                   if int(t["context"]["pointer"], 16) and not t["cooperative"]]
+        threads = [
+            t
+            for t in self.image.threads
+            if int(t["context"]["pointer"], 16) and not t["cooperative"]
+        ]
         thread: dict[str, dict[str, str]] = self.random.choice(threads)
         return thread
 
@@ -410,24 +414,28 @@ class Maker:
     def _segment(self) -> Segment:
         """A region of generation 2, or a larger one of large objects."""
         kinds = ("2", "loh", "1", "poh")
-        big = [s for s in self.image.segments
-               if s.generation in kinds and s.allocated - s.begin > 2 * PAGE
-               and sum(s.begin <= o.address < s.allocated for o in self.solid) > 8]
+        big = [
+            s
+            for s in self.image.segments
+            if s.generation in kinds
+            and s.allocated - s.begin > 2 * PAGE
+            and sum(s.begin <= o.address < s.allocated for o in self.solid) > 8
+        ]
         return self.random.choice(big)
 
     def segment_cut(self) -> Damage:
         segment = self._segment()
         inside = [o for o in self.solid if segment.begin <= o.address and o.end < segment.allocated]
         cut = self.choose(inside[len(inside) // 4 : 3 * len(inside) // 4])
-        return Damage([(segment.address, u64(cut.address + cut.step // 2 & ~7))],
-                      segment.address, None, (), 1)
+        return Damage(
+            [(segment.address, u64(cut.address + cut.step // 2 & ~7))], segment.address, None, (), 1
+        )
 
     def segment_cut_between(self) -> Damage:
         """At the end of an object: only what refers behind it can tell."""
         while True:
             segment = self._segment()
-            inside = [o for o in self.known
-                      if segment.begin < o.address < segment.allocated]
+            inside = [o for o in self.known if segment.begin < o.address < segment.allocated]
             if inside:
                 cut = self.choose(inside)
                 return Damage([(segment.address, u64(cut.address))], segment.address, None, (), 1)
@@ -436,9 +444,12 @@ class Maker:
         while True:
             segment = self._segment()
             # Zeros may be a pinned object in the making, when a thread is in managed code.
-            if segment.generation != "poh" and segment.allocated + 64 <= min(segment.committed, segment.reserved):
-                return Damage([(segment.address, u64(segment.allocated + 64))],
-                              segment.address, None, (), 1)
+            if segment.generation != "poh" and segment.allocated + 64 <= min(
+                segment.committed, segment.reserved
+            ):
+                return Damage(
+                    [(segment.address, u64(segment.allocated + 64))], segment.address, None, (), 1
+                )
 
     def segment_beyond(self) -> Damage:
         segment = self._segment()
@@ -447,13 +458,15 @@ class Maker:
     def segment_self_linked(self) -> Damage:
         """heap_segment.next at +48 names its own segment."""
         segment = self._segment()
-        return Damage([(segment.address + 48, u64(segment.address))], segment.address,
-                      segment.address + 48)
+        return Damage(
+            [(segment.address + 48, u64(segment.address))], segment.address, segment.address + 48
+        )
 
     def segment_list_wild(self) -> Damage:
         segment = self._segment()
-        return Damage([(segment.address + 48, u64(0x123456789008))], segment.address,
-                      segment.address + 48)
+        return Damage(
+            [(segment.address + 48, u64(0x123456789008))], segment.address, segment.address + 48
+        )
 
     # finalizer queue
 
@@ -537,8 +550,10 @@ def problems(image: Image, damage: Damage, run: Run) -> Iterator[str]:
         yield f"{len(findings)} findings: {found[:6]}"
     elif int(bad[0]["address"], 16) not in wanted:
         yield f"found at {found}, not at {sorted(hex(w) for w in wanted)}"
-    elif damage.slot is not None and int(bad[0]["slot"], 16) != damage.slot and (
-        int(bad[0]["address"], 16) == damage.address
+    elif (
+        damage.slot is not None
+        and int(bad[0]["slot"], 16) != damage.slot
+        and (int(bad[0]["address"], 16) == damage.address)
     ):
         yield f"bad word at {bad[0]['slot']}, not at {damage.slot:x}"
 
@@ -602,8 +617,10 @@ def main() -> int:
                         places = " ".join(f"{a:x}={d[:16].hex()}" for a, d in damage.patches)
                         print(f"inject: {name} {kind} {options.seed + number}: {text} [{places}]")
             image.close()
-    print(f"inject: {done} damaged cores of {len(KINDS)} kinds, {failures} wrong answers, "
-          f"{time.monotonic() - begin:.0f} s")
+    print(
+        f"inject: {done} damaged cores of {len(KINDS)} kinds, {failures} wrong answers, "
+        f"{time.monotonic() - begin:.0f} s"
+    )
     return int(failures > 0)
 
 

@@ -207,7 +207,10 @@ static void many_marks_are_a_collection(void)
 		poke(&fixture, fixture.old + 32 * i, fixture.node | 1);
 	verify(&fixture);
 	ASSERT_UINT(fixture.result.count, 1);
-	ASSERT_UINT(fixture.result.findings[0].verdict, VERDICT_GC_IN_PROGRESS);
+	const struct verify_finding *finding = &fixture.result.findings[0];
+	ASSERT_UINT(finding->verdict, VERDICT_GC_IN_PROGRESS);
+	ASSERT_UINT(finding->segment,
+		    heap_segment_at(fake_heap(fixture.fake), finding->address)->address);
 	ASSERT_UINT(fixture.result.damage_count, 0);
 	end(&fixture);
 }
@@ -301,9 +304,6 @@ static void one_object_is_verified_as_all_are(void)
 		{ fixture.text, NULL },
 		{ fixture.next, "InvalidMethodTable" },
 		{ fixture.old, "ObjectReferenceNotPointerAligned" },
-		{ fixture.text + 4, "ObjectNotPointerAligned" },
-		{ 0x8000, "ObjectNotOnTheHeap" },
-		{ fixture.text + 16, "InvalidMethodTable" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ASSERT_UINT(verify_object(heap, cases[i].address, result, NULL), HD_OK);

@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "command/heap_range.h"
+#include "command/object.h"
 #include "command/verify_text.h"
+#include "inspect/locate.h"
 
 #define GC_ROWS 10u
 
@@ -136,10 +138,6 @@ enum hd_status run_verifyheap(struct call *call)
 	const struct value none = { 0 };
 	struct heap_range range;
 	struct verify_result result;
-	if (!call->heap->is_walkable) {
-		return fail(call->err, HD_ERR_FAULT, 0,
-			    "no segment of the GC heap can be read: info says what is missing");
-	}
 	TRY(heap_range_init(&range, call, &call->options[OPT_HEAP], &call->options[OPT_SEGMENT],
 			    &none, &call->words[0], &call->words[1]));
 	struct verify_options options = { 0 };
@@ -190,11 +188,24 @@ static void write_object(struct call *call, uint64_t address, const struct verif
 	}
 }
 
+/* Where what is to be verified starts: the object at @p address, or the damage that hides it. */
+static enum hd_status find_start(struct call *call, uint64_t address, uint64_t *ret)
+{
+	struct location location;
+	struct object object;
+	TRY(object_locate(call->heap, address, &call->job, &location, call->err));
+	*ret = location.place == PLACE_SKIPPED ? location.damage : address;
+	if (location.place == PLACE_SKIPPED && location.damage == address)
+		return HD_OK;
+	return call_heap_object(call, address, &object);
+}
+
 enum hd_status run_verifyobj(struct call *call)
 {
 	struct verify_result result;
-	uint64_t address = call->words[0].number;
-	TRY(verify_object(call->heap, address, &result, call->err));
+	uint64_t address = call->words[0].number, start;
+	TRY(find_start(call, address, &start));
+	TRY(verify_object(call->heap, start, &result, call->err));
 	call->findings = result.damage_count != 0;
 	enum hd_status status = HD_OK;
 	if (call->as_json) {

@@ -63,7 +63,7 @@ bool array_read(struct heap *heap, const struct object *object, struct array_inf
 
 void array_index_text(const struct array_info *array, uint32_t index, struct text *text)
 {
-	uint32_t parts[RANK_MAX];
+	uint32_t parts[RANK_MAX] = { 0 };
 	for (uint32_t i = array->rank; i-- > 0;) {
 		uint32_t length = array->lengths[i] ? array->lengths[i] : 1;
 		parts[i] = index % length;

@@ -10,8 +10,10 @@ static bool settle(const struct walker *walker, enum walk_result result, uint64_
 		const struct damage *damage = &walker->damage;
 		if (address < damage->address)
 			return true;
-		if (address - damage->address < damage->skipped)
+		if (address - damage->address < damage->skipped) {
 			location->place = PLACE_SKIPPED;
+			location->damage = damage->address;
+		}
 		return location->place == PLACE_SKIPPED;
 	}
 	if (result == WALK_END || object->address > address)

@@ -16,6 +16,7 @@ enum place {
 struct location {
 	enum place place;
 	const struct segment *segment; /**< NULL: outside */
+	uint64_t damage;               /**< PLACE_SKIPPED: where the walk met it */
 	struct object object; /**< at or around the address; else the last one before, if type */
 };
 

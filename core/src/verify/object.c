@@ -5,26 +5,19 @@
 #include "util/alloc.h"
 #include "verify/verify.h"
 
-/* No object starts at @p address: say so, as a finding. */
+/* What is wrong at @p address is told of another object: say so, as a finding. */
 static enum hd_status add_nothing(const struct heap *heap, uint64_t address,
 				  struct verify_result *result, struct hd_error *err)
 {
 	const struct segment *segment = heap_segment_at(heap, address);
-	const char *kind = "InvalidMethodTable", *text = "no object of the walk starts there";
-	if (address % 8) {
-		kind = "ObjectNotPointerAligned";
-		text = "an object's address is a multiple of 8";
-	} else if (!segment) {
-		kind = "ObjectNotOnTheHeap";
-		text = "no segment of the heap holds it";
-	}
 	char buf[160];
-	(void)snprintf(buf, sizeof(buf), "Object %" PRIx64 " is none: %s", address, text);
+	(void)snprintf(buf, sizeof(buf),
+		       "Object %" PRIx64 " is none: no object of the walk starts there", address);
 	if (result->count == result->capacity &&
 	    !pages_grow((void **)&result->findings, &result->capacity, sizeof(*result->findings)))
 		return fail_nomem(err);
 	struct verify_finding *finding = &result->findings[result->count];
-	*finding = (struct verify_finding){ .kind = kind,
+	*finding = (struct verify_finding){ .kind = "InvalidMethodTable",
 					    .verdict = VERDICT_DAMAGE,
 					    .segment = segment ? segment->address : 0,
 					    .address = address,

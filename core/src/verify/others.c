@@ -167,8 +167,10 @@ static enum hd_status resolve_object(struct resolver *resolver, const struct odd
 static enum hd_status note_marking(struct resolver *resolver, const struct odd_object *first,
 				   struct hd_error *err)
 {
+	const struct segment *segment = heap_segment_at(resolver->heap, first->object);
 	struct verify_finding finding = { .kind = "MarkBitSet",
 					  .verdict = VERDICT_GC_IN_PROGRESS,
+					  .segment = segment ? segment->address : 0,
 					  .address = first->object,
 					  .slot = first->object,
 					  .word = first->word };

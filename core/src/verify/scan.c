@@ -108,7 +108,7 @@ static enum hd_status visit_starts(void *arg, struct walker *walker, struct hd_e
 
 enum hd_status scan_starts(struct scans *scans, struct hd_error *err)
 {
-	return scan_walk(scans, true, "finding objects", visit_starts, err);
+	return scan_walk(scans, true, "Finding objects", visit_starts, err);
 }
 
 static enum hd_status note_object(struct scan *scan, const struct odd_object *odd,
@@ -210,7 +210,7 @@ static enum hd_status visit_objects(void *arg, struct walker *walker, struct hd_
 
 enum hd_status scan_objects(struct scans *scans, struct hd_error *err)
 {
-	return scan_walk(scans, false, "verifying objects", visit_objects, err);
+	return scan_walk(scans, false, "Verifying heap", visit_objects, err);
 }
 
 static enum hd_status visit_referrers(void *arg, struct walker *walker, struct hd_error *err)
@@ -240,7 +240,7 @@ static enum hd_status visit_referrers(void *arg, struct walker *walker, struct h
 
 enum hd_status scan_referrers(struct scans *scans, struct hd_error *err)
 {
-	return scan_walk(scans, true, "finding referrers", visit_referrers, err);
+	return scan_walk(scans, true, "Finding referrers", visit_referrers, err);
 }
 
 static void note_zones(struct scan *scan, uint64_t object, uint64_t value)
@@ -273,5 +273,5 @@ static enum hd_status visit_zones(void *arg, struct walker *walker, struct hd_er
 
 enum hd_status scan_zones(struct scans *scans, struct hd_error *err)
 {
-	return scan_walk(scans, true, "finding dead objects", visit_zones, err);
+	return scan_walk(scans, true, "Finding dead objects", visit_zones, err);
 }

@@ -91,7 +91,7 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 		}                                                                         \
 		for (unsigned int i_ = 0; i_ < (scans)->count; i_++) {                    \
 			struct scan *scan_ = &(scans)->rows[i_];                          \
-			if (scan_->field##_count)                                         \
+			if ((to) && scan_->field##_count)                                 \
 				memcpy((to) + (to_count), scan_->field,                   \
 				       scan_->field##_count * sizeof(*(to)));             \
 			(to_count) += scan_->field##_count;                               \

@@ -66,7 +66,11 @@ HD_NODISCARD enum hd_status verify_heap(struct heap *heap, const struct verify_o
 					struct hd_error *err);
 void verify_result_deinit(struct verify_result *result);
 
-/** Check one object as verify_heap() does: HD_OK with 0 or more findings. */
+/**
+ * Check one object as verify_heap() does: HD_OK with 0 or more findings.
+ *
+ * @param address Where a walk meets an object, or damage: object_locate() tells.
+ */
 HD_NODISCARD enum hd_status verify_object(struct heap *heap, uint64_t address,
 					  struct verify_result *ret, struct hd_error *err);
 
