@@ -22,6 +22,7 @@ static struct fake_clr *make(const struct fake_options *how)
 
 static struct clr *open(struct fake_clr *fake)
 {
+	fake_set_global(fake, (enum fake_global)(FAKE_GC_VARS - 3), fake->threads[1].address);
 	struct clr *clr = NULL;
 	struct hd_error err = { 0 };
 	ASSERT_UINT(clr_open(&fake->target, NULL, &clr, &err), HD_OK);
@@ -60,6 +61,9 @@ static void check_objects(const struct fake_clr *fake, const struct clr *clr)
 		ASSERT_UINT(clr->threads[i].alloc_pointer, fake->threads[i].alloc_pointer);
 		ASSERT_UINT(clr->threads[i].alloc_limit, fake->threads[i].alloc_limit);
 	}
+	ASSERT_UINT(clr->finalizer_thread, fake->threads[1].address);
+	ASSERT_UINT(clr->gc_thread, 0);
+	ASSERT_UINT((uint64_t)clr->pending_threads, 0);
 	CU_ASSERT_PTR_NOT_NULL(clr->types);
 	CU_ASSERT_PTR_NOT_NULL(clr->modules);
 }
@@ -91,7 +95,8 @@ static void by_shape(void)
 	"\"ThreadStore\":[[2],\"pointer\"],\"FreeObjectMethodTable\":[[3],\"pointer\"],"     \
 	"\"ObjectMethodTable\":[[4],\"pointer\"],\"StringMethodTable\":[[5],\"pointer\"],"   \
 	"\"ObjectArrayMethodTable\":[[6],\"pointer\"],\"ExceptionMethodTable\":[[7],\"p\"]," \
-	"\"SyncTableEntries\":[[8],\"pointer\"]}}"
+	"\"SyncTableEntries\":[[8],\"pointer\"],\"FinalizerThread\":[[9],\"pointer\"],"      \
+	"\"GCThread\":[[10],\"pointer\"]}}"
 
 static void export_named(struct fake_clr *fake, struct fake_export options)
 {
@@ -103,9 +108,11 @@ static void export_named(struct fake_clr *fake, struct fake_export options)
 				      fake_global(FAKE_STRING),
 				      fake_global(FAKE_OBJECT_ARRAY),
 				      fake_global(FAKE_EXCEPTION),
-				      fake_global(FAKE_SYNC_TABLE) };
+				      fake_global(FAKE_SYNC_TABLE),
+				      fake_global((enum fake_global)(FAKE_GC_VARS - 3)),
+				      fake_global((enum fake_global)(FAKE_GC_VARS - 2)) };
 	options.pointers = pointers;
-	options.pointer_count = 9;
+	options.pointer_count = 11;
 	if (!options.json)
 		options.json = DESCRIPTOR;
 	fake_export(fake, &options);
@@ -279,6 +286,16 @@ static void no_symbols(void)
 	/* The first entry ends .dynamic: it names no tables. */
 	fake_poke_u64(&fake->memory, FAKE_MODULE_BASE + FAKE_PLACE_DYNAMIC, 0);
 	check_refused(fake, HD_ERR_FAULT, "10.0.3/libcoreclr.so (build-id 0123456789abcdef");
+	for (int is_cut = 0; is_cut < 2; is_cut++) {
+		fake = make(NULL);
+		fake_export(fake, &(struct fake_export){ 0 });
+		fake_poke_u64(&fake->memory, FAKE_MODULE_BASE + FAKE_PLACE_DYNAMIC, 0);
+		fake->target.options.no_files = true;
+		fake->target.is_truncated = is_cut;
+		check_refused(fake, HD_ERR_FAULT,
+			      is_cut ? "not in the target: the core is cut: write it again"
+				     : "not in the target: leave --no-files away");
+	}
 }
 
 static void gc_not_ready(void)

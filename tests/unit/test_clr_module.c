@@ -204,6 +204,7 @@ static void test_missing(void)
 	ASSERT_TEXT(fake->target.findings.rows[0].detail,
 		    "metadata of /a.dll is not in the target: type and field names of that module "
 		    "are missing");
+	CU_ASSERT(strstr(fake->target.findings.rows[0].advice, "--sysroot DIR") != NULL);
 	/* many of them do not fill the page */
 	for (unsigned int i = 0; i < 50; i++) {
 		uint64_t more = fake_module(fake);
@@ -214,6 +215,44 @@ static void test_missing(void)
 	}
 	CU_ASSERT(fake->target.findings.count < 20);
 	maker_deinit(&maker);
+	fake_clr_destroy(fake);
+}
+
+/* Advice on a module whose metadata are missing. */
+static const char *advice_on(struct fake_clr *fake, uint64_t module)
+{
+	findings_deinit(&fake->target.findings);
+	CU_ASSERT_PTR_NOT_NULL(module_find(fake_runtime(fake), module));
+	ASSERT_UINT_FATAL(fake->target.findings.count, 1);
+	return fake->target.findings.rows[0].advice;
+}
+
+static void test_advice(void)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct target *target = &fake->target;
+	uint64_t modules[6];
+	for (size_t i = 0; i < 6; i++) {
+		modules[i] = fake_module(fake);
+		fake_poke_u64(&fake->memory,
+			      modules[i] +
+				      (i < 2 ? FAKE_MODULE_BASE : FAKE_MODULE_DYNAMIC_METADATA),
+			      0x1000);
+	}
+	(void)fake_runtime(fake);
+	target->options.no_files = true;
+	CU_ASSERT(strstr(advice_on(fake, modules[0]), "leave --no-files away") != NULL);
+	target->is_truncated = true;
+	CU_ASSERT(strstr(advice_on(fake, modules[1]), "write it again") != NULL);
+	/* a dynamic one is in no file */
+	CU_ASSERT(strstr(advice_on(fake, modules[2]), "write it again") != NULL);
+	target->is_truncated = false;
+	CU_ASSERT_PTR_NULL(advice_on(fake, modules[3]));
+	target->options.no_files = false;
+	CU_ASSERT_PTR_NULL(advice_on(fake, modules[4]));
+	target->content = CONTENT_MINI;
+	ASSERT_TEXT(advice_on(fake, modules[5]),
+		    "take a dump with the heap in it (createdump --withheap or --full, gcore)");
 	fake_clr_destroy(fake);
 }
 
@@ -341,6 +380,7 @@ static CU_TestInfo tests[] = {
 	{ "a_file_beside_the_core_is_used", test_file },
 	{ "another_file_is_not_used", test_other_file },
 	{ "what_is_missing_is_said", test_missing },
+	{ "advice_fits_what_is_missing", test_advice },
 	{ "the_list_of_modules_is_read", test_list },
 	{ "a_damaged_list_ends", test_bad_list },
 	{ "types_of_8_find_home", test_home_of_8 },

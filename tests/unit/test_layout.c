@@ -11,13 +11,15 @@ static void offsets_of_a_series(void)
 		enum layout_field field;
 		int32_t offset;
 	} known[] = {
-		{ 8, L_THREAD_LINK, 232 },        { 9, L_THREAD_LINK, 112 },
-		{ 10, L_THREAD_LINK, 112 },       { 8, L_THREAD_STORE_FIRST, 160 },
-		{ 10, L_THREAD_STORE_FIRST, 88 }, { 8, L_THREAD_ALLOC_CONTEXT, 88 },
-		{ 9, L_EE_ALLOC_CONTEXT, 0 },     { 10, L_EE_ALLOC_CONTEXT, 8 },
-		{ 8, L_LOADER_EXPOSED, 976 },     { 9, L_LOADER_EXPOSED, 1128 },
-		{ 10, L_LOADER_EXPOSED, 752 },    { 9, L_CLASS_NUM_METHODS, 52 },
-		{ 8, L_DOMAIN_ASSEMBLIES, 2544 }, { 10, L_MODULE_TYPE_DEF_MAP, 416 },
+		{ 8, L_THREAD_LINK, 232 },          { 9, L_THREAD_LINK, 112 },
+		{ 10, L_THREAD_LINK, 112 },         { 8, L_THREAD_STORE_FIRST, 160 },
+		{ 10, L_THREAD_STORE_FIRST, 88 },   { 8, L_THREAD_ALLOC_CONTEXT, 88 },
+		{ 9, L_EE_ALLOC_CONTEXT, 0 },       { 10, L_EE_ALLOC_CONTEXT, 8 },
+		{ 8, L_LOADER_EXPOSED, 976 },       { 9, L_LOADER_EXPOSED, 1128 },
+		{ 10, L_LOADER_EXPOSED, 752 },      { 9, L_CLASS_NUM_METHODS, 52 },
+		{ 8, L_DOMAIN_ASSEMBLIES, 2544 },   { 10, L_MODULE_TYPE_DEF_MAP, 416 },
+		{ 8, L_TYPE_VAR_MODULE, 8 },        { 9, L_TYPE_VAR_MODULE, 16 },
+		{ 9, L_THREAD_STORE_PENDING, 196 }, { 10, L_THREAD_STORE_PENDING, 124 },
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		struct layout layout;

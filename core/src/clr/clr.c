@@ -15,6 +15,11 @@
 
 #define ADVICE_SYSROOT "give the folder with the runtime's files by --sysroot, or take a full dump"
 
+static const char *files_advice(const struct clr *clr)
+{
+	return target_advice(clr->target, clr->descriptor_address, ADVICE_SYSROOT);
+}
+
 /* Without these no object can be read. */
 static const enum layout_field needed[] = { L_MT_FLAGS, L_MT_BASE_SIZE, L_MT_CLASS, L_MT_PARENT,
 					    L_CLASS_METHOD_TABLE };
@@ -37,7 +42,7 @@ static enum hd_status read_descriptor(struct clr *clr, struct descriptor **ret,
 	bool is_known = layout_build_find(clr->build_id) != NULL;
 	findings_add(&clr->target->findings,
 		     status == HD_ERR_FAULT ? "no-descriptor" : "bad-descriptor",
-		     is_known ? NULL : ADVICE_SYSROOT, "%s: %s", reason.message,
+		     is_known ? NULL : files_advice(clr), "%s: %s", reason.message,
 		     is_known ? "the offsets of this build are known, nothing is lost"
 			      : "offsets are those of its release's series");
 	return HD_OK;
@@ -57,7 +62,7 @@ static enum hd_status fill_layout(struct clr *clr, const struct descriptor *desc
 				    "this runtime (.NET %s, build-id %s) is not known, and its "
 				    "contract descriptor does not tell its layout: %s",
 				    *clr->version ? clr->version : "of unknown version",
-				    *clr->build_id ? clr->build_id : "unknown", ADVICE_SYSROOT);
+				    *clr->build_id ? clr->build_id : "unknown", files_advice(clr));
 		}
 	}
 	struct findings *findings = &clr->target->findings;
@@ -67,7 +72,7 @@ static enum hd_status fill_layout(struct clr *clr, const struct descriptor *desc
 			     "in its descriptor, and what that does not name is not known",
 			     clr->version, MAJOR_LAST);
 	} else if (!is_known && !descriptor) {
-		findings_add(findings, "unknown-build", ADVICE_SYSROOT,
+		findings_add(findings, "unknown-build", files_advice(clr),
 			     "the build %s of .NET %s is not known: offsets are those of its "
 			     "release's series and may differ",
 			     *clr->build_id ? clr->build_id : "without build-id", clr->version);
@@ -81,6 +86,34 @@ static enum hd_status open_tables(struct clr *clr, struct hd_error *err)
 	return module_table_create(clr, &clr->modules, err);
 }
 
+static const char *gc_advice(const struct target *target)
+{
+	if (target->kind == TARGET_CORE)
+		return "take another dump when no GC runs, or read its totals as too low";
+	/* A debugger holds it. */
+	if (target->route)
+		return "let the process run on for a moment, then run the command again";
+	return "run the command again, or read its totals as too low";
+}
+
+static void report_gc(const struct clr *clr)
+{
+	struct findings *findings = &clr->target->findings;
+	if (clr->target->stops > 1) {
+		findings_add(findings, "gc-in-progress",
+			     "open it again when it collects less, or read its totals as too low",
+			     "a GC was moving objects each of the %u times that the process was "
+			     "stopped: parts of the heap cannot be walked, which is no damage",
+			     clr->target->stops);
+	} else {
+		findings_add(findings, "gc-in-progress", gc_advice(clr->target),
+			     "a GC was moving objects when the %s: parts of the heap cannot be "
+			     "walked, which is no damage",
+			     clr->target->kind == TARGET_CORE ? "dump was taken"
+							      : "process was stopped");
+	}
+}
+
 static enum hd_status read_runtime(struct clr *clr, const struct descriptor *descriptor,
 				   struct hd_error *err)
 {
@@ -89,12 +122,8 @@ static enum hd_status read_runtime(struct clr *clr, const struct descriptor *des
 	TRY(fill_layout(clr, descriptor, err));
 	TRY(gc_vars_read(clr, &gc_index, err));
 	globals_read(clr, descriptor, gc_index);
-	if (clr->gc.structures_invalid != 0) {
-		findings_add(&clr->target->findings, "gc-in-progress",
-			     "take another dump when no GC runs",
-			     "a GC was moving objects when the dump was taken: parts of the heap "
-			     "cannot be walked, which is no damage");
-	}
+	if (clr->gc.structures_invalid != 0)
+		report_gc(clr);
 	TRY(thread_list_read(clr, err));
 	return open_tables(clr, err);
 }

@@ -52,6 +52,7 @@ struct clr_thread {
 	bool is_cooperative;
 	uint64_t alloc_pointer, alloc_limit; /**< 0, 0: empty */
 	uint64_t alloc_context;              /**< address of {pointer, limit}, 0 = not known */
+	uint64_t exception; /**< object that it threw last, 0 = none or not known */
 };
 
 /** The runtime in a target. */
@@ -76,6 +77,9 @@ struct clr {
 	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
 	struct clr_thread *threads;    /**< all of the ThreadStore's list */
 	size_t thread_count;
+	uint64_t finalizer_thread;    /**< address of the one that runs finalizers, 0 = not known */
+	uint64_t gc_thread;           /**< of the one that has suspended all for a GC, 0 = none */
+	int64_t pending_threads;      /**< that are being made, -1 = not known */
 	struct type_table *types;     /**< see clr/type.h */
 	struct module_table *modules; /**< see clr/module.h */
 	struct type_lookup *lookup;   /**< see clr/type_lookup.h; NULL until the first look-up */

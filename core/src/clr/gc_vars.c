@@ -98,9 +98,11 @@ static enum hd_status read_offsets(struct clr *clr, const uint8_t *bytes, struct
 			 gc->generation_offsets, sizeof(gc->generation_offsets))) {
 		return fail(err, HD_ERR_FAULT, load_u64(bytes + VARS_GENERATION_OFFSETS),
 			    "the layout of the GC's generations at 0x%" PRIx64
-			    " is not in the target: put the program's libcoreclr.so (and "
-			    "libclrgc.so) below --sysroot",
-			    load_u64(bytes + VARS_GENERATION_OFFSETS));
+			    " is not in the target: %s",
+			    load_u64(bytes + VARS_GENERATION_OFFSETS),
+			    target_advice(clr->target, load_u64(bytes + VARS_GENERATION_OFFSETS),
+					  "put the program's libcoreclr.so (and libclrgc.so) "
+					  "below --sysroot"));
 	}
 	for (size_t i = 0; i < 3; i++) {
 		int64_t offset = gc->generation_offsets[i];
@@ -122,8 +124,10 @@ static enum hd_status not_found(const struct clr *clr, struct hd_error *err)
 	if (clr->dac_count == 0 || !dac_entry(clr, 0, &value)) {
 		return fail(err, HD_ERR_FAULT, clr->dac_table,
 			    "the runtime's g_dacTable at 0x%" PRIx64 " of %s is not in the target: "
-			    "give the folder with that file by --sysroot",
-			    clr->dac_table, clr->module->path);
+			    "%s",
+			    clr->dac_table, clr->module->path,
+			    target_advice(clr->target, clr->dac_table,
+					  "give the folder with that file by --sysroot"));
 	}
 	return fail(err, HD_ERR_UNSUPPORTED, clr->dac_table,
 		    "the GC is not initialised yet, or not known (no GcDacVars of version 2 among "

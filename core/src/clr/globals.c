@@ -268,6 +268,8 @@ static void read_named(struct clr *clr, const struct descriptor *descriptor)
 		{ "ObjectArrayMethodTable", &clr->object_array_method_table },
 		{ "ExceptionMethodTable", &clr->exception_method_table },
 		{ "SyncTableEntries", &clr->sync_table },
+		{ "FinalizerThread", &clr->finalizer_thread },
+		{ "GCThread", &clr->gc_thread },
 	};
 	for (size_t i = 0; i < sizeof(globals) / sizeof(globals[0]); i++) {
 		uint64_t variable = 0;
@@ -302,8 +304,9 @@ static void report_missing(const struct clr *clr)
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (needed[i].value == 0) {
 			findings_add(&clr->target->findings, "missing-symbols",
-				     "take a full dump, or give the folder with the runtime's "
-				     "files by --sysroot",
+				     target_advice(clr->target, clr->module->base,
+						   "take a full dump, or give the folder with "
+						   "the runtime's files by --sysroot"),
 				     "the runtime's %s was not found: %s", needed[i].name,
 				     needed[i].cost);
 		}
@@ -325,6 +328,11 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 		} else {
 			clr->thread_store = find_global(clr, gc_index - 4, is_thread_store);
 		}
+	}
+	/* Those of two of its threads are behind it (inc/dacvars.h); the list tells if they are. */
+	if (!clr->finalizer_thread && gc_index >= 3) {
+		(void)dac_pointer(clr, gc_index - 3, &clr->finalizer_thread);
+		(void)dac_pointer(clr, gc_index - 2, &clr->gc_thread);
 	}
 	if (!clr->app_domain) {
 		clr->app_domain = find_global(clr, gc_index + 1, is_app_domain);

@@ -21,6 +21,7 @@
 #define ADVICE_FILES                                                                           \
 	"give the folder with the files of the machine it ran on as --sysroot DIR, or take a " \
 	"full dump (createdump --full)"
+#define ADVICE_HEAP "take a dump with the heap in it (createdump --withheap or --full, gcore)"
 
 /* UTF-16 to UTF-8; what is no character becomes U+FFFD. */
 static void append_utf16(struct text *text, const uint8_t *bytes, size_t units)
@@ -240,18 +241,31 @@ static void explain_missing(struct clr *clr, struct module *module, bool found)
 	}
 }
 
+/* What to do about metadata that are missing; NULL: nothing. */
+static const char *metadata_advice(const struct clr *clr, const struct module *module)
+{
+	const struct target *target = clr->target;
+	if (module->image_base && !module->is_dynamic)
+		return target_advice(target, module->image_base, ADVICE_FILES);
+	/* No file has them. */
+	if (target_is_cut(target, module->address))
+		return target_advice(target, module->address, NULL);
+	return target->kind == TARGET_CORE && target->content == CONTENT_MINI ? ADVICE_HEAP : NULL;
+}
+
 static void report_missing(struct clr *clr, const struct module *module)
 {
+	const char *advice = metadata_advice(clr, module);
 	struct findings *findings = &clr->target->findings;
 	unsigned int named = 0;
 	for (size_t i = 0; i < findings->count; i++)
 		named += !strcmp(findings->rows[i].kind, "module-metadata");
 	if (named < FINDING_MODULES) {
-		findings_add(findings, "module-metadata", ADVICE_FILES,
+		findings_add(findings, "module-metadata", advice,
 			     "%s: type and field names of that module are missing",
 			     module->missing ? module->missing : display_path(module));
 	} else {
-		findings_add(findings, "module-metadata-more", ADVICE_FILES,
+		findings_add(findings, "module-metadata-more", advice,
 			     "type and field names of more modules are missing");
 	}
 }

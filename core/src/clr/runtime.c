@@ -66,9 +66,10 @@ static enum hd_status fail_symbols(const struct clr *clr, const struct target_mo
 	char build_id[sizeof(clr->build_id)] = "unknown";
 	(void)target_build_id(clr->target, module, build_id, sizeof(build_id));
 	return fail(err, HD_ERR_FAULT, module->base,
-		    "the symbols of %s (build-id %s) are not in the target: put that file at its "
-		    "path, or below a folder for --sysroot",
-		    module->path, build_id);
+		    "the symbols of %s (build-id %s) are not in the target: %s", module->path,
+		    build_id,
+		    target_advice(clr->target, module->dynamic,
+				  "put that file at its path, or below a folder for --sysroot"));
 }
 
 static enum hd_status fail_no_runtime(const struct clr *clr, struct hd_error *err)
@@ -77,8 +78,10 @@ static enum hd_status fail_no_runtime(const struct clr *clr, struct hd_error *er
 	const char *advice = target->kind == TARGET_CORE ? "a core" : "a process";
 	if (target->module_count == 0) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "no CoreCLR here: the list of loaded modules cannot be read; give the "
-			    "folder with the program's files by --sysroot");
+			    "no CoreCLR here: the list of loaded modules cannot be read; %s",
+			    target_advice(target, 0,
+					  "give the folder with the program's files by "
+					  "--sysroot"));
 	}
 	const struct target_module *exe = &target->modules[0];
 	const char *name = *exe->path ? exe->path : "the executable";
@@ -91,9 +94,17 @@ static enum hd_status fail_no_runtime(const struct clr *clr, struct hd_error *er
 	if (!symbols_readable(target, exe)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "no CoreCLR here: no libcoreclr.so among %zu modules, and the symbols "
-			    "of %s are not in the target; give the folder with that file by "
-			    "--sysroot if it is a single-file .NET program",
-			    target->module_count, name);
+			    "of %s are not in the target; %s",
+			    target->module_count, name,
+			    target_advice(target, exe->dynamic,
+					  "give the folder with that file by --sysroot if it is a "
+					  "single-file .NET program"));
+	}
+	if (target_is_cut(target, 0)) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "no CoreCLR here: no libcoreclr.so among %zu modules, and %s exports "
+			    "no runtime; %s",
+			    target->module_count, name, target_advice(target, 0, ""));
 	}
 	return fail(err, HD_ERR_UNSUPPORTED, 0,
 		    "no CoreCLR here: no libcoreclr.so among %zu modules, and %s exports no "

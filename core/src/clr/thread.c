@@ -97,6 +97,10 @@ static bool read_thread(const struct clr *clr, uint64_t address, struct clr_thre
 	(void)read_u32(clr, address, L_THREAD_COOPERATIVE, &cooperative);
 	ret->is_cooperative = cooperative != 0;
 	read_context(clr, ret);
+	/* A handle: the address of a reference. */
+	uint64_t handle = 0;
+	if (clr_pointer(clr, address, L_THREAD_EXCEPTION, &handle) && handle)
+		(void)memory_u64(clr->memory, handle, &ret->exception);
 	return true;
 }
 
@@ -145,8 +149,31 @@ static void drop_repeated(struct clr *clr, size_t cycle)
 		clr->thread_count = first + cycle;
 }
 
+static bool is_listed(const struct clr *clr, uint64_t address)
+{
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		if (clr->threads[i].address == address)
+			return true;
+	}
+	return false;
+}
+
+/* What is known of the threads beside the list: it must fit that. */
+static void check_roles(struct clr *clr)
+{
+	uint32_t pending = 0;
+	if (read_u32(clr, clr->thread_store, L_THREAD_STORE_PENDING, &pending) &&
+	    pending <= CLR_THREADS_MAX)
+		clr->pending_threads = pending;
+	if (!is_listed(clr, clr->finalizer_thread))
+		clr->finalizer_thread = 0;
+	if (!is_listed(clr, clr->gc_thread))
+		clr->gc_thread = 0;
+}
+
 enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 {
+	clr->pending_threads = -1;
 	if (clr->thread_store == 0)
 		return HD_OK;
 	struct links links;
@@ -171,6 +198,7 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 		links_follow(&links, links.link);
 	}
 	drop_repeated(clr, links.cycle);
+	check_roles(clr);
 	if (links.is_broken || missing || links.link) {
 		findings_add(&clr->target->findings, "thread-list", NULL,
 			     "the list of managed threads ends after %zu of them: it cannot be "

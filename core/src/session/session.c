@@ -120,13 +120,14 @@ static struct target_options target_options(const struct settings *settings, con
 
 /* Put what was opened in place of what is open; @p path is owned from now on. */
 static void replace(struct hd_session *session, char *path, struct hd_graph *graph,
-		    const struct format *format, struct target *target)
+		    const struct format *format, struct target *target, struct clr *clr)
 {
 	hd_session_close(session);
 	session->path = path;
 	session->graph = graph;
 	session->format = format;
 	session->target = target;
+	session->clr = clr;
 	session->warned = 0;
 }
 
@@ -141,10 +142,11 @@ enum hd_status session_open(struct hd_session *session, const char *path,
 	struct hd_graph *graph = NULL;
 	const struct format *format = NULL;
 	struct target *target = NULL;
+	struct clr *clr = NULL;
 	int pid = 0;
 	enum hd_status status;
 	if (is_process(path, &pid)) {
-		status = target_open_process(pid, &target_with, job, &target, err);
+		status = session_attach(pid, &target_with, job, &target, &clr, err);
 	} else if (target_is_core(path)) {
 		status = target_open_core(path, &target_with, job, &target, err);
 	} else {
@@ -155,7 +157,7 @@ enum hd_status session_open(struct hd_session *session, const char *path,
 		mem_free(copy);
 		return status;
 	}
-	replace(session, copy, graph, format, target);
+	replace(session, copy, graph, format, target, clr);
 	return HD_OK;
 }
 
@@ -213,7 +215,7 @@ enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_d
 		text_deinit(&path);
 		return status;
 	}
-	replace(session, path.bytes, NULL, NULL, target);
+	replace(session, path.bytes, NULL, NULL, target, NULL);
 	return HD_OK;
 }
 
@@ -250,9 +252,10 @@ void session_warn(struct hd_session *session, const struct hd_sink *sink)
 		session->warned = findings->count;
 	} else if (session->format) {
 		count = session->graph->finding_count;
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < count; i++) {
 			text_printf(&kinds, "%s%s", i ? ", " : "",
 				    session->graph->findings[i].kind);
+		}
 	}
 	if (count)
 		warn_of(session, sink, count, &kinds);

@@ -11,6 +11,7 @@
 struct clr;
 struct heap;
 struct target;
+struct target_options;
 
 enum color_setting {
 	COLOR_AUTO,
@@ -71,6 +72,18 @@ void session_job(const struct settings *settings, const struct hd_sink *sink, st
 HD_NODISCARD enum hd_status session_open(struct hd_session *session, const char *path,
 					 const struct settings *settings, struct job *job,
 					 struct hd_error *err);
+
+/**
+ * Stop and copy process @p pid for struct target, and find its runtime.  Where a GC was moving
+ * objects it runs on for some milliseconds and is stopped again, some times; the last stop counts.
+ *
+ * @param[out] ret_clr NULL where no runtime can be read
+ * @retval HD_OK
+ * @retval others as target_open_process()
+ */
+HD_NODISCARD enum hd_status session_attach(int pid, const struct target_options *options,
+					   struct job *job, struct target **ret,
+					   struct clr **ret_clr, struct hd_error *err);
 
 /**
  * Say that answers about what is open may be incomplete, if it has findings; those of a target once

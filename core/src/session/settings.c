@@ -11,8 +11,7 @@
 static const struct {
 	const char *name, *help;
 } table[] = {
-	{ "max-mem",
-	  "memory that opening a file may take (512M, 2G; 0 = a quarter of the machine's)" },
+	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a quarter of the machine's)" },
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
 	{ "width", "cut lines of text behind this column (0 = never)" },
 	{ "color", "colours in text: auto, on or off" },
@@ -78,9 +77,10 @@ static enum hd_status set_sysroot(struct settings *settings, const char *value,
 				  struct hd_error *err)
 {
 	struct stat stat_buf;
-	if (*value && (stat(value, &stat_buf) != 0 || !S_ISDIR(stat_buf.st_mode)))
+	if (*value && (stat(value, &stat_buf) != 0 || !S_ISDIR(stat_buf.st_mode))) {
 		return fail(err, HD_ERR_ARGUMENT, 0, "sysroot is a folder: \"%.200s\" is none",
 			    value);
+	}
 	settings->sysroot = *value ? value : NULL;
 	return HD_OK;
 }

@@ -302,11 +302,14 @@ void target_confirm_file(struct target *target, const char *path)
 struct trouble {
 	const char *kind, *what, *advice;
 	char names[768];
-	unsigned int count;
+	unsigned int count, cut_count;
 };
 
-static void add_name(struct trouble *trouble, const struct module_file *file)
+static void add_name(struct trouble *trouble, const struct target *target,
+		     const struct module_file *file)
 {
+	trouble->cut_count +=
+		target_is_cut(target, target->mappings[file->parts.mappings[0]].start);
 	if (trouble->count++ >= NAMED_MAX)
 		return;
 	size_t used = strlen(trouble->names);
@@ -332,14 +335,15 @@ static void remove_findings(struct findings *findings, const char *kind)
 
 static void report(struct target *target, const struct trouble *trouble)
 {
+	bool is_cut = trouble->count && trouble->cut_count == trouble->count;
+	const char *advice = is_cut ? target_advice(target, 0, NULL) : trouble->advice;
 	remove_findings(&target->findings, trouble->kind);
 	if (trouble->count > NAMED_MAX) {
-		findings_add(&target->findings, trouble->kind, trouble->advice,
-			     "%s: %u files: %s, ...", trouble->what, trouble->count,
-			     trouble->names);
+		findings_add(&target->findings, trouble->kind, advice, "%s: %u files: %s, ...",
+			     trouble->what, trouble->count, trouble->names);
 	} else if (trouble->count) {
-		findings_add(&target->findings, trouble->kind, trouble->advice, "%s: %s",
-			     trouble->what, trouble->names);
+		findings_add(&target->findings, trouble->kind, advice, "%s: %s", trouble->what,
+			     trouble->names);
 	}
 }
 
@@ -368,14 +372,14 @@ void target_add_file_findings(struct target *target)
 		switch (atomic_load_explicit(&file->state, memory_order_acquire)) {
 		case TARGET_FILE_MISSING:
 		case TARGET_FILE_NOT_REGULAR:
-			add_name(&missing, file);
+			add_name(&missing, target, file);
 			break;
 		case TARGET_FILE_MISMATCH:
 		case TARGET_FILE_REJECTED:
-			add_name(&other, file);
+			add_name(&other, target, file);
 			break;
 		case TARGET_FILE_UNVERIFIED:
-			add_name(&blind, file);
+			add_name(&blind, target, file);
 			break;
 		default:
 			break;
