@@ -140,7 +140,7 @@ static int help(struct cli *cli)
 		   "  --sysroot DIR   look up the module files of a core below DIR\n"
 		   "  --no-files      read no module files beside a core\n"
 		   "  --workers N     threads for long work\n"
-		   "  --max-mem SIZE  memory that reading a file may take (512M, 2G)\n"
+		   "  --max-mem SIZE  memory that opening may take (512M, 2G)\n"
 		   "  --width N       cut lines behind this column\n"
 		   "  --color WHEN    colours: auto, on or off\n");
 	const char *argv[] = { "help" };
@@ -224,9 +224,10 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 		cli->lenient = true;
 		return -1;
 	}
-	if (strcmp(arg, "--no-files") == 0)
+	if (strcmp(arg, "--no-files") == 0) {
 		return hd_session_set(cli->session, "files", "off", NULL) == HD_OK ? -1
 										   : HD_EXIT_USAGE;
+	}
 	char name[32];
 	const char *equals = strchr(arg, '=');
 	size_t size = equals ? (size_t)(equals - arg) : strlen(arg);

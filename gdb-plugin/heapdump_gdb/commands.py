@@ -39,7 +39,7 @@ class HeapCommand(gdb.Command):
 
 
 class HeapPrefix(gdb.Command):
-    """Look at managed heaps in heap dump files.
+    """Look at the managed heap of what is debugged, or of a heap dump file.
 
     "heapdump open FILE" opens one; "heapdump" alone lists the commands,
     "help heapdump COMMAND" shows the options of one.

@@ -15,7 +15,9 @@ def _graph(session: Session) -> Any:
     """The graph of a dump file; None for a core or a process, which commands answer about."""
     session.follow()
     if not session.lib.hd_session_path(session.handle):
-        raise gdb.GdbError('nothing is open: use "heapdump open FILE"')
+        raise gdb.GdbError(
+            'nothing is open: debug a process or a core, or use "heapdump open FILE"'
+        )
     return session.lib.hd_session_graph(session.handle)
 
 

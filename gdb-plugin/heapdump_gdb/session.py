@@ -14,6 +14,7 @@ import gdb
 
 from heapdump_gdb import native
 from heapdump_gdb.target import Follower
+from heapdump_gdb.words import expression_end
 
 
 def parameter(name: str) -> Any:
@@ -113,17 +114,28 @@ class Session:
 
     def _evaluate(self, argv: list[str]) -> list[str]:
         """``argv`` with the debugger's expressions replaced by their values."""
-        result = list(argv)
+        result: list[str] = []
+        # A command that takes one address takes all the words of its expression.
+        one = sum(native.expressions(self.lib, [argv[0]] + ["?"] * 3)) == 1
+        end = 0
         for index, marked in enumerate(native.expressions(self.lib, argv)):
-            if not marked:
+            if index < end:
                 continue
-            try:
-                result[index] = hex(int(gdb.parse_and_eval(argv[index])) & native.MASK64)
-            except (gdb.error, ValueError, TypeError, OverflowError, RuntimeError) as error:
-                _set_status(native.EXIT_USAGE)
-                message = f"cannot evaluate '{argv[index]}': {error}"
-                raise gdb.GdbError(host_text(message)) from None
+            end = expression_end(argv, index) if marked and one else index + 1
+            word = " ".join(argv[index:end])
+            result.append(self._value(word, end < len(argv) and not one) if marked else word)
         return result
+
+    def _value(self, word: str, more: bool) -> str:
+        """The value of an expression; ``more``: words that follow may be its rest."""
+        try:
+            return hex(int(gdb.parse_and_eval(word)) & native.MASK64)
+        except (gdb.error, ValueError, TypeError, OverflowError, RuntimeError) as error:
+            _set_status(native.EXIT_USAGE)
+            message = f"cannot evaluate '{word}': {error}"
+            if more:
+                message += " (an expression with blanks stands in quotes)"
+            raise gdb.GdbError(host_text(message)) from None
 
     def document(self, argv: list[str]) -> Any:
         """The JSON answer of a command; raises gdb.GdbError when it fails."""

@@ -2,7 +2,8 @@
 """Words of a command line as gdb.string_to_argv splits them, for completion."""
 from __future__ import annotations
 
-from typing import Iterable
+import re
+from typing import Iterable, Sequence
 
 SPECIAL = " \t\n'\"\\"
 
@@ -55,6 +56,14 @@ class Line:
             return ["'" + escape(value, "\\'") + "'" for value in fitting]
         special = "\\" + self.quote if self.quote else SPECIAL
         return [word + escape(value[len(self.last) :], special) for value in fitting]
+
+
+def expression_end(argv: Sequence[str], start: int) -> int:
+    """Behind the last word of an expression with blanks: the next option, or the end."""
+    end = start + 1
+    while end < len(argv) and not re.match("-[-a-z]", argv[end]):
+        end += 1
+    return end
 
 
 def is_special(text: str) -> bool:

@@ -7,10 +7,12 @@ import json
 import os
 import random
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -49,7 +51,7 @@ MEMBERS: dict[str, set[str]] = {
     f"dumpdelegate {DELEGATE}": {"address", "type", "invocations"},
     "strings -limit 3": {"strings"},
     "syncblk": {"blocks"},
-    "printexception": set(),
+    "printexception": {"exceptions"},
 }
 ALSO: dict[str, set[str]] = {
     "info": {
@@ -141,8 +143,6 @@ class Json(unittest.TestCase):
 
     def test_every_command(self) -> None:
         for line, members in (MEMBERS | ALSO).items():
-            if line == "printexception":
-                continue
             with self.subTest(line):
                 self.check(line, members)
 
@@ -162,6 +162,21 @@ class Json(unittest.TestCase):
 
 class Truth(unittest.TestCase):
     """What the program said about itself before it was dumped."""
+
+    def test_arity_in_a_type(self) -> None:
+        rows = run("--no-files", LEAK, "dumpheap", "-stat", "--json").json()["types"]
+        names = {row["name"] for row in rows if "Dictionary<" in row["name"]}
+        command = ("dumpheap", "-stat", "-type", "Dictionary`2", "--json")
+        got = {row["name"] for row in run("--no-files", LEAK, *command).json()["types"]}
+        self.assertEqual(got, names)
+        self.assertGreater(len(got), 1)
+
+    def test_no_thread_has_thrown(self) -> None:
+        result = run("--no-files", LEAK, "printexception")
+        self.assertEqual(result.status, 0, result.err)
+        self.assertIn("No managed thread", result.out)
+        document = run("--no-files", LEAK, "pe", "--json").json()
+        self.assertEqual(document["exceptions"], [])
 
     def test_counts(self) -> None:
         types = run("--no-files", LEAK, "dumpheap", "-stat", "--json").json()["types"]
@@ -199,6 +214,59 @@ class Truth(unittest.TestCase):
             run("--no-files", LEAK, "dumpheap", "-stat", "--workers", n).out for n in ("1", "4")
         )
         self.assertEqual(one, four)
+
+
+def poke(path: Path, address: int, data: bytes) -> None:
+    """Write DATA over what a core has at ADDRESS."""
+    for load in loads(path):
+        if load.address <= address < load.address + load.filesz:
+            with path.open("r+b") as file:
+                file.seek(load.offset + address - load.address)
+                file.write(data)
+            return
+    raise AssertionError(f"{address:x} is not in the core")
+
+
+def leave_out(path: Path, address: int) -> None:
+    """Make a core lack the bytes of the segment at ADDRESS."""
+    for load in loads(path):
+        if load.address <= address < load.address + load.filesz:
+            with path.open("r+b") as file:
+                file.seek(load.header + 32)
+                file.write(struct.pack("<Q", 0))
+
+
+class Changed(unittest.TestCase):
+    """Copies of the committed core with a byte or a segment changed."""
+
+    def copy(self) -> Path:
+        """A core to change."""
+        path = Path(folder.name) / "changed.core"
+        shutil.copy(unpacked(), path)
+        return path
+
+    def test_a_free_block_has_no_lock(self) -> None:
+        path = self.copy()
+        rows = run("--no-files", LEAK, "dumpheap", "--json").json()["objects"]
+        free = next(int(row["address"], 16) for row in rows if row["free"])
+        poke(path, free - 4, struct.pack("<I", 1))
+        locks = run("--no-files", str(path), "dumpheap", "-thinlock", "--json").json()["locks"]
+        self.assertNotIn(hex(free), [row["address"] for row in locks])
+
+    def test_types_that_are_missing_are_no_damage(self) -> None:
+        path = self.copy()
+        leave_out(path, int(SESSION_MT, 16))
+        segments = run("--no-files", LEAK, "eeheap", "--json").json()["heaps"][0]["segments"]
+        leave_out(path, next(int(s["begin"], 16) for s in segments if s["generation"] == "loh"))
+        for line in ("dumpheap -stat", "strings", "info"):
+            result = run("--no-files", str(path), *line.split())
+            self.assertNotIn("damage", result.out + result.err, line)
+            self.assertIn("bytes of the heap are not in the file", result.out + result.err, line)
+
+    def test_options_before_the_command(self) -> None:
+        result = run(LEAK, "--workers", "1", "info")
+        self.assertEqual(result.status, 2)
+        self.assertIn("behind the command", result.err)
 
 
 class Files(unittest.TestCase):
@@ -365,6 +433,145 @@ class Processes(unittest.TestCase):
                 self.assertIsNone(process.poll(), "it runs on")
             finally:
                 process.kill()
+
+
+class Program(NamedTuple):
+    """A .NET program that has said that it is ready."""
+
+    process: subprocess.Popen[bytes]
+
+    @property
+    def pid(self) -> str:
+        """What to open."""
+        return str(self.process.pid)
+
+    def memory(self, address: int, size: int) -> bytes:
+        """What it has at ADDRESS."""
+        with open(f"/proc/{self.pid}/mem", "rb", buffering=0) as file:
+            file.seek(address)
+            return file.read(size)
+
+    def words(self, address: int, count: int) -> tuple[int, ...]:
+        """Words at ADDRESS."""
+        return struct.unpack(f"<{count}Q", self.memory(address, 8 * count))
+
+    def collecting(self) -> int:
+        """Address of gc_structures_invalid_cnt: by g_dacTable and GcDacVars (gcinterface.dac.h)."""
+        maps = Path(f"/proc/{self.pid}/maps").read_text(encoding="utf-8").splitlines()
+        line = next(line for line in maps if line.endswith("/libcoreclr.so"))
+        base, path = int(line.split("-")[0], 16), line.split()[-1]
+        names = subprocess.run(["nm", "-D", path], capture_output=True, text=True, check=True)
+        symbol = next(n for n in names.stdout.splitlines() if " g_dacTable" in n)
+        for variable in self.words(base + int(symbol.split()[0], 16), 60):
+            try:
+                vars_at = self.words(variable, 1)[0]
+                fields = self.words(vars_at, 25)
+            except (OSError, OverflowError, struct.error):
+                continue
+            if fields[2] == 5 and 64 <= fields[1] <= 4096 and fields[0] & 0xFF == 2:
+                return fields[24]
+        raise AssertionError("no GcDacVars")
+
+    def collect(self, count: int) -> None:
+        """Let it look as if a GC was moving objects, or not."""
+        with open(f"/proc/{self.pid}/mem", "r+b", buffering=0) as file:
+            file.seek(self.collecting())
+            file.write(struct.pack("<i", count))
+
+
+class Collecting(unittest.TestCase):
+    """A process that is stopped while a GC is in the act."""
+
+    def start(self, name: str) -> Program:
+        """Start a program of corefiles/apps; it ends with the test."""
+        path = SOURCE / "corefiles" / "build" / "apps" / f"{name}-net10.0" / f"{name}.dll"
+        dotnet = shutil.which("dotnet")
+        if not dotnet or not path.exists() or not shutil.which("nm"):
+            self.skipTest(f"no dotnet and nm to run {path}")
+        # pylint: disable-next=consider-using-with
+        process = subprocess.Popen([dotnet, str(path)], stdout=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        assert process.stdout
+        self.addCleanup(process.stdout.close)
+        for line in process.stdout:
+            if line == b"READY\n":
+                break
+        if "refused" in run(str(process.pid), "info").err:
+            self.skipTest("this machine refuses ptrace")
+        return Program(process)
+
+    def test_stops_again(self) -> None:
+        program = self.start("churn")
+        runs = [run(program.pid, "info", "--json").json() for _ in range(8)]
+        caught = [document for document in runs if document["runtime"]["gc_in_progress"]]
+        self.assertLess(len(caught), 4)
+        self.assertGreater(max(document["stops"] for document in runs), 1)
+        for document in caught:
+            details = [row["detail"] for row in document["findings"]]
+            self.assertIn(f"each of the {document['stops']} times", " ".join(details))
+
+    def test_settles(self) -> None:
+        program = self.start("facts")
+        quiet = run(program.pid, "info", "--json").json()
+        self.assertEqual(quiet["stops"], 1)
+        program.collect(1)
+        document = run(program.pid, "info", "--json").json()
+        self.assertTrue(document["runtime"]["gc_in_progress"])
+        self.assertGreater(document["stops"], 5)
+        (finding,) = [row for row in document["findings"] if row["kind"] == "gc-in-progress"]
+        self.assertIn(f"each of the {document['stops']} times", finding["detail"])
+        clear = threading.Timer(0.3, program.collect, [0])
+        clear.start()
+        document = run(program.pid, "info", "--json").json()
+        clear.join()
+        self.assertFalse(document["runtime"]["gc_in_progress"])
+        self.assertEqual(document["objects"], quiet["objects"])
+
+    def test_is_interrupted(self) -> None:
+        program = self.start("facts")
+        program.collect(1)
+        with subprocess.Popen(
+            [PROGRAM, program.pid, "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 130)
+        program.collect(0)
+        self.assertFalse(run(program.pid, "info", "--json").json()["runtime"]["gc_in_progress"])
+
+
+class Facts(unittest.TestCase):
+    """What a core of corefiles/apps/facts says: as the program did."""
+
+    def setUp(self) -> None:
+        self.core = SOURCE / "corefiles" / "build" / "wks10-full.core"
+        if not self.core.exists():
+            self.skipTest(f"no {self.core}: scripts/make_corefiles.sh makes it")
+        truth = self.core.with_suffix(".truth.json").read_text(encoding="utf-8")
+        self.threads = {row["state"]: row for row in json.loads(truth)["threads"]}
+
+    def test_last_thrown_exceptions(self) -> None:
+        rows = run(str(self.core), "clrthreads", "--json").json()["threads"]
+        thrown = [row for row in rows if row["exception"] != "0x0"]
+        catching = self.threads["in-catch"]["os_id"]
+        self.assertEqual([row["os_id"] for row in thrown], [catching])
+        self.assertEqual(thrown[0]["exception_type"], "System.InvalidOperationException")
+        self.assertEqual([row["finalizer"] for row in rows].count(True), 1)
+        (shown,) = run(str(self.core), "printexception", "--json").json()["exceptions"]
+        self.assertEqual((shown["os_id"], shown["address"]), (catching, thrown[0]["exception"]))
+        self.assertEqual(shown["message"], "caught, never left")
+        self.assertIn("Thread 10 ", run(str(self.core), "pe", "-nested").out)
+        text = run(str(self.core), "clrthreads").out
+        self.assertIn(" -00001 Ukn System.InvalidOperationException 0000", text)
+        self.assertEqual(text.count("(Finalizer)"), 1)
+
+    def test_monitors_are_the_same_in_json(self) -> None:
+        for words in ((), ("-all",)):
+            text = run(str(self.core), "syncblk", *words).out
+            rows = run(str(self.core), "syncblk", *words, "--json").json()["blocks"]
+            self.assertEqual(len(text.split("---")[0].splitlines()) - 1, len(rows), words)
 
 
 if __name__ == "__main__":

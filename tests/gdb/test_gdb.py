@@ -153,6 +153,19 @@ class GdbTest(unittest.TestCase):
             self.assertIn("cannot evaluate", text)
             self.assertIn("$1 = 2", text)
 
+    def test_expressions_with_blanks(self) -> None:
+        text = self.opened(
+            "gcroot (unsigned long) 0x1ce056",
+            "set var $base = 0x1ce000",
+            "gcroot $base + 0x56 -all",
+            "gcroot $base -- 0x56",
+            "pathto '(unsigned long) 0x1ce056' $base+0x56",
+        )
+        self.assertEqual(len(re.findall("Found [12] unique root", text)), 2, text)
+        self.assertNotIn("cannot evaluate", text)
+        text = self.opened("pathto (unsigned long) 0x1ce056 1ce056")
+        self.assertIn("stands in quotes", text)
+
     def test_quoted_words_reach_the_core_whole(self) -> None:
         for line in (
             "dumpheap -stat -type 'A.Dict<System.String, System.Object>'",

@@ -114,7 +114,7 @@ class PlainTest(unittest.TestCase):
             "heapdump info",
         )
         self.assertIn("no core file of the debugger's", text)
-        self.assertIn("read through a debugger", text)
+        self.assertIn("read by the debugger", text)
         self.assertEqual(text.count(NO_CLR), 2)
         text = run_gdb(
             "set heapdump backend process",
@@ -127,7 +127,7 @@ class PlainTest(unittest.TestCase):
         )
         self.assertIn("no process stopped on this machine", text)
         self.assertIn("written by gcore", text)
-        self.assertIn("read through a debugger", text)
+        self.assertIn("read by the debugger", text)
 
     def test_opened_file_comes_first_until_it_is_closed(self) -> None:
         dump = support.write_dump(self.folder)
@@ -156,8 +156,8 @@ class PlainTest(unittest.TestCase):
         text = self.gdb(
             "record full", mark(1), "heapdump info", "record stop", mark(2), "heapdump info"
         )
-        self.assertIn("read through a debugger", between(text, 1))
-        self.assertNotIn("read through a debugger", text.split("<<2>>")[1])
+        self.assertIn("read by the debugger", between(text, 1))
+        self.assertNotIn("read by the debugger", text.split("<<2>>")[1])
 
     def test_running_threads_are_refused(self) -> None:
         text = run_gdb(
@@ -230,7 +230,7 @@ class PlainTest(unittest.TestCase):
         text = run_gdb(
             remote, "break marker", "continue", "heapdump info", "kill", options=(self.program,)
         )
-        self.assertIn("read through a debugger", text)
+        self.assertIn("read by the debugger", text)
         self.assertIn(NO_CLR, text)
 
     def test_two_cores(self) -> None:
@@ -361,7 +361,7 @@ class DotnetLiveTest(unittest.TestCase):
         pid = str(child.pid)
         text = run_gdb(*self.commands(truth), "heapdump info", options=("-p", pid))
         self.check_objects(truth, text)
-        self.assertNotIn("read through a debugger", text)
+        self.assertNotIn("read by the debugger", text)
         text = run_gdb("set heapdump backend debugger", *self.commands(truth), options=("-p", pid))
         self.check_objects(truth, text)
         self.assertIn(targets.wait_for_state(child.pid, "RS"), "RS")
@@ -460,7 +460,7 @@ class DotnetLiveTest(unittest.TestCase):
             "detach",
         )
         self.check_objects(truth, text)
-        self.assertIn("read through a debugger", text)
+        self.assertIn("read by the debugger", text)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ class PlainTest(unittest.TestCase):
     def test_live_process(self) -> None:
         for answer in self.lldb("heapdump info", "eeheap", "dumpobj $sp", "dumpobj &number"):
             self.assertIn(NO_CLR, answer)
-            self.assertNotIn("read through", answer)
+            self.assertNotIn("read by the debugger", answer)
 
     def test_process_that_has_ended(self) -> None:
         answers = self.lldb("eeheap", "breakpoint disable", "continue", "eeheap")
@@ -144,7 +144,7 @@ class PlainTest(unittest.TestCase):
             options=("-c", path),
         )
         self.assertIn("no process stopped on this machine", answers[1])
-        self.assertIn("read through a debugger", answers[3])
+        self.assertIn("read by the debugger", answers[3])
         self.assertIn("written by gcore", answers[5])
         answers = self.lldb(
             "heapdump set backend file",
@@ -155,9 +155,9 @@ class PlainTest(unittest.TestCase):
             "heapdump info",
         )
         self.assertIn("no core file of the debugger's", answers[1])
-        self.assertIn("read through a debugger", answers[3])
+        self.assertIn("read by the debugger", answers[3])
         self.assertIn(NO_CLR, answers[5])
-        self.assertNotIn("read through", answers[5])
+        self.assertNotIn("read by the debugger", answers[5])
 
     def test_opened_file_comes_first_until_it_is_closed(self) -> None:
         dump = support.write_dump(self.folder)
@@ -228,7 +228,7 @@ class DotnetLiveTest(unittest.TestCase):
             self.assertEqual(found["type"], row["type"])
             self.assertEqual(found["mt"], row["mt"])
             self.assertEqual(found["size"], row["size"])
-        is_slow = "read through a debugger" in answers[-1]
+        is_slow = "read by the debugger" in answers[-1]
         self.assertEqual(is_slow, backend == "debugger")
 
     def test_attached(self) -> None:

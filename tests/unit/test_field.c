@@ -250,6 +250,11 @@ static void test_statics(void)
 	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[2], &initialised), 0x6040);
 	CU_ASSERT(!initialised);
 	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[2], NULL), 0x6040);
+	/* not allocated before the class is used */
+	fake_poke_u64(&fake->memory, list.rows[2].declaring->auxiliary - 24 + 8, 1);
+	initialised = true;
+	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[2], &initialised), 0);
+	CU_ASSERT(!initialised);
 	/* one of a thread has no address of its own; nor has an instance field */
 	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[3], NULL), 0);
 	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[0], NULL), 0);

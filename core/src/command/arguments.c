@@ -23,7 +23,7 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	{ "sysroot", VALUE_FILE, "DIR", "when a core is opened: look up module files below DIR",
 	  NULL },
 	{ "workers", VALUE_NUMBER, "N", "threads for this command", NULL },
-	{ "max-mem", VALUE_TEXT, "SIZE", "memory that reading a file may take", NULL },
+	{ "max-mem", VALUE_TEXT, "SIZE", "memory that opening may take", NULL },
 	{ "width", VALUE_NUMBER, "N", "cut lines behind this column", NULL },
 	{ "color", VALUE_CHOICE, "WHEN", "colours: auto, on or off", color_choices },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },

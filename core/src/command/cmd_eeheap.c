@@ -26,17 +26,17 @@ struct totals {
 
 /* SOS's sections, in its order; "ephemeral" stands for all three generations of segments. */
 static const struct {
-	uint8_t generation;
 	const char *heading;
+	uint8_t generation;
 	bool has_header;
 } sections[] = {
-	{ GENERATION_0, "generation 0:", false },
-	{ GENERATION_1, "generation 1:", false },
-	{ GENERATION_2, "generation 2:", false },
-	{ GENERATION_EPHEMERAL, "ephemeral segment:", false },
-	{ GENERATION_NONGC, "NonGC heap", true },
-	{ GENERATION_LOH, "Large object heap", true },
-	{ GENERATION_POH, "Pinned object heap", true },
+	{ "generation 0:", GENERATION_0, false },
+	{ "generation 1:", GENERATION_1, false },
+	{ "generation 2:", GENERATION_2, false },
+	{ "ephemeral segment:", GENERATION_EPHEMERAL, false },
+	{ "NonGC heap", GENERATION_NONGC, true },
+	{ "Large object heap", GENERATION_LOH, true },
+	{ "Pinned object heap", GENERATION_POH, true },
 };
 
 /* Committed memory as SOS counts it: from the first object's page on. */
@@ -157,9 +157,10 @@ static void write_text(struct call *call, const struct heap_range *range)
 	for (uint32_t i = 0; i < heap->heap_count && !out->stopped; i++) {
 		if (!has_heap(range, i))
 			continue;
-		if (heap->clr->gc.is_server)
+		if (heap->clr->gc.is_server) {
 			out_printf(out, "Heap %" PRIu32 " (%016" PRIx64 ")\n", i,
 				   heap->heap_addresses[i]);
+		}
 		write_heap(call, range, i);
 		struct totals totals = sum(range, i, false);
 		if (heap->clr->gc.is_server) {

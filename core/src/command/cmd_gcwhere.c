@@ -169,9 +169,10 @@ enum hd_status run_listnearobj(struct call *call)
 			   " (word %016" PRIx64 "); verifyheap says more.\n",
 			   around.damage.address, around.damage.word);
 	} else {
-		if (in_context && !around.current.type)
+		if (in_context && !around.current.type) {
 			out_puts(&call->out, "(the address lies in an allocation context, which is "
 					     "free memory)\n");
+		}
 		out_puts(&call->out, "Heap local consistency confirmed.\n");
 	}
 	return HD_OK;

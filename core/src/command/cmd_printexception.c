@@ -161,19 +161,13 @@ static enum hd_status no_exception(struct call *call, const struct object *objec
 	return status;
 }
 
-enum hd_status run_printexception(struct call *call)
+/* The exception @p object, and those inside it if -nested. */
+static enum hd_status write_all(struct call *call, const struct object *object)
 {
-	struct object object;
 	struct exception_info info;
-	if (!call->words[0].given) {
-		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "which exception a thread has thrown last is not read yet: give an "
-			    "address (dumpheap -type Exception lists them)");
-	}
-	TRY(call_heap_object(call, call->words[0].number, &object));
-	if (!exception_read(call->heap, &object, &info))
-		return no_exception(call, &object);
-	enum hd_status status = write_exception(call, &object, &info);
+	if (!exception_read(call->heap, object, &info))
+		return no_exception(call, object);
+	enum hd_status status = write_exception(call, object, &info);
 	uint64_t inner = info.inner;
 	exception_info_deinit(&info);
 	if (status != HD_OK || !call->options[OPT_NESTED].given)
@@ -184,4 +178,68 @@ enum hd_status run_printexception(struct call *call)
 	if (call->as_json && status == HD_OK)
 		json_end(&call->json);
 	return status;
+}
+
+static enum hd_status write_thrown(struct call *call, const struct clr_thread *thread,
+				   const struct object *object)
+{
+	struct json *json = &call->json;
+	if (call->as_json) {
+		json_object(json, NULL);
+		json_number(json, "thread", thread->id);
+		json_number(json, "os_id", thread->os_id);
+	} else {
+		out_styled(&call->out, STYLE_HEAD, "Thread %" PRIu32 " (OSID %" PRIx64 ")",
+			   thread->id, thread->os_id);
+		out_puts(&call->out, "\n");
+	}
+	enum hd_status status = write_all(call, object);
+	if (call->as_json && status == HD_OK)
+		json_end(json);
+	return status;
+}
+
+/* What each thread has thrown last, as far as it still holds that. */
+static enum hd_status write_threads(struct call *call)
+{
+	const struct clr *clr = call->heap->clr;
+	struct window window = { .memory = call->heap->memory };
+	enum hd_status status = HD_OK;
+	size_t count = 0;
+	if (call->as_json)
+		json_array(&call->json, "exceptions");
+	for (size_t i = 0; i < clr->thread_count && status == HD_OK; i++) {
+		const struct clr_thread *thread = &clr->threads[i];
+		struct object object;
+		if (!thread->exception ||
+		    !object_read(call->heap, &window, thread->exception, &object) ||
+		    !type_is_exception(call->heap->clr, object.type))
+			continue;
+		if (count++ && !call->as_json)
+			out_puts(&call->out, "\n");
+		status = write_thrown(call, thread, &object);
+	}
+	window_deinit(&window);
+	if (call->as_json && status == HD_OK) {
+		json_end(&call->json);
+	} else if (!count && status == HD_OK) {
+		out_puts(&call->out, "No managed thread holds an exception that it threw.\n");
+	}
+	return status;
+}
+
+enum hd_status run_printexception(struct call *call)
+{
+	const struct clr *clr = call->heap->clr;
+	if (!call->words[0].given) {
+		if (layout_has(&clr->layout, L_THREAD_EXCEPTION))
+			return write_threads(call);
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "which exception a thread threw last is not known for .NET %s: give "
+			    "an address (dumpheap -type Exception lists them)",
+			    *clr->version ? clr->version : "of this version");
+	}
+	struct object object;
+	TRY(call_heap_object(call, call->words[0].number, &object));
+	return write_all(call, &object);
 }

@@ -82,7 +82,7 @@ static void write_block(struct call *call, uint32_t index, const struct sync_blo
 
 static enum hd_status write_blocks(struct call *call, uint32_t *ret_used, uint32_t *ret_free)
 {
-	bool all = call->options[OPT_ALL].given || call->as_json;
+	bool all = call->options[OPT_ALL].given;
 	struct window window = { .memory = call->heap->memory };
 	enum hd_status status = HD_OK;
 	struct sync_block block;

@@ -44,11 +44,12 @@ struct call;
 /** What a command is about. */
 enum needs {
 	NEEDS_NOTHING,
-	NEEDS_OPEN,   /**< whatever is open */
-	NEEDS_GRAPH,  /**< call->graph: of a dump file, or made of a target's heap */
-	NEEDS_ROOTS,  /**< the same, with roots: not yet there for targets */
-	NEEDS_HEAP,   /**< call->heap: only a core or a process has one */
-	NEEDS_EITHER, /**< call->heap of a target, call->graph of a dump file */
+	NEEDS_OPEN,    /**< whatever is open */
+	NEEDS_GRAPH,   /**< call->graph: of a dump file, or made of a target's heap */
+	NEEDS_ROOTS,   /**< the same, with roots: not yet there for targets */
+	NEEDS_HEAP,    /**< call->heap: only a core or a process has one */
+	NEEDS_RUNTIME, /**< call->heap, though no segment of it may be readable */
+	NEEDS_EITHER,  /**< call->heap of a target, call->graph of a dump file */
 };
 
 /** One command; the table is in table.c. */

@@ -36,6 +36,7 @@ struct tally {
 	struct fragment *fragments;
 	size_t fragment_count, fragment_capacity;
 	uint64_t free_at, free_size; /* the Free block just met, if it is a large one */
+	bool is_asked, lacks_bytes;  /* heap_lacks_bytes(), if that was asked */
 	bool nomem;
 };
 
@@ -263,9 +264,10 @@ static enum hd_status count_all(struct call *call, const struct tally *proto)
 	job_end(&call->job);
 	if (status == HD_OK && !merge(tallies, workers))
 		status = fail_nomem(call->err);
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		status = write_statistics(call, &tallies[0], call->options[DUMPHEAP_TYPE].text,
 					  true);
+	}
 	if (status == HD_OK)
 		gaps_report(call, &tallies[0].gaps);
 	for (unsigned int i = 0; i < workers; i++)
@@ -361,19 +363,44 @@ static void write_thin_lock(struct call *call, const struct object *object)
 	}
 }
 
-/* Seed 004's three lines, where a walk has met what is no object. */
-static void write_gap(struct call *call, const struct damage *damage)
+/* Is it an object whose MethodTable the target lacks? */
+static bool is_untyped(struct tally *tally, const struct damage *damage)
 {
+	struct heap *heap = tally->call->heap;
+	/* The MethodTable word is there; is it the rest that is not? */
+	if (damage->kind == DAMAGE_MISSING_BYTES)
+		return damage->word && !type_find(heap->clr, damage->word & ~(uint64_t)7);
+	if (!damage_is_untyped(heap, damage))
+		return false;
+	if (!tally->gaps.missing && !tally->is_asked) {
+		tally->lacks_bytes = heap_lacks_bytes(heap);
+		tally->is_asked = true;
+	}
+	return tally->gaps.missing || tally->lacks_bytes;
+}
+
+/* Where a walk has met what is no object that can be read. */
+static void write_gap(struct tally *tally, const struct damage *damage)
+{
+	struct call *call = tally->call;
 	if (call->as_json || call->options[DUMPHEAP_SHORT].given)
 		return;
+	struct out *out = &call->out;
+	bool is_core = call->heap->clr->target->kind == TARGET_CORE;
+	if (is_untyped(tally, damage)) {
+		out_printf(out, "object %012" PRIx64 ": its MethodTable %012" PRIx64 " %s\n",
+			   damage->address, damage->word & ~(uint64_t)7,
+			   is_core ? "is not in the core" : "cannot be read");
+		return;
+	}
 	if (damage->kind != DAMAGE_BAD_METHOD_TABLE && damage->kind != DAMAGE_BAD_SIZE)
 		return;
-	struct out *out = &call->out;
 	if (call->heap->gc_in_progress) {
 		out_printf(out, "object %012" PRIx64 ": moved by a garbage collection\n",
 			   damage->address);
 		return;
 	}
+	/* Seed 004's three lines. */
 	out_printf(out, "object %012" PRIx64 ": does not have valid %s\n", damage->address,
 		   damage->kind == DAMAGE_BAD_SIZE ? "size" : "MT");
 	out_printf(out, "curr_object:      %012" PRIx64 "\n", damage->address);
@@ -397,7 +424,7 @@ static enum hd_status list_segment(struct call *call, struct tally *tally, struc
 		}
 		if (result == WALK_DAMAGE) {
 			gaps_add(&tally->gaps, walker->heap, &walker->damage);
-			write_gap(call, &walker->damage);
+			write_gap(tally, &walker->damage);
 			tally->free_at = 0;
 			continue;
 		}

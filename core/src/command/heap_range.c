@@ -121,9 +121,9 @@ uint64_t heap_range_bytes(const struct heap_range *range)
 	return bytes;
 }
 
-/* Could the word be a MethodTable, or one whose class is, that is not in the target? */
-static bool is_type_missing(struct clr *clr, const struct damage *damage)
+bool damage_is_untyped(struct heap *heap, const struct damage *damage)
 {
+	struct clr *clr = heap->clr;
 	uint64_t table = damage->word & ~(uint64_t)7, class = 0;
 	uint8_t byte;
 	if (damage->kind != DAMAGE_BAD_METHOD_TABLE || table < LOWEST_ADDRESS ||
@@ -135,7 +135,7 @@ static bool is_type_missing(struct clr *clr, const struct damage *damage)
 
 void gaps_add(struct gaps *gaps, struct heap *heap, const struct damage *damage)
 {
-	if (is_type_missing(heap->clr, damage)) {
+	if (damage_is_untyped(heap, damage)) {
 		gaps->untyped++;
 		gaps->untyped_bytes += damage->skipped;
 		return;
@@ -164,10 +164,28 @@ void gaps_merge(struct gaps *gaps, const struct gaps *other)
 	gaps->untyped_bytes += other->untyped_bytes;
 }
 
-void gaps_settle(struct gaps *gaps, const struct heap *heap)
+bool heap_lacks_bytes(struct heap *heap)
 {
 	const struct target *target = heap->clr->target;
-	if (gaps->missing || (target && target->is_truncated)) {
+	struct walker walker;
+	bool lacks = target && target->is_truncated;
+	if (lacks || walker_init(&walker, heap, NULL) != HD_OK)
+		return lacks;
+	for (size_t i = 0; i < heap->segment_count && !lacks; i++) {
+		const struct segment *segment = &heap->segments[i];
+		enum walk_result result;
+		walker_begin(&walker, segment, segment->begin, segment->end);
+		while (!lacks && (result = walker_next(&walker)) != WALK_END) {
+			lacks = result == WALK_DAMAGE && walker.damage.kind == DAMAGE_MISSING_BYTES;
+		}
+	}
+	walker_deinit(&walker);
+	return lacks;
+}
+
+void gaps_settle(struct gaps *gaps, struct heap *heap)
+{
+	if (gaps->missing || (gaps->untyped && heap_lacks_bytes(heap))) {
 		gaps->missing += gaps->untyped;
 		gaps->missing_bytes += gaps->untyped_bytes;
 	} else {

@@ -60,7 +60,14 @@ struct gaps {
 void gaps_add(struct gaps *gaps, struct heap *heap, const struct damage *damage);
 void gaps_merge(struct gaps *gaps, const struct gaps *other);
 /** All is added: where other bytes are missing, a MethodTable that is not there is missing too. */
-void gaps_settle(struct gaps *gaps, const struct heap *heap);
+void gaps_settle(struct gaps *gaps, struct heap *heap);
+/**
+ * Does what is no object at @p damage look like one whose MethodTable the target lacks?  It is one
+ * if heap_lacks_bytes().
+ */
+bool damage_is_untyped(struct heap *heap, const struct damage *damage);
+/** Does the target lack bytes of the heap, so that it may lack others?  Walks it. */
+bool heap_lacks_bytes(struct heap *heap);
 /**
  * Warn that an answer is incomplete, once, and set call->findings if the heap is damaged.  Does
  * nothing when @p gaps is zero.  Settles them.

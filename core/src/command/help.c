@@ -75,11 +75,11 @@ static void help_append(struct text *text, const struct command *command)
 		append_command(text, command);
 		return;
 	}
-	text_puts(text, "Commands about the heap dump that is open:\n");
+	text_puts(text, "Commands about the heap dump, core or process that is open:\n");
 	for (size_t i = 0; command_at(i); i++)
 		text_printf(text, "  %-12s %s\n", command_at(i)->name, command_at(i)->summary);
-	text_puts(text, "\nhelp COMMAND describes one. Ids are hexadecimal, and may be sums: "
-			"1ce000+56.\n");
+	text_puts(text, "\nhelp COMMAND describes one. Addresses, and ids of dump files, are "
+			"hexadecimal\nand may be sums: 1ce000+56.\n");
 }
 
 void help_names(struct text *text)

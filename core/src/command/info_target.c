@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clr/module.h"
+#include "command/core_kind.h"
 #include "command/heap_range.h"
 #include "command/info.h"
 #include "util/alloc.h"
@@ -93,21 +94,23 @@ static void add_gaps(struct call *call, const struct totals *totals)
 {
 	struct findings *findings = &call->session->target->findings;
 	const struct gaps *gaps = &totals->gaps;
+	const struct target *target = call->session->target;
+	if (!call->heap->is_walkable) {
+		const char *advice, *reason = no_heap_reason(call->heap, &advice);
+		findings_add(findings, "no-heap", advice, "%s", reason);
+	}
 	if (gaps->missing) {
 		findings_add(findings, "heap-bytes-missing",
-			     "write the core again with all of the heap (createdump --withheap or "
-			     "--full, gcore)",
+			     target->is_truncated
+				     ? target_advice(target, 0, NULL)
+				     : "write the core again with all of the heap (createdump "
+				       "--withheap or --full, gcore)",
 			     "%" PRIu64 " bytes of the heap are not in the file, in %" PRIu64
 			     " places: objects there are not counted",
 			     gaps->missing_bytes, gaps->missing);
 	}
-	if ((gaps->damaged || gaps->unowned) && call->heap->gc_in_progress) {
-		findings_add(findings, "gc-in-progress",
-			     "take another core, or read these totals as too low",
-			     "a garbage collection was moving objects: %" PRIu64
-			     " stretches of the heap cannot be walked",
-			     gaps->damaged + gaps->unowned);
-	} else if (gaps->damaged) {
+	/* Where a GC was moving objects, that is a finding by itself. */
+	if (gaps->damaged && !call->heap->gc_in_progress) {
 		findings_add(findings, "unwalkable", "verifyheap lists them, each with a verdict",
 			     "%" PRIu64
 			     " stretches of the heap cannot be walked: objects there are "
@@ -128,36 +131,6 @@ static const char *standalone_gc(const struct target *target)
 	return NULL;
 }
 
-static const char *producer_name(enum core_producer producer)
-{
-	static const char *const names[] = {
-		[PRODUCER_UNKNOWN] = "unknown",
-		[PRODUCER_CREATEDUMP] = "createdump",
-		[PRODUCER_GCORE] = "gcore",
-		[PRODUCER_KERNEL] = "kernel",
-	};
-	return names[producer];
-}
-
-static const char *content_name(enum core_content content)
-{
-	static const char *const names[] = {
-		[CONTENT_UNKNOWN] = "unknown",
-		[CONTENT_FULL] = "full",
-		[CONTENT_HEAP] = "heap",
-		[CONTENT_MINI] = "mini",
-	};
-	return names[content];
-}
-
-/* full, heap and mini are createdump's kinds: other writers leave pages of files out, or not. */
-static const char *content_text(const struct target *target)
-{
-	if (target->producer != PRODUCER_CREATEDUMP && target->content == CONTENT_HEAP)
-		return "without the pages of module files";
-	return content_name(target->content);
-}
-
 static const char *layout_source(const struct clr *clr)
 {
 	return clr->has_descriptor ? "the runtime's contract descriptor" : "tables for its version";
@@ -175,7 +148,7 @@ static void text_target(struct call *call)
 			   format_thousands(target->file_size, number),
 			   target->is_compressed ? ", unpacked from zstd" : "",
 			   target->is_truncated ? ", truncated" : "",
-			   producer_name(target->producer), content_text(target));
+			   producer_name(target->producer), content_text(target, call->heap));
 	} else {
 		out_printf(out, "Kind:        process%s%s\n", target->route ? ", read by " : "",
 			   target->route ? target->route : "");
@@ -186,8 +159,12 @@ static void text_target(struct call *call)
 	if (target->signal)
 		out_printf(out, ", signal %d", target->signal);
 	out_puts(out, "\n");
-	if (target->stopped_seconds > 0)
-		out_printf(out, "Stopped:     for %.1f ms\n", target->stopped_seconds * 1e3);
+	if (target->stopped_seconds > 0) {
+		out_printf(out, "Stopped:     for %.1f ms", target->stopped_seconds * 1e3);
+		if (target->stops > 1)
+			out_printf(out, ", the last of %u times", target->stops);
+		out_puts(out, "\n");
+	}
 }
 
 static void text_runtime(struct call *call, const struct totals *totals)
@@ -254,11 +231,11 @@ static void json_runtime(struct json *json, const struct heap *heap)
 	json_end(json);
 }
 
-static void json_core(struct json *json, const struct target *target)
+static void json_core(struct json *json, const struct target *target, const struct heap *heap)
 {
 	json_object(json, "core");
 	json_string(json, "producer", producer_name(target->producer));
-	json_string(json, "content", content_name(target->content));
+	json_string(json, "content", content_name(target, heap));
 	json_number(json, "size", target->file_size);
 	json_bool(json, "truncated", target->is_truncated);
 	json_bool(json, "compressed", target->is_compressed);
@@ -292,12 +269,14 @@ static void write_json(struct call *call, const struct totals *totals)
 	struct json *json = &call->json;
 	json_string(json, "kind", target->kind == TARGET_CORE ? "core" : "process");
 	if (target->kind == TARGET_CORE)
-		json_core(json, target);
+		json_core(json, target, heap);
 	json_string(json, "route", target->route);
 	json_number(json, "pid", (uint64_t)target->pid);
 	json_number(json, "threads", target->thread_count);
 	json_number(json, "signal", (uint64_t)target->signal);
 	json_number(json, "stopped_ms", (uint64_t)(target->stopped_seconds * 1e3 + 0.5));
+	if (target->stops)
+		json_number(json, "stops", target->stops);
 	if (heap) {
 		json_runtime(json, heap);
 	} else {

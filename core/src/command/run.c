@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/core_kind.h"
 #include "mem/mapped_file.h"
 
 static int exit_status(enum hd_status status, bool findings)
@@ -76,8 +77,19 @@ static enum hd_status ensure_open(struct call *call)
 	}
 	if (session_is_open(session))
 		return HD_OK;
-	return fail(call->err, HD_ERR_ARGUMENT, 0,
-		    "nothing is open: open a heap dump file or a core first (open FILE)");
+	return fail(
+		call->err, HD_ERR_ARGUMENT, 0,
+		"nothing is open: open a heap dump file, a core or a process first (open FILE)");
+}
+
+static enum hd_status provide_heap(struct call *call)
+{
+	TRY(session_heap(call->session, &call->job, &call->heap, call->err));
+	if (call->heap->is_walkable || call->command->needs == NEEDS_RUNTIME)
+		return HD_OK;
+	const char *advice, *reason = no_heap_reason(call->heap, &advice);
+	return fail(call->err, HD_ERR_FAULT, 0, "%s; %s", reason,
+		    advice ? advice : "info says what is missing");
 }
 
 /* Get at what the command is about. */
@@ -91,7 +103,8 @@ static enum hd_status provide(struct call *call)
 	if (needs == NEEDS_OPEN)
 		return HD_OK;
 	bool is_target = session->target;
-	if (needs == NEEDS_HEAP && !is_target) {
+	bool is_of_targets = needs == NEEDS_HEAP || needs == NEEDS_RUNTIME;
+	if (is_of_targets && !is_target) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "%s is about a core or a process; a heap dump file has objects and "
 			    "references alone",
@@ -102,8 +115,11 @@ static enum hd_status provide(struct call *call)
 			    "%s needs roots, which are not read from cores and processes yet",
 			    call->command->name);
 	}
-	if (needs == NEEDS_HEAP || (needs == NEEDS_EITHER && is_target))
-		return session_heap(session, &call->job, &call->heap, call->err);
+	if (is_target)
+		TRY(provide_heap(call));
+	if (is_of_targets || (needs == NEEDS_EITHER && is_target))
+		return HD_OK;
+	call->heap = NULL;
 	return session_graph(session, &call->job, &call->graph, call->err);
 }
 

@@ -38,9 +38,9 @@ static const struct command commands[] = {
 	{ .name = "dumpheap",
 	  .summary = "list objects, and count them by type",
 	  .description =
-		  "Objects stand in ascending order of their ids; those of START <= id < END when a\n"
-		  "range is given. -type looks for its value in the type's name, case matters and\n"
-		  "backticks do not.\n",
+		  "Objects stand in ascending order of their addresses (ids in a dump file); those of\n"
+		  "START <= address < END when a range is given. -type looks for its value in the\n"
+		  "type's name, case matters and backticks do not; `2 stands for 2 type arguments.\n",
 	  .example = "dumpheap -stat -type System.String",
 	  .is_sos = true,
 	  .needs = NEEDS_EITHER,
@@ -98,7 +98,7 @@ static const struct command commands[] = {
 	{ .name = "printexception",
 	  .alias = "pe",
 	  .summary = "show an exception: message, inner, stack trace, HResult",
-	  .description = "",
+	  .description = "Without ADDR: what each managed thread has thrown last.\n",
 	  .example = "printexception 7f0fd8073538 -nested",
 	  .is_sos = true,
 	  .needs = NEEDS_HEAP,
@@ -135,7 +135,7 @@ static const struct command commands[] = {
 		  "Below the heaps stand the allocation contexts: free memory inside generation 0.\n",
 	  .example = "eeheap -gc",
 	  .is_sos = true,
-	  .needs = NEEDS_HEAP,
+	  .needs = NEEDS_RUNTIME,
 	  .options = eeheap_options,
 	  .words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },
 	  .run = run_eeheap },
@@ -179,10 +179,13 @@ static const struct command commands[] = {
 	  .run = run_listnearobj },
 	{ .name = "clrthreads",
 	  .summary = "list the managed threads and their allocation contexts",
-	  .description = "",
+	  .description =
+		  "SOS's columns: DBG is a debugger's number of the thread (XXXX: it has none), Exception\n"
+		  "what the thread is for and the exception that it threw last. .NET has neither lock\n"
+		  "counts nor apartments here.\n",
 	  .example = "clrthreads",
 	  .is_sos = true,
-	  .needs = NEEDS_HEAP,
+	  .needs = NEEDS_RUNTIME,
 	  .run = run_clrthreads },
 	{ .name = "balance",
 	  .summary = "show the bytes of each logical heap",
@@ -254,13 +257,15 @@ static const struct command commands[] = {
 	  .words = { { "FILE", VALUE_FILE, false } },
 	  .run = run_export },
 	{ .name = "open",
-	  .summary = "open a heap dump file",
-	  .description = "What was open before is closed; it stays when FILE cannot be read.\n",
+	  .summary = "open a heap dump file, a core file or a process",
+	  .description =
+		  "What was open before is closed; it stays when FILE cannot be read. The number of a\n"
+		  "process stands for it: it is stopped, copied and let go.\n",
 	  .example = "open bubblecs.heap",
 	  .words = { { "FILE", VALUE_FILE, false } },
 	  .run = run_open },
 	{ .name = "close",
-	  .summary = "close the heap dump file",
+	  .summary = "close what is open",
 	  .description = "",
 	  .example = "close",
 	  .run = run_close },

@@ -5,10 +5,64 @@
 
 #include "util/bitmap.h"
 
+/* Above the arity of any type (ECMA-335 II.22.20: two bytes). */
+#define ARITY_MAX 65536u
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Bytes of the type arguments that @p name begins with, "<A, B<C>>", or 0; how many they are. */
+static size_t arguments_of(const char *name, size_t size, uint64_t *ret_count)
+{
+	size_t depth = 0;
+	*ret_count = 1;
+	for (size_t i = 0; i < size; i++) {
+		switch (name[i]) {
+		case '<':
+		case '[':
+			depth++;
+			break;
+		case '>':
+		case ']':
+			if (--depth == 0)
+				return i + 1;
+			break;
+		case ',':
+			*ret_count += depth == 1;
+			break;
+		default:
+			break;
+		}
+	}
+	return 0;
+}
+
+/* An arity at *@p part: step over it if the name goes on with as many arguments; what they take. */
+static size_t skip_arity(const char *name, size_t size, const char **part)
+{
+	if (!size || *name != '<' || (*part)[0] != '`' || !is_digit((*part)[1]))
+		return 0;
+	const char *at = *part + 1;
+	uint64_t arity = 0, count;
+	for (; is_digit(*at) && arity < ARITY_MAX; at++)
+		arity = arity * 10 + (uint64_t)(*at - '0');
+	size_t taken = arguments_of(name, size, &count);
+	if (!taken || count != arity)
+		return 0;
+	*part = at;
+	/* They may be in the part too. */
+	return *at == '<' ? 0 : taken;
+}
+
 /* Does @p name, from its start, begin with @p part? */
 static bool begins_with(const char *name, size_t size, const char *part)
 {
 	for (;;) {
+		size_t taken = skip_arity(name, size, &part);
+		name += taken;
+		size -= taken;
 		while (*part == '`')
 			part++;
 		while (size && *name == '`') {

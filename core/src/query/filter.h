@@ -7,7 +7,7 @@
 
 /** Which objects a command is about; zero-initialised: all. */
 struct filter {
-	const char *type_part; /**< the type's name must hold it, backticks aside; NULL: any */
+	const char *type_part; /**< the type's name must hold it, see name_matches(); NULL: any */
 	bool has_mt;
 	uint64_t mt;       /**< type id, in any section */
 	uint64_t min, max; /**< bytes; max counts if has_max */
@@ -19,7 +19,10 @@ struct filter {
 	uint32_t first, last;     /**< nodes of the range */
 };
 
-/** Does @p name hold @p part?  Backticks are passed over on both sides. */
+/**
+ * Does @p name hold @p part?  Backticks are passed over on both sides; an arity in @p part (`2)
+ * stands for so many arguments where the name has them: <A, B>.
+ */
 bool name_matches(const char *name, size_t size, const char *part);
 
 /**

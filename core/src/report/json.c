@@ -131,7 +131,8 @@ void json_real(struct json *json, const char *key, double value, bool is_single)
 	(void)format_real(value, is_single, buf, sizeof(buf));
 	if (isfinite(value)) {
 		put_key(json, key);
-		text_puts(&json->out->text, buf);
+		/* Readers take -0 for a whole number, which has no sign then. */
+		text_puts(&json->out->text, strcmp(buf, "-0") == 0 ? "-0.0" : buf);
 	} else {
 		json_string(json, key, buf);
 	}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/json.h"
+#include "support/assert_more.h"
+#include "support/suite.h"
+
+static int keep(void *arg, const char *text, size_t size)
+{
+	text_append(arg, text, size);
+	return 0;
+}
+
+static void check_real(double value, bool is_single, const char *expected)
+{
+	struct text got = { 0 };
+	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &got, .write = keep };
+	struct out out;
+	out_init(&out, &sink, 0, false);
+	struct json json = { .out = &out };
+	json_real(&json, NULL, value, is_single);
+	out_flush(&out);
+	ASSERT_TEXT(got.bytes, expected);
+	out_deinit(&out);
+	text_deinit(&got);
+}
+
+static void reals_read_back_to_the_same_value(void)
+{
+	check_real(0.0, false, "0");
+	check_real(-0.0, false, "-0.0");
+	check_real(-0.0, true, "-0.0");
+	check_real(1.5, false, "1.5");
+	check_real(0.1, false, "0.1");
+	check_real((double)0.1f, true, "0.1");
+	check_real(-3, false, "-3");
+	check_real(1e300, false, "1e+300");
+	check_real((double)__builtin_inff(), false, "\"Infinity\"");
+	check_real((double)__builtin_nanf(""), true, "\"NaN\"");
+}
+
+static CU_TestInfo tests[] = {
+	{ "reals_read_back_to_the_same_value", reals_read_back_to_the_same_value },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	CU_SuiteInfo suites[] = { { "json", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}

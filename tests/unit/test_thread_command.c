@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands about the threads and monitors of a runtime that is made in code. */
+#include "session/session.h"
+#include "support/assert_more.h"
+#include "support/command_run.h"
+#include "support/fake_export.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+/* Where .NET 10 has them: threads.h, inc/dacvars.h. */
+#define STORE_PENDING         124u
+#define THREAD_LAST_THROWN    336u
+#define SYNC_BLOCK_INDEX      28u /* syncblk.h */
+#define FAKE_FINALIZER_THREAD ((enum fake_global)(FAKE_GC_VARS - 3))
+#define FAKE_GC_THREAD        ((enum fake_global)(FAKE_GC_VARS - 2))
+
+struct fixture {
+	struct fake_clr *fake;
+	struct hd_session *session;
+	uint64_t object, threads[3];
+};
+
+static void begin(struct fixture *fixture)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	*fixture = (struct fixture){ .fake = fake };
+	fake_segment(fake, 0, GENERATION_0, 0x1000);
+	fixture->object = fake_object(fake, fake->object_type, 0);
+	for (size_t i = 0; i < 3; i++)
+		fixture->threads[i] = fake_thread(fake)->address;
+	fake->threads[2].state = 0x01000200; /* background, a worker of the pool */
+	fake->threads[1].os_id = 0;
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t index = fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
+		uint64_t block =
+			fake_peek_u64(&fake->memory, fake->sync_table + 16 * (uint64_t)index);
+		fake_poke_u32(&fake->memory, block + SYNC_BLOCK_INDEX, index);
+	}
+	fake_export(fake, &(struct fake_export){ 0 });
+	ASSERT_UINT_FATAL(hd_session_create(&fixture->session, NULL), HD_OK);
+	fixture->session->target = &fake->target;
+	fixture->session->path = mem_strndup("a.core", 6);
+}
+
+static void end(struct fixture *fixture)
+{
+	struct hd_session *session = fixture->session;
+	struct target *target = session->target;
+	session->target = NULL;
+	hd_session_destroy(session);
+	findings_deinit(&target->findings);
+	fake_clr_destroy(fixture->fake);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+	size_t count = 0;
+	for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+		count++;
+	return count;
+}
+
+/* How often @p part is in the answer to @p line. */
+static void check(struct fixture *fixture, const char *line, const char *part, size_t count)
+{
+	struct answer answer = command_run(fixture->session, line);
+	ASSERT_TEXT(answer.err.message, "");
+	if (count_of(answer_text(&answer), part) != count)
+		ASSERT_TEXT(answer_text(&answer), part);
+	answer_deinit(&answer);
+}
+
+static void threads_have_the_columns_of_sos(void)
+{
+	struct fixture fixture;
+	char part[256];
+	begin(&fixture);
+	struct fake_memory *memory = &fixture.fake->memory;
+	uint64_t handle = fake_alloc(memory, 8);
+	fake_poke_u64(memory, handle, fixture.object);
+	fake_poke_u64(memory, fixture.threads[2] + THREAD_LAST_THROWN, handle);
+	fake_poke_u64(memory, fixture.threads[0] + THREAD_LAST_THROWN, 0x10); /* no handle */
+	fake_poke_u32(memory, fake_peek_u64(memory, fake_global(FAKE_THREAD_STORE)) + STORE_PENDING,
+		      2);
+	fake_set_global(fixture.fake, FAKE_FINALIZER_THREAD, fixture.threads[1]);
+	fake_set_global(fixture.fake, FAKE_GC_THREAD, fixture.threads[0]);
+	check(&fixture, "clrthreads",
+	      "BackgroundThread: 1\nPendingThread:    2\nDeadThread:       0\nHosted Runtime:   no\n",
+	      1);
+	check(&fixture, "clrthreads", " -00001 Ukn (GC)\n", 1);
+	check(&fixture, "clrthreads", " -00001 Ukn (Finalizer)\n", 1);
+	check(&fixture, "clrthreads", "\nXXXX    2        0 ", 1);
+	(void)snprintf(part, sizeof(part), " %016" PRIx64 "\n", fixture.object);
+	check(&fixture, "clrthreads", " -00001 Ukn (Threadpool Worker) ", 1);
+	check(&fixture, "clrthreads", part, 1);
+	check(&fixture, "clrthreads --json", "\"finalizer\": true", 1);
+	check(&fixture, "clrthreads --json", "\"exception\": \"0x0\"", 2);
+	(void)snprintf(part, sizeof(part), "\"exception\": \"0x%" PRIx64 "\"", fixture.object);
+	check(&fixture, "clrthreads --json", part, 1);
+	/* It is no exception. */
+	check(&fixture, "printexception", "No managed thread holds an exception", 1);
+	check(&fixture, "pe --json", "\"exceptions\": []", 1);
+	end(&fixture);
+}
+
+static void what_is_no_thread_has_no_role(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	fake_set_global(fixture.fake, FAKE_FINALIZER_THREAD, fixture.object);
+	fake_set_global(fixture.fake, FAKE_GC_THREAD, fixture.threads[0] + 8);
+	check(&fixture, "clrthreads", " Ukn (Threadpool Worker)\n", 1);
+	check(&fixture, "clrthreads", " Ukn\n", 2);
+	check(&fixture, "clrthreads --json", "\"finalizer\": null", 3);
+	end(&fixture);
+}
+
+static void monitors_are_the_same_in_json(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	check(&fixture, "syncblk", "none", 0);
+	check(&fixture, "syncblk -all", "none", 2);
+	check(&fixture, "syncblk --json", "\"blocks\": [], \"total\": 2", 1);
+	check(&fixture, "syncblk -all --json", "\"held\": false", 2);
+	end(&fixture);
+}
+
+static CU_TestInfo tests[] = {
+	{ "threads_have_the_columns_of_sos", threads_have_the_columns_of_sos },
+	{ "what_is_no_thread_has_no_role", what_is_no_thread_has_no_role },
+	{ "monitors_are_the_same_in_json", monitors_are_the_same_in_json },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	CU_SuiteInfo suites[] = { { "thread_command", NULL, NULL, NULL, NULL, tests },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}
