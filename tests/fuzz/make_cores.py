@@ -92,7 +92,8 @@ def gnu_hash(name: bytes) -> int:
 def image(base: int, debug: int = 0, old_hash: bool = False) -> bytes:
     """A loaded ELF image with one symbol, one RELATIVE and one RELR relocation."""
     name = b"g_dacTable"
-    tables, tags = b"", []
+    tables = b""
+    tags: list[tuple[int, int]] = []
 
     def put(data: bytes, *numbers: int) -> None:
         nonlocal tables

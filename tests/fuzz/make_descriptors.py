@@ -23,7 +23,9 @@ HOSTILE = (
 
 def image(pointers: list[int], json: str, rest: bytes = b"") -> bytes:
     """An input: count, pointers, JSON."""
-    return bytes([len(pointers)]) + struct.pack(f"<{len(pointers)}Q", *pointers) + json.encode() + rest
+    return (
+        bytes([len(pointers)]) + struct.pack(f"<{len(pointers)}Q", *pointers) + json.encode() + rest
+    )
 
 
 def with_part() -> bytes:
