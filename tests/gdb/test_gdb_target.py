@@ -208,7 +208,7 @@ class PlainTest(unittest.TestCase):
         if shutil.which("gdbserver") is None:
             self.skipTest("no gdbserver")
         server = subprocess.Popen(
-            ["gdbserver", "--once", "localhost:0", *argv],
+            ["gdbserver", "--once", "127.0.0.1:0", *argv],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -222,7 +222,7 @@ class PlainTest(unittest.TestCase):
         assert server.stderr is not None
         for line in iter(server.stderr.readline, b""):
             if b"Listening on port" in line:
-                return f"target remote localhost:{int(line.split()[-1])}"
+                return f"target remote 127.0.0.1:{int(line.split()[-1])}"
         raise AssertionError("gdbserver does not listen")
 
     def test_gdbserver_is_read_through_gdb(self) -> None:
@@ -438,7 +438,7 @@ class DotnetLiveTest(unittest.TestCase):
         if shutil.which("gdbserver") is None:
             self.skipTest("no gdbserver")
         server = subprocess.Popen(
-            ["gdbserver", "--once", "--attach", "localhost:0", str(child.pid)],
+            ["gdbserver", "--once", "--attach", "127.0.0.1:0", str(child.pid)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -454,7 +454,7 @@ class DotnetLiveTest(unittest.TestCase):
         self.assertNotEqual(port, 0)
         text = run_gdb(
             "set sysroot /",
-            f"target remote localhost:{port}",
+            f"target remote 127.0.0.1:{port}",
             *self.commands(truth),
             "heapdump info",
             "detach",

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The one way into every command: parse, run, report the outcome. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command/command.h"
 #include "command/core_kind.h"
 #include "mem/mapped_file.h"
+#include "target/target.h"
 
 static int exit_status(enum hd_status status, bool findings)
 {
@@ -65,6 +67,18 @@ static void end_json(struct call *call, enum hd_status status)
 	json_end(&call->json);
 }
 
+/* A process that was stopped to be copied: its owner wants to know for how long. */
+static void tell_stop(const struct call *call)
+{
+	const struct target *target = call->session->target;
+	if (!target || target->stopped_seconds <= 0 || !call->sink->warn)
+		return;
+	char line[96];
+	(void)snprintf(line, sizeof(line), "process %d stood still for %.1f ms to be copied",
+		       target->pid, target->stopped_seconds * 1e3);
+	call->sink->warn(call->sink->arg, line);
+}
+
 /* Open what was deferred; something must be open then. */
 static enum hd_status ensure_open(struct call *call)
 {
@@ -72,8 +86,11 @@ static enum hd_status ensure_open(struct call *call)
 	if (session->deferred) {
 		TRY(session_open(session, session->deferred, &call->settings, &call->job,
 				 call->err));
-		if (call->command->run != run_info && !session->target)
-			session_warn(session, call->sink);
+		if (call->command->run != run_info) {
+			tell_stop(call);
+			if (!session->target)
+				session_warn(session, call->sink);
+		}
 	}
 	if (session_is_open(session))
 		return HD_OK;
