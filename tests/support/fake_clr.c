@@ -395,3 +395,12 @@ struct heap *fake_heap(struct fake_clr *fake)
 		abort();
 	return fake->heap;
 }
+
+void fake_expose(struct fake_clr *fake, uint64_t handle, uint64_t object, uint64_t loader)
+{
+	struct fake_memory *memory = &fake->memory;
+	uint64_t scout = fake_alloc(memory, 24);
+	fake_poke_u64(memory, handle, object);
+	fake_poke_u64(memory, object + 8, scout);
+	fake_poke_u64(memory, scout + 8, loader);
+}

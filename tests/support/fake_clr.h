@@ -85,6 +85,12 @@ uint64_t fake_end(struct fake_clr *fake);
 /** Generation 0 or 1 of @p heap begins here, in the ephemeral segment. */
 void fake_begin_generation(struct fake_clr *fake, uint32_t heap, enum generation generation);
 
+/**
+ * Let @p handle lead to @p object as the exposed object of @p loader, a runtime's LoaderAllocator:
+ * object -> scout -> loader.
+ */
+void fake_expose(struct fake_clr *fake, uint64_t handle, uint64_t object, uint64_t loader);
+
 /** Make an object in the last segment; returns its address. */
 uint64_t fake_object(struct fake_clr *fake, uint64_t method_table, uint32_t length);
 /** A Free block of @p size bytes (at least 24). */

@@ -160,7 +160,7 @@ static void test_loader_allocator(void)
 	fake_poke_u64(memory, auxiliary + 8, module);
 	fake_poke_u64(memory, module + 176, allocator);
 	fake_poke_u64(memory, allocator + 752, handle | 2);
-	fake_poke_u64(memory, handle, allocator_object);
+	fake_expose(fake, handle, allocator_object, allocator);
 	const struct gc_series series = { .size = 8 - 32, .offset = 8 };
 	for (size_t count = 0; count < 2; count++) {
 		uint64_t type = fake_type(fake, &(struct fake_type){ .base_size = 32,

@@ -238,7 +238,7 @@ static uint64_t collectible(struct fake_clr *fake, uint64_t allocator_type, uint
 	fake_poke_u64(memory, auxiliary + AUX_MODULE, module);
 	fake_poke_u64(memory, module + MODULE_ALLOCATOR, allocator);
 	fake_poke_u64(memory, allocator + ALLOCATOR_HANDLE, handle | 1);
-	fake_poke_u64(memory, handle, fake_object(fake, allocator_type, 0));
+	fake_expose(fake, handle, fake_object(fake, allocator_type, 0), allocator);
 	*ret_handle = handle;
 	return type;
 }

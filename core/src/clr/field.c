@@ -250,6 +250,23 @@ void field_list_deinit(struct field_list *list)
 	*list = (struct field_list){ 0 };
 }
 
+bool element_is_reference(uint8_t element_type)
+{
+	switch (element_type) {
+	case ELEMENT_STRING:
+	case ELEMENT_CLASS:
+	case ELEMENT_VAR:
+	case ELEMENT_ARRAY:
+	case ELEMENT_GENERIC_INST:
+	case ELEMENT_OBJECT:
+	case ELEMENT_SZ_ARRAY:
+	case ELEMENT_MVAR:
+		return true;
+	default:
+		return false;
+	}
+}
+
 unsigned int element_size(uint8_t element_type)
 {
 	switch (element_type) {

@@ -71,6 +71,9 @@ uint64_t field_static_address(struct clr *clr, const struct field *field, bool *
 /** Bytes of a value of @p element_type (1 to 8), 0 for structs. */
 unsigned int element_size(uint8_t element_type);
 
+/** Is a value of @p element_type a reference to an object? */
+bool element_is_reference(uint8_t element_type);
+
 /** Name of the enum constant of @p type (an enum) with @p value ("A", "A | B"), or false. */
 bool enum_name(struct clr *clr, const struct type *type, uint64_t value, char *buf, size_t size);
 

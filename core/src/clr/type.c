@@ -247,22 +247,20 @@ static bool read_head(const struct clr *clr, uint64_t method_table, struct type 
 }
 
 /*
- * The object that keeps a collectible type's assembly loaded: LoaderAllocator of its loader module
- * (its own module on 8), whose exposed-object handle leads to a System.Reflection.LoaderAllocator.
- * Its offset is a number of this build: what it leads to must be an object of a type of CoreLib.
+ * The object that keeps a collectible type's assembly loaded: of its loader module, on 8 its own.
+ * It must be one of a type of CoreLib.
  */
 static uint64_t find_loader_allocator(const struct clr *clr, const struct type *type)
 {
-	uint64_t module = type->module, allocator, handle, object, word;
+	uint64_t module = type->module, allocator;
 	if (layout_has(&clr->layout, L_AUX_LOADER_MODULE) &&
 	    !clr_pointer(clr, type->auxiliary, L_AUX_LOADER_MODULE, &module))
 		return 0;
-	if (!clr_pointer(clr, module, L_MODULE_LOADER_ALLOCATOR, &allocator) || !allocator ||
-	    !clr_pointer(clr, allocator, L_LOADER_EXPOSED, &handle))
+	if (!clr_pointer(clr, module, L_MODULE_LOADER_ALLOCATOR, &allocator) || !allocator)
 		return 0;
+	uint64_t object = clr_loader_object(clr, allocator), word;
 	struct type found, object_type;
-	if (handle < LOWEST_ADDRESS || !memory_u64(clr->memory, handle & ~(uint64_t)7, &object) ||
-	    !object || object % 8 || !memory_u64(clr->memory, object, &word) ||
+	if (!object || object % 8 || !memory_u64(clr->memory, object, &word) ||
 	    !read_head(clr, word & ~(uint64_t)7, &found) || found.base_size == 0 ||
 	    found.component_size || found.is_collectible)
 		return 0;

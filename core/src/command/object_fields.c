@@ -163,23 +163,6 @@ static uint32_t shown_offset(const struct level *level, const struct field *fiel
 	return field->offset + (behind_mt ? OBJECT_FIELDS : 0);
 }
 
-static bool is_value_type(const struct field *field)
-{
-	switch (field->element_type) {
-	case ELEMENT_STRING:
-	case ELEMENT_CLASS:
-	case ELEMENT_VAR:
-	case ELEMENT_ARRAY:
-	case ELEMENT_GENERIC_INST:
-	case ELEMENT_OBJECT:
-	case ELEMENT_SZ_ARRAY:
-	case ELEMENT_MVAR:
-		return false;
-	default:
-		return true;
-	}
-}
-
 /* A type's name in SOS's column of 20: the end of a long one. */
 static void write_type_column(struct out *out, const char *name)
 {
@@ -217,8 +200,8 @@ static void write_row(struct call *call, const struct level *level, const struct
 	const char *attribute = field->is_thread_static ? "TLstatic"
 				: field->is_static      ? "static"
 							: "instance";
-	out_printf(out, " %4s %8s %16s ", is_value_type(field) ? "Yes" : "No", attribute,
-		   field->is_thread_static ? "(per thread)" : column);
+	out_printf(out, " %4s %8s %16s ", element_is_reference(field->element_type) ? "No" : "Yes",
+		   attribute, field->is_thread_static ? "(per thread)" : column);
 	text_escape(&out->text, field->name, strlen(field->name));
 	struct text note = { 0 };
 	if (has_value)

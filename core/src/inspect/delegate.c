@@ -7,18 +7,6 @@ struct delegate_fields {
 	uint64_t target, code, code_aux, list, count;
 };
 
-static uint64_t word_field(struct heap *heap, const struct object *object,
-			   const struct field_list *fields, const char *name)
-{
-	const struct field *field = field_by_name(fields, name);
-	uint64_t value = 0;
-	if (field) {
-		(void)memory_u64(heap->memory, object->address + OBJECT_FIELDS + field->offset,
-				 &value);
-	}
-	return value;
-}
-
 /* Is the object at @p address an array of objects that holds at least @p count? */
 static bool is_list(struct heap *heap, uint64_t address, uint64_t count)
 {
@@ -53,11 +41,11 @@ bool delegate_read(struct heap *heap, const struct object *object, struct delega
 		return false;
 	}
 	struct delegate_fields raw = {
-		.target = word_field(heap, object, &fields, "_target"),
-		.code = word_field(heap, object, &fields, "_methodPtr"),
-		.code_aux = word_field(heap, object, &fields, "_methodPtrAux"),
-		.list = word_field(heap, object, &fields, "_invocationList"),
-		.count = word_field(heap, object, &fields, "_invocationCount"),
+		.target = field_word(heap, object, &fields, "_target"),
+		.code = field_word(heap, object, &fields, "_methodPtr"),
+		.code_aux = field_word(heap, object, &fields, "_methodPtrAux"),
+		.list = field_word(heap, object, &fields, "_invocationList"),
+		.count = field_word(heap, object, &fields, "_invocationCount"),
 	};
 	field_list_deinit(&fields);
 	*ret = (struct delegate_info){ .target = raw.target, .method_code = raw.code };

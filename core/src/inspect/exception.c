@@ -6,19 +6,6 @@
 /* Characters of a message or a stack trace that are read. */
 #define TEXT_UNITS (1u << 20)
 
-/* The reference in a field of the object, or 0. */
-static uint64_t reference_field(struct heap *heap, const struct object *object,
-				const struct field_list *fields, const char *name)
-{
-	const struct field *field = field_by_name(fields, name);
-	uint64_t value = 0;
-	if (field) {
-		(void)memory_u64(heap->memory, object->address + OBJECT_FIELDS + field->offset,
-				 &value);
-	}
-	return value;
-}
-
 /* Text of a string for mem_free(), or NULL. */
 static char *owned_string(struct heap *heap, uint64_t address)
 {
@@ -46,11 +33,11 @@ bool exception_read(struct heap *heap, const struct object *object, struct excep
 	}
 	(void)memory_i32(heap->memory, object->address + OBJECT_FIELDS + field->offset,
 			 &info.hresult);
-	info.inner = reference_field(heap, object, &fields, "_innerException");
-	info.message = owned_string(heap, reference_field(heap, object, &fields, "_message"));
+	info.inner = field_word(heap, object, &fields, "_innerException");
+	info.message = owned_string(heap, field_word(heap, object, &fields, "_message"));
 	info.stack_trace =
-		owned_string(heap, reference_field(heap, object, &fields, "_stackTraceString"));
-	info.stack_trace_array = reference_field(heap, object, &fields, "_stackTrace");
+		owned_string(heap, field_word(heap, object, &fields, "_stackTraceString"));
+	info.stack_trace_array = field_word(heap, object, &fields, "_stackTrace");
 	field_list_deinit(&fields);
 	*ret = info;
 	return true;

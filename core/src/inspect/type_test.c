@@ -46,6 +46,18 @@ const struct field *field_by_name(const struct field_list *list, const char *nam
 	return NULL;
 }
 
+uint64_t field_word(struct heap *heap, const struct object *object, const struct field_list *list,
+		    const char *name)
+{
+	const struct field *field = field_by_name(list, name);
+	uint64_t value = 0;
+	if (field) {
+		(void)memory_u64(heap->memory, object->address + OBJECT_FIELDS + field->offset,
+				 &value);
+	}
+	return value;
+}
+
 /* Storage of the only field of an enum or a primitive. */
 static uint8_t storage_of_only_field(struct clr *clr, const struct type *type)
 {

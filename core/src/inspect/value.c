@@ -7,23 +7,6 @@
 #include "inspect/known.h"
 #include "inspect/utf16.h"
 
-static bool is_reference(uint8_t element_type)
-{
-	switch (element_type) {
-	case ELEMENT_STRING:
-	case ELEMENT_CLASS:
-	case ELEMENT_VAR:
-	case ELEMENT_ARRAY:
-	case ELEMENT_GENERIC_INST:
-	case ELEMENT_OBJECT:
-	case ELEMENT_SZ_ARRAY:
-	case ELEMENT_MVAR:
-		return true;
-	default:
-		return false;
-	}
-}
-
 int64_t value_signed(const struct value_out *value)
 {
 	switch (value->element_type) {
@@ -108,7 +91,7 @@ void value_read_plain(struct heap *heap, uint8_t element_type, const struct type
 	if (is_enum && element_type == ELEMENT_VALUE)
 		element_type = type_storage(clr, type);
 	ret->element_type = element_type;
-	if (is_reference(element_type)) {
+	if (element_is_reference(element_type)) {
 		if (memory_u64(heap->memory, address, &ret->address))
 			ret->form = FORM_REFERENCE;
 		return;

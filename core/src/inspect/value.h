@@ -56,6 +56,10 @@ uint8_t type_storage(struct clr *clr, const struct type *type);
 /** First instance field of that name, base classes first; NULL when there is none. */
 const struct field *field_by_name(const struct field_list *list, const char *name);
 
+/** The word in the field @p name of @p object, or 0: no such field, or not in the target. */
+uint64_t field_word(struct heap *heap, const struct object *object, const struct field_list *list,
+		    const char *name);
+
 /**
  * Is @p type, or a class it derives from, the one at @p method_table (0 = unknown) or the one called
  * @p name?

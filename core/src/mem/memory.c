@@ -22,3 +22,18 @@ int memory_string(struct memory *memory, uint64_t address, char *buf, size_t siz
 	}
 	return -1;
 }
+
+size_t memory_read_runs(struct memory *memory, uint64_t address, void *buf, size_t size)
+{
+	size_t done = 0;
+	while (done < size) {
+		uint64_t room = 0;
+		const uint8_t *bytes = memory->ops->run(memory, address + done, &room);
+		if (!bytes)
+			break;
+		size_t piece = room < size - done ? (size_t)room : size - done;
+		memcpy((uint8_t *)buf + done, bytes, piece);
+		done += piece;
+	}
+	return done;
+}

@@ -46,6 +46,9 @@ static inline void memory_destroy(struct memory *memory)
 /** Longest prefix that is there; @return its bytes.  Addresses never wrap. */
 size_t memory_prefix(struct memory *memory, uint64_t address, void *buf, size_t size);
 
+/** A memory_ops.read for a memory whose bytes are all mapped: copies run after run. */
+size_t memory_read_runs(struct memory *memory, uint64_t address, void *buf, size_t size);
+
 /** All of [address, address + size), or false. */
 static inline bool memory_read(struct memory *memory, uint64_t address, void *buf, size_t size)
 {

@@ -45,21 +45,6 @@ static const uint8_t *core_memory_run(struct memory *memory, uint64_t address, u
 	return core->file.bytes + run->offset + (address - run->start);
 }
 
-static size_t core_memory_read(struct memory *memory, uint64_t address, void *buf, size_t size)
-{
-	size_t done = 0;
-	while (done < size) {
-		uint64_t room = 0;
-		const uint8_t *bytes = core_memory_run(memory, address + done, &room);
-		if (!bytes)
-			break;
-		size_t piece = room < size - done ? (size_t)room : size - done;
-		memcpy((uint8_t *)buf + done, bytes, piece);
-		done += piece;
-	}
-	return done;
-}
-
 static uint64_t core_memory_next(struct memory *memory, uint64_t address)
 {
 	const struct core_memory *core = (const struct core_memory *)memory;
@@ -79,7 +64,7 @@ static void core_memory_destroy(struct memory *memory)
 
 struct memory *core_memory_create(struct mapped_file *file, struct core_run *runs, size_t count)
 {
-	static const struct memory_ops ops = { .read = core_memory_read,
+	static const struct memory_ops ops = { .read = memory_read_runs,
 					       .run = core_memory_run,
 					       .next = core_memory_next,
 					       .destroy = core_memory_destroy };

@@ -170,21 +170,6 @@ static const uint8_t *module_files_run(struct memory *memory, uint64_t address, 
 	return file->file.bytes + offset;
 }
 
-static size_t module_files_read(struct memory *memory, uint64_t address, void *buf, size_t size)
-{
-	size_t done = 0;
-	while (done < size) {
-		uint64_t room = 0;
-		const uint8_t *bytes = module_files_run(memory, address + done, &room);
-		if (!bytes)
-			break;
-		size_t piece = room < size - done ? (size_t)room : size - done;
-		memcpy((uint8_t *)buf + done, bytes, piece);
-		done += piece;
-	}
-	return done;
-}
-
 static void module_files_destroy(struct memory *memory)
 {
 	struct module_files *files = (struct module_files *)memory;
@@ -230,7 +215,7 @@ static void group_mappings(struct module_files *files)
 
 struct memory *target_module_files(struct target *target)
 {
-	static const struct memory_ops ops = { .read = module_files_read,
+	static const struct memory_ops ops = { .read = memory_read_runs,
 					       .run = module_files_run,
 					       .destroy = module_files_destroy };
 	size_t count = target->mapping_count;
