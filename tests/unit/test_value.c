@@ -352,8 +352,8 @@ static void every_place_of_a_segment_is_told(void)
 		CU_ASSERT_EQUAL(object_locate(heap, cases[i].address, NULL, &location, NULL),
 				HD_OK);
 		ASSERT_UINT(location.place, cases[i].place);
-		if (cases[i].object)
-			ASSERT_UINT(location.object.address, cases[i].object);
+		bool between = cases[i].place == PLACE_BETWEEN;
+		ASSERT_UINT((between ? location.before : location.object).address, cases[i].object);
 	}
 	alloc_fail_at(1);
 	CU_ASSERT_EQUAL(object_locate(heap, a, NULL, &location, NULL), HD_ERR_NOMEM);
@@ -371,7 +371,9 @@ static void damage_is_a_place_too(void)
 	struct location location;
 	CU_ASSERT_EQUAL(object_locate(heap, bad, NULL, &location, NULL), HD_OK);
 	ASSERT_UINT(location.place, PLACE_SKIPPED);
-	ASSERT_UINT(location.object.address, a);
+	ASSERT_UINT(location.before.address, a);
+	ASSERT_UINT(location.damage.address, bad);
+	ASSERT_UINT(location.next.address, bad + 24);
 	CU_ASSERT_EQUAL(object_locate(heap, bad + 24, NULL, &location, NULL), HD_OK);
 	ASSERT_UINT(location.place, PLACE_OBJECT);
 }

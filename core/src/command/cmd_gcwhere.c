@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "command/command.h"
-#include "heap/walk.h"
+#include "inspect/locate.h"
 
 static enum hd_status not_in_heap(const struct call *call, uint64_t address)
 {
@@ -62,52 +62,6 @@ enum hd_status run_gcwhere(struct call *call)
 	return HD_OK;
 }
 
-/* The objects around an address, found by a walk of its segment. */
-struct neighbours {
-	struct object before, current, next; /* type NULL: none */
-	bool damaged;
-	struct damage damage;
-};
-
-static enum hd_status look_around(struct call *call, const struct segment *segment,
-				  uint64_t address, struct neighbours *ret)
-{
-	struct walker walker;
-	TRY(walker_init(&walker, call->heap, call->err));
-	walker_begin(&walker, segment, segment->begin, segment->end);
-	job_begin(&call->job, "Scanning segment", segment->end - segment->begin);
-	enum hd_status status = HD_OK;
-	uint64_t since = 0;
-	for (;;) {
-		enum walk_result result = walker_next(&walker);
-		if (result == WALK_END)
-			break;
-		if (++since % JOB_STRIDE == 0 && !job_step(&call->job, 0, 0)) {
-			status = fail_cancelled(call->err);
-			break;
-		}
-		if (result == WALK_DAMAGE) {
-			ret->damaged |= walker.damage.address <= address &&
-					address - walker.damage.address < walker.damage.skipped;
-			if (ret->damaged)
-				ret->damage = walker.damage;
-			continue;
-		}
-		const struct object *object = &walker.object;
-		if (object->address + object->step <= address) {
-			ret->before = *object;
-		} else if (object->address <= address) {
-			ret->current = *object;
-		} else {
-			ret->next = *object;
-			break;
-		}
-	}
-	job_end(&call->job);
-	walker_deinit(&walker);
-	return status;
-}
-
 static void write_neighbour(struct call *call, const char *label, const char *key,
 			    const struct object *object)
 {
@@ -145,20 +99,20 @@ static void write_neighbour(struct call *call, const char *label, const char *ke
 enum hd_status run_listnearobj(struct call *call)
 {
 	uint64_t address = call->words[0].number;
-	const struct segment *segment = heap_segment_at(call->heap, address);
-	if (!segment)
+	struct location around;
+	TRY(object_locate(call->heap, address, &call->job, &around, call->err));
+	job_end(&call->job);
+	if (around.place == PLACE_OUTSIDE)
 		return not_in_heap(call, address);
-	struct neighbours around = { 0 };
-	TRY(look_around(call, segment, address, &around));
 	write_neighbour(call, "Before:", "before", &around.before);
-	write_neighbour(call, "Current:", "current", &around.current);
+	write_neighbour(call, "Current:", "current", &around.object);
 	write_neighbour(call, "Next:", "next", &around.next);
 	bool in_context = false;
 	for (size_t i = 0; i < call->heap->context_count; i++) {
 		const struct context *context = &call->heap->contexts[i];
 		in_context |= address >= context->pointer && address < context->limit + 24;
 	}
-	bool consistent = !around.damaged;
+	bool consistent = around.place != PLACE_SKIPPED;
 	call->findings = !consistent;
 	if (call->as_json) {
 		json_bool(&call->json, "consistent", consistent);
@@ -169,7 +123,7 @@ enum hd_status run_listnearobj(struct call *call)
 			   " (word %016" PRIx64 "); verifyheap says more.\n",
 			   around.damage.address, around.damage.word);
 	} else {
-		if (in_context && !around.current.type) {
+		if (in_context && !around.object.type) {
 			out_puts(&call->out, "(the address lies in an allocation context, which is "
 					     "free memory)\n");
 		}

@@ -194,10 +194,10 @@ static enum hd_status find_start(struct call *call, uint64_t address, uint64_t *
 	struct location location;
 	struct object object;
 	TRY(object_locate(call->heap, address, &call->job, &location, call->err));
-	*ret = location.place == PLACE_SKIPPED ? location.damage : address;
-	if (location.place == PLACE_SKIPPED && location.damage == address)
+	*ret = location.place == PLACE_SKIPPED ? location.damage.address : address;
+	if (location.place == PLACE_SKIPPED && *ret == address)
 		return HD_OK;
-	return call_heap_object(call, address, &object);
+	return call_located_object(call, address, &location, &object);
 }
 
 enum hd_status run_verifyobj(struct call *call)

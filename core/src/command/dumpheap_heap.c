@@ -412,16 +412,12 @@ static enum hd_status list_segment(struct call *call, struct tally *tally, struc
 				   struct chooser *chooser, uint64_t limit, uint64_t *listed)
 {
 	bool locks = call->options[DUMPHEAP_THINLOCK].given;
-	uint64_t since = 0, last = walker->next;
 	for (;;) {
 		enum walk_result result = walker_next(walker);
+		if (call->out.stopped || walker->cancelled)
+			return fail_cancelled(call->err);
 		if (result == WALK_END)
 			return HD_OK;
-		if (++since % 1024 == 0) {
-			if (call->out.stopped || !job_step(&call->job, 0, walker->next - last))
-				return fail_cancelled(call->err);
-			last = walker->next;
-		}
 		if (result == WALK_DAMAGE) {
 			gaps_add(&tally->gaps, walker->heap, &walker->damage);
 			write_gap(tally, &walker->damage);
@@ -485,6 +481,7 @@ static enum hd_status list_all(struct call *call, struct tally *tally)
 				   .part = call->options[DUMPHEAP_TYPE].text };
 	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX), listed = 0;
 	job_begin(&call->job, "Scanning heap", heap_range_bytes(tally->range));
+	walker.job = &call->job;
 	write_header(call);
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < tally->range->count; i++) {

@@ -21,6 +21,13 @@
 HD_NODISCARD enum hd_status call_heap_object(struct call *call, uint64_t address,
 					     struct object *ret);
 
+struct location;
+
+/** The same, of an address that object_locate() has looked at. */
+HD_NODISCARD enum hd_status call_located_object(struct call *call, uint64_t address,
+						const struct location *location,
+						struct object *ret);
+
 /** The type whose MethodTable stands at @p address; HD_ERR_NOTFOUND when there is none. */
 HD_NODISCARD enum hd_status call_type(struct call *call, uint64_t address, const struct type **ret);
 

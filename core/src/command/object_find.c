@@ -64,25 +64,24 @@ static enum hd_status invalid(struct call *call, uint64_t address, const struct 
 	} else {
 		text_puts(&text, "; verifyheap shows what is damaged");
 	}
-	if (location->object.type) {
-		text_printf(&text, "; last good object: %" PRIx64 " (", location->object.address);
-		put_type(&text, call->heap->clr, location->object.type);
+	if (location->before.type) {
+		text_printf(&text, "; last good object: %" PRIx64 " (", location->before.address);
+		put_type(&text, call->heap->clr, location->before.type);
 		text_puts(&text, ")");
 	}
 	return fail_with(call, address, &text);
 }
 
-enum hd_status call_heap_object(struct call *call, uint64_t address, struct object *ret)
+enum hd_status call_located_object(struct call *call, uint64_t address,
+				   const struct location *location, struct object *ret)
 {
-	struct location location;
-	TRY(object_locate(call->heap, address, &call->job, &location, call->err));
-	switch (location.place) {
+	switch (location->place) {
 	case PLACE_OUTSIDE:
 		return outside(call, address);
 	case PLACE_INSIDE:
-		return inside(call, address, &location.object);
+		return inside(call, address, &location->object);
 	case PLACE_OBJECT:
-		*ret = location.object;
+		*ret = location->object;
 		return HD_OK;
 	case PLACE_BETWEEN:
 	case PLACE_SKIPPED:
@@ -90,9 +89,16 @@ enum hd_status call_heap_object(struct call *call, uint64_t address, struct obje
 	}
 	struct window window = { .memory = call->heap->memory };
 	bool sound =
-		location.place == PLACE_SKIPPED && object_read(call->heap, &window, address, ret);
+		location->place == PLACE_SKIPPED && object_read(call->heap, &window, address, ret);
 	window_deinit(&window);
-	return sound ? HD_OK : invalid(call, address, &location);
+	return sound ? HD_OK : invalid(call, address, location);
+}
+
+enum hd_status call_heap_object(struct call *call, uint64_t address, struct object *ret)
+{
+	struct location location;
+	TRY(object_locate(call->heap, address, &call->job, &location, call->err));
+	return call_located_object(call, address, &location, ret);
 }
 
 enum hd_status call_type(struct call *call, uint64_t address, const struct type **ret)

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/locate.h"
 
-/* What the walk has come to: is @p address settled? */
-static bool settle(const struct walker *walker, enum walk_result result, uint64_t address,
-		   struct location *location)
+/* Take in what the walk has come to; false once it is behind @p address. */
+static bool look(const struct walker *walker, enum walk_result result, uint64_t address,
+		 struct location *location)
 {
 	const struct object *object = &walker->object;
+	const struct damage *damage = &walker->damage;
+	if (result == WALK_END)
+		return false;
 	if (result == WALK_DAMAGE) {
-		const struct damage *damage = &walker->damage;
-		if (address < damage->address)
-			return true;
-		if (address - damage->address < damage->skipped) {
+		if (address >= damage->address && address - damage->address < damage->skipped) {
 			location->place = PLACE_SKIPPED;
-			location->damage = damage->address;
+			location->damage = *damage;
 		}
-		return location->place == PLACE_SKIPPED;
-	}
-	if (result == WALK_END || object->address > address)
-		return true;
-	location->object = *object;
-	if (object->address == address) {
-		location->place = PLACE_OBJECT;
+	} else if (object->address > address) {
+		location->next = *object;
+		return false;
 	} else if (address - object->address < object->step) {
-		location->place = PLACE_INSIDE;
+		location->place = object->address == address ? PLACE_OBJECT : PLACE_INSIDE;
+		location->object = *object;
+	} else {
+		location->before = *object;
 	}
-	return location->place != PLACE_BETWEEN;
+	return true;
 }
 
 enum hd_status object_locate(struct heap *heap, uint64_t address, struct job *job,
@@ -41,7 +40,8 @@ enum hd_status object_locate(struct heap *heap, uint64_t address, struct job *jo
 	walker_begin(&walker, location.segment, location.segment->begin, location.segment->end);
 	location.place = PLACE_BETWEEN;
 	walker.job = job;
-	while (!settle(&walker, walker_next(&walker), address, &location))
+	job_begin(job, "Scanning segment", location.segment->end - location.segment->begin);
+	while (look(&walker, walker_next(&walker), address, &location))
 		continue;
 	enum hd_status status = walker.cancelled ? fail_cancelled(err) : HD_OK;
 	walker_deinit(&walker);

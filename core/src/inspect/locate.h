@@ -16,12 +16,13 @@ enum place {
 struct location {
 	enum place place;
 	const struct segment *segment; /**< NULL: outside */
-	uint64_t damage;               /**< PLACE_SKIPPED: where the walk met it */
-	struct object object; /**< at or around the address; else the last one before, if type */
+	struct damage damage;          /**< PLACE_SKIPPED: what the walk met */
+	struct object object;          /**< at or around the address; type NULL: none */
+	struct object before, next;    /**< the last one before, the first one behind, likewise */
 };
 
 /**
- * Find out what lies at @p address.  Walks its segment from the begin up to there.
+ * Find out what lies at and around @p address.  Walks its segment from the begin up to there.
  *
  * @param job May be NULL.
  * @retval HD_OK
