@@ -24,10 +24,13 @@ MAY_INCLUDE = {
     "heap": "util mem target clr",
     "verify": "util mem target clr heap",
     "inspect": "util mem target metadata clr heap",
-    "snapshot": "util graph mem target clr heap",
-    "session": "util graph format query mem target clr heap snapshot",
-    "command": "util graph format query report mem target metadata clr heap verify inspect snapshot"
-    " session",
+    "unwind": "util mem target",
+    "stack": "util mem target clr heap unwind",
+    "roots": "util mem target clr heap stack",
+    "snapshot": "util graph mem target clr heap inspect stack roots",
+    "session": "util graph format query mem target clr heap roots snapshot",
+    "command": "util graph format query report mem target metadata clr heap verify inspect stack"
+    " roots snapshot session",
 }
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/cfi.h"
+
+#include "unwind/cfi_image.h"
+#include "unwind/cfi_rules.h"
+#include "unwind/dwarf_expr.h"
+#include "util/alloc.h"
+
+/* Bytes of a CIE or FDE, at most: real ones have some thousand. */
+#define RECORD_MAX ((uint64_t)1 << 16)
+/* A first length that says that the real one follows, of 8 bytes. */
+#define LENGTH_64 0xffffffffu
+/* Column of the return address. */
+#define RETURN_ADDRESS 16u
+
+struct record {
+	uint64_t address; /* of the first byte behind the length */
+	size_t size;
+	uint8_t bytes[RECORD_MAX];
+};
+
+struct cfi {
+	const struct target *target;
+	struct cfi_images images;
+	struct record cie, fde;
+};
+
+/* What an FDE and its CIE say. */
+struct description {
+	unsigned int pointers; /* encoding of addresses */
+	bool has_augmentation; /* its data has a size before it */
+	bool is_signal;
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t begin, size;         /* of the function */
+	struct dwarf_reader cie_code; /* instructions */
+	struct dwarf_reader fde_code;
+};
+
+struct cfi *cfi_create(const struct target *target)
+{
+	struct cfi *cfi = mem_calloc(1, sizeof(*cfi));
+	if (cfi)
+		cfi->target = target;
+	return cfi;
+}
+
+void cfi_destroy(struct cfi *cfi)
+{
+	if (!cfi)
+		return;
+	cfi_images_deinit(&cfi->images);
+	mem_free(cfi);
+}
+
+/* Read the record at @p address: its length, then that many bytes. */
+static bool read_record(struct memory *memory, uint64_t address, struct record *ret)
+{
+	uint32_t length;
+	if (!memory_u32(memory, address, &length))
+		return false;
+	uint64_t size = length;
+	address += sizeof(length);
+	if (length == LENGTH_64) {
+		if (!memory_u64(memory, address, &size))
+			return false;
+		address += sizeof(size);
+	}
+	if (!size || size > RECORD_MAX)
+		return false;
+	ret->address = address;
+	ret->size = (size_t)size;
+	return memory_read(memory, address, ret->bytes, ret->size);
+}
+
+/* Read the data that the letters of @p augmentation stand for. */
+static void read_augmentation(const char *augmentation, struct dwarf_reader *reader,
+			      struct description *ret)
+{
+	for (const char *letter = augmentation + 1; *letter; letter++) {
+		switch (*letter) {
+		case 'R':
+			ret->pointers = (unsigned int)dwarf_number(reader, 1);
+			break;
+		case 'L':
+			(void)dwarf_number(reader, 1);
+			break;
+		case 'P': {
+			unsigned int encoding = (unsigned int)dwarf_number(reader, 1);
+			if (encoding != PE_OMIT)
+				(void)dwarf_pointer(reader, encoding & ~PE_INDIRECT, 0);
+			break;
+		}
+		case 'S':
+			ret->is_signal = true;
+			break;
+		default:
+			return; /* its data is of unknown size; all of it is stepped over */
+		}
+	}
+}
+
+static bool read_cie(const struct record *record, struct description *ret)
+{
+	struct dwarf_reader reader = dwarf_reader(record->bytes, record->size, record->address);
+	uint64_t id = dwarf_number(&reader, 4), version = dwarf_number(&reader, 1);
+	const char *augmentation = (const char *)reader.at;
+	const uint8_t *nul = memchr(reader.at, 0, dwarf_left(&reader));
+	if (id || !nul || (version != 1 && version != 3 && version != 4))
+		return false;
+	reader.at = nul + 1;
+	if (version == 4 && (dwarf_number(&reader, 1) != 8 || dwarf_number(&reader, 1)))
+		return false; /* sizes of addresses and of segment selectors */
+	ret->code_align = dwarf_uleb(&reader);
+	ret->data_align = dwarf_sleb(&reader);
+	uint64_t column = version == 1 ? dwarf_number(&reader, 1) : dwarf_uleb(&reader);
+	if (column != RETURN_ADDRESS)
+		return false;
+	if (augmentation[0] == 'z') {
+		uint64_t size = dwarf_uleb(&reader);
+		struct dwarf_reader data = reader;
+		ret->has_augmentation = true;
+		if (!dwarf_skip(&reader, size))
+			return false;
+		read_augmentation(augmentation, &data, ret);
+		if (data.is_bad)
+			return false;
+	} else if (augmentation[0]) {
+		return false;
+	}
+	ret->cie_code = reader;
+	return !reader.is_bad;
+}
+
+/* Find and read what describes the function at @p pc. */
+static bool read_description(struct cfi *cfi, uint64_t pc, struct description *ret)
+{
+	struct memory *memory = cfi->target->memory;
+	const struct cfi_image *image = cfi_images_find(&cfi->images, cfi->target, pc);
+	uint64_t address;
+	if (!image || !cfi_image_fde(memory, image, pc, &address) ||
+	    !read_record(memory, address, &cfi->fde))
+		return false;
+	struct dwarf_reader reader = dwarf_reader(cfi->fde.bytes, cfi->fde.size, cfi->fde.address);
+	uint64_t distance = dwarf_number(&reader, 4);
+	*ret = (struct description){ .pointers = PE_ABSPTR };
+	if (!distance || !read_record(memory, cfi->fde.address - distance, &cfi->cie) ||
+	    !read_cie(&cfi->cie, ret))
+		return false;
+	ret->begin = dwarf_pointer(&reader, ret->pointers, 0);
+	ret->size = dwarf_pointer(&reader, ret->pointers & PE_FORMAT, 0);
+	if (ret->has_augmentation)
+		(void)dwarf_skip(&reader, dwarf_uleb(&reader));
+	ret->fde_code = reader;
+	return !reader.is_bad && (ret->pointers & ~PE_FORMAT) != PE_DATAREL && pc >= ret->begin &&
+	       pc - ret->begin < ret->size;
+}
+
+static bool find_rules(const struct description *description, uint64_t pc, struct cfi_rules *ret)
+{
+	struct cfi_program program = {
+		.code_align = description->code_align,
+		.data_align = description->data_align,
+		.pointers = description->pointers,
+		.begin = description->begin,
+		.pc = pc,
+	};
+	struct cfi_rules initial = { 0 };
+	if (!cfi_rules_run(&program, description->cie_code, &initial))
+		return false;
+	program.initial = &initial;
+	*ret = initial;
+	return cfi_rules_run(&program, description->fde_code, ret);
+}
+
+static bool find_cfa(struct memory *memory, const struct cfi_rule *rule,
+		     const struct registers *registers, uint64_t *ret)
+{
+	switch (rule->kind) {
+	case CFI_RULE_REGISTER:
+		*ret = registers->values[rule->reg] + (uint64_t)rule->offset;
+		return true;
+	case CFI_RULE_VAL_EXPRESSION:
+		return dwarf_expr_run(memory, registers, rule->bytes, rule->size, NULL, ret);
+	default:
+		return false;
+	}
+}
+
+/* The value of the caller's register by @p rule, and where it lies. */
+static bool find_register(struct memory *memory, const struct cfi_rule *rule, uint64_t cfa,
+			  const struct registers *registers, uint64_t *ret_value,
+			  uint64_t *ret_slot)
+{
+	uint64_t place = cfa + (uint64_t)rule->offset;
+	switch (rule->kind) {
+	case CFI_RULE_OFFSET:
+		*ret_slot = place;
+		return memory_u64(memory, place, ret_value);
+	case CFI_RULE_EXPRESSION:
+		if (!dwarf_expr_run(memory, registers, rule->bytes, rule->size, &cfa, ret_slot))
+			return false;
+		return memory_u64(memory, *ret_slot, ret_value);
+	case CFI_RULE_REGISTER:
+		if (rule->reg == REG_NONE)
+			return false;
+		*ret_value = registers->values[rule->reg];
+		*ret_slot = registers->slots[rule->reg];
+		return true;
+	case CFI_RULE_VAL_OFFSET:
+		*ret_value = place;
+		*ret_slot = 0;
+		return true;
+	case CFI_RULE_VAL_EXPRESSION:
+		*ret_slot = 0;
+		return dwarf_expr_run(memory, registers, rule->bytes, rule->size, &cfa, ret_value);
+	case CFI_RULE_UNDEFINED:
+		*ret_value = 0;
+		*ret_slot = 0;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static enum cfi_result apply_rules(struct memory *memory, const struct cfi_rules *rules,
+				   bool is_signal, struct registers *registers)
+{
+	const struct cfi_rule *address = &rules->registers[REG_RIP];
+	struct registers caller = *registers;
+	uint64_t cfa;
+	if (address->kind == CFI_RULE_UNDEFINED)
+		return CFI_END;
+	if (address->kind == CFI_RULE_UNSPECIFIED || address->kind == CFI_RULE_SAME_VALUE ||
+	    !find_cfa(memory, &rules->cfa, registers, &cfa))
+		return CFI_NONE;
+	caller.values[REG_RSP] = cfa;
+	caller.slots[REG_RSP] = 0;
+	for (unsigned int i = 0; i < REG_ROWS; i++) {
+		if (!find_register(memory, &rules->registers[i], cfa, registers, &caller.values[i],
+				   &caller.slots[i]))
+			return CFI_NONE;
+	}
+	/* Only what a signal interrupted may be on another stack. */
+	if (!is_signal && caller.values[REG_RSP] <= registers->values[REG_RSP])
+		return CFI_NONE;
+	if (!caller.values[REG_RIP])
+		return CFI_END;
+	*registers = caller;
+	return is_signal ? CFI_SIGNAL : CFI_FRAME;
+}
+
+enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *registers)
+{
+	struct memory *memory = cfi->target->memory;
+	uint64_t pc = registers->values[REG_RIP];
+	struct description description;
+	struct cfi_rules rules;
+	/* By its code, as libgcc does (x86_64_fallback_frame_state): musl has no FDE for it. */
+	if (is_signal_return(memory, pc) &&
+	    ucontext_read(memory, registers->values[REG_RSP], registers))
+		return CFI_SIGNAL;
+	/* A call may be the last instruction of its function. */
+	pc -= is_exact ? 0 : 1;
+	if (!read_description(cfi, pc, &description) || !find_rules(&description, pc, &rules))
+		return CFI_NONE;
+	return apply_rules(memory, &rules, description.is_signal, registers);
+}

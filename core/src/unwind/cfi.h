@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UNWIND_CFI_H
+#define HEAPDUMP_SRC_UNWIND_CFI_H
+
+#include "unwind/registers.h"
+
+/** The call frame information (.eh_frame_hdr, .eh_frame) of a target's ELF images, as it is met. */
+struct cfi;
+
+/**
+ * @param target Borrowed until cfi_destroy().
+ * @return NULL when memory is exhausted.
+ */
+struct cfi *cfi_create(const struct target *target);
+/** NULL is allowed. */
+void cfi_destroy(struct cfi *cfi);
+
+/** What cfi_step() found. */
+enum cfi_result {
+	CFI_FRAME,  /**< registers are the caller's */
+	CFI_SIGNAL, /**< it was a signal frame: registers are those of the interrupted code */
+	CFI_END,    /**< the rule says that there is no caller */
+	CFI_NONE,   /**< no information, or it cannot be read, or lies */
+};
+
+/**
+ * Go from a native frame to its caller (DWARF 5, 6.4; Linux Standard Base, Exception Frames).
+ * Bounded on any bytes.
+ *
+ * @param is_exact rip is an instruction that was interrupted, not a return address.
+ * @param[in,out] registers Changed for CFI_FRAME and CFI_SIGNAL alone.
+ */
+enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *registers);
+
+/** Does the code at @p address return from a signal handler (__restore_rt)? */
+bool is_signal_return(struct memory *memory, uint64_t address);
+
+/**
+ * The registers in the ucontext_t at @p address, if one of the kernel's shape lies there
+ * (asm/ucontext.h, asm/sigcontext.h); slots are its words.
+ */
+bool ucontext_read(struct memory *memory, uint64_t address, struct registers *ret);
+
+#endif

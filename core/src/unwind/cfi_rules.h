@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UNWIND_CFI_RULES_H
+#define HEAPDUMP_SRC_UNWIND_CFI_RULES_H
+
+#include "unwind/dwarf_reader.h"
+#include "unwind/registers.h"
+
+/** States that DW_CFA_remember_state may stack, at most. */
+#define CFI_REMEMBER_MAX 16u
+
+/** Where a register of the caller is (DWARF 5, 6.4.1). */
+enum cfi_rule_kind {
+	CFI_RULE_UNSPECIFIED, /**< as in the frame itself; the CFA: unknown */
+	CFI_RULE_SAME_VALUE,
+	CFI_RULE_UNDEFINED,
+	CFI_RULE_OFFSET,
+	CFI_RULE_VAL_OFFSET,
+	CFI_RULE_REGISTER, /**< the CFA: that register plus offset */
+	CFI_RULE_EXPRESSION,
+	CFI_RULE_VAL_EXPRESSION,
+};
+
+struct cfi_rule {
+	uint8_t kind; /**< enum cfi_rule_kind */
+	uint8_t reg;
+	int64_t offset;       /**< from the CFA */
+	const uint8_t *bytes; /**< the expression, in what the reader reads */
+	size_t size;
+};
+
+/** A row of the table. */
+struct cfi_rules {
+	struct cfi_rule cfa;
+	struct cfi_rule registers[REG_ROWS];
+};
+
+/** What instructions are run with. */
+struct cfi_program {
+	uint64_t code_align;
+	int64_t data_align;
+	unsigned int pointers;           /**< how DW_CFA_set_loc encodes its address */
+	uint64_t begin, pc;              /**< of the function; whose row is asked for */
+	const struct cfi_rules *initial; /**< of the CIE, for DW_CFA_restore; NULL while it runs */
+};
+
+/**
+ * Run the call frame instructions (DWARF 5, 6.4.2, and what GNU added) of @p code up to the row
+ * for program->pc.
+ *
+ * @param[in,out] rules Undefined on failure.
+ * @return false when one is unknown or cannot be run
+ */
+bool cfi_rules_run(const struct cfi_program *program, struct dwarf_reader code,
+		   struct cfi_rules *rules);
+
+#endif

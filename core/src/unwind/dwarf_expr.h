@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UNWIND_DWARF_EXPR_H
+#define HEAPDUMP_SRC_UNWIND_DWARF_EXPR_H
+
+#include "unwind/dwarf_reader.h"
+#include "unwind/registers.h"
+
+/** Operations that an expression may run, and values on its stack, at most. */
+#define DWARF_EXPR_STEPS_MAX 4096u
+#define DWARF_EXPR_DEPTH_MAX 64u
+
+/** The register that DWARF gives @p number on x86-64 (psABI, 3.6.2), or REG_NONE. */
+uint8_t dwarf_register(uint64_t number);
+
+/**
+ * Run an expression (DWARF 5, 2.5) in a frame.
+ *
+ * @param first What its stack begins with: the CFA; NULL: nothing.
+ * @return false when it cannot be run to its end
+ */
+bool dwarf_expr_run(struct memory *memory, const struct registers *registers, const uint8_t *bytes,
+		    size_t size, const uint64_t *first, uint64_t *ret);
+
+#endif

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GCInfo of AMD64 (inc/gcinfotypes.h, gcinfoencoder.cpp, vm/gcinfodecoder.cpp): a header, offsets
+ * of safe points (return addresses of calls), interruptible ranges of the code, a table of slots,
+ * and for each safe point, or each 64 bytes of the ranges, which of these slots are live.
+ *
+ * Versions: before 4 the header holds the kind of what is returned; and the offset of a caller's
+ * frame, that of a safe point too, is the return address less one.
+ */
+#include "unwind/gc_info.h"
+
+#include "unwind/gc_bits.h"
+#include "util/alloc.h"
+
+/* Header: a bit tells slim (one flag follows) from fat (all flags follow). */
+#define FLAGS_BITS            10u
+#define FLAG_GS_COOKIE        0x004u
+#define FLAG_PSP_SYM          0x008u
+#define FLAG_GENERICS_CONTEXT 0x030u
+#define FLAG_FRAME_REGISTER   0x040u
+#define FLAG_ONLY_LEAF        0x080u
+#define FLAG_EDIT_CONTINUE    0x100u
+#define FLAG_REVERSE_PINVOKE  0x200u
+
+/* Bits that chunks of numbers have (AMD64GcInfoEncoding, *_ENCBASE). */
+#define RETURN_KIND_SLIM   2u
+#define RETURN_KIND_FAT    4u
+#define CODE_LENGTH        8u
+#define PROLOGUE           5u
+#define EPILOGUE           3u
+#define STACK_SLOT         6u
+#define FRAME_REGISTER     3u
+#define EDIT_CONTINUE      4u
+#define STACK_AREA         3u
+#define SAFE_POINTS        2u
+#define RANGES             1u
+#define RANGE_DELTA        6u
+#define REGISTERS          2u
+#define STACK_SLOTS        2u
+#define UNTRACKED_SLOTS    1u
+#define REGISTER           3u
+#define REGISTER_DELTA     2u
+#define STACK_SLOT_DELTA   4u
+#define SLOT_FLAGS         2u
+#define POINTER_SIZE       3u
+#define RUN_DEAD           4u
+#define RUN_LIVE           2u
+#define CHUNK_SIZE_LOG2    6u
+#define CHUNK_SIZE         64u
+#define FRAME_REGISTER_XOR REG_RBP /* how it is written */
+
+#define CODE_LENGTH_MAX  (1u << 28)
+#define STACK_OFFSET_MAX (1 << 28) /* slots of 8 bytes */
+
+/* While slots are decoded: flags behind GC_SLOT_*. */
+#define SLOT_MAYBE 0x40u
+#define SLOT_LIVE  0x80u
+
+/* Registers that a call does not keep (System V ABI). */
+#define SCRATCH_REGISTERS                                                                \
+	(1u << REG_RAX | 1u << REG_RCX | 1u << REG_RDX | 1u << REG_RSI | 1u << REG_RDI | \
+	 1u << REG_R8 | 1u << REG_R9 | 1u << REG_R10 | 1u << REG_R11)
+
+struct decoder {
+	struct gc_bits bits;
+	const struct gc_info_query *query;
+	struct gc_info *info;
+	uint32_t offset;  /* that is looked up */
+	bool has_scratch; /* scratch registers and stack are live */
+	bool is_slim;
+	uint32_t scratch_area; /* bytes from rsp up that belong to calls */
+	uint32_t safe_points, ranges;
+	uint32_t safe_point;                 /* index of the one at offset; safe_points = none */
+	uint64_t range_offset, range_length; /* of offset in the ranges laid end to end; of them */
+	uint32_t tracked, untracked;
+};
+
+/* Skip what @p flags say is there: where the cookie, contexts and frames lie. */
+static void skip_places(struct gc_bits *bits, uint32_t flags)
+{
+	if (flags & FLAG_GS_COOKIE) {
+		(void)gc_bits_unsigned(bits, PROLOGUE);
+		(void)gc_bits_unsigned(bits, EPILOGUE);
+		(void)gc_bits_signed(bits, STACK_SLOT);
+	} else if (flags & FLAG_GENERICS_CONTEXT) {
+		(void)gc_bits_unsigned(bits, PROLOGUE);
+	}
+	if (flags & FLAG_PSP_SYM)
+		(void)gc_bits_signed(bits, STACK_SLOT);
+	if (flags & FLAG_GENERICS_CONTEXT)
+		(void)gc_bits_signed(bits, STACK_SLOT);
+}
+
+static void read_header(struct decoder *decoder)
+{
+	struct gc_bits *bits = &decoder->bits;
+	struct gc_info *info = decoder->info;
+	uint32_t flags;
+	decoder->is_slim = !gc_bits_bit(bits);
+	if (decoder->is_slim) {
+		flags = gc_bits_bit(bits) ? FLAG_FRAME_REGISTER : 0;
+	} else {
+		flags = gc_bits_read(bits, FLAGS_BITS);
+	}
+	if (decoder->query->version < 4)
+		(void)gc_bits_read(bits, decoder->is_slim ? RETURN_KIND_SLIM : RETURN_KIND_FAT);
+	info->code_length = gc_bits_unsigned(bits, CODE_LENGTH);
+	info->wants_only_leaf = flags & FLAG_ONLY_LEAF;
+	skip_places(bits, flags);
+	info->frame_register = REG_NONE;
+	if (flags & FLAG_FRAME_REGISTER) {
+		uint32_t number = decoder->is_slim ? 0 : gc_bits_unsigned(bits, FRAME_REGISTER);
+		if (number > REG_R15)
+			bits->failed = true;
+		info->frame_register = (uint8_t)((number & 0xf) ^ FRAME_REGISTER_XOR);
+	}
+	if (flags & FLAG_EDIT_CONTINUE)
+		(void)gc_bits_unsigned(bits, EDIT_CONTINUE);
+	if (flags & FLAG_REVERSE_PINVOKE)
+		(void)gc_bits_signed(bits, STACK_SLOT);
+	if (!decoder->is_slim) {
+		uint32_t area = gc_bits_unsigned(bits, STACK_AREA);
+		decoder->scratch_area = area < STACK_OFFSET_MAX ? 8 * area : 0;
+	}
+	decoder->safe_points = gc_bits_unsigned(bits, SAFE_POINTS);
+	decoder->ranges = decoder->is_slim ? 0 : gc_bits_unsigned(bits, RANGES);
+	/* Each stands for another byte of the code. */
+	if (!info->code_length || info->code_length > CODE_LENGTH_MAX ||
+	    decoder->safe_points > info->code_length || decoder->ranges > info->code_length)
+		bits->failed = true;
+}
+
+/* Bits that offsets into @p length bytes have. */
+static unsigned int offset_bits(uint32_t length)
+{
+	return length > 1 ? 32 - (unsigned int)__builtin_clz(length - 1) : 0;
+}
+
+/* Find @p offset among the safe points, which ascend, and go behind them. */
+static uint32_t find_safe_point(struct decoder *decoder, uint64_t table, uint32_t offset)
+{
+	struct gc_bits *bits = &decoder->bits;
+	unsigned int width = offset_bits(decoder->info->code_length);
+	uint32_t low = 0, high = decoder->safe_points;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		gc_bits_seek(bits, table + (uint64_t)middle * width);
+		if (gc_bits_read(bits, width) < offset) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	gc_bits_seek(bits, table + (uint64_t)low * width);
+	bool found = low < decoder->safe_points && gc_bits_read(bits, width) == offset;
+	gc_bits_seek(bits, table + (uint64_t)decoder->safe_points * width);
+	return found ? low : decoder->safe_points;
+}
+
+/* Interruptible ranges: where in them, laid end to end, the offset lies. */
+static void read_ranges(struct decoder *decoder)
+{
+	struct gc_bits *bits = &decoder->bits;
+	uint64_t begin, end = 0;
+	for (uint32_t i = 0; i < decoder->ranges && !bits->failed; i++) {
+		begin = end + gc_bits_unsigned(bits, RANGE_DELTA);
+		end = begin + gc_bits_unsigned(bits, RANGE_DELTA) + 1;
+		if (end > decoder->info->code_length)
+			bits->failed = true;
+		if (decoder->offset >= begin && decoder->offset < end) {
+			decoder->info->is_interruptible = true;
+			decoder->range_offset = decoder->range_length + decoder->offset - begin;
+		}
+		decoder->range_length += end - begin;
+	}
+}
+
+/* What the offset is: in a range, a safe point, or neither. */
+static void find_offset(struct decoder *decoder)
+{
+	const struct gc_info_query *query = decoder->query;
+	bool has_old_offsets = query->version < 4;
+	uint64_t table = decoder->bits.position;
+	decoder->offset = query->offset;
+	decoder->has_scratch = query->is_active;
+	if (has_old_offsets && !query->is_active)
+		decoder->offset--;
+	decoder->safe_point = find_safe_point(decoder, table, decoder->offset);
+	read_ranges(decoder);
+	if (has_old_offsets && query->is_active && !decoder->info->is_interruptible) {
+		/* It is stopped behind a call (eetwain.cpp, EnumGcRefs). */
+		uint64_t behind = decoder->bits.position;
+		decoder->safe_point = find_safe_point(decoder, table, query->offset - 1);
+		decoder->bits.position = behind;
+		/* What the call returned is known from 3 on. */
+		decoder->has_scratch = query->version >= 3;
+	}
+	decoder->info->is_unknown =
+		!decoder->info->is_interruptible && decoder->safe_point == decoder->safe_points;
+	if (query->is_aborted)
+		decoder->safe_point = decoder->safe_points;
+}
+
+static enum gc_info_result add_slot(struct decoder *decoder, const struct gc_slot *slot)
+{
+	struct gc_info *info = decoder->info;
+	if (!PAGES_RESERVE(info, slots))
+		return GC_INFO_NOMEM;
+	info->slots[info->slots_count++] = *slot;
+	return GC_INFO_OK;
+}
+
+static enum gc_info_result read_registers(struct decoder *decoder, uint32_t count)
+{
+	struct gc_bits *bits = &decoder->bits;
+	struct gc_slot slot = { .base = GC_SLOT_REGISTER };
+	uint64_t number = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!i || slot.flags) {
+			number = gc_bits_unsigned(bits, REGISTER);
+			slot.flags = (uint8_t)gc_bits_read(bits, SLOT_FLAGS);
+		} else {
+			number += (uint64_t)gc_bits_unsigned(bits, REGISTER_DELTA) + 1;
+		}
+		if (bits->failed || number > REG_R15 || number == REG_RSP)
+			return GC_INFO_BAD;
+		slot.number = (uint8_t)number;
+		enum gc_info_result result = add_slot(decoder, &slot);
+		if (result != GC_INFO_OK)
+			return result;
+	}
+	return GC_INFO_OK;
+}
+
+static enum gc_info_result read_stack_slots(struct decoder *decoder, uint32_t count,
+					    bool is_untracked)
+{
+	struct gc_bits *bits = &decoder->bits;
+	struct gc_slot slot = { .is_untracked = is_untracked };
+	int64_t offset = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		slot.base = (uint8_t)gc_bits_read(bits, 2);
+		if (!i || slot.flags) {
+			offset = gc_bits_signed(bits, STACK_SLOT);
+			slot.flags = (uint8_t)gc_bits_read(bits, SLOT_FLAGS);
+		} else {
+			offset += gc_bits_unsigned(bits, STACK_SLOT_DELTA);
+		}
+		if (bits->failed || slot.base == GC_SLOT_REGISTER || offset >= STACK_OFFSET_MAX ||
+		    offset <= -STACK_OFFSET_MAX ||
+		    (slot.base == GC_SLOT_FRAME_REGISTER &&
+		     decoder->info->frame_register == REG_NONE))
+			return GC_INFO_BAD;
+		slot.offset = (int32_t)offset * 8;
+		enum gc_info_result result = add_slot(decoder, &slot);
+		if (result != GC_INFO_OK)
+			return result;
+	}
+	return GC_INFO_OK;
+}
+
+static enum gc_info_result read_slots(struct decoder *decoder)
+{
+	struct gc_bits *bits = &decoder->bits;
+	uint32_t registers = 0, stack = 0, untracked = 0;
+	if (gc_bits_bit(bits))
+		registers = gc_bits_unsigned(bits, REGISTERS);
+	if (gc_bits_bit(bits)) {
+		stack = gc_bits_unsigned(bits, STACK_SLOTS);
+		untracked = gc_bits_unsigned(bits, UNTRACKED_SLOTS);
+	}
+	if (bits->failed || (uint64_t)registers + stack + untracked > GC_INFO_SLOTS_MAX)
+		return GC_INFO_BAD;
+	decoder->tracked = registers + stack;
+	decoder->untracked = untracked;
+	enum gc_info_result result = read_registers(decoder, registers);
+	if (result == GC_INFO_OK)
+		result = read_stack_slots(decoder, stack, false);
+	if (result == GC_INFO_OK)
+		result = read_stack_slots(decoder, untracked, true);
+	return result;
+}
+
+/*
+ * A set of tracked slots: give each of them @p flag.  A bit for each slot, or runs: of slots that
+ * are not in it, then that are, ..., where the widths of the numbers alternate.
+ */
+static void read_set(struct decoder *decoder, uint8_t flag, bool can_be_runs)
+{
+	struct gc_bits *bits = &decoder->bits;
+	struct gc_slot *slots = decoder->info->slots;
+	uint64_t position = 0;
+	if (!can_be_runs || !gc_bits_bit(bits)) {
+		for (; position < decoder->tracked; position++)
+			slots[position].flags |= gc_bits_bit(bits) ? flag : 0;
+		return;
+	}
+	bool is_wide = !gc_bits_bit(bits), is_in = true;
+	position = gc_bits_unsigned(bits, is_wide ? RUN_DEAD : RUN_LIVE);
+	while (position < decoder->tracked && !bits->failed) {
+		is_wide = !is_wide;
+		uint64_t count =
+			(uint64_t)gc_bits_unsigned(bits, is_wide ? RUN_DEAD : RUN_LIVE) + 1;
+		uint64_t end = position + count;
+		if (end > decoder->tracked) {
+			bits->failed = true;
+			return;
+		}
+		for (; position < end; position++)
+			slots[position].flags |= is_in ? flag : 0;
+		is_in = !is_in;
+	}
+	if (position != decoder->tracked)
+		bits->failed = true;
+}
+
+static uint64_t align_byte(uint64_t position)
+{
+	return (position + 7) & ~(uint64_t)7;
+}
+
+/* The state at a safe point: one after the other, or where a table of offsets says. */
+static void read_safe_point(struct decoder *decoder, unsigned int width)
+{
+	struct gc_bits *bits = &decoder->bits;
+	uint64_t table = bits->position;
+	if (!width) {
+		gc_bits_seek(bits, table + (uint64_t)decoder->safe_point * decoder->tracked);
+		read_set(decoder, SLOT_LIVE, false);
+		return;
+	}
+	gc_bits_seek(bits, table + (uint64_t)decoder->safe_point * width);
+	uint64_t states = align_byte(table + (uint64_t)decoder->safe_points * width);
+	gc_bits_seek(bits, states + gc_bits_read(bits, width));
+	read_set(decoder, SLOT_LIVE, true);
+}
+
+/* The last states of a chunk of the ranges, and when in it they changed. */
+static void read_chunk(struct decoder *decoder, bool is_here)
+{
+	struct gc_bits *bits = &decoder->bits;
+	struct gc_slot *slots = decoder->info->slots;
+	uint32_t offset = (uint32_t)(decoder->range_offset % CHUNK_SIZE);
+	read_set(decoder, SLOT_MAYBE, true);
+	for (uint32_t i = 0; i < decoder->tracked && !bits->failed; i++) {
+		if (slots[i].flags & SLOT_MAYBE && gc_bits_bit(bits))
+			slots[i].flags |= SLOT_LIVE;
+	}
+	for (uint32_t i = 0; is_here && i < decoder->tracked && !bits->failed; i++) {
+		while (slots[i].flags & SLOT_MAYBE && gc_bits_bit(bits)) {
+			if (gc_bits_read(bits, CHUNK_SIZE_LOG2) > offset)
+				slots[i].flags ^= SLOT_LIVE;
+		}
+	}
+}
+
+/* The state at an offset in an interruptible range: that of the last chunk that has one. */
+static void read_interruptible(struct decoder *decoder)
+{
+	struct gc_bits *bits = &decoder->bits;
+	uint64_t here = decoder->range_offset / CHUNK_SIZE,
+		 count = (decoder->range_length + CHUNK_SIZE - 1) / CHUNK_SIZE;
+	uint32_t width = gc_bits_unsigned(bits, POINTER_SIZE), pointer = 0;
+	if (!width)
+		return;
+	uint64_t table = bits->position, chunk = here + 1;
+	if (width > 32 || table + count * width > bits->limit) {
+		bits->failed = true;
+		return;
+	}
+	while (!pointer && chunk > 0 && !bits->failed) {
+		chunk--;
+		gc_bits_seek(bits, table + chunk * width);
+		pointer = gc_bits_read(bits, width);
+	}
+	if (!pointer)
+		return;
+	gc_bits_seek(bits, align_byte(table + count * width) + pointer - 1);
+	read_chunk(decoder, chunk == here);
+}
+
+/* Which tracked slots are live at the offset. */
+static void read_states(struct decoder *decoder)
+{
+	struct gc_bits *bits = &decoder->bits;
+	uint32_t width = 0;
+	if (!decoder->tracked)
+		return;
+	if (decoder->safe_points && gc_bits_bit(bits))
+		width = gc_bits_unsigned(bits, POINTER_SIZE) + 1;
+	if (width > 32) {
+		bits->failed = true;
+	} else if (decoder->safe_point < decoder->safe_points) {
+		read_safe_point(decoder, width);
+	} else if (decoder->info->is_interruptible) {
+		gc_bits_seek(bits,
+			     bits->position + (uint64_t)decoder->safe_points * decoder->tracked);
+		read_interruptible(decoder);
+	}
+}
+
+/* Is it a register or place for arguments that the call made use of? */
+static bool is_scratch(const struct decoder *decoder, const struct gc_slot *slot)
+{
+	if (decoder->has_scratch)
+		return false;
+	if (slot->base == GC_SLOT_REGISTER)
+		return SCRATCH_REGISTERS >> slot->number & 1;
+	return slot->base == GC_SLOT_SP && slot->offset >= 0 &&
+	       (uint32_t)slot->offset < decoder->scratch_area;
+}
+
+/* Leave the live slots. */
+static void keep_live(struct decoder *decoder)
+{
+	struct gc_info *info = decoder->info;
+	size_t kept = 0;
+	for (size_t i = 0; i < info->slots_count; i++) {
+		struct gc_slot slot = info->slots[i];
+		bool is_live = slot.is_untracked
+				       ? !decoder->query->no_untracked
+				       : slot.flags & SLOT_LIVE && !is_scratch(decoder, &slot);
+		slot.flags &= GC_SLOT_INTERIOR | GC_SLOT_PINNED;
+		if (is_live)
+			info->slots[kept++] = slot;
+	}
+	info->slots_count = kept;
+}
+
+enum gc_info_result gc_info_decode(struct memory *memory, uint64_t address,
+				   const struct gc_info_query *query, struct gc_info *ret)
+{
+	struct decoder decoder;
+	ret->code_length = 0;
+	ret->frame_register = REG_NONE;
+	ret->is_interruptible = ret->is_unknown = ret->wants_only_leaf = false;
+	ret->slots_count = 0;
+	if (query->version < 2 || query->version > 4)
+		return GC_INFO_BAD;
+	gc_bits_init(&decoder.bits, memory, address, 8 * (uint64_t)GC_INFO_BYTES_MAX);
+	decoder.query = query;
+	decoder.info = ret;
+	decoder.scratch_area = 0;
+	decoder.range_offset = decoder.range_length = 0;
+	read_header(&decoder);
+	if (!decoder.bits.failed)
+		find_offset(&decoder);
+	enum gc_info_result result = decoder.bits.failed ? GC_INFO_BAD : read_slots(&decoder);
+	if (result == GC_INFO_OK) {
+		read_states(&decoder);
+		if (decoder.bits.failed)
+			result = GC_INFO_BAD;
+	}
+	if (result == GC_INFO_OK) {
+		keep_live(&decoder);
+	} else {
+		ret->slots_count = 0;
+	}
+	return result;
+}
+
+void gc_info_deinit(struct gc_info *info)
+{
+	pages_free(info->slots, info->slots_capacity, sizeof(*info->slots));
+	*info = (struct gc_info){ 0 };
+}

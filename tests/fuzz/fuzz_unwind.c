@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/unwind_codes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define BASE ((uint64_t)0x7f0000000000)
+
+/* Where things are in the input, which is the memory from BASE on. */
+struct head {
+	uint16_t unwind_info, begin, rip, stack, frame;
+	uint16_t is_active;
+};
+
+struct input {
+	struct memory memory;
+	const uint8_t *data;
+	size_t size;
+};
+
+static size_t read_input(struct memory *memory, uint64_t address, void *buf, size_t size)
+{
+	const struct input *input = (const struct input *)memory;
+	if (address < BASE || address - BASE >= input->size)
+		return 0;
+	size_t offset = (size_t)(address - BASE), left = input->size - offset;
+	size = size < left ? size : left;
+	memcpy(buf, input->data + offset, size);
+	return size;
+}
+
+static const struct memory_ops ops = { .read = read_input };
+
+/* Any bytes as unwind codes, code and stack: done, or nothing changed. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct head head;
+	if (size < sizeof(head))
+		return 0;
+	memcpy(&head, data, sizeof(head));
+	struct input input = { .memory = { .ops = &ops }, .data = data, .size = size };
+	struct unwind_function function = { .begin = BASE + head.begin,
+					    .unwind_info = BASE + head.unwind_info,
+					    .image_base = BASE,
+					    .is_active = head.is_active & 1 };
+	struct registers registers = { 0 }, before;
+	for (unsigned int i = 0; i < REG_ROWS; i++)
+		registers.values[i] = BASE + head.frame + 8 * (uint64_t)i;
+	registers.values[REG_RIP] = BASE + head.rip;
+	registers.values[REG_RSP] = BASE + head.stack;
+	before = registers;
+	bool done = unwind_codes_step(&input.memory, &function, &registers);
+	if (!done && memcmp(&registers, &before, sizeof(before)) != 0)
+		abort();
+	/* What was loaded is what stands in its slot. */
+	for (unsigned int i = 0; i < REG_ROWS; i++) {
+		uint64_t value;
+		if (done && registers.slots[i] && i != REG_RSP &&
+		    (!memory_u64(&input.memory, registers.slots[i], &value) ||
+		     value != registers.values[i]))
+			abort();
+	}
+	return 0;
+}
