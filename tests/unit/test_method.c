@@ -1,20 +1,52 @@
 /* SPDX-License-Identifier: MIT */
+#include "clr/code.h"
 #include "clr/method.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
+#include "util/alloc.h"
+#include "util/text.h"
 
 enum {
 	DEF_MODULE = 1,
 	DEF_OBJECT,
 	DEF_STRING,
-	DEF_WORKER
+	DEF_WORKER,
+	DEF_INNER
 };
 enum {
 	METHOD_OBJECT = 1,
 	METHOD_RUN,
-	METHOD_WALK
+	METHOD_WALK,
+	METHOD_SIGNED /* the first of those with a signature */
 };
+
+/* Methods of Ns.Worker: their signatures (II.23.2.1), and how they are shown. */
+static const struct {
+	const char *name, *signature;
+	uint8_t size;
+	const char *expected;
+} signed_methods[] = {
+	{ "None", "\0\0\1", 3, "Ns.Worker.None()" },
+	{ "Plain", "\x20\2\1\x08\x0e", 5, "Ns.Worker.Plain(Int32, System.String)" },
+	{ "All", "\0\x06\1\x02\x03\x0d\x18\x19\x1c", 9,
+	  "Ns.Worker.All(Boolean, Char, Double, IntPtr, UIntPtr, System.Object)" },
+	{ "Ref", "\0\1\1\x10\x08", 5, "Ns.Worker.Ref(Int32 ByRef)" },
+	{ "Arrays", "\0\2\x0e\x1d\x1d\x0e\x14\x08\2\0\0", 11,
+	  "Ns.Worker.Arrays(System.String[][], Int32[,])" },
+	/* lower bounds and sizes, then what follows the array */
+	{ "Bounds", "\0\2\1\x14\x08\2\1\5\2\0\2\x0f\x05", 13, "Ns.Worker.Bounds(Int32[,], Byte*)" },
+	{ "Nested", "\0\2\1\x12\x14\x10\x11\x14", 8, "Ns.Worker.Nested(Inner, Inner ByRef)" },
+	{ "Own", "\0\1\1\x12\x10", 5, "Ns.Worker.Own(Ns.Worker)" },
+	{ "Generic", "\x10\1\2\1\x1e\0\x1d\x1e\0", 9, "Ns.Worker.Generic<T>(T, T[])" },
+	{ "Pointer", "\0\2\1\x1b\0\2\1\x08\x0e\x08", 10, "Ns.Worker.Pointer(fnptr, Int32)" },
+	{ "Modified", "\0\1\1\x1f\x10\x20\x10\x45\x08", 9, "Ns.Worker.Modified(Int32)" },
+	{ "Cut", "\0\2\1\x08", 4, "Ns.Worker.Cut(Int32, ?)" },
+	{ "Short", "\0", 1, "Ns.Worker.Short(?)" },
+	{ "Deep", "\0\1\1\x15\x12", 5, "Ns.Worker.Deep(?)" },
+};
+#define SIGNED_COUNT   (sizeof(signed_methods) / sizeof(signed_methods[0]))
+#define METHOD_GENERIC (METHOD_SIGNED + 8) /* by its place there */
 
 #define CODE_BASE ((uint64_t)0x7e12 << 32 | 0x340000)
 #define CODE_SIZE 0x10000u
@@ -68,6 +100,15 @@ static struct fixture set_up(void)
 	maker_type(&maker, "Ns", "Worker");
 	maker_method(&maker, "Run");
 	maker_method(&maker, "Walk");
+	for (size_t i = 0; i < SIGNED_COUNT; i++) {
+		MAKER_ROW(&maker, MD_METHOD, 0, 0, 0, maker_string(&maker, signed_methods[i].name),
+			  maker_blob(&maker, signed_methods[i].signature, signed_methods[i].size),
+			  1);
+	}
+	maker_type(&maker, "", "Inner");
+	maker_nest(&maker, DEF_INNER, DEF_WORKER);
+	MAKER_ROW(&maker, MD_GENERIC_PARAM, 0, 0, METHOD_GENERIC << 1 | 1,
+		  maker_string(&maker, "T"));
 	fake_metadata(fake, fake->module, &maker);
 	maker_deinit(&maker);
 	fixture.memory = &fake->memory;
@@ -77,6 +118,11 @@ static struct fixture set_up(void)
 	fixture.clr = fake_runtime(fake);
 	map_section(&fixture);
 	return fixture;
+}
+
+static void tear_down(struct fixture *fixture)
+{
+	fake_clr_destroy(fixture->fake);
 }
 
 /* @p expected NULL: it is no method. */
@@ -124,9 +170,98 @@ static void test_names(void)
 	fake_clr_destroy(fixture.fake);
 }
 
+static void check_signature(struct fixture *fixture, uint64_t desc, const char *expected)
+{
+	struct text text = { 0 };
+	clr_method_signature(fixture->clr, desc, &text);
+	ASSERT_TEXT(text.bytes, expected);
+	text_deinit(&text);
+}
+
+static void put_u16(struct fixture *fixture, uint64_t at, uint16_t value)
+{
+	fake_poke(fixture->memory, at, &value, 2);
+}
+
+static void test_signatures(void)
+{
+	struct fixture fixture = set_up();
+	for (size_t i = 0; i < SIGNED_COUNT; i++) {
+		check_signature(
+			&fixture,
+			fake_method_desc(fixture.fake, fixture.type, (uint32_t)(METHOD_SIGNED + i)),
+			signed_methods[i].expected);
+	}
+	check_signature(&fixture, fixture.run, "Ns.Worker.Run(?)");
+	check_signature(&fixture, 0x1238, "<unknown method 1238>");
+	check_signature(&fixture, 0, "<unknown method 0>");
+	/* InstantiatedMethodDesc: arguments at 24, their number at 34; 8 less in .NET 8 */
+	uint64_t desc = fake_method_desc(fixture.fake, fixture.type, METHOD_GENERIC),
+		 arguments = fake_alloc(fixture.memory, 8);
+	put_u16(&fixture, desc + 6, 5);
+	fake_poke_u64(fixture.memory, arguments, fixture.fake->object_array_type);
+	fake_poke_u64(fixture.memory, desc + 24, arguments);
+	put_u16(&fixture, desc + 34, 1);
+	check_signature(&fixture, desc,
+			"Ns.Worker.Generic<System.Object[]>(System.Object[], System.Object[][])");
+	fixture.clr->major = 8;
+	fake_poke_u64(fixture.memory, desc + 16, arguments);
+	fake_poke_u64(fixture.memory, desc + 24, 0x10000);
+	put_u16(&fixture, desc + 26, 1);
+	check_signature(&fixture, desc,
+			"Ns.Worker.Generic<System.Object[]>(System.Object[], System.Object[][])");
+	fixture.clr->major = 10;
+	put_u16(&fixture, desc + 34, UINT16_MAX);
+	check_signature(&fixture, desc, "Ns.Worker.Generic<T>(T, T[])");
+	tear_down(&fixture);
+}
+
+/* A dynamic method: its signature at 16, the size of that at 24, its name at 32. */
+static void test_dynamic_signatures(void)
+{
+	struct fixture fixture = set_up();
+	uint64_t desc = fake_method_desc(fixture.fake, 0, 0),
+		 signature = fake_alloc(fixture.memory, 32);
+	static const uint8_t head[] = { 0, 3, 1, 0x08, 0x21 };
+	put_u16(&fixture, desc + 6, 7);
+	fake_poke_u64(fixture.memory, desc + 32, fake_text(fixture.memory, "Made"));
+	check_signature(&fixture, desc, "DynamicClass.Made");
+	/* ELEMENT_INTERNAL and a TypeHandle; then a token, which is of no known module */
+	fake_poke(fixture.memory, signature, head, sizeof(head));
+	fake_poke_u64(fixture.memory, signature + 5, fixture.type);
+	fake_poke(fixture.memory, signature + 13, "\x12\x10", 2);
+	fake_poke_u64(fixture.memory, desc + 16, signature);
+	fake_poke_u32(fixture.memory, desc + 24, 15);
+	check_signature(&fixture, desc, "DynamicClass.Made(Int32, Ns.Worker, ?)");
+	fake_poke_u32(fixture.memory, desc + 24, UINT32_MAX);
+	check_signature(&fixture, desc, "DynamicClass.Made");
+	tear_down(&fixture);
+}
+
+static void test_no_memory(void)
+{
+	bool failed = true;
+	for (uint64_t nth = 1; failed; nth++) {
+		struct fixture fixture = set_up();
+		struct text text = { 0 };
+		uint64_t desc = fake_method_desc(fixture.fake, fixture.type, METHOD_GENERIC);
+		alloc_fail_at(nth);
+		clr_method_signature(fixture.clr, desc, &text);
+		failed = alloc_calls() >= nth;
+		alloc_fail_at(0);
+		if (!failed)
+			ASSERT_TEXT(text.bytes, "Ns.Worker.Generic<T>(T, T[])");
+		text_deinit(&text);
+		tear_down(&fixture);
+	}
+}
+
 static void check_code(struct fixture *fixture, uint64_t code, uint64_t expected)
 {
 	uint64_t desc = 0;
+	/* The tests change what was read before. */
+	code_cache_destroy(fixture->clr->code);
+	fixture->clr->code = NULL;
 	ASSERT_UINT(clr_method_at(fixture->clr, code, &desc), expected != 0);
 	ASSERT_UINT(desc, expected);
 }
@@ -229,7 +364,9 @@ static void test_ready_to_run(void)
 	check_code(&fixture, CODE_BASE + 0x50, 0);
 	fake_poke_u32(memory, buckets, UINT32_MAX);
 	check_code(&fixture, CODE_BASE + 0x100, 0);
-	fixture.clr->major = 11; /* whose ReadyToRunInfo is not known */
+	fake_poke_u32(memory, buckets, 2);
+	check_code(&fixture, CODE_BASE + 0x100, fixture.run);
+	fixture.clr->layout.origins[L_MODULE_R2R] = ORIGIN_NONE; /* an unknown runtime */
 	check_code(&fixture, CODE_BASE + 0x100, 0);
 	fake_clr_destroy(fixture.fake);
 }
@@ -273,6 +410,9 @@ static void test_cycle(void)
 
 static CU_TestInfo tests[] = {
 	{ "methods_have_names", test_names },
+	{ "methods_have_signatures", test_signatures },
+	{ "dynamic_methods_have_signatures", test_dynamic_signatures },
+	{ "out_of_memory_breaks_no_signature", test_no_memory },
 	{ "code_of_the_jit_leads_to_its_method", test_jit },
 	{ "two_methods_in_one_unit_are_told_apart", test_jit_same_nibble },
 	{ "ready_to_run_code_leads_to_its_method", test_ready_to_run },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/clr.h"
 
+#include "clr/code.h"
 #include "clr/descriptor.h"
 #include "clr/gc_vars.h"
 #include "clr/module.h"
@@ -156,6 +157,7 @@ void clr_destroy(struct clr *clr)
 {
 	if (!clr)
 		return;
+	code_cache_destroy(clr->code);
 	type_lookup_destroy(clr->lookup);
 	type_table_destroy(clr->types);
 	module_table_destroy(clr->modules);

@@ -8,6 +8,7 @@
 struct type_table;
 struct module_table;
 struct type_lookup;
+struct code_cache;
 
 /*
  * Findings that clr and heap add to the target's, by kind:
@@ -42,6 +43,35 @@ struct gc_vars {
 	int32_t gc_state;           /**< 0 marking, 1 planning, 2 free */
 	uint32_t heap_type;         /**< 0: the GC is not initialised */
 };
+
+/** Frames of the runtime (FrameTypes.h): what a thread left behind where it left managed code. */
+enum frame_kind {
+	FRAME_UNKNOWN,
+	FRAME_INLINED_CALL,
+	FRAME_RESUMABLE,
+	FRAME_REDIRECTED_THREAD,
+	FRAME_FAULTING_EXCEPTION,
+	FRAME_SOFTWARE_EXCEPTION,
+	FRAME_FUNC_EVAL,
+	FRAME_PINVOKE_CALLI,
+	FRAME_HIJACK,
+	FRAME_PRESTUB_METHOD,
+	FRAME_CALL_COUNTING_HELPER,
+	FRAME_STUB_DISPATCH,
+	FRAME_EXTERNAL_METHOD,
+	FRAME_DYNAMIC_HELPER,
+	FRAME_PROTECT_VALUE_CLASS,
+	FRAME_DEBUGGER_CLASS_INIT_MARK,
+	FRAME_DEBUGGER_EXIT,
+	FRAME_DEBUGGER_U2M_CATCH_HANDLER,
+	FRAME_EXCEPTION_FILTER,
+	FRAME_INTERPRETER,   /**< 11 and later */
+	FRAME_HELPER_METHOD, /**< 8 and 9 */
+	FRAME_KINDS
+};
+
+/** "InlinedCallFrame", ...; of FRAME_UNKNOWN "Frame". */
+extern const char *const frame_kind_names[FRAME_KINDS];
 
 /** A managed thread (ThreadStore). */
 struct clr_thread {
@@ -83,6 +113,10 @@ struct clr {
 	struct type_table *types;     /**< see clr/type.h */
 	struct module_table *modules; /**< see clr/module.h */
 	struct type_lookup *lookup;   /**< see clr/type_lookup.h; NULL until the first look-up */
+	struct code_cache *code;      /**< see clr/code.h; NULL until the first look-up */
+	unsigned int gc_info_version; /**< of the JIT's code: 2 (.NET 8), 3 (9), 4 (10) */
+	/** First word of a Frame of each kind; 0: none.  All 0 in 8 and 9, where it is a vtable. */
+	uint64_t frame_identifiers[FRAME_KINDS];
 };
 
 /**

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include "clr/gc_vars.h"
 #include "clr/runtime.h"
 #include "clr/thread.h"
@@ -313,10 +315,60 @@ static void report_missing(const struct clr *clr)
 	}
 }
 
+const char *const frame_kind_names[FRAME_KINDS] = {
+	[FRAME_UNKNOWN] = "Frame",
+	[FRAME_INLINED_CALL] = "InlinedCallFrame",
+	[FRAME_RESUMABLE] = "ResumableFrame",
+	[FRAME_REDIRECTED_THREAD] = "RedirectedThreadFrame",
+	[FRAME_FAULTING_EXCEPTION] = "FaultingExceptionFrame",
+	[FRAME_SOFTWARE_EXCEPTION] = "SoftwareExceptionFrame",
+	[FRAME_FUNC_EVAL] = "FuncEvalFrame",
+	[FRAME_PINVOKE_CALLI] = "PInvokeCalliFrame",
+	[FRAME_HIJACK] = "HijackFrame",
+	[FRAME_PRESTUB_METHOD] = "PrestubMethodFrame",
+	[FRAME_CALL_COUNTING_HELPER] = "CallCountingHelperFrame",
+	[FRAME_STUB_DISPATCH] = "StubDispatchFrame",
+	[FRAME_EXTERNAL_METHOD] = "ExternalMethodFrame",
+	[FRAME_DYNAMIC_HELPER] = "DynamicHelperFrame",
+	[FRAME_PROTECT_VALUE_CLASS] = "ProtectValueClassFrame",
+	[FRAME_DEBUGGER_CLASS_INIT_MARK] = "DebuggerClassInitMarkFrame",
+	[FRAME_DEBUGGER_EXIT] = "DebuggerExitFrame",
+	[FRAME_DEBUGGER_U2M_CATCH_HANDLER] = "DebuggerU2MCatchHandlerFrame",
+	[FRAME_EXCEPTION_FILTER] = "ExceptionFilterFrame",
+	[FRAME_INTERPRETER] = "InterpreterFrame",
+	[FRAME_HELPER_METHOD] = "HelperMethodFrame",
+};
+
+/* The numbers that Frames of 10 and later begin with (FrameIdentifier, frames.h). */
+static void read_frame_identifiers(struct clr *clr, const struct descriptor *descriptor)
+{
+	for (unsigned int kind = 1; kind < FRAME_KINDS; kind++) {
+		char name[64];
+		uint64_t value = 0;
+		(void)snprintf(name, sizeof(name), "%sIdentifier", frame_kind_names[kind]);
+		if (descriptor && descriptor_global(descriptor, name, &value)) {
+			clr->frame_identifiers[kind] = value;
+		} else if (!descriptor && clr->major == 10 && kind <= FRAME_EXCEPTION_FILTER) {
+			clr->frame_identifiers[kind] = kind; /* as 10.0 for Linux on x64 has them */
+		}
+	}
+}
+
+/* GCInfoVersion (gcinfo.h) of each release, where the descriptor does not say it. */
+static unsigned int usual_gc_info_version(unsigned int major)
+{
+	return major <= 8 ? 2 : major == 9 ? 3 : 4;
+}
+
 void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t gc_index)
 {
+	uint64_t version;
+	clr->gc_info_version = usual_gc_info_version(clr->major);
 	if (descriptor)
 		read_named(clr, descriptor);
+	if (descriptor && descriptor_global(descriptor, "GCInfoVersion", &version) && version < 100)
+		clr->gc_info_version = (unsigned int)version;
+	read_frame_identifiers(clr, descriptor);
 	if (!clr->free_method_table || !clr->string_method_table)
 		find_method_tables(clr);
 	/* In 8, 9 and 10 ThreadStore is 4 before GcDacVars in g_dacTable, and AppDomain 1 after. */

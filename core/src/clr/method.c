@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of methods (coreclr.md 12.6; coreclr: method.hpp, the same layout in 8, 9 and 10). */
+/* MethodDescs and their names (coreclr.md 12.6; coreclr: method.hpp). */
 #include "clr/method.h"
 
 #include <string.h>
 
-#include "clr/module.h"
-#include "clr/type.h"
-
-/* MethodDesc: u16 low bits of the token; u16 flags, the classification in the lowest three. */
-#define DESC_TOKEN             0u
-#define DESC_FLAGS             6u
-#define DESC_ALIGNMENT         8u
-#define CLASSIFICATION_MASK    0x7u
-#define CLASSIFICATION_DYNAMIC 7u
-#define TOKEN_LOW_BITS         12u
-#define TOKEN_LOW_MASK         0x0fffu
-/* MethodDescChunk: MethodTable; u16 flags and high bits of the tokens. */
-#define CHUNK_METHOD_TABLE 0u
-#define CHUNK_TOKEN_RANGE  18u
-/* DynamicMethodDesc.MethodName; MethodDesc had no field for its code in 8. */
-#define DYNAMIC_NAME   32u
-#define DYNAMIC_NAME_8 24u
+/* MethodDesc: u16 flags, the classification in the lowest three; the same in 8, 9 and 10. */
+#define DESC_FLAGS     6u
+#define DESC_ALIGNMENT 8u
+#define TOKEN_LOW_BITS 12u
+#define TOKEN_LOW_MASK 0x0fffu
+/* DynamicMethodDesc, behind a MethodDesc: signature, u32 its size, u32 flags; MethodName. */
+#define DYNAMIC_NAME 16u
 
 /* Append what fits. */
 static void append(char *buf, size_t size, size_t *length, const char *string, size_t string_size)
@@ -32,79 +22,99 @@ static void append(char *buf, size_t size, size_t *length, const char *string, s
 	buf[*length] = '\0';
 }
 
-/* A method made at run time: a dynamic method of the program, or a stub of the runtime. */
-static bool dynamic_name(struct clr *clr, uint64_t method_desc, char *buf, size_t size)
+/* The MethodTable that a MethodDesc belongs to, and its token's RID. */
+static bool read_owner(struct clr *clr, uint64_t address, uint64_t *ret_method_table,
+		       uint32_t *ret_rid)
 {
-	uint16_t flags, token;
-	uint64_t string;
-	char name[256];
-	size_t length = 0;
-	if (method_desc % DESC_ALIGNMENT ||
-	    !memory_u16(clr->memory, method_desc + DESC_FLAGS, &flags) ||
-	    (flags & CLASSIFICATION_MASK) != CLASSIFICATION_DYNAMIC ||
-	    !memory_u16(clr->memory, method_desc + DESC_TOKEN, &token) || token & TOKEN_LOW_MASK ||
-	    !memory_u64(clr->memory,
-			method_desc + (clr->major == 8 ? DYNAMIC_NAME_8 : DYNAMIC_NAME), &string) ||
-	    memory_string(clr->memory, string, name, sizeof(name)) <= 0)
-		return false;
-	for (const char *p = name; *p; p++) {
-		if ((unsigned char)*p < ' ')
+	static const enum layout_field needed[] = { L_METHOD_TOKEN, L_METHOD_CHUNK_INDEX,
+						    L_METHOD_CHUNK_SIZE, L_METHOD_CHUNK_TOKEN };
+	uint8_t index;
+	uint16_t low, high;
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (!layout_has(&clr->layout, needed[i]))
 			return false;
 	}
-	const char *owner = strncmp(name, "IL_STUB", 7) == 0 ? "ILStubClass." : "DynamicClass.";
-	append(buf, size, &length, owner, strlen(owner));
-	append(buf, size, &length, name, strlen(name));
+	if (address % DESC_ALIGNMENT ||
+	    !memory_u8(clr->memory, address + clr_offset(clr, L_METHOD_CHUNK_INDEX), &index) ||
+	    !memory_u16(clr->memory, address + clr_offset(clr, L_METHOD_TOKEN), &low))
+		return false;
+	uint64_t chunk =
+		address - DESC_ALIGNMENT * (uint64_t)index - clr_offset(clr, L_METHOD_CHUNK_SIZE);
+	if (!clr_pointer(clr, chunk, L_METHOD_CHUNK_TABLE, ret_method_table) ||
+	    !memory_u16(clr->memory, chunk + clr_offset(clr, L_METHOD_CHUNK_TOKEN), &high))
+		return false;
+	*ret_rid = (uint32_t)(high & TOKEN_LOW_MASK) << TOKEN_LOW_BITS | (low & TOKEN_LOW_MASK);
 	return true;
 }
 
-/* The type that a MethodDesc belongs to, and its token's RID. */
-static const struct type *method_owner(struct clr *clr, uint64_t method_desc, uint32_t *ret_rid)
+/* A method made at run time: a dynamic method of the program, or a stub of the runtime. */
+static bool read_dynamic_name(struct clr *clr, struct method *method)
 {
-	uint8_t index;
-	uint16_t low, high;
+	uint64_t string;
+	if (!memory_u64(clr->memory, method->address + method_desc_size(clr) + DYNAMIC_NAME,
+			&string) ||
+	    memory_string(clr->memory, string, method->dynamic_name, DYNAMIC_NAME_SIZE) <= 0)
+		return false;
+	for (const char *p = method->dynamic_name; *p; p++) {
+		if ((unsigned char)*p < ' ')
+			return false;
+	}
+	return true;
+}
+
+bool method_read(struct clr *clr, uint64_t address, struct method *ret)
+{
 	uint64_t method_table;
-	if (method_desc % DESC_ALIGNMENT || !layout_has(&clr->layout, L_METHOD_CHUNK_INDEX) ||
-	    !layout_has(&clr->layout, L_METHOD_CHUNK_SIZE) ||
-	    !memory_u8(clr->memory, method_desc + clr_offset(clr, L_METHOD_CHUNK_INDEX), &index))
-		return NULL;
-	uint64_t chunk = method_desc - DESC_ALIGNMENT * (uint64_t)index -
-			 clr_offset(clr, L_METHOD_CHUNK_SIZE);
-	if (!memory_u64(clr->memory, chunk + CHUNK_METHOD_TABLE, &method_table) ||
-	    !memory_u16(clr->memory, chunk + CHUNK_TOKEN_RANGE, &high) ||
-	    !memory_u16(clr->memory, method_desc + DESC_TOKEN, &low))
-		return NULL;
-	*ret_rid = (uint32_t)(high & TOKEN_LOW_MASK) << TOKEN_LOW_BITS | (low & TOKEN_LOW_MASK);
-	return type_find(clr, method_table);
+	struct method method = { .address = address, .name = "" };
+	if (!read_owner(clr, address, &method_table, &method.rid) ||
+	    !memory_u16(clr->memory, address + DESC_FLAGS, &method.flags))
+		return false;
+	bool is_dynamic = !method.rid &&
+			  (method.flags & METHOD_CLASSIFICATION_MASK) == METHOD_DYNAMIC &&
+			  read_dynamic_name(clr, &method);
+	method.type = type_find(clr, method_table);
+	if (!is_dynamic && (!method.type || !method.rid))
+		return false;
+	if (method.type)
+		method.module = module_find(clr, type_home_module(clr, method.type));
+	const struct metadata *metadata = method.module ? method.module->metadata : NULL;
+	if (!is_dynamic) {
+		/* A method of another type: this is no MethodDesc. */
+		if (!metadata || metadata_owner(metadata, MD_METHOD, method.rid) !=
+					 (method.type->token & 0xffffff))
+			return false;
+		method.name = metadata_string(metadata,
+					      metadata_column(metadata, MD_METHOD, method.rid, 3));
+		if (!*method.name)
+			return false;
+	}
+	*ret = method;
+	return true;
+}
+
+const char *method_owner_name(struct clr *clr, const struct method *method, size_t *ret_size)
+{
+	if (method->rid)
+		return type_name(clr, method->type, ret_size);
+	const char *owner =
+		strncmp(method->dynamic_name, "IL_STUB", 7) == 0 ? "ILStubClass" : "DynamicClass";
+	*ret_size = strlen(owner);
+	return owner;
 }
 
 bool clr_method_name(struct clr *clr, uint64_t method_desc, char *buf, size_t size,
 		     uint32_t *ret_token)
 {
-	uint32_t rid = 0;
-	if (!size)
+	struct method method;
+	size_t owner_size, length = 0;
+	if (!size || !method_read(clr, method_desc, &method))
 		return false;
-	if (dynamic_name(clr, method_desc, buf, size)) {
-		if (ret_token)
-			*ret_token = 0x06000000;
-		return true;
-	}
-	const struct type *type = method_owner(clr, method_desc, &rid);
-	if (!type || !rid)
-		return false;
-	const struct module *module = module_find(clr, type_home_module(clr, type));
-	const struct metadata *metadata = module ? module->metadata : NULL;
-	/* A method of another type: this is no MethodDesc. */
-	if (!metadata || metadata_owner(metadata, MD_METHOD, rid) != (type->token & 0xffffff))
-		return false;
-	const char *name = metadata_string(metadata, metadata_column(metadata, MD_METHOD, rid, 3));
-	size_t type_size, length = 0;
-	const char *owner = type_name(clr, type, &type_size);
-	if (!*name)
-		return false;
-	append(buf, size, &length, owner, type_size);
+	const char *owner = method_owner_name(clr, &method, &owner_size);
+	const char *name = method.rid ? method.name : method.dynamic_name;
+	append(buf, size, &length, owner, owner_size);
 	append(buf, size, &length, ".", 1);
 	append(buf, size, &length, name, strlen(name));
 	if (ret_token)
-		*ret_token = 0x06000000 | rid;
+		*ret_token = 0x06000000 | method.rid;
 	return true;
 }

@@ -2,7 +2,38 @@
 #ifndef HEAPDUMP_SRC_CLR_METHOD_H
 #define HEAPDUMP_SRC_CLR_METHOD_H
 
-#include "clr/clr.h"
+#include "clr/module.h"
+#include "clr/type.h"
+
+#define DYNAMIC_NAME_SIZE 256u
+
+/** A MethodDesc that passed its checks. */
+struct method {
+	uint64_t address;
+	uint16_t flags;          /**< classification in the lowest three bits */
+	const struct type *type; /**< that it belongs to; dynamic: may be NULL */
+	const struct module
+		*module;  /**< whose metadata its signature is of; dynamic: may be NULL */
+	uint32_t rid;     /**< of its MethodDef; 0: dynamic */
+	const char *name; /**< borrowed from the metadata; dynamic: "" */
+	char dynamic_name[DYNAMIC_NAME_SIZE];
+};
+
+#define METHOD_CLASSIFICATION_MASK 0x7u
+#define METHOD_INSTANTIATED        5u
+#define METHOD_DYNAMIC             7u
+
+/** Read the MethodDesc at @p address; false when it is none. */
+bool method_read(struct clr *clr, uint64_t address, struct method *ret);
+
+/** Name of its type; "DynamicClass", "ILStubClass" for those that have none.  Borrowed. */
+const char *method_owner_name(struct clr *clr, const struct method *method, size_t *ret_size);
+
+/** Bytes of the class MethodDesc itself, before those of the kinds of methods. */
+static inline uint64_t method_desc_size(const struct clr *clr)
+{
+	return clr->major == 8 ? 8 : 16; /* method.hpp: without m_codeData in 8 */
+}
 
 /**
  * The method that the code at @p code belongs to: compiled by the JIT, ReadyToRun code, or the
