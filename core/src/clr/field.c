@@ -5,91 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clr/field_desc.h"
 #include "clr/type_lookup.h"
 #include "clr/type_name.h"
 #include "util/alloc.h"
 
-/*
- * FieldDesc (field.h), the same in 8, 9 and 10: the enclosing MethodTable; u32: Field RID and
- * flags; u32: offset and element type.
- */
-#define FIELD_DESC_SIZE   16u
-#define FIELD_RID_MASK    0x00ffffffu
-#define FIELD_STATIC      0x01000000u
-#define FIELD_THREAD      0x02000000u
-#define FIELD_RVA         0x04000000u
-#define FIELD_OFFSET_MASK 0x07ffffffu
-#define FIELD_TYPE_SHIFT  27
-/* From here on an offset says that the field has no place (yet): FIELD_OFFSET_LAST_REAL_OFFSET. */
-#define FIELD_OFFSET_NONE 0x07fffff0u
-
 #define SIGNATURE_FIELD 0x06u
 
-/* EEClass of 8 (class.h): where its packed counts begin, and their order in there. */
-#define CLASS_8_IS_PACKED  49u
-#define CLASS_8_FIXED_SIZE 50u
-#define PACKED_INSTANCE    0u
-#define PACKED_STATIC      2u
-
 #define HIERARCHY_MAX 256u
-#define FIELDS_MAX    65536u /* of one class: counts are 16 bits wide */
 #define LIST_MAX      262144u
-
-/* Numbers of fields of a class; those of base classes count among its instance fields. */
-struct field_counts {
-	uint32_t instance, statics;
-};
-
-/* Number @p index of the packed fields at @p address: each is 5 bits of length - 1, then that. */
-static bool unpack_count(struct clr *clr, uint64_t address, unsigned int index, uint32_t *ret)
-{
-	uint8_t bytes[48]; /* 7 numbers of at most 37 bits, and what is read beyond */
-	size_t size = memory_prefix(clr->memory, address, bytes, sizeof(bytes));
-	memset(bytes + size, 0, sizeof(bytes) - size);
-	uint32_t bit = 0, value = 0;
-	for (unsigned int i = 0; i <= index; i++) {
-		unsigned int length =
-			(unsigned int)(load_u64(bytes + bit / 8) >> bit % 8 & 0x1f) + 1;
-		bit += 5;
-		uint64_t word = load_u64(bytes + bit / 8) >> bit % 8;
-		value = (uint32_t)(word & (((uint64_t)1 << length) - 1));
-		bit += length;
-		if (bit > 8 * (uint32_t)size)
-			return false;
-	}
-	*ret = value;
-	return true;
-}
-
-static bool read_counts_8(struct clr *clr, uint64_t ee_class, struct field_counts *ret)
-{
-	uint8_t is_packed, size;
-	if (!memory_u8(clr->memory, ee_class + CLASS_8_IS_PACKED, &is_packed) ||
-	    !memory_u8(clr->memory, ee_class + CLASS_8_FIXED_SIZE, &size))
-		return false;
-	uint64_t block = ee_class + size;
-	if (is_packed) {
-		return unpack_count(clr, block, PACKED_INSTANCE, &ret->instance) &&
-		       unpack_count(clr, block, PACKED_STATIC, &ret->statics);
-	}
-	return memory_u32(clr->memory, block + (uint64_t)PACKED_INSTANCE * 4, &ret->instance) &&
-	       memory_u32(clr->memory, block + (uint64_t)PACKED_STATIC * 4, &ret->statics);
-}
-
-static bool read_counts(struct clr *clr, uint64_t ee_class, struct field_counts *ret)
-{
-	uint16_t instance, statics;
-	if (clr->major == 8)
-		return read_counts_8(clr, ee_class, ret);
-	if (!layout_has(&clr->layout, L_CLASS_NUM_INSTANCE) ||
-	    !layout_has(&clr->layout, L_CLASS_NUM_STATIC) ||
-	    !memory_u16(clr->memory, ee_class + clr_offset(clr, L_CLASS_NUM_INSTANCE), &instance) ||
-	    !memory_u16(clr->memory, ee_class + clr_offset(clr, L_CLASS_NUM_STATIC), &statics))
-		return false;
-	ret->instance = instance;
-	ret->statics = statics;
-	return true;
-}
 
 /* The TypeDef that the signature at @p at begins with; 0 = anything else. */
 static uint32_t own_type_def(const uint8_t *at, const uint8_t *end)
@@ -135,20 +59,6 @@ static bool read_names(struct clr *clr, const struct module *module,
 	return field->name && field->type_name && !text.failed;
 }
 
-static void decode(const uint8_t *bytes, const struct type *declaring, struct field *ret)
-{
-	uint32_t head = load_u32(bytes + 8), tail = load_u32(bytes + 12);
-	*ret = (struct field){
-		.declaring = declaring,
-		.token = 0x04000000u | (head & FIELD_RID_MASK),
-		.offset = tail & FIELD_OFFSET_MASK,
-		.element_type = (uint8_t)(tail >> FIELD_TYPE_SHIFT),
-		.is_static = head & FIELD_STATIC,
-		.is_thread_static = (head & FIELD_STATIC) && head & FIELD_THREAD,
-		.is_rva = (head & FIELD_STATIC) && head & FIELD_RVA,
-	};
-}
-
 /* Append the fields of @p bytes to @p list. */
 static enum hd_status append_fields(struct clr *clr, const struct type *type, const uint8_t *bytes,
 				    size_t count, struct field_list *list, struct hd_error *err)
@@ -160,11 +70,19 @@ static enum hd_status append_fields(struct clr *clr, const struct type *type, co
 	const struct module *module = module_find(clr, type_home_module(clr, type));
 	struct type_arguments arguments = type_arguments(clr, type);
 	for (size_t i = 0; i < count; i++) {
-		struct field *field = &rows[list->count];
-		decode(bytes + i * FIELD_DESC_SIZE, type, field);
-		if (!(field->token & FIELD_RID_MASK) || field->offset >= FIELD_OFFSET_NONE)
+		struct field_desc desc;
+		if (!field_desc_decode(bytes + i * FIELD_DESC_SIZE, &desc))
 			continue;
-		list->count++;
+		struct field *field = &rows[list->count++];
+		*field = (struct field){
+			.declaring = type,
+			.token = desc.token,
+			.offset = desc.offset,
+			.element_type = desc.element_type,
+			.is_static = desc.is_static,
+			.is_thread_static = desc.is_thread_static,
+			.is_rva = desc.is_rva,
+		};
 		if (!read_names(clr, module, arguments, field))
 			return fail_nomem(err);
 	}
@@ -177,14 +95,14 @@ static enum hd_status read_declared(struct clr *clr, const struct type *type,
 				    struct hd_error *err)
 {
 	struct field_counts own, inherited = { 0 };
-	if (!read_counts(clr, type->ee_class, &own) ||
-	    (parent && !read_counts(clr, parent->ee_class, &inherited))) {
+	if (!field_counts_read(clr, type->ee_class, &own) ||
+	    (parent && !field_counts_read(clr, parent->ee_class, &inherited))) {
 		return fail(err, HD_ERR_FAULT, type->ee_class,
 			    "cannot read the EEClass of method table 0x%" PRIx64,
 			    type->method_table);
 	}
-	if (own.instance < inherited.instance || own.instance > FIELDS_MAX ||
-	    own.statics > FIELDS_MAX) {
+	if (own.instance < inherited.instance || own.instance > CLASS_FIELDS_MAX ||
+	    own.statics > CLASS_FIELDS_MAX) {
 		return fail(err, HD_ERR_FAULT, type->ee_class,
 			    "method table 0x%" PRIx64 ": its EEClass counts %" PRIu32
 			    " instance and %" PRIu32 " static fields",

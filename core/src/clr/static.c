@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where static fields lie (coreclr.md 10 and 10a.5; coreclr: methodtable.h, appdomain.hpp). */
-#include "clr/field.h"
 #include "clr/module.h"
+#include "clr/static_base.h"
 
 /* MTFlags & 0x30: who owns slots is an exact type, neither shared code nor an open definition. */
 #define GENERICS_MASK   0x30u
@@ -12,93 +12,96 @@
 /* Bit 0 of its pointers: the class constructor has not run to its end. */
 #define NOT_INITIALISED 0x1u
 
-/* 8: DomainLocalModule: DynamicClassTable, its length, GC statics; a row of that table. */
+/*
+ * 8: DomainLocalModule: DynamicClassTable, its length, GC statics, ModuleIndex, ClassInitFlags by TypeDef
+ * from the first on.
+ */
 #define LOCAL_DYNAMIC_TABLE 8u
 #define LOCAL_DYNAMIC_COUNT 16u
 #define LOCAL_GC_STATICS    32u
-#define DYNAMIC_ROW_SIZE    16u
-/* 8: MethodTable's fixed part; 8 vtable slots behind one pointer; optional members after them. */
-#define METHOD_TABLE_SIZE 64u
-#define OPTIONAL_MEMBERS  6u
+#define LOCAL_CLASS_FLAGS   48u
+#define CLASS_INITIALISED   0x1u
 
-static bool is_gc(const struct field *field)
+bool element_is_gc_static(uint8_t element_type)
 {
-	return field->element_type == ELEMENT_CLASS || field->element_type == ELEMENT_VALUE;
+	return element_type == ELEMENT_CLASS || element_type == ELEMENT_VALUE;
 }
 
-/* Does @p type own the slots of its static fields? */
-static bool has_slots(const struct type *type)
+bool type_has_slots(const struct type *type)
 {
-	if (type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY)
+	if (type->is_free || type->category == CATEGORY_SZ_ARRAY ||
+	    type->category == CATEGORY_MD_ARRAY)
 		return false;
 	/* Those bits are a part of the component size of strings. */
 	return type->flags & MT_HAS_COMPONENT_SIZE ||
 	       (type->flags & GENERICS_MASK) < GENERICS_SHARED;
 }
 
-static uint64_t base_9(struct clr *clr, const struct field *field, bool *ret_initialised)
+static void bases_9(struct clr *clr, const struct type *type, struct static_bases *ret)
 {
-	const struct type *type = field->declaring;
-	const struct layout *layout = &clr->layout;
-	uint64_t value;
-	if (!(type->flags2 & HAS_DYNAMIC_STATICS) || !layout_has(layout, L_STATICS_INFO_SIZE) ||
-	    !clr_pointer(clr, type->auxiliary - clr_offset(clr, L_STATICS_INFO_SIZE),
-			 is_gc(field) ? L_STATICS_GC : L_STATICS_NON_GC, &value))
-		return 0;
-	*ret_initialised = !(value & NOT_INITIALISED);
-	return value & ~(uint64_t)NOT_INITIALISED;
+	uint64_t gc, non_gc;
+	if (!(type->flags2 & HAS_DYNAMIC_STATICS) || !layout_has(&clr->layout, L_STATICS_INFO_SIZE))
+		return;
+	uint64_t info = type->auxiliary - clr_offset(clr, L_STATICS_INFO_SIZE);
+	if (!clr_pointer(clr, info, L_STATICS_GC, &gc) ||
+	    !clr_pointer(clr, info, L_STATICS_NON_GC, &non_gc))
+		return;
+	*ret = (struct static_bases){
+		.gc = gc & ~(uint64_t)NOT_INITIALISED,
+		.non_gc = non_gc & ~(uint64_t)NOT_INITIALISED,
+		.gc_initialised = !(gc & NOT_INITIALISED),
+		.non_gc_initialised = !(non_gc & NOT_INITIALISED),
+	};
 }
 
-/*
- * 8, an exact instantiation: behind the pointers to vtable chunks and optional members stands
- * {list of FieldDescs, id}; the FieldDescs name their type.  The id is a row of the module's table
- * of dynamic classes.
- */
-static uint64_t generic_base_8(struct clr *clr, const struct field *field, uint64_t local,
-			       bool *ret_initialised)
+/* The row @p id of the module's table of dynamic classes. */
+static void dynamic_bases_8(struct clr *clr, const struct type *type, uint64_t local, uint64_t id,
+			    struct static_bases *ret)
 {
-	const struct type *type = field->declaring;
-	uint16_t virtuals;
-	if (!memory_u16(clr->memory, type->method_table + clr_offset(clr, L_MT_NUM_VIRTUALS),
-			&virtuals))
-		return 0;
-	uint64_t at = type->method_table + METHOD_TABLE_SIZE + 8 * (uint64_t)((virtuals + 7) / 8);
-	uint64_t list, owner, id, count, table, row, gc;
-	for (unsigned int i = 0; i < OPTIONAL_MEMBERS; i++, at += 8) {
-		if (!memory_u64(clr->memory, at, &list) || !list || list % 8 ||
-		    !memory_u64(clr->memory, list, &owner) || owner != type->method_table)
-			continue;
-		if (!memory_u64(clr->memory, at + 8, &id) ||
-		    !memory_u64(clr->memory, local + LOCAL_DYNAMIC_COUNT, &count) || id >= count ||
-		    !memory_u64(clr->memory, local + LOCAL_DYNAMIC_TABLE, &table) ||
-		    !memory_u64(clr->memory, table + DYNAMIC_ROW_SIZE * id, &row))
-			return 0;
-		if (row && !is_gc(field))
-			return row;
-		if (row && !memory_u64(clr->memory, row, &gc))
-			return 0;
-		*ret_initialised = row && gc;
-		return row ? gc : 0;
+	uint64_t count, table, gc;
+	struct dynamic_entry entry;
+	ret->gc_initialised = ret->non_gc_initialised = false;
+	if (!memory_u64(clr->memory, local + LOCAL_DYNAMIC_COUNT, &count) || id >= count ||
+	    !memory_u64(clr->memory, local + LOCAL_DYNAMIC_TABLE, &table) ||
+	    !dynamic_entry_8(clr, type, table, id, &entry))
+		return;
+	ret->non_gc = entry.non_gc;
+	ret->gc = entry.gc;
+	/* Of types that stay it is the address of the first slot. */
+	if (!entry.is_collectible)
+		ret->gc = memory_u64(clr->memory, entry.address, &gc) ? gc : 0;
+	ret->gc_initialised = ret->non_gc_initialised = entry.flags & CLASS_INITIALISED;
+}
+
+static void bases_8(struct clr *clr, const struct type *type, struct static_bases *ret)
+{
+	uint64_t local, id;
+	if (!clr_pointer(clr, type->module, L_MODULE_STATICS, &local) || !local)
+		return;
+	if (dynamic_class_8(clr, type, &id)) {
+		dynamic_bases_8(clr, type, local, id, ret);
+		return;
 	}
-	return 0;
+	if (!memory_u64(clr->memory, local + LOCAL_GC_STATICS, &ret->gc))
+		ret->gc = 0;
+	ret->non_gc = local;
+	uint32_t rid = type->token & 0x00ffffff;
+	uint8_t flags;
+	ret->gc_initialised = ret->non_gc_initialised =
+		rid && memory_u8(clr->memory, local + LOCAL_CLASS_FLAGS + rid - 1, &flags) &&
+		flags & CLASS_INITIALISED;
 }
 
-/* Collectible types of 8 keep their statics elsewhere: not decoded. */
-static uint64_t base_8(struct clr *clr, const struct field *field, bool *ret_initialised)
+void static_bases_read(struct clr *clr, const struct type *type, struct static_bases *ret)
 {
-	const struct type *type = field->declaring;
-	uint64_t local, gc;
-	if (type->is_collectible || !clr_pointer(clr, type->module, L_MODULE_STATICS, &local) ||
-	    !local)
-		return 0;
-	if (!(type->flags & MT_HAS_COMPONENT_SIZE) && type->flags & GENERICS_MASK)
-		return generic_base_8(clr, field, local, ret_initialised);
-	if (!is_gc(field))
-		return local;
-	if (!memory_u64(clr->memory, local + LOCAL_GC_STATICS, &gc))
-		return 0;
-	*ret_initialised = gc != 0;
-	return gc;
+	*ret = (struct static_bases){ .gc_initialised = true, .non_gc_initialised = true };
+	if (!type_has_slots(type))
+		return;
+	if (clr->major == 8) {
+		bases_8(clr, type, ret);
+	} else {
+		bases_9(clr, type, ret);
+	}
 }
 
 uint64_t field_static_address(struct clr *clr, const struct field *field, bool *ret_initialised)
@@ -108,10 +111,13 @@ uint64_t field_static_address(struct clr *clr, const struct field *field, bool *
 	if (field->is_static && !field->is_thread_static && field->is_rva) {
 		const struct module *module = module_find(clr, field->declaring->module);
 		address = module ? module_rva(clr, module, field->offset) : 0;
-	} else if (field->is_static && !field->is_thread_static && has_slots(field->declaring)) {
-		address = clr->major == 8 ? base_8(clr, field, &initialised)
-					  : base_9(clr, field, &initialised);
-		address = address ? address + field->offset : 0;
+	} else if (field->is_static && !field->is_thread_static) {
+		struct static_bases bases;
+		bool is_gc = element_is_gc_static(field->element_type);
+		static_bases_read(clr, field->declaring, &bases);
+		uint64_t base = is_gc ? bases.gc : bases.non_gc;
+		address = base ? base + field->offset : 0;
+		initialised = is_gc ? bases.gc_initialised : bases.non_gc_initialised;
 	}
 	if (ret_initialised)
 		*ret_initialised = initialised;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "clr/static.h"
 #include "command/object.h"
 #include "util/alloc.h"
 
@@ -127,20 +128,44 @@ static enum hd_status level_begin(struct clr *clr, struct level *level, const st
 	return field_list_read(clr, type, &level->list, err);
 }
 
-/* A static struct lies in a box, unless it is mapped from the image. */
-static void read_static(struct heap *heap, const struct field *field, struct value_out *ret)
+/* What a static field has at @p slot: a struct lies in a box, unless it is mapped from the image. */
+static void read_slot(struct heap *heap, const struct field *field, uint64_t slot,
+		      struct value_out *ret)
 {
-	bool initialised = true;
-	uint64_t slot =
-		field->is_thread_static ? 0 : field_static_address(heap->clr, field, &initialised);
+	*ret = (struct value_out){ .form = FORM_MISSING };
 	bool boxed = slot && field->element_type == ELEMENT_VALUE && !field->is_rva;
 	if (boxed && memory_u64(heap->memory, slot, &slot) && slot)
 		slot += OBJECT_FIELDS;
-	if (slot) {
+	if (slot)
 		value_read(heap, field->element_type, field->type, slot, ret);
-	} else if (!field->is_thread_static && !initialised) {
+}
+
+/* A thread static has no value of its own. */
+static void read_static(struct heap *heap, const struct field *field, struct value_out *ret)
+{
+	bool initialised = true;
+	if (field->is_thread_static)
+		return;
+	uint64_t slot = field_static_address(heap->clr, field, &initialised);
+	read_slot(heap, field, slot, ret);
+	if (!slot && !initialised)
 		ret->form = FORM_UNSET;
+}
+
+/* The value of a thread static in the next thread, from *@p next on, that has one, or NULL. */
+static const struct clr_thread *next_value(struct call *call, const struct field *field,
+					   size_t *next, struct value_out *ret)
+{
+	struct clr *clr = call->heap->clr;
+	while (*next < clr->thread_count) {
+		const struct clr_thread *thread = &clr->threads[(*next)++];
+		uint64_t slot = thread->os_id ? field_thread_static_address(clr, field, thread) : 0;
+		if (slot) {
+			read_slot(call->heap, field, slot, ret);
+			return thread;
+		}
 	}
+	return NULL;
 }
 
 static void read_field(struct call *call, const struct level *level, const struct field *field,
@@ -183,8 +208,41 @@ static void write_type_column(struct out *out, const char *name)
 	text_deinit(&text);
 }
 
-static void write_row(struct call *call, const struct level *level, const struct field *field,
-		      unsigned int indent)
+static void write_note(struct call *call, const struct value_out *value)
+{
+	struct text note = { 0 };
+	value_note(call->heap, value, &note);
+	if (note.size) {
+		out_puts(&call->out, "  ");
+		out_styled(&call->out, STYLE_NOTE, "%.400s", note.bytes);
+	}
+	text_deinit(&note);
+}
+
+/* SOS's block below the row of a thread static. */
+static enum hd_status write_thread_values(struct call *call, const struct field *field,
+					  unsigned int indent)
+{
+	struct out *out = &call->out;
+	const struct clr_thread *thread;
+	struct value_out value;
+	char column[160];
+	out_pad(out, indent + 4);
+	out_puts(out, "Thread static values (Thread:Value)\n");
+	for (size_t next = 0; (thread = next_value(call, field, &next, &value)) != NULL;) {
+		value_text(&value, column, sizeof(column));
+		out_pad(out, indent + 8);
+		out_printf(out, "%" PRIx64 ":%s", thread->os_id, column);
+		write_note(call, &value);
+		out_puts(out, "\n");
+		TRY(call_check(call));
+	}
+	out_puts(out, "\n");
+	return call_check(call);
+}
+
+static enum hd_status write_row(struct call *call, const struct level *level,
+				const struct field *field, unsigned int indent)
 {
 	struct out *out = &call->out;
 	struct value_out value;
@@ -197,21 +255,17 @@ static void write_row(struct call *call, const struct level *level, const struct
 	out_printf(out, "%016" PRIx64 " %08x %8x ", field->type ? field->type->method_table : 0,
 		   field->token, shown_offset(level, field));
 	write_type_column(out, field->type_name);
-	const char *attribute = field->is_thread_static ? "TLstatic"
-				: field->is_static      ? "static"
-							: "instance";
-	out_printf(out, " %4s %8s %16s ", element_is_reference(field->element_type) ? "No" : "Yes",
-		   attribute, field->is_thread_static ? "(per thread)" : column);
-	text_escape(&out->text, field->name, strlen(field->name));
-	struct text note = { 0 };
-	if (has_value)
-		value_note(call->heap, &value, &note);
-	if (note.size) {
-		out_puts(out, "  ");
-		out_styled(out, STYLE_NOTE, "%.400s", note.bytes);
+	out_printf(out, " %4s ", element_is_reference(field->element_type) ? "No" : "Yes");
+	if (field->is_thread_static) {
+		out_puts(out, "TLstatic  ");
+	} else {
+		out_printf(out, "%8s %16s ", field->is_static ? "static" : "instance", column);
 	}
-	text_deinit(&note);
+	text_escape(&out->text, field->name, strlen(field->name));
+	if (has_value)
+		write_note(call, &value);
 	out_puts(out, "\n");
+	return field->is_thread_static ? write_thread_values(call, field, indent) : HD_OK;
 }
 
 static enum hd_status fields_text(struct call *call, const struct type *type, uint64_t address,
@@ -229,16 +283,35 @@ static enum hd_status fields_text(struct call *call, const struct type *type, ui
 		out_puts(&call->out, "\n");
 	}
 	for (size_t i = 0; i < level.list.count && status == HD_OK; i++) {
-		write_row(call, &level, &level.list.rows[i], indent);
-		status = call_check(call);
+		status = write_row(call, &level, &level.list.rows[i], indent);
+		if (status == HD_OK)
+			status = call_check(call);
 	}
 	field_list_deinit(&level.list);
 	return status;
 }
 
+static enum hd_status thread_values_json(struct call *call, const struct field *field)
+{
+	struct json *json = &call->json;
+	const struct clr_thread *thread;
+	struct value_out value;
+	json_array(json, "threads");
+	for (size_t next = 0; (thread = next_value(call, field, &next, &value)) != NULL;) {
+		json_object(json, NULL);
+		json_number(json, "id", thread->id);
+		json_number(json, "os_id", thread->os_id);
+		value_json(json, "value", &value);
+		json_end(json);
+		TRY(call_check(call));
+	}
+	json_end(json);
+	return HD_OK;
+}
+
 /* A field's members but for those of a struct in it; the object stays open. */
-static void field_json(struct call *call, const struct level *level, const struct field *field,
-		       struct value_out *value)
+static enum hd_status field_json(struct call *call, const struct level *level,
+				 const struct field *field, struct value_out *value)
 {
 	struct json *json = &call->json;
 	struct text note = { 0 };
@@ -249,8 +322,10 @@ static void field_json(struct call *call, const struct level *level, const struc
 	json_string(json, "type", field->type_name);
 	value_json(json, "value", value);
 	json_bool(json, "static", field->is_static);
-	if (field->is_thread_static)
+	if (field->is_thread_static) {
 		json_bool(json, "thread_static", true);
+		TRY(thread_values_json(call, field));
+	}
 	json_address(json, "mt", field->type ? field->type->method_table : 0);
 	json_address(json, "token", field->token);
 	if (field->declaring)
@@ -260,6 +335,7 @@ static void field_json(struct call *call, const struct level *level, const struc
 	if (note.size)
 		json_text(json, "text", note.bytes, note.size);
 	text_deinit(&note);
+	return HD_OK;
 }
 
 /* The fields of a struct inside a field are written inside it, without statics. */
@@ -280,7 +356,7 @@ static enum hd_status fields_json(struct call *call, struct level *levels, unsig
 		if (*depth > 1 && field->is_static)
 			continue;
 		struct value_out value;
-		field_json(call, level, field, &value);
+		TRY(field_json(call, level, field, &value));
 		TRY(call_check(call));
 		bool opens = value.form == FORM_STRUCT && field->type && *depth < DEPTH_MAX &&
 			     ++rows < ROWS_MAX;

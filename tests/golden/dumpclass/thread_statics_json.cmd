@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+dumpclass 7f0f79492238 --json
