@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/thread_name.h"
+
+#include "inspect/value.h"
+#include "util/text.h"
+
+/* Bytes of a runtime's Thread, and of a Thread object, that are looked at. */
+#define NATIVE_SIZE  1024u
+#define MANAGED_SIZE 256u
+/* UTF-16 units of a name that are shown. */
+#define NAME_UNITS 200u
+
+/* Fields of System.Threading.Thread. */
+#define FIELD_NATIVE "_DONT_USE_InternalThread"
+#define FIELD_NAME   "_name"
+
+/* Does a Thread object stand at @p address whose native one is @p native? */
+static bool is_thread_object(struct heap *heap, struct window *window, uint64_t address,
+			     uint64_t native, struct object *ret)
+{
+	if (address % 8 != 0 || !heap_segment_at(heap, address) ||
+	    !object_read(heap, window, address, ret) || ret->length || ret->step > MANAGED_SIZE)
+		return false;
+	bool found = false;
+	for (uint64_t i = OBJECT_FIELDS; i + 8 < ret->step && !found; i += 8) {
+		uint64_t word = 0;
+		found = memory_u64(heap->memory, address + i, &word) && word == native;
+	}
+	if (!found)
+		return false;
+	/* Another object may name the thread too: where fields have names, they decide. */
+	struct field_list fields;
+	if (field_list_read(heap->clr, ret->type, &fields, NULL) != HD_OK)
+		return true;
+	const struct field *field = field_by_name(&fields, FIELD_NATIVE);
+	bool is_named = fields.count && fields.rows[0].name[0] != '<';
+	if (field || is_named)
+		found = field && field_word(heap, ret, &fields, FIELD_NATIVE) == native;
+	field_list_deinit(&fields);
+	return found;
+}
+
+/*
+ * Thread.m_ExposedObject and m_StrongHndToExposedObject (threads.h) are handles to it, which no
+ * descriptor of 8 has: they are what leads to an object that names the thread.
+ */
+static bool find_object(struct heap *heap, const struct clr_thread *thread, struct object *ret)
+{
+	uint8_t bytes[NATIVE_SIZE];
+	struct window window = { .memory = heap->memory };
+	bool found = false;
+	size_t size = memory_prefix(heap->memory, thread->address, bytes, sizeof(bytes));
+	for (size_t i = 0; i + 8 <= size && !found; i += 8) {
+		uint64_t handle = load_u64(bytes + i), object = 0;
+		found = handle && handle % 8 == 0 && memory_u64(heap->memory, handle, &object) &&
+			is_thread_object(heap, &window, object, thread->address, ret);
+	}
+	window_deinit(&window);
+	return found;
+}
+
+static bool append_string(struct heap *heap, uint64_t address, struct text *text)
+{
+	struct text string = { 0 };
+	bool ok = string_value(heap, address, NAME_UNITS, &string, NULL) && string.size;
+	if (ok)
+		text_append(text, string.bytes, string.size);
+	text_deinit(&string);
+	return ok;
+}
+
+uint64_t thread_object(struct heap *heap, const struct clr_thread *thread)
+{
+	struct object object;
+	return find_object(heap, thread, &object) ? object.address : 0;
+}
+
+bool thread_name(struct heap *heap, const struct clr_thread *thread, struct text *text)
+{
+	struct object object;
+	struct field_list fields;
+	uint64_t name = 0;
+	if (!find_object(heap, thread, &object))
+		return false;
+	if (field_list_read(heap->clr, object.type, &fields, NULL) == HD_OK) {
+		name = field_word(heap, &object, &fields, FIELD_NAME);
+		field_list_deinit(&fields);
+	}
+	if (name)
+		return append_string(heap, name, text);
+	/* Without the names of fields: its only string. */
+	for (uint64_t i = OBJECT_FIELDS; i + 8 < object.step; i += 8) {
+		uint64_t word = 0;
+		if (memory_u64(heap->memory, object.address + i, &word) &&
+		    heap_segment_at(heap, word) && append_string(heap, word, text))
+			return true;
+	}
+	return false;
+}

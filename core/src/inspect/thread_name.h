@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_INSPECT_THREAD_NAME_H
+#define HEAPDUMP_SRC_INSPECT_THREAD_NAME_H
+
+#include "heap/heap.h"
+
+struct text;
+
+/** The System.Threading.Thread object of @p thread, or 0: it has none, or it is not found. */
+uint64_t thread_object(struct heap *heap, const struct clr_thread *thread);
+
+/** Append the managed name of a thread (Thread.Name), if it has one; false if not. */
+bool thread_name(struct heap *heap, const struct clr_thread *thread, struct text *text);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "stack/walker.h"
+#include "util/alloc.h"
+#include "util/sort.h"
+
+/* Bytes below rsp that a function may use (System V ABI, AMD64, 3.2.2). */
+#define RED_ZONE 128u
+#define CHUNK    65536u
+
+bool is_heap_address(const struct walk *walk, uint64_t value)
+{
+	return walk->walker->heap && heap_segment_at(walk->walker->heap, value);
+}
+
+enum step walk_add_word(struct walk *walk, uint64_t address, enum stack_root_kind kind,
+			uint32_t frame)
+{
+	struct stack_root root = { .address = address,
+				   .frame = frame,
+				   .kind = (uint8_t)kind,
+				   .flags = STACK_ROOT_CONSERVATIVE,
+				   .base = REG_NONE };
+	if (!memory_u64(walk->memory, address, &root.value) || !is_heap_address(walk, root.value))
+		return STEP_ON;
+	return walk_add_root(walk, &root);
+}
+
+/* A scan of one stretch of stack: which frame the word is in, which words are roots already. */
+struct scan {
+	struct walk *walk;
+	uint64_t *known; /* addresses of roots, ascending */
+	size_t known_count, next_known;
+	size_t frame; /* managed frame that the word is in, or frames_count */
+	size_t next_frame;
+};
+
+static bool is_known(struct scan *scan, uint64_t address)
+{
+	while (scan->next_known < scan->known_count && scan->known[scan->next_known] < address)
+		scan->next_known++;
+	return scan->next_known < scan->known_count && scan->known[scan->next_known] == address;
+}
+
+/* The first managed frame from @p index on that lies in [begin, end). */
+static size_t frame_from(const struct thread_stack *stack, size_t index, uint64_t begin,
+			 uint64_t end)
+{
+	while (index < stack->frames_count &&
+	       (stack->frames[index].kind != STACK_MANAGED || stack->frames[index].sp < begin ||
+		stack->frames[index].sp >= end))
+		index++;
+	return index;
+}
+
+static enum step add_word(struct scan *scan, uint64_t address, uint64_t value, uint64_t end)
+{
+	struct walk *walk = scan->walk;
+	const struct thread_stack *stack = walk->stack;
+	if (!is_heap_address(walk, value) || is_known(scan, address))
+		return STEP_ON;
+	while (scan->next_frame < stack->frames_count &&
+	       stack->frames[scan->next_frame].sp <= address) {
+		scan->frame = scan->next_frame;
+		scan->next_frame =
+			frame_from(stack, scan->frame + 1, stack->frames[scan->frame].sp + 1, end);
+	}
+	struct stack_root root = { .address = address,
+				   .value = value,
+				   .frame = UINT32_MAX,
+				   .kind = STACK_ROOT_FRAME,
+				   .flags = STACK_ROOT_CONSERVATIVE,
+				   .base = REG_NONE };
+	if (scan->frame < stack->frames_count) {
+		root.frame = (uint32_t)scan->frame;
+		uint64_t offset = address - stack->frames[scan->frame].sp;
+		if (offset <= INT32_MAX) {
+			root.base = REG_RSP;
+			root.offset = (int32_t)offset;
+		}
+	}
+	return walk_add_root(walk, &root);
+}
+
+static enum step scan_words(struct scan *scan, uint64_t begin, uint64_t end)
+{
+	struct memory *memory = scan->walk->memory;
+	uint8_t *bytes = mem_alloc(CHUNK, 1);
+	enum step step = bytes ? STEP_ON : STEP_NOMEM;
+	for (uint64_t at = begin; step == STEP_ON && at < end;) {
+		size_t size = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+		if (scan->walk->job && !job_step(scan->walk->job, 0, 0)) {
+			step = STEP_CANCELLED;
+			break;
+		}
+		size_t got = memory_prefix(memory, at, bytes, size) & ~(size_t)7;
+		for (size_t i = 0; i < got && step == STEP_ON; i += 8)
+			step = add_word(scan, at + i, load_u64(bytes + i), end);
+		at += got;
+		if (got == size)
+			continue;
+		/* What is not there is stepped over, where it is known how far that goes. */
+		uint64_t next = memory_next(memory, at);
+		if (next <= at || next == UINT64_MAX || next > UINT64_MAX - 7)
+			break;
+		at = (next + 7) & ~(uint64_t)7;
+	}
+	mem_free(bytes);
+	return step;
+}
+
+static enum step scan_stack(struct walk *walk, uint64_t begin, uint64_t end)
+{
+	const struct thread_stack *stack = walk->stack;
+	struct scan scan = { .walk = walk };
+	begin = (begin + 7) & ~(uint64_t)7;
+	scan.known = mem_alloc(stack->roots_count ? stack->roots_count : 1, sizeof(*scan.known));
+	if (!scan.known)
+		return STEP_NOMEM;
+	for (size_t i = 0; i < stack->roots_count; i++) {
+		uint64_t address = stack->roots[i].address;
+		if (address >= begin && address < end)
+			scan.known[scan.known_count++] = address;
+	}
+	sort_u64(scan.known, scan.known_count);
+	scan.frame = stack->frames_count;
+	scan.next_frame = frame_from(stack, 0, begin, end);
+	enum step step = begin < end ? scan_words(&scan, begin, end) : STEP_ON;
+	mem_free(scan.known);
+	return step;
+}
+
+/* Is the thread's own register @p number a root already? */
+static bool has_register(const struct thread_stack *stack, uint8_t number)
+{
+	for (size_t i = 0; i < stack->roots_count; i++) {
+		const struct stack_root *root = &stack->roots[i];
+		if (root->is_register && root->base == number && !root->address)
+			return true;
+	}
+	return false;
+}
+
+static enum step add_registers(struct walk *walk)
+{
+	enum step step = STEP_ON;
+	for (uint8_t i = 0; i < REG_RIP && step == STEP_ON && walk->has_registers; i++) {
+		struct stack_root root = { .value = walk->initial.values[i],
+					   .frame = UINT32_MAX,
+					   .kind = STACK_ROOT_FRAME,
+					   .flags = STACK_ROOT_CONSERVATIVE,
+					   .base = i,
+					   .is_register = true };
+		if (is_heap_address(walk, root.value) && !has_register(walk->stack, i))
+			step = walk_add_root(walk, &root);
+	}
+	return step;
+}
+
+static bool has_root(const struct thread_stack *stack, size_t first, size_t last,
+		     const struct stack_root *root)
+{
+	for (size_t i = first; i < last; i++) {
+		const struct stack_root *other = &stack->roots[i];
+		if (other->address == root->address && other->is_register == root->is_register &&
+		    (other->address || other->base == root->base))
+			return true;
+	}
+	return false;
+}
+
+enum step walk_frame_words(struct walk *walk, uint64_t caller_sp, uint32_t frame, size_t first)
+{
+	const struct registers *registers = &walk->context.registers;
+	uint64_t sp = registers->values[REG_RSP];
+	size_t last = walk->stack->roots_count;
+	enum step step = STEP_ON;
+	struct stack_root root = { .frame = frame,
+				   .kind = STACK_ROOT_FRAME,
+				   .flags = STACK_ROOT_CONSERVATIVE,
+				   .is_register = true };
+	for (uint8_t i = 0; i < REG_RIP && step == STEP_ON; i++) {
+		root.base = i;
+		root.address = registers->slots[i];
+		root.value = registers->values[i];
+		if (is_heap_address(walk, root.value) && !has_root(walk->stack, first, last, &root))
+			step = walk_add_root(walk, &root);
+	}
+	root.is_register = false;
+	root.base = REG_RSP;
+	for (uint64_t at = sp; at < caller_sp && step == STEP_ON; at += 8) {
+		root.address = at;
+		root.offset = (int32_t)(at - sp);
+		if (memory_u64(walk->memory, at, &root.value) &&
+		    is_heap_address(walk, root.value) && !has_root(walk->stack, first, last, &root))
+			step = walk_add_root(walk, &root);
+	}
+	return step;
+}
+
+/*
+ * All of the thread's stacks for stack_options.conservative.  Where a walk went wrong: that stack,
+ * from the last good frame on; that which the thread was on; those of Frames that were not reached.
+ */
+static uint64_t scan_begin(const struct walk *walk, const struct visited_span *visited)
+{
+	const struct span *span = &visited->span;
+	uint64_t first = walk->initial.values[REG_RSP];
+	if (!walk->options->conservative && span_has(span, walk->bad_sp))
+		return walk->bad_sp;
+	if (walk->has_registers && span_has(span, first))
+		return first - span->start < RED_ZONE ? span->start : first - RED_ZONE;
+	return walk->stack->managed_count ? visited->low : span->start;
+}
+
+enum step walk_conservative(struct walk *walk)
+{
+	if (!walk->walker->heap)
+		return STEP_ON;
+	enum step step = add_registers(walk);
+	for (unsigned int i = 0; i < walk->span_count && step == STEP_ON; i++) {
+		const struct visited_span *visited = &walk->spans[i];
+		step = scan_stack(walk, scan_begin(walk, visited), visited->span.end);
+	}
+	return step;
+}

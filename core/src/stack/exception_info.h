@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_STACK_EXCEPTION_INFO_H
+#define HEAPDUMP_SRC_STACK_EXCEPTION_INFO_H
+
+#include "clr/clr.h"
+
+/** ExInfos of one thread that are read, at most. */
+#define EXCEPTIONS_MAX 65536u
+
+/** An exception in flight (ExInfo, exinfo.h): innermost first. */
+struct exception_record {
+	uint64_t address;
+	uint64_t object;
+	uint64_t slot;    /**< address of the reference to object */
+	uint64_t handler; /**< code of the handler that runs (funclet), 0: none, or not known */
+	uint32_t clause;  /**< of that: 1 filter, 2 catch, 3 finally or fault */
+};
+
+/** Stack whose frames the second pass has left behind: low < caller's SP <= high. */
+struct unwound_range {
+	uint64_t low;
+	uint64_t high; /**< highest of this range and those below it */
+};
+
+struct exception_chain {
+	struct exception_record *rows;
+	size_t rows_count, rows_capacity;
+	struct unwound_range *ranges; /**< ascending by low */
+	size_t ranges_count, ranges_capacity;
+};
+
+/**
+ * Read the exceptions of the thread at @p thread.  A list that is broken ends there.
+ *
+ * @param[out] ret To be given to exception_chain_deinit(), also on failure.
+ * @return false when memory is exhausted
+ */
+bool exception_chain_read(const struct clr *clr, uint64_t thread, struct exception_chain *ret);
+void exception_chain_deinit(struct exception_chain *chain);
+
+/** Was the frame whose caller has @p caller_sp unwound already? */
+bool is_unwound(const struct exception_chain *chain, uint64_t caller_sp);
+
+/** The innermost one above @p sp, or NULL. */
+const struct exception_record *exception_above(const struct exception_chain *chain, uint64_t sp);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_STACK_EXPLICIT_FRAME_H
+#define HEAPDUMP_SRC_STACK_EXPLICIT_FRAME_H
+
+#include "clr/code.h"
+#include "unwind/registers.h"
+
+/** Frames of one thread that are read, at most. */
+#define EXPLICIT_FRAMES_MAX ((size_t)1 << 17)
+
+/** A Frame of the runtime's chain (frames.h). */
+struct explicit_frame {
+	uint64_t address;
+	uint64_t ip;             /**< managed code that it leads to; 0: it gives no registers */
+	uint64_t sp;             /**< of that code */
+	uint64_t block;          /**< its TransitionBlock, 0: none */
+	uint32_t leads;          /**< index of the first, from this one on, with an ip; or count */
+	uint16_t context_offset; /**< of the CONTEXT, where it was found by its shape */
+	bool is_lost;            /**< it must lead to managed code, but that is not known as such */
+	uint8_t kind; /**< enum frame_kind; FRAME_UNKNOWN also where 8 and 9 do not tell */
+};
+
+/** The chain, innermost first. */
+struct frame_chain {
+	struct explicit_frame *rows;
+	size_t rows_count, rows_capacity;
+	bool is_broken; /**< it cannot be read on, or leads back */
+};
+
+/**
+ * Read the chain of the thread at @p thread.
+ *
+ * @param[out] ret To be given to frame_chain_deinit(), also on failure.
+ * @return false when memory is exhausted
+ */
+bool frame_chain_read(struct clr *clr, uint64_t thread, struct frame_chain *ret);
+void frame_chain_deinit(struct frame_chain *chain);
+
+/** What is known of the code that a Frame leads to. */
+struct frame_context {
+	struct registers registers;
+	bool is_active;  /**< it was interrupted there: no return address */
+	bool is_aborted; /**< an exception came from there */
+};
+
+/**
+ * The registers that @p frame (with an ip) gives.
+ *
+ * @param[in,out] ret Registers that it does not give stay.
+ * @return false when they cannot be read
+ */
+bool frame_context_read(const struct clr *clr, const struct explicit_frame *frame,
+			struct frame_context *ret);
+
+#endif

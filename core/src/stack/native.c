@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "stack/walker.h"
+#include "util/alloc.h"
+
+/* Native frames of one thread that are walked, at most: no stack of 8 MB has as many. */
+#define CFI_STEPS_MAX (1u << 20)
+
+/* Bytes of a stack in which the context of a signal is looked for. */
+#define UCONTEXT_SEARCH ((uint64_t)1 << 20)
+
+enum found {
+	FOUND_NONE,
+	FOUND_CALLER, /* managed code called native code there */
+	FOUND_SIGNAL, /* managed code was interrupted there */
+};
+
+/* Did native code go past the next Frame that leads to managed code? */
+static bool is_past(const struct explicit_frame *lead, const struct span *span, uint64_t sp)
+{
+	return lead && span_has(span, lead->address) && sp > lead->address;
+}
+
+/*
+ * From native frame to native frame, until managed code is met.  @p lead, if not NULL, is the Frame
+ * that says where that is: behind it, it knows better.
+ */
+static enum step follow_cfi(struct walk *walk, bool is_exact, const struct explicit_frame *lead,
+			    struct registers *registers, enum found *ret)
+{
+	struct span span = walk->span;
+	*ret = FOUND_NONE;
+	while (walk->cfi_steps++ < CFI_STEPS_MAX) {
+		uint64_t sp = registers->values[REG_RSP];
+		enum cfi_result result = cfi_step(walk->walker->cfi, is_exact, registers);
+		walk->cfi_failed = result == CFI_NONE;
+		if (result == CFI_END || result == CFI_NONE)
+			return STEP_ON;
+		is_exact = result == CFI_SIGNAL;
+		uint64_t next = registers->values[REG_RSP];
+		if (is_exact) {
+			span = span_at(walk->clr->target, next);
+			if (!walk_visit(walk, next))
+				return STEP_ON;
+		} else if (next <= sp || !span_has(&span, next)) {
+			walk->cfi_failed = true;
+			return STEP_ON;
+		}
+		if (is_past(lead, &span, next))
+			return STEP_ON;
+		const struct code_entry *entry =
+			code_table_find(walk->walker, registers->values[REG_RIP]);
+		if (!entry)
+			return STEP_NOMEM;
+		if (!entry->is_managed)
+			continue;
+		/* Where a fault was, the runtime fakes a call: the Frame of the fault is right. */
+		bool is_fault = lead && lead->ip == entry->ip &&
+				(lead->kind == FRAME_FAULTING_EXCEPTION ||
+				 lead->kind == FRAME_SOFTWARE_EXCEPTION);
+		if (is_exact) {
+			*ret = FOUND_SIGNAL;
+		} else if (entry->follows_call && !is_fault) {
+			*ret = FOUND_CALLER;
+		}
+		return STEP_ON;
+	}
+	return walk_bad(walk, "more than %u native frames", CFI_STEPS_MAX);
+}
+
+/*
+ * ReadyToRun code stores the return address of its begin helper in an InlinedCallFrame, and its GC
+ * info is about that one.
+ */
+static enum step adjust_ip(struct walk *walk, const struct explicit_frame *lead)
+{
+	uint64_t *ip = walk_register(walk, REG_RIP);
+	if (!lead || lead->kind != FRAME_INLINED_CALL ||
+	    lead->sp != *walk_register(walk, REG_RSP) || lead->ip == *ip)
+		return STEP_ON;
+	const struct code_entry *entry = code_table_find(walk->walker, *ip);
+	if (!entry)
+		return STEP_NOMEM;
+	uint64_t start = entry->code.start;
+	entry = code_table_find(walk->walker, lead->ip);
+	if (!entry)
+		return STEP_NOMEM;
+	if (entry->is_managed && entry->code.start == start)
+		*ip = lead->ip;
+	return STEP_ON;
+}
+
+/* Without unwind information: may there be managed frames above those that Frame @p index has? */
+static bool is_uncertain(const struct walk *walk, size_t index, bool is_first)
+{
+	if (!walk->cfi_failed)
+		return false;
+	for (size_t i = walk->next_frame; i < index; i++) {
+		if (walk->chain.rows[i].kind == FRAME_HELPER_METHOD)
+			return true;
+	}
+	/* A helper that needs no Frame. */
+	return is_first && walk->stack->thread->is_cooperative &&
+	       walk->chain.rows[index].kind == FRAME_INLINED_CALL;
+}
+
+/* Take the registers from Frame @p index of the chain, and pass it. */
+static enum step take_frame(struct walk *walk, size_t index)
+{
+	struct explicit_frame frame = walk->chain.rows[index];
+	while (walk->next_frame <= index) {
+		enum step step = walk_pass_frame(walk);
+		if (step != STEP_ON)
+			return step;
+	}
+	if (!frame_context_read(walk->clr, &frame, &walk->context)) {
+		return walk_bad(walk, "the %s at %" PRIx64 " cannot be read",
+				frame_kind_names[frame.kind], frame.address);
+	}
+	return STEP_ON;
+}
+
+static bool leads_to_code(struct walk *walk, uint64_t address, enum step *ret)
+{
+	struct registers registers;
+	if (address % 8 != 0 || !ucontext_read(walk->memory, address, &registers))
+		return false;
+	const struct code_entry *entry = code_table_find(walk->walker, registers.values[REG_RIP]);
+	if (!entry)
+		*ret = STEP_NOMEM;
+	if (!entry || !entry->is_managed)
+		return false;
+	walk->context = (struct frame_context){ .registers = registers, .is_active = true };
+	return true;
+}
+
+/*
+ * Without unwind information: the context of a signal that lies on the stack, or that a word there
+ * points to.  A handler has it as its argument.
+ */
+static bool find_ucontext(struct walk *walk, enum step *ret)
+{
+	uint64_t begin = *walk_register(walk, REG_RSP) & ~(uint64_t)7, end = walk->span.end;
+	if (end - begin > UCONTEXT_SEARCH)
+		end = begin + UCONTEXT_SEARCH;
+	for (uint64_t at = begin; at < end && *ret == STEP_ON; at += 8) {
+		uint64_t word = 0;
+		if (!memory_u64(walk->memory, at, &word))
+			return false;
+		if (leads_to_code(walk, at, ret))
+			return true;
+		if (*ret == STEP_ON && span_at(walk->clr->target, word).end &&
+		    leads_to_code(walk, word, ret))
+			return true;
+	}
+	return false;
+}
+
+static enum step no_managed_code(struct walk *walk, bool is_first)
+{
+	const struct clr_thread *thread = walk->stack->thread;
+	if (is_first && thread->is_cooperative && walk->cfi_failed)
+		return walk_bad(walk,
+				"it runs managed code, but no frame of that was found from %" PRIx64
+				" on",
+				*walk_register(walk, REG_RIP));
+	/* In 8 and 9 not every Frame says where it leads to; the last is that of the thread's start. */
+	if (walk->cfi_failed && !walk->clr->frame_identifiers[FRAME_INLINED_CALL] &&
+	    walk->next_frame + 1 < walk->chain.rows_count) {
+		return walk_bad(walk, "native frames without unwind information, and Frames that "
+				      "cannot be told apart");
+	}
+	while (walk->next_frame < walk->chain.rows_count) {
+		enum step step = walk_pass_frame(walk);
+		if (step != STEP_ON)
+			return step;
+	}
+	return STEP_END;
+}
+
+enum step walk_native(struct walk *walk, bool is_first)
+{
+	enum found found = FOUND_NONE;
+	uint64_t sp = *walk_register(walk, REG_RSP);
+	enum step step = walk_pass_frames(walk, sp);
+	if (step != STEP_ON)
+		return step;
+	size_t index = walk->chain.rows_count;
+	if (walk->next_frame < index)
+		index = walk->chain.rows[walk->next_frame].leads;
+	const struct explicit_frame *lead =
+		index < walk->chain.rows_count ? &walk->chain.rows[index] : NULL;
+	walk->cfi_failed = true;
+	if (!is_first || walk->has_registers) {
+		struct registers registers = walk->context.registers;
+		step = follow_cfi(walk, is_first, lead, &registers, &found);
+		if (step != STEP_ON)
+			return step;
+		if (found != FOUND_NONE) {
+			walk->context =
+				(struct frame_context){ .registers = registers,
+							.is_active = found == FOUND_SIGNAL };
+			return found == FOUND_CALLER ? adjust_ip(walk, lead) : STEP_ON;
+		}
+	}
+	if (lead) {
+		if (is_uncertain(walk, index, is_first)) {
+			(void)walk_bad(walk, "native frames without unwind information: there may "
+					     "be managed ones between them");
+		}
+		return take_frame(walk, index);
+	}
+	if (is_first && walk->has_registers && walk->cfi_failed && find_ucontext(walk, &step))
+		return STEP_ON;
+	return step == STEP_ON ? no_managed_code(walk, is_first) : step;
+}

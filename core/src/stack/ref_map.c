@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "stack/ref_map.h"
+
+/* Bytes of a map, at most; arguments that a map may describe lie below this position. */
+#define MAP_BYTES_MAX 4096u
+#define POSITION_MAX  4096u
+#define MORE_BYTES    0x80u
+#define ESCAPE        3u
+
+/* The header of ReadyToRun images (readytorun.h): sections, from +16 on {type, RVA, size}. */
+#define R2R_SECTIONS      12u
+#define R2R_SECTION_FIRST 16u
+#define R2R_SECTION_SIZE  12u
+#define R2R_IMPORTS       101u
+#define R2R_SECTIONS_MAX  256u
+#define R2R_IMPORTS_MAX   1024u
+#define R2R_SIGNATURE     0x00525452u
+
+/* READYTORUN_IMPORT_SECTION: RVA, size, flags, type, size of an entry, signatures, maps. */
+#define IMPORT_SIZE       20u
+#define IMPORT_ENTRY_SIZE 11u
+#define IMPORT_MAPS       16u
+/* So many maps lie behind each offset of the look-up table (GCREFMAP_LOOKUP_STRIDE). */
+#define MAP_STRIDE 1024u
+
+/* Address of the import sections of the image at @p base with header @p header, and their size. */
+static bool find_imports(const struct clr *clr, uint64_t base, uint64_t header, uint64_t *ret,
+			 uint32_t *ret_size)
+{
+	uint32_t signature = 0, count = 0;
+	if (!memory_u32(clr->memory, header, &signature) || signature != R2R_SIGNATURE ||
+	    !memory_u32(clr->memory, header + R2R_SECTIONS, &count) || count > R2R_SECTIONS_MAX)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t section[R2R_SECTION_SIZE];
+		if (!memory_read(clr->memory,
+				 header + R2R_SECTION_FIRST + R2R_SECTION_SIZE * (uint64_t)i,
+				 section, sizeof(section)))
+			return false;
+		if (load_u32(section) == R2R_IMPORTS) {
+			*ret = base + load_u32(section + 4);
+			*ret_size = load_u32(section + 8);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The map of the cell that lies @p rva behind @p base; the table of maps is in its section. */
+static uint64_t find_map(const struct clr *clr, uint64_t base, uint64_t imports, uint32_t size,
+			 uint32_t rva)
+{
+	for (uint32_t i = 0; i < size / IMPORT_SIZE && i < R2R_IMPORTS_MAX; i++) {
+		uint8_t section[IMPORT_SIZE];
+		if (!memory_read(clr->memory, imports + IMPORT_SIZE * (uint64_t)i, section,
+				 sizeof(section)))
+			return 0;
+		uint32_t begin = load_u32(section), maps = load_u32(section + IMPORT_MAPS);
+		uint8_t entry_size = section[IMPORT_ENTRY_SIZE];
+		if (rva < begin || rva - begin >= load_u32(section + 4) || !maps || !entry_size)
+			continue;
+		uint32_t index = (rva - begin) / entry_size, offset = 0;
+		uint64_t table = base + maps;
+		if (!memory_u32(clr->memory, table + 4 * (uint64_t)(index / MAP_STRIDE), &offset))
+			return 0;
+		uint64_t map = table + offset;
+		/* Each map ends with a byte below 0x80. */
+		uint32_t skipped = 0;
+		for (uint32_t left = index % MAP_STRIDE; left; map++) {
+			uint8_t byte = 0;
+			if (!memory_u8(clr->memory, map, &byte) ||
+			    ++skipped > MAP_STRIDE * MAP_BYTES_MAX)
+				return 0;
+			left -= byte < 0x80;
+		}
+		return map;
+	}
+	return 0;
+}
+
+bool ref_map_open(const struct clr *clr, const uint64_t words[3], struct ref_map *ret)
+{
+	uint64_t map = words[2], info = 0, header = 0, base = 0, imports = 0;
+	uint32_t size = 0;
+	if (!map && words[0] && clr_pointer(clr, words[0], L_MODULE_R2R, &info) && info &&
+	    clr_pointer(clr, info, L_R2R_HEADER, &header) &&
+	    clr_pointer(clr, words[0], L_MODULE_BASE, &base) &&
+	    find_imports(clr, base, header, &imports, &size) && words[1] > base &&
+	    words[1] - base <= UINT32_MAX)
+		map = find_map(clr, base, imports, size, (uint32_t)(words[1] - base));
+	if (!map)
+		return false;
+	*ret = (struct ref_map){ .memory = clr->memory, .next = map, .pending = MORE_BYTES };
+	return true;
+}
+
+/* Seven bits of a byte at a time; the eighth says that another byte follows. */
+static uint32_t next_bit(struct ref_map *map)
+{
+	if (map->pending & MORE_BYTES) {
+		uint8_t byte = 0;
+		map->failed |= map->bytes++ == MAP_BYTES_MAX ||
+			       !memory_u8(map->memory, map->next++, &byte);
+		map->pending = map->failed ? 0 : byte | (uint32_t)(byte & MORE_BYTES) << 7;
+	}
+	uint32_t bit = map->pending & 1;
+	map->pending >>= 1;
+	return bit;
+}
+
+/* Three bits at a time; the fourth says that more follow. */
+static uint32_t next_number(struct ref_map *map)
+{
+	uint32_t number = 0;
+	for (unsigned int shift = 0; shift < 30; shift += 3) {
+		for (unsigned int i = 0; i < 3; i++)
+			number |= next_bit(map) << (shift + i);
+		if (!next_bit(map))
+			return number;
+	}
+	map->failed = true;
+	return 0;
+}
+
+bool ref_map_next(struct ref_map *map, struct ref_map_token *ret)
+{
+	if (map->pending == 0 || map->failed || map->position > POSITION_MAX)
+		return false;
+	uint32_t kind = next_bit(map);
+	kind |= next_bit(map) << 1;
+	ret->position = map->position;
+	ret->kind = kind;
+	if (kind == ESCAPE) {
+		uint32_t number = next_number(map);
+		/* Odd: a kind from 3 on; even: so many more words that are nothing. */
+		ret->kind = number & 1 ? (number >> 1) + ESCAPE : REF_MAP_SKIP;
+		map->position += number & 1 ? 0 : (number >> 1) + ESCAPE;
+	}
+	map->position++;
+	return !map->failed;
+}

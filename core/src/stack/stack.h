@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_STACK_STACK_H
+#define HEAPDUMP_SRC_STACK_STACK_H
+
+#include "clr/code.h"
+#include "heap/heap.h"
+#include "unwind/registers.h"
+
+/** Frames of a thread that are walked, at most (a stack overflow of 8 MB has some 175,000). */
+#define STACK_FRAMES_MAX 2000000u
+
+enum stack_frame_kind {
+	STACK_MANAGED,
+	STACK_EXPLICIT, /**< a Frame of the runtime's chain (frames.h) */
+};
+
+/** A frame, innermost first. */
+struct stack_frame {
+	uint8_t kind; /**< enum stack_frame_kind */
+	bool is_funclet, is_active, is_aborted;
+	bool is_dead;         /**< unwound already: its slots keep nothing alive */
+	uint64_t sp, ip;      /**< ip of explicit ones: of the code that they lead to, or 0 */
+	uint64_t frame;       /**< explicit: address of the Frame */
+	const char *name;     /**< explicit: its class, static; managed: NULL */
+	uint64_t method_desc; /**< managed: see clr_method_signature(); else 0 */
+	uint32_t offset;      /**< managed: of ip in the method's code */
+};
+
+enum stack_root_kind {
+	STACK_ROOT_FRAME,    /**< a local variable, argument, or temporary of a managed frame */
+	STACK_ROOT_ARGUMENT, /**< of a call that a Frame stands for: its callee is not running yet */
+	STACK_ROOT_GC_FRAME,  /**< the runtime's own variables (GCPROTECT) */
+	STACK_ROOT_EXCEPTION, /**< in flight (ExInfo) */
+};
+
+#define STACK_ROOT_INTERIOR     1u
+#define STACK_ROOT_PINNED       2u
+#define STACK_ROOT_CONSERVATIVE 4u
+
+/** What a slot holds; not null. */
+struct stack_root {
+	uint64_t address; /**< of the slot; 0: a register of the thread */
+	uint64_t value; /**< may point inside an object (interior, conservative), or be no object */
+	uint32_t frame; /**< index of the frame, UINT32_MAX = of none */
+	uint8_t kind;   /**< enum stack_root_kind */
+	uint8_t flags;
+	uint8_t base;     /**< register that the slot's offset counts from, or that holds it */
+	bool is_register; /**< the value is that of register base */
+	int32_t offset;   /**< from base */
+};
+
+/** The stack of one managed thread. */
+struct thread_stack {
+	const struct clr_thread *thread;
+	struct stack_frame *frames;
+	size_t frames_count, frames_capacity;
+	struct stack_root *roots;
+	size_t roots_count, roots_capacity;
+	uint32_t managed_count; /**< of frames */
+	bool is_partial;        /**< the walk went wrong: conservative roots complete it */
+	bool is_missing;        /**< registers or stack are not in the target */
+	char why[120];          /**< of is_partial, is_missing: one line */
+};
+
+struct stack_options {
+	bool conservative; /**< take every word that may be a reference, precise ones as such */
+	bool no_roots;     /**< frames alone */
+};
+
+/** What walks share: unwind information, caches. */
+struct stack_walker;
+
+/**
+ * @param heap Borrowed until stack_walker_destroy(); NULL is allowed for frames alone.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status stack_walker_create(struct clr *clr, struct heap *heap,
+						struct stack_walker **ret, struct hd_error *err);
+/** NULL is allowed. */
+void stack_walker_destroy(struct stack_walker *walker);
+
+/**
+ * Walk the stack of @p thread (coreclr.md 12, 12a): managed frames by their unwind codes and GCInfo,
+ * native ones by .eh_frame, and where that fails by the runtime's Frames.  A walk that goes wrong
+ * (a return address that is none, SP out of order, data that cannot be read, ...) is marked partial,
+ * and the words from there to the end of the stack become conservative roots.  Roots with
+ * STACK_ROOT_CONSERVATIVE point into heap segments, but not always at objects.
+ *
+ * @param[out] ret To be given to thread_stack_deinit(); untouched on failure.
+ * @retval HD_OK also for threads without registers, stacks or managed frames
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status stack_walk(struct stack_walker *walker, const struct clr_thread *thread,
+				       const struct stack_options *options, struct job *job,
+				       struct thread_stack *ret, struct hd_error *err);
+void thread_stack_deinit(struct thread_stack *stack);
+
+/** "rbp-20", "rsp+18", "r12"; "" for roots without one. */
+#define STACK_SLOT_SIZE 24u
+void stack_root_slot(const struct stack_root *root, char buf[STACK_SLOT_SIZE]);
+
+#endif

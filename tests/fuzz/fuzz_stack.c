@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include <elf.h>
+#include <stdlib.h>
+
+#include "clr/code.h"
+#include "clr/module.h"
+#include "heap/heap.h"
+#include "stack/stack.h"
+#include "util/alloc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * The image of a thread and all that it runs: its bytes are the memory from BASE on, and its first
+ * ones say where things are (make_stack_images.py writes such images).  Places are offsets from
+ * BASE, in words but for rip.
+ */
+#define BASE ((uint64_t)0x10000000)
+
+struct image {
+	uint16_t thread, dac_table;
+	uint16_t stack_begin, stack_end;
+	uint16_t other_begin, other_end; /* another stack */
+	uint16_t segment_begin, segment_end;
+	uint16_t rip, rsp, rbp, rbx;
+	uint8_t flags; /* 1: 9 in place of 10; 2: cooperative; 4: no registers; 8: conservative;
+			  16: the mappings are not known; 32: frames alone */
+	uint8_t unused[7];
+};
+
+#define FLAG_9            1u
+#define FLAG_COOPERATIVE  2u
+#define FLAG_NO_REGISTERS 4u
+#define FLAG_CONSERVATIVE 8u
+#define FLAG_NO_RANGES    16u
+#define FLAG_NO_ROOTS     32u
+
+struct image_memory {
+	struct memory memory;
+	const uint8_t *bytes;
+	uint64_t size;
+};
+
+static size_t read_image(struct memory *memory, uint64_t address, void *buf, size_t size)
+{
+	const struct image_memory *image = (const struct image_memory *)memory;
+	if (address < BASE || address - BASE >= image->size)
+		return 0;
+	uint64_t left = image->size - (address - BASE);
+	size_t count = size < left ? size : (size_t)left;
+	memcpy(buf, image->bytes + (address - BASE), count);
+	return count;
+}
+
+static const struct memory_ops image_ops = { .read = read_image };
+
+static uint64_t place(uint16_t words)
+{
+	return BASE + 8 * (uint64_t)words;
+}
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* What a stack is must hold whatever the bytes were. */
+static void check_stack(const struct thread_stack *stack, const struct heap *heap)
+{
+	uint32_t managed = 0;
+	check(!(stack->is_missing && stack->frames_count));
+	check(!stack->is_partial || stack->why[0]);
+	for (size_t i = 0; i < stack->frames_count; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+		check((frame->kind == STACK_EXPLICIT) == (frame->name != NULL));
+		managed += frame->kind == STACK_MANAGED;
+	}
+	check(managed == stack->managed_count);
+	for (size_t i = 0; i < stack->roots_count; i++) {
+		const struct stack_root *root = &stack->roots[i];
+		char slot[STACK_SLOT_SIZE];
+		stack_root_slot(root, slot);
+		check(root->value &&
+		      (root->frame == UINT32_MAX || root->frame < stack->frames_count));
+		check(!(root->flags & STACK_ROOT_CONSERVATIVE) ||
+		      heap_segment_at(heap, root->value));
+	}
+}
+
+static void use_thread(struct clr *clr, struct heap *heap, const struct clr_thread *thread,
+		       uint8_t flags)
+{
+	struct stack_walker *walker = NULL;
+	struct thread_stack stack;
+	struct job job = { .workers = 1 };
+	const struct stack_options options = { .conservative = flags & FLAG_CONSERVATIVE,
+					       .no_roots = flags & FLAG_NO_ROOTS };
+	check(stack_walker_create(clr, heap, &walker, NULL) == HD_OK);
+	/* Again, out of what the first walk has kept. */
+	for (unsigned int i = 0; i < 2; i++) {
+		check(stack_walk(walker, thread, &options, &job, &stack, NULL) == HD_OK);
+		check_stack(&stack, heap);
+		thread_stack_deinit(&stack);
+	}
+	stack_walker_destroy(walker);
+}
+
+static void make_clr(const struct image *image, struct target *target, struct clr *clr)
+{
+	*clr = (struct clr){ .target = target,
+			     .memory = target->memory,
+			     .major = image->flags & FLAG_9 ? 9 : 10,
+			     .gc_info_version = image->flags & FLAG_9 ? 3 : 4,
+			     .dac_table = place(image->dac_table),
+			     .dac_count = 1 };
+	for (unsigned int i = 1; clr->major == 10 && i <= FRAME_EXCEPTION_FILTER; i++)
+		clr->frame_identifiers[i] = i;
+	layout_init(&clr->layout);
+	layout_fill(&clr->layout, clr->major, ORIGIN_SERIES);
+	check(type_table_create(clr, &clr->types, NULL) == HD_OK);
+	check(module_table_create(clr, &clr->modules, NULL) == HD_OK);
+}
+
+static size_t make_ranges(const struct image *image, uint64_t size, struct target_range *ranges)
+{
+	const struct target_range all[] = {
+		{ .start = BASE, .end = place(image->stack_begin), .flags = PF_R | PF_X },
+		{ .start = place(image->stack_begin),
+		  .end = place(image->stack_end),
+		  .flags = PF_R | PF_W },
+		{ .start = place(image->other_begin),
+		  .end = place(image->other_end),
+		  .flags = PF_R | PF_W },
+	};
+	size_t count = 0;
+	uint64_t from = BASE;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].start < from || all[i].end <= all[i].start ||
+		    all[i].end - BASE > size + 0x1000)
+			continue;
+		ranges[count] = all[i];
+		ranges[count].captured = all[i].end - all[i].start;
+		from = ranges[count++].end;
+	}
+	return image->flags & FLAG_NO_RANGES ? 0 : count;
+}
+
+/* Any image: Frames, exceptions, code, unwind codes, GC info, stacks; no crash, no hang. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct image image;
+	if (size < sizeof(image) || size > 65536)
+		return 0;
+	memcpy(&image, data, sizeof(image));
+	struct image_memory memory = { .memory = { .ops = &image_ops },
+				       .bytes = data,
+				       .size = size };
+	struct target_range ranges[3];
+	struct target_thread registers = { .tid = 7 };
+	registers.registers[REGISTER_RIP] = BASE + image.rip;
+	registers.registers[REGISTER_RSP] = place(image.rsp);
+	registers.registers[REGISTER_RBP] = place(image.rbp);
+	registers.registers[REGISTER_RBX] = place(image.rbx);
+	struct target target = { .kind = TARGET_CORE,
+				 .memory = &memory.memory,
+				 .own = &memory.memory,
+				 .ranges = ranges,
+				 .range_count = make_ranges(&image, size, ranges),
+				 .threads = &registers,
+				 .thread_count = image.flags & FLAG_NO_REGISTERS ? 0 : 1 };
+	struct clr clr;
+	make_clr(&image, &target, &clr);
+	struct segment segment = { .begin = place(image.segment_begin),
+				   .end = place(image.segment_end) };
+	struct heap heap = { .clr = &clr,
+			     .memory = &memory.memory,
+			     .heap_count = 1,
+			     .segments = &segment,
+			     .segment_count = segment.begin < segment.end };
+	struct clr_thread thread = { .address = place(image.thread),
+				     .id = 1,
+				     .os_id = 7,
+				     .is_cooperative = image.flags & FLAG_COOPERATIVE };
+	use_thread(&clr, &heap, &thread, image.flags);
+	code_cache_destroy(clr.code);
+	module_table_destroy(clr.modules);
+	type_table_destroy(clr.types);
+	findings_deinit(&target.findings);
+	return 0;
+}

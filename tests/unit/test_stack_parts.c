@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* What the stack walk is made of: spans, calls, maps of references, names of slots. */
+#include "stack/ref_map.h"
+#include "stack/span.h"
+#include "stack/stack.h"
+#include "support/assert_more.h"
+#include "support/fake_clr.h"
+#include "support/suite.h"
+#include "unwind/registers.h"
+#include "util/text.h"
+
+#define CODE ((uint64_t)0x400000)
+
+static void calls_are_told_by_their_bytes(void)
+{
+	/* As objdump shows them. */
+	static const struct {
+		uint8_t bytes[8];
+		size_t size;
+		bool is_call;
+	} rows[] = {
+		{ { 0xe8, 0x12, 0x34, 0x56, 0x78 }, 5, true },       /* call rel32 */
+		{ { 0x66, 0x48, 0xe8, 1, 2, 3, 4 }, 7, true },       /* with prefixes */
+		{ { 0xff, 0xd0 }, 2, true },                         /* call rax */
+		{ { 0x41, 0xff, 0xd3 }, 3, true },                   /* call r11 */
+		{ { 0xff, 0x10 }, 2, true },                         /* call [rax] */
+		{ { 0xff, 0x50, 0x18 }, 3, true },                   /* call [rax+18] */
+		{ { 0xff, 0x14, 0x24 }, 3, true },                   /* call [rsp] */
+		{ { 0xff, 0x54, 0x24, 0x08 }, 4, true },             /* call [rsp+8] */
+		{ { 0xff, 0x15, 1, 2, 3, 4 }, 6, true },             /* call [rip+...] */
+		{ { 0xff, 0x90, 1, 2, 3, 4 }, 6, true },             /* call [rax+...] */
+		{ { 0xff, 0x94, 0x24, 1, 2, 3, 4 }, 7, true },       /* call [rsp+...] */
+		{ { 0xff, 0x14, 0xc5, 1, 2, 3, 4 }, 7, true },       /* call [8*rax+...] */
+		{ { 0x41, 0xff, 0x94, 0x24, 1, 2, 3, 4 }, 8, true }, /* call [r12+...] */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90 }, 7, false },
+		{ { 0xff, 0xe0 }, 2, false },             /* jmp rax */
+		{ { 0xff, 0x30 }, 2, false },             /* push [rax] */
+		{ { 0xe9, 1, 2, 3, 4 }, 5, false },       /* jmp rel32 */
+		{ { 0xff, 0x50, 0x18, 0x90 }, 4, false }, /* call, nop */
+	};
+	struct fake_memory memory;
+	fake_memory_init(&memory);
+	fake_map(&memory, CODE, 0x100);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		static const uint8_t zeros[16] = { 0 };
+		fake_poke(&memory, CODE + 0x30, zeros, sizeof(zeros));
+		fake_poke(&memory, CODE + 0x40 - rows[i].size, rows[i].bytes, rows[i].size);
+		if (follows_call(&memory.memory, CODE + 0x40) != rows[i].is_call)
+			ASSERT_UINT(i, UINT32_MAX);
+	}
+	/* At the start of what can be read: as far as it goes. */
+	fake_poke(&memory, CODE, rows[2].bytes, 2);
+	CU_ASSERT(follows_call(&memory.memory, CODE + 2));
+	CU_ASSERT(!follows_call(&memory.memory, CODE + 4));
+	/* What cannot be read says nothing against it. */
+	CU_ASSERT(follows_call(&memory.memory, CODE + 1));
+	CU_ASSERT(follows_call(&memory.memory, 0x9000));
+	CU_ASSERT(follows_call(&memory.memory, 1));
+	fake_memory_deinit(&memory);
+}
+
+static void spans_join_writable_ranges(void)
+{
+	struct target_range ranges[] = {
+		{ .start = 0x1000, .end = 0x2000, .flags = 5 },
+		{ .start = 0x2000, .end = 0x3000, .flags = 6 },
+		{ .start = 0x3000, .end = 0x5000, .flags = 6 },
+		{ .start = 0x6000, .end = 0x7000, .flags = 6 },
+		{ .start = 0x7000, .end = 0x8000, .flags = 4 },
+	};
+	struct target target = { .ranges = ranges, .range_count = 5 };
+	for (uint64_t at = 0x2000; at < 0x5000; at += 0xff8) {
+		struct span span = span_at(&target, at);
+		ASSERT_UINT(span.start, 0x2000);
+		ASSERT_UINT(span.end, 0x5000);
+	}
+	ASSERT_UINT(span_at(&target, 0x6fff).start, 0x6000);
+	ASSERT_UINT(span_at(&target, 0x6fff).end, 0x7000);
+	static const uint64_t none[] = { 0, 0x1800, 0x5000, 0x5fff, 0x7000, 0x8000, UINT64_MAX };
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		ASSERT_UINT(span_at(&target, none[i]).end, 0);
+	CU_ASSERT(is_code_address(&target, 0x1000) && !is_code_address(&target, 0x2000));
+	CU_ASSERT(!is_code_address(&target, 0x5800));
+	/* Without ranges everything may be a stack, or code. */
+	target.range_count = 0;
+	struct span span = span_at(&target, 0x2000);
+	CU_ASSERT(span_has(&span, 0x2000) && span_has(&span, 0x100000));
+	span = span_at(&target, UINT64_MAX);
+	CU_ASSERT(span.end == UINT64_MAX && span.start < span.end);
+	CU_ASSERT(is_code_address(&target, 0x1234));
+}
+
+/* The tokens of a map: "position:kind" each. */
+static void check_map(const uint8_t *bytes, size_t size, const char *expected)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct clr *clr = fake_runtime(fake);
+	uint64_t address = fake_alloc(&fake->memory, size);
+	fake_poke(&fake->memory, address, bytes, size);
+	struct ref_map map;
+	struct ref_map_token token;
+	struct text text = { 0 };
+	const uint64_t words[3] = { 0, 0, address };
+	CU_ASSERT(ref_map_open(clr, words, &map));
+	for (unsigned int i = 0; i < 100000 && ref_map_next(&map, &token); i++) {
+		if (text.size < 200)
+			text_printf(&text, "%u:%u ", token.position, token.kind);
+	}
+	ASSERT_TEXT(text.bytes ? text.bytes : "", expected);
+	text_deinit(&text);
+	fake_clr_destroy(fake);
+}
+
+static void maps_of_references_are_read_by_bits(void)
+{
+	/* gcrefmap.h: two bits a word, seven bits a byte. */
+	check_map((const uint8_t[]){ 0x00 }, 1, "0:0 ");
+	check_map((const uint8_t[]){ 0x01 }, 1, "0:1 ");
+	check_map((const uint8_t[]){ 0x24 }, 1, "0:0 1:1 2:2 ");
+	/* Over the edge of a byte: 1 1 1 and the low bit of 2. */
+	check_map((const uint8_t[]){ 0x80 | 0x15, 0x01 }, 2, "0:1 1:1 2:1 3:2 ");
+	/* 3 and 0100: 2, that is 1 + 4 words that are nothing; then 1. */
+	check_map((const uint8_t[]){ 0x80 | 0x0b, 0x00 }, 2, "0:0 5:0 ");
+	/* 3 and 1000: 1, that is a generic method's parameter. */
+	check_map((const uint8_t[]){ 0x07 }, 1, "0:3 ");
+	/* Cut, and without end. */
+	check_map((const uint8_t[]){ 0x81 }, 1, "0:1 1:0 2:0 ");
+	uint8_t endless[8192];
+	memset(endless, 0x80, sizeof(endless));
+	struct fake_clr *fake = fake_clr_create(NULL);
+	uint64_t address = fake_alloc(&fake->memory, sizeof(endless));
+	fake_poke(&fake->memory, address, endless, sizeof(endless));
+	struct ref_map map;
+	struct ref_map_token token;
+	const uint64_t words[3] = { 0, 0, address };
+	unsigned int count = 0;
+	CU_ASSERT(ref_map_open(fake_runtime(fake), words, &map));
+	while (ref_map_next(&map, &token))
+		count++;
+	CU_ASSERT(count < 10000);
+	fake_clr_destroy(fake);
+}
+
+static void maps_are_found_by_their_cell(void)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct clr *clr = fake_runtime(fake);
+	struct fake_memory *memory = &fake->memory;
+	uint64_t image = fake_alloc(memory, 0x1000), module = fake_alloc(memory, 1024);
+	uint64_t info = fake_alloc(memory, 512);
+	/* ReadyToRun header at +0x100, import sections at +0x200, cells at +0x400, maps at +0x600. */
+	fake_poke_u64(memory, module + clr_offset(clr, L_MODULE_R2R), info);
+	fake_poke_u64(memory, module + clr_offset(clr, L_MODULE_BASE), image);
+	fake_poke_u64(memory, info + clr_offset(clr, L_R2R_HEADER), image + 0x100);
+	fake_poke_u32(memory, image + 0x100, 0x00525452);
+	fake_poke_u32(memory, image + 0x10c, 1);
+	fake_poke_u32(memory, image + 0x110, 101);
+	fake_poke_u32(memory, image + 0x114, 0x200);
+	fake_poke_u32(memory, image + 0x118, 40);
+	fake_poke_u32(memory, image + 0x214, 0x400);
+	fake_poke_u32(memory, image + 0x218, 0x100);
+	fake_poke_u32(memory, image + 0x21c, 8 << 24);
+	fake_poke_u32(memory, image + 0x224, 0x600);
+	fake_poke_u32(memory, image + 0x600, 8);
+	static const uint8_t maps[] = { 0x81, 0x02, 0x00, 0x24 };
+	fake_poke(memory, image + 0x608, maps, sizeof(maps));
+	const struct {
+		uint64_t words[3];
+		uint64_t found; /* 0: none */
+	} rows[] = {
+		{ { module, image + 0x400, 0 }, image + 0x608 },
+		{ { module, image + 0x408, 0 }, image + 0x60a },
+		{ { module, image + 0x410, 0 }, image + 0x60b },
+		{ { module, image + 0x500, 0 }, 0 }, /* behind the cells */
+		{ { module, image + 0x3f8, 0 }, 0 },
+		{ { module, image - 8, 0 }, 0 },
+		{ { 0, image + 0x400, 0 }, 0 },
+		{ { 0x10, image + 0x400, 0 }, 0 },
+		{ { 0, 0, image + 0x20 }, image + 0x20 },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ref_map map = { .next = 0 };
+		ASSERT_UINT(ref_map_open(clr, rows[i].words, &map), rows[i].found != 0);
+		ASSERT_UINT(map.next, rows[i].found);
+	}
+	fake_poke_u32(memory, image + 0x10c, UINT32_MAX);
+	struct ref_map map;
+	CU_ASSERT(!ref_map_open(clr, rows[0].words, &map));
+	fake_clr_destroy(fake);
+}
+
+static void slots_have_names(void)
+{
+	static const struct {
+		struct stack_root root;
+		const char *name;
+	} rows[] = {
+		{ { .base = REG_RBP, .offset = -0x20 }, "rbp-20" },
+		{ { .base = REG_RSP, .offset = 0x18 }, "rsp+18" },
+		{ { .base = REG_RSP, .offset = INT32_MIN }, "rsp-80000000" },
+		{ { .base = REG_R12, .is_register = true }, "r12" },
+		{ { .base = REG_NONE }, "" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char slot[STACK_SLOT_SIZE];
+		stack_root_slot(&rows[i].root, slot);
+		ASSERT_TEXT(slot, rows[i].name);
+	}
+}
+
+static CU_TestInfo tests[] = {
+	{ "calls_are_told_by_their_bytes", calls_are_told_by_their_bytes },
+	{ "spans_join_writable_ranges", spans_join_writable_ranges },
+	{ "maps_of_references_are_read_by_bits", maps_of_references_are_read_by_bits },
+	{ "maps_are_found_by_their_cell", maps_are_found_by_their_cell },
+	{ "slots_have_names", slots_have_names },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	CU_SuiteInfo suites[] = {
+		{ "stack_parts", NULL, NULL, NULL, NULL, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
