@@ -6,6 +6,8 @@
 #include "heap/starts.h"
 #include "snapshot/snapshot.h"
 #include "util/alloc.h"
+#include "util/sort.h"
+#include "util/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,6 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define BASE     ((uint64_t)0x10000000)
 #define SEGMENTS 3
 #define CONTEXTS 3
+#define ROOTS    16
+#define LINKS    256 /* whose names are asked for */
 
 struct image {
 	uint16_t free_type, object_type;
@@ -135,6 +139,71 @@ static void walk_segment(struct heap *heap, const struct segment *segment,
 	walker_deinit(&walker);
 }
 
+/* Roots, edges and claimed slots out of any bytes. */
+struct made_roots {
+	struct root rows[ROOTS];
+	struct handle handles[ROOTS];
+	struct root_edge edges[ROOTS];
+	uint64_t claimed[ROOTS];
+	struct root_set set;
+};
+
+static uint64_t number_at(const struct image_memory *memory, size_t index)
+{
+	uint64_t at = sizeof(struct image) + 2 * index;
+	uint16_t number = 0;
+	if (at + sizeof(number) <= memory->size)
+		memcpy(&number, memory->bytes + at, sizeof(number));
+	return number;
+}
+
+static void make_roots(struct heap *heap, struct made_roots *made)
+{
+	const struct image_memory *memory = (const struct image_memory *)heap->memory;
+	uint64_t from[ROOTS];
+	*made = (struct made_roots){ .set = { .heap = heap,
+					      .rows = made->rows,
+					      .rows_count = ROOTS,
+					      .handles = { .rows = made->handles },
+					      .edges = made->edges,
+					      .edges_count = ROOTS,
+					      .claimed = made->claimed,
+					      .claimed_count = ROOTS } };
+	for (uint32_t i = 0; i < ROOTS; i++) {
+		uint64_t number = number_at(memory, i);
+		made->handles[i] = (struct handle){ .address = number, .type = number & 15 };
+		made->rows[i] = (struct root){ .value = BASE + 4 * number,
+					       .index = i,
+					       .source = ROOT_HANDLE,
+					       .is_interior = i & 1,
+					       .thread = (uint32_t)number };
+		from[i] = BASE + 8 * number;
+		made->claimed[i] = BASE + 8 * number_at(memory, ROOTS + i);
+	}
+	sort_u64(from, ROOTS);
+	sort_u64(made->claimed, ROOTS);
+	for (size_t i = 0; i < ROOTS; i++)
+		made->edges[i] = (struct root_edge){ .from = from[i], .to = from[ROOTS - 1 - i] };
+}
+
+static void use_graph(struct hd_graph *graph)
+{
+	const struct graph_places *places = &graph->places;
+	for (uint32_t node = 0; node < graph->node_count; node++) {
+		check(hd_graph_find(graph, graph_id(graph, node)) == node);
+		check(places->generation(places->arg, node) < GENERATION_COUNT);
+		uint64_t end = csr_begin(&graph->forward, node + 1);
+		for (uint64_t i = csr_begin(&graph->forward, node); i < end && i < LINKS; i++) {
+			struct text text = { 0 };
+			check(graph->forward.targets[i] < graph->node_count);
+			places->link(places->arg, node, graph->forward.targets[i], &text);
+			text_deinit(&text);
+		}
+	}
+	for (uint32_t i = 0; i < graph->root_count; i++)
+		check(graph->roots[i].node < graph->node_count);
+}
+
 static void use_heap(struct heap *heap)
 {
 	struct job job = { .workers = 1, .max_mem = (uint64_t)1 << 28 };
@@ -151,9 +220,20 @@ static void use_heap(struct heap *heap)
 		(void)object_read(heap, &window, BASE + 4 * i, &object);
 	window_deinit(&window);
 	struct hd_graph *graph = NULL;
-	check(snapshot_create(heap, &job, &graph, NULL) == HD_OK);
-	for (uint32_t node = 0; node < graph->node_count; node++)
-		check(hd_graph_find(graph, graph_id(graph, node)) == node);
+	struct made_roots roots;
+	make_roots(heap, &roots);
+	check(snapshot_create(heap, &roots.set, &job, &graph, NULL) == HD_OK);
+	use_graph(graph);
+	const struct csr *reverse, *again;
+	struct hd_graph *nodes = NULL;
+	check(snapshot_create_nodes(heap, &roots.set, &job, &nodes, NULL) == HD_OK);
+	check(graph_reverse(nodes, &job, &again, NULL) == HD_OK);
+	check(graph_reverse(graph, &job, &reverse, NULL) == HD_OK);
+	check(csr_is_sound(again) && again->edge_count == reverse->edge_count);
+	for (uint64_t i = 0; i < reverse->edge_count; i++)
+		check(again->targets[i] == reverse->targets[i]);
+	graph_destroy(nodes);
+	check(snapshot_set_roots(graph, NULL, &job, NULL) == HD_OK);
 	graph_destroy(graph);
 }
 

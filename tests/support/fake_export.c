@@ -181,6 +181,7 @@ static uint64_t make_gc_vars(struct fake_clr *fake)
 		{ 176, gc->is_server ? numbers + 8 : 0 },
 		{ 184, gc->is_server ? numbers + 24 : 0 },
 		{ 192, numbers + 12 },
+		{ 232, gc->handle_table_map },
 		{ 240, gc->is_server ? numbers + 64 : 0 },
 		{ 248, numbers + 32 },
 	};

@@ -2,14 +2,11 @@
 /* What is no reference: headers and marks of objects, lists of segments, finalizer queues. */
 #include <inttypes.h>
 
-#include "clr/gc_vars.h"
+#include "heap/finalizer.h"
 #include "verify/resolve.h"
 
 /* So few marks are no garbage collection that was marking. */
 #define STRAY_MARKS_MAX 3u
-/* CFinalize has two lists beside those of the generations (gc/gcpriv.h). */
-#define QUEUE_LISTS     2u
-#define QUEUE_LISTS_MAX 16u
 #define QUEUE_CHUNK     512u
 /* Bad entries of a queue that are told one by one. */
 #define QUEUE_BAD_MAX 100u
@@ -248,30 +245,18 @@ static enum hd_status check_entry(struct resolver *resolver, uint64_t queue, uin
 	return add_queue_finding(resolver, queue, slot, word, what, err);
 }
 
-static enum hd_status check_queue(struct resolver *resolver, uint64_t queue, struct hd_error *err)
+/* Every entry of a queue whose bounds are in order. */
+static enum hd_status check_entries(struct resolver *resolver, const struct finalizer_queue *queue,
+				    struct hd_error *err)
 {
-	const struct heap *heap = resolver->heap;
-	size_t lists = heap->clr->gc.generation_count + QUEUE_LISTS;
-	/* m_FillPointers[], m_Array, m_EndArray */
-	uint64_t words[QUEUE_LISTS_MAX + 2];
-	if (lists > QUEUE_LISTS_MAX ||
-	    !memory_read(heap->memory, queue, words, (lists + 2) * sizeof(*words)))
-		return HD_OK;
-	uint64_t begin = words[lists], end = words[lists + 1], last = begin;
-	for (size_t i = 0; i < lists; i++) {
-		if (words[i] < last || words[i] > end || words[i] % 8) {
-			return add_queue_finding(resolver, queue, queue + 8 * i, words[i],
-						 "which is out of order", err);
-		}
-		last = words[i];
-	}
 	size_t bad = 0;
-	uint64_t chunk[QUEUE_CHUNK];
-	for (uint64_t at = begin; at < last;) {
+	uint64_t chunk[QUEUE_CHUNK], last = queue->bounds[FINALIZER_PARTS];
+	for (uint64_t at = queue->bounds[0]; at < last;) {
 		uint64_t size = last - at < sizeof(chunk) ? last - at : sizeof(chunk);
-		uint64_t got = memory_prefix(heap->memory, at, chunk, size) / 8;
-		for (uint64_t i = 0; i < got; i++)
-			TRY(check_entry(resolver, queue, at + 8 * i, chunk[i], &bad, err));
+		uint64_t got = memory_prefix(resolver->heap->memory, at, chunk, size) / 8;
+		for (uint64_t i = 0; i < got; i++) {
+			TRY(check_entry(resolver, queue->address, at + 8 * i, chunk[i], &bad, err));
+		}
 		if (got * 8 < size)
 			break;
 		at += size;
@@ -281,18 +266,17 @@ static enum hd_status check_queue(struct resolver *resolver, uint64_t queue, str
 
 enum hd_status check_finalizer_queues(struct resolver *resolver, struct hd_error *err)
 {
-	const struct heap *heap = resolver->heap;
-	const struct gc_vars *gc = &heap->clr->gc;
-	for (uint32_t i = 0; i < heap->heap_count; i++) {
-		int32_t offset = gc->heap_offsets[GC_HEAP_FINALIZE_QUEUE];
-		uint64_t variable = gc->finalize_queue, queue = 0;
-		if (gc->is_server) {
-			variable = heap->heap_addresses[i] && offset >= 0
-					   ? heap->heap_addresses[i] + (uint64_t)offset
-					   : 0;
+	for (uint32_t i = 0; i < resolver->heap->heap_count; i++) {
+		struct finalizer_queue queue;
+		uint64_t slot = 0, word = 0;
+		enum queue_result result =
+			finalizer_queue_read(resolver->heap, i, &queue, &slot, &word);
+		if (result == QUEUE_DAMAGED) {
+			TRY(add_queue_finding(resolver, queue.address, slot, word,
+					      "which is out of order", err));
+		} else if (result == QUEUE_SOUND) {
+			TRY(check_entries(resolver, &queue, err));
 		}
-		if (variable && memory_u64(heap->memory, variable, &queue) && queue)
-			TRY(check_queue(resolver, queue, err));
 	}
 	return HD_OK;
 }

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* The GC's handle tables (gc/handletablepriv.h, objecthandle.h): identical in .NET 8, 9, 10 but for N. */
+#include "roots/handles.h"
+
+#include <inttypes.h>
+
+#include "clr/gc_vars.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+/* HandleTableMap: pBuckets, pNext, dwMaxIndex; INITIAL_HANDLE_TABLE_ARRAY_SIZE. */
+#define MAP_BUCKETS 10u
+/* Maps that are read.  One has room for all that .NET makes; the runtime has one bucket. */
+#define MAPS_MAX   64u
+#define TABLES_MAX 8192u
+
+/* TableSegment, whose header is packed (handletableconstants.h). */
+#define SEGMENT_SIZE       65536u
+#define BLOCKS             120u
+#define BLOCK_HANDLES      64u
+#define BLOCK_SIZE         ((uint64_t)BLOCK_HANDLES * 8)
+#define SEGMENT_FREE_MASKS 600u
+#define SEGMENT_TYPES      1560u
+#define SEGMENT_USER_DATA  1680u
+#define SEGMENT_TAILS      1920u
+#define SEGMENT_VALUES     4096u
+#define BLOCK_INVALID      0xffu
+/* Up to the owner's address, for the largest N. */
+#define SEGMENT_HEADER 2048u
+
+/* HANDLE_MAX_INTERNAL_TYPES: public types and the user data blocks; 12 in .NET 8 and 9. */
+#define TYPES_NEW 13u
+#define TYPES_OLD 12u
+
+/* Kinds of variable handles (objecthandle.h). */
+#define VARIABLE_STRONG 0x400u
+#define VARIABLE_PINNED 0x800u
+
+/* What may be wrong, each told once. */
+enum trouble {
+	TROUBLE_MAP,
+	TROUBLE_TABLE,
+	TROUBLE_LIST,
+	TROUBLE_CYCLE,
+	TROUBLE_TYPE,
+	TROUBLE_COUNT,
+	TROUBLE_MISSING,
+	TROUBLE_USER_DATA,
+	TROUBLE_OUTSIDE,
+	TROUBLES
+};
+
+static const struct {
+	const char *what, *cost;
+} trouble_texts[TROUBLES] = {
+	[TROUBLE_MAP] = { "maps or buckets of handle tables cannot be read",
+			  "the handles behind them are not known" },
+	[TROUBLE_TABLE] = { "handle tables are damaged or not in the target",
+			    "their handles are not known" },
+	[TROUBLE_LIST] = { "lists of a handle table's segments break off",
+			   "the handles behind are not known" },
+	[TROUBLE_CYCLE] = { "lists of a handle table's segments lead back into themselves",
+			    "segments behind are not known" },
+	[TROUBLE_TYPE] = { "blocks of handles have a type that does not exist",
+			   "their handles are not known" },
+	[TROUBLE_COUNT] = { "segments of handle tables have other free handles than they say",
+			    "some handles may be missing, or be of another type" },
+	[TROUBLE_MISSING] = { "blocks of handles are not in the target",
+			      "their handles are not known" },
+	[TROUBLE_USER_DATA] = { "blocks of handles have lost their user data",
+				"what dependent handles there keep alive is not known" },
+	[TROUBLE_OUTSIDE] = { "handles lead to where no segment of the heap is",
+			      "they count as roots of nothing" },
+};
+
+struct address_list {
+	uint64_t *rows;
+	size_t rows_count, rows_capacity;
+};
+
+struct reader {
+	struct heap *heap;
+	struct memory *memory;
+	struct job *job;
+	struct handle_list list;
+	struct address_list tables;   /* that were met: each is read once */
+	struct address_list segments; /* of one table */
+	unsigned int types;           /* N; 0 until a table has told it */
+	struct {
+		uint64_t count, first;
+	} troubles[TROUBLES];
+};
+
+static void note(struct reader *reader, enum trouble trouble, uint64_t address)
+{
+	if (!reader->troubles[trouble].count++)
+		reader->troubles[trouble].first = address;
+}
+
+static void list_free(struct address_list *list)
+{
+	pages_free(list->rows, list->rows_capacity, sizeof(*list->rows));
+	*list = (struct address_list){ 0 };
+}
+
+/* Is it a segment of @p table, where there are @p types types?  *ret_next gets the one behind. */
+static bool is_segment(struct reader *reader, uint64_t segment, uint64_t table, unsigned int types,
+		       uint64_t *ret_next)
+{
+	uint64_t links[2]; /* pNextSegment, pHandleTable */
+	if (!segment || segment % SEGMENT_SIZE ||
+	    !memory_read(reader->memory, segment + SEGMENT_TAILS + 6u * (uint64_t)types, links,
+			 sizeof(links)) ||
+	    links[1] != table)
+		return false;
+	*ret_next = links[0];
+	return true;
+}
+
+/* The first segment of @p table, by rgTypeFlags[N] and pSegmentList; 0: it is no handle table. */
+static uint64_t first_segment(struct reader *reader, uint64_t table)
+{
+	unsigned int known = reader->types;
+	unsigned int preferred = reader->heap->clr->major >= 10 ? TYPES_NEW : TYPES_OLD;
+	const unsigned int tries[] = { known ? known : preferred,
+				       known ? 0 : TYPES_NEW + TYPES_OLD - preferred };
+	for (size_t i = 0; table && i < 2 && tries[i]; i++) {
+		uint64_t segment, next, at = table + ((4u * (uint64_t)tries[i] + 7) & ~7u);
+		if (memory_u64(reader->memory, at, &segment) &&
+		    is_segment(reader, segment, table, tries[i], &next)) {
+			reader->types = tries[i];
+			return segment;
+		}
+	}
+	return 0;
+}
+
+/* The segments ended where those at [mark, count) begin again: keep each once. */
+static void cut_cycle(struct address_list *list, size_t mark)
+{
+	size_t length = list->rows_count - mark, first = 0;
+	while (first < mark && list->rows[first] != list->rows[first + length])
+		first++;
+	list->rows_count = first + length;
+}
+
+/* Put the segments of @p table into reader->segments; a cycle is found as Brent does. */
+static enum hd_status find_segments(struct reader *reader, uint64_t table, uint64_t first,
+				    struct hd_error *err)
+{
+	struct address_list *list = &reader->segments;
+	size_t mark = 0, limit = 2;
+	list->rows_count = 0;
+	for (uint64_t segment = first, next; segment; segment = next) {
+		if (list->rows_count && segment == list->rows[mark]) {
+			note(reader, TROUBLE_CYCLE, segment);
+			reader->list.broken++;
+			cut_cycle(list, mark);
+			return HD_OK;
+		}
+		if (!is_segment(reader, segment, table, reader->types, &next)) {
+			note(reader, TROUBLE_LIST, segment);
+			reader->list.broken++;
+			return HD_OK;
+		}
+		if (!PAGES_RESERVE(list, rows))
+			return fail_nomem(err);
+		list->rows[list->rows_count++] = segment;
+		if (list->rows_count == limit) {
+			mark = limit - 1;
+			limit *= 2;
+		}
+	}
+	return HD_OK;
+}
+
+/* How many blocks say that block @p index has their user data: one may. */
+static unsigned int user_data_owners(const uint8_t *header, uint8_t index)
+{
+	unsigned int count = 0;
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		count += header[SEGMENT_TYPES + i] != BLOCK_INVALID &&
+			 header[SEGMENT_USER_DATA + i] == index;
+	}
+	return count;
+}
+
+/* The user data of a block's handles; false: it has none, or it is lost. */
+static bool read_user_data(struct reader *reader, uint64_t segment, const uint8_t *header,
+			   uint32_t block, uint64_t *ret)
+{
+	uint8_t index = header[SEGMENT_USER_DATA + block];
+	if (index == BLOCK_INVALID && header[SEGMENT_TYPES + block] != HANDLE_DEPENDENT)
+		return false;
+	uint64_t at = segment + SEGMENT_VALUES + BLOCK_SIZE * index;
+	if (index < BLOCKS && header[SEGMENT_TYPES + index] == reader->types - 1 &&
+	    user_data_owners(header, index) == 1 &&
+	    memory_read(reader->memory, at, ret, BLOCK_SIZE))
+		return true;
+	note(reader, TROUBLE_USER_DATA, segment + SEGMENT_VALUES + BLOCK_SIZE * block);
+	return false;
+}
+
+/* Blocks that have types are committed; a core may lack their pages all the same. */
+static enum hd_status read_block(struct reader *reader, uint64_t segment, const uint8_t *header,
+				 uint32_t block, struct hd_error *err)
+{
+	uint64_t is_free = load_u64(header + SEGMENT_FREE_MASKS + 8 * (size_t)block);
+	uint64_t at = segment + SEGMENT_VALUES + BLOCK_SIZE * block;
+	uint64_t values[BLOCK_HANDLES], user_data[BLOCK_HANDLES];
+	uint8_t type = header[SEGMENT_TYPES + block];
+	if (type >= reader->types) {
+		note(reader, TROUBLE_TYPE, at);
+		return HD_OK;
+	}
+	if (is_free == UINT64_MAX)
+		return HD_OK;
+	if (!memory_read(reader->memory, at, values, sizeof(values))) {
+		note(reader, TROUBLE_MISSING, at);
+		return HD_OK;
+	}
+	bool has_user_data = read_user_data(reader, segment, header, block, user_data);
+	for (uint32_t i = 0; i < BLOCK_HANDLES; i++) {
+		if (is_free >> i & 1 || !values[i])
+			continue;
+		struct handle_list *list = &reader->list;
+		if (!PAGES_RESERVE(list, rows))
+			return fail_nomem(err);
+		list->rows[list->rows_count++] =
+			(struct handle){ .address = at + 8 * (uint64_t)i,
+					 .object = values[i],
+					 .secondary = has_user_data ? user_data[i] : 0,
+					 .type = type };
+		if (!heap_segment_at(reader->heap, values[i]))
+			note(reader, TROUBLE_OUTSIDE, at + 8 * (uint64_t)i);
+	}
+	return HD_OK;
+}
+
+/* The segment counts its free handles by type: its masks and types must come to the same. */
+static void check_counts(struct reader *reader, uint64_t segment, const uint8_t *header)
+{
+	const uint8_t *stored = header + SEGMENT_TAILS + 2 * (size_t)reader->types;
+	uint32_t counts[TYPES_NEW] = { 0 };
+	for (uint32_t block = 0; block < BLOCKS; block++) {
+		uint64_t is_free = load_u64(header + SEGMENT_FREE_MASKS + 8 * (size_t)block);
+		uint8_t type = header[SEGMENT_TYPES + block];
+		if (type < reader->types)
+			counts[type] += (uint32_t)__builtin_popcountll(is_free);
+		else if (type != BLOCK_INVALID)
+			return; /* read_block() tells that */
+	}
+	for (unsigned int i = 0; i < reader->types; i++) {
+		if (counts[i] != load_u32(stored + 4 * (size_t)i)) {
+			note(reader, TROUBLE_COUNT, segment);
+			return;
+		}
+	}
+}
+
+static enum hd_status read_segment(struct reader *reader, uint64_t segment, struct hd_error *err)
+{
+	uint8_t header[SEGMENT_HEADER];
+	if (!job_step(reader->job, 0, 1))
+		return fail_cancelled(err);
+	if (!memory_read(reader->memory, segment, header, sizeof(header))) {
+		note(reader, TROUBLE_LIST, segment);
+		reader->list.broken++;
+		return HD_OK;
+	}
+	reader->list.segments++;
+	check_counts(reader, segment, header);
+	for (uint32_t block = 0; block < BLOCKS; block++) {
+		uint8_t type = header[SEGMENT_TYPES + block];
+		if (type != BLOCK_INVALID && type != reader->types - 1)
+			TRY(read_block(reader, segment, header, block, err));
+	}
+	return HD_OK;
+}
+
+static bool is_known(const struct address_list *tables, uint64_t table)
+{
+	for (size_t i = 0; i < tables->rows_count; i++) {
+		if (tables->rows[i] == table)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The tables of a bucket: one, or one per processor (getNumberOfSlots(), objecthandle.cpp), which
+ * are at least as many as heaps.
+ */
+static enum hd_status read_bucket(struct reader *reader, uint64_t bucket, struct hd_error *err)
+{
+	const struct gc_vars *gc = &reader->heap->clr->gc;
+	uint64_t tables;
+	if (!memory_u64(reader->memory, bucket, &tables)) {
+		note(reader, TROUBLE_MAP, bucket);
+		return HD_OK;
+	}
+	uint32_t most = gc->is_server ? GC_HEAPS_MAX : 1;
+	for (uint32_t i = 0; i < most; i++) {
+		uint64_t table = 0, segment;
+		bool is_there = reader->tables.rows_count < TABLES_MAX &&
+				memory_u64(reader->memory, tables + 8 * (uint64_t)i, &table);
+		segment = is_there && !is_known(&reader->tables, table)
+				  ? first_segment(reader, table)
+				  : 0;
+		if (!segment && i >= gc->heap_count)
+			break;
+		if (!segment) {
+			note(reader, TROUBLE_TABLE, table ? table : tables + 8 * (uint64_t)i);
+			reader->list.broken++;
+			continue;
+		}
+		if (!PAGES_RESERVE(&reader->tables, rows))
+			return fail_nomem(err);
+		reader->tables.rows[reader->tables.rows_count++] = table;
+		TRY(find_segments(reader, table, segment, err));
+		for (size_t j = 0; j < reader->segments.rows_count; j++)
+			TRY(read_segment(reader, reader->segments.rows[j], err));
+	}
+	return HD_OK;
+}
+
+static bool was_seen(const uint64_t *seen, size_t count, uint64_t map)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (seen[i] == map)
+			return true;
+	}
+	return false;
+}
+
+static enum hd_status read_maps(struct reader *reader, struct hd_error *err)
+{
+	uint64_t seen[MAPS_MAX], next, map = reader->heap->clr->gc.handle_table_map;
+	for (size_t count = 0; map || !count; map = next) {
+		uint64_t words[2], buckets[MAP_BUCKETS]; /* pBuckets, pNext */
+		if (!map || count == MAPS_MAX || was_seen(seen, count, map) ||
+		    !memory_read(reader->memory, map, words, sizeof(words)) ||
+		    !memory_read(reader->memory, words[0], buckets, sizeof(buckets))) {
+			note(reader, TROUBLE_MAP, map);
+			return HD_OK;
+		}
+		seen[count++] = map;
+		next = words[1];
+		for (size_t i = 0; i < MAP_BUCKETS; i++) {
+			if (buckets[i])
+				TRY(read_bucket(reader, buckets[i], err));
+		}
+	}
+	/* A runtime that runs has one at least. */
+	if (!reader->tables.rows_count && !reader->troubles[TROUBLE_MAP].count &&
+	    !reader->troubles[TROUBLE_TABLE].count)
+		note(reader, TROUBLE_MAP, reader->heap->clr->gc.handle_table_map);
+	return HD_OK;
+}
+
+static void add_findings(struct reader *reader)
+{
+	struct target *target = reader->heap->clr->target;
+	for (size_t i = 0; i < TROUBLES; i++) {
+		uint64_t count = reader->troubles[i].count, first = reader->troubles[i].first;
+		uint8_t byte;
+		if (!count)
+			continue;
+		const char *advice =
+			"the process's memory was overwritten, or changing: take another dump";
+		if (!memory_u8(reader->memory, first, &byte)) {
+			advice = target_advice(target, first,
+					       "write the core with createdump --full, or gcore");
+		}
+		findings_add(&target->findings, "handle-table", advice,
+			     "%s (%" PRIu64 ", the first at %" PRIx64 "): %s",
+			     trouble_texts[i].what, count, first, trouble_texts[i].cost);
+	}
+}
+
+enum hd_status handle_list_read(struct heap *heap, struct job *job, struct handle_list *ret,
+				struct hd_error *err)
+{
+	struct reader reader = { .heap = heap, .memory = heap->memory, .job = job };
+	job_begin(job, "Reading handle tables", 0);
+	enum hd_status status = read_maps(&reader, err);
+	list_free(&reader.tables);
+	list_free(&reader.segments);
+	if (status != HD_OK) {
+		handle_list_deinit(&reader.list);
+		return status;
+	}
+	add_findings(&reader);
+	*ret = reader.list;
+	return HD_OK;
+}
+
+void handle_list_deinit(struct handle_list *list)
+{
+	pages_free(list->rows, list->rows_capacity, sizeof(*list->rows));
+	*list = (struct handle_list){ 0 };
+}
+
+/*
+ * What the GC marks from (objecthandle.cpp): Ref_TracePinningRoots, Ref_TraceNormalRoots.  Sized ones
+ * are marked at other times, but always.  A ref-counted one is a root while its count, which the
+ * class library keeps, is not 0.  Objects of cross references (.NET 10, FEATURE_JAVAMARSHAL) that
+ * nothing else marks are marked after Ref_ScanBridgeObjects(): their handles stay until the client
+ * says that they may go.
+ */
+bool handle_is_strong(enum handle_type type)
+{
+	switch (type) {
+	case HANDLE_STRONG:
+	case HANDLE_PINNED:
+	case HANDLE_VARIABLE:
+	case HANDLE_REF_COUNTED:
+	case HANDLE_ASYNC_PINNED:
+	case HANDLE_SIZED_REF:
+	case HANDLE_CROSS_REFERENCE:
+		return true;
+	case HANDLE_WEAK_SHORT:
+	case HANDLE_WEAK_LONG:
+	case HANDLE_DEPENDENT:
+	case HANDLE_WEAK_NATIVE_COM:
+	case HANDLE_WEAK_INTERIOR:
+	case HANDLE_TYPES:
+		break;
+	}
+	return false;
+}
+
+bool handle_keeps_alive(const struct handle *handle)
+{
+	if (handle->type == HANDLE_VARIABLE && handle->secondary)
+		return handle->secondary & (VARIABLE_STRONG | VARIABLE_PINNED);
+	return handle_is_strong((enum handle_type)handle->type);
+}

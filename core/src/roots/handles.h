@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ROOTS_HANDLES_H
+#define HEAPDUMP_SRC_ROOTS_HANDLES_H
+
+#include "heap/heap.h"
+
+/** Types of handles, by the runtime's numbers (gcinterface.h, HandleType). */
+enum handle_type {
+	HANDLE_WEAK_SHORT,
+	HANDLE_WEAK_LONG,
+	HANDLE_STRONG,
+	HANDLE_PINNED,
+	HANDLE_VARIABLE,
+	HANDLE_REF_COUNTED,
+	HANDLE_DEPENDENT,
+	HANDLE_ASYNC_PINNED,
+	HANDLE_SIZED_REF,
+	HANDLE_WEAK_NATIVE_COM,
+	HANDLE_WEAK_INTERIOR,
+	HANDLE_CROSS_REFERENCE,
+	HANDLE_TYPES
+};
+
+/** A handle that is not null. */
+struct handle {
+	uint64_t address, object;
+	/**
+	 * Dependent: what object keeps alive; weak interior: the address of the pointer into it;
+	 * variable: its kind; sized: bytes; cross reference: the client's context; else 0.
+	 */
+	uint64_t secondary;
+	uint8_t type; /**< enum handle_type */
+};
+
+/** All handles, in the order of their tables. */
+struct handle_list {
+	struct handle *rows;
+	size_t rows_count, rows_capacity;
+	uint64_t segments; /**< of the tables */
+	uint64_t broken;   /**< segments and tables that were left out; each kind also a finding */
+};
+
+/**
+ * Read the handle tables (coreclr.md 11; handletablepriv.h).  Damaged ones are left out, with a
+ * finding "handle-table" of the target.
+ *
+ * @param[out] ret To be given to handle_list_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status handle_list_read(struct heap *heap, struct job *job,
+					     struct handle_list *ret, struct hd_error *err);
+void handle_list_deinit(struct handle_list *list);
+
+/**
+ * Does a handle of that type keep its object alive?  Of a variable one handle_keeps_alive() knows
+ * more.
+ */
+bool handle_is_strong(enum handle_type type);
+/** Does this handle keep its object alive? */
+bool handle_keeps_alive(const struct handle *handle);
+
+#endif

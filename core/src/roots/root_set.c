@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* All roots of a heap (coreclr.md 10a.7 and 15). */
+#include "roots/root_set.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "roots/runtime_handles.h"
+#include "roots/stack_gaps.h"
+#include "util/alloc.h"
+#include "util/sort.h"
+
+struct collector {
+	struct root_set *set;
+	struct heap *heap;
+	struct clr *clr;
+	struct job *job;
+	struct hd_error *err;
+	uint64_t bad, bad_value; /* precise roots that are not in the heap; the first */
+	uint64_t added;
+};
+
+static bool is_in_heap(const struct collector *collector, uint64_t value)
+{
+	return heap_segment_at(collector->heap, value) != NULL;
+}
+
+/* Interior pointers may lead to native memory or the stack, conservative ones anywhere. */
+static enum hd_status add_root(struct collector *collector, struct root root)
+{
+	struct root_set *set = collector->set;
+	if (++collector->added % JOB_STRIDE == 0 && !job_step(collector->job, 0, 0))
+		return fail_cancelled(collector->err);
+	if (!root.value)
+		return HD_OK;
+	if (!is_in_heap(collector, root.value)) {
+		if (!root.is_interior && !root.is_conservative && !collector->bad++)
+			collector->bad_value = root.value;
+		return HD_OK;
+	}
+	if (!PAGES_RESERVE(set, rows))
+		return fail_nomem(collector->err);
+	set->rows[set->rows_count++] = root;
+	return HD_OK;
+}
+
+static enum hd_status add_stack_roots(struct collector *collector, uint32_t index)
+{
+	const struct thread_stack *stack = &collector->set->stacks[index];
+	uint32_t thread = (uint32_t)(stack->thread - collector->clr->threads);
+	for (size_t i = 0; i < stack->roots_count; i++) {
+		const struct stack_root *from = &stack->roots[i];
+		struct root root = {
+			.value = from->value,
+			.index = (uint32_t)i,
+			.stack = index,
+			.source = from->kind == STACK_ROOT_EXCEPTION ? ROOT_EXCEPTION : ROOT_STACK,
+			.is_pinned = from->flags & STACK_ROOT_PINNED,
+			.is_interior = from->flags & STACK_ROOT_INTERIOR,
+			.is_conservative = from->flags & STACK_ROOT_CONSERVATIVE,
+			.thread = thread,
+		};
+		TRY(add_root(collector, root));
+	}
+	return HD_OK;
+}
+
+/* Threads whose stacks are walked, by index; each of the process once. False: no memory. */
+static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_count)
+{
+	size_t capacity = clr->thread_count ? clr->thread_count : 1;
+	uint64_t *ids = mem_alloc(capacity, sizeof(*ids));
+	uint32_t *order = mem_alloc(capacity, sizeof(*order));
+	uint32_t *chosen = mem_alloc(capacity, sizeof(*chosen));
+	uint8_t *is_again = mem_calloc(capacity, 1);
+	uint32_t count = (uint32_t)clr->thread_count, kept = 0;
+	bool good = ids && order && chosen && is_again;
+	for (uint32_t i = 0; good && i < count; i++)
+		ids[i] = thread_has_stack(&clr->threads[i]) ? clr->threads[i].os_id : 0;
+	good = good && sort_keys(ids, order, count);
+	for (uint32_t i = 0; good && i < count; i++)
+		is_again[order[i]] = !ids[i] || (i && ids[i] == ids[i - 1]);
+	for (uint32_t i = 0; good && i < count; i++) {
+		if (!is_again[i])
+			chosen[kept++] = i;
+	}
+	mem_free(ids);
+	mem_free(order);
+	mem_free(is_again);
+	if (!good)
+		mem_free(chosen);
+	*ret = good ? chosen : NULL;
+	*ret_count = kept;
+	return good;
+}
+
+static enum hd_status walk_threads(struct collector *collector, struct stack_walker *walker,
+				   const uint32_t *threads, uint32_t count)
+{
+	struct root_set *set = collector->set;
+	const struct stack_options options = { .conservative = set->is_conservative };
+	for (uint32_t i = 0; i < count; i++) {
+		const struct clr_thread *thread = &collector->clr->threads[threads[i]];
+		struct thread_stack *stack = &set->stacks[i];
+		TRY(stack_walk(walker, thread, &options, collector->job, stack, collector->err));
+		stack->thread = thread;
+		set->stack_count = i + 1;
+		TRY(add_stack_roots(collector, i));
+		if (!job_step(collector->job, 0, 1))
+			return fail_cancelled(collector->err);
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_stacks(struct collector *collector)
+{
+	struct root_set *set = collector->set;
+	struct stack_walker *walker = NULL;
+	uint32_t *threads = NULL, count = 0;
+	if (!choose_threads(collector->clr, &threads, &count))
+		return fail_nomem(collector->err);
+	set->stacks = pages_alloc(count, sizeof(*set->stacks));
+	set->stack_capacity = count;
+	enum hd_status status = set->stacks ? stack_walker_create(collector->clr, collector->heap,
+								  &walker, collector->err)
+					    : fail_nomem(collector->err);
+	if (status == HD_OK) {
+		job_begin(collector->job, "Walking stacks", count);
+		status = walk_threads(collector, walker, threads, count);
+		job_end(collector->job);
+		stack_walker_destroy(walker);
+	}
+	mem_free(threads);
+	return status;
+}
+
+static bool is_weak(const struct handle *handle)
+{
+	return handle->type != HANDLE_DEPENDENT && !handle_keeps_alive(handle);
+}
+
+static enum hd_status add_edge(struct collector *collector, const struct handle *handle)
+{
+	struct root_set *set = collector->set;
+	if (!handle->object || !handle->secondary)
+		return HD_OK;
+	if (!is_in_heap(collector, handle->object) || !is_in_heap(collector, handle->secondary)) {
+		if (!collector->bad++)
+			collector->bad_value = handle->secondary;
+		return HD_OK;
+	}
+	if (!PAGES_RESERVE(set, edges))
+		return fail_nomem(collector->err);
+	set->edges[set->edges_count++] =
+		(struct root_edge){ .from = handle->object, .to = handle->secondary };
+	return HD_OK;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct root_edge *left = a, *right = b;
+	if (left->from != right->from)
+		return left->from < right->from ? -1 : 1;
+	return left->to < right->to ? -1 : left->to > right->to;
+}
+
+static enum hd_status add_handles(struct collector *collector, const uint32_t *owners)
+{
+	struct root_set *set = collector->set;
+	for (size_t i = 0; i < set->handles.rows_count; i++) {
+		const struct handle *handle = &set->handles.rows[i];
+		if (handle->type == HANDLE_DEPENDENT) {
+			TRY(add_edge(collector, handle));
+			continue;
+		}
+		struct root root = {
+			.value = handle->object,
+			.index = (uint32_t)i,
+			.source = owners[i] == UINT32_MAX ? ROOT_HANDLE : ROOT_RUNTIME,
+			.is_weak = is_weak(handle),
+			.is_pinned = handle->type == HANDLE_PINNED ||
+				     handle->type == HANDLE_ASYNC_PINNED,
+			.thread = owners[i],
+		};
+		TRY(add_root(collector, root));
+	}
+	if (set->edges_count)
+		qsort(set->edges, set->edges_count, sizeof(*set->edges), compare_edges);
+	return HD_OK;
+}
+
+/* Those of collectible types are edges from their LoaderAllocator on. */
+static enum hd_status add_statics(struct collector *collector)
+{
+	struct root_set *set = collector->set;
+	for (size_t i = 0; i < set->statics.rows_count; i++) {
+		const struct static_slot *slot = &set->statics.rows[i];
+		uint64_t value;
+		if (slot->type->is_collectible)
+			continue;
+		if (!PAGES_RESERVE(set, claimed))
+			return fail_nomem(collector->err);
+		set->claimed[set->claimed_count++] = slot->address;
+		if (!memory_u64(collector->heap->memory, slot->address, &value))
+			continue;
+		struct root root = {
+			.value = value,
+			.index = (uint32_t)i,
+			.source = ROOT_STATIC,
+			.thread = slot->thread,
+		};
+		TRY(add_root(collector, root));
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_thread_arrays(struct collector *collector)
+{
+	struct clr *clr = collector->clr;
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		struct thread_local_data data;
+		if (!thread_local_data_read(clr, &clr->threads[i], &data))
+			continue;
+		struct root root = {
+			.value = data.array,
+			.index = (uint32_t)i,
+			.source = ROOT_THREAD_LOCALS,
+			.thread = (uint32_t)i,
+		};
+		TRY(add_root(collector, root));
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_finalizers(struct collector *collector)
+{
+	const struct finalizer_list *list = &collector->set->finalizers;
+	for (size_t i = 0; i < list->rows_count; i++) {
+		struct root root = {
+			.value = list->rows[i].object,
+			.index = (uint32_t)i,
+			.source = ROOT_FINALIZER,
+			.thread = UINT32_MAX,
+		};
+		if (list->rows[i].part >= FINALIZER_CRITICAL)
+			TRY(add_root(collector, root));
+	}
+	return HD_OK;
+}
+
+static enum hd_status collect(struct collector *collector)
+{
+	struct root_set *set = collector->set;
+	uint32_t *owners = NULL;
+	TRY(handle_list_read(collector->heap, collector->job, &set->handles, collector->err));
+	TRY(finalizer_list_read(collector->heap, &set->finalizers, collector->err));
+	TRY(static_slots_read(collector->clr, collector->job, &set->statics, collector->err));
+	TRY(add_stacks(collector));
+	TRY(runtime_handles_find(collector->clr, &set->handles, &owners, collector->err));
+	enum hd_status status = add_handles(collector, owners);
+	pages_free(owners, set->handles.rows_count, sizeof(*owners));
+	TRY(status);
+	TRY(add_statics(collector));
+	TRY(add_thread_arrays(collector));
+	return add_finalizers(collector);
+}
+
+enum hd_status root_set_create(struct heap *heap, bool conservative, struct job *job,
+			       struct root_set **ret, struct hd_error *err)
+{
+	struct root_set *set = mem_calloc(1, sizeof(*set));
+	if (!set)
+		return fail_nomem(err);
+	set->heap = heap;
+	set->is_conservative = conservative;
+	struct collector collector = {
+		.set = set, .heap = heap, .clr = heap->clr, .job = job, .err = err
+	};
+	enum hd_status status = collect(&collector);
+	if (status != HD_OK) {
+		root_set_destroy(set);
+		return status;
+	}
+	report_stack_gaps(set);
+	if (collector.bad) {
+		findings_add(&heap->clr->target->findings, "bad-root", NULL,
+			     "%" PRIu64 " roots do not point into the heap and were left out (the "
+			     "first one to 0x%" PRIx64 ")",
+			     collector.bad, collector.bad_value);
+	}
+	*ret = set;
+	return HD_OK;
+}
+
+void root_set_destroy(struct root_set *roots)
+{
+	if (!roots)
+		return;
+	for (size_t i = 0; i < roots->stack_count; i++)
+		thread_stack_deinit(&roots->stacks[i]);
+	pages_free(roots->stacks, roots->stack_capacity, sizeof(*roots->stacks));
+	pages_free(roots->rows, roots->rows_capacity, sizeof(*roots->rows));
+	pages_free(roots->edges, roots->edges_capacity, sizeof(*roots->edges));
+	pages_free(roots->claimed, roots->claimed_capacity, sizeof(*roots->claimed));
+	handle_list_deinit(&roots->handles);
+	finalizer_list_deinit(&roots->finalizers);
+	static_slots_deinit(&roots->statics);
+	mem_free(roots);
+}

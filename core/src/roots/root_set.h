@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ROOTS_ROOT_SET_H
+#define HEAPDUMP_SRC_ROOTS_ROOT_SET_H
+
+#include "clr/static.h"
+#include "heap/finalizer.h"
+#include "roots/handles.h"
+#include "stack/stack.h"
+
+/** Where a root comes from. */
+enum root_source {
+	ROOT_STACK,     /**< index: in the roots of stacks[stack] */
+	ROOT_HANDLE,    /**< index: in handles */
+	ROOT_STATIC,    /**< index: in statics; also thread statics */
+	ROOT_FINALIZER, /**< index: in finalizers */
+	ROOT_RUNTIME,   /**< what a Thread or exception record of the runtime holds: handle index */
+	ROOT_EXCEPTION, /**< in flight: index in the roots of stacks[stack] */
+	/** Array that a thread's statics lie in, of its ThreadLocalData (from .NET 9 on). */
+	ROOT_THREAD_LOCALS,
+};
+
+/**
+ * A root; frozen objects, which are roots too, are not listed, nor dependent handles, which are
+ * edges.  Its value lies in a segment of the heap.
+ */
+struct root {
+	uint64_t value; /**< as it stands there: may lie inside an object if is_interior */
+	uint32_t index, stack;
+	uint8_t source; /**< enum root_source */
+	bool is_weak, is_pinned, is_interior, is_conservative;
+	uint32_t thread; /**< index in clr->threads, or UINT32_MAX */
+};
+
+/** An edge that is in no object: dependent handles. */
+struct root_edge {
+	uint64_t from, to;
+};
+
+/** All roots of a heap, and what is known only beside objects. */
+struct root_set {
+	struct heap *heap; /**< borrowed */
+	struct handle_list handles;
+	struct finalizer_list finalizers;
+	struct static_slots statics;
+	struct thread_stack *stacks; /**< one per managed thread that has a stack */
+	size_t stack_count, stack_capacity;
+	bool is_conservative; /**< as asked for */
+	/** Stacks by thread, handles, statics by address, arrays of thread statics, finalizers. */
+	struct root *rows;
+	size_t rows_count, rows_capacity;
+	struct root_edge *edges; /**< ascending by from, then to */
+	size_t edges_count, edges_capacity;
+	/**
+	 * Slots of object[]s that are roots of their own and no edges of their arrays: those of
+	 * statics and thread statics that are not collectible (coreclr.md 10a.7).  Ascending.
+	 */
+	uint64_t *claimed;
+	size_t claimed_count, claimed_capacity;
+};
+
+/**
+ * Collect them.  Sources that are incomplete (a partial stack, a damaged handle table, ...) become
+ * findings of the target: kinds "handle-table", "finalizer-queue", "statics", "partial-stack",
+ * "missing-stack", "no-registers"; "bad-root": values that are not in the heap.
+ *
+ * @param[out] ret To be given to root_set_destroy(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status root_set_create(struct heap *heap, bool conservative, struct job *job,
+					    struct root_set **ret, struct hd_error *err);
+/** NULL is allowed. */
+void root_set_destroy(struct root_set *roots);
+
+#endif

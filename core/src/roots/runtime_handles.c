@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "roots/runtime_handles.h"
+
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/sort.h"
+
+/* ExInfos of one thread that are looked at. */
+#define EXCEPTIONS_MAX 65536u
+
+/* Strong handles by address. */
+struct finder {
+	const struct clr *clr;
+	uint64_t *addresses;
+	uint32_t *indexes;
+	uint32_t count;
+	uint32_t *owners;
+};
+
+/* @p word of a record of @p thread: is it the address of a handle? The first record counts. */
+static void try_word(struct finder *finder, uint64_t word, uint32_t thread)
+{
+	uint32_t low = 0, high = finder->count;
+	if (!high || word < finder->addresses[0] || word > finder->addresses[high - 1])
+		return;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (finder->addresses[middle] < word) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (low == finder->count || finder->addresses[low] != word)
+		return;
+	uint32_t *owner = &finder->owners[finder->indexes[low]];
+	if (*owner == UINT32_MAX)
+		*owner = thread;
+}
+
+/* The exceptions in flight lie on the stack, inner ones below outer ones: no ring. */
+static void try_exceptions(struct finder *finder, uint64_t thread_address, uint32_t thread)
+{
+	const struct clr *clr = finder->clr;
+	uint64_t at, handle, previous;
+	if (!clr_pointer(clr, thread_address, L_THREAD_EXCEPTION_TRACKER, &at))
+		return;
+	for (unsigned int i = 0; at && at % 8 == 0 && i < EXCEPTIONS_MAX; i++) {
+		if (!clr_pointer(clr, at, L_EXCEPTION_THROWN, &handle))
+			return;
+		try_word(finder, handle, thread);
+		if (!clr_pointer(clr, at, L_EXCEPTION_PREVIOUS, &previous) || previous <= at)
+			return;
+		at = previous;
+	}
+}
+
+static void try_threads(struct finder *finder)
+{
+	const struct clr *clr = finder->clr;
+	uint8_t bytes[THREAD_HANDLES_SIZE];
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		uint64_t address = clr->threads[i].address;
+		size_t size = memory_prefix(clr->memory, address, bytes, sizeof(bytes));
+		for (size_t at = 0; at + 8 <= size; at += 8)
+			try_word(finder, load_u64(bytes + at), (uint32_t)i);
+		try_exceptions(finder, address, (uint32_t)i);
+	}
+}
+
+/* False when memory is exhausted. */
+static bool sort_strong(struct finder *finder, const struct handle_list *handles)
+{
+	uint32_t count = 0;
+	size_t capacity = handles->rows_count ? handles->rows_count : 1;
+	uint32_t *order = mem_alloc(capacity, sizeof(*order));
+	uint32_t *strong = mem_alloc(capacity, sizeof(*strong));
+	finder->addresses = mem_alloc(capacity, sizeof(*finder->addresses));
+	finder->indexes = mem_alloc(capacity, sizeof(*finder->indexes));
+	bool good = order && strong && finder->addresses && finder->indexes;
+	for (size_t i = 0; good && i < handles->rows_count; i++) {
+		if (!handle_keeps_alive(&handles->rows[i]))
+			continue;
+		finder->addresses[count] = handles->rows[i].address;
+		strong[count++] = (uint32_t)i;
+	}
+	good = good && sort_keys(finder->addresses, order, count);
+	for (uint32_t i = 0; good && i < count; i++)
+		finder->indexes[i] = strong[order[i]];
+	finder->count = count;
+	mem_free(order);
+	mem_free(strong);
+	return good;
+}
+
+enum hd_status runtime_handles_find(const struct clr *clr, const struct handle_list *handles,
+				    uint32_t **ret, struct hd_error *err)
+{
+	struct finder finder = { .clr = clr };
+	finder.owners = pages_alloc(handles->rows_count, sizeof(*finder.owners));
+	bool good = finder.owners != NULL;
+	if (good) {
+		memset(finder.owners, 0xff, handles->rows_count * sizeof(*finder.owners));
+		good = sort_strong(&finder, handles);
+	}
+	if (good)
+		try_threads(&finder);
+	mem_free(finder.addresses);
+	mem_free(finder.indexes);
+	if (!good) {
+		pages_free(finder.owners, handles->rows_count, sizeof(*finder.owners));
+		return fail_nomem(err);
+	}
+	*ret = finder.owners;
+	return HD_OK;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ROOTS_RUNTIME_HANDLES_H
+#define HEAPDUMP_SRC_ROOTS_RUNTIME_HANDLES_H
+
+#include "roots/handles.h"
+
+/** Bytes of a runtime Thread in which handles are looked for. */
+#define THREAD_HANDLES_SIZE 1024u
+
+/**
+ * Find the strong handles that the runtime's own records hold: words of its Threads (the managed
+ * Thread object, the exception last thrown, ...), and exceptions in flight (ExInfo).
+ *
+ * @param[out] ret Per handle the index of the thread, or UINT32_MAX; to be given to pages_free().
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status runtime_handles_find(const struct clr *clr,
+						 const struct handle_list *handles, uint32_t **ret,
+						 struct hd_error *err);
+
+#endif

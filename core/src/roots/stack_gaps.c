@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "roots/stack_gaps.h"
+
+#include <inttypes.h>
+
+#include "util/text.h"
+
+/* Thread::ThreadState (threads.h). */
+#define STATE_UNSTARTED 0x00000400u
+#define STATE_DEAD      0x00000800u
+#define STATE_DETACHED  0x80000000u
+
+/* Threads that are named. */
+#define NAMED_MAX 3u
+
+enum gap {
+	GAP_NONE,
+	GAP_PARTIAL,
+	GAP_MISSING,
+	GAP_NO_REGISTERS,
+	GAPS
+};
+
+static const struct {
+	const char *kind, *what, *cost, *advice;
+} gaps[GAPS] = {
+	[GAP_PARTIAL] = { "partial-stack", "not walked to the end",
+			  "every word from there on that may be a reference counts as a root, "
+			  "which may keep dead objects alive",
+			  NULL },
+	[GAP_MISSING] = { "missing-stack", "not in the target",
+			  "objects that only local variables there keep alive count as dead",
+			  "take a dump with stacks: createdump --withheap or --full, gcore" },
+	[GAP_NO_REGISTERS] = { "no-registers", "without registers in the target",
+			       "objects that only local variables there keep alive count as dead",
+			       NULL },
+};
+
+/* The stacks with one kind of gap. */
+struct summary {
+	uint64_t count;
+	struct text names; /* of the first threads */
+	const char *why;   /* of the first */
+};
+
+bool thread_has_stack(const struct clr_thread *thread)
+{
+	return thread->os_id && !(thread->state & (STATE_UNSTARTED | STATE_DEAD | STATE_DETACHED));
+}
+
+static enum gap gap_of(const struct target *target, const struct thread_stack *stack)
+{
+	uint64_t id = stack->thread->os_id;
+	if (stack->is_missing) {
+		return id <= INT32_MAX && target_thread(target, (int32_t)id) ? GAP_MISSING
+									     : GAP_NO_REGISTERS;
+	}
+	return stack->is_partial ? GAP_PARTIAL : GAP_NONE;
+}
+
+void report_stack_gaps(const struct root_set *roots)
+{
+	struct target *target = roots->heap->clr->target;
+	struct summary summaries[GAPS] = { 0 };
+	for (size_t i = 0; i < roots->stack_count; i++) {
+		const struct thread_stack *stack = &roots->stacks[i];
+		struct summary *summary = &summaries[gap_of(target, stack)];
+		if (!summary->count)
+			summary->why = stack->why;
+		if (summary->count < NAMED_MAX) {
+			text_printf(&summary->names, "%s%" PRIx64, summary->count ? ", " : "",
+				    stack->thread->os_id);
+		}
+		summary->count++;
+	}
+	for (unsigned int i = GAP_NONE + 1; i < GAPS; i++) {
+		const struct summary *summary = &summaries[i];
+		if (!summary->count)
+			continue;
+		findings_add(&target->findings, gaps[i].kind, gaps[i].advice,
+			     "%" PRIu64 " stack%s %s (thread%s %s%s)%s%s: %s", summary->count,
+			     summary->count == 1 ? " is" : "s are", gaps[i].what,
+			     summary->count == 1 ? "" : "s",
+			     summary->names.bytes ? summary->names.bytes : "?",
+			     summary->count > NAMED_MAX ? ", ..." : "", *summary->why ? ": " : "",
+			     summary->why, gaps[i].cost);
+	}
+	for (unsigned int i = 0; i < GAPS; i++)
+		text_deinit(&summaries[i].names);
+}
