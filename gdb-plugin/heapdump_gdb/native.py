@@ -11,6 +11,12 @@ MESSAGE_SIZE = 488
 NONE = 0xFFFFFFFF
 MASK64 = 0xFFFFFFFFFFFFFFFF
 CHUNK = 64 << 10
+# Of a thread, in this order.
+REGISTERS = (
+    ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
+    + tuple(f"r{number}" for number in range(8, 16))
+    + ("rip",)
+)
 SETTING_SIZE = 4096
 
 EXIT_OK = 0
@@ -69,6 +75,14 @@ class Module(ctypes.Structure):
     _fields_ = [("path", ctypes.c_char_p), ("base", ctypes.c_uint64)]
 
 
+class Thread(ctypes.Structure):
+    _fields_ = [
+        ("tid", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
+        ("registers", ctypes.c_uint64 * len(REGISTERS)),
+    ]
+
+
 class Debugger(ctypes.Structure):
     """What a debugger knows of its core or process."""
 
@@ -82,6 +96,8 @@ class Debugger(ctypes.Structure):
         ("stack_pointer", ctypes.c_uint64),
         ("modules", ctypes.POINTER(Module)),
         ("module_count", ctypes.c_size_t),
+        ("threads", ctypes.POINTER(Thread)),
+        ("thread_count", ctypes.c_size_t),
     ]
 
 

@@ -74,6 +74,47 @@ def modules() -> list[tuple[str, int]]:
     return list(found.items())
 
 
+def _registers(thread: gdb.InferiorThread) -> list[int] | None:
+    """Registers of a thread, which is the selected one afterwards; None when they are unknown."""
+    try:
+        thread.switch()
+        frame = gdb.newest_frame()
+        return [int(frame.read_register(name)) & native.MASK64 for name in native.REGISTERS]
+    except (gdb.error, ValueError, TypeError, OverflowError, RuntimeError):
+        return None
+
+
+def _read_threads() -> None:
+    """Fill _threads; the selected thread and frame stay."""
+    selected = gdb.selected_thread()
+    try:
+        frame = gdb.selected_frame()
+    except gdb.error:
+        frame = None
+    try:
+        for thread in gdb.selected_inferior().threads():
+            number = thread.ptid[1] or thread.ptid[2]
+            values = None if thread.is_running() else _registers(thread)
+            if number and values is not None:
+                _threads.append((number, values))
+    finally:
+        if selected is not None:
+            selected.switch()
+        if frame is not None and frame.is_valid():
+            frame.select()
+
+
+_threads: list[tuple[int, list[int]]] = []
+
+
+def threads() -> list[tuple[int, list[int]]]:
+    """The kernel's number and the registers of each thread that stands still."""
+    _threads.clear()
+    # Within a command whose output is kept, for GDB warns of what it finds odd in a core.
+    _said(f'python __import__("{__name__}", fromlist=["*"])._read_threads()')
+    return list(_threads)
+
+
 def connection(inferior: gdb.Inferior) -> str:
     """How GDB has it: "core", "native", "remote", ...; "" without a process or a core."""
     return getattr(getattr(inferior, "connection", None), "type", "")
@@ -159,6 +200,11 @@ class Follower:
         for row, (path, base) in zip(rows, found):
             row.path = native.encode(path)
             row.base = base
+        standing = threads()
+        states = (native.Thread * max(len(standing), 1))()
+        for state, (number, values) in zip(states, standing):
+            state.tid = number
+            state.registers[:] = values
         debugger = native.Debugger(
             struct_size=ctypes.sizeof(native.Debugger),
             read=native.address(self._callback),
@@ -167,6 +213,8 @@ class Follower:
             stack_pointer=stack_pointer(),
             modules=rows,
             module_count=len(found),
+            threads=states,
+            thread_count=len(standing),
         )
         core = self._core_of(inferior)
         if core is not None:

@@ -80,6 +80,32 @@ Modules list_modules(lldb::SBTarget &target)
 	return modules;
 }
 
+/// Registers of the innermost frame of each thread whose registers LLDB knows.
+std::vector<hd_debugger_thread> list_threads(lldb::SBProcess &process)
+{
+	static const char *const names[HD_DEBUGGER_REGISTERS] = { "rax", "rcx", "rdx", "rbx", "rsp",
+								  "rbp", "rsi", "rdi", "r8",  "r9",
+								  "r10", "r11", "r12", "r13", "r14",
+								  "r15", "rip" };
+	std::vector<hd_debugger_thread> threads;
+	for (uint32_t i = 0; i < process.GetNumThreads(); i++) {
+		lldb::SBThread thread = process.GetThreadAtIndex(i);
+		lldb::SBFrame frame = thread.GetFrameAtIndex(0);
+		hd_debugger_thread row = {};
+		row.tid = static_cast<int32_t>(thread.GetThreadID());
+		bool is_known = frame.IsValid();
+		for (size_t k = 0; is_known && k < HD_DEBUGGER_REGISTERS; k++) {
+			lldb::SBError error;
+			lldb::SBValue value = frame.FindRegister(names[k]);
+			row.registers[k] = value.GetValueAsUnsigned(error);
+			is_known = value.IsValid() && error.Success();
+		}
+		if (is_known)
+			threads.push_back(row);
+	}
+	return threads;
+}
+
 enum class Presence {
 	none,
 	running,
@@ -149,6 +175,7 @@ bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_sessi
 	const std::string core =
 		is_plugin(process_, "elf-core") ? core_path(debugger, target, process_) : "";
 	const Modules modules = list_modules(target);
+	const std::vector<hd_debugger_thread> threads = list_threads(process_);
 	lldb::SBThread thread = process_.GetSelectedThread();
 	if (!thread.IsValid())
 		thread = process_.GetThreadAtIndex(0);
@@ -163,6 +190,8 @@ bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_sessi
 	with.stack_pointer = stack == LLDB_INVALID_ADDRESS ? 0 : stack;
 	with.modules = modules.rows.data();
 	with.module_count = modules.rows.size();
+	with.threads = threads.data();
+	with.thread_count = threads.size();
 	hd_error err = {};
 	if (hd_session_debugger(session, &with, &sink, &err) == HD_OK)
 		return true;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -66,6 +67,11 @@ def state(pid: int) -> str:
         return file.read().rsplit(b")", 1)[1].split()[0].decode("ascii")
 
 
+def threads(pid: int) -> list[int]:
+    """Numbers of a process's threads."""
+    return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+
+
 def wait_for_state(pid: int, letters: str, seconds: float = 20) -> str:
     """The state once it is one of ``letters``, or the last one seen."""
     end = time.monotonic() + seconds
@@ -107,6 +113,15 @@ def some_objects(truth: dict[str, Any]) -> list[dict[str, Any]]:
     """Objects of plain kinds, with type and size."""
     names = ("string.built", "string.long", "array.int", "array.string", "array.2d.int")
     return [row for row in truth["objects"] if row["name"] in names]
+
+
+def check_stacks(truth: dict[str, Any], text: str) -> None:
+    """Is each thread of the program, that it says to run, in a method of its own in a clrstack?"""
+    blocks = dict(re.findall(r"(?m)^OS Thread Id: 0x([0-9a-f]+) .*\n((?:.+\n?)*)", text))
+    assert len(truth["threads"]) > 5
+    for thread in truth["threads"]:
+        method = "Facts.Program.Main" if thread["name"] == "main" else "Facts.Threads.Body"
+        assert method in blocks[f"{thread['os_id']:x}"], (thread, text)
 
 
 def shell(*argv: str) -> str:

@@ -13,7 +13,9 @@ import support
 
 PLUGIN = str(support.SOURCE / "gdb-plugin" / "heapdump.py")
 GDB = ["gdb", "-nx", "-q", "-iex", "set debuginfod enabled off"]
-TOP_LEVEL = ["gcroot", "pathto", "dumpheap", "dumpobj", "objsize"]
+TOP_LEVEL = ["gcroot", "pathto", "dumpheap", "dumpobj", "objsize", "clrstack", "gchandles"]
+TOP_LEVEL += ["finalizequeue", "dumpgen", "gcheapstat", "notreachableinrange"]
+TOP_LEVEL += ["ephrefs", "ephtoloh"]
 
 # Run inside GDB: what each abbreviation means, by the help that it brings up.
 RESOLVE = """
@@ -101,7 +103,10 @@ class GdbTest(unittest.TestCase):
         self.assertIn("System.String", text)
         for name in ("do 20", "info heap", "types"):
             self.assertNotIn("Found", self.opened(name))
-        self.assertIn("Undefined command", self.gdb("types"))
+        for name in ("types", "fq", "dg"):
+            self.assertIn("Undefined command", self.gdb(name))
+        for name in ("fq", "dg"):
+            self.assertNotIn("Undefined", self.gdb("heapdump " + name))
 
     def test_prefix_alone_lists_the_commands(self) -> None:
         text = self.gdb("heapdump")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -158,6 +159,42 @@ class PlainTest(unittest.TestCase):
         )
         self.assertIn("read by the debugger", between(text, 1))
         self.assertNotIn("read by the debugger", text.split("<<2>>")[1])
+
+    def test_registers_of_threads(self) -> None:
+        child = targets.Child([self.program, "wait"])
+        self.addCleanup(child.end)
+        text = run_gdb(
+            "thread 2",
+            "up",
+            mark(1),
+            "python from heapdump_gdb import target",
+            "python rows = target.threads()",
+            mark(2),
+            "python for row in rows: print(hex(row[0]), *[hex(value) for value in row[1]])",
+            mark(3),
+            "frame",
+            "thread",
+            mark(4),
+            # Each as GDB itself shows it.
+            'thread apply all printf "%#x %#lx %#lx %#lx %#lx\\n", $_gthread * 0, $rax, $rbx, '
+            "$r15, $pc",
+            "info threads",
+            options=("-p", str(child.pid)),
+        )
+        self.assertEqual(between(text, 1), "")
+        rows = [[int(word, 16) for word in line.split()] for line in between(text, 2).splitlines()]
+        self.assertEqual(len(rows), 2)
+        self.assertEqual({row[0] for row in rows}, set(targets.threads(child.pid)))
+        self.assertRegex(between(text, 3), r"(?m)^#1 ")
+        self.assertRegex(between(text, 3), r"Current thread is 2 ")
+        shown = text.split("<<4>>")[1]
+        for tid, *values in rows:
+            thread = re.search(rf"Thread (\d+) \(.*LWP {tid}\)", shown)
+            assert thread is not None, shown
+            line = re.search(rf"(?m)^Thread {thread.group(1)} \(.*\n(0.*)", shown)
+            assert line is not None, shown
+            expected = [int(word, 16) for word in line.group(1).split()[1:]]
+            self.assertEqual([values[0], values[3], values[15], values[16]], expected)
 
     def test_running_threads_are_refused(self) -> None:
         text = run_gdb(
@@ -366,6 +403,20 @@ class DotnetLiveTest(unittest.TestCase):
         self.check_objects(truth, text)
         self.assertIn(targets.wait_for_state(child.pid, "RS"), "RS")
 
+    def test_stacks(self) -> None:
+        child, truth = self.start()
+        for backend in ("auto", "debugger"):
+            text = run_gdb(
+                "set heapdump backend " + backend,
+                mark(1),
+                "clrstack",
+                mark(2),
+                "thread",
+                options=("-p", str(child.pid)),
+            )
+            targets.check_stacks(truth, between(text, 1))
+            self.assertRegex(text.split("<<2>>")[1], r"Current thread is 1 ")
+
     def test_functions(self) -> None:
         child, truth = self.start()
         row = targets.some_objects(truth)[0]
@@ -457,9 +508,13 @@ class DotnetLiveTest(unittest.TestCase):
             f"target remote 127.0.0.1:{port}",
             *self.commands(truth),
             "heapdump info",
+            mark(20),
+            "clrstack",
+            mark(21),
             "detach",
         )
         self.check_objects(truth, text)
+        targets.check_stacks(truth, between(text, 20))
         self.assertIn("read by the debugger", text)
 
 

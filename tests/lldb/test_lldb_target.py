@@ -220,6 +220,7 @@ class DotnetLiveTest(unittest.TestCase):
         answers = run_lldb(
             "heapdump set backend " + backend,
             *lines,
+            "clrstack",
             "heapdump info",
             options=("-p", str(child.pid)),
         )
@@ -228,6 +229,7 @@ class DotnetLiveTest(unittest.TestCase):
             self.assertEqual(found["type"], row["type"])
             self.assertEqual(found["mt"], row["mt"])
             self.assertEqual(found["size"], row["size"])
+        targets.check_stacks(truth, answers[-2])
         is_slow = "read by the debugger" in answers[-1]
         self.assertEqual(is_slow, backend == "debugger")
 

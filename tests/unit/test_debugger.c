@@ -160,6 +160,57 @@ static void modules_of_the_debugger(void)
 	text_deinit(&image);
 }
 
+/* Two threads whose registers have the values 16 * k and 16 * k + 1. */
+static void make_threads(struct hd_debugger_thread threads[2])
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		threads[i] = (struct hd_debugger_thread){ .tid = (int32_t)(100 + i) };
+		for (unsigned int k = 0; k < HD_DEBUGGER_REGISTERS; k++)
+			threads[i].registers[k] = 16 * k + i;
+	}
+}
+
+static void check_threads(const struct target *target)
+{
+	/* Where each register of the processor's order (0 rax ... 16 rip) is in a target. */
+	static const uint8_t rows[][2] = {
+		{ 0, REGISTER_RAX },  { 1, REGISTER_RCX },  { 2, REGISTER_RDX },
+		{ 3, REGISTER_RBX },  { 4, REGISTER_RSP },  { 5, REGISTER_RBP },
+		{ 6, REGISTER_RSI },  { 7, REGISTER_RDI },  { 8, REGISTER_R8 },
+		{ 9, REGISTER_R9 },   { 10, REGISTER_R10 }, { 11, REGISTER_R11 },
+		{ 12, REGISTER_R12 }, { 13, REGISTER_R13 }, { 14, REGISTER_R14 },
+		{ 15, REGISTER_R15 }, { 16, REGISTER_RIP },
+	};
+	ASSERT_UINT_FATAL(target->thread_count, 2);
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct target_thread *thread = target_thread(target, (int32_t)(100 + i));
+		REQUIRE(thread);
+		for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
+			ASSERT_UINT(thread->registers[rows[k][1]], 16 * rows[k][0] + i);
+		ASSERT_UINT(thread->registers[REGISTER_FS_BASE], 0);
+		ASSERT_UINT(thread->registers[REGISTER_ORIG_RAX], 0);
+	}
+	CU_ASSERT_PTR_NULL(target_thread(target, 42));
+}
+
+static void threads_of_the_debugger(void)
+{
+	struct hd_debugger_thread threads[2];
+	struct hd_debugger debugger = make_debugger();
+	make_threads(threads);
+	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	ASSERT_UINT(target->thread_count, 0);
+	target_destroy(target);
+	debugger.thread_count = 2; /* of none */
+	target_destroy(open_debugger(&debugger, NULL, HD_OK, ""));
+	debugger.threads = threads;
+	target = open_debugger(&debugger, NULL, HD_OK, "");
+	REQUIRE(target);
+	check_threads(target);
+	target_destroy(target);
+}
+
 /* The process of a child, as a debugger that has it stopped shows it. */
 static struct hd_debugger show_child(const struct live_child *child)
 {
@@ -176,6 +227,10 @@ static void local_process_is_read_past_the_debugger(void)
 	(void)make_debugger();
 	struct live_child child = child_start(0, NULL, NULL);
 	struct hd_debugger debugger = show_child(&child);
+	struct hd_debugger_thread threads[2];
+	make_threads(threads);
+	debugger.threads = threads;
+	debugger.thread_count = 2;
 	for (unsigned int turn = 0; turn < 2; turn++) {
 		struct target *target =
 			open_debugger(&debugger, turn ? "process" : NULL, HD_OK, "");
@@ -191,6 +246,7 @@ static void local_process_is_read_past_the_debugger(void)
 		CU_ASSERT(target->module_count > 1 && target->mapping_count > 4);
 		CU_ASSERT(target->auxv_phdr != 0);
 		ASSERT_UINT(target->findings.count, 0);
+		check_threads(target);
 		target_destroy(target);
 		CU_ASSERT(child_is_running(&child));
 	}
@@ -235,20 +291,49 @@ static void other_bytes_step_down_to_the_debugger(void)
 	child_end(&child);
 }
 
-/* A core with the first half of the shown bytes. */
+/* A core with the first half of the shown bytes, and one thread or none. */
 static char core_path[64];
 
-static void write_core(void)
+static void write_core_with(bool has_thread)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
 	elf_maker_load(&maker, BASE, shown.bytes, SIZE / 2, SIZE, PF_R | PF_W);
-	elf_maker_thread(&maker, 42, NULL, 6);
+	if (has_thread)
+		elf_maker_thread(&maker, 42, NULL, 6);
 	struct text core = elf_maker_build(&maker);
 	(void)snprintf(core_path, sizeof(core_path), "/tmp/heapdump-test-%d.core", (int)getpid());
 	CU_ASSERT_FATAL(write_file(core_path, core.bytes, core.size));
 	text_deinit(&core);
 	elf_maker_deinit(&maker);
+}
+
+static void write_core(void)
+{
+	write_core_with(true);
+}
+
+static void core_with_threads_of_the_debugger(void)
+{
+	struct hd_debugger_thread threads[2];
+	struct hd_debugger debugger = make_debugger();
+	make_threads(threads);
+	debugger.core = core_path;
+	debugger.threads = threads;
+	debugger.thread_count = 2;
+	write_core_with(false);
+	struct target *target = open_debugger(&debugger, "file", HD_OK, "");
+	REQUIRE(target);
+	check_threads(target);
+	target_destroy(target);
+	/* Its own come first. */
+	write_core();
+	target = open_debugger(&debugger, "file", HD_OK, "");
+	REQUIRE(target);
+	ASSERT_UINT_FATAL(target->thread_count, 1);
+	ASSERT_UINT((uint64_t)target->threads[0].tid, 42);
+	target_destroy(target);
+	(void)unlink(core_path);
 }
 
 static void core_comes_first(void)
@@ -307,8 +392,12 @@ static void core_that_the_debugger_does_not_show(void)
 
 static void memory_may_be_exhausted(void)
 {
+	struct hd_debugger_thread threads[2];
 	struct hd_debugger debugger = make_debugger();
-	write_core();
+	make_threads(threads);
+	debugger.threads = threads;
+	debugger.thread_count = 2;
+	write_core_with(false);
 	for (unsigned int route = 0; route < 2; route++) {
 		debugger.core = route ? core_path : NULL;
 		uint64_t nth = 0;
@@ -336,6 +425,8 @@ int main(void)
 		{ "callback_that_claims_too_much", callback_that_claims_too_much },
 		{ "wrong_use", wrong_use },
 		{ "modules_of_the_debugger", modules_of_the_debugger },
+		{ "threads_of_the_debugger", threads_of_the_debugger },
+		{ "core_with_threads_of_the_debugger", core_with_threads_of_the_debugger },
 		{ "local_process_is_read_past_the_debugger",
 		  local_process_is_read_past_the_debugger },
 		{ "other_bytes_step_down_to_the_debugger", other_bytes_step_down_to_the_debugger },

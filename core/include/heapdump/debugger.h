@@ -14,6 +14,16 @@ struct hd_debugger_module {
 	uint64_t base;    /**< load address */
 };
 
+/** Registers of a thread: rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15 rip. */
+#define HD_DEBUGGER_REGISTERS 17
+
+/** A thread as a debugger lists it, with the registers of its innermost frame. */
+struct hd_debugger_thread {
+	int32_t tid;       /**< of the kernel */
+	uint32_t reserved; /**< 0 */
+	uint64_t registers[HD_DEBUGGER_REGISTERS];
+};
+
 /** What a debugger knows of the process or core that it has. */
 struct hd_debugger {
 	size_t struct_size; /**< sizeof(struct hd_debugger) at the caller's build */
@@ -33,6 +43,9 @@ struct hd_debugger {
 	uint64_t stack_pointer; /**< of any thread: where both are compared; 0 = unknown */
 	const struct hd_debugger_module *modules; /**< borrowed for the call; may be NULL */
 	size_t module_count;
+	/** Used where the target itself has no registers; borrowed for the call; may be NULL. */
+	const struct hd_debugger_thread *threads;
+	size_t thread_count;
 };
 
 /**

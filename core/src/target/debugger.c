@@ -14,6 +14,7 @@
 /* Bytes compared at the stack pointer before another route is trusted. */
 #define PROBE_SIZE  ((size_t)64)
 #define MODULES_MAX ((size_t)1 << 16)
+#define THREADS_MAX ((size_t)1 << 20)
 #define PAGE        ((uint64_t)4096)
 
 struct callback {
@@ -119,12 +120,43 @@ static enum hd_status use_modules(struct target *target, const struct hd_debugge
 	return HD_OK;
 }
 
-static enum hd_status load_modules(struct target *target, const struct hd_debugger *debugger,
-				   struct hd_error *err)
+/* Take the debugger's registers where the target has none of its own. */
+static enum hd_status use_threads(struct target *target, const struct hd_debugger *debugger,
+				  struct hd_error *err)
+{
+	/* The debugger's order to the kernel's. */
+	static const uint8_t rows[HD_DEBUGGER_REGISTERS] = {
+		REGISTER_RAX, REGISTER_RCX, REGISTER_RDX, REGISTER_RBX, REGISTER_RSP, REGISTER_RBP,
+		REGISTER_RSI, REGISTER_RDI, REGISTER_R8,  REGISTER_R9,  REGISTER_R10, REGISTER_R11,
+		REGISTER_R12, REGISTER_R13, REGISTER_R14, REGISTER_R15, REGISTER_RIP,
+	};
+	size_t count = debugger->threads ? debugger->thread_count : 0;
+	if (target->thread_count || !count)
+		return HD_OK;
+	if (count > THREADS_MAX)
+		count = THREADS_MAX;
+	mem_free(target->threads);
+	target->threads = mem_calloc(count, sizeof(*target->threads));
+	if (!target->threads)
+		return fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		const struct hd_debugger_thread *given = &debugger->threads[i];
+		target->threads[i].tid = given->tid;
+		for (size_t k = 0; k < HD_DEBUGGER_REGISTERS; k++)
+			target->threads[i].registers[rows[k]] = given->registers[k];
+	}
+	target->thread_count = count;
+	return HD_OK;
+}
+
+/* What the debugger lists. */
+static enum hd_status use_lists(struct target *target, const struct hd_debugger *debugger,
+				struct hd_error *err)
 {
 	if (!target->module_count)
 		TRY(target_load_modules(target, err));
-	return use_modules(target, debugger, err);
+	TRY(use_modules(target, debugger, err));
+	return use_threads(target, debugger, err);
 }
 
 /* Put the debugger behind a core: it may know file pages that the core lacks. */
@@ -167,7 +199,7 @@ static enum hd_status open_core(const struct hd_debugger *debugger,
 	if (status == HD_OK)
 		status = ask_debugger_last(target, debugger, err);
 	if (status == HD_OK)
-		status = load_modules(target, debugger, err);
+		status = use_lists(target, debugger, err);
 	if (status != HD_OK) {
 		target_destroy(target);
 		return status;
@@ -239,7 +271,7 @@ static enum hd_status finish(struct target *target, const struct hd_debugger *de
 	if (status == HD_OK && target->kind == TARGET_PROCESS)
 		status = describe_process(target, err);
 	if (status == HD_OK)
-		status = load_modules(target, debugger, err);
+		status = use_lists(target, debugger, err);
 	if (status != HD_OK) {
 		target_destroy(target);
 		return status;
