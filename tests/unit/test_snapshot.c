@@ -11,7 +11,7 @@ static struct hd_graph *snapshot(struct heap *heap, unsigned int workers)
 	struct job job = { .workers = workers };
 	struct hd_graph *graph = NULL;
 	struct hd_error err = { 0 };
-	ASSERT_UINT_FATAL(snapshot_create(heap, &job, &graph, &err), HD_OK);
+	ASSERT_UINT_FATAL(snapshot_create(heap, NULL, &job, &graph, &err), HD_OK);
 	REQUIRE(graph);
 	return graph;
 }
@@ -274,7 +274,7 @@ static void test_failures(void)
 		struct hd_graph *graph = NULL;
 		struct hd_error err = { 0 };
 		alloc_fail_at(nth);
-		enum hd_status status = snapshot_create(made.heap, &job, &graph, &err);
+		enum hd_status status = snapshot_create(made.heap, NULL, &job, &graph, &err);
 		bool failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		/* A name that finds no memory has another in its place. */
@@ -287,10 +287,123 @@ static void test_failures(void)
 	CU_ASSERT(nth > 10 && nth < 300);
 	struct hd_graph *graph = NULL;
 	struct job small = { .workers = 1, .max_mem = 3000 };
-	ASSERT_UINT(snapshot_create(made.heap, &small, &graph, NULL), HD_ERR_NOMEM);
+	ASSERT_UINT(snapshot_create(made.heap, NULL, &small, &graph, NULL), HD_ERR_NOMEM);
 	struct job stopped = { .workers = 2, .stop = true };
-	ASSERT_UINT(snapshot_create(made.heap, &stopped, &graph, NULL), HD_ERR_CANCELLED);
+	ASSERT_UINT(snapshot_create(made.heap, NULL, &stopped, &graph, NULL), HD_ERR_CANCELLED);
 	CU_ASSERT(!graph);
+	unmake(&made);
+}
+
+static void check_same_rows(const struct csr *a, const struct csr *b)
+{
+	ASSERT_UINT_FATAL(a->node_count, b->node_count);
+	ASSERT_UINT_FATAL(a->edge_count, b->edge_count);
+	for (uint32_t node = 0; node <= a->node_count; node++)
+		ASSERT_UINT_FATAL(csr_begin(a, node), csr_begin(b, node));
+	CU_ASSERT(memcmp(a->targets, b->targets, a->edge_count * sizeof(*a->targets)) == 0);
+}
+
+static struct hd_graph *nodes_only(struct heap *heap, unsigned int workers)
+{
+	struct job job = { .workers = workers };
+	struct hd_graph *graph = NULL;
+	ASSERT_UINT_FATAL(snapshot_create_nodes(heap, NULL, &job, &graph, NULL), HD_OK);
+	REQUIRE(graph);
+	CU_ASSERT(!graph_has_forward(graph));
+	ASSERT_UINT(hd_graph_references(graph, 0, 0, NULL, 0), 0);
+	return graph;
+}
+
+/* The reverse that is made of a heap is that of its references, however it is made. */
+static void check_reverse(struct heap *heap)
+{
+	struct hd_graph *whole = snapshot(heap, 1);
+	const struct csr *expected, *got;
+	ASSERT_UINT_FATAL(graph_reverse(whole, NULL, &expected, NULL), HD_OK);
+	for (unsigned int workers = 1; workers <= 3; workers++) {
+		struct job job = { .workers = workers };
+		struct hd_graph *graph = nodes_only(heap, workers);
+		ASSERT_UINT_FATAL(graph_reverse(graph, &job, &got, NULL), HD_OK);
+		CU_ASSERT(!graph_has_forward(graph));
+		check_same_rows(got, expected);
+		ASSERT_UINT_FATAL(graph_forward(graph, &job, &got, NULL), HD_OK);
+		check_same_rows(got, &whole->forward);
+		const struct graph_finding *dropped = finding(graph, "reference-to-no-object");
+		ASSERT_UINT(dropped != NULL, finding(whole, "reference-to-no-object") != NULL);
+		ASSERT_UINT(graph->finding_count, whole->finding_count);
+		graph_destroy(graph);
+	}
+	graph_destroy(whole);
+}
+
+static void test_reverse(void)
+{
+	struct made made;
+	make(&made, 20, 500);
+	check_reverse(made.heap);
+	unmake(&made);
+	struct fake_clr *fake = fake_clr_create(NULL);
+	check_reverse(fake_heap(fake));
+	fake_clr_destroy(fake);
+}
+
+/* So many references that they are reversed in pieces. */
+static void test_pieces(void)
+{
+	enum {
+		ARRAYS = 4,
+		LENGTH = 2200000,
+		PAIRS = 100
+	};
+	struct random random = { .state = 11 };
+	struct fake_clr *fake = fake_clr_create(NULL);
+	uint64_t pair = pair_type(fake), pairs[PAIRS];
+	uint64_t *elements = calloc(LENGTH, sizeof(*elements));
+	REQUIRE(elements);
+	(void)fake_segment(fake, 0, GENERATION_0, 0x2000);
+	for (size_t i = 0; i < PAIRS; i++)
+		pairs[i] = fake_object(fake, pair, 0);
+	for (size_t i = 0; i < ARRAYS; i++) {
+		(void)fake_segment(fake, 0, GENERATION_LOH, 8 * LENGTH + 0x1000);
+		uint64_t array = fake_object(fake, fake->object_array_type, LENGTH);
+		for (size_t k = 0; k < LENGTH; k++) {
+			uint64_t what = random_below(&random, PAIRS + 1);
+			elements[k] = what < PAIRS ? pairs[what] : 0x1238;
+		}
+		fake_poke(&fake->memory, array + 16, elements, LENGTH * sizeof(*elements));
+	}
+	free(elements);
+	check_reverse(fake_heap(fake));
+	fake_clr_destroy(fake);
+}
+
+static void test_reverse_failures(void)
+{
+	struct made made;
+	make(&made, 3, 50);
+	uint64_t nth = 1;
+	for (; nth < 100; nth++) {
+		struct job job = { .workers = 1 };
+		struct hd_graph *graph = nodes_only(made.heap, 1);
+		const struct csr *reverse;
+		alloc_fail_at(nth);
+		enum hd_status status = graph_reverse(graph, &job, &reverse, NULL);
+		bool failed = alloc_calls() >= nth;
+		alloc_fail_at(0);
+		CU_ASSERT(status == HD_OK || (failed && status == HD_ERR_NOMEM));
+		ASSERT_UINT(graph->reverse.offsets != NULL, status == HD_OK);
+		graph_destroy(graph);
+		if (!failed)
+			break;
+	}
+	CU_ASSERT(nth > 5 && nth < 100);
+	struct hd_graph *graph = nodes_only(made.heap, 1);
+	const struct csr *reverse;
+	struct job stopped = { .workers = 2, .stop = true };
+	ASSERT_UINT(graph_reverse(graph, &stopped, &reverse, NULL), HD_ERR_CANCELLED);
+	ASSERT_UINT(graph_forward(graph, &stopped, &reverse, NULL), HD_ERR_CANCELLED);
+	CU_ASSERT(!graph_has_forward(graph) && !graph->reverse.offsets);
+	graph_destroy(graph);
 	unmake(&made);
 }
 
@@ -304,6 +417,9 @@ int main(void)
 		{ "large objects", test_large_objects },
 		{ "random", test_random },
 		{ "failures", test_failures },
+		{ "reverse", test_reverse },
+		{ "pieces", test_pieces },
+		{ "reverse failures", test_reverse_failures },
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

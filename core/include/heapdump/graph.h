@@ -27,7 +27,9 @@ enum hd_root_kind {
 	HD_ROOT_FINALIZER = 2, /**< on the finalizer queue, waiting */
 	HD_ROOT_HANDLE = 3,    /**< a GC handle */
 	HD_ROOT_STATIC = 4,    /**< a static variable; the root has a container */
-	HD_ROOT_GC = 5,        /**< of the collector itself: interned strings, class descriptions */
+	HD_ROOT_GC =
+		5, /**< of the collector itself: frozen objects, interned strings, class descriptions */
+	HD_ROOT_THREAD_STATIC = 6, /**< a static variable of one thread; in the text format 4 */
 };
 
 /** Bits of hd_root.flags: the text format's numbers. */
@@ -35,6 +37,8 @@ enum hd_root_flag {
 	HD_ROOT_PINNED = 1,
 	HD_ROOT_WEAK = 2, /**< keeps nothing alive, whatever the kind */
 	HD_ROOT_INTERIOR = 4,
+	/** A word on a stack that may be a reference; in the text format pinned. */
+	HD_ROOT_CONSERVATIVE = 8,
 };
 
 /** One object. */

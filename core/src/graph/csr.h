@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_GRAPH_CSR_H
 #define HEAPDUMP_SRC_GRAPH_CSR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,6 +79,9 @@ void csr_deinit(struct csr *csr);
  */
 HD_NODISCARD enum hd_status csr_offsets_from_degrees(struct csr *csr, struct hd_error *err);
 
+/** Do all rows lie in targets, one behind the other? */
+bool csr_is_sound(const struct csr *csr);
+
 /**
  * Make the reverse of @p csr: rows hold the sources in ascending order, one per edge.
  *
@@ -89,5 +93,21 @@ HD_NODISCARD enum hd_status csr_offsets_from_degrees(struct csr *csr, struct hd_
  */
 HD_NODISCARD enum hd_status csr_reverse(const struct csr *csr, struct job *job, struct csr *ret,
 					struct hd_error *err);
+
+/*
+ * The same of rows that come in pieces, so that they need not all be there at once: begin, count
+ * each piece, allocate, and fill with the pieces from the last to the first.  Targets that are
+ * UINT32_MAX are no edges.  On failure @p ret is still to be given to csr_deinit(), but for begin.
+ * Pieces that are not the same the second time leave a @p ret that may not be csr_is_sound().
+ */
+HD_NODISCARD enum hd_status csr_reverse_begin(uint32_t node_count, struct csr *ret,
+					      struct hd_error *err);
+HD_NODISCARD enum hd_status csr_reverse_count(const struct csr *rows, struct job *job,
+					      struct csr *ret, struct hd_error *err);
+HD_NODISCARD enum hd_status csr_reverse_allocate(struct csr *ret, struct hd_error *err);
+/** Row 0 of @p rows is that of node @p first. */
+HD_NODISCARD enum hd_status csr_reverse_fill(const struct csr *rows, uint32_t first,
+					     struct job *job, struct csr *ret,
+					     struct hd_error *err);
 
 #endif

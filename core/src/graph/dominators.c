@@ -386,9 +386,11 @@ enum hd_status dominators_init(struct hd_graph *graph, struct job *job, struct d
 			       struct hd_error *err)
 {
 	struct work work = { .graph = graph, .job = job, .node_count = graph->node_count };
+	const struct csr *forward;
+	TRY(graph_forward(graph, job, &forward, err));
 	TRY(graph_reverse(graph, job, &work.reverse, err));
 	job_begin(job, "Computing dominators",
-		  4 * (uint64_t)graph->node_count + 2 * graph->forward.edge_count);
+		  4 * (uint64_t)graph->node_count + 2 * forward->edge_count);
 	struct dominators made = { 0 };
 	enum hd_status status = compute(&work, &made, err);
 	work_deinit(&work);

@@ -4,14 +4,30 @@
 #include "util/alloc.h"
 #include "util/arena.h"
 
+void graph_clear_roots(struct hd_graph *graph)
+{
+	pages_free(graph->roots, graph->root_count, sizeof(*graph->roots));
+	pages_free(graph->details, graph->root_count, sizeof(*graph->details));
+	pages_free(graph->threads, graph->thread_count, sizeof(*graph->threads));
+	pages_free(graph->frames, graph->frame_count, sizeof(*graph->frames));
+	arena_destroy(graph->root_arena);
+	graph->roots = NULL;
+	graph->details = NULL;
+	graph->threads = NULL;
+	graph->frames = NULL;
+	graph->root_arena = NULL;
+	graph->root_count = 0;
+	graph->thread_count = graph->frame_count = 0;
+}
+
 void graph_destroy(struct hd_graph *graph)
 {
 	if (!graph)
 		return;
+	graph_clear_roots(graph);
 	pages_free(graph->ids, graph->node_count, sizeof(*graph->ids));
 	pages_free(graph->node_types, graph->object_count, sizeof(*graph->node_types));
 	pages_free(graph->sizes, graph->object_count, sizeof(*graph->sizes));
-	pages_free(graph->roots, graph->root_count, sizeof(*graph->roots));
 	pages_free(graph->large, graph->large_count, sizeof(*graph->large));
 	pages_free(graph->types, graph->type_count, sizeof(*graph->types));
 	pages_free(graph->domains, graph->domain_count, sizeof(*graph->domains));
@@ -50,11 +66,27 @@ uint64_t graph_size(const struct hd_graph *graph, uint32_t node)
 	return size == SIZE_LARGE ? large_size_of(graph, node) : size;
 }
 
+enum hd_status graph_forward(struct hd_graph *graph, struct job *job, const struct csr **ret,
+			     struct hd_error *err)
+{
+	if (!graph_has_forward(graph))
+		TRY(graph->places.forward(graph, job, err));
+	*ret = &graph->forward;
+	return HD_OK;
+}
+
 enum hd_status graph_reverse(struct hd_graph *graph, struct job *job, const struct csr **ret,
 			     struct hd_error *err)
 {
-	if (!graph->reverse.offsets)
+	if (graph->reverse.offsets) {
+		*ret = &graph->reverse;
+		return HD_OK;
+	}
+	if (graph_has_forward(graph)) {
 		TRY(csr_reverse(&graph->forward, job, &graph->reverse, err));
+	} else {
+		TRY(graph->places.reverse(graph, job, err));
+	}
 	*ret = &graph->reverse;
 	return HD_OK;
 }
@@ -81,7 +113,7 @@ uint32_t hd_graph_root_count(const struct hd_graph *graph)
 
 uint64_t hd_graph_reference_count(const struct hd_graph *graph)
 {
-	return graph->forward.edge_count;
+	return graph_has_forward(graph) ? graph->forward.edge_count : graph->reverse.edge_count;
 }
 
 /* Missing nodes are few or the file is hostile: a binary search does. */
@@ -127,7 +159,7 @@ int hd_graph_object(const struct hd_graph *graph, uint32_t node, struct hd_objec
 		.size = graph_size(graph, node),
 		.type = missing ? HD_NONE : graph->node_types[node],
 		.missing = missing,
-		.reference_count = csr_degree(&graph->forward, node),
+		.reference_count = graph_has_forward(graph) ? csr_degree(&graph->forward, node) : 0,
 	};
 	return 0;
 }
@@ -164,7 +196,8 @@ int hd_graph_root(const struct hd_graph *graph, uint32_t index, struct hd_root *
 size_t hd_graph_references(const struct hd_graph *graph, uint32_t node, uint64_t first,
 			   uint32_t *buf, size_t capacity)
 {
-	if (node >= graph->node_count || first >= csr_degree(&graph->forward, node))
+	if (node >= graph->node_count || !graph_has_forward(graph) ||
+	    first >= csr_degree(&graph->forward, node))
 		return 0;
 	uint64_t begin = csr_begin(&graph->forward, node) + first;
 	uint64_t end = csr_begin(&graph->forward, node + 1);

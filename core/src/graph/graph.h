@@ -41,6 +41,49 @@ struct graph_root {
 	bool repeated; /**< an earlier record says the same */
 };
 
+/** Handles by what they do; the first is no handle. */
+enum graph_handle {
+	GRAPH_HANDLE_NONE,
+	GRAPH_HANDLE_STRONG,
+	GRAPH_HANDLE_PINNED,
+	GRAPH_HANDLE_WEAK_SHORT,
+	GRAPH_HANDLE_WEAK_LONG,
+	GRAPH_HANDLE_DEPENDENT,
+	GRAPH_HANDLE_REF_COUNTED,
+	GRAPH_HANDLE_SIZED_REF,
+	GRAPH_HANDLE_VARIABLE,
+	GRAPH_HANDLE_ASYNC_PINNED,
+	GRAPH_HANDLE_CROSS_REFERENCE,
+	GRAPH_HANDLE_WEAK_INTERIOR,
+	GRAPH_HANDLE_WEAK_NATIVE_COM,
+	GRAPH_HANDLES
+};
+
+/** More about a root of a heap; texts lie in the graph's arena. */
+struct graph_root_detail {
+	uint64_t address; /**< of the slot: a handle, a static, a word of a stack; 0 = none */
+	const char *name; /**< "Namespace.Type.field"; of internal roots what they are; or NULL */
+	const char *slot; /**< "rbp-20" or a register, of stack roots; or NULL */
+	uint32_t thread;  /**< index in threads, or HD_NONE */
+	uint32_t frame;   /**< index in frames, or HD_NONE */
+	uint8_t handle;   /**< enum graph_handle */
+};
+
+/** A managed thread that has roots. */
+struct graph_thread {
+	uint64_t os_id;
+	uint32_t id;      /**< managed */
+	const char *name; /**< of the Thread object, or NULL */
+};
+
+/** A frame that has roots. */
+struct graph_frame {
+	uint64_t sp, ip;
+	const char *method; /**< "Namespace.Type.Method(...)", or the class of an explicit Frame */
+	uint32_t offset;    /**< of ip in the method's code */
+	uint32_t thread;    /**< index in threads */
+};
+
 /** Something that `info` reports about the input: a count, and where it was met first. */
 struct graph_finding {
 	const char *kind; /**< static: "unresolved-reference", ... */
@@ -59,12 +102,23 @@ struct large_size {
 #define SIZE_LARGE UINT32_MAX
 
 struct arena;
+struct text;
 
 /** Where nodes are found when their ids are not stored: on a heap, by rank of the object starts. */
 struct graph_places {
 	uint64_t (*id)(const void *arg, uint32_t node);
 	/** First node whose id is not below @p id; object_count when there is none. */
 	uint32_t (*lower_bound)(const void *arg, uint64_t id);
+	/**
+	 * Append what leads from object @p from to @p to, that it refers to: ".field", "[3]",
+	 * ".items[2].key", " (dependent handle)"; nothing when it is not known.
+	 */
+	void (*link)(const void *arg, uint32_t from, uint32_t to, struct text *text);
+	/** Generation: 0, 1, 2, 3 (large), 4 (pinned), 5 (frozen). */
+	unsigned int (*generation)(const void *arg, uint32_t node);
+	/** Make graph->forward, or graph->reverse, which was not made yet. */
+	enum hd_status (*forward)(struct hd_graph *graph, struct job *job, struct hd_error *err);
+	enum hd_status (*reverse)(struct hd_graph *graph, struct job *job, struct hd_error *err);
 	void (*destroy)(void *arg);
 	void *arg;
 };
@@ -85,17 +139,26 @@ struct hd_graph {
 	uint32_t *sizes;
 	struct large_size *large;
 	struct id_index index;
-	struct csr forward;
+	struct csr forward; /**< of a heap a cache: see graph_forward() */
 	struct csr reverse; /**< cache: see graph_reverse(); offsets is NULL until then */
 	struct graph_type *types;
 	struct graph_domain *domains;
 	struct graph_root *roots;
+	struct graph_root_detail *details; /**< one per root of a heap; NULL for dump files */
+	struct graph_thread *threads;
+	struct graph_frame *frames;
+	size_t thread_count, frame_count;
+	struct arena *
+		root_arena; /**< owns the texts of details, threads, frames; see graph_set_roots() */
 	struct graph_finding *findings;
 	struct arena *arena; /**< owns all names */
 };
 
 /** Free everything; NULL is allowed. */
 void graph_destroy(struct hd_graph *graph);
+
+/** Free roots, details, threads, frames and root_arena; for new ones of the same heap. */
+void graph_clear_roots(struct hd_graph *graph);
 
 /** Size of a node in bytes; 0 for a missing one.  O(1) below 4 GiB. */
 uint64_t graph_size(const struct hd_graph *graph, uint32_t node);
@@ -117,6 +180,19 @@ static inline bool graph_is_missing(const struct hd_graph *graph, uint32_t node)
 static inline bool root_is_weak(const struct graph_root *root)
 {
 	return root->flags & HD_ROOT_WEAK;
+}
+
+/**
+ * The edges, graph->forward: dump files have them from the start, of a heap they are made at the
+ * first call.  Statuses as graph_reverse().
+ */
+HD_NODISCARD enum hd_status graph_forward(struct hd_graph *graph, struct job *job,
+					  const struct csr **ret, struct hd_error *err);
+
+/** Are they there? */
+static inline bool graph_has_forward(const struct hd_graph *graph)
+{
+	return graph->forward.offsets != NULL;
 }
 
 /**

@@ -9,11 +9,17 @@
 #define BATCH       32u
 #define MAX_WORKERS 64u
 
+/* Objects before a block, and in it before each of its words (Vigna's rank9). */
+struct block {
+	uint64_t within; /* before words 1 to 7: 9 bits each */
+	uint64_t before; /* in this segment */
+};
+
 /* The starts of one segment. */
 struct part {
 	uint64_t begin, end;
 	uint64_t *words;
-	uint32_t *blocks; /* objects of this segment before each block */
+	struct block *blocks;
 	uint64_t block_count;
 	uint64_t first; /* objects before this segment */
 	uint64_t count;
@@ -23,17 +29,16 @@ struct starts {
 	struct part *parts; /* one more than segments: its first is the count of all */
 	size_t part_count;
 	uint64_t *words;
-	uint32_t *blocks;
+	struct block *blocks;
 	uint64_t block_count;
 	/* addresses to parts: slots of equal size, each names the first part that ends behind it */
 	uint32_t *map;
 	uint64_t map_begin, map_end;
 	unsigned int map_shift;
-	bool with_free;
 };
 
 /* Set bits of a word; the compiler's own needs an instruction that not every x86-64 has. */
-static uint32_t bit_count(uint64_t x)
+static inline uint32_t bit_count(uint64_t x)
 {
 	x = x - (x >> 1 & 0x5555555555555555u);
 	x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
@@ -42,7 +47,7 @@ static uint32_t bit_count(uint64_t x)
 }
 
 /* Part that holds @p address, or NULL. */
-static const struct part *part_at(const struct starts *starts, uint64_t address)
+static inline const struct part *part_at(const struct starts *starts, uint64_t address)
 {
 	if (address < starts->map_begin || address >= starts->map_end)
 		return NULL;
@@ -67,18 +72,22 @@ static bool has(const struct part *part, uint64_t address)
 	return address % 8 == 0 && (part->words[bit / 64] >> bit % 64 & 1);
 }
 
+/* Marks of the part before bit @p bit, which is in it. */
+static inline uint64_t rank_of_bit(const struct part *part, uint64_t bit)
+{
+	uint64_t word = bit / 64;
+	const struct block *block = &part->blocks[word / BLOCK_WORDS];
+	/* Before word 0 it is shifted down to bit 63, which is clear. */
+	uint64_t shift = (word % BLOCK_WORDS - 1) % 8 * 9;
+	return block->before + (block->within >> shift & 511) +
+	       bit_count(part->words[word] & (((uint64_t)1 << bit % 64) - 1));
+}
+
 /* Objects of the part that start before @p address, which is inside it. */
 static uint64_t rank_in(const struct part *part, uint64_t address)
 {
 	uint64_t bit = (address - part->begin + 7) / 8;
-	uint64_t block = bit / (BLOCK_WORDS * 64);
-	if (block >= part->block_count)
-		return part->count;
-	uint64_t rank = part->blocks[block];
-	uint64_t last = bit / 64;
-	for (uint64_t word = block * BLOCK_WORDS; word < last; word++)
-		rank += bit_count(part->words[word]);
-	return rank + bit_count(part->words[last] & (((uint64_t)1 << bit % 64) - 1));
+	return bit / 64 / BLOCK_WORDS < part->block_count ? rank_of_bit(part, bit) : part->count;
 }
 
 /* Address of the object number @p rank of the part. */
@@ -88,13 +97,13 @@ static uint64_t select_in(const struct part *part, uint64_t rank)
 	/* The last block with at most that many objects before it. */
 	while (high - low > 1) {
 		uint64_t middle = low + (high - low) / 2;
-		if (part->blocks[middle] <= rank) {
+		if (part->blocks[middle].before <= rank) {
 			low = middle;
 		} else {
 			high = middle;
 		}
 	}
-	uint64_t rest = rank - part->blocks[low];
+	uint64_t rest = rank - part->blocks[low].before;
 	uint64_t word = low * BLOCK_WORDS, last = word + BLOCK_WORDS - 1;
 	for (; word < last; word++) {
 		uint32_t count = bit_count(part->words[word]);
@@ -111,28 +120,17 @@ static uint64_t select_in(const struct part *part, uint64_t rank)
 static void count_blocks(struct part *part)
 {
 	uint64_t count = 0;
-	for (uint64_t block = 0; block < part->block_count; block++) {
-		part->blocks[block] = (uint32_t)count;
-		for (uint64_t i = 0; i < BLOCK_WORDS; i++)
-			count += bit_count(part->words[block * BLOCK_WORDS + i]);
+	for (uint64_t i = 0; i < part->block_count; i++) {
+		const uint64_t *words = part->words + i * BLOCK_WORDS;
+		uint64_t within = 0, in_block = bit_count(words[0]);
+		for (uint64_t k = 1; k < BLOCK_WORDS; k++) {
+			within |= in_block << 9 * (k - 1);
+			in_block += bit_count(words[k]);
+		}
+		part->blocks[i] = (struct block){ .within = within, .before = count };
+		count += in_block;
 	}
 	part->count = count;
-}
-
-static enum hd_status mark_segment(void *arg, struct walker *walker, struct hd_error *err)
-{
-	struct starts *starts = arg;
-	struct part *part = &starts->parts[walker->segment - walker->heap->segments];
-	bool with_free = starts->with_free;
-	(void)err;
-	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
-		if (result != WALK_OBJECT || (walker->object.type->is_free && !with_free))
-			continue;
-		uint64_t bit = (walker->object.address - part->begin) / 8;
-		part->words[bit / 64] |= (uint64_t)1 << bit % 64;
-	}
-	count_blocks(part);
-	return HD_OK;
 }
 
 /* The map from addresses to parts. */
@@ -189,32 +187,75 @@ static enum hd_status make_parts(struct starts *starts, const struct heap *heap,
 	return make_map(starts, err);
 }
 
-static enum hd_status fill(struct starts *starts, struct heap *heap, struct job *job,
-			   struct hd_error *err)
+enum hd_status starts_alloc(const struct heap *heap, const struct job *job, struct starts **ret,
+			    struct hd_error *err)
 {
-	void *args[MAX_WORKERS];
-	for (size_t i = 0; i < MAX_WORKERS; i++)
-		args[i] = starts;
-	TRY(make_parts(starts, heap, job, err));
-	TRY(heap_walk(heap, NULL, 0, job, "Finding objects", mark_segment, args, err));
+	struct starts *starts = mem_calloc(1, sizeof(*starts));
+	if (!starts)
+		return fail_nomem(err);
+	enum hd_status status = make_parts(starts, heap, job, err);
+	if (status != HD_OK) {
+		starts_destroy(starts);
+		return status;
+	}
+	*ret = starts;
+	return HD_OK;
+}
+
+struct starts_marks starts_marks(struct starts *starts, size_t segment)
+{
+	const struct part *part = &starts->parts[segment];
+	return (struct starts_marks){ .words = part->words, .begin = part->begin };
+}
+
+uint64_t starts_close(struct starts *starts, size_t segment)
+{
+	count_blocks(&starts->parts[segment]);
+	return starts->parts[segment].count;
+}
+
+void starts_finish(struct starts *starts)
+{
 	for (size_t i = 0; i < starts->part_count; i++)
 		starts->parts[i + 1].first = starts->parts[i].first + starts->parts[i].count;
+}
+
+/* What mark_segment() works on. */
+struct marking {
+	struct starts *starts;
+	bool with_free;
+};
+
+static enum hd_status mark_segment(void *arg, struct walker *walker, struct hd_error *err)
+{
+	const struct marking *marking = arg;
+	size_t segment = (size_t)(walker->segment - walker->heap->segments);
+	struct starts_marks marks = starts_marks(marking->starts, segment);
+	(void)err;
+	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
+		if (result == WALK_OBJECT && (!walker->object.type->is_free || marking->with_free))
+			starts_mark(&marks, walker->object.address);
+	}
+	(void)starts_close(marking->starts, segment);
 	return HD_OK;
 }
 
 enum hd_status starts_create(struct heap *heap, bool with_free, struct job *job,
 			     struct starts **ret, struct hd_error *err)
 {
-	struct starts *starts = mem_calloc(1, sizeof(*starts));
-	if (!starts)
-		return fail_nomem(err);
-	starts->with_free = with_free;
-	enum hd_status status = fill(starts, heap, job, err);
+	struct marking marking = { .with_free = with_free };
+	TRY(starts_alloc(heap, job, &marking.starts, err));
+	void *args[MAX_WORKERS];
+	for (size_t i = 0; i < MAX_WORKERS; i++)
+		args[i] = &marking;
+	enum hd_status status =
+		heap_walk(heap, NULL, 0, job, "Finding objects", mark_segment, args, err);
 	if (status != HD_OK) {
-		starts_destroy(starts);
+		starts_destroy(marking.starts);
 		return status;
 	}
-	*ret = starts;
+	starts_finish(marking.starts);
+	*ret = marking.starts;
 	return HD_OK;
 }
 
@@ -292,7 +333,7 @@ static void rank_batch(const struct starts *starts, const uint64_t *addresses, u
 {
 	const struct part *parts[BATCH];
 	for (size_t i = 0; i < count; i++) {
-		parts[i] = part_at(starts, addresses[i]);
+		parts[i] = addresses[i] % 8 == 0 ? part_at(starts, addresses[i]) : NULL;
 		if (!parts[i])
 			continue;
 		uint64_t bit = (addresses[i] - parts[i]->begin) / 8;
@@ -301,9 +342,12 @@ static void rank_batch(const struct starts *starts, const uint64_t *addresses, u
 	}
 	for (size_t i = 0; i < count; i++) {
 		ret[i] = UINT32_MAX;
-		if (!parts[i] || !has(parts[i], addresses[i]))
+		if (!parts[i])
 			continue;
-		uint64_t rank = parts[i]->first + rank_in(parts[i], addresses[i]);
+		uint64_t bit = (addresses[i] - parts[i]->begin) / 8;
+		if (!(parts[i]->words[bit / 64] >> bit % 64 & 1))
+			continue;
+		uint64_t rank = parts[i]->first + rank_of_bit(parts[i], bit);
 		if (rank < UINT32_MAX)
 			ret[i] = (uint32_t)rank;
 	}

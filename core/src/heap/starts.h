@@ -22,6 +22,29 @@ HD_NODISCARD enum hd_status starts_create(struct heap *heap, bool with_free, str
 					  struct starts **ret, struct hd_error *err);
 void starts_destroy(struct starts *starts);
 
+/*
+ * starts_create() in parts, for a walk that does more: starts_alloc(); per segment starts_marks(),
+ * starts_mark() for its objects and starts_close(), by several threads at once; starts_finish().
+ */
+struct starts_marks {
+	uint64_t *words;
+	uint64_t begin;
+};
+
+HD_NODISCARD enum hd_status starts_alloc(const struct heap *heap, const struct job *job,
+					 struct starts **ret, struct hd_error *err);
+/** Segment number @p segment of the heap, which has no marks yet. */
+struct starts_marks starts_marks(struct starts *starts, size_t segment);
+/** An object starts at @p address, in the segment. */
+static inline void starts_mark(const struct starts_marks *marks, uint64_t address)
+{
+	uint64_t bit = (address - marks->begin) / 8;
+	marks->words[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+/** No more marks for that segment; returns how many it has. */
+uint64_t starts_close(struct starts *starts, size_t segment);
+void starts_finish(struct starts *starts);
+
 uint64_t starts_count(const struct starts *starts);
 /** Bytes that it takes. */
 uint64_t starts_bytes(const struct starts *starts);

@@ -7,7 +7,7 @@
 
 #include <heapdump/debugger.h>
 
-#include "heap/heap.h"
+#include "roots/root_set.h"
 #include "snapshot/snapshot.h"
 #include "util/alloc.h"
 #include "util/text.h"
@@ -35,12 +35,14 @@ void hd_session_close(struct hd_session *session)
 	reach_deinit(&session->live);
 	dominators_deinit(&session->dominators);
 	graph_destroy(session->graph);
+	root_set_destroy(session->roots);
 	heap_destroy(session->heap);
 	clr_destroy(session->clr);
 	target_destroy(session->target);
 	mem_free(session->path);
 	mem_free(session->deferred);
 	session->graph = NULL;
+	session->roots = NULL;
 	session->heap = NULL;
 	session->clr = NULL;
 	session->target = NULL;
@@ -66,7 +68,7 @@ const char *hd_session_path(const struct hd_session *session)
 
 const struct hd_graph *hd_session_graph(const struct hd_session *session)
 {
-	return session->graph;
+	return session->graph && graph_has_forward(session->graph) ? session->graph : NULL;
 }
 
 static uint64_t default_max_mem(void)
@@ -177,15 +179,60 @@ enum hd_status session_heap(struct hd_session *session, struct job *job, struct 
 	return HD_OK;
 }
 
-enum hd_status session_graph(struct hd_session *session, struct job *job, struct hd_graph **ret,
-			     struct hd_error *err)
+/* Put @p roots in place of those that the session has, in its graph too. */
+static enum hd_status replace_roots(struct hd_session *session, struct root_set *roots,
+				    struct job *job, struct hd_error *err)
 {
-	if (!session->graph) {
+	reach_deinit(&session->live);
+	dominators_deinit(&session->dominators);
+	enum hd_status status = HD_OK;
+	if (session->graph)
+		status = snapshot_set_roots(session->graph, roots, job, err);
+	if (status != HD_OK) {
+		graph_destroy(session->graph);
+		session->graph = NULL;
+	}
+	root_set_destroy(session->roots);
+	session->roots = roots;
+	return status;
+}
+
+enum hd_status session_roots(struct hd_session *session, bool conservative, struct job *job,
+			     const struct root_set **ret, struct hd_error *err)
+{
+	if (!session->roots || session->roots->is_conservative != conservative) {
 		struct heap *heap;
+		struct root_set *roots;
 		TRY(session_heap(session, job, &heap, err));
-		TRY(snapshot_create(heap, job, &session->graph, err));
+		TRY(root_set_create(heap, conservative, job, &roots, err));
+		TRY(replace_roots(session, roots, job, err));
+	}
+	*ret = session->roots;
+	return HD_OK;
+}
+
+enum hd_status session_paths(struct hd_session *session, bool conservative, struct job *job,
+			     struct hd_graph **ret, struct hd_error *err)
+{
+	if (session->target) {
+		const struct root_set *roots;
+		TRY(session_roots(session, conservative, job, &roots, err));
+		if (!session->graph) {
+			TRY(snapshot_create_nodes(session->heap, roots, job, &session->graph, err));
+		}
 	}
 	*ret = session->graph;
+	return HD_OK;
+}
+
+enum hd_status session_graph(struct hd_session *session, bool conservative, struct job *job,
+			     struct hd_graph **ret, struct hd_error *err)
+{
+	struct hd_graph *graph;
+	const struct csr *forward;
+	TRY(session_paths(session, conservative, job, &graph, err));
+	TRY(graph_forward(graph, job, &forward, err));
+	*ret = graph;
 	return HD_OK;
 }
 
@@ -279,6 +326,8 @@ enum hd_status hd_session_open(struct hd_session *session, const char *path, int
 enum hd_status session_live(struct hd_session *session, struct job *job, const struct reach **ret,
 			    struct hd_error *err)
 {
+	const struct csr *forward;
+	TRY(graph_forward(session->graph, job, &forward, err));
 	if (!session->live.bitmap)
 		TRY(reach_from_roots(session->graph, job, &session->live, err));
 	*ret = &session->live;

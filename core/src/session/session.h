@@ -10,6 +10,7 @@
 
 struct clr;
 struct heap;
+struct root_set;
 struct target;
 struct target_options;
 
@@ -52,7 +53,8 @@ struct hd_session {
 	struct target *target;
 	struct clr *clr;
 	struct heap *heap;
-	size_t warned; /**< findings of the target that session_warn() has told */
+	struct root_set *roots; /**< NULL until a command needs them */
+	size_t warned;          /**< findings of the target that session_warn() has told */
 	/* caches, made by the first command that needs them */
 	struct reach live;            /**< bitmap is NULL until then */
 	struct dominators dominators; /**< idom is NULL until then */
@@ -103,9 +105,30 @@ bool session_is_open(const struct hd_session *session);
 HD_NODISCARD enum hd_status session_heap(struct hd_session *session, struct job *job,
 					 struct heap **ret, struct hd_error *err);
 
-/** The graph of what is open: of a target, its snapshot, made the first time. */
-HD_NODISCARD enum hd_status session_graph(struct hd_session *session, struct job *job,
-					  struct hd_graph **ret, struct hd_error *err);
+/**
+ * The roots of the open target, read the first time; those of another mode than the last time
+ * (@p conservative) are read anew, and what was made with them is dropped.
+ */
+HD_NODISCARD enum hd_status session_roots(struct hd_session *session, bool conservative,
+					  struct job *job, const struct root_set **ret,
+					  struct hd_error *err);
+
+/**
+ * The graph of what is open: of a target, its snapshot with its roots, made the first time.
+ *
+ * @param conservative Roots as session_roots(); dump files have only theirs.
+ */
+HD_NODISCARD enum hd_status session_graph(struct hd_session *session, bool conservative,
+					  struct job *job, struct hd_graph **ret,
+					  struct hd_error *err);
+
+/**
+ * The same for questions about what leads to an object: it may have no references yet, graph_forward()
+ * and graph_reverse() make them.  Those in reverse alone take a third less memory than both.
+ */
+HD_NODISCARD enum hd_status session_paths(struct hd_session *session, bool conservative,
+					  struct job *job, struct hd_graph **ret,
+					  struct hd_error *err);
 
 /** What is alive; borrowed from the session. */
 HD_NODISCARD enum hd_status session_live(struct hd_session *session, struct job *job,

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the nodes of a heap's graph are, and what leads from one to another. */
+#include "snapshot/places.h"
+
+#include "inspect/slot_name.h"
+#include "snapshot/edge_walk.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+
+static uint64_t place_id(const void *arg, uint32_t node)
+{
+	return starts_address(((const struct places *)arg)->starts, node);
+}
+
+static uint32_t place_lower_bound(const void *arg, uint64_t id)
+{
+	return (uint32_t)starts_rank(((const struct places *)arg)->starts, id);
+}
+
+static unsigned int place_generation(const void *arg, uint32_t node)
+{
+	const struct places *places = arg;
+	uint64_t address = starts_address(places->starts, node);
+	const struct segment *segment = heap_segment_at(places->heap, address);
+	return segment ? segment_generation_at(segment, address) : GENERATION_2;
+}
+
+static bool is_claimed(const struct root_set *roots, uint64_t slot)
+{
+	if (!roots)
+		return false;
+	size_t place = claimed_from(roots, slot);
+	return place < roots->claimed_count && roots->claimed[place] == slot;
+}
+
+static bool has_edge(const struct root_set *roots, uint64_t from, uint64_t to)
+{
+	if (!roots)
+		return false;
+	for (size_t i = edges_from(roots, from);
+	     i < roots->edges_count && roots->edges[i].from == from; i++) {
+		if (roots->edges[i].to == to)
+			return true;
+	}
+	return false;
+}
+
+/* The first slot of @p object that holds @p to and is an edge; it may be 0, see references_next(). */
+static bool find_slot(struct places *places, const struct object *object, uint64_t to,
+		      uint64_t *ret)
+{
+	struct references references;
+	struct reference reference;
+	references_begin(&references, &places->window, object);
+	while (references_next(&references, &reference)) {
+		if (reference.value != to || is_claimed(places->roots, reference.slot))
+			continue;
+		*ret = reference.slot;
+		return true;
+	}
+	return false;
+}
+
+/* The first static slot inside of @p object, or NULL. */
+static const struct static_slot *static_inside(const struct root_set *roots,
+					       const struct object *object)
+{
+	const struct static_slots *statics = &roots->statics;
+	size_t low = 0, high = statics->rows_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (statics->rows[middle].address < object->address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	bool is_inside = low < statics->rows_count &&
+			 statics->rows[low].address - object->address < object->size;
+	return is_inside ? &statics->rows[low] : NULL;
+}
+
+/* Element of an array: it may be a static variable, or an array of those of a type. */
+static void append_element(struct places *places, const struct object *object, uint64_t slot,
+			   uint64_t to, struct text *text)
+{
+	const struct root_set *roots = places->roots;
+	struct clr *clr = places->heap->clr;
+	const struct static_slot *of = roots ? static_slot_at(&roots->statics, slot) : NULL;
+	if (of) {
+		text_puts(text, " (static variable: ");
+		static_slot_name(clr, of, text);
+		text_puts(text, ")");
+		return;
+	}
+	slot_name(places->heap, object, slot, text);
+	struct object array;
+	if (!roots || !roots->statics.rows_count ||
+	    !object_read(places->heap, &places->window, to, &array) ||
+	    !array.type->component_size || !array.type->has_pointers)
+		return;
+	of = static_inside(roots, &array);
+	if (!of)
+		return;
+	size_t size;
+	const char *name = type_name(clr, of->type, &size);
+	text_puts(text, " (statics of ");
+	text_append(text, name, size);
+	text_puts(text, ")");
+}
+
+/* Fields have names that all objects of the type share: they are looked up once. */
+static void append_field(struct places *places, const struct object *object, uint64_t slot,
+			 struct text *text)
+{
+	const struct name_key key = { .of = object->type->method_table,
+				      .part = slot - object->address };
+	struct name_entry *entry = name_table_find(&places->links, key);
+	if (entry && entry->is_used) {
+		text_puts(text, entry->name ? entry->name : "");
+		return;
+	}
+	struct text name = { 0 };
+	text_puts(&name, ".");
+	slot_name(places->heap, object, slot, &name);
+	/* Only speed is lost when there is no memory for it. */
+	if (!entry || name_table_add(&places->links, entry, &name, NULL) != HD_OK)
+		text->failed |= name.failed;
+	text_append(text, name.bytes ? name.bytes : "", name.size);
+	text_deinit(&name);
+}
+
+static void place_link(const void *arg, uint32_t from, uint32_t to, struct text *text)
+{
+	struct places *places = (struct places *)(uintptr_t)arg;
+	uint64_t source = place_id(arg, from), value = place_id(arg, to), slot;
+	struct object object;
+	if (!object_read(places->heap, &places->window, source, &object))
+		return;
+	if (!find_slot(places, &object, value, &slot)) {
+		if (has_edge(places->roots, source, value))
+			text_puts(text, " (dependent handle)");
+	} else if (!slot) {
+		text_puts(text, " (LoaderAllocator)");
+	} else if (object.type->component_size) {
+		append_element(places, &object, slot, value, text);
+	} else {
+		append_field(places, &object, slot, text);
+	}
+}
+
+static void place_destroy(void *arg)
+{
+	struct places *places = arg;
+	starts_destroy(places->starts);
+	window_deinit(&places->window);
+	name_table_deinit(&places->links);
+	arena_destroy(places->arena);
+	mem_free(places->edges);
+	mem_free(places);
+}
+
+enum hd_status places_create(struct hd_graph *graph, struct heap *heap,
+			     const struct root_set *roots, struct places **ret,
+			     struct hd_error *err)
+{
+	struct places *places = mem_calloc(1, sizeof(*places));
+	if (!places)
+		return fail_nomem(err);
+	places->heap = heap;
+	places->roots = roots;
+	places->window.memory = heap->memory;
+	places->arena = places->links.arena = arena_create();
+	if (!places->arena) {
+		place_destroy(places);
+		return fail_nomem(err);
+	}
+	graph->places = (struct graph_places){ .id = place_id,
+					       .lower_bound = place_lower_bound,
+					       .link = place_link,
+					       .generation = place_generation,
+					       .forward = places_forward,
+					       .reverse = places_reverse,
+					       .destroy = place_destroy,
+					       .arg = places };
+	*ret = places;
+	return HD_OK;
+}

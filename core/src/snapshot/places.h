@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_SNAPSHOT_PLACES_H
+#define HEAPDUMP_SRC_SNAPSHOT_PLACES_H
+
+#include "graph/graph.h"
+#include "heap/starts.h"
+#include "roots/root_set.h"
+#include "snapshot/name_table.h"
+
+/** What stands behind the nodes of a heap's graph. */
+struct places {
+	struct heap *heap;            /**< borrowed */
+	const struct root_set *roots; /**< borrowed; NULL: none */
+	struct starts *starts;
+	uint64_t *edges;         /**< before each segment, and of all; some may lead to no object */
+	struct window window;    /**< of link() */
+	struct name_table links; /**< by MethodTable and offset, of objects that are no arrays */
+	struct arena *arena;     /**< of their texts */
+};
+
+/**
+ * Make those of @p graph, which owns them from then on; starts and edges are still to come.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status places_create(struct hd_graph *graph, struct heap *heap,
+					  const struct root_set *roots, struct places **ret,
+					  struct hd_error *err);
+
+/** Make graph->forward; see graph_forward(). */
+HD_NODISCARD enum hd_status places_forward(struct hd_graph *graph, struct job *job,
+					   struct hd_error *err);
+/** Make graph->reverse without ever having all of forward; see graph_reverse(). */
+HD_NODISCARD enum hd_status places_reverse(struct hd_graph *graph, struct job *job,
+					   struct hd_error *err);
+
+/** Add a finding to @p graph. */
+HD_NODISCARD enum hd_status add_finding(struct hd_graph *graph, const char *kind, uint64_t count,
+					const char *detail, struct hd_error *err);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* The graph's types. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "snapshot/snapshot_parts.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+
+/* A type of the clr that has objects, or statics among the roots. */
+struct used_type {
+	struct type *type;
+	struct type_total total;
+	bool has_statics;
+};
+
+static int compare_types(const void *a, const void *b)
+{
+	const struct used_type *left = a, *right = b;
+	return (left->type->method_table > right->type->method_table) -
+	       (left->type->method_table < right->type->method_table);
+}
+
+static enum hd_status copy_name(struct hd_graph *graph, struct clr *clr, const struct type *from,
+				struct graph_type *to, struct hd_error *err)
+{
+	size_t size = 0;
+	const char *name = type_name(clr, from, &size);
+	char *copy = arena_alloc(graph->arena, size ? size : 1);
+	if (!copy)
+		return fail_nomem(err);
+	memcpy(copy, name, size);
+	to->name = size ? copy : NULL;
+	to->name_size = (uint32_t)size;
+	return HD_OK;
+}
+
+/* The graph's types out of those used, ascending by MethodTable. */
+static enum hd_status make_types(struct snapshot *snapshot, struct used_type *used, size_t count)
+{
+	struct hd_graph *graph = snapshot->graph;
+	qsort(used, count, sizeof(*used), compare_types);
+	graph->types = pages_alloc(count, sizeof(*graph->types));
+	if (!graph->types)
+		return fail_nomem(snapshot->err);
+	graph->type_count = (uint32_t)count;
+	for (size_t i = 0; i < count; i++) {
+		struct graph_type *type = &graph->types[i];
+		type->id = used[i].type->method_table;
+		type->count = used[i].total.count;
+		type->size = used[i].total.size;
+		snapshot->map[used[i].type->index] = (uint32_t)i;
+		TRY(copy_name(graph, snapshot->heap->clr, used[i].type, type, snapshot->err));
+	}
+	return HD_OK;
+}
+
+static void add_totals(const struct snapshot *snapshot, struct used_type *used, size_t count)
+{
+	for (unsigned int i = 0; i < snapshot->worker_count; i++) {
+		const struct snapshot_worker *worker = &snapshot->workers[i];
+		for (size_t k = 0; k < worker->totals_capacity && k < count; k++) {
+			used[k].total.count += worker->totals[k].count;
+			used[k].total.size += worker->totals[k].size;
+		}
+	}
+	const struct root_set *roots = snapshot->roots;
+	for (size_t i = 0; roots && i < roots->rows_count; i++) {
+		if (roots->rows[i].source == ROOT_STATIC)
+			used[roots->statics.rows[roots->rows[i].index].type->index].has_statics =
+				true;
+	}
+}
+
+static enum hd_status use_types(struct snapshot *snapshot, struct used_type *used, size_t count)
+{
+	size_t kept = 0;
+	add_totals(snapshot, used, count);
+	for (size_t i = 0; i < count; i++) {
+		snapshot->map[i] = HD_NONE;
+		if (!used[i].total.count && !used[i].has_statics)
+			continue;
+		used[kept] = used[i];
+		used[kept++].type = type_at(snapshot->heap->clr, i);
+	}
+	return make_types(snapshot, used, kept);
+}
+
+enum hd_status snapshot_types(struct snapshot *snapshot)
+{
+	size_t count = type_count(snapshot->heap->clr);
+	struct used_type *used = mem_calloc(count, sizeof(*used));
+	snapshot->map = mem_calloc(count, sizeof(*snapshot->map));
+	snapshot->map_count = count;
+	enum hd_status status = used && snapshot->map ? use_types(snapshot, used, count)
+						      : fail_nomem(snapshot->err);
+	mem_free(used);
+	return status;
+}
