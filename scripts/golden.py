@@ -33,7 +33,8 @@ FRONTS = ("shell", "gdb", "lldb")
 # Names that stand at top level in debuggers: text cases use them, JSON cases the prefix.
 TOP_LEVEL = """
     gcroot pathto objsize dumpheap dumpobj eeheap gcwhere listnearobj clrthreads verifyheap verifyobj
-    dumparray dumpmt dumpclass dumpvc printexception dumpdelegate syncblk
+    dumparray dumpmt dumpclass dumpvc printexception dumpdelegate syncblk clrstack gchandles
+    finalizequeue dumpgen gcheapstat notreachableinrange ephrefs ephtoloh
 """.split()
 # After these the next case needs its file opened again.
 SESSION_COMMANDS = ("open", "close")

@@ -138,7 +138,7 @@ static void wrong_options_are_told_with_the_right_ones(void)
 
 static void wrong_words_are_told_with_the_usage(void)
 {
-	check_fails("gcroot", HD_EXIT_USAGE, "usage: gcroot ID");
+	check_fails("gcroot", HD_EXIT_USAGE, "usage: gcroot [ID]");
 	check_fails("pathto 1000", HD_EXIT_USAGE, "usage: pathto FROM TO");
 	check_fails("open", HD_EXIT_USAGE, "usage: open FILE");
 	check_fails("diff", HD_EXIT_USAGE, "usage: diff OTHER");

@@ -32,6 +32,13 @@ static struct hd_graph *make_graph(struct random *random, bool after)
 	return graph;
 }
 
+static enum hd_status compare(const struct hd_graph *before, const struct hd_graph *after,
+			      struct diff *ret)
+{
+	const struct diff_side sides[] = { diff_side_of(before), diff_side_of(after) };
+	return diff_init(&sides[0], &sides[1], ret, NULL);
+}
+
 static void add_up(const struct hd_graph *graph, const char *name, uint64_t *count, uint64_t *size)
 {
 	*count = *size = 0;
@@ -63,7 +70,7 @@ static void each_name_has_the_sums_of_both_sides(void)
 		struct hd_graph *before = make_graph(&random, false);
 		struct hd_graph *after = make_graph(&random, true);
 		struct diff diff;
-		ASSERT_UINT_FATAL(diff_init(before, after, &diff, NULL), HD_OK);
+		ASSERT_UINT_FATAL(compare(before, after, &diff), HD_OK);
 		size_t rows = 0;
 		for (size_t i = 0; i < NAMES; i++) {
 			uint64_t counts[2], sizes[2];
@@ -120,7 +127,7 @@ static void growth_has_64_bits_and_a_sign(void)
 	struct hd_graph *before = make_sizes(type_names, before_sizes, 4);
 	struct hd_graph *after = make_sizes(after_names, after_sizes, 4);
 	struct diff diff;
-	ASSERT_UINT_FATAL(diff_init(before, after, &diff, NULL), HD_OK);
+	ASSERT_UINT_FATAL(compare(before, after, &diff), HD_OK);
 	ASSERT_UINT_FATAL(diff.row_count, 5);
 	for (size_t i = 0; i < 5; i++)
 		ASSERT_TEXT(diff.rows[i].name, expected[i]);
@@ -137,13 +144,13 @@ static void equal_growth_goes_by_name(void)
 	struct hd_graph *before = graph_make(&(struct graph_spec){ .object_count = 0 });
 	struct hd_graph *after = make_sizes(type_names, sizes, 5);
 	struct diff diff;
-	ASSERT_UINT_FATAL(diff_init(before, after, &diff, NULL), HD_OK);
+	ASSERT_UINT_FATAL(compare(before, after, &diff), HD_OK);
 	ASSERT_UINT_FATAL(diff.row_count, 5);
 	for (size_t i = 0; i < 5; i++)
 		ASSERT_TEXT(diff.rows[i].name, expected[i]);
 	diff_deinit(&diff);
 	alloc_fail_at(1);
-	ASSERT_UINT(diff_init(before, after, &diff, NULL), HD_ERR_NOMEM);
+	ASSERT_UINT(compare(before, after, &diff), HD_ERR_NOMEM);
 	alloc_fail_at(0);
 	graph_destroy(before);
 	graph_destroy(after);

@@ -51,12 +51,13 @@ static void check_completion(const char *line, const char *expected)
 
 static void commands_are_completed(void)
 {
-	check_completion("gc", "gcroot gcwhere ");
+	check_completion("gc", "gcroot gcwhere gchandles gcheapstat ");
+	check_completion("gcr", "gcroot ");
 	check_completion("gcroot", "gcroot ");
 	check_completion("dumph", "dumpheap ");
 	check_completion("di", "diff ");
 	check_completion("x", "");
-	check_completion("help gc", "gcroot gcwhere ");
+	check_completion("help gc", "gcroot gcwhere gchandles gcheapstat ");
 	check_completion("nonsense ''", "");
 	struct text all;
 	CU_ASSERT_EQUAL(complete(session, "''", &all), 0);
@@ -85,7 +86,7 @@ static void values_are_completed(void)
 	check_completion("dumpheap -type System.S", "System.String ");
 	check_completion("dumpheap -type a", "a\\u000ab ");
 	check_completion("roots -kind st", "stack static ");
-	check_completion("roots -flag ''", "pinned weak interior ");
+	check_completion("roots -flag ''", "pinned weak interior conservative ");
 	check_completion("roots --color o", "on off ");
 	check_completion("set w", "workers width ");
 	check_completion("set width ''", "");

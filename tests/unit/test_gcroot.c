@@ -27,10 +27,10 @@ static uint32_t distance_of(const struct hd_graph *graph, uint32_t from, uint32_
 	return distance[to];
 }
 
-/* The order of the answer: stack, handle, static, finalizer, gc, internal. */
+/* The order of the answer: stack, handle, static, thread static, finalizer, gc, internal. */
 static unsigned int group_of(uint8_t kind)
 {
-	static const uint8_t order[] = { 1, 3, 4, 2, 5, 0 };
+	static const uint8_t order[] = { 1, 3, 4, 6, 2, 5, 0 };
 	unsigned int group = 0;
 	while (order[group] != kind)
 		group++;
@@ -64,7 +64,7 @@ static void expect(const struct hd_graph *graph, uint32_t target,
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
 		uint32_t distance = distance_of(graph, root->node, target);
-		struct rooted rooted = { .root = i, .distance = distance };
+		struct rooted rooted = { .root = i, .node = root->node, .distance = distance };
 		if (root->repeated || distance == HD_NONE)
 			continue;
 		if (root->flags & HD_ROOT_WEAK) {
@@ -87,6 +87,7 @@ static void check_list(const struct rooted *got, size_t got_count, const struct 
 	ASSERT_UINT_FATAL(got_count, count);
 	for (size_t i = 0; i < count; i++) {
 		ASSERT_UINT(got[i].root, expected[i].root);
+		ASSERT_UINT(got[i].node, expected[i].node);
 		ASSERT_UINT(got[i].distance, expected[i].distance);
 	}
 }
@@ -120,8 +121,8 @@ static struct hd_graph *make_graph(uint64_t seed)
 	REQUIRE(graph);
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		struct graph_root *root = &graph->roots[i];
-		root->kind = (uint8_t)random_below(&random, 6);
-		root->flags = (uint8_t)random_below(&random, 8);
+		root->kind = (uint8_t)random_below(&random, 7);
+		root->flags = (uint8_t)random_below(&random, 16);
 		if (i && random_below(&random, 3) == 0)
 			*root = graph->roots[random_below(&random, i)];
 	}
@@ -183,6 +184,114 @@ static void weak_roots_stand_apart_whatever_their_kind(void)
 	graph_destroy(graph);
 }
 
+/* Every third node is young, every third of generation 1, the others are old. */
+static unsigned int generation_of(const void *arg, uint32_t node)
+{
+	(void)arg;
+	return node % 3;
+}
+
+/* Links from @p from to @p to when none but the first object may be older; or HD_NONE. */
+static uint32_t young_distance(const struct hd_graph *graph, uint32_t from, uint32_t to,
+			       unsigned int generation)
+{
+	uint32_t queue[128], distance[128], head = 0, tail = 0;
+	memset(distance, 0xff, sizeof(distance));
+	distance[from] = 0;
+	queue[tail++] = from;
+	while (head < tail) {
+		uint32_t node = queue[head++], buf[128];
+		size_t count = hd_graph_references(graph, node, 0, buf, 128);
+		for (size_t i = 0; i < count; i++) {
+			if (distance[buf[i]] != HD_NONE || generation_of(NULL, buf[i]) > generation)
+				continue;
+			distance[buf[i]] = distance[node] + 1;
+			queue[tail++] = buf[i];
+		}
+	}
+	return distance[to];
+}
+
+static void check_young(struct hd_graph *graph, uint32_t target, unsigned int generation)
+{
+	const struct gcroot_options options = { .is_young = true, .generation = generation };
+	struct gcroot gcroot;
+	ASSERT_UINT_FATAL(gcroot_init(graph, target, &options, NULL, &gcroot, NULL), HD_OK);
+	size_t expected = 0;
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		const struct graph_root *root = &graph->roots[i];
+		expected += !root->repeated && !root_is_weak(root) &&
+			    generation_of(NULL, root->node) <= generation &&
+			    young_distance(graph, root->node, target, generation) != HD_NONE;
+	}
+	for (uint32_t node = 0; node < graph->node_count; node++) {
+		expected += generation_of(NULL, node) > generation &&
+			    young_distance(graph, node, target, generation) != HD_NONE;
+	}
+	ASSERT_UINT(gcroot.strong_count, expected);
+	for (size_t i = 0; i < gcroot.strong_count; i++) {
+		const struct rooted *rooted = &gcroot.strong[i];
+		bool older = generation_of(NULL, rooted->node) > generation;
+		ASSERT_UINT(rooted->root == HD_NONE, older);
+		ASSERT_UINT(rooted->distance,
+			    young_distance(graph, rooted->node, target, generation));
+		CU_ASSERT(!i || !older || gcroot.strong[i - 1].root != HD_NONE ||
+			  gcroot.strong[i - 1].distance <= rooted->distance);
+	}
+	gcroot_deinit(&gcroot);
+}
+
+static void a_young_collection_follows_no_path_through_older_objects(void)
+{
+	for (uint64_t seed = 1; seed <= 250; seed++) {
+		struct hd_graph *graph = make_graph(seed);
+		graph->places.generation = generation_of;
+		for (uint32_t target = 0; target < graph->object_count; target++) {
+			for (unsigned int generation = 0; generation < 2; generation++) {
+				if (generation_of(NULL, target) <= generation)
+					check_young(graph, target, generation);
+			}
+		}
+		graph_destroy(graph);
+	}
+}
+
+/* Roots of a heap's stacks: by thread, then frame, then distance; equal objects together. */
+static void stack_roots_of_a_heap_stand_by_frame(void)
+{
+	static const struct made_edge edges[] = { { 0, 2 }, { 1, 2 } };
+	/* thread, frame, node */
+	static const uint32_t where[][3] = { { 1, 2, 0 }, { 0, 0, 1 },       { 0, 0, 0 },
+					     { 0, 0, 1 }, { 0, HD_NONE, 2 }, { 0, 1, 2 } };
+	static const uint32_t expected[] = { 2, 1, 3, 5, 4, 0 };
+	struct graph_root roots[6];
+	for (size_t i = 0; i < 6; i++) {
+		roots[i] = (struct graph_root){ .node = where[i][2],
+						.container = HD_NONE,
+						.kind = HD_ROOT_STACK };
+	}
+	struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = 3,
+								  .edges = edges,
+								  .edge_count = 2,
+								  .roots = roots,
+								  .root_count = 6 });
+	REQUIRE(graph);
+	graph->details = pages_alloc(6, sizeof(*graph->details));
+	REQUIRE(graph->details);
+	for (size_t i = 0; i < 6; i++) {
+		graph->details[i].thread = where[i][0];
+		graph->details[i].frame = where[i][1];
+	}
+	struct gcroot gcroot;
+	ASSERT_UINT_FATAL(gcroot_init(graph, 2, &(struct gcroot_options){ 0 }, NULL, &gcroot, NULL),
+			  HD_OK);
+	ASSERT_UINT_FATAL(gcroot.strong_count, 6);
+	for (size_t i = 0; i < 6; i++)
+		ASSERT_UINT(gcroot.strong[i].root, expected[i]);
+	gcroot_deinit(&gcroot);
+	graph_destroy(graph);
+}
+
 static void each_failed_allocation_is_reported(void)
 {
 	struct hd_graph *graph = make_graph(5);
@@ -213,6 +322,9 @@ int main(void)
 		  every_root_that_reaches_is_listed_once },
 		{ "weak_roots_stand_apart_whatever_their_kind",
 		  weak_roots_stand_apart_whatever_their_kind },
+		{ "a_young_collection_follows_no_path_through_older_objects",
+		  a_young_collection_follows_no_path_through_older_objects },
+		{ "stack_roots_of_a_heap_stand_by_frame", stack_roots_of_a_heap_stand_by_frame },
 		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
 		CU_TEST_INFO_NULL,
 	};

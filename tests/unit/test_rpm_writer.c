@@ -56,6 +56,45 @@ static void a_small_graph_is_written_as_expected(void)
 	graph_destroy(graph);
 }
 
+static uint64_t id_of(const void *arg, uint32_t node)
+{
+	(void)arg;
+	return 0x1000 + (uint64_t)node * 16;
+}
+
+/* Kinds and flags that only heaps have; a heap's time is not known. */
+static void roots_of_a_heap_become_those_of_the_format(void)
+{
+	static const struct graph_root roots[] = {
+		{ .node = 0, .container = 1, .kind = HD_ROOT_THREAD_STATIC },
+		{ .node = 0, .container = HD_NONE, .kind = HD_ROOT_THREAD_STATIC },
+		{ .node = 1, .container = HD_NONE, .kind = HD_ROOT_STATIC, .flags = 1 },
+		{ .node = 1,
+		  .container = HD_NONE,
+		  .kind = HD_ROOT_STACK,
+		  .flags = HD_ROOT_CONSERVATIVE | HD_ROOT_INTERIOR },
+		{ .node = 1, .container = HD_NONE, .kind = HD_ROOT_GC },
+	};
+	struct hd_graph *graph = graph_make(&(struct graph_spec){
+		.object_count = 2, .type_count = 2, .roots = roots, .root_count = 5 });
+	REQUIRE(graph);
+	graph->places.id = id_of;
+	struct text text = dump_written(graph);
+	ASSERT_TEXT(text.bytes, "a 2 Test.exe 0\n"
+				"t 10 Type0\n"
+				"t 11 Type1\n"
+				"o 1000 10 18\n"
+				"o 1010 10 20\n"
+				"r 1000 4 0 11\n"
+				"r 1000 0 0\n"
+				"r 1010 0 1\n"
+				"r 1010 1 5\n"
+				"r 1010 5 0\n"
+				"c Test.exe 0\n");
+	text_deinit(&text);
+	graph_destroy(graph);
+}
+
 /* A name in memory, and how a file has to hold it. */
 static const struct {
 	const char *name;
@@ -351,6 +390,8 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{ "a_small_graph_is_written_as_expected", a_small_graph_is_written_as_expected },
+		{ "roots_of_a_heap_become_those_of_the_format",
+		  roots_of_a_heap_become_those_of_the_format },
 		{ "type_names_are_escaped_where_a_reader_needs_it",
 		  type_names_are_escaped_where_a_reader_needs_it },
 		{ "section_names_keep_apart_from_times", section_names_keep_apart_from_times },

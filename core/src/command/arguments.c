@@ -205,12 +205,12 @@ enum hd_status arguments_parse(struct call *call, int argc, const char *const *a
 		}
 	}
 	const struct word *next = &call->command->words[count];
-	if (next->name && !next->optional) {
-		return usage(call,
-			     next->kind == VALUE_FILE ? "a file is missing" : "an id is missing",
-			     "");
-	}
-	return HD_OK;
+	if (!next->name || next->optional)
+		return HD_OK;
+	const char *what = next->kind == VALUE_FILE      ? "a file is missing"
+			   : next->kind == VALUE_ADDRESS ? "an id is missing"
+							 : "a word is missing";
+	return usage(call, what, "");
 }
 
 /* The kind of each word of a command line, as far as it can be told. */

@@ -2,9 +2,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command/command.h"
+#include "command/core_kind.h"
+#include "command/heap_range.h"
+#include "command/type_counts.h"
 #include "query/diff.h"
 #include "query/filter.h"
+#include "util/alloc.h"
 
 enum {
 	OPT_TYPE,
@@ -86,7 +89,7 @@ static enum hd_status write_rows(struct call *call, const struct diff *diff)
 		}
 		TRY(call_check(call));
 	}
-	call->findings = found > 0;
+	call->findings |= found > 0;
 	if (!found && !call->as_json)
 		out_puts(&call->out, "(no differences by type)\n");
 	if (call->as_json)
@@ -100,51 +103,143 @@ static enum hd_status write_rows(struct call *call, const struct diff *diff)
 	return HD_OK;
 }
 
-static void write_total(struct call *call, const struct hd_graph *before,
-			const struct hd_graph *after)
+static void write_total(struct call *call, const struct diff_side *before,
+			const struct diff_side *after)
 {
 	char a[27], b[27], c[28];
 	struct json *json = &call->json;
 	if (call->as_json) {
 		json_object(json, "total");
-		json_number(json, "count_before", before->object_count);
-		json_number(json, "count_after", after->object_count);
-		json_number(json, "size_before", before->total_size);
-		json_number(json, "size_after", after->total_size);
+		json_number(json, "count_before", before->count);
+		json_number(json, "count_after", after->count);
+		json_number(json, "size_before", before->size);
+		json_number(json, "size_after", after->size);
 		json_end(json);
 		return;
 	}
 	out_printf(&call->out, "Objects: %s before, %s after (%s)\n",
-		   format_thousands(before->object_count, a),
-		   format_thousands(after->object_count, b),
-		   format_change(before->object_count, after->object_count, c));
+		   format_thousands(before->count, a), format_thousands(after->count, b),
+		   format_change(before->count, after->count, c));
 	out_printf(&call->out, "Bytes:   %s before, %s after (%s)\n",
-		   format_thousands(before->total_size, a), format_thousands(after->total_size, b),
-		   format_change(before->total_size, after->total_size, c));
+		   format_thousands(before->size, a), format_thousands(after->size, b),
+		   format_change(before->size, after->size, c));
+}
+
+/* One side, and the types that are made for it. */
+struct side {
+	struct diff_side of;
+	struct graph_type *types; /* of a heap; NULL: those of the graph */
+	size_t capacity;
+};
+
+static enum hd_status list_types(const struct type_counts *counts, struct clr *clr,
+				 struct side *side, struct hd_error *err)
+{
+	size_t count = type_count(clr) < counts->capacity ? type_count(clr) : counts->capacity;
+	side->types = pages_alloc(count, sizeof(*side->types));
+	if (!side->types)
+		return fail_nomem(err);
+	side->capacity = count;
+	side->of.types = side->types;
+	for (size_t i = 0; i < count; i++) {
+		const struct type *type = type_at(clr, i);
+		if (!counts->rows[i].count || type->is_free)
+			continue;
+		size_t size;
+		const char *name = type_name(clr, type, &size);
+		side->types[side->of.type_count++] =
+			(struct graph_type){ .id = type->method_table,
+					     .name = name,
+					     .name_size = (uint32_t)size,
+					     .count = counts->rows[i].count,
+					     .size = counts->rows[i].size };
+		side->of.count += counts->rows[i].count;
+		side->of.size += counts->rows[i].size;
+	}
+	return HD_OK;
+}
+
+/* The types of call->heap, by a walk: references do not matter. */
+static enum hd_status side_of_heap(struct call *call, struct side *side)
+{
+	const struct value none = { 0 };
+	struct type_counts counts = { 0 };
+	struct gaps gaps = { 0 };
+	struct heap_range range;
+	TRY(heap_range_init(&range, call, &none, &none, &none, &none, &none));
+	enum hd_status status = type_counts_walk(&counts, &gaps, call, &range);
+	if (status == HD_OK)
+		status = list_types(&counts, call->heap->clr, side, call->err);
+	type_counts_deinit(&counts);
+	heap_range_deinit(&range);
+	TRY(status);
+	gaps_report(call, &gaps);
+	return HD_OK;
+}
+
+static enum hd_status side_of_open(struct call *call, struct side *side)
+{
+	if (call->heap)
+		return side_of_heap(call, side);
+	side->of = diff_side_of(call->graph);
+	return HD_OK;
+}
+
+/* What stands behind the word: opened in a session of its own. */
+static enum hd_status side_of_other(struct call *call, struct hd_session *other, struct side *side)
+{
+	TRY(session_open(other, call->words[0].text, &call->settings, &call->job, call->err));
+	if (!other->target) {
+		side->of = diff_side_of(other->graph);
+		return HD_OK;
+	}
+	struct heap *before = call->heap, *heap;
+	TRY(session_heap(other, &call->job, &heap, call->err));
+	if (!heap->is_walkable) {
+		const char *advice, *reason = no_heap_reason(heap, &advice);
+		return fail(call->err, HD_ERR_FAULT, 0, "%.100s: %s; %s", call->words[0].text,
+			    reason, advice ? advice : "info says what is missing");
+	}
+	call->heap = heap;
+	enum hd_status status = side_of_heap(call, side);
+	call->heap = before;
+	session_warn(other, call->sink);
+	return status;
+}
+
+static enum hd_status write_diff(struct call *call, const struct diff_side *before,
+				 const struct diff_side *after)
+{
+	struct diff diff;
+	TRY(diff_init(before, after, &diff, call->err));
+	if (call->as_json) {
+		json_string(&call->json, "other", call->words[0].text);
+		json_array(&call->json, "types");
+	} else {
+		out_styled(&call->out, STYLE_HEAD, "%14s %14s %14s %14s  Class Name", "Count +/-",
+			   "Size +/-", "Before", "After");
+		out_puts(&call->out, "\n");
+	}
+	enum hd_status status = write_rows(call, &diff);
+	if (status == HD_OK)
+		write_total(call, before, after);
+	diff_deinit(&diff);
+	return status;
 }
 
 enum hd_status run_diff(struct call *call)
 {
-	const struct format_options options = { .lenient = call->settings.lenient };
-	struct hd_graph *after = NULL;
-	TRY(format_open(call->words[0].text, &options, &call->job, &after, NULL, call->err));
-	job_end(&call->job);
-	struct diff diff = { 0 };
-	enum hd_status status = diff_init(call->graph, after, &diff, call->err);
-	if (status == HD_OK) {
-		if (call->as_json) {
-			json_string(&call->json, "other", call->words[0].text);
-			json_array(&call->json, "types");
-		} else {
-			out_styled(&call->out, STYLE_HEAD, "%14s %14s %14s %14s  Class Name",
-				   "Count +/-", "Size +/-", "Before", "After");
-			out_puts(&call->out, "\n");
-		}
-		status = write_rows(call, &diff);
-	}
+	struct side before = { 0 }, after = { 0 };
+	struct hd_session *other;
+	TRY(hd_session_create(&other, call->err));
+	enum hd_status status = side_of_other(call, other, &after);
 	if (status == HD_OK)
-		write_total(call, call->graph, after);
-	diff_deinit(&diff);
-	graph_destroy(after);
+		status = side_of_open(call, &before);
+	job_end(&call->job);
+	if (status == HD_OK)
+		status = write_diff(call, &before.of, &after.of);
+	pages_free(before.types, before.capacity, sizeof(*before.types));
+	pages_free(after.types, after.capacity, sizeof(*after.types));
+	hd_session_destroy(other);
 	return status;
 }

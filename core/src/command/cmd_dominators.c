@@ -8,13 +8,16 @@
 #include "util/bitmap.h"
 
 enum {
-	OPT_TOP
+	OPT_TOP,
+	OPT_CONSERVATIVE
 };
 
 #define DEFAULT_TOP 30u
 
 const struct option dominators_options[] = {
 	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+			       "take all words on stacks for references", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 

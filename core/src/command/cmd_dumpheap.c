@@ -19,7 +19,8 @@ const struct option dumpheap_options[] = {
 	[DUMPHEAP_BYCOUNT] = { "bycount", VALUE_NONE, NULL, "statistics by count, not by size",
 			       NULL },
 	[DUMPHEAP_LIVE] = { "live", VALUE_NONE, NULL, "objects that roots keep alive", NULL },
-	[DUMPHEAP_DEAD] = { "dead", VALUE_NONE, NULL, "objects that no root keeps alive", NULL },
+	[DUMPHEAP_DEAD] = { "dead", VALUE_NONE, NULL,
+			    "objects that no root keeps alive; Free blocks are none", NULL },
 	[DUMPHEAP_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
 	[DUMPHEAP_STRINGS] = { "strings", VALUE_NONE, NULL, "count equal strings", NULL },
 	[DUMPHEAP_THINLOCK] = { "thinlock", VALUE_NONE, NULL, "objects locked by a thin lock",
@@ -31,6 +32,9 @@ const struct option dumpheap_options[] = {
 	[DUMPHEAP_IGNORE_GC_STATE] = { "ignoreGCState", VALUE_NONE, NULL,
 				       "taken for SOS's sake: always so", NULL },
 	[DUMPHEAP_NO_PROGRESS] = { "noprogress", VALUE_NONE, NULL, "show no progress", NULL },
+	[DUMPHEAP_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+				    "with -live, -dead: whatever may be a reference on a stack is one",
+				    NULL },
 	[DUMPHEAP_COUNT] = { NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -97,6 +101,8 @@ enum hd_status run_dumpheap(struct call *call)
 {
 	if (call->options[DUMPHEAP_NO_PROGRESS].given)
 		call->job.progress = NULL;
+	if (call->options[DUMPHEAP_LIVE].given && call->options[DUMPHEAP_DEAD].given)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-live and -dead exclude each other");
 	if (call->heap)
 		return run_dumpheap_heap(call);
 	for (size_t i = DUMPHEAP_STRINGS; i < DUMPHEAP_IGNORE_GC_STATE; i++) {
@@ -118,8 +124,6 @@ enum hd_status run_dumpheap(struct call *call)
 		.end = call->words[1].number,
 		.dead = call->options[DUMPHEAP_DEAD].given,
 	};
-	if (call->options[DUMPHEAP_LIVE].given && filter.dead)
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "-live and -dead exclude each other");
 	if (call->words[1].given && filter.end <= filter.begin)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be above START");
 	if (call->options[DUMPHEAP_LIVE].given || filter.dead)

@@ -39,13 +39,6 @@ static const struct {
 	{ "Pinned object heap", GENERATION_POH, true },
 };
 
-/* Committed memory as SOS counts it: from the first object's page on. */
-static uint64_t committed_size(const struct segment *segment)
-{
-	uint64_t start = segment->begin & ~(uint64_t)0xfff;
-	return segment->committed > start ? segment->committed - start : 0;
-}
-
 static void size_text(char *buf, size_t size, uint64_t value)
 {
 	if (value) {
@@ -66,7 +59,7 @@ static void write_row(struct out *out, const struct segment *segment)
 {
 	char allocated[48], committed[48];
 	size_text(allocated, sizeof(allocated), segment->end - segment->begin);
-	size_text(committed, sizeof(committed), committed_size(segment));
+	size_text(committed, sizeof(committed), segment_committed_size(segment));
 	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, segment->address);
 	out_printf(out, " %16" PRIx64 " %16" PRIx64 " %16" PRIx64 " %-16s %-17s\n", segment->begin,
 		   segment->end, segment->committed, allocated, committed);
@@ -113,7 +106,7 @@ static struct totals sum(const struct heap_range *range, uint32_t index, bool al
 		if (!all && segment->heap != index)
 			continue;
 		totals.allocated += segment->end - segment->begin;
-		totals.committed += committed_size(segment);
+		totals.committed += segment_committed_size(segment);
 	}
 	return totals;
 }

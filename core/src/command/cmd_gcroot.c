@@ -1,49 +1,156 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/command.h"
+#include "command/gcroot_tree.h"
 #include "query/gcroot.h"
 #include "report/paths.h"
 #include "report/root_label.h"
 #include "util/bitmap.h"
 
 enum {
+	OPT_TYPE,
+	OPT_MT,
 	OPT_ALL,
 	OPT_LIMIT,
 	OPT_WEAK,
 	OPT_NOSTACKS,
-	OPT_FULL
+	OPT_GCGEN,
+	OPT_FULL,
+	OPT_CONSERVATIVE
 };
 
 #define DEFAULT_LIMIT 100u
+/* From this generation on a collection looks at the whole heap. */
+#define GCGEN_WHOLE 2u
 
 const struct option gcroot_options[] = {
+	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "a tree of what keeps the objects of such types",
+		       NULL },
+	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID", "the same of one type (MethodTable or type id)",
+		     NULL },
 	[OPT_ALL] = { "all", VALUE_NONE, NULL, "show every path whole, to the object", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show at most N roots (100; 0 = all)", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
+			"show at most N roots, or branches (100; 0 = all)", NULL },
 	[OPT_WEAK] = { "weak", VALUE_NONE, NULL, "paths from weak roots too", NULL },
 	[OPT_NOSTACKS] = { "nostacks", VALUE_NONE, NULL, "leave out local variables", NULL },
+	[OPT_GCGEN] = { "gcgen", VALUE_NUMBER, "N", "as a collection of generation N sees it",
+			NULL },
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing", NULL },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+			       "take all words on stacks for references", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
+
+/* What stood above the root that is written now. */
+struct place {
+	uint32_t kind, thread, frame;
+};
+
+#define KIND_NONE  UINT32_MAX
+#define KIND_OLDER (UINT32_MAX - 1)
+
+static uint32_t kind_of(const struct hd_graph *graph, const struct rooted *rooted)
+{
+	return rooted->root == HD_NONE ? KIND_OLDER : graph->roots[rooted->root].kind;
+}
+
+static void write_frame(struct out *out, const struct graph_frame *frame)
+{
+	out_puts(out, "    ");
+	if (!frame) {
+		out_puts(out, "(no frame)\n");
+		return;
+	}
+	out_styled(out, STYLE_ADDRESS, "%" PRIx64, frame->sp);
+	if (frame->ip)
+		out_printf(out, " %" PRIx64, frame->ip);
+	out_puts(out, " ");
+	frame_label(out, frame);
+	out_puts(out, "\n");
+}
+
+/* Headings: of the kind, or of a thread, and of a frame, where they are others than the last. */
+static void write_headings(struct call *call, const struct rooted *rooted, struct place *place)
+{
+	const struct hd_graph *graph = call->graph;
+	struct out *out = &call->out;
+	struct place here = { .kind = kind_of(graph, rooted), .thread = HD_NONE, .frame = HD_NONE };
+	bool on_stack = here.kind == HD_ROOT_STACK && graph->details;
+	if (on_stack) {
+		here.thread = graph->details[rooted->root].thread;
+		here.frame = graph->details[rooted->root].frame;
+	}
+	const struct graph_thread *thread = on_stack ? root_thread(graph, rooted->root) : NULL;
+	const struct graph_frame *frame = on_stack ? root_frame(graph, rooted->root) : NULL;
+	bool same_thread = here.kind == place->kind && here.thread == place->thread;
+	if (!same_thread) {
+		if (thread) {
+			thread_label(out, thread);
+		} else if (here.kind == KIND_OLDER) {
+			out_styled(out, STYLE_HEAD, "Older generations");
+		} else {
+			out_styled(out, STYLE_HEAD, "%s",
+				   root_kind_heading(graph, (uint8_t)here.kind));
+		}
+		out_puts(out, ":\n");
+	}
+	if (thread && (!same_thread || here.frame != place->frame))
+		write_frame(out, frame);
+	*place = here;
+}
+
+static void write_older(struct call *call, uint32_t node)
+{
+	const struct graph_places *places = &call->graph->places;
+	static const char *const names[] = { "generation 0", "generation 1",  "generation 2",
+					     "large object", "pinned object", "frozen object" };
+	unsigned int generation = places->generation(places->arg, node);
+	out_styled(&call->out, STYLE_ADDRESS, "%016" PRIx64, graph_id(call->graph, node));
+	out_printf(&call->out, " (%s)", generation < 6 ? names[generation] : "older");
+}
+
+static void write_root(struct call *call, const struct rooted *rooted)
+{
+	bool on_stack = kind_of(call->graph, rooted) == HD_ROOT_STACK;
+	if (on_stack && call->graph->details) {
+		out_puts(&call->out, "        ");
+		slot_label(&call->out, call->graph, rooted->root);
+	} else {
+		out_puts(&call->out, "    ");
+		if (rooted->root == HD_NONE) {
+			write_older(call, rooted->node);
+		} else {
+			root_label(&call->out, call->graph, rooted->root);
+		}
+	}
+	out_puts(&call->out, "\n");
+}
+
+/* Two slots of one frame that hold the same: their path is written once. */
+static bool shares_path(const struct hd_graph *graph, const struct rooted *a,
+			const struct rooted *b)
+{
+	if (!graph->details || kind_of(graph, a) != HD_ROOT_STACK ||
+	    kind_of(graph, b) != HD_ROOT_STACK)
+		return false;
+	const struct graph_root_detail *x = &graph->details[a->root];
+	const struct graph_root_detail *y = &graph->details[b->root];
+	return a->node == b->node && x->thread == y->thread && x->frame == y->frame;
+}
 
 static enum hd_status write_roots(struct call *call, const struct gcroot *gcroot,
 				  const struct rooted *list, size_t count,
 				  struct path_report *report)
 {
-	uint8_t kind = UINT8_MAX;
+	struct place place = { .kind = KIND_NONE };
 	for (size_t i = 0; i < count; i++) {
-		const struct graph_root *root = &call->graph->roots[list[i].root];
-		if (root->kind != kind) {
-			kind = root->kind;
-			out_styled(&call->out, STYLE_HEAD, "%s:", root_kind_heading(kind));
-			out_puts(&call->out, "\n");
-		}
-		out_puts(&call->out, "    ");
-		root_label(&call->out, call->graph, root);
-		out_puts(&call->out, "\n");
-		TRY(path_write(report, &gcroot->tree, root->node, call->err));
-		out_puts(&call->out, "\n");
 		TRY(call_check(call));
+		write_headings(call, &list[i], &place);
+		write_root(call, &list[i]);
+		if (i + 1 < count && shares_path(call->graph, &list[i], &list[i + 1]))
+			continue;
+		TRY(path_write(report, &gcroot->tree, list[i].node, call->err));
+		out_puts(&call->out, "\n");
 	}
 	return HD_OK;
 }
@@ -63,6 +170,13 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, uint64
 	}
 	if (gcroot->strong_count || gcroot->hidden_stack)
 		return;
+	if (call->options[OPT_GCGEN].given) {
+		out_printf(out,
+			   "A collection of generation %" PRIu64
+			   " finds nothing that keeps %" PRIx64 " alive: it would free it.\n",
+			   call->options[OPT_GCGEN].number, id);
+		return;
+	}
 	out_printf(out, "Nothing keeps %" PRIx64 " alive: it is dead%s.\n", id,
 		   gcroot->weak_count ? ", only weak roots see it" : "");
 }
@@ -83,17 +197,36 @@ static enum hd_status write_text(struct call *call, const struct gcroot *gcroot,
 	return HD_OK;
 }
 
+/* The members of an older object in place of a root: see root_json(). */
+static void json_older(struct call *call, uint32_t node)
+{
+	struct json *json = &call->json;
+	static const char *const absent[] = { "name",   "container", "address",
+					      "thread", "frame",     "slot" };
+	json_string(json, "kind", "older");
+	json_null(json, "handle");
+	json_array(json, "flags");
+	json_end(json);
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+		json_null(json, absent[i]);
+	json_address(json, "object", graph_id(call->graph, node));
+	json_bool(json, "weak", false);
+}
+
 static enum hd_status json_roots(struct call *call, const struct gcroot *gcroot,
 				 const struct rooted *list, size_t count, bool paths,
 				 struct path_report *report)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct graph_root *root = &call->graph->roots[list[i].root];
 		json_object(&call->json, NULL);
-		root_json(&call->json, call->graph, root);
+		if (list[i].root == HD_NONE) {
+			json_older(call, list[i].node);
+		} else {
+			root_json(&call->json, call->graph, list[i].root);
+		}
 		json_array(&call->json, "path");
 		if (paths)
-			TRY(path_write(report, &gcroot->tree, root->node, call->err));
+			TRY(path_write(report, &gcroot->tree, list[i].node, call->err));
 		json_end(&call->json);
 		json_end(&call->json);
 		TRY(call_check(call));
@@ -119,14 +252,38 @@ static enum hd_status write_json(struct call *call, const struct gcroot *gcroot,
 	return HD_OK;
 }
 
-enum hd_status run_gcroot(struct call *call)
+/* -gcgen, and whether it can be answered. */
+static enum hd_status read_generation(struct call *call, uint32_t node, struct gcroot_options *ret)
+{
+	const struct value *given = &call->options[OPT_GCGEN];
+	const struct graph_places *places = &call->graph->places;
+	if (!given->given || given->number >= GCGEN_WHOLE)
+		return HD_OK;
+	if (!places->generation) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "-gcgen is about a core or a process; a heap dump file has no "
+			    "generations");
+	}
+	if (places->generation(places->arg, node) > given->number) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "%" PRIx64 " is older: a collection of generation %" PRIu64
+			    " leaves it alone; leave -gcgen out",
+			    graph_id(call->graph, node), given->number);
+	}
+	ret->is_young = true;
+	ret->generation = (unsigned int)given->number;
+	return HD_OK;
+}
+
+static enum hd_status run_object(struct call *call)
 {
 	uint32_t node;
-	TRY(call_object(call, 0, &node));
-	const struct gcroot_options options = {
+	struct gcroot_options options = {
 		.all_weak = call->options[OPT_WEAK].given,
 		.no_stacks = call->options[OPT_NOSTACKS].given,
 	};
+	TRY(call_object(call, 0, &node));
+	TRY(read_generation(call, node, &options));
 	struct gcroot gcroot;
 	TRY(gcroot_init(call->graph, node, &options, &call->job, &gcroot, call->err));
 	job_end(&call->job);
@@ -152,4 +309,38 @@ enum hd_status run_gcroot(struct call *call)
 		bitmap_free(report.shown, call->graph->node_count);
 	gcroot_deinit(&gcroot);
 	return status;
+}
+
+static enum hd_status run_tree(struct call *call)
+{
+	static const uint8_t of_objects[] = { OPT_ALL, OPT_WEAK, OPT_GCGEN, OPT_FULL };
+	for (size_t i = 0; i < sizeof(of_objects); i++) {
+		if (call->options[of_objects[i]].given) {
+			return fail(call->err, HD_ERR_ARGUMENT, 0,
+				    "-%s is about one object; it does not go with -type and -mt",
+				    gcroot_options[of_objects[i]].name);
+		}
+	}
+	const struct gcroot_tree_options options = {
+		.filter = { .type_part = call->options[OPT_TYPE].text,
+			    .has_mt = call->options[OPT_MT].given,
+			    .mt = call->options[OPT_MT].number },
+		.no_stacks = call->options[OPT_NOSTACKS].given,
+		.limit = call_limit(call, OPT_LIMIT, DEFAULT_LIMIT),
+	};
+	return gcroot_tree_write(call, &options);
+}
+
+enum hd_status run_gcroot(struct call *call)
+{
+	bool has_object = call->words[0].given;
+	bool has_type = call->options[OPT_TYPE].given || call->options[OPT_MT].given;
+	if (has_object && has_type) {
+		return fail(
+			call->err, HD_ERR_ARGUMENT, 0,
+			"gcroot is about one object (ID) or about types (-type, -mt), not both");
+	}
+	if (!has_object && !has_type)
+		return call_usage(call, "an id is missing (or -type TEXT, or -mt ID)");
+	return has_type ? run_tree(call) : run_object(call);
 }

@@ -15,14 +15,38 @@ const struct option info_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-static void count_roots(const struct hd_graph *graph, uint64_t *kinds, uint64_t *weak,
-			uint64_t *repeated)
+/* Root kinds of @p graph: dump files know fewer. */
+static unsigned int kind_count(const struct hd_graph *graph)
 {
+	return graph->details ? HD_ROOT_THREAD_STATIC + 1u : HD_ROOT_GC + 1u;
+}
+
+struct root_counts {
+	uint64_t kinds[HD_ROOT_THREAD_STATIC + 1];
+	uint64_t weak, repeated;
+};
+
+static struct root_counts count_roots(const struct hd_graph *graph)
+{
+	struct root_counts counts = { 0 };
 	for (uint32_t i = 0; i < graph->root_count; i++) {
-		kinds[graph->roots[i].kind]++;
-		*weak += root_is_weak(&graph->roots[i]);
-		*repeated += graph->roots[i].repeated;
+		counts.kinds[graph->roots[i].kind]++;
+		counts.weak += root_is_weak(&graph->roots[i]);
+		counts.repeated += graph->roots[i].repeated;
 	}
+	return counts;
+}
+
+void info_json_roots(struct json *json, const struct hd_graph *graph)
+{
+	struct root_counts counts = count_roots(graph);
+	json_number(json, "roots", graph->root_count);
+	json_object(json, "root_kinds");
+	for (unsigned int kind = 0; kind < kind_count(graph); kind++)
+		json_number(json, root_kind_names[kind], counts.kinds[kind]);
+	json_end(json);
+	json_number(json, "weak_roots", counts.weak);
+	json_number(json, "repeated_roots", counts.repeated);
 }
 
 static void json_time(struct json *json, const char *key, bool has, uint64_t time)
@@ -72,8 +96,6 @@ static void write_json(struct call *call)
 {
 	const struct hd_graph *graph = call->graph;
 	struct json *json = &call->json;
-	uint64_t kinds[HD_ROOT_GC + 1] = { 0 }, weak = 0, repeated = 0;
-	count_roots(graph, kinds, &weak, &repeated);
 	json_string(json, "kind", call->session->format->name);
 	json_null(json, "runtime");
 	json_bool(json, "walkable", true);
@@ -81,13 +103,7 @@ static void write_json(struct call *call)
 	json_number(json, "bytes", graph->total_size);
 	json_number(json, "references", graph->forward.edge_count);
 	json_number(json, "types", graph->type_count);
-	json_number(json, "roots", graph->root_count);
-	json_object(json, "root_kinds");
-	for (unsigned int kind = 0; kind <= HD_ROOT_GC; kind++)
-		json_number(json, root_kind_names[kind], kinds[kind]);
-	json_end(json);
-	json_number(json, "weak_roots", weak);
-	json_number(json, "repeated_roots", repeated);
+	info_json_roots(json, graph);
 	json_object(json, "free");
 	json_number(json, "count", 0);
 	json_number(json, "size", 0);
@@ -104,6 +120,11 @@ static void text_domains(struct out *out, const struct hd_graph *graph)
 		const struct graph_domain *domain = &graph->domains[i];
 		out_puts(out, i ? "             " : "Domains:     ");
 		text_escape(&out->text, domain->name, domain->name_size);
+		/* 0 stands in exports of cores: not known. */
+		if (domain->has_start && domain->has_end && !domain->start && !domain->end) {
+			out_puts(out, "\n");
+			continue;
+		}
 		if (domain->has_start)
 			out_printf(out, ", %" PRIx64, domain->start);
 		if (domain->has_start && domain->has_end)
@@ -114,25 +135,24 @@ static void text_domains(struct out *out, const struct hd_graph *graph)
 	}
 }
 
-static void text_roots(struct out *out, const struct hd_graph *graph)
+void info_text_roots(struct out *out, const struct hd_graph *graph)
 {
-	uint64_t kinds[HD_ROOT_GC + 1] = { 0 }, weak = 0, repeated = 0;
+	struct root_counts counts = count_roots(graph);
 	char number[27];
-	count_roots(graph, kinds, &weak, &repeated);
 	out_printf(out, "Roots:       %s", format_thousands(graph->root_count, number));
 	const char *before = " (";
-	for (unsigned int kind = 0; kind <= HD_ROOT_GC; kind++) {
-		if (!kinds[kind])
+	for (unsigned int kind = 0; kind < kind_count(graph); kind++) {
+		if (!counts.kinds[kind])
 			continue;
-		out_printf(out, "%s%s %s", before, format_thousands(kinds[kind], number),
+		out_printf(out, "%s%s %s", before, format_thousands(counts.kinds[kind], number),
 			   root_kind_names[kind]);
 		before = ", ";
 	}
 	out_puts(out, *before == ',' ? ")" : "");
-	if (weak)
-		out_printf(out, "; %s weak", format_thousands(weak, number));
-	if (repeated)
-		out_printf(out, "; %s repeated", format_thousands(repeated, number));
+	if (counts.weak)
+		out_printf(out, "; %s weak", format_thousands(counts.weak, number));
+	if (counts.repeated)
+		out_printf(out, "; %s repeated", format_thousands(counts.repeated, number));
 	out_puts(out, "\n");
 }
 
@@ -166,7 +186,7 @@ static void write_text(struct call *call)
 	out_printf(out, " (%s bytes)\n", format_thousands(graph->total_size, number));
 	out_printf(out, "References:  %s\n", format_thousands(graph->forward.edge_count, number));
 	out_printf(out, "Types:       %s\n", format_thousands(graph->type_count, number));
-	text_roots(out, graph);
+	info_text_roots(out, graph);
 	text_findings(out, graph);
 }
 

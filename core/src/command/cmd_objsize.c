@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/command.h"
+#include "command/strings.h"
+#include "query/filter.h"
 #include "query/reach.h"
 #include "report/statistics.h"
+#include "util/alloc.h"
 #include "util/bitmap.h"
 
 enum {
+	OPT_MT,
 	OPT_STAT,
 	OPT_SHORT,
+	OPT_STRINGS,
 	OPT_LIMIT
 };
 
 const struct option objsize_options[] = {
+	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID",
+		     "of all objects of that type (MethodTable or type id) together", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one a line", NULL },
+	[OPT_STRINGS] = { "strings", VALUE_NONE, NULL, "equal strings among them, counted", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* What is asked about: an object, or all of a type. */
+struct subject {
+	uint32_t node; /* HD_NONE: nodes */
+	uint32_t type;
+	uint32_t *nodes;
+	size_t nodes_count, nodes_capacity;
 };
 
 static enum hd_status list_objects(struct call *call, const struct reach *reach,
@@ -50,30 +65,52 @@ static enum hd_status list_objects(struct call *call, const struct reach *reach,
 	return HD_OK;
 }
 
-static enum hd_status write_json(struct call *call, uint32_t node, const struct reach *reach,
-				 struct statistics *statistics)
+static enum hd_status write_json(struct call *call, const struct subject *subject,
+				 const struct reach *reach, struct statistics *statistics)
 {
-	json_address(&call->json, "object", graph_id(call->graph, node));
-	json_number(&call->json, "count", reach->count);
-	json_number(&call->json, "size", reach->size);
+	struct json *json = &call->json;
+	if (subject->node != HD_NONE) {
+		json_address(json, "object", graph_id(call->graph, subject->node));
+	} else {
+		json_null(json, "object");
+		json_address(json, "mt", call->options[OPT_MT].number);
+		json_number(json, "of", subject->nodes_count);
+	}
+	json_number(json, "count", reach->count);
+	json_number(json, "size", reach->size);
 	if (!call->options[OPT_STAT].given)
-		json_array(&call->json, "objects");
+		json_array(json, "objects");
 	TRY(list_objects(call, reach, statistics));
 	statistics_sort(statistics, false, false);
-	statistics_json(statistics, &call->json);
+	statistics_json(statistics, json);
 	return HD_OK;
 }
 
-static enum hd_status write_text(struct call *call, uint32_t node, const struct reach *reach,
-				 struct statistics *statistics)
+/* "Objects which X (T) transitively keep alive:" */
+static void write_title(struct call *call, const struct subject *subject)
+{
+	const struct graph_type *type = &call->graph->types[subject->type];
+	struct out *out = &call->out;
+	char number[27];
+	out_puts(out, "Objects which ");
+	if (subject->node != HD_NONE) {
+		out_printf(out, "%" PRIx64 " (", graph_id(call->graph, subject->node));
+		out_type(out, type->name, type->name_size, type->id);
+		out_puts(out, ")");
+	} else {
+		out_printf(out, "%s objects of ", format_thousands(subject->nodes_count, number));
+		out_type(out, type->name, type->name_size, type->id);
+	}
+	out_puts(out, " transitively keep alive:\n\n");
+}
+
+static enum hd_status write_text(struct call *call, const struct subject *subject,
+				 const struct reach *reach, struct statistics *statistics)
 {
 	struct out *out = &call->out;
 	if (call->options[OPT_SHORT].given)
 		return list_objects(call, reach, statistics);
-	const struct graph_type *type = &call->graph->types[call->graph->node_types[node]];
-	out_printf(out, "Objects which %" PRIx64 " (", graph_id(call->graph, node));
-	out_type(out, type->name, type->name_size, type->id);
-	out_puts(out, ") transitively keep alive:\n\n");
+	write_title(call, subject);
 	if (!call->options[OPT_STAT].given)
 		object_row_header(out);
 	TRY(list_objects(call, reach, statistics));
@@ -83,19 +120,91 @@ static enum hd_status write_text(struct call *call, uint32_t node, const struct 
 	return HD_OK;
 }
 
-enum hd_status run_objsize(struct call *call)
+/* All objects of the types with id -mt: a dump file may have one in several sections. */
+static enum hd_status find_instances(struct call *call, struct subject *subject)
 {
-	uint32_t node;
-	TRY(call_object(call, 0, &node));
+	struct filter filter = { .has_mt = true, .mt = call->options[OPT_MT].number };
+	const struct hd_graph *graph = call->graph;
+	enum hd_status status = HD_OK;
+	TRY(filter_prepare(&filter, graph, call->err));
+	for (uint32_t node = 0; status == HD_OK; node++) {
+		node = filter_next(&filter, graph, node);
+		if (node >= filter.last)
+			break;
+		if (!PAGES_RESERVE(subject, nodes)) {
+			status = fail_nomem(call->err);
+		} else {
+			subject->nodes[subject->nodes_count++] = node;
+		}
+	}
+	filter_deinit(&filter, graph);
+	TRY(status);
+	if (!subject->nodes_count) {
+		return fail(call->err, HD_ERR_NOTFOUND, filter.mt,
+			    "no objects of a type %" PRIx64 "; types lists the types", filter.mt);
+	}
+	subject->type = graph->node_types[subject->nodes[0]];
+	return HD_OK;
+}
+
+static enum hd_status find_subject(struct call *call, struct subject *subject)
+{
+	bool has_mt = call->options[OPT_MT].given;
+	if (has_mt && call->words[0].given) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "objsize is about one object (ID) or about a type (-mt), not both");
+	}
+	if (has_mt)
+		return find_instances(call, subject);
+	if (!call->words[0].given)
+		return call_usage(call, "an id is missing (or -mt ID)");
+	TRY(call_object(call, 0, &subject->node));
+	subject->type = call->graph->node_types[subject->node];
+	return HD_OK;
+}
+
+static enum hd_status write_strings(struct call *call, const struct subject *subject,
+				    const struct reach *reach)
+{
+	const struct heap_range range = { .is_whole = true };
+	const struct life among = { .graph = call->graph, .live = reach };
+	if (!call->heap) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "-strings is about a core or a process; a heap dump file has no texts");
+	}
+	if (!call->as_json)
+		write_title(call, subject);
+	return strings_write(call, &range, &among);
+}
+
+static enum hd_status answer(struct call *call, const struct subject *subject)
+{
 	struct reach reach;
-	TRY(reach_init(call->graph, &node, 1, &call->job, &reach, call->err));
+	bool is_one = subject->node != HD_NONE;
+	TRY(reach_init(call->graph, is_one ? &subject->node : subject->nodes,
+		       is_one ? 1 : subject->nodes_count, &call->job, &reach, call->err));
+	if (call->options[OPT_STRINGS].given) {
+		enum hd_status listed = write_strings(call, subject, &reach);
+		reach_deinit(&reach);
+		return listed;
+	}
 	struct statistics statistics;
 	enum hd_status status = statistics_of_graph(&statistics, call->graph, call->err);
 	if (status == HD_OK) {
-		status = call->as_json ? write_json(call, node, &reach, &statistics)
-				       : write_text(call, node, &reach, &statistics);
+		status = call->as_json ? write_json(call, subject, &reach, &statistics)
+				       : write_text(call, subject, &reach, &statistics);
 	}
 	statistics_deinit(&statistics);
 	reach_deinit(&reach);
+	return status;
+}
+
+enum hd_status run_objsize(struct call *call)
+{
+	struct subject subject = { .node = HD_NONE };
+	enum hd_status status = find_subject(call, &subject);
+	if (status == HD_OK)
+		status = answer(call, &subject);
+	pages_free(subject.nodes, subject.nodes_capacity, sizeof(*subject.nodes));
 	return status;
 }

@@ -3,6 +3,16 @@
 
 #include "command/command.h"
 
+enum {
+	OPT_CONSERVATIVE
+};
+
+const struct option retained_options[] = {
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+			       "take all words on stacks for references", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
 static void write_json(struct call *call, const struct dominators *dominators, uint32_t node)
 {
 	struct json *json = &call->json;

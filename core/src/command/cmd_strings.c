@@ -136,6 +136,7 @@ static enum hd_status write_rows(struct call *call, const struct strings *string
 /* The options of dumpheap -strings that strings has not, as a filter's argument. */
 struct sizes {
 	const struct heap_range *range;
+	const struct life *life;
 	uint64_t min, max; /* max 0: none */
 };
 
@@ -145,8 +146,10 @@ static bool accept(void *arg, const struct walker *walker)
 	const struct object *object = &walker->object;
 	if (object->size < sizes->min || (sizes->max && object->size > sizes->max))
 		return false;
-	return sizes->range->is_whole ||
-	       heap_range_has(sizes->range, walker->segment, object->address);
+	if (!sizes->range->is_whole &&
+	    !heap_range_has(sizes->range, walker->segment, object->address))
+		return false;
+	return life_has(sizes->life, object->address);
 }
 
 /* Value of the option of that name, 0 when it is not there or was not given. */
@@ -176,10 +179,12 @@ static enum hd_status write_collected(struct call *call, struct strings *strings
 	return HD_OK;
 }
 
-enum hd_status strings_write(struct call *call, const struct heap_range *range)
+enum hd_status strings_write(struct call *call, const struct heap_range *range,
+			     const struct life *life)
 {
 	bool counts = call->command->options == strings_options;
 	struct sizes sizes = { .range = range,
+			       .life = life,
 			       .min = counts ? 0 : option_number(call, "min"),
 			       .max = counts ? 0 : option_number(call, "max") };
 	struct strings_filter filter = { .segments = range->segments,
@@ -198,5 +203,6 @@ enum hd_status strings_write(struct call *call, const struct heap_range *range)
 enum hd_status run_strings(struct call *call)
 {
 	struct heap_range range = { .is_whole = true };
-	return strings_write(call, &range);
+	struct life life = { 0 };
+	return strings_write(call, &range, &life);
 }

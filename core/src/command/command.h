@@ -45,8 +45,7 @@ struct call;
 enum needs {
 	NEEDS_NOTHING,
 	NEEDS_OPEN,    /**< whatever is open */
-	NEEDS_GRAPH,   /**< call->graph: of a dump file, or made of a target's heap */
-	NEEDS_ROOTS,   /**< the same, with roots: not yet there for targets */
+	NEEDS_GRAPH,   /**< call->graph; of a target's heap it is made, and call->heap is set */
 	NEEDS_HEAP,    /**< call->heap: only a core or a process has one */
 	NEEDS_RUNTIME, /**< call->heap, though no segment of it may be readable */
 	NEEDS_EITHER,  /**< call->heap of a target, call->graph of a dump file */
@@ -76,7 +75,7 @@ struct value {
 struct call {
 	struct hd_session *session;
 	struct hd_graph *graph; /**< of the session, as the command needs it; or NULL */
-	struct heap *heap;      /**< likewise */
+	struct heap *heap;      /**< likewise; of dump files NULL */
 	const struct command *command;
 	const struct hd_sink *sink;
 	struct settings settings;
@@ -119,6 +118,9 @@ const struct option *arguments_option(const struct command *command, const char 
 /** Append "usage: ..." of @p command. */
 void help_usage(struct text *text, const struct command *command);
 
+/** HD_ERR_ARGUMENT: "PROBLEM; usage: ..." of the command. */
+HD_NODISCARD enum hd_status call_usage(const struct call *call, const char *problem);
+
 /** Append the names of all commands, for messages. */
 void help_names(struct text *text);
 
@@ -127,6 +129,9 @@ HD_NODISCARD enum hd_status call_object(struct call *call, size_t index, uint32_
 
 /** HD_ERR_CANCELLED once the sink is closed or the user asked to stop; call it per row. */
 HD_NODISCARD enum hd_status call_check(struct call *call);
+
+/** Was the option -conservative given? false for commands without it. */
+bool call_is_conservative(const struct call *call);
 
 /** Value of a -limit option: UINT64_MAX when 0, @p fallback when it was not given. */
 uint64_t call_limit(const struct call *call, size_t option, uint64_t fallback);
@@ -155,10 +160,19 @@ enum hd_status run_listnearobj(struct call *call);
 enum hd_status run_clrthreads(struct call *call);
 enum hd_status run_verifyheap(struct call *call);
 enum hd_status run_verifyobj(struct call *call);
+enum hd_status run_gchandles(struct call *call);
+enum hd_status run_finalizequeue(struct call *call);
+enum hd_status run_clrstack(struct call *call);
+enum hd_status run_dumpgen(struct call *call);
+enum hd_status run_gcheapstat(struct call *call);
+enum hd_status run_notreachableinrange(struct call *call);
+enum hd_status run_ephrefs(struct call *call);
+enum hd_status run_ephtoloh(struct call *call);
 
 extern const struct option gcroot_options[], pathto_options[], objsize_options[],
 	dominators_options[], dumpheap_options[], dumpobj_options[], roots_options[],
 	types_options[], diff_options[], export_options[], eeheap_options[], verifyheap_options[],
-	info_options[];
+	info_options[], gchandles_options[], finalizequeue_options[], clrstack_options[],
+	dumpgen_options[], gcheapstat_options[], notreachableinrange_options[], retained_options[];
 
 #endif

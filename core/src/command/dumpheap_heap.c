@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "command/dumpheap.h"
+#include "command/life.h"
 #include "command/strings.h"
-#include "query/filter.h"
-#include "report/statistics.h"
+#include "command/type_counts.h"
 #include "util/alloc.h"
 
 /* Free blocks from this size on are listed as fragmentation; SOS's limit. */
@@ -20,18 +20,14 @@ struct fragment {
 	const struct type *next_type;
 };
 
-/* Objects and bytes of one type. */
-struct count {
-	uint64_t count, size;
-};
-
 /* What one worker, or the one pass that lists, has met. */
 struct tally {
 	struct call *call;
 	const struct heap_range *range;
 	uint64_t min, max, mt; /* max 0: none */
-	struct count *counts;  /* by type index */
-	size_t capacity;
+	const struct life *life;
+	uint32_t node; /* of the next object, for life */
+	struct type_counts counts;
 	struct gaps gaps;
 	struct fragment *fragments;
 	size_t fragment_count, fragment_capacity;
@@ -40,36 +36,10 @@ struct tally {
 	bool nomem;
 };
 
-static bool grow_counts(struct tally *tally, size_t index)
-{
-	size_t capacity = tally->capacity ? tally->capacity : 256;
-	while (capacity <= index)
-		capacity *= 2;
-	struct count *counts = mem_calloc(capacity, sizeof(*counts));
-	if (!counts)
-		return false;
-	if (tally->capacity)
-		memcpy(counts, tally->counts, tally->capacity * sizeof(*counts));
-	mem_free(tally->counts);
-	tally->counts = counts;
-	tally->capacity = capacity;
-	return true;
-}
-
-static inline bool tally_add(struct tally *tally, const struct object *object)
-{
-	size_t index = object->type->index;
-	if (index >= tally->capacity && !grow_counts(tally, index))
-		return false;
-	tally->counts[index].count++;
-	tally->counts[index].size += object->size;
-	return true;
-}
-
 static void tally_deinit(struct tally *tally)
 {
-	mem_free(tally->counts);
-	mem_free(tally->fragments);
+	type_counts_deinit(&tally->counts);
+	pages_free(tally->fragments, tally->fragment_capacity, sizeof(*tally->fragments));
 }
 
 /* Remember large Free blocks of the small object heap, and what follows them. */
@@ -94,10 +64,12 @@ static void follow_free(struct tally *tally, const struct walker *walker)
 	tally->free_size = object->size;
 }
 
-/* Does the object pass all but -type? */
-static inline bool passes(const struct tally *tally, const struct walker *walker)
+/* Does the next object pass all but -type? */
+static inline bool passes(struct tally *tally, const struct walker *walker)
 {
 	const struct object *object = &walker->object;
+	if (!life_passes(tally->life, object, &tally->node))
+		return false;
 	if (object->size < tally->min || (tally->max && object->size > tally->max))
 		return false;
 	if (tally->mt && object->type->method_table != tally->mt)
@@ -106,11 +78,17 @@ static inline bool passes(const struct tally *tally, const struct walker *walker
 	       heap_range_has(tally->range, walker->segment, object->address);
 }
 
+static void begin_segment(struct tally *tally, struct walker *walker, const struct segment *segment)
+{
+	heap_range_walk(tally->range, walker, segment);
+	tally->free_at = 0;
+	tally->node = life_node(tally->life, segment->begin);
+}
+
 static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
 {
 	struct tally *tally = arg;
-	heap_range_walk(tally->range, walker, walker->segment);
-	tally->free_at = 0;
+	begin_segment(tally, walker, walker->segment);
 	for (;;) {
 		enum walk_result result = walker_next(walker);
 		if (result == WALK_END)
@@ -122,7 +100,7 @@ static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_
 		}
 		if (tally->free_at || walker->object.size >= FRAGMENT_MIN)
 			follow_free(tally, walker);
-		if (passes(tally, walker) && !tally_add(tally, &walker->object))
+		if (passes(tally, walker) && !type_counts_add(&tally->counts, &walker->object))
 			return fail_nomem(err);
 	}
 }
@@ -133,12 +111,8 @@ static bool merge(struct tally *tallies, unsigned int count)
 	struct tally *sum = &tallies[0];
 	for (unsigned int i = 1; i < count; i++) {
 		struct tally *other = &tallies[i];
-		if (other->capacity > sum->capacity && !grow_counts(sum, other->capacity - 1))
+		if (!type_counts_merge(&sum->counts, &other->counts))
 			return false;
-		for (size_t j = 0; j < other->capacity; j++) {
-			sum->counts[j].count += other->counts[j].count;
-			sum->counts[j].size += other->counts[j].size;
-		}
 		gaps_merge(&sum->gaps, &other->gaps);
 		for (size_t j = 0; j < other->fragment_count; j++) {
 			if (sum->fragment_count == sum->fragment_capacity &&
@@ -149,35 +123,6 @@ static bool merge(struct tally *tallies, unsigned int count)
 		}
 	}
 	return true;
-}
-
-/* Rows of the statistics out of counts by type; those whose name does not hold @p part go. */
-static enum hd_status make_statistics(struct call *call, const struct tally *tally,
-				      const char *part, struct statistics *ret)
-{
-	struct clr *clr = call->heap->clr;
-	size_t count = type_count(clr) < tally->capacity ? type_count(clr) : tally->capacity;
-	TRY(statistics_init(ret, count, call->err));
-	size_t kept = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (!tally->counts[i].count)
-			continue;
-		const struct type *type = type_at(clr, i);
-		size_t size;
-		const char *name = type_name(clr, type, &size);
-		if (part && !name_matches(name, size, part))
-			continue;
-		ret->rows[kept++] = (struct type_count){ .id = type->method_table,
-							 .name = name,
-							 .name_size = (uint32_t)size,
-							 .type = (uint32_t)i,
-							 .count = tally->counts[i].count,
-							 .size = tally->counts[i].size };
-		ret->count += tally->counts[i].count;
-		ret->size += tally->counts[i].size;
-	}
-	ret->row_count = kept;
-	return HD_OK;
 }
 
 static int compare_fragments(const void *a, const void *b)
@@ -229,7 +174,7 @@ static enum hd_status write_statistics(struct call *call, struct tally *tally, c
 				       bool first)
 {
 	struct statistics statistics;
-	TRY(make_statistics(call, tally, part, &statistics));
+	TRY(type_counts_statistics(&tally->counts, call->heap->clr, part, &statistics, call->err));
 	statistics_sort(&statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
 	if (call->as_json) {
 		statistics_json(&statistics, &call->json);
@@ -238,7 +183,7 @@ static enum hd_status write_statistics(struct call *call, struct tally *tally, c
 		statistics_text(&statistics, &call->out);
 	}
 	statistics_deinit(&statistics);
-	bool filtered = part || tally->mt || tally->min || tally->max;
+	bool filtered = part || tally->mt || tally->min || tally->max || tally->life->graph;
 	if (!filtered)
 		write_fragments(call, tally);
 	return HD_OK;
@@ -275,36 +220,6 @@ static enum hd_status count_all(struct call *call, const struct tally *proto)
 	mem_free(tallies);
 	mem_free(args);
 	return status;
-}
-
-/* Which types pass -type, found out once each. */
-struct chooser {
-	struct clr *clr;
-	const char *part;
-	uint8_t *known; /* by type index: 0 not asked, 1 passes, 2 does not */
-	size_t capacity;
-};
-
-static bool choose(struct chooser *chooser, const struct type *type)
-{
-	if (!chooser->part)
-		return true;
-	if (type->index >= chooser->capacity) {
-		size_t capacity = (size_t)type->index + 256;
-		uint8_t *known = mem_realloc(chooser->known, capacity, 1);
-		if (!known)
-			return false;
-		memset(known + chooser->capacity, 0, capacity - chooser->capacity);
-		chooser->known = known;
-		chooser->capacity = capacity;
-	}
-	uint8_t *known = &chooser->known[type->index];
-	if (!*known) {
-		size_t size;
-		const char *name = type_name(chooser->clr, type, &size);
-		*known = name_matches(name, size, chooser->part) ? 1 : 2;
-	}
-	return *known == 1;
 }
 
 static void write_row(struct call *call, const struct walker *walker)
@@ -409,7 +324,7 @@ static void write_gap(struct tally *tally, const struct damage *damage)
 }
 
 static enum hd_status list_segment(struct call *call, struct tally *tally, struct walker *walker,
-				   struct chooser *chooser, uint64_t limit, uint64_t *listed)
+				   struct type_chooser *chooser, uint64_t limit, uint64_t *listed)
 {
 	bool locks = call->options[DUMPHEAP_THINLOCK].given;
 	for (;;) {
@@ -425,9 +340,9 @@ static enum hd_status list_segment(struct call *call, struct tally *tally, struc
 			continue;
 		}
 		follow_free(tally, walker);
-		if (!passes(tally, walker) || !choose(chooser, walker->object.type))
+		if (!passes(tally, walker) || !type_chooser_has(chooser, walker->object.type))
 			continue;
-		if (!tally_add(tally, &walker->object))
+		if (!type_counts_add(&tally->counts, &walker->object))
 			return fail_nomem(call->err);
 		if (locks) {
 			/* The word before a Free block is a rest of what was there. */
@@ -477,55 +392,61 @@ static enum hd_status list_all(struct call *call, struct tally *tally)
 {
 	struct walker walker;
 	TRY(walker_init(&walker, call->heap, call->err));
-	struct chooser chooser = { .clr = call->heap->clr,
-				   .part = call->options[DUMPHEAP_TYPE].text };
+	struct type_chooser chooser = { .clr = call->heap->clr,
+					.part = call->options[DUMPHEAP_TYPE].text };
 	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX), listed = 0;
 	job_begin(&call->job, "Scanning heap", heap_range_bytes(tally->range));
 	walker.job = &call->job;
 	write_header(call);
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < tally->range->count; i++) {
-		heap_range_walk(tally->range, &walker, tally->range->segments[i]);
-		tally->free_at = 0;
+		begin_segment(tally, &walker, tally->range->segments[i]);
 		status = list_segment(call, tally, &walker, &chooser, limit, &listed);
 	}
 	job_end(&call->job);
 	walker_deinit(&walker);
+	if (status == HD_OK && chooser.failed)
+		status = fail_nomem(call->err);
 	if (status == HD_OK)
 		status = end_list(call, tally, listed, limit);
-	mem_free(chooser.known);
+	type_chooser_deinit(&chooser);
+	return status;
+}
+
+static enum hd_status answer(struct call *call, struct tally *tally, struct life *life)
+{
+	const struct value *options = call->options;
+	if (options[DUMPHEAP_LIVE].given || options[DUMPHEAP_DEAD].given)
+		TRY(life_init(life, call, options[DUMPHEAP_DEAD].given));
+	if (call->as_json || !options[DUMPHEAP_SHORT].given)
+		life_write(life, call);
+	if (options[DUMPHEAP_STRINGS].given)
+		return strings_write(call, tally->range, life);
+	if (options[DUMPHEAP_STAT].given && !options[DUMPHEAP_THINLOCK].given)
+		return count_all(call, tally);
+	enum hd_status status = list_all(call, tally);
+	tally_deinit(tally);
 	return status;
 }
 
 enum hd_status run_dumpheap_heap(struct call *call)
 {
 	const struct value *options = call->options;
-	if (options[DUMPHEAP_LIVE].given || options[DUMPHEAP_DEAD].given) {
-		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "-live and -dead need roots, which are not read from cores and "
-			    "processes yet");
-	}
 	if (options[DUMPHEAP_MAX].given && !options[DUMPHEAP_MAX].number)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-max is at least 1");
 	struct heap_range range;
 	TRY(heap_range_init(&range, call, &options[DUMPHEAP_HEAP], &options[DUMPHEAP_SEGMENT],
 			    &options[DUMPHEAP_GEN], &call->words[0], &call->words[1]));
+	struct life life = { 0 };
 	struct tally tally = {
 		.call = call,
 		.range = &range,
+		.life = &life,
 		.min = options[DUMPHEAP_MIN].number,
 		.max = options[DUMPHEAP_MAX].number,
 		.mt = options[DUMPHEAP_MT].number,
 	};
-	enum hd_status status;
-	if (options[DUMPHEAP_STRINGS].given) {
-		status = strings_write(call, &range);
-	} else if (options[DUMPHEAP_STAT].given && !options[DUMPHEAP_THINLOCK].given) {
-		status = count_all(call, &tally);
-	} else {
-		status = list_all(call, &tally);
-		tally_deinit(&tally);
-	}
+	enum hd_status status = answer(call, &tally, &life);
 	heap_range_deinit(&range);
 	return status;
 }

@@ -14,6 +14,12 @@
 const char *const generation_choices[] = { "gen0", "gen1", "gen2", "loh",   "poh", "foh",
 					   "0",    "1",    "2",    "nongc", NULL };
 
+uint64_t segment_committed_size(const struct segment *segment)
+{
+	uint64_t start = segment->begin & ~(uint64_t)0xfff;
+	return segment->committed > start ? segment->committed - start : 0;
+}
+
 static uint8_t generation_of(const char *choice)
 {
 	static const struct {

@@ -18,6 +18,9 @@ struct heap_range {
 /** Choices of -gen: SOS's names, and the numbers. */
 extern const char *const generation_choices[];
 
+/** Committed memory of a segment as SOS counts it: from the first object's page on. */
+uint64_t segment_committed_size(const struct segment *segment);
+
 /**
  * Work out the range.
  *

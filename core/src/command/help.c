@@ -19,6 +19,16 @@ void help_usage(struct text *text, const struct command *command)
 	}
 }
 
+enum hd_status call_usage(const struct call *call, const char *problem)
+{
+	struct text text = { 0 };
+	help_usage(&text, call->command);
+	enum hd_status status = fail(call->err, HD_ERR_ARGUMENT, 0, "%s; usage: %s", problem,
+				     text.bytes ? text.bytes : "");
+	text_deinit(&text);
+	return status;
+}
+
 static void append_options(struct text *text, const struct option *option, const char *dash)
 {
 	for (; option && option->name; option++) {
@@ -77,7 +87,7 @@ static void help_append(struct text *text, const struct command *command)
 	}
 	text_puts(text, "Commands about the heap dump, core or process that is open:\n");
 	for (size_t i = 0; command_at(i); i++)
-		text_printf(text, "  %-12s %s\n", command_at(i)->name, command_at(i)->summary);
+		text_printf(text, "  %-13s %s\n", command_at(i)->name, command_at(i)->summary);
 	text_puts(text, "\nhelp COMMAND describes one. Addresses, and ids of dump files, are "
 			"hexadecimal\nand may be sums: 1ce000+56.\n");
 }

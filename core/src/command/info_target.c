@@ -286,7 +286,12 @@ static void write_json(struct call *call, const struct totals *totals)
 	json_number(json, "objects", totals->objects);
 	json_number(json, "bytes", totals->bytes);
 	json_number(json, "types", totals->types);
-	json_null(json, "roots");
+	/* Reading roots takes long: they are told once a command has read them. */
+	if (call->session->graph) {
+		info_json_roots(json, call->session->graph);
+	} else {
+		json_null(json, "roots");
+	}
 	json_object(json, "free");
 	json_number(json, "count", totals->free_count);
 	json_number(json, "size", totals->free_size);
@@ -374,6 +379,8 @@ enum hd_status run_info_target(struct call *call, bool layout)
 	text_target(call);
 	if (call->heap)
 		text_runtime(call, &totals);
+	if (call->session->graph)
+		info_text_roots(&call->out, call->session->graph);
 	text_findings(call);
 	return HD_OK;
 }

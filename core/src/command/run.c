@@ -6,6 +6,7 @@
 
 #include "command/command.h"
 #include "command/core_kind.h"
+#include "command/object.h"
 #include "mem/mapped_file.h"
 #include "target/target.h"
 
@@ -109,6 +110,16 @@ static enum hd_status provide_heap(struct call *call)
 		    advice ? advice : "info says what is missing");
 }
 
+bool call_is_conservative(const struct call *call)
+{
+	const struct option *options = call->command->options;
+	for (size_t i = 0; options && options[i].name; i++) {
+		if (strcmp(options[i].name, "conservative") == 0)
+			return call->options[i].given;
+	}
+	return false;
+}
+
 /* Get at what the command is about. */
 static enum hd_status provide(struct call *call)
 {
@@ -127,17 +138,12 @@ static enum hd_status provide(struct call *call)
 			    "references alone",
 			    call->command->name);
 	}
-	if (needs == NEEDS_ROOTS && is_target) {
-		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "%s needs roots, which are not read from cores and processes yet",
-			    call->command->name);
-	}
 	if (is_target)
 		TRY(provide_heap(call));
 	if (is_of_targets || (needs == NEEDS_EITHER && is_target))
 		return HD_OK;
-	call->heap = NULL;
-	return session_graph(session, &call->job, &call->graph, call->err);
+	return session_graph(session, call_is_conservative(call), &call->job, &call->graph,
+			     call->err);
 }
 
 static enum hd_status run_parsed(struct call *call)
@@ -264,10 +270,22 @@ static enum hd_status not_found(const struct call *call, uint64_t id, uint32_t n
 	return status;
 }
 
+/* Of a heap: what is there instead. */
+static enum hd_status no_node(struct call *call, uint64_t address)
+{
+	struct object object;
+	TRY(call_heap_object(call, address, &object));
+	return fail(call->err, HD_ERR_NOTFOUND, address,
+		    "%" PRIx64 " is %s, which references do not lead to", address,
+		    object.type->is_free ? "a Free block" : "beside the walk of the heap");
+}
+
 enum hd_status call_object(struct call *call, size_t index, uint32_t *ret)
 {
 	uint64_t id = call->words[index].number;
 	uint32_t node = hd_graph_find(call->graph, id);
+	if (call->heap && node == HD_NONE)
+		return no_node(call, id);
 	if (node == HD_NONE || graph_is_missing(call->graph, node))
 		return not_found(call, id, node);
 	*ret = node;

@@ -3,8 +3,10 @@
 #define HEAPDUMP_SRC_COMMAND_STRINGS_H
 
 #include "command/heap_range.h"
+#include "command/life.h"
 
 /** Answer with the equal strings of a part of the heap, counted: strings and dumpheap -strings. */
-HD_NODISCARD enum hd_status strings_write(struct call *call, const struct heap_range *range);
+HD_NODISCARD enum hd_status strings_write(struct call *call, const struct heap_range *range,
+					  const struct life *life);
 
 #endif

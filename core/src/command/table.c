@@ -10,12 +10,20 @@ static const struct command commands[] = {
 		  "For every root that reaches the object: the shortest path from the root to it.\n"
 		  "Weak roots keep nothing alive and are named apart; a root with the weak flag is\n"
 		  "weak whatever its kind. Runs of over 4 objects of one type and the middle of very\n"
-		  "long paths are folded. A path that meets one already shown ends there.\n",
+		  "long paths are folded. A path that meets one already shown ends there.\n"
+		  "\n"
+		  "With -type or -mt in place of ID: the shortest paths to all such objects, merged\n"
+		  "into one tree by root, field and type, with how many objects and bytes each branch\n"
+		  "leads to; most bytes first. \"repeats\" marks what comes again and again in a path,\n"
+		  "as in a list.\n"
+		  "\n"
+		  "-gcgen 0 or 1: what keeps the object from a collection of that generation, which\n"
+		  "follows no path through older objects, but takes what they refer to for alive.\n",
 	  .example = "gcroot 1ce056",
 	  .is_sos = true,
-	  .needs = NEEDS_ROOTS,
+	  .needs = NEEDS_GRAPH,
 	  .options = gcroot_options,
-	  .words = { { "ID", VALUE_ADDRESS, false } },
+	  .words = { { "ID", VALUE_ADDRESS, true } },
 	  .run = run_gcroot },
 	{ .name = "pathto",
 	  .summary = "show the shortest path from one object to another",
@@ -33,7 +41,7 @@ static const struct command commands[] = {
 	  .is_sos = true,
 	  .needs = NEEDS_GRAPH,
 	  .options = objsize_options,
-	  .words = { { "ID", VALUE_ADDRESS, false } },
+	  .words = { { "ID", VALUE_ADDRESS, true } },
 	  .run = run_objsize },
 	{ .name = "dumpheap",
 	  .summary = "list objects, and count them by type",
@@ -187,6 +195,78 @@ static const struct command commands[] = {
 	  .is_sos = true,
 	  .needs = NEEDS_RUNTIME,
 	  .run = run_clrthreads },
+	{ .name = "clrstack",
+	  .summary = "show the managed frames of the threads",
+	  .description =
+		  "All threads, or the one whose OS id is ID (hex) or managed id is -thread N. With\n"
+		  "-roots below each frame what its slots and registers refer to. A stack that cannot be\n"
+		  "walked to its end says why.\n",
+	  .example = "clrstack -roots",
+	  .is_sos = true,
+	  .needs = NEEDS_RUNTIME,
+	  .options = clrstack_options,
+	  .words = { { "ID", VALUE_ADDRESS, true } },
+	  .run = run_clrstack },
+	{ .name = "gchandles",
+	  .summary = "list the GC handles",
+	  .description =
+		  "Dependent handles show what they keep alive under Data. Weak handles keep nothing\n"
+		  "alive.\n",
+	  .example = "gchandles -type Pinned",
+	  .is_sos = true,
+	  .needs = NEEDS_HEAP,
+	  .options = gchandles_options,
+	  .run = run_gchandles },
+	{ .name = "finalizequeue",
+	  .alias = "fq",
+	  .summary = "list the objects with finalizers, and those whose turn has come",
+	  .description = "",
+	  .example = "finalizequeue -stat",
+	  .is_sos = true,
+	  .needs = NEEDS_HEAP,
+	  .options = finalizequeue_options,
+	  .run = run_finalizequeue },
+	{ .name = "dumpgen",
+	  .alias = "dg",
+	  .summary = "count the objects of one generation by type",
+	  .description = "GENERATION is gen0, gen1, gen2, loh, poh or foh (frozen objects).\n",
+	  .example = "dumpgen gen2 -type System.String",
+	  .is_sos = true,
+	  .needs = NEEDS_HEAP,
+	  .options = dumpgen_options,
+	  .words = { { "GENERATION", VALUE_TEXT, false } },
+	  .run = run_dumpgen },
+	{ .name = "gcheapstat",
+	  .summary = "show the bytes of each generation: objects, free, committed, dead",
+	  .description = "",
+	  .example = "gcheapstat -unreachable",
+	  .is_sos = true,
+	  .needs = NEEDS_HEAP,
+	  .options = gcheapstat_options,
+	  .run = run_gcheapstat },
+	{ .name = "notreachableinrange",
+	  .summary = "list the dead objects between two addresses",
+	  .description = "",
+	  .example = "notreachableinrange 7f0fd8000020 7f0fd8400000 -stat",
+	  .is_sos = true,
+	  .needs = NEEDS_GRAPH,
+	  .options = notreachableinrange_options,
+	  .words = { { "START", VALUE_ADDRESS, false }, { "END", VALUE_ADDRESS, false } },
+	  .run = run_notreachableinrange },
+	{ .name = "ephrefs",
+	  .summary = "list old objects that refer to younger ones",
+	  .description = "",
+	  .example = "ephrefs",
+	  .is_sos = true,
+	  .needs = NEEDS_HEAP,
+	  .run = run_ephrefs },
+	{ .name = "ephtoloh",
+	  .summary = "list young objects that refer to large ones",
+	  .description = "",
+	  .example = "ephtoloh",
+	  .is_sos = true,
+	  .needs = NEEDS_HEAP,
+	  .run = run_ephtoloh },
 	{ .name = "balance",
 	  .summary = "show the bytes of each logical heap",
 	  .description = "",
@@ -199,7 +279,8 @@ static const struct command commands[] = {
 		  "The objects that every strong path from the roots reaches through this one, itself\n"
 		  "included: what its dominator subtree holds.\n",
 	  .example = "retained 1ce056",
-	  .needs = NEEDS_ROOTS,
+	  .needs = NEEDS_GRAPH,
+	  .options = retained_options,
 	  .words = { { "ID", VALUE_ADDRESS, false } },
 	  .run = run_retained },
 	{ .name = "dominators",
@@ -208,15 +289,17 @@ static const struct command commands[] = {
 		  "An object dominates another when every path from the roots to the other leads\n"
 		  "through it. With ID only its subtree is shown.\n",
 	  .example = "dominators -top 20",
-	  .needs = NEEDS_ROOTS,
+	  .needs = NEEDS_GRAPH,
 	  .options = dominators_options,
 	  .words = { { "ID", VALUE_ADDRESS, true } },
 	  .run = run_dominators },
 	{ .name = "roots",
 	  .summary = "list the roots",
-	  .description = "",
+	  .description =
+		  "In a core or process with the slot, its name or frame, and the thread. With -stat\n"
+		  "how many there are of each kind and container.\n",
 	  .example = "roots -kind static",
-	  .needs = NEEDS_ROOTS,
+	  .needs = NEEDS_GRAPH,
 	  .options = roots_options,
 	  .run = run_roots },
 	{ .name = "types",
@@ -237,12 +320,13 @@ static const struct command commands[] = {
 	  .options = info_options,
 	  .run = run_info },
 	{ .name = "diff",
-	  .summary = "compare with another dump, by type",
+	  .summary = "compare with another dump, core or process, by type",
 	  .description =
-		  "The open file is before, OTHER is after; most growth in bytes comes first. Ids are\n"
-		  "not comparable between dumps, so objects are counted, not matched.\n",
+		  "What is open is before, OTHER is after; most growth in bytes comes first. Types are\n"
+		  "matched by name. Ids are not comparable between dumps, so objects are counted, not\n"
+		  "matched.\n",
 	  .example = "diff later.heap",
-	  .needs = NEEDS_GRAPH,
+	  .needs = NEEDS_EITHER,
 	  .options = diff_options,
 	  .words = { { "OTHER", VALUE_FILE, false } },
 	  .run = run_diff },
@@ -250,7 +334,8 @@ static const struct command commands[] = {
 	  .summary = "write the heap to a dump file",
 	  .description =
 		  "The file appears under its name when it is complete; a file of that name is\n"
-		  "replaced. FILE - writes to the output of the command.\n",
+		  "replaced. FILE - writes to the output of the command. Of a core or process: objects\n"
+		  "with their addresses, dead ones too, references, and all roots.\n",
 	  .example = "export copy.heap --format rpm",
 	  .needs = NEEDS_GRAPH,
 	  .options = export_options,

@@ -80,22 +80,34 @@ static enum hd_status write_types(struct writer *writer, uint32_t begin, uint32_
 	return HD_OK;
 }
 
+/* Kinds and flags that the format has no numbers for become those that mean the same. */
 static enum hd_status write_root(struct writer *writer, const struct graph_root *root)
 {
 	struct text *text = &writer->text;
+	bool is_static = root->kind == HD_ROOT_STATIC || root->kind == HD_ROOT_THREAD_STATIC;
+	bool has_container = root->container != HD_NONE;
+	uint8_t kind = is_static ? HD_ROOT_STATIC : root->kind;
+	uint8_t flags = root->flags & (HD_ROOT_PINNED | HD_ROOT_WEAK | HD_ROOT_INTERIOR);
+	/* A static variable must have a container. */
+	if (is_static && !has_container)
+		kind = HD_ROOT_INTERNAL;
+	if (root->flags & HD_ROOT_CONSERVATIVE)
+		flags |= HD_ROOT_PINNED;
 	text_append(text, "r", 1);
 	put_hex(text, ' ', graph_id(writer->graph, root->node));
-	put_hex(text, ' ', root->kind);
-	put_hex(text, ' ', root->flags);
-	if (root->container != HD_NONE)
+	put_hex(text, ' ', kind);
+	put_hex(text, ' ', flags);
+	if (has_container)
 		put_hex(text, ' ', writer->graph->types[root->container].id);
 	return end_line(writer);
 }
 
+/* No core says when it was written: of heaps the time is 0, so that every export is the same. */
 static void put_domain(struct writer *writer, const struct graph_domain *domain, bool start)
 {
 	struct text *text = &writer->text;
-	bool has_time = start ? domain->has_start : domain->has_end;
+	bool is_heap = writer->graph->places.id;
+	bool has_time = is_heap || (start ? domain->has_start : domain->has_end);
 	text_puts(text, start ? "a 2 " : "c ");
 	if (domain->name_size) {
 		rpm_name_write(text, domain->name, domain->name_size, has_time);

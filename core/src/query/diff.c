@@ -43,10 +43,10 @@ static int by_growth(const void *a, const void *b)
 	return order ? order : by_name(a, b);
 }
 
-static void add_rows(struct diff *diff, const struct hd_graph *graph, bool after)
+static void add_rows(struct diff *diff, const struct diff_side *side, bool after)
 {
-	for (uint32_t i = 0; i < graph->type_count; i++) {
-		const struct graph_type *type = &graph->types[i];
+	for (size_t i = 0; i < side->type_count; i++) {
+		const struct graph_type *type = &side->types[i];
 		diff->rows[diff->row_count++] = (struct diff_row){
 			.name = type->name,
 			.name_size = type->name_size,
@@ -79,10 +79,10 @@ static void join_rows(struct diff *diff)
 	diff->row_count = kept;
 }
 
-enum hd_status diff_init(const struct hd_graph *before, const struct hd_graph *after,
+enum hd_status diff_init(const struct diff_side *before, const struct diff_side *after,
 			 struct diff *ret, struct hd_error *err)
 {
-	struct diff diff = { .row_capacity = (size_t)before->type_count + after->type_count };
+	struct diff diff = { .row_capacity = before->type_count + after->type_count };
 	diff.rows = pages_alloc(diff.row_capacity, sizeof(*diff.rows));
 	if (!diff.rows)
 		return fail_nomem(err);

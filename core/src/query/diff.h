@@ -6,7 +6,7 @@
 
 /** One type name in two heaps, its objects of all sections added up. */
 struct diff_row {
-	const char *name; /**< borrowed from one of the graphs; NULL: types that are not defined */
+	const char *name; /**< borrowed from one of the sides; NULL: types that are not defined */
 	uint32_t name_size;
 	uint64_t count_before, count_after;
 	uint64_t size_before, size_after;
@@ -17,14 +17,27 @@ struct diff {
 	size_t row_count, row_capacity;
 };
 
+/** One of two heaps: its types with what they have. */
+struct diff_side {
+	const struct graph_type *types;
+	size_t type_count;
+	uint64_t count, size; /**< of all objects */
+};
+
+static inline struct diff_side diff_side_of(const struct hd_graph *graph)
+{
+	return (struct diff_side){ graph->types, graph->type_count, graph->object_count,
+				   graph->total_size };
+}
+
 /**
  * Compare by type name.
  *
- * @param[out] ret To be given to diff_deinit(); its names live as long as both graphs.
+ * @param[out] ret To be given to diff_deinit(); its names are those of the sides.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  */
-HD_NODISCARD enum hd_status diff_init(const struct hd_graph *before, const struct hd_graph *after,
+HD_NODISCARD enum hd_status diff_init(const struct diff_side *before, const struct diff_side *after,
 				      struct diff *ret, struct hd_error *err);
 
 void diff_deinit(struct diff *diff);

@@ -6,15 +6,18 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
-/* Place of a root kind in the order of the answer. */
-static unsigned int gcroot_group(uint8_t kind)
+unsigned int root_kind_order(uint8_t kind)
 {
-	static const unsigned int groups[] = {
-		[HD_ROOT_STACK] = 0,     [HD_ROOT_HANDLE] = 1, [HD_ROOT_STATIC] = 2,
-		[HD_ROOT_FINALIZER] = 3, [HD_ROOT_GC] = 4,     [HD_ROOT_INTERNAL] = 5,
+	static const unsigned int order[] = {
+		[HD_ROOT_STACK] = 0,         [HD_ROOT_HANDLE] = 1,    [HD_ROOT_STATIC] = 2,
+		[HD_ROOT_THREAD_STATIC] = 3, [HD_ROOT_FINALIZER] = 4, [HD_ROOT_GC] = 5,
+		[HD_ROOT_INTERNAL] = 6,
 	};
-	return groups[kind];
+	return order[kind];
 }
+
+/* Of older objects: behind all roots. */
+#define ORDER_OLDER 7u
 
 static bool is_hidden(const struct graph_root *root, const struct gcroot_options *options)
 {
@@ -30,14 +33,33 @@ static uint64_t *rooted_nodes(const struct hd_graph *graph)
 	return nodes;
 }
 
+/* Is @p node older than what a collection looks at? */
+static bool is_older(const struct hd_graph *graph, const struct gcroot_options *options,
+		     uint32_t node)
+{
+	return options->is_young &&
+	       graph->places.generation(graph->places.arg, node) > options->generation;
+}
+
+static enum hd_status add_strong(struct gcroot *gcroot, const struct rooted *rooted,
+				 struct hd_error *err)
+{
+	if (!PAGES_RESERVE(gcroot, strong))
+		return fail_nomem(err);
+	gcroot->strong[gcroot->strong_count++] = *rooted;
+	return HD_OK;
+}
+
 static enum hd_status collect(const struct hd_graph *graph, const struct gcroot_options *options,
 			      struct gcroot *gcroot, struct hd_error *err)
 {
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
-		if (root->repeated || !path_tree_reaches(&gcroot->tree, root->node))
+		if (root->repeated || !path_tree_reaches(&gcroot->tree, root->node) ||
+		    is_older(graph, options, root->node))
 			continue;
 		struct rooted rooted = { .root = i,
+					 .node = root->node,
 					 .distance =
 						 path_tree_distance(&gcroot->tree, root->node) };
 		if (root_is_weak(root)) {
@@ -49,25 +71,72 @@ static enum hd_status collect(const struct hd_graph *graph, const struct gcroot_
 		} else if (is_hidden(root, options)) {
 			gcroot->hidden_stack++;
 		} else {
-			if (!PAGES_RESERVE(gcroot, strong))
-				return fail_nomem(err);
-			gcroot->strong[gcroot->strong_count++] = rooted;
+			TRY(add_strong(gcroot, &rooted, err));
 		}
 	}
 	return HD_OK;
+}
+
+/* The older objects where paths begin. */
+static enum hd_status collect_older(const struct hd_graph *graph,
+				    const struct gcroot_options *options, struct gcroot *gcroot,
+				    struct hd_error *err)
+{
+	for (size_t i = 0; options->is_young && i < gcroot->tree.starts_count; i++) {
+		const struct path_start *start = &gcroot->tree.starts[i];
+		if (!is_older(graph, options, start->node))
+			continue;
+		TRY(add_strong(gcroot,
+			       &(struct rooted){ .root = HD_NONE,
+						 .node = start->node,
+						 .distance = start->distance },
+			       err));
+	}
+	return HD_OK;
+}
+
+static unsigned int order_of(const struct hd_graph *graph, const struct rooted *rooted)
+{
+	return rooted->root == HD_NONE ? ORDER_OLDER
+				       : root_kind_order(graph->roots[rooted->root].kind);
+}
+
+static int compare_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Roots on stacks by where they stand, and those of one frame and object together. */
+static int compare_frames(const struct hd_graph *graph, const struct rooted *x,
+			  const struct rooted *y)
+{
+	const struct graph_root_detail *a = &graph->details[x->root];
+	const struct graph_root_detail *b = &graph->details[y->root];
+	int order = compare_u32(a->thread, b->thread);
+	return order ? order : compare_u32(a->frame, b->frame);
 }
 
 static int compare_rooted(const void *a, const void *b, void *arg)
 {
 	const struct hd_graph *graph = arg;
 	const struct rooted *x = a, *y = b;
-	unsigned int group_x = gcroot_group(graph->roots[x->root].kind);
-	unsigned int group_y = gcroot_group(graph->roots[y->root].kind);
-	if (group_x != group_y)
-		return group_x < group_y ? -1 : 1;
-	if (x->distance != y->distance)
-		return x->distance < y->distance ? -1 : 1;
-	return x->root < y->root ? -1 : x->root > y->root;
+	int order = compare_u32(order_of(graph, x), order_of(graph, y));
+	bool on_stack = graph->details && order_of(graph, x) == root_kind_order(HD_ROOT_STACK);
+	if (!order && on_stack)
+		order = compare_frames(graph, x, y);
+	if (!order)
+		order = compare_u32(x->distance, y->distance);
+	if (!order && on_stack)
+		order = compare_u32(x->node, y->node);
+	if (!order)
+		order = compare_u32(x->root, y->root);
+	return order ? order : compare_u32(x->node, y->node);
+}
+
+static void sort_rooted(struct hd_graph *graph, struct rooted *list, size_t count)
+{
+	if (count)
+		qsort_r(list, count, sizeof(*list), compare_rooted, graph);
 }
 
 enum hd_status gcroot_init(struct hd_graph *graph, uint32_t target,
@@ -78,22 +147,21 @@ enum hd_status gcroot_init(struct hd_graph *graph, uint32_t target,
 	uint64_t *nodes = rooted_nodes(graph);
 	if (!nodes)
 		return fail_nomem(err);
-	enum hd_status status = path_tree_init(graph, target, nodes, job, &gcroot.tree, err);
+	enum hd_status status =
+		options->is_young ? path_tree_init_young(graph, target, nodes, options->generation,
+							 job, &gcroot.tree, err)
+				  : path_tree_init(graph, target, nodes, job, &gcroot.tree, err);
 	bitmap_free(nodes, graph->node_count);
 	if (status == HD_OK)
 		status = collect(graph, options, &gcroot, err);
+	if (status == HD_OK)
+		status = collect_older(graph, options, &gcroot, err);
 	if (status != HD_OK) {
 		gcroot_deinit(&gcroot);
 		return status;
 	}
-	if (gcroot.strong_count) {
-		qsort_r(gcroot.strong, gcroot.strong_count, sizeof(*gcroot.strong), compare_rooted,
-			graph);
-	}
-	if (gcroot.weak_count) {
-		qsort_r(gcroot.weak, gcroot.weak_count, sizeof(*gcroot.weak), compare_rooted,
-			graph);
-	}
+	sort_rooted(graph, gcroot.strong, gcroot.strong_count);
+	sort_rooted(graph, gcroot.weak, gcroot.weak_count);
 	*ret = gcroot;
 	return HD_OK;
 }

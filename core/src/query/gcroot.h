@@ -4,17 +4,21 @@
 
 #include "query/path_tree.h"
 
-/** A root that reaches the target. */
+/** A root that reaches the target, or an older object that does: see gcroot_options.is_young. */
 struct rooted {
-	uint32_t root;     /**< index in graph->roots */
-	uint32_t distance; /**< links from the rooted object to the target */
+	uint32_t root;     /**< index in graph->roots; HD_NONE: an older object */
+	uint32_t node;     /**< the rooted object, or the older one */
+	uint32_t distance; /**< links from it to the target */
 };
 
 /** What keeps an object alive, and what weakly sees it. */
 struct gcroot {
 	struct path_tree tree;
-	struct rooted *
-		strong; /**< stack, handle, static, finalizer, gc, internal; nearest first in each */
+	/**
+	 * Stack, handle, static, thread static, finalizer, gc, internal, older objects; nearest first
+	 * in each.  Stack roots of a heap are by thread, frame, distance.
+	 */
+	struct rooted *strong;
 	struct rooted *weak; /**< of the target itself; with all_weak of all that reaches it */
 	size_t strong_count, strong_capacity;
 	size_t weak_count, weak_capacity;
@@ -24,7 +28,17 @@ struct gcroot {
 struct gcroot_options {
 	bool all_weak;  /**< weak roots that reach the target through references too */
 	bool no_stacks; /**< leave out roots of kind stack */
+	/**
+	 * What keeps the target from a collection of @p generation: roots of objects that are no
+	 * older, older objects that refer to such (dead or alive), and paths between.  Only for
+	 * graphs that know generations.
+	 */
+	bool is_young;
+	unsigned int generation;
 };
+
+/** Place of a root kind in the order of answers: stack, handle, static, ... */
+unsigned int root_kind_order(uint8_t kind);
 
 /**
  * Find them.  Records that repeat an earlier root are passed over.

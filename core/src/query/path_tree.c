@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/path_tree.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "util/alloc.h"
@@ -31,11 +32,31 @@ static enum hd_status note_start(struct path_tree *tree, uint32_t node, uint32_t
 	return HD_OK;
 }
 
-static enum hd_status breadth_first(const struct csr *reverse, struct path_tree *tree,
-				    uint32_t *queue, const uint64_t *wanted, struct job *job,
+/* One pass: what it needs beside the tree that it makes. */
+struct pass {
+	const struct hd_graph *graph;
+	const struct csr *reverse;
+	const uint64_t *wanted;  /* or NULL */
+	unsigned int generation; /* paths do not go on behind older objects */
+	uint32_t *queue;
+	struct job *job;
+};
+
+/* Oldest that path_tree_init() stops at: none. */
+#define ANY_GENERATION UINT_MAX
+
+static bool is_old(const struct pass *pass, uint32_t node)
+{
+	const struct graph_places *places = &pass->graph->places;
+	return pass->generation != ANY_GENERATION &&
+	       places->generation(places->arg, node) > pass->generation;
+}
+
+static enum hd_status breadth_first(const struct pass *pass, struct path_tree *tree,
 				    struct hd_error *err)
 {
-	uint32_t *next = tree->next;
+	const struct csr *reverse = pass->reverse;
+	uint32_t *next = tree->next, *queue = pass->queue;
 	uint64_t head = 0, tail = 0, level_end = 1;
 	uint32_t distance = 0;
 	queue[tail++] = tree->target;
@@ -45,12 +66,15 @@ static enum hd_status breadth_first(const struct csr *reverse, struct path_tree 
 			distance++;
 			level_end = tail;
 		}
-		if (head % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
+		if (head % JOB_STRIDE == 0 && !job_step(pass->job, 0, JOB_STRIDE))
 			return fail_cancelled(err);
 		prefetch_for(reverse, next, queue, head, tail);
 		uint32_t node = queue[head];
-		if (wanted && bitmap_has(wanted, node))
+		bool old = is_old(pass, node);
+		if (old || (pass->wanted && bitmap_has(pass->wanted, node)))
 			TRY(note_start(tree, node, distance, err));
+		if (old)
+			continue;
 		uint64_t end = csr_begin(reverse, node + 1);
 		for (uint64_t i = csr_begin(reverse, node); i < end; i++) {
 			uint32_t source = reverse->targets[i];
@@ -71,20 +95,19 @@ static int compare_starts(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-enum hd_status path_tree_init(struct hd_graph *graph, uint32_t target, const uint64_t *wanted,
-			      struct job *job, struct path_tree *ret, struct hd_error *err)
+static enum hd_status make_tree(struct hd_graph *graph, uint32_t target, struct pass *pass,
+				struct path_tree *ret, struct hd_error *err)
 {
-	const struct csr *reverse;
-	TRY(graph_reverse(graph, job, &reverse, err));
+	TRY(graph_reverse(graph, pass->job, &pass->reverse, err));
 	uint32_t count = graph->node_count;
 	struct path_tree tree = { .target = target, .node_count = count };
 	tree.next = pages_alloc(count, sizeof(*tree.next));
-	uint32_t *queue = pages_alloc(count, sizeof(*queue));
-	job_begin(job, "Finding paths", count);
-	enum hd_status status = tree.next && queue ? HD_OK : fail_nomem(err);
+	pass->queue = pages_alloc(count, sizeof(*pass->queue));
+	job_begin(pass->job, "Finding paths", count);
+	enum hd_status status = tree.next && pass->queue ? HD_OK : fail_nomem(err);
 	if (status == HD_OK)
-		status = breadth_first(reverse, &tree, queue, wanted, job, err);
-	pages_free(queue, count, sizeof(*queue));
+		status = breadth_first(pass, &tree, err);
+	pages_free(pass->queue, count, sizeof(*pass->queue));
 	if (status != HD_OK) {
 		path_tree_deinit(&tree);
 		return status;
@@ -93,6 +116,25 @@ enum hd_status path_tree_init(struct hd_graph *graph, uint32_t target, const uin
 		qsort(tree.starts, tree.starts_count, sizeof(*tree.starts), compare_starts);
 	*ret = tree;
 	return HD_OK;
+}
+
+enum hd_status path_tree_init(struct hd_graph *graph, uint32_t target, const uint64_t *wanted,
+			      struct job *job, struct path_tree *ret, struct hd_error *err)
+{
+	struct pass pass = {
+		.graph = graph, .wanted = wanted, .generation = ANY_GENERATION, .job = job
+	};
+	return make_tree(graph, target, &pass, ret, err);
+}
+
+enum hd_status path_tree_init_young(struct hd_graph *graph, uint32_t target, const uint64_t *wanted,
+				    unsigned int generation, struct job *job, struct path_tree *ret,
+				    struct hd_error *err)
+{
+	struct pass pass = {
+		.graph = graph, .wanted = wanted, .generation = generation, .job = job
+	};
+	return make_tree(graph, target, &pass, ret, err);
 }
 
 void path_tree_deinit(struct path_tree *tree)

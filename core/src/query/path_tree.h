@@ -19,7 +19,10 @@ struct path_tree {
 	uint32_t target;
 	uint32_t node_count;
 	uint64_t reached; /**< nodes that reach the target, itself included */
-	/** Those of @p wanted that reach the target, sorted by node. */
+	/**
+	 * Those of @p wanted that reach the target, sorted by node; of path_tree_init_young() the
+	 * old objects where paths begin, too.
+	 */
 	struct path_start *starts;
 	size_t starts_count, starts_capacity;
 };
@@ -37,6 +40,15 @@ struct path_tree {
 HD_NODISCARD enum hd_status path_tree_init(struct hd_graph *graph, uint32_t target,
 					   const uint64_t *wanted, struct job *job,
 					   struct path_tree *ret, struct hd_error *err);
+
+/**
+ * The same of a graph that knows generations, as a collection of @p generation sees it: paths lead
+ * through objects of this generation and younger ones; an older object may only begin one.
+ */
+HD_NODISCARD enum hd_status path_tree_init_young(struct hd_graph *graph, uint32_t target,
+						 const uint64_t *wanted, unsigned int generation,
+						 struct job *job, struct path_tree *ret,
+						 struct hd_error *err);
 
 /** A zeroed struct is allowed. */
 void path_tree_deinit(struct path_tree *tree);

@@ -2,6 +2,7 @@
 #include "report/paths.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "util/alloc.h"
 #include "util/bitmap.h"
@@ -12,6 +13,7 @@
 /* One element of a path: a node, or @p folded of them, all of one type. */
 struct element {
 	uint32_t node;
+	uint32_t next; /* the node behind it, or HD_NONE */
 	uint32_t type;
 	uint64_t folded; /* 0: the node itself */
 };
@@ -20,7 +22,7 @@ struct element {
 struct fold {
 	struct path_report *report;
 	struct element run[FOLD_RUN_MIN]; /* the first ones of the present run */
-	uint32_t last;                    /* its last node */
+	struct element last;              /* its last one */
 	uint64_t run_length;
 	uint64_t shown_count;           /* elements written at once: the first FOLD_ENDS */
 	struct element tail[FOLD_TAIL]; /* a ring of those that may be the last */
@@ -57,25 +59,51 @@ static void text_type(struct out *out, const struct hd_graph *graph, uint32_t ty
 	}
 }
 
-static void write_node(struct path_report *report, uint32_t node)
+/* What leads from @p node to @p next, without the blank that may be before it; or nothing. */
+static const char *link_text(const struct hd_graph *graph, uint32_t node, uint32_t next,
+			     struct text *text)
+{
+	if (next != HD_NONE && graph->places.link)
+		graph->places.link(graph->places.arg, node, next, text);
+	if (!text->size)
+		return NULL;
+	return text->bytes[0] == ' ' ? text->bytes + 1 : text->bytes;
+}
+
+static void json_node(struct path_report *report, uint32_t node, const char *via)
 {
 	const struct hd_graph *graph = report->graph;
 	struct json *json = report->json;
-	if (json) {
-		json_object(json, NULL);
-		json_address(json, "address", graph_id(graph, node));
-		json_type(json, "type", graph, type_of(graph, node));
-		json_number(json, "size", graph_size(graph, node));
-		json_null(json, "via");
-		json_end(json);
-		return;
+	json_object(json, NULL);
+	json_address(json, "address", graph_id(graph, node));
+	json_type(json, "type", graph, type_of(graph, node));
+	json_number(json, "size", graph_size(graph, node));
+	json_string(json, "via", via);
+	json_end(json);
+}
+
+static void write_node(struct path_report *report, uint32_t node, uint32_t next)
+{
+	const struct hd_graph *graph = report->graph;
+	struct out *out = report->out;
+	struct text link = { 0 };
+	const char *via = link_text(graph, node, next, &link);
+	if (report->json) {
+		json_node(report, node, via);
+	} else {
+		if (report->shown)
+			(void)bitmap_add(report->shown, node);
+		out_puts(out, "          -> ");
+		out_styled(out, STYLE_ADDRESS, "%-*" PRIx64, graph->details ? 16 : 12,
+			   graph_id(graph, node));
+		out_puts(out, " ");
+		text_type(out, graph, type_of(graph, node));
+		out_puts(out, via ? " " : "");
+		if (via)
+			text_escape(&out->text, via, strlen(via));
 	}
-	if (report->shown)
-		(void)bitmap_add(report->shown, node);
-	out_puts(report->out, "          -> ");
-	out_styled(report->out, STYLE_ADDRESS, "%-12" PRIx64, graph_id(graph, node));
-	out_puts(report->out, " ");
-	text_type(report->out, graph, type_of(graph, node));
+	out->text.failed |= link.failed;
+	text_deinit(&link);
 }
 
 static void write_fold(struct path_report *report, uint64_t count, const uint32_t *types,
@@ -109,7 +137,7 @@ static void write_element(struct path_report *report, const struct element *elem
 		write_fold(report, element->folded, &element->type, 1);
 		return;
 	}
-	write_node(report, element->node);
+	write_node(report, element->node, element->next);
 	if (!report->json)
 		out_puts(report->out, "\n");
 }
@@ -154,18 +182,20 @@ static void end_run(struct fold *fold)
 			take_element(fold, &fold->run[i]);
 		return;
 	}
-	struct element middle = { .node = fold->last,
+	struct element middle = { .node = fold->last.node,
+				  .next = HD_NONE,
 				  .type = fold->run[0].type,
 				  .folded = length - 2 };
-	struct element last = { .node = fold->last, .type = fold->run[0].type };
 	take_element(fold, &fold->run[0]);
 	take_element(fold, &middle);
-	take_element(fold, &last);
+	take_element(fold, &fold->last);
 }
 
-static void take_node(struct fold *fold, uint32_t node)
+static void take_node(struct fold *fold, uint32_t node, uint32_t next)
 {
-	struct element element = { .node = node, .type = type_of(fold->report->graph, node) };
+	struct element element = { .node = node,
+				   .next = next,
+				   .type = type_of(fold->report->graph, node) };
 	if (fold->report->full) {
 		take_element(fold, &element);
 		return;
@@ -175,7 +205,7 @@ static void take_node(struct fold *fold, uint32_t node)
 	if (fold->run_length < FOLD_RUN_MIN)
 		fold->run[fold->run_length] = element;
 	fold->run_length++;
-	fold->last = node;
+	fold->last = element;
 }
 
 static void end_path(struct fold *fold)
@@ -190,7 +220,7 @@ static void end_path(struct fold *fold)
 /* The last line of a path that goes on as one already shown. */
 static void write_continued(struct path_report *report, uint32_t node)
 {
-	write_node(report, node);
+	write_node(report, node, HD_NONE);
 	out_styled(report->out, STYLE_NOTE, " (continues at %" PRIx64 " above)",
 		   graph_id(report->graph, node));
 	out_puts(report->out, "\n");
@@ -208,7 +238,7 @@ enum hd_status path_write(struct path_report *report, const struct path_tree *tr
 			    bitmap_has(report->shown, node);
 		if (continued)
 			break;
-		take_node(&fold, node);
+		take_node(&fold, node, node == tree->target ? HD_NONE : path_tree_next(tree, node));
 		if (node == tree->target)
 			break;
 		if (++steps % 4096 == 0 && (report->out->stopped || !job_step(report->job, 0, 0))) {

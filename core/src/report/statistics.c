@@ -162,6 +162,16 @@ void object_row(struct out *out, const struct hd_graph *graph, uint32_t node, bo
 	out_puts(out, "\n");
 }
 
+/* Name of a node's generation; NULL: the graph knows none. */
+static const char *node_generation(const struct hd_graph *graph, uint32_t node)
+{
+	static const char *const names[] = { "0", "1", "2", "loh", "poh", "nongc" };
+	if (!graph->places.generation)
+		return NULL;
+	unsigned int generation = graph->places.generation(graph->places.arg, node);
+	return generation < sizeof(names) / sizeof(names[0]) ? names[generation] : NULL;
+}
+
 void object_json(struct json *json, const struct hd_graph *graph, uint32_t node)
 {
 	const struct graph_type *type = &graph->types[graph->node_types[node]];
@@ -171,6 +181,6 @@ void object_json(struct json *json, const struct hd_graph *graph, uint32_t node)
 	json_text(json, "type", type->name, type->name_size);
 	json_number(json, "size", graph_size(graph, node));
 	json_bool(json, "free", false);
-	json_null(json, "generation");
+	json_string(json, "generation", node_generation(graph, node));
 	json_end(json);
 }

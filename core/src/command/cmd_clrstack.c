@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "clr/code.h"
+#include "command/object.h"
+#include "command/stack_text.h"
+#include "inspect/thread_name.h"
+#include "stack/stack.h"
+
+enum {
+	OPT_THREAD,
+	OPT_ROOTS,
+	OPT_CONSERVATIVE,
+	OPT_FULL,
+	OPT_LIMIT
+};
+
+const struct option clrstack_options[] = {
+	[OPT_THREAD] = { "thread", VALUE_NUMBER, "N", "the thread whose managed id is N", NULL },
+	[OPT_ROOTS] = { "roots", VALUE_NONE, NULL, "also what the frames refer to", NULL },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+			       "with -roots: also every word that may be a reference", NULL },
+	[OPT_FULL] = { "full", VALUE_NONE, NULL, "do not fold what repeats", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
+			"show N frames of each thread (0: all, as without)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+static bool is_chosen(const struct call *call, const struct clr_thread *thread)
+{
+	if (call->words[0].given)
+		return thread->os_id == call->words[0].number && thread->os_id;
+	if (call->options[OPT_THREAD].given)
+		return thread->id == call->options[OPT_THREAD].number;
+	return true;
+}
+
+static enum hd_status no_thread(struct call *call)
+{
+	if (call->words[0].given) {
+		return fail(call->err, HD_ERR_NOTFOUND, 0,
+			    "no managed thread has the OS id %" PRIx64 ": clrthreads lists them",
+			    call->words[0].number);
+	}
+	return fail(call->err, HD_ERR_NOTFOUND, 0,
+		    "no thread has the managed id %" PRIu64 ": clrthreads lists them",
+		    call->options[OPT_THREAD].number);
+}
+
+static enum hd_status write_thread(struct stack_text *text, struct stack_walker *walker,
+				   const struct clr_thread *thread)
+{
+	struct call *call = text->call;
+	struct stack_options options = { .no_roots = !text->roots,
+					 .conservative = call->options[OPT_CONSERVATIVE].given };
+	struct thread_stack stack;
+	TRY(stack_walk(walker, thread, &options, &call->job, &stack, call->err));
+	enum hd_status status = stack_text_write(text, &stack);
+	thread_stack_deinit(&stack);
+	return status;
+}
+
+enum hd_status run_clrstack(struct call *call)
+{
+	struct clr *clr = call->heap->clr;
+	struct stack_text text = { .call = call,
+				   .roots = call->options[OPT_ROOTS].given,
+				   .full = call->options[OPT_FULL].given,
+				   .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	struct stack_walker *walker = NULL;
+	TRY(stack_walker_create(clr, text.roots ? call->heap : NULL, &walker, call->err));
+	if (call->as_json)
+		json_array(&call->json, "threads");
+	enum hd_status status = HD_OK;
+	size_t count = 0;
+	for (size_t i = 0; i < clr->thread_count && status == HD_OK; i++) {
+		if (!is_chosen(call, &clr->threads[i]))
+			continue;
+		if (count++ && !call->as_json)
+			out_puts(&call->out, "\n");
+		status = write_thread(&text, walker, &clr->threads[i]);
+		if (status == HD_OK)
+			status = call_check(call);
+	}
+	stack_walker_destroy(walker);
+	stack_text_deinit(&text);
+	if (status == HD_OK && !count && (call->words[0].given || call->options[OPT_THREAD].given))
+		return no_thread(call);
+	if (call->as_json && status == HD_OK)
+		json_end(&call->json);
+	return status;
+}

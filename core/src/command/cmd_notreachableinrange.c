@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "command/command.h"
+#include "heap/heap.h"
+#include "mem/window.h"
+#include "report/statistics.h"
+#include "util/alloc.h"
+#include "util/bitmap.h"
+
+enum {
+	OPT_SHORT,
+	OPT_STAT,
+	OPT_NO_FINALIZER,
+	OPT_LIMIT,
+	OPT_CONSERVATIVE
+};
+
+const struct option notreachableinrange_options[] = {
+	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one a line", NULL },
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
+	[OPT_NO_FINALIZER] = { "nofinalizer", VALUE_NONE, NULL,
+			       "what only finalizer queues keep alive counts as dead", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+			       "whatever may be a reference on a stack is one", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+struct lister {
+	struct call *call;
+	const struct reach *live;
+	struct statistics statistics;
+	uint64_t limit, listed;
+	uint64_t invalid, missing; /* pointers to no object; that could not be read */
+};
+
+static enum hd_status list_node(struct lister *lister, uint32_t node)
+{
+	struct call *call = lister->call;
+	if (bitmap_has(lister->live->bitmap, node))
+		return call_check(call);
+	statistics_add(&lister->statistics, call->graph->node_types[node],
+		       graph_size(call->graph, node));
+	if (lister->listed++ >= lister->limit)
+		return call_check(call);
+	if (call->as_json) {
+		object_json(&call->json, call->graph, node);
+	} else if (call->options[OPT_SHORT].given) {
+		out_printf(&call->out, "%012" PRIx64 "\n", graph_id(call->graph, node));
+	} else {
+		object_row(&call->out, call->graph, node, false);
+	}
+	return call_check(call);
+}
+
+/* Does any of the heap lie in [begin, end)? */
+static bool is_of_heap(const struct heap *heap, uint64_t begin, uint64_t end)
+{
+	for (size_t i = 0; i < heap->segment_count; i++) {
+		if (heap->segments[i].begin < end && begin < heap->segments[i].end)
+			return true;
+	}
+	return false;
+}
+
+/* As SOS does: the objects that the words of the range, which is not in the heap, point to. */
+static enum hd_status list_pointers(struct lister *lister, uint64_t begin, uint64_t end)
+{
+	struct call *call = lister->call;
+	struct window window = { .memory = call->heap->memory };
+	enum hd_status status = HD_OK;
+	uint64_t at = begin & ~(uint64_t)7, count = (end - at - 1) / 8 + 1;
+	for (; status == HD_OK && count; count--, at += 8) {
+		const uint8_t *bytes = window_at(&window, at, 8, NULL);
+		if (!bytes) {
+			lister->missing = end - at;
+			break;
+		}
+		uint64_t value = load_u64(bytes);
+		uint32_t node = value ? hd_graph_find(call->graph, value) : HD_NONE;
+		if (node != HD_NONE) {
+			status = list_node(lister, node);
+		} else {
+			lister->invalid += value != 0;
+		}
+	}
+	window_deinit(&window);
+	return status;
+}
+
+static enum hd_status list_objects(struct lister *lister)
+{
+	struct call *call = lister->call;
+	uint64_t begin = call->words[0].number, end = call->words[1].number;
+	if (call->heap && !is_of_heap(call->heap, begin, end))
+		return list_pointers(lister, begin, end);
+	uint32_t last = graph_lower_bound(call->graph, end);
+	for (uint32_t node = graph_lower_bound(call->graph, begin); node < last; node++)
+		TRY(list_node(lister, node));
+	return HD_OK;
+}
+
+static void write_header(struct call *call)
+{
+	if (call->options[OPT_STAT].given)
+		return;
+	if (call->as_json) {
+		json_array(&call->json, "objects");
+	} else if (!call->options[OPT_SHORT].given) {
+		object_row_header(&call->out);
+	}
+}
+
+static void warn_pointers(const struct lister *lister)
+{
+	struct call *call = lister->call;
+	struct text text = { 0 };
+	char number[27];
+	if (lister->missing) {
+		text_printf(&text, "the last %s bytes of the range cannot be read",
+			    format_thousands(lister->missing, number));
+	} else if (lister->invalid) {
+		text_printf(&text, "%s words of the range point to no object",
+			    format_thousands(lister->invalid, number));
+	}
+	if (text.bytes && call->sink->warn)
+		call->sink->warn(call->sink->arg, text.bytes);
+	text_deinit(&text);
+}
+
+static void write_end(struct lister *lister)
+{
+	struct call *call = lister->call;
+	bool rows = !call->options[OPT_STAT].given;
+	bool truncated = rows && lister->listed > lister->limit;
+	statistics_sort(&lister->statistics, false, false);
+	if (call->as_json) {
+		if (rows)
+			json_end(&call->json);
+		if (truncated)
+			json_bool(&call->json, "truncated", true);
+		statistics_json(&lister->statistics, &call->json);
+	} else if (!call->options[OPT_SHORT].given || !rows) {
+		char number[27];
+		if (truncated) {
+			out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
+				   format_thousands(lister->limit, number));
+		}
+		out_puts(&call->out, rows ? "\nStatistics:\n" : "Statistics:\n");
+		statistics_text(&lister->statistics, &call->out);
+	}
+	warn_pointers(lister);
+}
+
+static enum hd_status answer(struct call *call, const struct reach *live)
+{
+	struct lister lister = { .call = call, .live = live };
+	lister.limit = call->options[OPT_STAT].given ? 0 : call_limit(call, OPT_LIMIT, UINT64_MAX);
+	TRY(statistics_of_graph(&lister.statistics, call->graph, call->err));
+	job_begin(&call->job, "Listing objects", 0);
+	write_header(call);
+	enum hd_status status = list_objects(&lister);
+	if (status == HD_OK)
+		write_end(&lister);
+	statistics_deinit(&lister.statistics);
+	return status;
+}
+
+/* What is alive but for those that only finalizer queues hold. */
+static enum hd_status live_without_finalizers(struct call *call, struct reach *ret)
+{
+	const struct hd_graph *graph = call->graph;
+	uint32_t *starts = mem_alloc((size_t)graph->root_count + 1, sizeof(*starts));
+	size_t count = 0;
+	if (!starts)
+		return fail_nomem(call->err);
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		const struct graph_root *root = &graph->roots[i];
+		if (!root_is_weak(root) && root->kind != HD_ROOT_FINALIZER)
+			starts[count++] = root->node;
+	}
+	enum hd_status status = reach_init(graph, starts, count, &call->job, ret, call->err);
+	mem_free(starts);
+	return status;
+}
+
+enum hd_status run_notreachableinrange(struct call *call)
+{
+	if (call->words[1].number <= call->words[0].number)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be above START");
+	if (!call->options[OPT_NO_FINALIZER].given) {
+		const struct reach *live;
+		TRY(session_live(call->session, &call->job, &live, call->err));
+		return answer(call, live);
+	}
+	struct reach live;
+	TRY(live_without_finalizers(call, &live));
+	enum hd_status status = answer(call, &live);
+	reach_deinit(&live);
+	return status;
+}

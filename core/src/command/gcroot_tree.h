@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_GCROOT_TREE_H
+#define HEAPDUMP_SRC_COMMAND_GCROOT_TREE_H
+
+#include "command/command.h"
+#include "query/filter.h"
+
+/** What gcroot -type and -mt take. */
+struct gcroot_tree_options {
+	struct filter filter; /**< type_part, mt */
+	bool no_stacks;
+	uint64_t limit;
+};
+
+/** Answer with the merged paths to all objects of some types. */
+HD_NODISCARD enum hd_status gcroot_tree_write(struct call *call,
+					      const struct gcroot_tree_options *options);
+
+#endif

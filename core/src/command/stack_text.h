@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_STACK_TEXT_H
+#define HEAPDUMP_SRC_COMMAND_STACK_TEXT_H
+
+#include "command/command.h"
+#include "heap/starts.h"
+#include "stack/stack.h"
+
+/** How stacks are written. */
+struct stack_text {
+	struct call *call;
+	bool roots;            /**< below each frame */
+	bool full;             /**< fold nothing */
+	uint64_t limit;        /**< frames of each thread */
+	struct starts *starts; /**< to find objects around interior pointers; made when needed */
+	bool has_tried;        /**< to make it */
+};
+
+/**
+ * Write one thread: SOS's lines, or an element of the array that is open.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status stack_text_write(struct stack_text *text,
+					     const struct thread_stack *stack);
+void stack_text_deinit(struct stack_text *text);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_QUERY_HASH_INDEX_H
+#define HEAPDUMP_SRC_QUERY_HASH_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_slot {
+	uint32_t hash;
+	uint32_t index; /**< + 1; 0: free */
+};
+
+/** Finds indices in an array of the caller's by what stands there.  Zero-initialised is empty. */
+struct hash_index {
+	struct hash_slot *slots;
+	size_t capacity; /**< 0 or a power of two */
+	size_t count;
+};
+
+/** Mix @p value into @p hash, which begins as 0. */
+static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
+{
+	uint64_t x = (hash ^ value) + 0x9e3779b97f4a7c15u;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+/**
+ * The index for which equal(arg, index) among those with @p hash, or @p fresh, which is put in.
+ *
+ * @return UINT32_MAX: memory is exhausted
+ */
+uint32_t hash_index_add(struct hash_index *table, uint64_t hash, uint32_t fresh,
+			bool (*equal)(const void *arg, uint32_t index), const void *arg);
+void hash_index_deinit(struct hash_index *table);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/root_paths.h"
+
+#include "util/alloc.h"
+
+#define AHEAD_PARENTS (CSR_AHEAD_ROWS / 2)
+
+static void prefetch_for(const struct csr *csr, const uint32_t *parents, const uint32_t *queue,
+			 uint64_t head, uint64_t tail)
+{
+	csr_prefetch(csr, queue, head, tail);
+	if (head + AHEAD_PARENTS < tail) {
+		uint32_t node = queue[head + AHEAD_PARENTS];
+		uint64_t begin = csr_begin(csr, node), end = csr_begin(csr, node + 1);
+		for (uint64_t i = begin; i < end && i < begin + 4; i++)
+			__builtin_prefetch(&parents[csr->targets[i]], 1);
+	}
+}
+
+static enum hd_status add_seeds(const struct hd_graph *graph, uint8_t kind,
+				struct root_paths *paths, struct hd_error *err)
+{
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		const struct graph_root *root = &graph->roots[i];
+		if (root->kind != kind || root_is_weak(root) || paths->parents[root->node])
+			continue;
+		if (!PAGES_RESERVE(paths, seeds))
+			return fail_nomem(err);
+		paths->seeds[paths->seeds_count++] = (struct seed){ .node = root->node, .root = i };
+		paths->parents[root->node] = root->node + 1;
+		paths->order[paths->live_count++] = root->node;
+	}
+	return HD_OK;
+}
+
+static enum hd_status breadth_first(const struct hd_graph *graph, struct job *job,
+				    struct root_paths *paths, struct hd_error *err)
+{
+	const struct csr *forward = &graph->forward;
+	uint32_t *parents = paths->parents, *queue = paths->order;
+	uint64_t tail = paths->live_count;
+	for (uint64_t head = 0; head < tail; head++) {
+		if (head % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
+			return fail_cancelled(err);
+		prefetch_for(forward, parents, queue, head, tail);
+		uint32_t node = queue[head];
+		uint64_t end = csr_begin(forward, node + 1);
+		for (uint64_t i = csr_begin(forward, node); i < end; i++) {
+			uint32_t target = forward->targets[i];
+			if (parents[target])
+				continue;
+			parents[target] = node + 1;
+			queue[tail++] = target;
+		}
+	}
+	paths->live_count = tail;
+	return HD_OK;
+}
+
+static enum hd_status fill(const struct hd_graph *graph, bool no_stacks, struct job *job,
+			   struct root_paths *paths, struct hd_error *err)
+{
+	static const uint8_t kinds[] = { HD_ROOT_STATIC, HD_ROOT_THREAD_STATIC, HD_ROOT_HANDLE,
+					 HD_ROOT_STACK,  HD_ROOT_FINALIZER,     HD_ROOT_INTERNAL,
+					 HD_ROOT_GC };
+	paths->parents = pages_alloc(graph->node_count, sizeof(*paths->parents));
+	paths->order = pages_alloc(graph->node_count, sizeof(*paths->order));
+	if (!paths->parents || !paths->order)
+		return fail_nomem(err);
+	job_begin(job, "Finding paths", graph->node_count);
+	for (size_t i = 0; i < sizeof(kinds); i++) {
+		if (!no_stacks || kinds[i] != HD_ROOT_STACK)
+			TRY(add_seeds(graph, kinds[i], paths, err));
+	}
+	return breadth_first(graph, job, paths, err);
+}
+
+enum hd_status root_paths_init(const struct hd_graph *graph, bool no_stacks, struct job *job,
+			       struct root_paths *ret, struct hd_error *err)
+{
+	struct root_paths paths = { .node_count = graph->node_count };
+	enum hd_status status = fill(graph, no_stacks, job, &paths, err);
+	if (status != HD_OK) {
+		root_paths_deinit(&paths);
+		return status;
+	}
+	*ret = paths;
+	return HD_OK;
+}
+
+void root_paths_deinit(struct root_paths *paths)
+{
+	pages_free(paths->parents, paths->node_count, sizeof(*paths->parents));
+	pages_free(paths->order, paths->node_count, sizeof(*paths->order));
+	pages_free(paths->seeds, paths->seeds_capacity, sizeof(*paths->seeds));
+	*paths = (struct root_paths){ 0 };
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_QUERY_ROOT_PATHS_H
+#define HEAPDUMP_SRC_QUERY_ROOT_PATHS_H
+
+#include "graph/graph.h"
+
+/** A rooted object and the root that it is told of. */
+struct seed {
+	uint32_t node;
+	uint32_t root; /**< index in graph->roots */
+};
+
+/**
+ * The shortest paths from the strong roots to all that is alive: one breadth-first pass over the
+ * references.  Of paths of one length those from statics come first, then thread statics, handles,
+ * stacks, the finalizer queue, the runtime, frozen objects.  8 bytes per node.
+ */
+struct root_paths {
+	uint32_t *parents; /**< 0: dead; else the node before it, + 1: itself for a rooted one */
+	uint32_t *order;   /**< the live nodes, nearest first */
+	uint32_t node_count;
+	uint64_t live_count; /**< elements of order */
+	struct seed *seeds;
+	size_t seeds_count, seeds_capacity;
+};
+
+/**
+ * @param no_stacks Without the roots on stacks.
+ * @param[out] ret To be given to root_paths_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status root_paths_init(const struct hd_graph *graph, bool no_stacks,
+					    struct job *job, struct root_paths *ret,
+					    struct hd_error *err);
+/** A zeroed struct is allowed. */
+void root_paths_deinit(struct root_paths *paths);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_QUERY_TYPE_TREE_H
+#define HEAPDUMP_SRC_QUERY_TYPE_TREE_H
+
+#include "query/filter.h"
+#include "query/link_names.h"
+#include "query/root_paths.h"
+
+/** Branches below this depth are not told apart. */
+#define TYPE_TREE_DEPTH_MAX 250u
+
+/** Roots of one name (depth 0), or objects of one type that one link leads to. */
+struct tree_branch {
+	uint32_t parent; /**< branch; HD_NONE: roots */
+	uint32_t depth;
+	uint32_t type;        /**< HD_NONE: roots */
+	uint32_t name;        /**< of the link or the root: link_name() */
+	uint32_t root;        /**< of roots: one of them, for what they have in common */
+	uint32_t members;     /**< nodes that wait to be looked at: the first, + 1 */
+	uint64_t count, size; /**< objects of the answer whose path leads through here */
+	uint64_t own_count;   /**< of these, the ones that it ends at */
+	bool is_open;         /**< its branches are known: it is shown */
+	bool is_touched;      /**< its sums may have changed since it was queued */
+	bool repeats;         /**< paths come by again, as in a list: see type_tree_init() */
+};
+
+/** The shortest paths from the roots to all objects of some types, merged. */
+struct type_tree {
+	const struct hd_graph *graph;
+	struct link_names names;
+	struct tree_branch *branches; /**< parents before children */
+	size_t branches_count, branches_capacity;
+	uint64_t count, size;             /**< all objects of those types */
+	uint64_t found_count, found_size; /**< of these, the ones that a path leads to */
+	bool is_cut;                      /**< there are more branches than the limit */
+};
+
+/**
+ * Make it: one pass from all roots, then branch by branch those with most bytes.  Where a path comes
+ * to a type by a link as it did before, what is between is left out: a list of a million links is
+ * one branch, which repeats.
+ *
+ * @param types Bitmap of the types.
+ * @param limit Branches to open.
+ * @param[out] ret To be given to type_tree_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status type_tree_init(const struct hd_graph *graph, const uint64_t *types,
+					   bool no_stacks, uint64_t limit, struct job *job,
+					   struct type_tree *ret, struct hd_error *err);
+/** A zeroed struct is allowed. */
+void type_tree_deinit(struct type_tree *tree);
+
+#endif

@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+clrstack -limit 2 -thread 1

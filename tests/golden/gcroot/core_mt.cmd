@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+gcroot -mt 7f0f79554d90

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+gcroot -type Particle --json

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+notreachableinrange 1c0000 1d0000 -nofinalizer -stat

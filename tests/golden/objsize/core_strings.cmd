@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+objsize 7f039fe5a158 -strings -limit 3

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+objsize -mt 32 -stat
