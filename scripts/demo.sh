@@ -64,14 +64,18 @@ run build/heapdump "$core" dumpheap -stat -type WebShop
 run build/heapdump "$core" dumpobj "$session"
 run build/heapdump "$core" eeheap -gc
 run build/heapdump "$core" verifyheap
+run build/heapdump "$core" gcroot "$session"
+run build/heapdump "$core" gcroot -type WebShop.Session
 
 gdb=(gdb -nx -q -batch -iex 'set debuginfod enabled off' -ex 'source gdb-plugin/heapdump.py')
 lldb=(lldb-14 --no-lldbinit -b -o 'plugin load build/libheapdump_lldb.so')
 run_debugger "$object .*BubbleCS.GameBoard" "${gdb[@]}" -ex "heapdump open $dump" -ex "gcroot $object"
-run_debugger "WebShop.Session" "${gdb[@]}" -ex "dumpheap -stat -type WebShop.S" \
-    -ex "dumpobj $session" -ex verifyheap -c "$plain"
 run_debugger "$object .*BubbleCS.GameBoard" "${lldb[@]}" -o "heapdump open $dump" \
     -o "gcroot $object"
-run_debugger "WebShop.Session" "${lldb[@]}" -o "dumpheap -stat -type WebShop.S" \
-    -o "dumpobj $session" -o verifyheap -c "$plain"
+# The static variable that all leaked sessions hang on.
+leak="WebShop.PriceFeed.Instance"
+run_debugger "$leak" "${gdb[@]}" -ex "dumpheap -stat -type WebShop.S" -ex "dumpobj $session" \
+    -ex verifyheap -ex "gcroot $session" -c "$plain"
+run_debugger "$leak" "${lldb[@]}" -o "dumpheap -stat -type WebShop.S" -o "dumpobj $session" \
+    -o verifyheap -o "gcroot $session" -c "$plain"
 printf '\ndemo: every step passed\n'
