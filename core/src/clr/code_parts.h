@@ -26,6 +26,7 @@ struct r2r_image {
 	uint32_t *order;   /**< by index there: index in method_descs */
 	uint64_t *method_descs;
 	size_t entries_count, entries_capacity, method_descs_count, method_descs_capacity;
+	bool is_partial; /**< some entries are not in the target */
 };
 
 /** A look-up that was done. */

@@ -68,8 +68,10 @@ static bool read_entries(struct clr *clr, const struct code_section *section, ui
 				done = add_entry(image, key, row[BUCKET_SLOTS + k % BUCKET_SLOTS]);
 			}
 		}
-		if (size < (size_t)part * BUCKET_SIZE)
+		if (size < (size_t)part * BUCKET_SIZE) {
+			image->is_partial = true;
 			break;
+		}
 		i += part;
 	}
 	mem_free(rows);
@@ -182,6 +184,9 @@ bool precompiled_code(struct clr *clr, const struct code_section *section, uint6
 	first_index = index;
 	first = function;
 	uint64_t first_rva = info.start - section->begin;
+	/* Where entries are missing, a method of its own may look like a funclet of another. */
+	if (image->is_partial && first_rva != function.begin)
+		return false;
 	if (first_rva != function.begin &&
 	    (!runtime_function_find(clr, image->functions, image->function_count, first_rva,
 				    &first_index) ||
