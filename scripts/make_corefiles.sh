@@ -11,6 +11,11 @@ set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
 
+# The ways to die of corefiles/apps/crash; it says which they are.
+modes='throw rethrow deep inner cctor async async-void pool threads callback callback-delegate nullref
+nullref-try marshal segv abort sleep spin failfast oom catch-abort catch-throw finally-abort finally-throw
+filter-abort filter-failfast nested overflow'
+
 list() {
     cat <<'END'
 wks10-full      .NET 10, workstation GC, createdump --full
@@ -34,7 +39,21 @@ leak10-heap     .NET 10, the web cache that leaks, createdump --withheap
 churn10-N       .NET 10, threads that allocate and collect at full speed; any N (by name)
 gen10-1m-full   .NET 10, a million objects (by name)
 gen10-10m-full  .NET 10, ten million objects (by name)
+gen10-40m-full  .NET 10, forty million objects (by name)
+crash10-throw-kernel  .NET 10, an unhandled exception, written by the kernel
+crash9-throw-full     .NET 9, an unhandled exception
+crash9-nullref-full   .NET 9, a null reference
+crash8-throw-full     .NET 8, an unhandled exception
+crash8-nullref-full   .NET 8, a null reference
 END
+    for mode in $modes; do
+        echo "crash10-$mode-heap .NET 10, dies by $mode, not optimised, createdump of heap type"
+        case $mode in
+        throw | nullref | abort | spin | catch-throw | filter-abort | threads) name= ;;
+        *) name=' (by name)' ;;
+        esac
+        echo "crash10-$mode-full .NET 10, dies by $mode, optimised, createdump of full type$name"
+    done
 }
 
 is_name() {
@@ -106,6 +125,7 @@ app_of() {
     leak*) echo leak ;;
     churn*) echo churn ;;
     gen*) echo heapgen ;;
+    crash*) echo crash ;;
     *) echo facts ;;
     esac
 }
@@ -113,8 +133,8 @@ app_of() {
 flavour_of() {
     case $1 in
     single*) echo single ;;
-    wks9-* | svr9-* | seg9-*) echo net9.0 ;;
-    wks8-* | svr8-* | seg8-*) echo net8.0 ;;
+    wks9-* | svr9-* | seg9-* | crash9-*) echo net9.0 ;;
+    wks8-* | svr8-* | seg8-* | crash8-*) echo net8.0 ;;
     *) echo net10.0 ;;
     esac
 }
@@ -165,8 +185,8 @@ runtime_folder() {
         END { gsub(/[][]/, "", folder); print folder "/" version }'
 }
 
-# start NAME APP FLAVOUR [ARGUMENT...]: runs the program until it is READY; sets pid and run.
-start() {
+# launch NAME APP FLAVOUR [ARGUMENT...]: runs the program; sets pid and run.
+launch() {
     name=$1 folder=$dir/apps/$2-$3 program=$2 flavour=$3
     shift 3
     # A short path for the runtime's sockets, which SIGKILL leaves behind.
@@ -185,6 +205,14 @@ start() {
     *-kernel) set -- prlimit --core=unlimited "$@" ;;
     svr*) set -- DOTNET_gcServer=1 DOTNET_GCHeapCount=2 "$@" ;;
     limit*) set -- DOTNET_GCHeapHardLimit=0x10000000 "$@" ;;
+    crash*-oom-*) set -- DOTNET_GCHeapHardLimit=0x8000000 "$@" ;;
+    esac
+    case $name in
+    crash*-full) set -- DOTNET_TieredCompilation=0 DOTNET_DbgMiniDumpType=4 "$@" ;;
+    crash*-heap) set -- DOTNET_DbgMiniDumpType=2 "$@" ;;
+    esac
+    case $name in
+    crash*-full | crash*-heap) set -- DOTNET_DbgEnableMiniDump=1 "DOTNET_DbgMiniDumpName=$run/core" "$@" ;;
     esac
     case $name in
     svrseg* | seg*) set -- DOTNET_GCName=libclrgc.so "$@" ;;
@@ -196,6 +224,11 @@ start() {
         exec env -i PATH=/usr/bin:/bin HOME=/ LANG=C.UTF-8 TMPDIR="$run" "$@"
     ) >"$tmp/out" 2>"$tmp/err" 9>&- </dev/null &
     pid=$!
+}
+
+# start NAME APP FLAVOUR [ARGUMENT...]: runs the program until it is READY.
+start() {
+    launch "$@"
     tries=0
     until grep -q '^READY$' "$tmp/out"; do
         tries=$((tries + 1))
@@ -208,6 +241,38 @@ start() {
     done
     # The last threads are on their way into their waits.
     sleep 0.2
+}
+
+# crash NAME APP FLAVOUR PART: runs the program until it has died of what NAME says; moves the core to PART.
+crash() {
+    mode=${1#*-}
+    mode=${mode%-*}
+    launch "$1" "$2" "$3" "$mode"
+    tries=0
+    until [ ! -d "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null; do
+        tries=$((tries + 1))
+        case $mode-$tries in
+        # A signal from outside writes the core, but does not always end the program.
+        sleep-* | spin-*)
+            ! grep -q "^.createdump. Dump successfully written" "$tmp/out" "$tmp/err" || break
+            ! grep -q '^READY$' "$tmp/out" || [ -e "$tmp/aborted" ] || {
+                sleep 0.3
+                kill -ABRT "$pid"
+                : >"$tmp/aborted"
+            }
+            ;;
+        esac
+        [ "$tries" -le 1200 ] || break
+        sleep 0.05
+    done
+    kill -KILL "$pid" 2>/dev/null || :
+    wait "$pid" 2>/dev/null || :
+    find "$run" -name 'core*' -type f -exec mv {} "$4" \;
+    grep '^{' "$tmp/out" | tail -n 1 >"$tmp/truth"
+    if [ ! -s "$4" ] || [ ! -s "$tmp/truth" ]; then
+        tail -n 20 "$tmp/err" >&2
+        return 1
+    fi
 }
 
 stop() {
@@ -271,20 +336,33 @@ make() {
     case $1 in
     gen10-1m-*) start "$1" "$app" "$flavour" 1 || return 1 ;;
     gen10-10m-*) start "$1" "$app" "$flavour" 10 || return 1 ;;
+    gen10-40m-*) start "$1" "$app" "$flavour" 40 || return 1 ;;
+    crash*)
+        crash "$1" "$app" "$flavour" "$part" || {
+            say "$1: no core was written"
+            return 1
+        }
+        ;;
     *) start "$1" "$app" "$flavour" || return 1 ;;
     esac
     case $1 in
     # At another moment each, spread over a second.
     churn10-*) sleep "0.$(printf %03d $((${1#churn10-} * 379 % 1000)))" ;;
     esac
-    take "$1" "$4" "$5" || {
-        say "$1: no core was written"
-        return 1
-    }
+    case $1 in
+    crash*) ;;
+    *)
+        take "$1" "$4" "$5" || {
+            say "$1: no core was written"
+            return 1
+        }
+        head -n 1 "$tmp/out" >"$tmp/truth"
+        ;;
+    esac
     stop
     ! command -v fallocate >/dev/null || fallocate --dig-holes "$5" 2>/dev/null || :
     rm -f "$dir/$1.core" "$dir/$1.stamp"
-    head -n 1 "$tmp/out" >"$dir/$1.truth.json"
+    mv "$tmp/truth" "$dir/$1.truth.json"
     mv "$5" "$dir/$1.core"
     echo "$2" >"$dir/$1.stamp"
     say "$1.core: $(du -m "$dir/$1.core" | cut -f 1) MiB"

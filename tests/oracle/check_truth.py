@@ -11,28 +11,15 @@ up in the answer of strings --json.  Exit status 1 when anything differs.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import pathlib
-import subprocess
 import sys
 from typing import Any, Iterator, Optional
 
-Json = dict[str, Any]
+from session import Json, ask, truth_of
+
 # From here on a text is cut, or not told by the program.
 LONG = 4096
-
-
-def ask(program: str, core: pathlib.Path, lines: list[str]) -> list[Json]:
-    """Run commands in one session, each with --json; their answers in order."""
-    text = "".join(line + " --json\n" for line in lines)
-    run = subprocess.run(
-        [program, str(core)], input=text, capture_output=True, text=True, check=False, timeout=600
-    )
-    answers = [json.loads(line) for line in run.stdout.splitlines()]
-    if len(answers) != len(lines):
-        sys.exit(f"{core}: {len(lines)} commands, {len(answers)} answers\n{run.stderr[:2000]}")
-    return answers
 
 
 def visible(text: str) -> str:
@@ -245,7 +232,7 @@ def commands(said: Json) -> list[tuple[str, Any]]:
 
 def check_core(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
     """Check one core; returns how many answers were checked, and the problems."""
-    truth = json.loads(core.with_suffix("").with_suffix(".truth.json").read_text())
+    truth = truth_of(core)
     objects = truth.get("objects", [])
     asked = [(said, command, check) for said in objects for command, check in commands(said)]
     lines = [f"{command} {said['address']}" for said, command, _ in asked]

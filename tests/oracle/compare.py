@@ -8,8 +8,11 @@ with what the program that was dumped said about itself (NAME.truth.json beside 
     compare.py --recorded CORE              compare with recorded.json alone
 
 Whole sets are compared, one kind of fact at a time. A difference is allowed only when one of the rules in
-rules.py explains it. heap.tsv has a row for each core and fact: a row that is missing, or a rule that its
-row does not name, fails, too.
+rules.py and root_rules.py explains it. heap.tsv and roots.tsv have a row for each core and fact: a row that
+is missing, or a rule that its row does not name, fails, too.
+
+The DAC dies while it reads the stacks of most crash dumps: the other parts are had from another run of it,
+and the rows of what is lost say so (clrmd-crash). check_crash.py checks those.
 
 Environment: HEAPDUMP_BUILD, the build folder (default: build). Exit status: 0 no unexplained difference,
 1 differences, 2 usage, 77 nothing to compare with.
@@ -22,18 +25,22 @@ import json
 import os
 import pathlib
 import re
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 from typing import Any, Iterator
 
+import root_rules
 import rules
 import truth
+from session import truth_of
+from table import HEAP, ROOTS, Row, finish, title, verdict_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = pathlib.Path(os.environ.get("HEAPDUMP_BUILD", ROOT / "build"))
-TABLE = HERE / "heap.tsv"
 RECORDED = HERE / "recorded.json"
 KINDS = {
     "I": "flavour",
@@ -55,7 +62,31 @@ KINDS = {
     "M": "multicast delegates",
     "E": "unreadable",
 }
-Row = tuple[str, str, str]  # core, fact, verdict
+ROOT_KINDS = {
+    "h": "handles",
+    "y": "finalizable objects",
+    "z": "f-reachable objects",
+    "n": "names of types with statics",
+    "q": "statics of all types",
+    "t": "thread statics",
+    "c": "frames",
+    "m": "methods of frames",
+    "s": "stack roots",
+    "p": "partial stacks",
+    "w": "live set",
+}
+# Parts of the ClrMD program in the order in which they are asked for, and the kinds that each writes.
+PARTS = {
+    "heap": "".join(KINDS),
+    "roots": "hyz",
+    "statics": "nq",
+    "threadstatics": "nt",
+    "stacks": "cms",
+    "live": "w",
+    "collectible": "nt",
+}
+# Neither counts as a fact: values of objects, and what explains differences.
+NOT_COMPARED = "Vugiov"
 
 
 def sort(path: pathlib.Path) -> pathlib.Path:
@@ -128,25 +159,67 @@ def runtime_folder() -> pathlib.Path:
     return pathlib.Path(folder, version)
 
 
-def ask_clrmd(core: pathlib.Path, out: pathlib.Path, is_walkable: bool) -> str:
-    """Write ClrMD's facts; @return why there are none, or ""."""
+def run_clrmd(command: list[str], out: pathlib.Path, parts: list[str]) -> tuple[str, int]:
+    """Write as many parts as can be had; the part in which it failed ("" if none) and its status."""
+    result = subprocess.run(
+        [word if word != "PARTS" else ",".join(parts) for word in command],
+        check=False,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    if result.returncode == 0:
+        return "", 0
+    if result.returncode == 77:
+        return result.stderr.strip(), 77
+    failed = next(part for part in parts if not out.with_suffix("." + part).exists())
+    if result.returncode > 0:
+        sys.stderr.write(result.stderr)
+    return failed, result.returncode
+
+
+def has_live_set(core: pathlib.Path) -> bool:
+    """Is it worth the time?  Of a program that never rests there are many cores of a million objects."""
+    return not re.match(r"churn\d+-([4-9]|\d\d)", core.name)
+
+
+def ask_clrmd(core: pathlib.Path, out: pathlib.Path, types: pathlib.Path) -> tuple[str, set[str]]:
+    """Write ClrMD's facts; why there are none (or ""), and the parts in which it crashed."""
     if core.suffix == ".zst":
         unpacked = out.with_suffix(".core")
         subprocess.run(["zstd", "-dqf", str(core), "-o", str(unpacked)], check=True)
         core = unpacked
-    command = ["dotnet", str(clrmd_program(apps_folder(core))), str(core), str(out)]
+    command = ["dotnet", str(clrmd_program(apps_folder(core))), str(core), str(out), "PARTS"]
+    command.append(str(types))
     if core.name.startswith("single10"):
         # A single-file program brings no DAC; the shared runtime of the same version has it.
         command.append(str(runtime_folder() / "libmscordaccore.so"))
-    result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
-    if result.returncode == 77:
-        return result.stderr.strip()
-    if result.returncode < 0 and not is_walkable:
-        return f"it crashed (signal {-result.returncode}) on a heap in the middle of a collection"
-    if result.returncode:
-        sys.stderr.write(result.stderr)
-        raise SystemExit(f"compare: ClrMD failed on {core}")
-    return ""
+    parts, crashed = list(PARTS), set()
+    if "overflow" in core.name:
+        # Walking a stack of 100,000 frames takes it longer than anybody waits.
+        crashed = {"stacks", "live"}
+    left_out = crashed if has_live_set(core) else {"live"}
+    parts = [part for part in parts if part not in left_out]
+    while parts:
+        failed, status = run_clrmd(command, out, parts)
+        if status == 77:
+            return failed, set()
+        if status > 0:
+            raise SystemExit(f"compare: ClrMD failed on {core}")
+        if not failed:
+            break
+        crashed.add(failed)
+        parts = parts[parts.index(failed) + 1 :]
+        if failed == "stacks":
+            # It needs them.
+            parts.remove("live")
+            crashed.add("live")
+    with out.open("wb") as whole:
+        for part in PARTS:
+            if out.with_suffix("." + part).exists():
+                with out.with_suffix("." + part).open("rb") as lines:
+                    shutil.copyfileobj(lines, whole)
+                out.with_suffix("." + part).unlink()
+    return "", crashed
 
 
 def ask_heapdump(core: pathlib.Path, out: pathlib.Path, words: list[str]) -> None:
@@ -160,37 +233,32 @@ def ask_heapdump(core: pathlib.Path, out: pathlib.Path, words: list[str]) -> Non
         raise SystemExit(f"compare: {program} failed on {core} ({result.returncode})")
 
 
-def title(core: pathlib.Path) -> str:
-    """Name of a core in the table: churn10-7 is one of many."""
-    return re.sub(r"^(churn\d+)-\d+$", r"\1", core.name.split(".")[0])
-
-
 def compare_clrmd(core: pathlib.Path, folder: pathlib.Path, ours: pathlib.Path) -> list[Row]:
     """One row for each kind of fact."""
     raw = folder / "clrmd"
     explain = rules.Explanation(ours)
-    reason = ask_clrmd(core, raw, explain.is_walkable)
+    reason, crashed = ask_clrmd(core, raw, ours)
+    if "heap" in crashed:
+        reason = "it crashed on a heap in the middle of a collection"
+        if explain.is_walkable:
+            raise SystemExit(f"compare: ClrMD crashed on {core}")
     if reason:
         print(f"{core.name}: not compared with ClrMD: {reason}", file=sys.stderr)
         return []
     theirs = sort(raw)
     for is_ours, line in differences(theirs, ours):
-        if line[0] != "V":
+        if line[0] not in NOT_COMPARED:
             explain.add(is_ours, line)
     explain.apply()
+    root_rules.apply(explain, ours, "".join(PARTS[part] for part in crashed))
     their_counts = counts(theirs)
     rows = []
-    for kind, name in KINDS.items():
+    for kind, name in (KINDS | ROOT_KINDS).items():
         left = explain.left(kind)
         for is_ours, line in left[:10]:
             print(f"{core.name}: only {'heapdump' if is_ours else 'ClrMD'}: {' '.join(line)}")
-        reasons = explain.counts(kind)
-        verdict = "equal"
-        if left:
-            verdict = f"DIFFERENT {len(left)}"
-        elif reasons:
-            verdict = "explained by " + ", ".join(f"{r} {n}" for r, n in sorted(reasons.items()))
-        elif kind not in their_counts:
+        verdict = verdict_of(len(left), explain.counts(kind))
+        if verdict == "equal" and kind not in their_counts:
             continue
         rows.append((title(core), name, verdict))
         print(f"{core.name}\t{name}\t{their_counts.get(kind, 0)}\t{verdict}")
@@ -201,13 +269,9 @@ def compare_truth(core: pathlib.Path, ours: pathlib.Path, said: dict[str, Any]) 
     """Rows for what the program itself said."""
     rows = []
     for name, count, problems, reasons in truth.check(said, ours):
-        verdict = "equal"
-        if problems:
-            verdict = f"DIFFERENT {len(problems)}"
-            for problem in problems[:10]:
-                print(f"{core.name}: {problem}")
-        elif reasons:
-            verdict = "explained by " + ", ".join(f"{r} {n}" for r, n in sorted(reasons.items()))
+        verdict = verdict_of(len(problems), reasons)
+        for problem in problems[:10]:
+            print(f"{core.name}: {problem}")
         rows.append((title(core), "truth: " + name, verdict))
         print(f"{core.name}\ttruth: {name}\t{count}\t{verdict}")
     return rows
@@ -215,12 +279,12 @@ def compare_truth(core: pathlib.Path, ours: pathlib.Path, said: dict[str, Any]) 
 
 def compare(core: pathlib.Path, record: bool) -> list[Row]:
     """All rows of a core."""
-    side = core.with_name(core.name.split(".")[0] + ".truth.json")
-    said = json.loads(side.read_text(encoding="utf-8")) if side.exists() else {}
+    said = truth_of(core)
     addresses = [o["address"] for o in said.get("objects", [])]
     with tempfile.TemporaryDirectory(prefix="heapdump-oracle-") as name:
         folder = pathlib.Path(name)
-        ask_heapdump(core, folder / "facts", addresses)
+        options = [] if has_live_set(core) else ["--no-live"]
+        ask_heapdump(core, folder / "facts", options + addresses)
         ours = sort(folder / "facts")
         rows = compare_clrmd(core, folder, ours)
         if said:
@@ -234,14 +298,13 @@ def digests(ours: pathlib.Path) -> dict[str, dict[str, Any]]:
     """Number and SHA-256 of the lines of each kind."""
     result: dict[str, dict[str, Any]] = {}
     hashes: dict[str, Any] = {}
+    kinds = KINDS | ROOT_KINDS
     with ours.open("rb") as lines:
         for line in lines:
-            kind = chr(line[0])
-            if kind not in KINDS:
-                continue
-            entry = result.setdefault(KINDS[kind], {"count": 0})
-            entry["count"] += 1
-            hashes.setdefault(KINDS[kind], hashlib.sha256()).update(line)
+            name = kinds.get(chr(line[0]))
+            if name:
+                result.setdefault(name, {"count": 0})["count"] += 1
+                hashes.setdefault(name, hashlib.sha256()).update(line)
     for kind, digest in hashes.items():
         result[kind]["sha256"] = digest.hexdigest()
     return result
@@ -280,57 +343,6 @@ def check_recorded(core: pathlib.Path) -> int:
     return status
 
 
-def rule_names(verdict: str) -> set[str]:
-    """Of an "explained by NAME COUNT, ..."."""
-    if not verdict.startswith("explained by "):
-        return set()
-    return {part.split()[0] for part in verdict.removeprefix("explained by ").split(", ")}
-
-
-def read_table() -> dict[tuple[str, str], str]:
-    """Rows of the committed table."""
-    if not TABLE.exists():
-        return {}
-    lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
-    return {(line.split("\t")[0], line.split("\t")[1]): line.split("\t")[2] for line in lines}
-
-
-def check_table(rows: list[Row]) -> bool:
-    """Does the table have every row, with the same explanations?"""
-    table = read_table()
-    missing = [f"{core}: {fact}" for core, fact, _ in rows if (core, fact) not in table]
-    if missing:
-        print(f"compare: {TABLE.name} has no row for {', '.join(missing[:5])}", end="")
-        print(f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-    good = not missing
-    for core, fact, verdict in rows:
-        row = table.get((core, fact))
-        # A program that never rests may be caught by a collection, or not.
-        random = {"gc-in-progress"} if core.startswith("churn") else set()
-        allowed = rule_names(row) | random if row else set()
-        if row and "DIFFERENT" not in verdict and not rule_names(verdict) <= allowed:
-            print(f"compare: {TABLE.name} says of {core}, {fact}: {row}; now: {verdict}")
-            good = False
-    return good
-
-
-def update_table(rows: list[Row]) -> None:
-    """Put rows into the table; those of other cores stay.  Of cores with one title all rules count."""
-    table = read_table()
-    done: dict[tuple[str, str], str] = {}
-    for core, fact, verdict in rows:
-        if "DIFFERENT" in verdict:
-            continue
-        known, now = rule_names(done.get((core, fact), "")), rule_names(verdict)
-        if known and now != known:
-            verdict = "explained by " + ", ".join(sorted(known | now))
-        done[(core, fact)] = verdict
-    table |= done
-    lines = ["# core, fact, verdict: written by compare.py --update-table"]
-    lines += ["\t".join((*key, row)) for key, row in sorted(table.items())]
-    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
 def main() -> int:
     """See the top of the file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -341,15 +353,18 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.recorded:
         return max(check_recorded(core) for core in arguments.cores)
+    # The DAC's own crashes.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     rows: list[Row] = []
     for core in arguments.cores:
         rows += compare(core, arguments.record)
     if not rows:
         return 77
-    good = not any("DIFFERENT" in verdict for _, _, verdict in rows)
-    if arguments.update_table:
-        update_table(rows)
-    good = check_table(rows) and good
+    names = set(ROOT_KINDS.values())
+    good = True
+    for table, is_roots in ((HEAP, False), (ROOTS, True)):
+        part = [row for row in rows if (row[1] in names) == is_roots]
+        good = finish(part, table, arguments.update_table) and good
     return 0 if good else 1
 
 

@@ -1,41 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * facts [--no-files] CORE OUT [ADDRESS...]: what heapdump reads out of a core, in the lines that clrmd/Program.cs
+ * facts [--no-files] [--no-live] CORE OUT [ADDRESS...]: what heapdump reads out of a core, in the lines that clrmd/Program.cs
  * describes, and for each ADDRESS the values in that object, which the programs of corefiles/apps
  * know themselves:
  *
  *   V  ADDRESS PATH ELEMENT BITS   PATH: Type.field, Type.field/Type.field inside a struct, [index]
  *
- * --no-files: take no byte from the files that the core names.
+ * --no-files: take no byte from the files that the core names.  --no-live: leave out what is alive.
  * Exit status: 0 written, 1 failed.
  */
+#include "facts.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clr/clr.h"
 #include "clr/field.h"
 #include "heap/references.h"
-#include "heap/walk.h"
 #include "inspect/value.h"
-#include "target/target.h"
 #include "util/text.h"
 
 #define MAX_UNITS    1000u
 #define MAX_ELEMENTS 64u
 #define MAX_DEPTH    8
-
-/** One run of the program. */
-struct facts {
-	FILE *out;
-	struct clr *clr;
-	struct heap *heap;
-	struct window window;
-	bool *seen; /**< types that have an object, by index */
-	size_t seen_count;
-};
 
 static void hex_units(FILE *out, const uint8_t *bytes, size_t count)
 {
@@ -373,7 +362,8 @@ static enum hd_status write_heap(struct facts *facts, struct hd_error *err)
 	return good ? HD_OK : fail_nomem(err);
 }
 
-static enum hd_status write_facts(struct facts *facts, char **addresses, struct hd_error *err)
+static enum hd_status write_facts(struct facts *facts, char **addresses, struct job *job,
+				  struct hd_error *err)
 {
 	write_segments(facts);
 	write_threads(facts);
@@ -382,14 +372,16 @@ static enum hd_status write_facts(struct facts *facts, char **addresses, struct 
 		status = write_types(facts, err);
 	for (; *addresses && status == HD_OK; addresses++)
 		status = write_asked(facts, *addresses, err);
+	if (status == HD_OK)
+		status = write_roots(facts, job, err);
 	return status;
 }
 
-static enum hd_status run(const struct target_options *options, const char *core, FILE *out,
-			  char **addresses, struct hd_error *err)
+static enum hd_status run(const struct target_options *options, bool no_live, const char *core,
+			  FILE *out, char **addresses, struct hd_error *err)
 {
 	struct target *target = NULL;
-	struct facts facts = { .out = out };
+	struct facts facts = { .out = out, .no_live = no_live };
 	struct job job = { .workers = 1 };
 	enum hd_status status = target_open_core(core, options, &job, &target, err);
 	if (status == HD_OK)
@@ -398,7 +390,7 @@ static enum hd_status run(const struct target_options *options, const char *core
 		status = heap_open(facts.clr, &facts.heap, err);
 	if (status == HD_OK) {
 		facts.window.memory = facts.heap->memory;
-		status = write_facts(&facts, addresses, err);
+		status = write_facts(&facts, addresses, &job, err);
 	}
 	free(facts.seen);
 	window_deinit(&facts.window);
@@ -411,13 +403,13 @@ static enum hd_status run(const struct target_options *options, const char *core
 int main(int argc, char **argv)
 {
 	struct target_options options = { 0 };
-	if (argc > 1 && strcmp(argv[1], "--no-files") == 0) {
-		options.no_files = true;
-		argc--;
-		argv++;
+	bool no_live = false;
+	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+		options.no_files |= strcmp(argv[1], "--no-files") == 0;
+		no_live |= strcmp(argv[1], "--no-live") == 0;
 	}
 	if (argc < 3) {
-		fprintf(stderr, "usage: facts [--no-files] CORE OUT [ADDRESS...]\n");
+		fprintf(stderr, "usage: facts [--no-files] [--no-live] CORE OUT [ADDRESS...]\n");
 		return 1;
 	}
 	FILE *out = fopen(argv[2], "w");
@@ -426,7 +418,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	struct hd_error err = { 0 };
-	enum hd_status status = run(&options, argv[1], out, argv + 3, &err);
+	enum hd_status status = run(&options, no_live, argv[1], out, argv + 3, &err);
 	bool written = fclose(out) == 0;
 	if (status != HD_OK)
 		fprintf(stderr, "facts: %s: %s\n", argv[1], err.message);

@@ -9,7 +9,8 @@ clrmd-canonical-field-type   ClrMD prints the shared System.__Canon for the type
 clrmd-wrong-argument         ClrMD takes the wrong one of the arguments of the generic type that has the field
 clrmd-type-not-loaded        ClrMD prints Object, Object[], System.ValueType[] or System.Void for the type of a
                              field when the runtime has not loaded that type
-clrmd-pointer-type           ClrMD prints System.UIntPtr for pointers, System.IntPtr for function pointers
+clrmd-pointer-type           ClrMD prints System.UIntPtr or System.ValueType* for pointers, System.IntPtr for
+                             function pointers
 clrmd-static-zero            ClrMD has no address for a static field
 clrmd-delegate-to-itself     ClrMD gives the delegate itself as target of a static method
 clrmd-method-name            ClrMD cuts at the last dot of a method's name, adds arguments, has no DynamicClass
@@ -20,14 +21,30 @@ from __future__ import annotations
 
 import bisect
 import collections
+import os
 import pathlib
 import re
-from typing import Callable, Optional
+import subprocess
+from typing import Callable, Iterator, Optional
 
 Line = list[str]
 POINTER, STRUCT, CLASS, FUNCTION = "15", "17", "18", "27"
+ANY_POINTER = ("System.UIntPtr", "System.ValueType*")
 NOT_LOADED = ("Object", "Object[]", "System.ValueType[]")
 PARAMETER = re.compile(r"T\d*|T[A-Z]\w*|[KV]")
+
+
+def lines_of(path: pathlib.Path, kinds: str) -> Iterator[str]:
+    """Those of some kinds: few among millions."""
+    with subprocess.Popen(
+        ["grep", "-a", f"^[{kinds}]", str(path)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "LC_ALL": "C"},
+        encoding="utf-8",
+        errors="surrogateescape",
+    ) as process:
+        assert process.stdout
+        yield from process.stdout
 
 
 def rank1(name: str) -> str:
@@ -75,7 +92,7 @@ def field_type(theirs: str, ours: str, element: str) -> Optional[str]:
     """Type of a field of which all else is the same."""
     if rank1(theirs) == ours:
         return "rank1-array-spelling"
-    if element == POINTER and theirs == "System.UIntPtr" and ours.endswith("*"):
+    if element == POINTER and theirs in ANY_POINTER and ours.endswith("*"):
         return "clrmd-pointer-type"
     if element == FUNCTION and theirs == "System.IntPtr" and ours == "fnptr":
         return "clrmd-pointer-type"
@@ -120,10 +137,8 @@ class Explanation:
         self._errors: list[int] = []
         self._segments: list[tuple[int, int]] = []
         self.is_walkable = True
-        with ours.open(encoding="utf-8", errors="surrogateescape") as lines:
-            for line in lines:
-                if line[0] in "ENSI":
-                    self._remember(line.rstrip("\n").split("\t"))
+        for line in lines_of(ours, "ENSI"):
+            self._remember(line.rstrip("\n").split("\t"))
 
     def _remember(self, line: Line) -> None:
         if line[0] == "N":
@@ -139,6 +154,13 @@ class Explanation:
         """A line that only one side has."""
         (self._ours if is_ours else self._theirs)[line[0]].append(line)
 
+    def take(self, kind: str, is_ours: bool, which: Callable[[Line], bool]) -> list[Line]:
+        """Take out lines of one side that are no difference."""
+        lines = self._ours if is_ours else self._theirs
+        taken = [line for line in lines[kind] if which(line)]
+        lines[kind] = [line for line in lines[kind] if not which(line)]
+        return taken
+
     def left(self, kind: str) -> list[tuple[bool, Line]]:
         """What no rule explains."""
         return [(False, line) for line in self._theirs[kind]] + [
@@ -151,18 +173,19 @@ class Explanation:
 
     def apply(self) -> None:
         """Take out what the rules explain."""
-        self._filter("R", True, self._loader_allocator)
-        self._pairs("N", 2, type_name)
-        self._pairs("F", 6, self._field)
-        self._pairs("F", 4, self._unloaded_struct)
-        self._pairs("Q", 6, self._static)
-        self._pairs("D", 2, self._delegate)
-        self._pairs("M", 2, self._multicast)
+        self.filter("R", True, self._loader_allocator)
+        self.pairs("N", 2, type_name)
+        self.pairs("F", 6, self._field)
+        self.pairs("F", 4, self._unloaded_struct)
+        self.pairs("Q", 6, self._static)
+        self.pairs("D", 2, self._delegate)
+        self.pairs("M", 2, self._multicast)
         self._open_delegates()
         if not self.is_walkable:
             self._gc_in_progress()
 
-    def _filter(self, kind: str, is_ours: bool, rule: Callable[[Line], Optional[str]]) -> None:
+    def filter(self, kind: str, is_ours: bool, rule: Callable[[Line], Optional[str]]) -> None:
+        """Take out the lines of one side that the rule has a name for."""
         lines = self._ours if is_ours else self._theirs
         rest = []
         for line in lines[kind]:
@@ -173,14 +196,17 @@ class Explanation:
                 rest.append(line)
         lines[kind] = rest
 
-    def _pairs(self, kind: str, width: int, rule: Callable[[Line, Line], Optional[str]]) -> None:
-        """Match lines by their first fields, and ask the rule about each pair."""
+    def pairs(
+        self, kind: str, key: int | tuple[int, ...], rule: Callable[[Line, Line], Optional[str]]
+    ) -> None:
+        """Match lines by some fields, or by so many of the first, and ask the rule about each pair."""
         table: dict[tuple[str, ...], list[Line]] = collections.defaultdict(list)
+        indices = range(key) if isinstance(key, int) else key
         for line in self._ours[kind]:
-            table[tuple(line[:width])].append(line)
+            table[tuple(line[i] for i in indices)].append(line)
         rest = []
         for line in self._theirs[kind]:
-            others = table[tuple(line[:width])]
+            others = table[tuple(line[i] for i in indices)]
             name = rule(line, others[0]) if others else None
             if name:
                 self._counts[kind][name] += 1
@@ -270,10 +296,10 @@ class Explanation:
             return "gc-in-progress" if limit is not None and address >= limit else None
 
         for kind in "EORTPXDMLB":
-            self._filter(kind, False, behind)
-            self._filter(kind, True, behind)
+            self.filter(kind, False, behind)
+            self.filter(kind, True, behind)
         # The GC allocates in contexts of its own, which ClrMD does not list.
-        self._filter("A", True, lambda _: "gc-in-progress")
+        self.filter("A", True, lambda _: "gc-in-progress")
         for kind in "NFQ":
-            self._filter(kind, False, lambda _: "gc-in-progress")
-            self._filter(kind, True, lambda _: "gc-in-progress")
+            self.filter(kind, False, lambda _: "gc-in-progress")
+            self.filter(kind, True, lambda _: "gc-in-progress")

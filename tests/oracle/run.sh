@@ -1,29 +1,56 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh [--update-table]: make all cores that have a heap, and some of a program that never rests, and
-# compare each with ClrMD and with what its program said. CHURN: how many of the latter (default 10).
-# Exit status: 77 without a .NET SDK.
+# run.sh [--crash] [--update-table]: make all cores that have a heap, and some of a program that never rests,
+# and compare each with ClrMD and with what its program said. --crash: instead, those of programs that died.
+# CHURN: how many of a program that never rests (default 10). COREFILES: the folder of the cores (default
+# corefiles/build). Exit status: 77 without a .NET SDK.
 set -eu
 status=0
 cd "$(dirname "$0")/../.."
-names=$(scripts/make_corefiles.sh --list | grep -v -e '(by name)$' -e '(no heap)' | cut -d ' ' -f 1)
-i=0
-while [ "$i" -lt "${CHURN:-10}" ]; do
-    i=$((i + 1))
-    names="$names churn10-$i"
-done
-names="$names gen10-1m-full"
+folder=${COREFILES:-corefiles/build}
+all=$(scripts/make_corefiles.sh --list | grep -v -e '(by name)$' -e '(no heap)' | cut -d ' ' -f 1)
+if [ "${1:-}" = --crash ]; then
+    shift
+    names=$(echo "$all" | grep '^crash')
+else
+    names=$(echo "$all" | grep -v '^crash')
+    i=0
+    while [ "$i" -lt "${CHURN:-10}" ]; do
+        i=$((i + 1))
+        names="$names churn10-$i"
+    done
+    names="$names gen10-1m-full"
+fi
 # shellcheck disable=SC2086
-scripts/make_corefiles.sh $names || status=$?
+scripts/make_corefiles.sh "$folder" $names || status=$?
 [ "$status" -lt 2 ] || exit "$status"
-cores=
+cores='' facts='' crashes=''
 for name in $names; do
+    core=$folder/$name.core
     # Some cannot be made everywhere; the script has said why.
-    [ ! -e "corefiles/build/$name.core" ] || cores="$cores corefiles/build/$name.core"
+    [ -e "$core" ] || continue
+    cores="$cores $core"
+    case $name in
+    crash*) crashes="$crashes $core" ;;
+    churn* | gen10* | leak10*) ;;
+    *) facts="$facts $core" ;;
+    esac
 done
-truths=$(printf '%s' "$cores" | tr ' ' '\n' | grep -v -e churn -e gen10 -e leak10)
+program=${HEAPDUMP_BUILD:-build}/heapdump
+# check SCRIPT ARGUMENT...
+check() {
+    script=$1
+    shift
+    "tests/oracle/$script" --program "$program" "$@" || status=1
+}
+update=${1:-}
 # shellcheck disable=SC2086
-tests/oracle/check_truth.py --program "${HEAPDUMP_BUILD:-build}/heapdump" $truths || status=1
+[ -z "$facts" ] || check check_truth.py $facts
 # shellcheck disable=SC2086
-tests/oracle/compare.py "$@" $cores corefiles/leak.core.zst || status=$?
+[ -z "$crashes" ] || check check_crash.py $update $crashes
+# shellcheck disable=SC2086
+[ -z "$cores" ] || check check_roots.py $update $cores
+[ -n "$crashes" ] || cores="$cores corefiles/leak.core.zst"
+# shellcheck disable=SC2086
+tests/oracle/compare.py $update $cores || status=$?
 exit "$status"

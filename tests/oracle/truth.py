@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator, Optional
 Result = tuple[str, int, list[str], dict[str, int]]  # fact, how many, problems, rules
 FORMATS = {2: "?", 4: "b", 5: "B", 6: "h", 7: "H", 8: "i", 9: "I", 10: "q", 11: "Q"}
 FORMATS |= {3: "H", 12: "f", 13: "d"}
+HANDLES = {"weak-short": "0", "weak-long": "1", "strong": "2", "pinned": "3", "dependent": "6"}
 
 
 class Facts:
@@ -24,7 +25,9 @@ class Facts:
         self.fields: dict[str, set[tuple[str, str]]] = collections.defaultdict(set)
         self.threads: dict[int, list[str]] = {}
         self.statics: dict[tuple[str, str], str] = {}
-        self.walked: set[str] = set()
+        self.handles: set[tuple[str, ...]] = set()
+        self.thread_statics: set[tuple[str, str, str]] = set()
+        self.slots: dict[tuple[str, str], str] = {}
         with path.open(encoding="utf-8", errors="surrogateescape") as lines:
             for line in lines:
                 self._line(line.rstrip("\n").split("\t"), wanted)
@@ -37,8 +40,15 @@ class Facts:
             self.by_address[(kind, line[1])] = line
         elif kind == "F":
             self.fields[line[1]].add((line[2], line[6]))
-        elif kind == "N":
+        elif kind in "Nn":
             self.names[line[1]] = line[2]
+        elif kind == "h":
+            self.handles.add(tuple(line[1:4]))
+            self.handles.add((line[2], line[4], line[3]))
+        elif kind == "q":
+            self.slots[(line[1], line[3])] = line[4]
+        elif kind == "t":
+            self.thread_statics.add((line[3], line[4], line[5]))
         elif kind == "V":
             self.values[line[1]][line[2]] = (int(line[3]), int(line[4], 16))
         elif kind == "H":
@@ -259,20 +269,36 @@ def check_threads(said: dict[str, Any], facts: Facts) -> Iterator[str]:
         line = facts.threads.get(thread["managed_id"])
         if line is None or int(line[2]) != thread["os_id"]:
             yield f"thread {thread['managed_id']} is {thread['os_id']}, but read as {line}"
+        for key, field in (("reference", "threadReference"), ("generic", "threadObject")):
+            slot = plain(thread[f"thread_{key}_slot"])
+            if (field, str(thread["os_id"]), slot) not in facts.thread_statics:
+                yield f"thread {thread['managed_id']}: {field} is at {slot}, but was not read there"
         if facts.get("O", plain(thread["last_object"])) is None:
             yield f"thread {thread['managed_id']}: {thread['last_object']} is not on the heap"
 
 
 def check_statics(said: dict[str, Any], facts: Facts) -> Iterator[str]:
-    """Slots of static fields of types that have an object."""
-    tables = {name: table for table, name in facts.names.items()}
+    """Slots of static fields."""
+    # Types of the same name: copies in collectible contexts.
+    tables: dict[str, list[str]] = collections.defaultdict(list)
+    for table, name in facts.names.items():
+        tables[name].append(table)
     for static in said.get("statics", []):
         owner, name = static["name"].rsplit(".", 1)
-        if owner not in tables:
-            continue
-        found = facts.statics.get((tables[owner], name))
-        if found not in ("boxed", plain(static["address"])):
+        found = {facts.statics.get((t, name), facts.slots.get((t, name))) for t in tables[owner]}
+        if not found & {"boxed", plain(static["address"])}:
             yield f"{static['name']} is at {static['address']}, but read as {found}"
+
+
+def check_handles(said: dict[str, Any], facts: Facts) -> Iterator[str]:
+    """Address, object and type; objects of dependent handles, of which only those are known."""
+    for handle in said.get("handles", []):
+        kind, thing = HANDLES[handle["kind"]], plain(handle["object"])
+        expected = (plain(handle.get("address", "0")), thing, kind)
+        if handle["kind"] == "dependent":
+            expected = (thing, plain(handle["secondary"]), kind)
+        if expected not in facts.handles:
+            yield f"the handle {handle} was not read"
 
 
 def check(said: dict[str, Any], path: pathlib.Path) -> Iterator[Result]:
@@ -292,5 +318,7 @@ def check(said: dict[str, Any], path: pathlib.Path) -> Iterator[Result]:
         yield "counts", len(said["counts"]), list(check_counts(said, facts)), {}
     if "statics" in said:
         yield "statics", len(said["statics"]), list(check_statics(said, facts)), {}
+    if "handles" in said:
+        yield "handles", len(said["handles"]), list(check_handles(said, facts)), {}
     if "threads" in said:
         yield "threads", len(said["threads"]), list(check_threads(said, facts)), {}

@@ -477,9 +477,11 @@ namespace Facts
             GC.Collect(2, GCCollectionMode.Forced, blocking: true, compacting: true);
             while (!Finalizable.blocked)
                 Thread.Sleep(10);
+            Roots.Start();
             Gaps();
             Young();
             Threads.Finish();
+            Roots.Finish();
             if (!Truth.Write(output))
             {
                 Console.Error.WriteLine("facts: a collection moved the objects");

@@ -29,6 +29,7 @@ namespace Facts
             lastObject = last,
             threadReferenceSlot = (nint)Unsafe.AsPointer(ref Statics.threadReference),
             threadNumberSlot = (nint)Unsafe.AsPointer(ref Statics.threadNumber),
+            threadGenericSlot = (nint)Unsafe.AsPointer(ref Generic<string, int>.threadObject),
         };
 
         [MethodImpl(MethodImplOptions.NoInlining)]

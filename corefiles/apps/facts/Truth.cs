@@ -22,6 +22,20 @@ namespace Facts
         public object lastObject;
         public nint threadReferenceSlot;
         public nint threadNumberSlot;
+        public nint threadGenericSlot;
+    }
+
+    // What keeps an object alive: null where it has gone.
+    public sealed class RootTruth
+    {
+        public string name;
+        public WeakReference thing;
+        public nint address;
+        public string kind;
+        public string label;
+        public string through;
+        public string flag;
+        public bool alone;
     }
 
     public static unsafe class Truth
@@ -30,6 +44,7 @@ namespace Facts
         private static readonly List<(string Kind, nint Handle, object Target, object Secondary)> handles = new();
         private static readonly Dictionary<string, string> notes = new();
         private static readonly List<(string Name, nint Slot, object Value)> statics = new();
+        private static readonly List<RootTruth> roots = new();
         public static readonly List<ThreadTruth> threads = new();
         private static readonly StringBuilder text = new(1 << 20);
         private static bool comma;
@@ -38,6 +53,23 @@ namespace Facts
         {
             tags.Add(new(name, thing));
             return thing;
+        }
+
+        // kind: of its roots, "none" without one; label: of a static its name, of a frame its method, of a handle its
+        // kind; through: the type of an object on the path; flag: of the root; alone: it has no other roots than such.
+        public static object Root(string name, object thing, string kind, string label, string through = null, string flag = null, bool alone = true)
+        {
+            var root = new RootTruth { name = name, thing = new WeakReference(thing, true), kind = kind, label = label, through = through, flag = flag, alone = alone };
+            lock (roots)
+                roots.Add(root);
+            return thing;
+        }
+
+        // An object that not even a weak handle refers to.
+        public static void Dead(string name, object thing)
+        {
+            lock (roots)
+                roots.Add(new RootTruth { name = name, address = Address(thing), kind = "none", alone = true });
         }
 
         public static void Note(string name, string note) => notes.Add(name, note);
@@ -320,6 +352,28 @@ namespace Facts
                 End('}');
             }
             End(']');
+            Key("roots");
+            Begin('[');
+            lock (roots)
+            {
+                foreach (RootTruth r in roots)
+                {
+                    Begin('{');
+                    Put("name", r.name);
+                    PutAddress("address", r.thing == null ? r.address : Address(r.thing.Target));
+                    Put("kind", r.kind);
+                    if (r.label != null)
+                        Put("label", r.label);
+                    if (r.through != null)
+                        Put("through", r.through);
+                    if (r.flag != null)
+                        Put("flag", r.flag);
+                    Put("alone", r.alone);
+                    Put("weak", r.thing != null);
+                    End('}');
+                }
+            }
+            End(']');
             Key("threads");
             Begin('[');
             lock (threads)
@@ -334,6 +388,7 @@ namespace Facts
                     PutAddress("last_object", Address(t.lastObject));
                     PutAddress("thread_reference_slot", t.threadReferenceSlot);
                     PutAddress("thread_number_slot", t.threadNumberSlot);
+                    PutAddress("thread_generic_slot", t.threadGenericSlot);
                     End('}');
                 }
             }

@@ -61,6 +61,16 @@ namespace HeapGen
                 list = new Link { next = list, id = i };
         }
 
+        // The last link that nothing but the list leads to; not inlined, so that no slot of Main() holds it.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static string AddressOfDeepest()
+        {
+            Link link = list;
+            while (link.next.next != null)
+                link = link.next;
+            return Address(link);
+        }
+
         private static void MakeTree(int count)
         {
             var nodes = new Tree[count];
@@ -142,6 +152,7 @@ namespace HeapGen
             text.Append($",\"version\":\"{Environment.Version}\",\"pid\":{Environment.ProcessId},\"targets\":{{");
             for (int i = 0; i < targets.Count; i++)
                 text.Append(i > 0 ? "," : "").Append($"\"{targets[i].Name}\":\"{Address(targets[i].Object)}\"");
+            text.Append($",\"list_deep\":\"{AddressOfDeepest()}\"");
             text.Append($"}},\"counts\":{{\"HeapGen.Link\":{25 * unit},\"HeapGen.Tree\":{25 * unit}");
             text.Append($",\"HeapGen.Vertex\":{25 * unit},\"HeapGen.Item\":{15 * unit}}}}}\nREADY\n");
             byte[] bytes = Encoding.ASCII.GetBytes(text.ToString());

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
-// clrmd CORE OUT [DAC]: everything that the runtime's own data access library (DAC), asked through ClrMD,
-// says about the heap of a core. tests/oracle/facts.c writes the same lines from heapdump's own reading.
+// clrmd CORE OUT PARTS TYPES [DAC]: everything that the runtime's own data access library (DAC), asked through
+// ClrMD, says about the heap and the roots of a core. tests/oracle/facts.c writes the same lines from heapdump's
+// own reading.
+//
+// PARTS: comma-separated, of those below, each written to OUT.PART when it is complete. The DAC dies in some of
+// them on some cores; the others can then be had from another run. TYPES: a file with N, q and t lines as below,
+// whose instantiated types are asked for their statics, too: ClrMD cannot enumerate them.
 //
 // One record a line, fields separated by tabs; addresses, MethodTables and tokens are hex without 0x,
 // everything else decimal; text is hex of its UTF-16 units, "-" where there is none.
 // All references have the element type 18 (class).
 //
+// heap:
 //   I  NAME VALUE                        server, heaps, regions, walkable (no GC in progress)
 //   S  HEAP KIND BEGIN END COMMITTED RESERVED   segment; KIND 0 1 2 loh poh nongc ephemeral
 //   G  BEGIN GEN2END GEN1BEGIN GEN1END GEN0BEGIN GEN0END   generations of an ephemeral segment
@@ -24,334 +30,67 @@
 //   D  ADDRESS TARGET TOKEN METHOD       delegate with one target
 //   M  ADDRESS TARGET,TARGET...          delegate with several
 //   E  ADDRESS TEXT                      what could not be read
+// roots:
+//   h  ADDRESS OBJECT TYPE SECONDARY     handle that is not null; TYPE is the runtime's number; SECONDARY of a
+//                                        dependent handle
+//   y  OBJECT                            in a finalizer queue
+//   z  OBJECT                            ready for finalization
+// statics, threadstatics, collectible (thread statics of collectible types):
+//   n  MT NAME                           type with such a field
+//   q  MT TOKEN NAME ADDRESS             slot of a static field that holds a reference, or a boxed struct; NAME of an
+//                                        automatic property is the property's
+//   t  MT TOKEN NAME OSTHREAD ADDRESS    of a thread-static one
+// stacks:
+//   c  OSTHREAD SP IP                    managed frame
+//   m  OSTHREAD SP SIGNATURE             its method
+//   s  OSTHREAD SLOT OBJECT FLAGS        root on a stack; SLOT 0: a register; OBJECT: the containing one of an
+//                                        interior pointer; FLAGS 1 interior, 2 pinned
+// live:
+//   w  ADDRESS                           object that is reachable from the roots
 //
 // Exit status: 0 written, 1 failed, 77 there is no DAC.
 using System;
-using System.Buffers.Text;
 using System.Collections.Generic;
 using System.Globalization;
 using System.IO;
-using System.Linq;
-using System.Runtime.InteropServices;
-using System.Text;
 using Microsoft.Diagnostics.Runtime;
-using Microsoft.Diagnostics.Runtime.Interfaces;
-
-internal sealed class Lines : IDisposable
-{
-    private readonly Stream stream;
-    private readonly byte[] buffer = new byte[1 << 16];
-    private int used;
-
-    public Lines(string path) => stream = new FileStream(path, FileMode.Create, FileAccess.Write, FileShare.Read, 1);
-
-    private Span<byte> Room(int count)
-    {
-        if (used + count > buffer.Length)
-            Flush();
-        return buffer.AsSpan(used);
-    }
-
-    private void Flush()
-    {
-        stream.Write(buffer, 0, used);
-        used = 0;
-    }
-
-    public Lines Begin(char kind)
-    {
-        Room(1)[0] = (byte)kind;
-        used++;
-        return this;
-    }
-
-    public Lines Hex(ulong value)
-    {
-        Span<byte> room = Room(24);
-        room[0] = (byte)'\t';
-        Utf8Formatter.TryFormat(value, room.Slice(1), out int written, new System.Buffers.StandardFormat('x'));
-        used += 1 + written;
-        return this;
-    }
-
-    public Lines Number(long value)
-    {
-        Span<byte> room = Room(24);
-        room[0] = (byte)'\t';
-        Utf8Formatter.TryFormat(value, room.Slice(1), out int written);
-        used += 1 + written;
-        return this;
-    }
-
-    public Lines Text(string text)
-    {
-        byte[] bytes = Encoding.UTF8.GetBytes(text ?? "-");
-        Room(1)[0] = (byte)'\t';
-        used++;
-        Raw(bytes);
-        return this;
-    }
-
-    public Lines Units(ReadOnlySpan<char> text)
-    {
-        Room(2)[0] = (byte)'\t';
-        used++;
-        if (text.Length == 0)
-            Raw("-"u8);
-        foreach (char c in text)
-        {
-            Utf8Formatter.TryFormat((ushort)c, Room(4), out int written, new System.Buffers.StandardFormat('x', 4));
-            used += written;
-        }
-        return this;
-    }
-
-    private void Raw(ReadOnlySpan<byte> bytes)
-    {
-        while (bytes.Length > 0)
-        {
-            Span<byte> room = Room(1);
-            int count = Math.Min(room.Length, bytes.Length);
-            bytes.Slice(0, count).CopyTo(room);
-            used += count;
-            bytes = bytes.Slice(count);
-        }
-    }
-
-    public void End()
-    {
-        Room(1)[0] = (byte)'\n';
-        used++;
-    }
-
-    public void Dispose()
-    {
-        Flush();
-        stream.Dispose();
-    }
-}
 
 internal static class Program
 {
-    private const int MaxUnits = 1000;
-    private static Lines lines;
-    private static ClrRuntime runtime;
-    private static ClrHeap heap;
-    private static readonly Dictionary<ulong, ClrType> types = new();
+    public static Lines lines;
+    public static ClrRuntime runtime;
+    public static ClrHeap heap;
 
-    private static void Error(ulong address, string what) =>
+    public static void Error(ulong address, string what) =>
         lines.Begin('E').Hex(address).Text(what.Split('\n')[0].Replace('\t', ' ')).End();
 
     // One strange object must not end the program.
-    private static void Try(ulong address, Action action)
+    public static void Try(ulong address, Action action)
     {
         try { action(); }
         catch (Exception e) { Error(address, e.GetType().Name + ": " + e.Message); }
     }
 
-    private static string KindOf(ClrSegment segment) => segment.Kind switch
+    private static void Part(string name, string types)
     {
-        GCSegmentKind.Generation0 => "0",
-        GCSegmentKind.Generation1 => "1",
-        GCSegmentKind.Generation2 => "2",
-        GCSegmentKind.Large => "loh",
-        GCSegmentKind.Pinned => "poh",
-        GCSegmentKind.Frozen => "nongc",
-        GCSegmentKind.Ephemeral => "ephemeral",
-        _ => segment.Kind.ToString(),
-    };
-
-    private static string GenerationOf(ClrSegment segment, ulong address) => segment.GetGeneration(address) switch
-    {
-        Generation.Generation0 => "0",
-        Generation.Generation1 => "1",
-        Generation.Generation2 => "2",
-        Generation.Large => "l",
-        Generation.Pinned => "p",
-        Generation.Frozen => "n",
-        _ => "?",
-    };
-
-    private static void Segments()
-    {
-        lines.Begin('I').Text("server").Number(heap.IsServer ? 1 : 0).End();
-        lines.Begin('I').Text("heaps").Number(heap.SubHeaps.Length).End();
-        lines.Begin('I').Text("regions").Number(heap.SubHeaps[0].HasRegions ? 1 : 0).End();
-        lines.Begin('I').Text("walkable").Number(heap.CanWalkHeap ? 1 : 0).End();
-        foreach (ClrSegment s in heap.Segments)
+        switch (name)
         {
-            lines.Begin('S').Number(s.SubHeap.Index).Text(KindOf(s)).Hex(s.Start).Hex(s.End);
-            lines.Hex(s.CommittedMemory.End).Hex(s.ReservedMemory.End).End();
-            if (s.Kind == GCSegmentKind.Ephemeral)
-            {
-                lines.Begin('G').Hex(s.Start).Hex(s.Generation2.End).Hex(s.Generation1.Start);
-                lines.Hex(s.Generation1.End).Hex(s.Generation0.Start).Hex(s.Generation0.End).End();
-            }
-        }
-        foreach (MemoryRange m in heap.EnumerateAllocationContexts())
-            lines.Begin('A').Hex(m.Start).Hex(m.End).End();
-    }
-
-    private static void Threads()
-    {
-        foreach (ClrThread t in runtime.Threads)
-            lines.Begin('H').Number(t.ManagedThreadId).Number(t.OSThreadId).Hex(t.Address).Hex((uint)t.State).End();
-    }
-
-    private static void References(ClrObject o)
-    {
-        foreach (ClrReference r in o.EnumerateReferencesWithFields(carefully: false, considerDependantHandles: false))
-            lines.Begin('R').Hex(o.Address).Number(r.Offset + 8).Hex(r.Object.Address).End();
-    }
-
-    private static void String(ClrObject o)
-    {
-        // AsString() stops at the first NUL.
-        int length = runtime.DataTarget.DataReader.Read<int>(o.Address + 8);
-        char[] units = new char[Math.Min(length, MaxUnits)];
-        runtime.DataTarget.DataReader.Read(o.Address + 12, MemoryMarshal.AsBytes(units.AsSpan()));
-        lines.Begin('T').Hex(o.Address).Number(length).Units(units.AsSpan()).End();
-    }
-
-    private static void Array(ClrObject o)
-    {
-        ClrArray array = o.AsArray();
-        int rank = array.Rank;
-        string lengths = string.Join(",", Enumerable.Range(0, rank).Select(array.GetLength));
-        string bounds = string.Join(",", Enumerable.Range(0, rank).Select(array.GetLowerBound));
-        lines.Begin('P').Hex(o.Address).Number(rank).Text(lengths).Text(bounds).End();
-    }
-
-    private static void Exception(ClrObject o)
-    {
-        ClrException e = o.AsException();
-        string message = e.Message;
-        ulong inner = e.Inner?.Address ?? 0;
-        lines.Begin('X').Hex(o.Address).Hex((uint)e.HResult).Hex(inner);
-        lines.Text(string.IsNullOrEmpty(message) ? "-" : Convert.ToHexStringLower(Encoding.UTF8.GetBytes(message))).End();
-    }
-
-    private static string MethodName(ClrMethod method) =>
-        method == null ? null : method.Type == null ? method.Name : method.Type.Name + "." + method.Name;
-
-    private static void Delegate(ClrObject o)
-    {
-        ClrDelegate d = o.AsDelegate();
-        if (d.HasMultipleTargets)
-        {
-            string targets = string.Join(",", d.EnumerateDelegateTargets().Select(t => t.TargetObject.Address.ToString("x")));
-            lines.Begin('M').Hex(o.Address).Text(targets).End();
-            return;
-        }
-        ClrDelegateTarget target = d.GetDelegateTarget();
-        if (target == null)
-        {
-            Error(o.Address, "delegate without target");
-            return;
-        }
-        int token = target.Method?.MetadataToken ?? 0;
-        string method = MethodName(target.Method);
-        lines.Begin('D').Hex(o.Address).Hex(target.TargetObject.Address).Hex((uint)token).Text(method).End();
-    }
-
-    private static void Locks(ClrObject o)
-    {
-        ClrThinLock thin = o.GetThinLock();
-        if (thin != null)
-            lines.Begin('L').Hex(o.Address).Number(thin.Thread?.ManagedThreadId ?? -1).Number(thin.Recursion).End();
-        SyncBlock block = o.SyncBlock;
-        if (block != null)
-            lines.Begin('B').Hex(o.Address).Number(block.Index).End();
-    }
-
-    private static void Object(ClrSegment segment, ClrObject o)
-    {
-        ClrType type = o.Type;
-        if (type == null)
-        {
-            Error(o.Address, "object without type");
-            return;
-        }
-        lines.Begin('O').Hex(o.Address).Hex(type.MethodTable).Number((long)o.Size).Text(GenerationOf(segment, o.Address)).End();
-        types.TryAdd(type.MethodTable, type);
-        if (type.IsFree)
-            return;
-        if (type.ContainsPointers)
-            Try(o.Address, () => References(o));
-        if (type.IsString)
-            Try(o.Address, () => String(o));
-        else if (type.IsArray)
-            Try(o.Address, () => Array(o));
-        else if (o.IsException)
-            Try(o.Address, () => Exception(o));
-        else if (o.IsDelegate)
-            Try(o.Address, () => Delegate(o));
-        // Reads the header word: quicker than asking for the lock of every object.
-        if (runtime.DataTarget.DataReader.Read<uint>(o.Address - 4) != 0)
-            Try(o.Address, () => Locks(o));
-    }
-
-    private static int ElementOf(ClrField field) =>
-        field.ElementType is ClrElementType.String or ClrElementType.Object or ClrElementType.SZArray or ClrElementType.Array
-            ? (int)ClrElementType.Class : (int)field.ElementType;
-
-    private static void InstanceFields(ulong table, ClrType owner)
-    {
-        foreach (ClrInstanceField f in owner.Fields)
-        {
-            string type = f.Type?.Name;
-            lines.Begin('F').Hex(table).Text(f.Name).Number(f.Offset).Number(ElementOf(f)).Hex((uint)f.Token).Text(type).End();
-        }
-    }
-
-    private static void StaticFields(ulong table, ClrType owner)
-    {
-        ClrAppDomain domain = runtime.AppDomains[0];
-        foreach (ClrStaticField f in owner.StaticFields)
-        {
-            ulong address = 0;
-            try { address = f.GetAddress(domain); }
-            catch (Exception e) { Error(table, "static " + f.Name + ": " + e.Message); }
-            string type = f.Type?.Name;
-            lines.Begin('Q').Hex(table).Text(f.Name).Number(f.Offset).Number(ElementOf(f));
-            lines.Hex((uint)f.Token).Hex(address).Text(type).End();
-        }
-    }
-
-    private static void Heap()
-    {
-        foreach (ClrSegment segment in heap.Segments)
-        {
-            ulong last = segment.Start;
-            try
-            {
-                foreach (ClrObject o in segment.EnumerateObjects())
-                {
-                    last = o.Address;
-                    Try(o.Address, () => Object(segment, o));
-                }
-            }
-            catch (Exception e) { Error(last, "walk: " + e.Message); }
-        }
-        foreach ((ulong table, ClrType type) in types)
-            Try(table, () => lines.Begin('N').Hex(table).Text(type.Name).End());
-        foreach ((ulong table, ClrType type) in types)
-        {
-            if (!type.IsFree) // the DAC of .NET 8 crashes
-                Try(table, () => InstanceFields(table, type));
-        }
-        foreach ((ulong table, ClrType type) in types)
-        {
-            if (!type.IsFree && !type.IsCollectible) // the DAC crashes on some of those
-                Try(table, () => StaticFields(table, type));
+            case "heap": HeapFacts.Write(); break;
+            case "roots": RootFacts.Handles(); RootFacts.Finalizers(); break;
+            case "statics": StaticFacts.Statics(types); break;
+            case "threadstatics": StaticFacts.ThreadStatics(types, isCollectible: false); break;
+            case "collectible": StaticFacts.ThreadStatics(types, isCollectible: true); break;
+            case "stacks": RootFacts.Stacks(); break;
+            case "live": Live.Write(types); break;
+            default: throw new ArgumentException("no part " + name);
         }
     }
 
     private static int Main(string[] arguments)
     {
-        if (arguments.Length < 2)
+        if (arguments.Length < 4)
         {
-            Console.Error.WriteLine("usage: clrmd CORE OUT [DAC]");
+            Console.Error.WriteLine("usage: clrmd CORE OUT PARTS TYPES [DAC]");
             return 1;
         }
         CultureInfo.CurrentCulture = CultureInfo.InvariantCulture;
@@ -364,7 +103,7 @@ internal static class Program
             return 1;
         }
         ClrInfo info = target.ClrVersions[0];
-        string dac = arguments.Length > 2 ? arguments[2] : Path.Combine(Path.GetDirectoryName(info.ModuleInfo.FileName), "libmscordaccore.so");
+        string dac = arguments.Length > 4 ? arguments[4] : Path.Combine(Path.GetDirectoryName(info.ModuleInfo.FileName), "libmscordaccore.so");
         if (!File.Exists(dac))
         {
             Console.Error.WriteLine("clrmd: no " + dac);
@@ -372,11 +111,12 @@ internal static class Program
         }
         runtime = info.CreateRuntime(dac, ignoreMismatch: true);
         heap = runtime.Heap;
-        using (lines = new Lines(arguments[1]))
+        foreach (string part in arguments[2].Split(','))
         {
-            Segments();
-            Threads();
-            Heap();
+            string path = arguments[1] + "." + part;
+            using (lines = new Lines(path + ".part"))
+                Part(part, arguments[3]);
+            File.Move(path + ".part", path, overwrite: true);
         }
         return 0;
     }

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare the stacks of crash dumps with what the programs said before they died.
+
+    check_crash.py [--program HEAPDUMP] [--update-table] CORE...
+
+corefiles/apps/crash makes objects (tags) to which only stacks, exceptions and state machines refer. Before
+its end it lets the runtime's own GC decide which of them live, and writes that down, with the methods on its
+stack. clrstack -roots must list those methods in that order, and no root that is no object; no walk may be
+partial; each living tag must have a root, and a dead one none. ClrMD is no help here: its DAC dies.
+
+What is right but differs has a name: "after-report": between report and dump the program went on, in the
+second pass of its exception or in another thread. The rows go into roots.tsv. Exit status 1 when anything
+differs.
+"""
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+from typing import Iterator
+
+from check_roots import gcroot, strong_roots
+from session import Json, ask, truth_of
+from table import ROOTS, Row, finish, title, verdict_of
+
+# Tags that live in the report and are dead in the dump, by mode: the second exception comes when a finally
+# runs, which unwinds the frames of the first; the lock that a thread waits for is released.
+AFTER_REPORT = {
+    "nested": {"Thrower.local", "Throw.local thrower"},
+    "threads": {"Contending.local"},
+}
+Fact = tuple[str, int, list[str], dict[str, int]]  # name, how many, problems, explanations
+
+
+def methods(thread: Json) -> list[str]:
+    """Of all frames of a thread, innermost first, without their parameters."""
+    frames = [frame for frame in thread["frames"] if frame["kind"] == "managed"]
+    return [frame["method"].split("(")[0] for frame in frames]
+
+
+def missing_frame(said: list[str], found: list[str]) -> str:
+    """The first that is not where it belongs, or ""."""
+    rest = iter(found)
+    for method in said:
+        if not any(method == other for other in rest):
+            return method
+    return ""
+
+
+def roots_of(threads: list[Json]) -> Iterator[tuple[Json, Json]]:
+    """All roots on stacks, with their frames."""
+    for thread in threads:
+        for frame in thread["frames"]:
+            for root in frame.get("roots", []):
+                yield frame, root
+        for root in thread["roots"]:
+            yield thread, root
+
+
+def false_roots(threads: list[Json]) -> Iterator[str]:
+    """Precise ones that are no objects."""
+    for frame, root in roots_of(threads):
+        flags = root["flags"]
+        if "conservative" in flags or "interior" in flags or root["object"] == root["value"]:
+            continue
+        yield f"{root['value']} at {root['address']} in {frame.get('method')} is no object"
+
+
+def read_tags(program: str, core: pathlib.Path) -> dict[str, list[str]]:
+    """Addresses of all tags on the heap by name, dead ones too."""
+    (rows,) = ask(program, core, ["dumpheap -type Crash.Tag"])
+    tags = [row["address"] for row in rows["objects"] if row["type"] == "Crash.Tag"]
+    objects = ask(program, core, [f"dumpobj {address}" for address in tags])
+    names = [
+        field["value"] for thing in objects for field in thing["fields"] if field["name"] == "name"
+    ]
+    texts = ask(program, core, [f"dumpobj {address}" for address in names])
+    result: dict[str, list[str]] = {}
+    for address, text in zip(tags, texts):
+        result.setdefault(text["string"], []).append(address)
+    return result
+
+
+def check_tags(
+    program: str, core: pathlib.Path, said: Json
+) -> Iterator[tuple[str, int, list[tuple[str, str]]]]:
+    """Tags that should live, tags that should not: name of the fact, how many, wrong ones."""
+    tags = read_tags(program, core)
+    names = sorted(tags)
+    asked = [address for name in names for address in tags[name]]
+    lines = ["dumpheap -live -short -type Crash.Tag"] + [gcroot(address) for address in asked]
+    (live, *answers) = ask(program, core, lines)
+    living = {row["address"] for row in live["objects"]}
+    roots = dict(zip(asked, answers))
+
+    def lives(name: str) -> bool:
+        return any(roots[a]["reachable"] and strong_roots(roots[a]) for a in tags.get(name, []))
+
+    wrong = []
+    for name in said["alive"]:
+        if name not in tags:
+            wrong.append((name, "is not on the heap"))
+        elif not lives(name):
+            wrong.append((name, "is alive, but has no root"))
+    yield "crash: living tags", len(said["alive"]), wrong
+    wrong = [(name, "is dead, but has a root") for name in said["gone"] if lives(name)]
+    yield "crash: dead tags", len(said["gone"]), wrong
+    wrong = [
+        (address, "differs between gcroot and dumpheap -live")
+        for address in asked
+        if roots[address]["reachable"] != (address in living)
+    ]
+    yield "crash: dumpheap -live", len(asked), wrong
+
+
+def check_core(program: str, core: pathlib.Path) -> Iterator[Fact]:
+    """All facts of one core."""
+    said = truth_of(core)
+    (stacks,) = ask(program, core, ["clrstack -roots -full -limit 0"])
+    threads = stacks["threads"]
+    found = [methods(t) for t in threads if t["os_id"] == said["os_id"]]
+    lost = missing_frame(said["frames"], found[0] if found else [])
+    yield "crash: frames", len(said["frames"]), [f"{lost} is not on the stack"] if lost else [], {}
+    count = sum(1 for _ in roots_of(threads))
+    yield "crash: stack roots are objects", count, list(false_roots(threads)), {}
+    broken = [f"thread {t['id']}: {t['why']}" for t in threads if t["partial"] or t["missing"]]
+    yield "crash: whole stacks", len(threads), broken, {}
+    later = AFTER_REPORT.get(said["mode"], set())
+    for name, number, wrong in check_tags(program, core, said):
+        problems = [f"{tag} {what}" for tag, what in wrong if tag not in later]
+        explained = len(wrong) - len(problems)
+        yield name, number, problems, {"after-report": explained} if explained else {}
+
+
+def main() -> int:
+    """Check all cores."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--program", default="build/heapdump")
+    parser.add_argument("--update-table", action="store_true")
+    parser.add_argument("cores", nargs="+", type=pathlib.Path)
+    arguments = parser.parse_args()
+    rows: list[Row] = []
+    for core in arguments.cores:
+        for name, count, problems, reasons in check_core(arguments.program, core):
+            verdict = verdict_of(len(problems), reasons)
+            rows.append((title(core), name, verdict))
+            print(f"{core.name}\t{name}\t{count}\t{verdict}")
+            for problem in problems[:10]:
+                print(f"{core.name}: {problem[:1000]}")
+    return 0 if finish(rows, ROOTS, arguments.update_table) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

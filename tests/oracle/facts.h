@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_TESTS_ORACLE_FACTS_H
+#define HEAPDUMP_TESTS_ORACLE_FACTS_H
+
+#include <stdio.h>
+
+#include "heap/walk.h"
+
+/** One run of the program. */
+struct facts {
+	FILE *out;
+	struct clr *clr;
+	struct heap *heap;
+	struct window window;
+	bool *seen; /**< types that have an object, by index */
+	size_t seen_count;
+	bool no_live;
+};
+
+/** Write the roots, and what is alive. */
+enum hd_status write_roots(struct facts *facts, struct job *job, struct hd_error *err);
+
+#endif

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""Differences between the roots that heapdump and ClrMD find, that are known and right, each with a name.
+
+clrmd-crash              the DAC dies of SIGSEGV before it has told this, or is not at an end after minutes
+clrmd-static-zero        ClrMD has no address for a static field of a class whose constructor has not run (of
+                         .NET 8: of one that ReadyToRun code has initialised, too)
+clrmd-saved-register     ClrMD has no slot for a register that a frame further in has saved on the stack
+clrmd-no-walk            ClrMD finds none of the frames of a thread that stands in managed code, or in a helper of
+                         the runtime, without an explicit Frame
+clrmd-arity              ClrMD prints Span`1<Byte> where heapdump prints Span<Byte>
+clrmd-byref-outside      ClrMD takes what a pointer to a stack points to for the object that it points into
+clrmd-frame-root         ClrMD counts what an explicit Frame of .NET 8 or 9 protects as a root of a method
+clrmd-dispatcher-frame   on .NET 9 ClrMD lists the roots of System.Runtime.EH's methods between a handler and its
+                         method; they are unwound already
+clrmd-no-gc-frame        alive through a variable of the runtime itself (GCFrame), an exception in flight, or the
+                         arguments of a call: ClrMD does not list those roots
+clrmd-no-thread-array    alive through the array that a thread's statics lie in: ClrMD does not list those roots
+clrmd-generic-slot       ClrMD gives one slot for a thread-static field of all instantiations of a generic type of
+                         .NET 8
+gc-in-progress           a GC moves objects: what lies where depends on how far it is
+"""
+from __future__ import annotations
+
+import bisect
+import collections
+import pathlib
+import re
+from typing import Iterable, Optional
+
+import rules
+from rules import Line
+
+
+class Known:
+    """What heapdump says beside the facts that are compared."""
+
+    def __init__(self, ours: pathlib.Path) -> None:
+        self.major = 0
+        self.fields: dict[str, set[tuple[str, str]]] = {
+            "uninitialised": set(),
+            "collectible": set(),
+        }
+        self.thread_arrays: set[str] = set()
+        self.outside: set[tuple[str, str]] = set()
+        self.other_roots: set[tuple[str, str, str]] = set()
+        self.frames: dict[str, list[tuple[int, str]]] = collections.defaultdict(list)
+        self._path = ours
+        for line in rules.lines_of(ours, "ugiomv"):
+            self._remember(line.rstrip("\n").split("\t"))
+        for frames in self.frames.values():
+            frames.sort()
+
+    def _remember(self, line: Line) -> None:
+        if line[0] == "u":
+            self.fields[line[3]].add((line[1], line[2]))
+        elif line[0] == "i":
+            self.thread_arrays.add(line[1])
+        elif line[0] == "o":
+            # ClrMD may have it in a register.
+            self.outside |= {(line[1], line[2]), (line[1], "0")}
+        elif line[0] == "v":
+            self.major = int(line[1])
+        elif line[0] == "m":
+            self.frames[line[1]].append((int(line[2], 16), line[3]))
+        else:
+            self.other_roots.add((line[1], line[3], line[4]))
+
+    def method_at(self, thread: str, slot: int) -> str:
+        """The method whose frame holds an address of a stack."""
+        frames = self.frames[thread]
+        index = bisect.bisect_right(frames, slot, key=lambda frame: frame[0])
+        return frames[index - 1][1] if index else ""
+
+    def edges(self, within: set[str]) -> dict[str, list[str]]:
+        """References inside a set of objects."""
+        result: dict[str, list[str]] = collections.defaultdict(list)
+        for line in rules.lines_of(self._path, "R"):
+            if line[2 : line.index("\t", 2)] in within:
+                _, source, _, target = line.rstrip("\n").split("\t")
+                if target in within:
+                    result[source].append(target)
+        return result
+
+
+def reached(edges: dict[str, list[str]], seeds: set[str]) -> set[str]:
+    """What they lead to."""
+    found, todo = set(seeds), list(seeds)
+    while todo:
+        for address in edges[todo.pop()]:
+            if address not in found:
+                found.add(address)
+                todo.append(address)
+    return found
+
+
+class RootRules:
+    """The rules, and what they look at."""
+
+    def __init__(self, explain: rules.Explanation, ours: pathlib.Path) -> None:
+        self._explain = explain
+        self._known = Known(ours)
+        # Roots that only one side has, by the rule that explains them.
+        self._seeds: dict[str, set[str]] = collections.defaultdict(set)
+
+    def statics(self) -> None:
+        """q MT TOKEN NAME ADDRESS, and n MT NAME of their types."""
+        explain, known = self._explain, self._known
+        zero = explain.take("q", False, lambda line: line[4] == "0")
+        fields, types = {(line[1], line[2]) for line in zero}, {line[1] for line in zero}
+
+        def static(line: Line) -> Optional[str]:
+            field = (line[1], line[2])
+            unset = known.major == 8 or field in known.fields["uninitialised"]
+            return "clrmd-static-zero" if field in fields and unset else None
+
+        explain.filter("q", True, static)
+        explain.filter("n", True, lambda line: "clrmd-static-zero" if line[1] in types else None)
+        explain.pairs("n", 2, rules.type_name)
+
+    def thread_statics(self) -> None:
+        """t MT TOKEN NAME THREAD ADDRESS."""
+        explain = self._explain
+        if self._known.major != 8:
+            return
+        owners: dict[tuple[str, str], set[str]] = collections.defaultdict(set)
+        theirs = [line for is_ours, line in explain.left("t") if not is_ours]
+        for line in theirs:
+            owners[line[2], line[5]].add(line[1])
+        wrong = {line[1] for line in theirs if len(owners[line[2], line[5]]) > 1}
+
+        def generic(line: Line) -> Optional[str]:
+            return "clrmd-generic-slot" if line[1] in wrong else None
+
+        for kind in "tn":
+            explain.filter(kind, False, generic)
+        explain.filter("t", True, generic)
+
+    def frames(self) -> None:
+        """c THREAD SP IP, m THREAD SP SIGNATURE."""
+        explain = self._explain
+
+        def spelling(theirs: Line, ours: Line) -> Optional[str]:
+            return "clrmd-arity" if re.sub(r"`\d+", "", theirs[3]) == ours[3] else None
+
+        explain.pairs("m", 3, spelling)
+        missed = collections.Counter(line[1] for is_ours, line in explain.left("c") if is_ours)
+        threads = {t for t, count in missed.items() if count == len(self._known.frames[t])}
+
+        def thread(line: Line) -> Optional[str]:
+            return "clrmd-no-walk" if line[1] in threads else None
+
+        self._seed("clrmd-no-walk", (l for o, l in explain.left("s") if o and l[1] in threads))
+        for kind in "cms":
+            explain.filter(kind, True, thread)
+
+    def _seed(self, name: str, lines: Iterable[Line]) -> None:
+        self._seeds[name] |= {line[3] for line in lines}
+
+    def registers(self) -> None:
+        """s THREAD 0 OBJECT FLAGS: two registers with one object are one line."""
+        saved = {(l[1], l[3], l[4]) for is_ours, l in self._explain.left("s") if is_ours}
+        registers = self._explain.take("s", False, lambda line: line[2] == "0")
+        found = {(line[1], line[3], line[4]) for line in registers}
+
+        def register(line: Line) -> Optional[str]:
+            return "clrmd-saved-register" if (line[1], line[3], line[4]) in found else None
+
+        self._explain.filter("s", True, register)
+        for line in registers:
+            if (line[1], line[3], line[4]) not in saved:
+                self._explain.add(False, line)
+
+    def stacks(self) -> None:
+        """s THREAD SLOT OBJECT FLAGS."""
+        known = self._known
+        byref = "clrmd-byref-outside"
+
+        def frame(line: Line) -> Optional[str]:
+            if (line[1], line[2], line[3]) in known.other_roots:
+                return "clrmd-frame-root"
+            if line[4] == "1" and (line[1], line[2]) in known.outside:
+                return byref
+            method = known.method_at(line[1], int(line[2], 16))
+            if known.major == 9 and method.startswith("System.Runtime.EH."):
+                return "clrmd-dispatcher-frame"
+            return None
+
+        theirs = [line for is_ours, line in self._explain.left("s") if not is_ours]
+        self._seed(byref, (line for line in theirs if frame(line) == byref))
+        self._explain.filter("s", False, frame)
+
+    def live(self) -> None:
+        """w ADDRESS."""
+        explain, known = self._explain, self._known
+        left = explain.left("w")
+        if not left:
+            return
+        self._seeds["clrmd-no-thread-array"] = known.thread_arrays
+        self._seeds["clrmd-no-gc-frame"] = {address for _, _, address in known.other_roots}
+        edges = known.edges({line[1] for _, line in left})
+        for name, seeds in self._seeds.items():
+            found = reached(edges, seeds)
+
+            def rule(line: Line, name: str = name, found: set[str] = found) -> Optional[str]:
+                return name if line[1] in found else None
+
+            explain.filter("w", name != "clrmd-byref-outside", rule)
+
+    def gc_in_progress(self) -> None:
+        """What is reached, and which object is where, while a GC moves objects; as many roots."""
+        explain = self._explain
+        if explain.is_walkable:
+            return
+        counts: dict[bool, collections.Counter[str]] = {
+            False: collections.Counter(),
+            True: collections.Counter(),
+        }
+        for is_ours, line in explain.left("s"):
+            counts[is_ours][line[1]] += 1
+
+        def moving(line: Line) -> Optional[str]:
+            if line[0] == "s" and counts[False][line[1]] != counts[True][line[1]]:
+                return None
+            return "gc-in-progress"
+
+        for kind in "wtqns":
+            explain.filter(kind, False, moving)
+            explain.filter(kind, True, moving)
+
+    def crash(self, kinds: str) -> None:
+        """Of those ClrMD could not tell all."""
+
+        def rule(line: Line) -> Optional[str]:
+            if line[0] == "t" and (line[1], line[2]) not in self._known.fields["collectible"]:
+                return None
+            return "clrmd-crash"
+
+        for kind in kinds:
+            self._explain.filter(kind, True, rule)
+
+
+def apply(explain: rules.Explanation, ours: pathlib.Path, crashed: str) -> None:
+    """Take out what the rules explain; crashed: the kinds of facts that ClrMD could not tell all of."""
+    applied = RootRules(explain, ours)
+    applied.crash(crashed)
+    applied.statics()
+    applied.thread_statics()
+    applied.frames()
+    applied.registers()
+    applied.stacks()
+    applied.live()
+    applied.gc_in_progress()
