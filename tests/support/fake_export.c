@@ -209,7 +209,8 @@ static uint64_t make_threads(struct fake_clr *fake)
 	for (size_t i = 0; i < fake->thread_count; i++) {
 		const struct clr_thread *thread = &fake->threads[i];
 		uint64_t locals = fake_alloc(memory, 64);
-		fake_poke_u32(memory, thread->address, thread->state);
+		fake_poke_u32(memory, thread->address,
+			      thread->os_id ? thread->state : thread->state | 0x400);
 		fake_poke_u32(memory, thread->address + 4, thread->is_cooperative);
 		fake_poke_u32(memory, thread->address + 16, thread->id);
 		fake_poke_u64(memory, thread->address + 32, locals);
@@ -221,6 +222,7 @@ static uint64_t make_threads(struct fake_clr *fake)
 		link = thread->address + 112;
 		threads[i].tid = (int32_t)thread->os_id;
 	}
+	fake_poke_u32(memory, store + 112, (uint32_t)fake->thread_count);
 	fake->target.threads = threads;
 	fake->target.thread_count = fake->thread_count;
 	return store;

@@ -101,6 +101,7 @@ static uint64_t make_segment(struct fake_clr *fake, uint64_t table, unsigned int
 	fake_poke(memory, fake_handle_type_at(segment, 0), ones, FAKE_BLOCKS);
 	fake_poke(memory, fake_handle_user_data_at(segment, 0), ones, FAKE_BLOCKS);
 	fake_poke(memory, segment, unused, FAKE_BLOCKS);
+	fake_poke(memory, segment + offsetof(struct segment_13, tails), ones, types);
 	fake_poke_u64(memory, fake_handle_next(segment, types) + 8, table);
 	return segment;
 }
@@ -166,6 +167,18 @@ void fake_handle_block(struct fake_clr *fake, uint64_t segment, uint32_t block, 
 {
 	fake_poke(&fake->memory, fake_handle_type_at(segment, block), &type, 1);
 	add_free(fake, segment, type, 64);
+	/* Last in the ring of its type. */
+	uint64_t tail_at = segment + offsetof(struct segment_13, tails) + type;
+	uint64_t links = segment + offsetof(struct segment_13, allocation);
+	uint8_t tail = FAKE_BLOCKS, first = (uint8_t)block, last = (uint8_t)block;
+	if (type >= types_of(fake, segment) || !memory_u8(&fake->memory.memory, tail_at, &tail))
+		return;
+	if (tail < FAKE_BLOCKS) {
+		(void)memory_u8(&fake->memory.memory, links + tail, &first);
+		fake_poke(&fake->memory, links + tail, &last, 1);
+	}
+	fake_poke(&fake->memory, links + block, &first, 1);
+	fake_poke(&fake->memory, tail_at, &last, 1);
 }
 
 void fake_handle_user_data(struct fake_clr *fake, uint64_t segment, uint32_t block, uint8_t data,

@@ -28,6 +28,7 @@
 #define ARRAY_OF             8u
 #define COLLECTIBLE_COUNT_OF 4u
 #define COLLECTIBLE_ARRAY_OF 16u
+#define THREAD_OF            24u
 #define IN_FLIGHT_OF         32u
 #define TABLE_OF             712u
 
@@ -150,8 +151,10 @@ static void make_threads(struct fake_statics *statics)
 	struct fake_memory *memory = &fake->memory;
 	for (unsigned int i = 0; i < 2; i++) {
 		statics->locals[i] = fake_alloc(memory, 64);
-		fake_poke_u64(memory, fake_thread(fake)->address + LOCAL_DATA_OF,
-			      statics->locals[i]);
+		uint64_t thread = fake_thread(fake)->address;
+		fake_poke_u64(memory, thread + LOCAL_DATA_OF, statics->locals[i]);
+		fake_poke_u32(memory, statics->locals[i], 3 + 2);
+		fake_poke_u64(memory, statics->locals[i] + THREAD_OF, thread);
 		fake_poke_u64(memory, statics->locals[i] + ARRAY_OF, statics->thread_arrays[i]);
 		fake_poke_u64(memory, fake_element(statics->thread_arrays[i], 2),
 			      statics->numbers[i]);

@@ -86,7 +86,9 @@ static void test_none(void)
 	read_list(fake, &list);
 	ASSERT_UINT(list.queue_count, 0);
 	ASSERT_UINT(list.rows_count, 0);
-	ASSERT_UINT(findings_of(fake, &text), 0);
+	ASSERT_UINT(findings_of(fake, &text), 2);
+	ASSERT_TEXT(text, "heap 0 has no finalizer queue: objects that only one keeps alive look "
+			  "dead");
 	finalizer_list_deinit(&list);
 	fake_clr_destroy(fake);
 }

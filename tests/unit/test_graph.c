@@ -358,6 +358,34 @@ static void empty_graph_answers(void)
 	graph_destroy(NULL);
 }
 
+/* Edges that were not counted, as when bytes change in between, write nowhere else. */
+static void test_uncounted_edges(void)
+{
+	struct csr rows, more, reverse;
+	ASSERT_UINT_FATAL(csr_init(&rows, 2, 2, NULL), HD_OK);
+	rows.offsets[0] = rows.offsets[1] = 1;
+	rows.targets[0] = 1;
+	rows.targets[1] = UINT32_MAX; /* none */
+	ASSERT_UINT(csr_offsets_from_degrees(&rows, NULL), HD_OK);
+	ASSERT_UINT_FATAL(csr_init(&more, 2, 4, NULL), HD_OK);
+	more.offsets[0] = 4;
+	ASSERT_UINT(csr_offsets_from_degrees(&more, NULL), HD_OK);
+	ASSERT_UINT_FATAL(csr_reverse_begin(2, &reverse, NULL), HD_OK);
+	ASSERT_UINT(csr_reverse_count(&rows, NULL, &reverse, NULL), HD_OK);
+	ASSERT_UINT_FATAL(csr_reverse_allocate(&reverse, NULL), HD_OK);
+	ASSERT_UINT(reverse.edge_count, 1);
+	ASSERT_UINT(csr_reverse_fill(&rows, 0, NULL, &reverse, NULL), HD_OK);
+	CU_ASSERT(csr_is_sound(&reverse));
+	ASSERT_UINT(csr_begin(&reverse, 1), 0);
+	ASSERT_UINT(csr_begin(&reverse, 2), 1);
+	ASSERT_UINT(reverse.targets[0], 0);
+	ASSERT_UINT(csr_reverse_fill(&more, 0, NULL, &reverse, NULL), HD_OK);
+	CU_ASSERT(!csr_is_sound(&reverse));
+	csr_deinit(&rows);
+	csr_deinit(&more);
+	csr_deinit(&reverse);
+}
+
 int main(void)
 {
 	CU_TestInfo reverse_tests[] = {
@@ -378,6 +406,7 @@ int main(void)
 		{ "out_of_range_touches_nothing", out_of_range_touches_nothing },
 		{ "references_come_in_pieces", references_come_in_pieces },
 		{ "empty_graph_answers", empty_graph_answers },
+		{ "uncounted edges", test_uncounted_edges },
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -196,6 +196,7 @@ enum damage {
 	MANY_MAPS,
 	BAD_BUCKETS,
 	BAD_BUCKET,
+	NO_BUCKET,
 	NEXT_UNREADABLE,
 	NEXT_UNALIGNED,
 	NEXT_OF_ANOTHER,
@@ -205,6 +206,12 @@ enum damage {
 	USER_DATA_OUTSIDE,
 	USER_DATA_NO_BLOCK,
 	USER_DATA_MISSING,
+	USER_DATA_NONE,
+	USER_DATA_TWICE,
+	OTHER_TYPE,
+	OTHER_MASK,
+	OTHER_RING,
+	UNUSED_WITH_HANDLES,
 	OUTSIDE,
 	DAMAGES
 };
@@ -219,6 +226,7 @@ static const struct {
 	[MANY_MAPS] = { 2, 0, "maps or buckets of handle tables cannot be read (1, " },
 	[BAD_BUCKETS] = { 0, 0, "maps or buckets of handle tables cannot be read (1, " },
 	[BAD_BUCKET] = { 2, 0, "maps or buckets of handle tables cannot be read (1, " },
+	[NO_BUCKET] = { 0, 0, "maps or buckets of handle tables cannot be read (1, " },
 	[NEXT_UNREADABLE] = { 2, 1, "segments break off (1, " },
 	[NEXT_UNALIGNED] = { 2, 1, "segments break off (1, " },
 	[NEXT_OF_ANOTHER] = { 2, 1, "segments break off (1, " },
@@ -228,6 +236,12 @@ static const struct {
 	[USER_DATA_OUTSIDE] = { 2, 0, "blocks of handles have lost their user data (1, " },
 	[USER_DATA_NO_BLOCK] = { 2, 0, "blocks of handles have lost their user data (1, " },
 	[USER_DATA_MISSING] = { 2, 0, "blocks of handles have lost their user data (1, " },
+	[USER_DATA_NONE] = { 2, 0, "blocks of handles have lost their user data (1, " },
+	[USER_DATA_TWICE] = { 3, 0, "blocks of handles have lost their user data (2, " },
+	[OTHER_TYPE] = { 2, 0, "segments of handle tables contradict themselves (1, " },
+	[OTHER_MASK] = { 2, 0, "segments of handle tables contradict themselves (1, " },
+	[OTHER_RING] = { 2, 0, "segments of handle tables contradict themselves (1, " },
+	[UNUSED_WITH_HANDLES] = { 1, 0, "segments of handle tables contradict themselves (1, " },
 	[OUTSIDE] = { 2, 0, "handles lead to where no segment of the heap is (1, " },
 };
 
@@ -253,6 +267,9 @@ static void damage_map(struct made *made, uint32_t kind)
 	case BAD_BUCKETS:
 		fake_poke_u64(memory, map, 0x1230);
 		break;
+	case NO_BUCKET:
+		fake_poke_u64(memory, fake_peek_u64(memory, map), 0);
+		break;
 	default:
 		fake_poke_u64(memory, fake_peek_u64(memory, map) + 8, 0x1230);
 		break;
@@ -263,7 +280,8 @@ static void damage_segment(struct made *made, uint32_t kind)
 {
 	struct fake_memory *memory = &made->fake->memory;
 	uint64_t segment = made->segment, next = fake_handle_next(segment, 13);
-	static const uint8_t index = 120, no_block = 50, type = 13;
+	static const uint8_t index = 120, no_block = 50, type = 13, none = 0xff;
+	static const uint8_t weak = HANDLE_WEAK_SHORT, pinned = HANDLE_PINNED, data = 9, used = 0;
 	switch (kind) {
 	case NEXT_UNREADABLE:
 		fake_poke_u64(memory, next, (uint64_t)0x7eee << 16);
@@ -297,6 +315,30 @@ static void damage_segment(struct made *made, uint32_t kind)
 		(void)fake_handle(made->fake, segment, 0, 0, made->objects[0]);
 		(void)fake_handle(made->fake, segment, 1, 0, made->objects[1]);
 		break;
+	case USER_DATA_NONE:
+		fake_poke(memory, fake_handle_user_data_at(segment, 1), &none, 1);
+		break;
+	case USER_DATA_TWICE:
+		fake_handle_block(made->fake, segment, 2, HANDLE_DEPENDENT);
+		(void)fake_handle(made->fake, segment, 2, 0, made->objects[3]);
+		fake_poke(memory, fake_handle_user_data_at(segment, 2), &data, 1);
+		break;
+	case OTHER_TYPE:
+		fake_poke(memory, fake_handle_type_at(segment, 0), &weak, 1);
+		break;
+	case OTHER_RING:
+		/* One of strong handles says that it has pinned ones, which are in a sound ring. */
+		fake_handle_block(made->fake, segment, 2, HANDLE_PINNED);
+		fake_handle_block(made->fake, segment, 3, HANDLE_STRONG);
+		(void)fake_handle(made->fake, segment, 3, 0, made->objects[3]);
+		fake_poke(memory, fake_handle_type_at(segment, 3), &pinned, 1);
+		break;
+	case UNUSED_WITH_HANDLES:
+		fake_poke(memory, fake_handle_type_at(segment, 0), &none, 1);
+		break;
+	case OTHER_MASK:
+		fake_poke(memory, segment + 600, &used, 1);
+		break;
 	default:
 		(void)fake_handle(made->fake, segment, 0, 0, 0x4141414141414141);
 		break;
@@ -315,7 +357,7 @@ static void test_damage(void)
 		(void)fake_handle(made.fake, made.segment, 1, 0, made.objects[1]);
 		(void)fake_handle(made.fake, made.segment, 9, 0, made.objects[2]);
 		(void)fake_handle_bucket(made.fake, &made.table, 1);
-		if (kind <= BAD_BUCKET) {
+		if (kind <= NO_BUCKET) {
 			damage_map(&made, kind);
 		} else {
 			damage_segment(&made, kind);

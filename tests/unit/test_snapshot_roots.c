@@ -398,6 +398,8 @@ static void test_roots(void)
 	ASSERT_UINT(snapshot_set_roots(graph, &few, &job, NULL), HD_OK);
 	ASSERT_UINT(graph->root_count, 2);
 	ASSERT_UINT(graph->thread_count + graph->frame_count, 0);
+	ASSERT_UINT(snapshot_set_roots(graph, NULL, &job, NULL), HD_OK);
+	ASSERT_UINT(graph->root_count, 0);
 	ASSERT_UINT(snapshot_set_roots(graph, &m.set, &job, NULL), HD_OK);
 	check_roots(&m, graph);
 	job.max_mem = 100;

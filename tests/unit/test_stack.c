@@ -132,7 +132,7 @@ static void maps_say_which_arguments_are_references(void)
 	fake_poke_u64(fixture.memory, frame_address + 16, block);
 	fake_poke_u64(fixture.memory, frame_address + 64, map_address);
 	for (unsigned int i = 0; i < 6; i++)
-		fake_poke_u64(fixture.memory, block + 8 * (uint64_t)i, fixture.object + i);
+		fake_poke_u64(fixture.memory, block + 8 * (uint64_t)i, fixture.object + i / 2);
 	fake_poke_u64(fixture.memory, block + 96, fake_call(fixture.work, 1));
 	stack_frames(&fixture, fixture.work, sp, 1);
 	stack_again(&fixture);
@@ -281,7 +281,7 @@ static void exceptions_in_flight_are_roots(void)
 	fake_inlined_call(fixture.stack, sp - 0x80, fake_call(fixture.work, 1), sp, fake_rbp(sp));
 	fake_poke_u64(fixture.memory, fixture.stack->thread->address + 352, first);
 	fake_poke_u64(fixture.memory, handles, fixture.object);
-	fake_poke_u64(fixture.memory, handles + 8, fixture.object + 8);
+	fake_poke_u64(fixture.memory, handles + 8, fixture.object);
 	fake_poke_u64(fixture.memory, first, second);
 	fake_poke_u64(fixture.memory, first + 8, handles);
 	fake_poke_u64(fixture.memory, first + 0xb0, fixture.object);
@@ -297,12 +297,13 @@ static void exceptions_in_flight_are_roots(void)
 	ASSERT_UINT(fixture.result.roots_count, 3);
 	ASSERT_UINT(stack_root_at(&fixture, first + 0xb0)->kind, STACK_ROOT_EXCEPTION);
 	/* Parts that do not fit each other: the handle alone is believed. */
-	ASSERT_UINT(stack_roots_at(&fixture, handles + 8, fixture.object + 8), 1);
+	ASSERT_UINT(stack_roots_at(&fixture, handles + 8, fixture.object), 1);
 	ASSERT_UINT(stack_roots_at(&fixture, sp, fixture.object), 0);
 	/* A ring ends. */
 	fake_poke_u64(fixture.memory, second, first);
 	stack_again(&fixture);
-	ASSERT_UINT(fixture.result.roots_count, 3);
+	ASSERT_TEXT(fixture.result.why, "the list of the thread's exceptions is broken");
+	ASSERT_UINT(stack_roots_at(&fixture, handles + 8, fixture.object), 1);
 	stack_end(&fixture);
 }
 
@@ -316,24 +317,52 @@ static void the_runtimes_own_variables_are_roots(void)
 	fake_poke_u64(fixture.memory, thread + 0x2b0, first);
 	for (unsigned int i = 0; i < 2; i++) {
 		uint64_t at = i ? second : first;
-		fake_poke_u64(fixture.memory, at, i ? first : second); /* a ring */
+		fake_poke_u64(fixture.memory, at, i ? UINT64_MAX : second);
 		fake_poke_u64(fixture.memory, at + 8, thread);
 		fake_poke_u64(fixture.memory, at + 16, STACK_TOP + 0x300 + 0x10 * (uint64_t)i);
 		fake_poke_u32(fixture.memory, at + 24, 2);
 		fake_poke_u32(fixture.memory, at + 28, i);
 	}
 	for (uint64_t i = 0; i < 4; i++)
-		fake_poke_u64(fixture.memory, STACK_TOP + 0x300 + 8 * i, fixture.object + i);
+		fake_poke_u64(fixture.memory, STACK_TOP + 0x300 + 8 * i, fixture.object);
 	stack_again(&fixture);
+	ASSERT_TEXT(fixture.result.why, "");
 	ASSERT_UINT(fixture.result.roots_count, 4);
 	ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x308)->kind, STACK_ROOT_GC_FRAME);
 	ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x308)->flags, 0);
 	ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x318)->flags, STACK_ROOT_INTERIOR);
-	/* More than any has. */
-	fake_poke_u32(fixture.memory, first + 24, UINT32_MAX);
-	stack_again(&fixture);
-	ASSERT_UINT(fixture.result.roots_count, 0);
 	stack_end(&fixture);
+}
+
+/* What they held is among the words that may be references then. */
+static void lists_of_the_runtimes_own_variables_may_be_broken(void)
+{
+	const uint64_t frame = STACK_TOP + 0x100, other = STACK_TOP + 0x200;
+	struct {
+		uint64_t offset, value;
+	} const damages[] = {
+		{ 0, frame },       { 0, other },      { 0, 0x41414141 },
+		{ 0, STACK_TOP },   { 16, other + 1 }, { 16, FAKE_STACK + FAKE_STACK_SIZE },
+		{ 24, UINT32_MAX },
+	};
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		struct stack_fixture fixture;
+		stack_begin(&fixture);
+		uint64_t thread = fixture.stack->thread->address;
+		fake_stop_at(fixture.stack, FAKE_NATIVE, STACK_TOP, 0);
+		fake_poke_u64(fixture.memory, thread + 0x2b0, frame);
+		fake_poke_u64(fixture.memory, frame + 8, thread);
+		fake_poke_u64(fixture.memory, frame + 16, STACK_TOP + 0x300);
+		fake_poke_u64(fixture.memory, frame + 24, 1);
+		fake_poke_u64(fixture.memory, STACK_TOP + 0x300, fixture.object);
+		stack_again(&fixture);
+		ASSERT_TEXT(fixture.result.why, "");
+		fake_poke_u64(fixture.memory, frame + damages[i].offset, damages[i].value);
+		stack_again(&fixture);
+		CU_ASSERT(fixture.result.is_partial && strstr(fixture.result.why, "GCFrames"));
+		ASSERT_UINT(stack_roots_at(&fixture, STACK_TOP + 0x300, fixture.object), 1);
+		stack_end(&fixture);
+	}
 }
 
 static void signals_show_where_managed_code_was(void)
@@ -375,12 +404,66 @@ static void hijacked_return_addresses_are_undone(void)
 	fake_stop_at(fixture.stack, fake_call(fixture.work, 1), STACK_TOP, fake_rbp(STACK_TOP));
 	stack_again(&fixture);
 	CU_ASSERT(fixture.result.is_partial);
-	fake_poke_u64(fixture.memory, thread + 0x180, next - 8);
-	fake_poke_u64(fixture.memory, thread + 0x188, fake_call(fixture.main, 2));
+	fake_poke_u64(fixture.memory, thread + 0x180, fake_call(fixture.main, 2));
+	fake_poke_u64(fixture.memory, thread + 0x188, next - 8);
 	stack_again(&fixture);
 	ASSERT_TEXT(fixture.result.why, "");
 	ASSERT_UINT(fixture.result.managed_count, 2);
 	ASSERT_UINT(stack_frame_at(&fixture, 1)->ip, fake_call(fixture.main, 2));
+	stack_end(&fixture);
+}
+
+/* Between two safe points: what is live there is written nowhere. */
+static void where_nothing_is_known_words_may_be_references(void)
+{
+	struct stack_fixture fixture;
+	stack_begin(&fixture);
+	uint64_t saver = fake_method(fixture.stack, &(struct fake_method){ .saves_rbx = true });
+	fake_frame(fixture.stack, STACK_TOP, 0, FAKE_NATIVE);
+	fake_poke_u64(fixture.memory, STACK_TOP + 0x10, fixture.object);
+	fake_poke_u64(fixture.memory, STACK_TOP + FAKE_FRAME_SIZE, fixture.object);
+	fake_stop_at(fixture.stack, fake_call(saver, 1) + 4, STACK_TOP, fake_rbp(STACK_TOP));
+	fixture.stack->registers.registers[REGISTER_RBX] = fixture.object;
+	fixture.stack->registers.registers[REGISTER_RSI] = fixture.object + 8;
+	stack_again(&fixture);
+	ASSERT_TEXT(fixture.result.why, "");
+	ASSERT_UINT(fixture.result.roots_count, 3);
+	ASSERT_UINT(stack_roots_at(&fixture, 0, fixture.object), 1);
+	ASSERT_UINT(stack_roots_at(&fixture, 0, fixture.object + 8), 1);
+	const struct stack_root *root = stack_root_at(&fixture, STACK_TOP + 0x10);
+	ASSERT_UINT(root->flags, STACK_ROOT_CONSERVATIVE);
+	ASSERT_UINT(root->frame, 0);
+	char slot[STACK_SLOT_SIZE];
+	stack_root_slot(root, slot);
+	ASSERT_TEXT(slot, "rsp+10");
+	stack_end(&fixture);
+}
+
+/* As a write barrier has none. */
+static void leaves_need_no_unwind_information(void)
+{
+	struct stack_fixture fixture;
+	stack_begin(&fixture);
+	uint64_t saver = fake_method(fixture.stack, &(struct fake_method){ .saves_rbx = true });
+	fixture.stack->thread->is_cooperative = true;
+	fake_stop_at(fixture.stack, FAKE_NATIVE + 0x40, STACK_TOP, fake_rbp(STACK_TOP + 8));
+	fixture.stack->registers.registers[REGISTER_RSI] = fixture.object;
+	fake_poke_u64(fixture.memory, STACK_TOP, fake_call(saver, 2));
+	fake_frame(fixture.stack, STACK_TOP + 8, 0, FAKE_NATIVE);
+	fake_poke_u64(fixture.memory, STACK_TOP + 8, fixture.object + 8);
+	stack_again(&fixture);
+	ASSERT_TEXT(fixture.result.why, "");
+	ASSERT_UINT(fixture.result.managed_count, 1);
+	ASSERT_UINT(stack_frame_at(&fixture, 0)->sp, STACK_TOP + 8);
+	ASSERT_UINT(fixture.result.roots_count, 1);
+	ASSERT_UINT(stack_root_at(&fixture, 0)->flags, STACK_ROOT_CONSERVATIVE);
+	/* The call of such a helper need not be a safe point. */
+	fake_poke(fixture.memory, fake_call(saver, 2) + 4 - 5, "\xe8\0\0\0\0", 5);
+	fake_poke_u64(fixture.memory, STACK_TOP, fake_call(saver, 2) + 4);
+	stack_again(&fixture);
+	ASSERT_UINT(fixture.result.managed_count, 1);
+	ASSERT_UINT(fixture.result.roots_count, 2);
+	ASSERT_UINT(stack_roots_at(&fixture, STACK_TOP + 8, fixture.object + 8), 1);
 	stack_end(&fixture);
 }
 
@@ -449,8 +532,13 @@ static CU_TestInfo tests[] = {
 	{ "filters_leave_all_frames_alive", filters_leave_all_frames_alive },
 	{ "exceptions_in_flight_are_roots", exceptions_in_flight_are_roots },
 	{ "the_runtimes_own_variables_are_roots", the_runtimes_own_variables_are_roots },
+	{ "lists_of_the_runtimes_own_variables_may_be_broken",
+	  lists_of_the_runtimes_own_variables_may_be_broken },
 	{ "signals_show_where_managed_code_was", signals_show_where_managed_code_was },
 	{ "hijacked_return_addresses_are_undone", hijacked_return_addresses_are_undone },
+	{ "where_nothing_is_known_words_may_be_references",
+	  where_nothing_is_known_words_may_be_references },
+	{ "leaves_need_no_unwind_information", leaves_need_no_unwind_information },
 	{ "threads_stopped_by_a_return_keep_what_they_return",
 	  threads_stopped_by_a_return_keep_what_they_return },
 	{ "frames_of_older_runtimes_are_told_by_their_shape",

@@ -67,6 +67,7 @@ enum layout_origin {
 	X(STATICS_GC, "DynamicStaticsInfo", "GCStatics", NO, 0, 0)                         \
 	X(STATICS_NON_GC, "DynamicStaticsInfo", "NonGCStatics", NO, 8, 8)                  \
 	X(THREAD_STORE_FIRST, "ThreadStore", "FirstThreadLink", 160, 160, 88)              \
+	X(THREAD_STORE_COUNT, "ThreadStore", "ThreadCount", 184, 184, 112)                 \
 	X(THREAD_STORE_PENDING, "ThreadStore", "PendingCount", NO, 196, 124)               \
 	X(THREAD_LINK, "Thread", "LinkNext", 232, 112, 112)                                \
 	X(THREAD_ID, "Thread", "Id", 32, 16, 16)                                           \

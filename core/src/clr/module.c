@@ -253,28 +253,31 @@ static enum hd_status add_listed(struct clr *clr, uint64_t address, struct hd_er
 	return HD_OK;
 }
 
-/* The assemblies of one block; *@p left counts down. */
-static enum hd_status read_block(struct clr *clr, uint64_t block, uint32_t *left,
+/* The list on its way. */
+struct assemblies {
+	uint32_t left; /* that are not read yet */
+	uint32_t lost; /* elements that are none */
+	bool is_broken;
+};
+
+/* The assemblies of one block. */
+static enum hd_status read_block(struct clr *clr, uint64_t block, struct assemblies *list,
 				 struct hd_error *err)
 {
 	uint32_t size;
 	uint64_t element;
-	if (!memory_u32(clr->memory, block + BLOCK_SIZE, &size) || !size) {
-		*left = 0;
-		return HD_OK;
-	}
-	if (size > *left)
-		size = *left;
-	for (uint32_t i = 0; i < size; i++) {
-		if (!memory_u64(clr->memory, block + BLOCK_ELEMENTS + 8 * (uint64_t)i, &element)) {
-			*left = 0;
-			return HD_OK;
-		}
+	list->is_broken = !memory_u32(clr->memory, block + BLOCK_SIZE, &size) || !size;
+	for (uint32_t i = 0; !list->is_broken && i < size && list->left; i++) {
+		list->is_broken = !memory_u64(clr->memory, block + BLOCK_ELEMENTS + 8 * (uint64_t)i,
+					      &element);
+		if (list->is_broken)
+			break;
+		list->left--;
 		uint64_t module = element ? element_module(clr, element) : 0;
+		list->lost += element && !module;
 		if (module)
 			TRY(add_listed(clr, module, err));
 	}
-	*left -= size;
 	return HD_OK;
 }
 
@@ -293,10 +296,18 @@ static enum hd_status read_list(struct clr *clr, struct hd_error *err)
 			    "the list of assemblies says %" PRIu32 " of them", count);
 	}
 	uint64_t block = list + LIST_FIRST_BLOCK;
-	while (block && count) {
+	struct assemblies assemblies = { .left = count };
+	while (block && assemblies.left && !assemblies.is_broken) {
 		uint64_t next;
-		TRY(read_block(clr, block, &count, err));
+		TRY(read_block(clr, block, &assemblies, err));
 		block = memory_u64(clr->memory, block + BLOCK_NEXT, &next) ? next : 0;
+	}
+	if (assemblies.left || assemblies.lost) {
+		findings_add(&clr->target->findings, "module-list", NULL,
+			     "%" PRIu32 " of the %" PRIu32
+			     " assemblies of the runtime's list cannot "
+			     "be read: types and static fields of them are not known",
+			     assemblies.left + assemblies.lost, count);
 	}
 	if (!clr->modules->listed_count)
 		return fail(err, HD_ERR_FORMAT, list, "no assembly of the list is one");

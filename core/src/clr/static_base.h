@@ -38,8 +38,9 @@ struct thread_storage {
 	uint64_t array, array_length;
 	uint64_t collectible_array, collectible_count;
 	uint64_t in_flight;
+	bool is_broken; /**< a part of it, or all, cannot be what it should be: that is left out */
 };
-/** False when the thread has none, or it is not known where. */
+/** False when the thread has none, or it is not known where: then @p ret says whether it is broken. */
 bool thread_storage_read(struct clr *clr, const struct clr_thread *thread,
 			 struct thread_storage *ret);
 

@@ -124,7 +124,9 @@ static void check_bucket(struct check *check, const struct bucket *bucket)
 
 void static_slots_check(struct clr *clr, const struct static_slots *slots)
 {
-	if (clr->major < 10 || !clr->app_domain || !clr->object_array_method_table)
+	/* While a GC moves objects their types cannot always be told. */
+	if (clr->major < 10 || !clr->app_domain || !clr->object_array_method_table ||
+	    clr->gc.structures_invalid)
 		return;
 	struct check check = { .clr = clr, .slots = slots };
 	uint64_t at = find_buckets(clr);

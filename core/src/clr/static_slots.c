@@ -269,7 +269,9 @@ static void read_threads(struct reader *reader)
 	uint64_t left = PAIRS_MAX;
 	for (size_t i = 0; i < clr->thread_count; i++) {
 		struct thread_storage storage;
-		if (!thread_storage_read(clr, &clr->threads[i], &storage))
+		bool has_storage = thread_storage_read(clr, &clr->threads[i], &storage);
+		reader->slots.broken += storage.is_broken;
+		if (!has_storage)
 			continue;
 		if (reader->thread_types_count > left) {
 			reader->is_cut = true;

@@ -8,6 +8,9 @@
 /* m_OSThreadId of a thread that does not run (SWITCHED_OUT_FIBER_OSID, threads.h). */
 #define OS_ID_NONE 0xbaadf00du
 
+/* ThreadState (threads.h): unstarted, dead, detached. */
+#define STATES_NO_STACK 0x80000c00u
+
 /* A walk along the list of a ThreadStore (SList of Thread::m_Link, threads.h). */
 struct links {
 	const struct clr *clr;
@@ -171,6 +174,20 @@ static void check_roles(struct clr *clr)
 		clr->gc_thread = 0;
 }
 
+/* A thread that runs has an OS id. */
+static void check_ids(const struct clr *clr)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < clr->thread_count; i++)
+		count += !clr->threads[i].os_id && !(clr->threads[i].state & STATES_NO_STACK);
+	if (!count)
+		return;
+	findings_add(&clr->target->findings, "thread-list", NULL,
+		     "%zu managed thread%s without an OS id, though neither dead nor unstarted: "
+		     "their stacks are not known",
+		     count, count == 1 ? " is" : "s are");
+}
+
 enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 {
 	clr->pending_threads = -1;
@@ -179,6 +196,7 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 	struct links links;
 	links_begin(&links, clr, clr->thread_store);
 	size_t capacity = 0;
+	uint32_t count = 0;
 	bool missing = false;
 	while (links.link && clr->thread_count < CLR_THREADS_MAX) {
 		struct clr_thread thread;
@@ -199,12 +217,20 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 	}
 	drop_repeated(clr, links.cycle);
 	check_roles(clr);
+	check_ids(clr);
 	if (links.is_broken || missing || links.link) {
 		findings_add(&clr->target->findings, "thread-list", NULL,
 			     "the list of managed threads ends after %zu of them: it cannot be "
 			     "read on, or leads back; allocation contexts of the others are not "
 			     "known, so the walk may take their free space for damage",
 			     clr->thread_count);
+	} else if (read_u32(clr, clr->thread_store, L_THREAD_STORE_COUNT, &count) &&
+		   count > clr->thread_count) {
+		findings_add(&clr->target->findings, "thread-list", NULL,
+			     "the list of managed threads has %zu of them, but the runtime counts "
+			     "%" PRIu32 ": stacks, thread statics and allocation contexts of the "
+			     "others are not known",
+			     clr->thread_count, count);
 	} else if (!any_in_process(clr)) {
 		findings_add(&clr->target->findings, "thread-list", NULL,
 			     "none of the %zu managed threads is a thread of the process",

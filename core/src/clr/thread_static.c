@@ -22,6 +22,9 @@ enum {
 #define IN_FLIGHT_HANDLE 16u
 #define IN_FLIGHT_MAX    1000u
 
+/* ThreadLocalData: its Thread. */
+#define STORAGE_THREAD 24u
+
 #define ARRAY_LENGTH 8u
 #define HANDLE_MASK  (~(uint64_t)7)
 
@@ -70,28 +73,53 @@ bool thread_static_key_read(struct clr *clr, const struct type *type, struct thr
 static bool storage_8(struct clr *clr, const struct clr_thread *thread, struct thread_storage *ret)
 {
 	uint64_t table, count;
-	if (!memory_u64(clr->memory, thread->address + THREAD_8_TABLE, &table) || !table ||
-	    table % 8 || !memory_u64(clr->memory, thread->address + THREAD_8_COUNT, &count) ||
-	    !count || count > MODULES_MAX)
+	if (!memory_u64(clr->memory, thread->address + THREAD_8_TABLE, &table) || !table)
+		return false;
+	ret->is_broken = table % 8 != 0 ||
+			 !memory_u64(clr->memory, thread->address + THREAD_8_COUNT, &count) ||
+			 !count || count > MODULES_MAX;
+	if (ret->is_broken)
 		return false;
 	*ret = (struct thread_storage){ .address = table, .array_length = count };
 	return true;
 }
 
+/* The object[] of ThreadLocalData that is not collectible, if it has one of that length. */
+static void read_array(struct clr *clr, uint64_t data, struct thread_storage *ret)
+{
+	uint64_t array, method_table = 0;
+	uint32_t count, length = 0;
+	if (!clr_pointer(clr, data, L_TLS_ARRAY, &array) ||
+	    !read_u32(clr, data, L_TLS_COUNT, &count)) {
+		ret->is_broken = true;
+	} else if (array) {
+		ret->is_broken = array % 8 != 0 || !memory_u64(clr->memory, array, &method_table) ||
+				 (clr->object_array_method_table && !clr->gc.structures_invalid &&
+				  (method_table & HANDLE_MASK) != clr->object_array_method_table) ||
+				 !memory_u32(clr->memory, array + ARRAY_LENGTH, &length);
+	} else {
+		ret->is_broken = count > INDEX_UNUSED;
+	}
+	ret->array = ret->is_broken ? 0 : array;
+	ret->array_length = ret->array ? length : 0;
+}
+
 bool thread_storage_read(struct clr *clr, const struct clr_thread *thread,
 			 struct thread_storage *ret)
 {
-	uint64_t data;
+	uint64_t data, owner = 0;
 	uint32_t count = 0;
+	*ret = (struct thread_storage){ 0 };
 	if (clr->major == 8)
 		return storage_8(clr, thread, ret);
 	if (!clr_pointer(clr, thread->address, L_THREAD_LOCAL_DATA, &data) || !data)
 		return false;
-	*ret = (struct thread_storage){ .address = data };
-	if (clr_pointer(clr, data, L_TLS_ARRAY, &ret->array) && ret->array) {
-		if (memory_u32(clr->memory, ret->array + ARRAY_LENGTH, &count))
-			ret->array_length = count;
-	}
+	ret->is_broken =
+		!memory_u64(clr->memory, data + STORAGE_THREAD, &owner) || owner != thread->address;
+	if (ret->is_broken)
+		return false;
+	ret->address = data;
+	read_array(clr, data, ret);
 	if (clr_pointer(clr, data, L_TLS_COLLECTIBLE_ARRAY, &ret->collectible_array) &&
 	    read_u32(clr, data, L_TLS_COLLECTIBLE_COUNT, &count))
 		ret->collectible_count = count;
@@ -153,8 +181,13 @@ static uint64_t base_9(struct clr *clr, const struct thread_storage *storage, ui
 /* The object[] behind a handle: its first element. */
 static uint64_t handle_slots(struct clr *clr, uint64_t handle)
 {
-	uint64_t array;
-	return handle && memory_u64(clr->memory, handle, &array) && array ? array + ARRAY_HEAD : 0;
+	uint64_t array, method_table;
+	if (!handle || !memory_u64(clr->memory, handle, &array) || !array || array % 8 ||
+	    !memory_u64(clr->memory, array, &method_table))
+		return 0;
+	bool is_array = (method_table & HANDLE_MASK) == clr->object_array_method_table ||
+			!clr->object_array_method_table || clr->gc.structures_invalid;
+	return is_array ? array + ARRAY_HEAD : 0;
 }
 
 static uint64_t base_8(struct clr *clr, const struct thread_storage *storage,

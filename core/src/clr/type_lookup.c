@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/type_lookup.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "clr/module.h"
@@ -34,6 +35,7 @@ struct type_lookup {
 	uint32_t *slots; /* 1 + index into types, by hash of the name; 0 = empty */
 	size_t slot_count;
 	uint64_t entries_left, slots_left;
+	uint64_t broken; /* entries that are no types; parts of the tables that cannot be read */
 };
 
 static bool reserve_seen(struct type_lookup *lookup, size_t index)
@@ -54,6 +56,7 @@ static bool reserve_seen(struct type_lookup *lookup, size_t index)
 static bool add_type(struct clr *clr, struct type_lookup *lookup, uint64_t method_table)
 {
 	const struct type *type = method_table ? type_find(clr, method_table) : NULL;
+	lookup->broken += method_table && !type;
 	if (!type)
 		return true;
 	if (!reserve_seen(lookup, type->index))
@@ -81,28 +84,49 @@ static uint64_t take(uint64_t *budget, uint64_t wanted)
 	return taken;
 }
 
+/* Up to CHUNK words at @p address; fewer than @p count are left when the others cannot be read. */
+static size_t read_words(struct clr *clr, struct type_lookup *lookup, uint64_t address,
+			 uint64_t count, uint64_t *ret)
+{
+	size_t wanted = count < CHUNK ? (size_t)count : CHUNK;
+	size_t got = memory_prefix(clr->memory, address, ret, 8 * wanted) / 8;
+	lookup->broken += got < wanted;
+	return got;
+}
+
+static bool add_segment(struct clr *clr, struct type_lookup *lookup,
+			const struct lookup_segment *segment, uint64_t mask)
+{
+	uint64_t count = take(&lookup->slots_left, segment->count), values[CHUNK];
+	for (uint64_t done = 0; done < count;) {
+		size_t step =
+			read_words(clr, lookup, segment->table + 8 * done, count - done, values);
+		if (!step)
+			break;
+		for (size_t k = 0; k < step; k++) {
+			if (values[k] & ~mask && take(&lookup->entries_left, 1) &&
+			    !add_type(clr, lookup, values[k] & ~mask))
+				return false;
+		}
+		done += step;
+	}
+	return true;
+}
+
 /* MethodTables of the TypeDefs of a module (coreclr.md 10a.2). */
 static bool add_type_defs(struct clr *clr, struct type_lookup *lookup, uint64_t module)
 {
 	uint64_t at = module + clr_offset(clr, L_MODULE_TYPE_DEF_MAP), mask = 0;
-	for (unsigned int i = 0; at && i < LOOKUP_SEGMENTS_MAX; i++) {
+	for (unsigned int i = 0; at; i++) {
 		struct lookup_segment segment;
-		if (!lookup_segment_read(clr, at, &segment))
+		if (i == LOOKUP_SEGMENTS_MAX || !lookup_segment_read(clr, at, &segment)) {
+			lookup->broken++;
 			return true;
+		}
 		if (!i)
 			mask = segment.mask;
-		uint64_t count = take(&lookup->slots_left, segment.count), values[CHUNK];
-		for (uint64_t done = 0; done < count;) {
-			size_t step = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
-			if (!memory_read(clr->memory, segment.table + 8 * done, values, 8 * step))
-				break;
-			for (size_t k = 0; k < step; k++) {
-				if (values[k] & ~mask && take(&lookup->entries_left, 1) &&
-				    !add_type(clr, lookup, values[k] & ~mask))
-					return false;
-			}
-			done += step;
-		}
+		if (!add_segment(clr, lookup, &segment, mask))
+			return false;
 		at = segment.next;
 	}
 	return true;
@@ -113,10 +137,10 @@ static bool add_chain(struct clr *clr, struct type_lookup *lookup, uint64_t entr
 {
 	while (entry && !(entry & 1) && *left && take(&lookup->entries_left, 1)) {
 		uint64_t value, next;
-		--*left;
 		if (!memory_u64(clr->memory, entry + ENTRY_VALUE, &value) ||
 		    !memory_u64(clr->memory, entry + ENTRY_NEXT, &next))
 			return true;
+		--*left;
 		/* Bit 0 is a lock; bit 1 marks a TypeDesc. */
 		if (!(value & 2) && !add_type(clr, lookup, value & ~(uint64_t)1))
 			return false;
@@ -131,9 +155,10 @@ static bool add_buckets(struct clr *clr, struct type_lookup *lookup, uint64_t bu
 	uint64_t links[CHUNK];
 	count = take(&lookup->slots_left, count);
 	for (uint64_t done = 0; done < count && *left;) {
-		size_t step = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
-		if (!memory_read(clr->memory, buckets + 8 * (BUCKET_FIRST + done), links, 8 * step))
-			return true;
+		size_t step = read_words(clr, lookup, buckets + 8 * (BUCKET_FIRST + done),
+					 count - done, links);
+		if (!step)
+			break;
 		for (size_t k = 0; k < step; k++) {
 			if (!add_chain(clr, lookup, links[k], left))
 				return false;
@@ -148,22 +173,38 @@ static bool add_constructed(struct clr *clr, struct type_lookup *lookup, uint64_
 {
 	uint64_t table, owner, buckets, count, next;
 	uint32_t entries;
-	if (!clr_pointer(clr, module, L_MODULE_TYPE_PARAMS, &table) || !table ||
-	    !memory_u64(clr->memory, table + HASH_MODULE, &owner) || owner != module ||
-	    !memory_u64(clr->memory, table + HASH_BUCKETS, &buckets) ||
-	    !memory_u32(clr->memory, table + HASH_COUNT, &entries))
+	if (!clr_pointer(clr, module, L_MODULE_TYPE_PARAMS, &table) || !table)
 		return true;
+	if (!memory_u64(clr->memory, table + HASH_MODULE, &owner) || owner != module ||
+	    !memory_u64(clr->memory, table + HASH_BUCKETS, &buckets) ||
+	    !memory_u32(clr->memory, table + HASH_COUNT, &entries)) {
+		lookup->broken++;
+		return true;
+	}
 	/* While it grows, entries stand in two arrays. */
-	uint64_t left = 2 * (uint64_t)entries + 64;
+	uint64_t most = 2 * (uint64_t)entries + 64, left = most;
 	for (unsigned int i = 0; buckets && i < TABLES_MAX; i++) {
 		if (!memory_u64(clr->memory, buckets, &count) ||
 		    !memory_u64(clr->memory, buckets + 8, &next))
-			return true;
+			break;
 		if (!add_buckets(clr, lookup, buckets, count, &left))
 			return false;
 		buckets = next;
 	}
+	if (most - left < entries)
+		lookup->broken += entries - (most - left);
 	return true;
+}
+
+static void report(struct clr *clr, const struct type_lookup *lookup)
+{
+	if (!lookup->broken)
+		return;
+	findings_add(&clr->target->findings, "type-tables", NULL,
+		     "%" PRIu64
+		     " entries or parts of the runtime's tables of types cannot be read: "
+		     "types and static fields may be missing",
+		     lookup->broken);
 }
 
 enum hd_status type_lookup_create(struct clr *clr, struct type_lookup **ret, struct hd_error *err)
@@ -185,6 +226,7 @@ enum hd_status type_lookup_create(struct clr *clr, struct type_lookup **ret, str
 		type_lookup_destroy(lookup);
 		return fail_nomem(err);
 	}
+	report(clr, lookup);
 	*ret = lookup;
 	return HD_OK;
 }

@@ -38,7 +38,8 @@ enum queue_result finalizer_queue_read(const struct heap *heap, uint32_t index,
 		return QUEUE_MISSING;
 	uint64_t last = words[FINALIZER_PARTS], end = words[FINALIZER_PARTS + 1];
 	ret->bounds[0] = last;
-	size_t bad = last % 8 ? FINALIZER_PARTS : SIZE_MAX;
+	/* It has room for some entries from the start on. */
+	size_t bad = last % 8 || !last || last >= end ? FINALIZER_PARTS : SIZE_MAX;
 	for (size_t i = 0; i < FINALIZER_PARTS && bad == SIZE_MAX; i++) {
 		if (words[i] < last || words[i] > end || words[i] % 8)
 			bad = i;
@@ -62,6 +63,14 @@ static void note_queue(struct heap *heap, const struct finalizer_queue *queue,
 			     " %" PRIx64
 			     ", which is out of order: objects that only it keeps alive look dead",
 			     queue->address, queue->heap, slot, word);
+		return;
+	}
+	if (result == QUEUE_NONE) {
+		findings_add(&target->findings, "finalizer-queue",
+			     "the process's memory was overwritten, or changing: take another dump",
+			     "heap %" PRIu32 " has no finalizer queue: objects that only one keeps "
+			     "alive look dead",
+			     queue->heap);
 		return;
 	}
 	findings_add(&target->findings, "finalizer-queue",
@@ -124,7 +133,7 @@ enum hd_status finalizer_list_read(struct heap *heap, struct finalizer_list *ret
 		struct finalizer_queue queue;
 		uint64_t slot = 0, word = 0;
 		enum queue_result result = finalizer_queue_read(heap, i, &queue, &slot, &word);
-		if (result == QUEUE_MISSING || result == QUEUE_DAMAGED)
+		if (result != QUEUE_SOUND)
 			note_queue(heap, &queue, result, slot, word);
 		if (result != QUEUE_SOUND)
 			continue;

@@ -3,6 +3,7 @@
 #include "roots/handles.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "clr/gc_vars.h"
 #include "util/alloc.h"
@@ -19,6 +20,7 @@
 #define BLOCKS             120u
 #define BLOCK_HANDLES      64u
 #define BLOCK_SIZE         ((uint64_t)BLOCK_HANDLES * 8)
+#define SEGMENT_ALLOCATION 480u
 #define SEGMENT_FREE_MASKS 600u
 #define SEGMENT_TYPES      1560u
 #define SEGMENT_USER_DATA  1680u
@@ -63,8 +65,8 @@ static const struct {
 			    "segments behind are not known" },
 	[TROUBLE_TYPE] = { "blocks of handles have a type that does not exist",
 			   "their handles are not known" },
-	[TROUBLE_COUNT] = { "segments of handle tables have other free handles than they say",
-			    "some handles may be missing, or be of another type" },
+	[TROUBLE_COUNT] = { "segments of handle tables contradict themselves",
+			    "some handles may be missing, or of another type" },
 	[TROUBLE_MISSING] = { "blocks of handles are not in the target",
 			      "their handles are not known" },
 	[TROUBLE_USER_DATA] = { "blocks of handles have lost their user data",
@@ -237,30 +239,89 @@ static enum hd_status read_block(struct reader *reader, uint64_t segment, const 
 	return HD_OK;
 }
 
-/* The segment counts its free handles by type: its masks and types must come to the same. */
-static void check_counts(struct reader *reader, uint64_t segment, const uint8_t *header)
+/*
+ * What a segment says twice: how many handles of each type are free, and which blocks are of a type:
+ * they are a ring, which the type's tail is in.
+ */
+static bool fits_counts(const struct reader *reader, const uint8_t *header)
 {
 	const uint8_t *stored = header + SEGMENT_TAILS + 2 * (size_t)reader->types;
 	uint32_t counts[TYPES_NEW] = { 0 };
 	for (uint32_t block = 0; block < BLOCKS; block++) {
 		uint64_t is_free = load_u64(header + SEGMENT_FREE_MASKS + 8 * (size_t)block);
 		uint8_t type = header[SEGMENT_TYPES + block];
-		if (type < reader->types)
+		if (type < reader->types) {
 			counts[type] += (uint32_t)__builtin_popcountll(is_free);
-		else if (type != BLOCK_INVALID)
-			return; /* read_block() tells that */
-	}
-	for (unsigned int i = 0; i < reader->types; i++) {
-		if (counts[i] != load_u32(stored + 4 * (size_t)i)) {
-			note(reader, TROUBLE_COUNT, segment);
-			return;
+		} else if (type == BLOCK_INVALID && is_free != UINT64_MAX) {
+			return false;
 		}
 	}
+	for (unsigned int i = 0; i < reader->types; i++) {
+		if (counts[i] != load_u32(stored + 4 * (size_t)i))
+			return false;
+	}
+	return true;
+}
+
+/* Put the blocks from @p first on into @p ring; false: they do not lead back, or are of other types. */
+static bool follow_ring(const uint8_t *header, uint8_t first, bool ring[BLOCKS])
+{
+	uint8_t block = first;
+	memset(ring, 0, BLOCKS * sizeof(*ring));
+	do {
+		if (block >= BLOCKS || ring[block] ||
+		    header[SEGMENT_TYPES + block] != header[SEGMENT_TYPES + first])
+			return false;
+		ring[block] = true;
+		block = header[SEGMENT_ALLOCATION + block];
+	} while (block != first);
+	return true;
+}
+
+/*
+ * Find the blocks of @p type whose type cannot be right: the ring is sound, but they are not in it.
+ * Where the ring or the tail is damaged, the blocks are believed.  False: something does not fit.
+ */
+static bool check_ring(const uint8_t *header, uint8_t type, uint8_t tail, bool *is_doubtful)
+{
+	bool ring[BLOCKS], fits = true, none[BLOCKS];
+	bool has_tail = tail < BLOCKS && header[SEGMENT_TYPES + tail] == type;
+	bool is_sound = has_tail && follow_ring(header, tail, ring);
+	for (uint8_t block = 0; block < BLOCKS; block++) {
+		if (header[SEGMENT_TYPES + block] != type)
+			continue;
+		if (is_sound) {
+			is_doubtful[block] = !ring[block];
+		} else if (tail == BLOCK_INVALID) {
+			is_doubtful[block] = !follow_ring(header, block, none);
+		}
+		fits &= is_sound && !is_doubtful[block];
+	}
+	return fits && (is_sound || tail == BLOCK_INVALID);
+}
+
+static void check_segment(struct reader *reader, uint64_t segment, const uint8_t *header,
+			  bool is_doubtful[BLOCKS])
+{
+	bool fits = fits_counts(reader, header);
+	memset(is_doubtful, 0, BLOCKS * sizeof(*is_doubtful));
+	for (uint8_t type = 0; type < reader->types; type++) {
+		uint8_t tail = header[SEGMENT_TAILS + type];
+		fits &= check_ring(header, type, tail, is_doubtful);
+	}
+	/* read_block() tells of types that do not exist. */
+	for (uint8_t block = 0; block < BLOCKS && !fits; block++) {
+		uint8_t type = header[SEGMENT_TYPES + block];
+		fits = type >= reader->types && type != BLOCK_INVALID;
+	}
+	if (!fits)
+		note(reader, TROUBLE_COUNT, segment);
 }
 
 static enum hd_status read_segment(struct reader *reader, uint64_t segment, struct hd_error *err)
 {
 	uint8_t header[SEGMENT_HEADER];
+	bool is_doubtful[BLOCKS];
 	if (!job_step(reader->job, 0, 1))
 		return fail_cancelled(err);
 	if (!memory_read(reader->memory, segment, header, sizeof(header))) {
@@ -269,10 +330,10 @@ static enum hd_status read_segment(struct reader *reader, uint64_t segment, stru
 		return HD_OK;
 	}
 	reader->list.segments++;
-	check_counts(reader, segment, header);
+	check_segment(reader, segment, header, is_doubtful);
 	for (uint32_t block = 0; block < BLOCKS; block++) {
 		uint8_t type = header[SEGMENT_TYPES + block];
-		if (type != BLOCK_INVALID && type != reader->types - 1)
+		if (type != BLOCK_INVALID && type != reader->types - 1 && !is_doubtful[block])
 			TRY(read_block(reader, segment, header, block, err));
 	}
 	return HD_OK;

@@ -17,6 +17,7 @@ struct collector {
 	struct job *job;
 	struct hd_error *err;
 	uint64_t bad, bad_value; /* precise roots that are not in the heap; the first */
+	uint64_t misplaced;      /* slots of statics that are in none of the arrays for them */
 	uint64_t added;
 };
 
@@ -66,7 +67,8 @@ static enum hd_status add_stack_roots(struct collector *collector, uint32_t inde
 }
 
 /* Threads whose stacks are walked, by index; each of the process once. False: no memory. */
-static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_count)
+static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_count,
+			   uint32_t *ret_repeated)
 {
 	size_t capacity = clr->thread_count ? clr->thread_count : 1;
 	uint64_t *ids = mem_alloc(capacity, sizeof(*ids));
@@ -78,8 +80,11 @@ static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_
 	for (uint32_t i = 0; good && i < count; i++)
 		ids[i] = thread_has_stack(&clr->threads[i]) ? clr->threads[i].os_id : 0;
 	good = good && sort_keys(ids, order, count);
-	for (uint32_t i = 0; good && i < count; i++)
-		is_again[order[i]] = !ids[i] || (i && ids[i] == ids[i - 1]);
+	for (uint32_t i = 0; good && i < count; i++) {
+		bool is_repeated = ids[i] && i && ids[i] == ids[i - 1];
+		is_again[order[i]] = !ids[i] || is_repeated;
+		*ret_repeated += is_repeated;
+	}
 	for (uint32_t i = 0; good && i < count; i++) {
 		if (!is_again[i])
 			chosen[kept++] = i;
@@ -116,9 +121,16 @@ static enum hd_status add_stacks(struct collector *collector)
 {
 	struct root_set *set = collector->set;
 	struct stack_walker *walker = NULL;
-	uint32_t *threads = NULL, count = 0;
-	if (!choose_threads(collector->clr, &threads, &count))
+	uint32_t *threads = NULL, count = 0, repeated = 0;
+	if (!choose_threads(collector->clr, &threads, &count, &repeated))
 		return fail_nomem(collector->err);
+	if (repeated) {
+		findings_add(&collector->clr->target->findings, "thread-list", NULL,
+			     "%" PRIu32 " managed thread%s the OS id of another: %s stacks are not "
+			     "known",
+			     repeated, repeated == 1 ? " has" : "s have",
+			     repeated == 1 ? "its" : "their");
+	}
 	set->stacks = pages_alloc(count, sizeof(*set->stacks));
 	set->stack_capacity = count;
 	enum hd_status status = set->stacks ? stack_walker_create(collector->clr, collector->heap,
@@ -189,6 +201,13 @@ static enum hd_status add_handles(struct collector *collector, const uint32_t *o
 	return HD_OK;
 }
 
+/* The arrays that have the statics of types that stay are pinned; those of threads may move. */
+static bool is_in_holder(const struct collector *collector, const struct static_slot *slot)
+{
+	const struct segment *segment = heap_segment_at(collector->heap, slot->address);
+	return slot->thread != UINT32_MAX || (segment && segment->generation == GENERATION_POH);
+}
+
 /* Those of collectible types are edges from their LoaderAllocator on. */
 static enum hd_status add_statics(struct collector *collector)
 {
@@ -198,6 +217,10 @@ static enum hd_status add_statics(struct collector *collector)
 		uint64_t value;
 		if (slot->type->is_collectible)
 			continue;
+		if (!is_in_holder(collector, slot)) {
+			collector->misplaced++;
+			continue;
+		}
 		if (!PAGES_RESERVE(set, claimed))
 			return fail_nomem(collector->err);
 		set->claimed[set->claimed_count++] = slot->address;
@@ -282,6 +305,11 @@ enum hd_status root_set_create(struct heap *heap, bool conservative, struct job 
 		return status;
 	}
 	report_stack_gaps(set);
+	if (collector.misplaced) {
+		findings_add(&heap->clr->target->findings, "statics", NULL,
+			     "%" PRIu64 " static fields seem to lie where none can be: left out",
+			     collector.misplaced);
+	}
 	if (collector.bad) {
 		findings_add(&heap->clr->target->findings, "bad-root", NULL,
 			     "%" PRIu64 " roots do not point into the heap and were left out (the "

@@ -140,7 +140,7 @@ static bool has_register(const struct thread_stack *stack, uint8_t number)
 	return false;
 }
 
-static enum step add_registers(struct walk *walk)
+enum step walk_registers(struct walk *walk)
 {
 	enum step step = STEP_ON;
 	for (uint8_t i = 0; i < REG_RIP && step == STEP_ON && walk->has_registers; i++) {
@@ -216,7 +216,7 @@ enum step walk_conservative(struct walk *walk)
 {
 	if (!walk->walker->heap)
 		return STEP_ON;
-	enum step step = add_registers(walk);
+	enum step step = walk_registers(walk);
 	for (unsigned int i = 0; i < walk->span_count && step == STEP_ON; i++) {
 		const struct visited_span *visited = &walk->spans[i];
 		step = scan_stack(walk, scan_begin(walk, visited), visited->span.end);

@@ -29,11 +29,12 @@ static bool read_rest(const struct clr *clr, struct exception_record *record,
 	uint64_t low = load_u64(bytes + EXINFO_LOW), high = load_u64(bytes + EXINFO_HIGH);
 	uint8_t pass = bytes[EXINFO_PASS];
 	if (load_u64(bytes + EXINFO_EXCEPTION) != record->object || clause > CLAUSE_LAST ||
-	    pass < 1 || pass > 2 || (low > high && high != 0))
+	    pass < 1 || pass > 2 || (high && (low > high || low < record->address)))
 		return false;
 	record->slot = record->address + EXINFO_EXCEPTION;
 	record->handler = load_u64(bytes + EXINFO_HANDLER);
 	record->clause = clause;
+	record->is_known = true;
 	if ((load_u32(bytes + EXINFO_FLAGS) & UNWIND_STARTED) && low < high)
 		*ret_range = (struct unwound_range){ low, high };
 	return true;
@@ -62,11 +63,17 @@ static bool add_record(const struct clr *clr, uint64_t address, struct exception
 	struct exception_record record = { .address = address };
 	struct unwound_range range = { 0, 0 };
 	uint64_t handle = 0;
-	if (!clr_pointer(clr, address, L_EXCEPTION_THROWN, &handle))
+	if (!clr_pointer(clr, address, L_EXCEPTION_THROWN, &handle) ||
+	    (handle && !memory_u64(clr->memory, handle, &record.object))) {
+		chain->is_broken = true;
 		return true;
-	if (handle && memory_u64(clr->memory, handle, &record.object))
+	}
+	if (handle)
 		record.slot = handle;
-	(void)read_rest(clr, &record, &range);
+	/* Of other builds the numbers may be others. */
+	if (!read_rest(clr, &record, &range) && clr->major >= 10 &&
+	    layout_build_find(clr->build_id))
+		chain->is_broken = true;
 	if (!PAGES_RESERVE(chain, rows))
 		return false;
 	chain->rows[chain->rows_count++] = record;
@@ -80,18 +87,21 @@ static bool add_record(const struct clr *clr, uint64_t address, struct exception
 
 bool exception_chain_read(const struct clr *clr, uint64_t thread, struct exception_chain *ret)
 {
-	uint64_t address = 0;
+	uint64_t address = 0, last = 0;
 	*ret = (struct exception_chain){ 0 };
-	(void)clr_pointer(clr, thread, L_THREAD_EXCEPTION_TRACKER, &address);
-	while (address && address % 8 == 0 && ret->rows_count < EXCEPTIONS_MAX) {
+	if (layout_has(&clr->layout, L_THREAD_EXCEPTION_TRACKER))
+		ret->is_broken = !clr_pointer(clr, thread, L_THREAD_EXCEPTION_TRACKER, &address);
+	while (address && !ret->is_broken) {
 		uint64_t previous = 0;
-		if (!clr_pointer(clr, address, L_EXCEPTION_PREVIOUS, &previous))
+		/* Those before one lie above it on the stack: no ring. */
+		ret->is_broken = address % 8 != 0 || address <= last ||
+				 ret->rows_count == EXCEPTIONS_MAX ||
+				 !clr_pointer(clr, address, L_EXCEPTION_PREVIOUS, &previous);
+		if (ret->is_broken)
 			break;
 		if (!add_record(clr, address, ret))
 			return false;
-		/* Those before it lie above on the stack: no ring. */
-		if (previous <= address)
-			break;
+		last = address;
 		address = previous;
 	}
 	sort_ranges(ret);

@@ -14,6 +14,7 @@ struct exception_record {
 	uint64_t slot;    /**< address of the reference to object */
 	uint64_t handler; /**< code of the handler that runs (funclet), 0: none, or not known */
 	uint32_t clause;  /**< of that: 1 filter, 2 catch, 3 finally or fault */
+	bool is_known;    /**< handler and clause are */
 };
 
 /** Stack whose frames the second pass has left behind: low < caller's SP <= high. */
@@ -27,6 +28,7 @@ struct exception_chain {
 	size_t rows_count, rows_capacity;
 	struct unwound_range *ranges; /**< ascending by low */
 	size_t ranges_count, ranges_capacity;
+	bool is_broken; /**< it cannot be read on, or leads back */
 };
 
 /**

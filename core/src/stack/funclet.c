@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
 #include "stack/walker.h"
 
 /*
@@ -48,6 +50,11 @@ bool is_filter_funclet(struct walk *walk, const struct code_info *code)
 	const struct exception_record *record =
 		exception_above(&walk->exceptions, *walk_register(walk, REG_RSP));
 	struct code_info handler;
+	if (record && !record->is_known && walk->clr->major >= 10) {
+		(void)walk_bad(walk,
+			       "the exception at %" PRIx64 " does not say what its handler is for",
+			       record->address);
+	}
 	return record && record->clause == 1 && record->handler &&
 	       clr_code_at(walk->clr, record->handler, &handler) && handler.start == code->start;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
 #include "stack/walker.h"
 
 /*
@@ -21,37 +23,64 @@
 #define REFS_MAX   65536u
 #define FRAMES_MAX 65536u
 
-static bool is_on_stack(const struct walk *walk, uint64_t address)
+/* The list ends at 0, or from 10 on at -1 (GCFRAME_TOP). */
+static bool is_end(uint64_t address)
 {
-	for (unsigned int i = 0; i < walk->span_count; i++) {
-		if (span_has(&walk->spans[i].span, address))
-			return true;
+	return !address || address == UINT64_MAX;
+}
+
+/* References of native code lie anywhere on the stack. */
+static void broken(struct walk *walk, uint64_t address)
+{
+	(void)walk_bad(walk, "the list of the thread's GCFrames is broken at %" PRIx64, address);
+	walk->bad_sp = 0;
+}
+
+static bool is_gc_frame(const struct walk *walk, uint64_t address, uint64_t thread)
+{
+	uint64_t owner = 0;
+	return address % 8 == 0 && memory_u64(walk->memory, address + GC_FRAME_THREAD, &owner) &&
+	       owner == thread;
+}
+
+/* The word of a Thread that leads to a GCFrame on its stack. */
+static uint32_t find_in(const struct walk *walk, const struct clr_thread *thread)
+{
+	const struct target *target = walk->clr->target;
+	const struct target_thread *from = NULL;
+	struct registers registers;
+	uint8_t bytes[SEARCH_END];
+	if (thread->os_id && thread->os_id <= INT32_MAX)
+		from = target_thread(target, (int32_t)thread->os_id);
+	if (!from)
+		return 0;
+	size_t size = memory_prefix(walk->memory, thread->address, bytes, sizeof(bytes));
+	registers_of_thread(from, &registers);
+	struct span span = span_at(target, registers.values[REG_RSP]);
+	for (uint32_t i = SEARCH_BEGIN; i + 8 <= size; i += 8) {
+		uint64_t address = load_u64(bytes + i);
+		if (span_has(&span, address) && is_gc_frame(walk, address, thread->address))
+			return i;
 	}
-	return false;
+	return 0;
 }
 
-/* Does Thread + @p offset lead to a GCFrame of the thread? */
-static bool is_gc_frame_at(const struct walk *walk, uint32_t offset, uint64_t *ret)
-{
-	uint64_t thread = walk->stack->thread->address, owner = 0;
-	return memory_u64(walk->memory, thread + offset, ret) && *ret % 8 == 0 &&
-	       is_on_stack(walk, *ret) &&
-	       memory_u64(walk->memory, *ret + GC_FRAME_THREAD, &owner) && owner == thread;
-}
-
+/* The first GCFrame, or the end of the list. */
 static uint64_t first_gc_frame(struct walk *walk)
 {
 	uint32_t *offset = &walk->walker->gc_frame_offset;
+	const struct clr *clr = walk->clr;
 	uint64_t address = 0;
-	if (*offset)
-		return is_gc_frame_at(walk, *offset, &address) ? address : 0;
-	for (uint32_t i = SEARCH_BEGIN; i < SEARCH_END; i += 8) {
-		if (is_gc_frame_at(walk, i, &address)) {
-			*offset = i;
-			return address;
-		}
-	}
-	return 0;
+	for (size_t i = 0; !*offset && i < clr->thread_count; i++)
+		*offset = find_in(walk, &clr->threads[i]);
+	if (!*offset)
+		*offset = SEARCH_END; /* there is none */
+	if (*offset == SEARCH_END)
+		return 0;
+	uint64_t slot = walk->stack->thread->address + *offset;
+	if (!memory_u64(walk->memory, slot, &address))
+		broken(walk, slot);
+	return address;
 }
 
 static enum step add_references(struct walk *walk, uint64_t references, uint32_t count,
@@ -65,8 +94,10 @@ static enum step add_references(struct walk *walk, uint64_t references, uint32_t
 					   .base = REG_NONE };
 		if (flags & GC_FRAME_INTERIOR)
 			root.flags = STACK_ROOT_INTERIOR;
-		if (!memory_u64(walk->memory, root.address, &root.value))
+		if (!memory_u64(walk->memory, root.address, &root.value)) {
+			broken(walk, root.address);
 			return STEP_ON;
+		}
 		step = walk_add_root(walk, &root);
 	}
 	return step;
@@ -74,23 +105,28 @@ static enum step add_references(struct walk *walk, uint64_t references, uint32_t
 
 enum step walk_gc_frames(struct walk *walk)
 {
-	uint64_t address = first_gc_frame(walk);
+	uint64_t address = first_gc_frame(walk), last = 0;
 	uint8_t bytes[GC_FRAME_SIZE];
-	for (uint32_t i = 0; address && i < FRAMES_MAX; i++) {
-		if (!memory_read(walk->memory, address, bytes, sizeof(bytes)) ||
-		    load_u64(bytes + GC_FRAME_THREAD) != walk->stack->thread->address)
+	for (uint32_t i = 0; !is_end(address); i++) {
+		/* They ascend: no ring. */
+		if (i == FRAMES_MAX || address <= last ||
+		    !is_gc_frame(walk, address, walk->stack->thread->address) ||
+		    !memory_read(walk->memory, address, bytes, sizeof(bytes))) {
+			broken(walk, address);
 			break;
-		uint64_t next = load_u64(bytes + GC_FRAME_NEXT);
+		}
 		uint64_t references = load_u64(bytes + GC_FRAME_REFS);
 		uint32_t count = load_u32(bytes + GC_FRAME_COUNT);
-		if (count > REFS_MAX || references % 8 != 0)
+		if (count > REFS_MAX || references % 8 != 0) {
+			broken(walk, address);
 			break;
+		}
 		enum step step =
 			add_references(walk, references, count, load_u32(bytes + GC_FRAME_FLAGS));
 		if (step != STEP_ON)
 			return step;
-		/* They ascend: no ring. */
-		address = next > address && next % 8 == 0 ? next : 0;
+		last = address;
+		address = load_u64(bytes + GC_FRAME_NEXT);
 	}
 	return STEP_ON;
 }

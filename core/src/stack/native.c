@@ -70,6 +70,33 @@ static enum step follow_cfi(struct walk *walk, bool is_exact, const struct expli
 }
 
 /*
+ * A leaf without unwind information: a write barrier, which the runtime copies to where it can
+ * change it, or a stub, as in a procedure linkage table.  Its return address is on top of the stack.
+ */
+static enum step follow_leaf(struct walk *walk, const struct explicit_frame *lead,
+			     struct registers *registers, enum found *ret)
+{
+	uint64_t sp = registers->values[REG_RSP], ip = 0;
+	if (!walk->stack->thread->is_cooperative || !memory_u64(walk->memory, sp, &ip))
+		return STEP_ON;
+	const struct code_entry *entry = code_table_find(walk->walker, ip);
+	if (!entry)
+		return STEP_NOMEM;
+	if (entry->is_managed
+		    ? !entry->follows_call
+		    : !is_code_address(walk->clr->target, ip) || !follows_call(walk->memory, ip))
+		return STEP_ON;
+	bool is_managed = entry->is_managed;
+	registers->values[REG_RIP] = ip;
+	registers->values[REG_RSP] = sp + 8;
+	if (!is_managed)
+		return follow_cfi(walk, false, lead, registers, ret);
+	walk->cfi_failed = false;
+	*ret = FOUND_CALLER;
+	return STEP_ON;
+}
+
+/*
  * ReadyToRun code stores the return address of its begin helper in an InlinedCallFrame, and its GC
  * info is about that one.
  */
@@ -165,9 +192,11 @@ static enum step no_managed_code(struct walk *walk, bool is_first)
 				"it runs managed code, but no frame of that was found from %" PRIx64
 				" on",
 				*walk_register(walk, REG_RIP));
-	/* In 8 and 9 not every Frame says where it leads to; the last is that of the thread's start. */
+	/* In 8 and 9 not every Frame says where it leads to; the last may be the thread's start's. */
+	size_t left = walk->chain.rows_count - walk->next_frame;
 	if (walk->cfi_failed && !walk->clr->frame_identifiers[FRAME_INLINED_CALL] &&
-	    walk->next_frame + 1 < walk->chain.rows_count) {
+	    (left > 1 ||
+	     (left && walk->chain.rows[walk->next_frame].kind == FRAME_HELPER_METHOD))) {
 		return walk_bad(walk, "native frames without unwind information, and Frames that "
 				      "cannot be told apart");
 	}
@@ -195,8 +224,15 @@ enum step walk_native(struct walk *walk, bool is_first)
 	if (!is_first || walk->has_registers) {
 		struct registers registers = walk->context.registers;
 		step = follow_cfi(walk, is_first, lead, &registers, &found);
+		/* It has not moved: there is no unwind information for where the thread is. */
+		if (step == STEP_ON && is_first && walk->cfi_failed &&
+		    registers.values[REG_RSP] == sp)
+			step = follow_leaf(walk, lead, &registers, &found);
 		if (step != STEP_ON)
 			return step;
+		if (is_first)
+			walk->in_helper =
+				found == FOUND_CALLER && walk->stack->thread->is_cooperative;
 		if (found != FOUND_NONE) {
 			walk->context =
 				(struct frame_context){ .registers = registers,

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "heap/heap.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
 
@@ -11,11 +12,36 @@ static bool is_scratch(unsigned int number)
 	return number != REG_RBX && number != REG_RBP && number < REG_R12;
 }
 
+/* Is there an object at @p value?  In the middle of a GC that cannot always be told. */
+static bool is_object(const struct walk *walk, uint64_t value)
+{
+	uint64_t method_table = 0;
+	if (value % 8 != 0)
+		return false;
+	if (walk->clr->gc.structures_invalid)
+		return true;
+	if (!is_heap_address(walk, value) || !memory_u64(walk->memory, value, &method_table))
+		return false;
+	const struct type *type = type_find(walk->clr, method_table & ~(uint64_t)7);
+	return type && !type->is_free;
+}
+
 enum step walk_add_root(struct walk *walk, const struct stack_root *root)
 {
 	if (!root->value)
 		return STEP_ON;
 	struct thread_stack *stack = walk->stack;
+	if (walk->walker->heap &&
+	    !(root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE)) &&
+	    !is_object(walk, root->value)) {
+		if (type_table_failed(walk->clr))
+			return STEP_NOMEM;
+		(void)walk_bad(walk, "the slot at %" PRIx64 " has %" PRIx64 ", which is no object",
+			       root->address, root->value);
+		if (root->kind == STACK_ROOT_GC_FRAME)
+			walk->bad_sp = 0;
+		return STEP_ON;
+	}
 	if (!PAGES_RESERVE(stack, roots))
 		return STEP_NOMEM;
 	stack->roots[stack->roots_count++] = *root;
@@ -132,16 +158,18 @@ enum step walk_slots(struct walk *walk, const struct code_info *code, bool no_un
 	size_t begin = 0, end, first = walk->stack->roots_count;
 	uint8_t frame_register;
 	bool is_unknown = false;
+	/* Calls of some helpers are no safe points. */
+	bool is_stopped =
+		walk->context.is_active || (walk->in_helper && walk->stack->managed_count == 1);
 	enum step step = STEP_ON;
-	if (walk->context.is_active || walk->context.is_aborted || no_untracked) {
+	if (is_stopped || walk->context.is_aborted || no_untracked) {
 		struct gc_info *info = &walk->walker->gc_info;
 		if (!decode(walk, code, no_untracked, info, &step))
 			return step;
 		slots = info->slots;
 		end = info->slots_count;
 		frame_register = info->frame_register;
-		is_unknown =
-			info->is_unknown && walk->context.is_active && !walk->context.is_aborted;
+		is_unknown = info->is_unknown && is_stopped && !walk->context.is_aborted;
 	} else {
 		struct code_entry *entry =
 			code_table_find(walk->walker, *walk_register(walk, REG_RIP));

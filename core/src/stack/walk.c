@@ -212,7 +212,7 @@ static enum step walk_managed(struct walk *walk, const struct code_entry *entry)
 
 /*
  * A return address that the runtime has replaced, to stop the thread there for a GC: the Thread has
- * where it was, and what stood there (m_ppvHJRetAddrPtr, m_pvHJRetAddr; threads.h).
+ * what stood there, and where (m_pvHJRetAddr, m_ppvHJRetAddrPtr; threads.h).
  */
 static bool undo_hijack(struct walk *walk)
 {
@@ -222,8 +222,8 @@ static bool undo_hijack(struct walk *walk)
 		memory_prefix(walk->memory, walk->stack->thread->address, bytes, sizeof(bytes));
 	for (size_t i = 0; i + 16 <= size; i += 8) {
 		struct code_info code;
-		uint64_t ip = load_u64(bytes + i + 8);
-		if (load_u64(bytes + i) == slot && clr_code_at(walk->clr, ip, &code)) {
+		uint64_t ip = load_u64(bytes + i);
+		if (load_u64(bytes + i + 8) == slot && clr_code_at(walk->clr, ip, &code)) {
 			*walk_register(walk, REG_RIP) = ip;
 			return true;
 		}
@@ -342,14 +342,19 @@ static enum step walk_thread(struct walk *walk)
 		step = walk_stack_frames(walk);
 		if (walk->chain.is_broken)
 			(void)walk_bad(walk, "the list of the thread's Frames is broken");
+		if (walk->exceptions.is_broken)
+			(void)walk_bad(walk, "the list of the thread's exceptions is broken");
 	}
 	if (step == STEP_NOMEM || step == STEP_CANCELLED || walk->options->no_roots)
 		return step;
 	step = walk_exceptions(walk);
 	if (step != STEP_NOMEM)
 		step = walk_gc_frames(walk);
-	if (step != STEP_NOMEM && (walk->stack->is_partial || walk->options->conservative))
+	if (step != STEP_NOMEM && (walk->stack->is_partial || walk->options->conservative)) {
 		step = walk_conservative(walk);
+	} else if (step != STEP_NOMEM && walk->in_helper) {
+		step = walk_registers(walk);
+	}
 	return step;
 }
 

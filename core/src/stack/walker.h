@@ -79,6 +79,7 @@ struct walk {
 	uint64_t bad_sp;    /**< of the last good one, where something went wrong first */
 	uint32_t cfi_steps; /**< taken so far */
 	bool cfi_failed;    /**< a native frame could not be left by its unwind information */
+	bool in_helper; /**< it is in native code that managed code called as its own: no Frame */
 	/* after a funclet: nothing is reported up to the frame of its method */
 	bool is_skipping;
 	uint64_t parent_start, parent_fp;
@@ -140,6 +141,8 @@ enum step walk_add_word(struct walk *walk, uint64_t address, enum stack_root_kin
  * has @p first and what follows of the roots already.
  */
 enum step walk_frame_words(struct walk *walk, uint64_t caller_sp, uint32_t frame, size_t first);
+/** The thread's own registers, unless they are roots already. */
+enum step walk_registers(struct walk *walk);
 /** Complete the roots of a partial stack, or all for stack_options.conservative. */
 enum step walk_conservative(struct walk *walk);
 
