@@ -342,5 +342,9 @@ enum hd_status run_gcroot(struct call *call)
 	}
 	if (!has_object && !has_type)
 		return call_usage(call, "an id is missing (or -type TEXT, or -mt ID)");
-	return has_type ? run_tree(call) : run_object(call);
+	if (!has_type)
+		return run_object(call);
+	TRY(session_graph(call->session, call_is_conservative(call), &call->job, &call->graph,
+			  call->err));
+	return run_tree(call);
 }

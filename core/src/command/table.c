@@ -21,7 +21,7 @@ static const struct command commands[] = {
 		  "follows no path through older objects, but takes what they refer to for alive.\n",
 	  .example = "gcroot 1ce056",
 	  .is_sos = true,
-	  .needs = NEEDS_GRAPH,
+	  .needs = NEEDS_PATHS,
 	  .options = gcroot_options,
 	  .words = { { "ID", VALUE_ADDRESS, true } },
 	  .run = run_gcroot },

@@ -37,7 +37,7 @@ struct filling {
 	unsigned int worker_count;
 	const struct segment **segments; /* of all */
 	size_t begin, end;
-	struct csr *rows;
+	struct csr rows; /* of those */
 };
 
 static uint32_t first_node(const struct filling *filling)
@@ -50,7 +50,7 @@ static void flush(struct edge_worker *worker)
 {
 	const struct filling *filling = worker->filling;
 	size_t count = worker->count;
-	uint32_t *targets = filling->rows->targets + worker->position;
+	uint32_t *targets = filling->rows.targets + worker->position;
 	worker->count = 0;
 	starts_rank_all(filling->places->starts, worker->values, targets, count);
 	for (size_t i = 0; i < count; i++) {
@@ -124,7 +124,7 @@ static enum hd_status add_missing(struct edge_worker *worker, uint32_t *degrees,
 	degrees[end - 1] += (uint32_t)count;
 	worker->dropped += count;
 	while (worker->position < worker->end)
-		worker->filling->rows->targets[worker->position++] = HD_NONE;
+		worker->filling->rows.targets[worker->position++] = HD_NONE;
 	return HD_OK;
 }
 
@@ -134,7 +134,7 @@ static enum hd_status fill_segment(void *arg, struct walker *walker, struct hd_e
 	const struct filling *filling = worker->filling;
 	const struct places *places = filling->places;
 	size_t segment = (size_t)(walker->segment - walker->heap->segments);
-	uint32_t *degrees = filling->rows->offsets, first = first_node(filling);
+	uint32_t *degrees = filling->rows.offsets, first = first_node(filling);
 	uint32_t node = (uint32_t)starts_segment_rank(places->starts, segment) - first;
 	uint32_t end = (uint32_t)starts_segment_rank(places->starts, segment + 1) - first;
 	worker->position = places->edges[segment] - places->edges[filling->begin];
@@ -163,10 +163,10 @@ static enum hd_status fill_rows(struct filling *filling, size_t begin, size_t en
 		args[i] = &filling->workers[i];
 	filling->begin = begin;
 	filling->end = end;
-	filling->rows->node_count = (uint32_t)(starts_segment_rank(places->starts, end) -
-					       starts_segment_rank(places->starts, begin));
-	filling->rows->edge_count = places->edges[end] - places->edges[begin];
-	filling->rows->offsets[filling->rows->node_count] = 0;
+	filling->rows.node_count = (uint32_t)(starts_segment_rank(places->starts, end) -
+					      starts_segment_rank(places->starts, begin));
+	filling->rows.edge_count = places->edges[end] - places->edges[begin];
+	filling->rows.offsets[filling->rows.node_count] = 0;
 	return heap_walk(places->heap, filling->segments + begin, end - begin, filling->job,
 			 "Following references", fill_segment, args, filling->err);
 }
@@ -240,7 +240,7 @@ static enum hd_status filling_init(struct filling *filling, struct hd_graph *gra
 				     .err = err,
 				     .worker_count = job_workers(job) };
 	filling->workers = mem_calloc(filling->worker_count, sizeof(*filling->workers));
-	filling->segments = mem_alloc(segments, sizeof(*filling->segments));
+	filling->segments = mem_alloc(segments, sizeof(void *));
 	if (!filling->workers || !filling->segments)
 		return fail_nomem(err);
 	for (unsigned int i = 0; i < filling->worker_count; i++)
@@ -260,23 +260,13 @@ static enum hd_status make_forward(struct filling *filling)
 {
 	const struct places *places = filling->places;
 	size_t segments = places->heap->segment_count;
-	struct csr rows;
-	uint64_t dropped = 0;
-	TRY(csr_init(&rows, filling->graph->node_count, places->edges[segments], filling->err));
-	filling->rows = &rows;
-	enum hd_status status = fill_rows(filling, 0, segments);
-	if (status == HD_OK)
-		status = csr_offsets_from_degrees(&rows, filling->err);
-	if (status == HD_OK)
-		status = report_dropped(filling, &dropped);
-	if (status == HD_OK && dropped)
-		status = drop_edges(&rows, filling->err);
-	if (status != HD_OK) {
-		csr_deinit(&rows);
-		return status;
-	}
-	filling->graph->forward = rows;
-	return HD_OK;
+	uint64_t dropped;
+	TRY(csr_init(&filling->rows, filling->graph->node_count, places->edges[segments],
+		     filling->err));
+	TRY(fill_rows(filling, 0, segments));
+	TRY(csr_offsets_from_degrees(&filling->rows, filling->err));
+	TRY(report_dropped(filling, &dropped));
+	return dropped ? drop_edges(&filling->rows, filling->err) : HD_OK;
 }
 
 enum hd_status places_forward(struct hd_graph *graph, struct job *job, struct hd_error *err)
@@ -285,6 +275,11 @@ enum hd_status places_forward(struct hd_graph *graph, struct job *job, struct hd
 	enum hd_status status = filling_init(&filling, graph, job, err);
 	if (status == HD_OK)
 		status = make_forward(&filling);
+	if (status == HD_OK) {
+		graph->forward = filling.rows;
+	} else {
+		csr_deinit(&filling.rows);
+	}
 	filling_deinit(&filling);
 	return status;
 }
@@ -341,7 +336,7 @@ static enum hd_status allocate_piece(const struct places *places, const size_t *
 static enum hd_status reverse_pieces(struct filling *filling, const size_t *pieces, size_t count,
 				     struct csr *ret)
 {
-	struct csr *rows = filling->rows;
+	struct csr *rows = &filling->rows;
 	uint64_t dropped;
 	for (size_t i = 0; i < count; i++) {
 		TRY(fill_rows(filling, pieces[i], pieces[i + 1]));
@@ -366,20 +361,20 @@ static enum hd_status make_reverse(struct filling *filling, size_t *pieces)
 {
 	struct hd_graph *graph = filling->graph;
 	size_t count = cut(filling->places, pieces);
-	struct csr reverse, rows, all;
-	TRY(allocate_piece(filling->places, pieces, count, &all, filling->err));
-	rows = all;
-	filling->rows = &rows;
-	enum hd_status status = csr_reverse_begin(graph->node_count, &reverse, filling->err);
+	struct csr reverse, piece;
+	TRY(csr_reverse_begin(graph->node_count, &reverse, filling->err));
+	enum hd_status status =
+		allocate_piece(filling->places, pieces, count, &piece, filling->err);
 	if (status == HD_OK) {
+		filling->rows = piece;
 		status = reverse_pieces(filling, pieces, count, &reverse);
-		if (status == HD_OK) {
-			graph->reverse = reverse;
-		} else {
-			csr_deinit(&reverse);
-		}
+		csr_deinit(&piece);
 	}
-	csr_deinit(&all);
+	if (status == HD_OK) {
+		graph->reverse = reverse;
+	} else {
+		csr_deinit(&reverse);
+	}
 	return status;
 }
 

@@ -46,12 +46,12 @@ static bool has_edge(const struct root_set *roots, uint64_t from, uint64_t to)
 }
 
 /* The first slot of @p object that holds @p to and is an edge; it may be 0, see references_next(). */
-static bool find_slot(struct places *places, const struct object *object, uint64_t to,
+static bool find_slot(const struct places *places, const struct object *object, uint64_t to,
 		      uint64_t *ret)
 {
 	struct references references;
 	struct reference reference;
-	references_begin(&references, &places->window, object);
+	references_begin(&references, &places->links->window, object);
 	while (references_next(&references, &reference)) {
 		if (reference.value != to || is_claimed(places->roots, reference.slot))
 			continue;
@@ -81,7 +81,7 @@ static const struct static_slot *static_inside(const struct root_set *roots,
 }
 
 /* Element of an array: it may be a static variable, or an array of those of a type. */
-static void append_element(struct places *places, const struct object *object, uint64_t slot,
+static void append_element(const struct places *places, const struct object *object, uint64_t slot,
 			   uint64_t to, struct text *text)
 {
 	const struct root_set *roots = places->roots;
@@ -96,7 +96,7 @@ static void append_element(struct places *places, const struct object *object, u
 	slot_name(places->heap, object, slot, text);
 	struct object array;
 	if (!roots || !roots->statics.rows_count ||
-	    !object_read(places->heap, &places->window, to, &array) ||
+	    !object_read(places->heap, &places->links->window, to, &array) ||
 	    !array.type->component_size || !array.type->has_pointers)
 		return;
 	of = static_inside(roots, &array);
@@ -110,12 +110,12 @@ static void append_element(struct places *places, const struct object *object, u
 }
 
 /* Fields have names that all objects of the type share: they are looked up once. */
-static void append_field(struct places *places, const struct object *object, uint64_t slot,
+static void append_field(const struct places *places, const struct object *object, uint64_t slot,
 			 struct text *text)
 {
 	const struct name_key key = { .of = object->type->method_table,
 				      .part = slot - object->address };
-	struct name_entry *entry = name_table_find(&places->links, key);
+	struct name_entry *entry = name_table_find(&places->links->names, key);
 	if (entry && entry->is_used) {
 		text_puts(text, entry->name ? entry->name : "");
 		return;
@@ -124,7 +124,7 @@ static void append_field(struct places *places, const struct object *object, uin
 	text_puts(&name, ".");
 	slot_name(places->heap, object, slot, &name);
 	/* Only speed is lost when there is no memory for it. */
-	if (!entry || name_table_add(&places->links, entry, &name, NULL) != HD_OK)
+	if (!entry || name_table_add(&places->links->names, entry, &name, NULL) != HD_OK)
 		text->failed |= name.failed;
 	text_append(text, name.bytes ? name.bytes : "", name.size);
 	text_deinit(&name);
@@ -132,10 +132,10 @@ static void append_field(struct places *places, const struct object *object, uin
 
 static void place_link(const void *arg, uint32_t from, uint32_t to, struct text *text)
 {
-	struct places *places = (struct places *)(uintptr_t)arg;
+	const struct places *places = arg;
 	uint64_t source = place_id(arg, from), value = place_id(arg, to), slot;
 	struct object object;
-	if (!object_read(places->heap, &places->window, source, &object))
+	if (!object_read(places->heap, &places->links->window, source, &object))
 		return;
 	if (!find_slot(places, &object, value, &slot)) {
 		if (has_edge(places->roots, source, value))
@@ -153,11 +153,25 @@ static void place_destroy(void *arg)
 {
 	struct places *places = arg;
 	starts_destroy(places->starts);
-	window_deinit(&places->window);
-	name_table_deinit(&places->links);
-	arena_destroy(places->arena);
 	mem_free(places->edges);
+	if (places->links) {
+		window_deinit(&places->links->window);
+		name_table_deinit(&places->links->names);
+		arena_destroy(places->links->arena);
+	}
+	mem_free(places->links);
 	mem_free(places);
+}
+
+static enum hd_status links_create(struct places *places, struct hd_error *err)
+{
+	struct link_state *links = mem_calloc(1, sizeof(*links));
+	places->links = links;
+	if (!links)
+		return fail_nomem(err);
+	links->window.memory = places->heap->memory;
+	links->arena = links->names.arena = arena_create();
+	return links->arena ? HD_OK : fail_nomem(err);
 }
 
 enum hd_status places_create(struct hd_graph *graph, struct heap *heap,
@@ -169,11 +183,10 @@ enum hd_status places_create(struct hd_graph *graph, struct heap *heap,
 		return fail_nomem(err);
 	places->heap = heap;
 	places->roots = roots;
-	places->window.memory = heap->memory;
-	places->arena = places->links.arena = arena_create();
-	if (!places->arena) {
+	enum hd_status status = links_create(places, err);
+	if (status != HD_OK) {
 		place_destroy(places);
-		return fail_nomem(err);
+		return status;
 	}
 	graph->places = (struct graph_places){ .id = place_id,
 					       .lower_bound = place_lower_bound,

@@ -7,15 +7,20 @@
 #include "roots/root_set.h"
 #include "snapshot/name_table.h"
 
+/** What link() keeps. */
+struct link_state {
+	struct window window;
+	struct name_table names; /**< by MethodTable and offset, of objects that are no arrays */
+	struct arena *arena;     /**< of their texts */
+};
+
 /** What stands behind the nodes of a heap's graph. */
 struct places {
 	struct heap *heap;            /**< borrowed */
 	const struct root_set *roots; /**< borrowed; NULL: none */
 	struct starts *starts;
-	uint64_t *edges;         /**< before each segment, and of all; some may lead to no object */
-	struct window window;    /**< of link() */
-	struct name_table links; /**< by MethodTable and offset, of objects that are no arrays */
-	struct arena *arena;     /**< of their texts */
+	uint64_t *edges; /**< before each segment, and of all; some may lead to no object */
+	struct link_state *links;
 };
 
 /**

@@ -503,17 +503,14 @@ static enum hd_status add_roots(struct rooting *rooting)
 	if (!graph->root_arena)
 		return fail_nomem(rooting->err);
 	rooting->methods.arena = rooting->statics.arena = rooting->slots.arena = graph->root_arena;
-	if (rooting->set)
-		TRY(find_nodes(rooting, &count));
+	TRY(find_nodes(rooting, &count));
 	TRY(allocate_roots(rooting, count + frozen_count(places)));
-	if (rooting->set) {
-		TRY(allocate_maps(rooting));
-		number_all(rooting);
-		TRY(make_threads(rooting));
-		TRY(make_frames(rooting));
-		TRY(make_roots(rooting, count));
-		report_lost(rooting);
-	}
+	TRY(allocate_maps(rooting));
+	number_all(rooting);
+	TRY(make_threads(rooting));
+	TRY(make_frames(rooting));
+	TRY(make_roots(rooting, count));
+	report_lost(rooting);
 	add_frozen(graph, places, (uint32_t)count);
 	return HD_OK;
 }
@@ -522,6 +519,8 @@ enum hd_status snapshot_roots(struct hd_graph *graph, struct job *job, struct hd
 {
 	const struct places *places = graph->places.arg;
 	const struct root_set *set = places->roots;
+	if (!set)
+		return HD_OK;
 	struct rooting rooting = { .graph = graph,
 				   .places = places,
 				   .set = set,
@@ -531,13 +530,11 @@ enum hd_status snapshot_roots(struct hd_graph *graph, struct job *job, struct hd
 	enum hd_status status = add_roots(&rooting);
 	if (status != HD_OK)
 		graph_clear_roots(graph);
-	if (set) {
-		pages_free(rooting.nodes, set->rows_count, sizeof(*rooting.nodes));
-		pages_free(rooting.threads, rooting.clr->thread_count, sizeof(*rooting.threads));
-		if (rooting.first_frame) {
-			pages_free(rooting.frames, rooting.first_frame[set->stack_count],
-				   sizeof(*rooting.frames));
-		}
+	pages_free(rooting.nodes, set->rows_count, sizeof(*rooting.nodes));
+	pages_free(rooting.threads, rooting.clr->thread_count, sizeof(*rooting.threads));
+	if (rooting.first_frame) {
+		pages_free(rooting.frames, rooting.first_frame[set->stack_count],
+			   sizeof(*rooting.frames));
 	}
 	pages_free(rooting.seen, rooting.seen_size, sizeof(*rooting.seen));
 	mem_free(rooting.first_frame);

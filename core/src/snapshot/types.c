@@ -66,9 +66,10 @@ static void add_totals(const struct snapshot *snapshot, struct used_type *used, 
 	}
 	const struct root_set *roots = snapshot->roots;
 	for (size_t i = 0; roots && i < roots->rows_count; i++) {
-		if (roots->rows[i].source == ROOT_STATIC)
+		if (roots->rows[i].source == ROOT_STATIC) {
 			used[roots->statics.rows[roots->rows[i].index].type->index].has_statics =
 				true;
+		}
 	}
 }
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_GRAPH_ROOT_H
+#define HEAPDUMP_SRC_GRAPH_ROOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <heapdump/graph.h>
+
+/** One root record: 16 bytes. */
+struct graph_root {
+	uint32_t node;
+	uint32_t container; /**< type, or HD_NONE */
+	uint32_t domain;
+	uint8_t kind;  /**< enum hd_root_kind */
+	uint8_t flags; /**< of enum hd_root_flag */
+	bool repeated; /**< an earlier record says the same */
+};
+
+/** Handles by what they do; the first is no handle. */
+enum graph_handle {
+	GRAPH_HANDLE_NONE,
+	GRAPH_HANDLE_STRONG,
+	GRAPH_HANDLE_PINNED,
+	GRAPH_HANDLE_WEAK_SHORT,
+	GRAPH_HANDLE_WEAK_LONG,
+	GRAPH_HANDLE_DEPENDENT,
+	GRAPH_HANDLE_REF_COUNTED,
+	GRAPH_HANDLE_SIZED_REF,
+	GRAPH_HANDLE_VARIABLE,
+	GRAPH_HANDLE_ASYNC_PINNED,
+	GRAPH_HANDLE_CROSS_REFERENCE,
+	GRAPH_HANDLE_WEAK_INTERIOR,
+	GRAPH_HANDLE_WEAK_NATIVE_COM,
+	GRAPH_HANDLES
+};
+
+/** More about a root of a heap; texts lie in the graph's arena. */
+struct graph_root_detail {
+	uint64_t address; /**< of the slot: a handle, a static, a word of a stack; 0 = none */
+	const char *name; /**< "Namespace.Type.field"; of internal roots what they are; or NULL */
+	const char *slot; /**< "rbp-20" or a register, of stack roots; or NULL */
+	uint32_t thread;  /**< index in threads, or HD_NONE */
+	uint32_t frame;   /**< index in frames, or HD_NONE */
+	uint8_t handle;   /**< enum graph_handle */
+};
+
+/** A managed thread that has roots. */
+struct graph_thread {
+	uint64_t os_id;
+	uint32_t id;      /**< managed */
+	const char *name; /**< of the Thread object, or NULL */
+};
+
+/** A frame that has roots. */
+struct graph_frame {
+	uint64_t sp, ip;
+	const char *method; /**< "Namespace.Type.Method(...)", or the class of an explicit Frame */
+	uint32_t offset;    /**< of ip in the method's code */
+	uint32_t thread;    /**< index in threads */
+};
+
+static inline bool root_is_weak(const struct graph_root *root)
+{
+	return root->flags & HD_ROOT_WEAK;
+}
+
+#endif
