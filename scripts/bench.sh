@@ -6,14 +6,16 @@
 # bench.sh heap [RUNS [CORE...]]: time cores of 1 and 10 million objects (gen10-1m-full,
 # gen10-10m-full; scripts/make_corefiles.sh makes them) against a plain loop over their bytes and
 # against ClrMD, 5 runs each, and print a table.  Needs the .NET SDK.
+# bench.sh roots [RUNS [CORE...]]: time gcroot, objsize and retained on cores of heapgen with 1, 10 and 40
+# million objects against plain C and against ClrMD, 3 runs each, and print a table.  Needs the .NET SDK.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap [RUNS [CORE...]]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots [RUNS [CORE...]]" >&2
     exit 2
 fi
-runs=${2:-5}
+runs=${2:-$([ "$what" = roots ] && echo 3 || echo 5)}
 shift $(($# > 1 ? 2 : 1))
 build=build
 data=$build/bench-data
@@ -34,14 +36,26 @@ bench_dumps() {
     python3 scripts/bench_table.py "$build" "$data" "$runs" "$@"
 }
 
-bench_heap() {
-    [ $# -gt 0 ] || set -- gen10-1m-full gen10-10m-full
-    cmake --build "$build" -j "$(nproc)" --target bench_heap >&2
+# bench_cores WHAT CORE...: bench_WHAT against clrmd_bench, shown by bench_WHAT.py.
+bench_cores() {
+    program=bench_$1
+    shift
+    cmake --build "$build" -j "$(nproc)" --target "$program" >&2
     scripts/make_corefiles.sh "$@" >&2
     HD_BENCH_BUILD=$PWD/$data DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 \
         dotnet publish tests/bench/clrmd -c Release -v quiet -nodeReuse:false >&2
-    python3 scripts/bench_heap.py "$build/tests/bench/bench_heap" \
+    python3 "scripts/$program.py" "$build/tests/bench/$program" \
         "$data/clrmd_bench/clrmd_bench.dll" corefiles/build "$runs" "$@"
+}
+
+bench_heap() {
+    [ $# -gt 0 ] || set -- gen10-1m-full gen10-10m-full
+    bench_cores heap "$@"
+}
+
+bench_roots() {
+    [ $# -gt 0 ] || set -- gen10-1m-full gen10-10m-full gen10-40m-full
+    bench_cores roots "$@"
 }
 
 scripts/setup.sh >&2

@@ -11,74 +11,17 @@
  *	graph	open, and the graph that gcroot and its like work on
  */
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <heapdump/command.h>
 
 #include "heap/heap.h"
+#include "measure.h"
 #include "snapshot/snapshot.h"
 
-#define SAMPLE_NANOSECONDS 2000000L
-#define TAIL_SIZE          256u
-
-static double seconds(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* Private memory of this process in bytes: resident pages that no file backs. */
-static uint64_t private_bytes(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	char line[128];
-	if (!file)
-		return 0;
-	char *got = fgets(line, sizeof(line), file);
-	(void)fclose(file);
-	if (!got)
-		return 0;
-	char *end;
-	(void)strtoull(line, &end, 10);
-	uint64_t resident = strtoull(end, &end, 10);
-	uint64_t shared = strtoull(end, &end, 10);
-	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static _Atomic bool stop_sampling;
-static _Atomic uint64_t peak;
-
-static void sample(void)
-{
-	uint64_t now = private_bytes();
-	if (now > peak)
-		peak = now;
-}
-
-static void *sampler_main(void *arg)
-{
-	(void)arg;
-	while (!stop_sampling) {
-		sample();
-		(void)nanosleep(&(struct timespec){ .tv_nsec = SAMPLE_NANOSECONDS }, NULL);
-	}
-	return NULL;
-}
-
-static void check(enum hd_status status, const struct hd_error *err)
-{
-	if (status == HD_OK)
-		return;
-	(void)fprintf(stderr, "bench_heap: %s\n", err->message);
-	exit(3);
-}
+#define TAIL_SIZE 256u
 
 /* The end of an answer: what it counted stands there. */
 struct tail {
@@ -132,7 +75,7 @@ static void bench_command(const char *core, const char *workers, int argc, const
 	check(hd_session_open(session, core, 0, NULL, &err), &err);
 	int status = hd_command_run(session, argc, argv, &sink, &err);
 	double end = seconds();
-	sample();
+	(void)sampler_peak();
 	if (status != HD_EXIT_OK) {
 		(void)fprintf(stderr, "bench_heap: %s ended with %d: %s\n", argv[0], status,
 			      err.message);
@@ -204,9 +147,9 @@ static void bench_graph(const char *core, unsigned int workers)
 	struct hd_error err;
 	double start = seconds();
 	open_heap(&opened, core, workers);
-	check(snapshot_create(opened.heap, &opened.job, &graph, &err), &err);
+	check(snapshot_create(opened.heap, NULL, &opened.job, &graph, &err), &err);
 	double end = seconds();
-	sample();
+	(void)sampler_peak();
 	printf("seconds %.6f\nobjects %" PRIu32 "\nreferences %" PRIu64 "\n", end - start,
 	       graph->object_count, graph->forward.edge_count);
 	graph_destroy(graph);
@@ -221,11 +164,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	const char *core = argv[1], *what = argv[2], *workers = argv[3];
-	pthread_t sampler;
-	if (pthread_create(&sampler, NULL, sampler_main, NULL)) {
-		(void)fprintf(stderr, "bench_heap: cannot make a thread\n");
-		return 1;
-	}
+	sampler_start();
 	if (strcmp(what, "read") == 0) {
 		bench_read(core);
 	} else if (strcmp(what, "graph") == 0) {
@@ -240,8 +179,7 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "bench_heap: no such thing to measure: %s\n", what);
 		return 2;
 	}
-	stop_sampling = true;
-	(void)pthread_join(sampler, NULL);
-	printf("private %" PRIu64 "\n", peak);
+	printf("private %" PRIu64 "\n", sampler_peak());
+	sampler_stop();
 	return 0;
 }
