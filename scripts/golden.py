@@ -38,6 +38,8 @@ TOP_LEVEL = """
 """.split()
 # After these the next case needs its file opened again.
 SESSION_COMMANDS = ("open", "close")
+# These also tell what commands before them have found out: they need their file opened anew.
+FRESH_COMMANDS = ("info",)
 TIMEOUT = 120
 MARK = "@@@ case "
 
@@ -155,7 +157,7 @@ def debugger_lines(cases: list[Case]) -> Iterator[tuple[str, bool]]:
     """Lines for a debugger, and whether each is a case."""
     opened = False
     for case in cases:
-        if not opened:
+        if not opened or case.command.split()[0] in FRESH_COMMANDS:
             yield "heapdump open " + case.file, False
         yield debugger_line(case), True
         opened = case.command.split()[0] not in SESSION_COMMANDS
