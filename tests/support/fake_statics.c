@@ -63,6 +63,7 @@ static void put_statics(struct fake_clr *fake, uint64_t method_table, const uint
 	fake_poke_u32(&fake->memory, at + 4, indexes[0]);
 	fake_poke_u64(&fake->memory, at + 16, bases[0]);
 	fake_poke_u64(&fake->memory, at + 24, bases[1]);
+	fake_poke_u64(&fake->memory, at + 32, method_table);
 	fake_poke_u64(&fake->memory, method_table + FAKE_AUXILIARY_OF, at + 40);
 	uint64_t flags = fake_peek_u64(&fake->memory, method_table + 8);
 	fake_poke_u64(&fake->memory, method_table + 8, flags | HAS_STATICS);

@@ -79,6 +79,7 @@ static void set_statics(struct fake_clr *fake, uint64_t method_table, uint64_t g
 	uint64_t info = fake_alloc(&fake->memory, 24 + 32);
 	fake_poke_u64(&fake->memory, info, gc);
 	fake_poke_u64(&fake->memory, info + 8, non_gc);
+	fake_poke_u64(&fake->memory, info + 16, method_table);
 	fake_poke_u64(&fake->memory, method_table + AUXILIARY_OF, info + 24);
 	uint64_t flags = fake_peek_u64(&fake->memory, method_table + 8);
 	fake_poke_u64(&fake->memory, method_table + 8, flags | HAS_STATICS);

@@ -12,6 +12,8 @@
 #define PATH_UNITS_MAX   2048u
 #define FINDING_MODULES  8u /* modules without metadata that findings name one by one */
 #define LAYOUT_IS_MAPPED 1u /* PEImageLayout.Flags (peimagelayout.h): FLAG_MAPPED */
+/* "BSJB", the begin of a metadata root (ECMA-335 II.24.2.1). */
+#define METADATA_MAGIC 0x424a5342u
 
 /* Distance of a module's maps of methods and fields from that of TypeDefs (ceeload.h). */
 #define MAP_METHODS_DISTANCE 32u
@@ -126,6 +128,12 @@ static bool find_layout(struct clr *clr, const struct module *module, uint64_t *
 	return true;
 }
 
+static bool has_root(struct clr *clr, const struct image *image)
+{
+	uint32_t magic;
+	return memory_u32(clr->memory, image->metadata, &magic) && magic == METADATA_MAGIC;
+}
+
 /* The image and its metadata; the base is remembered even when its bytes are missing. */
 static bool find_image(struct clr *clr, struct module *module, struct image *ret)
 {
@@ -141,11 +149,16 @@ static bool find_image(struct clr *clr, struct module *module, struct image *ret
 		return false;
 	module->image_base = base;
 	module->is_mapped = true;
-	if (image_find_metadata(clr->memory, base, true, ret))
+	bool found = image_find_metadata(clr->memory, base, true, ret);
+	if (found && has_root(clr, ret))
 		return true;
-	if (!image_find_metadata(clr->memory, base, false, ret))
-		return false;
+	/* Whatever lies behind a file that is mapped as it is may have been taken for a part of it. */
+	struct image flat;
+	if (!image_find_metadata(clr->memory, base, false, &flat) ||
+	    (found && !has_root(clr, &flat)))
+		return found;
 	module->is_mapped = false;
+	*ret = flat;
 	return true;
 }
 
@@ -331,9 +344,6 @@ static bool load_dynamic(struct clr *clr, struct module *module, uint64_t *budge
 	}
 	return true;
 }
-
-/* "BSJB", the begin of a metadata root (ECMA-335 II.24.2.1). */
-#define METADATA_MAGIC 0x424a5342u
 
 /* Is @p module known to be one of Reflection.Emit, which has no image? */
 static bool has_no_image(struct clr *clr, const struct module *module)

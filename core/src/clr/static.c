@@ -9,6 +9,8 @@
 
 /* MTFlags2 of 9 and 10: a DynamicStaticsInfo lies before the auxiliary data. */
 #define HAS_DYNAMIC_STATICS 0x2u
+/* Its MethodTable (methodtable.h). */
+#define INFO_METHOD_TABLE 16u
 /* Bit 0 of its pointers: the class constructor has not run to its end. */
 #define NOT_INITIALISED 0x1u
 
@@ -39,12 +41,15 @@ bool type_has_slots(const struct type *type)
 
 static void bases_9(struct clr *clr, const struct type *type, struct static_bases *ret)
 {
-	uint64_t gc, non_gc;
+	uint64_t gc, non_gc, owner;
 	if (!(type->flags2 & HAS_DYNAMIC_STATICS) || !layout_has(&clr->layout, L_STATICS_INFO_SIZE))
 		return;
 	uint64_t info = type->auxiliary - clr_offset(clr, L_STATICS_INFO_SIZE);
-	if (!clr_pointer(clr, info, L_STATICS_GC, &gc) ||
-	    !clr_pointer(clr, info, L_STATICS_NON_GC, &non_gc))
+	ret->is_broken = !memory_u64(clr->memory, info + INFO_METHOD_TABLE, &owner) ||
+			 owner != type->method_table ||
+			 !clr_pointer(clr, info, L_STATICS_GC, &gc) ||
+			 !clr_pointer(clr, info, L_STATICS_NON_GC, &non_gc);
+	if (ret->is_broken)
 		return;
 	*ret = (struct static_bases){
 		.gc = gc & ~(uint64_t)NOT_INITIALISED,

@@ -16,6 +16,7 @@ bool element_is_gc_static(uint8_t element_type);
 struct static_bases {
 	uint64_t gc, non_gc;
 	bool gc_initialised, non_gc_initialised; /**< the class constructor has run to its end */
+	bool is_broken; /**< what says so cannot be read, or is of another type */
 };
 void static_bases_read(struct clr *clr, const struct type *type, struct static_bases *ret);
 

@@ -187,6 +187,7 @@ static bool add_plain(struct reader *reader, const struct type *type,
 {
 	struct static_bases bases;
 	static_bases_read(reader->clr, type, &bases);
+	reader->slots.broken += bases.is_broken;
 	if (!bases.gc)
 		return true;
 	for (uint32_t i = 0; i < class->count; i++) {

@@ -72,12 +72,12 @@ bool thread_static_key_read(struct clr *clr, const struct type *type, struct thr
 
 static bool storage_8(struct clr *clr, const struct clr_thread *thread, struct thread_storage *ret)
 {
-	uint64_t table, count;
+	uint64_t table, count, first;
 	if (!memory_u64(clr->memory, thread->address + THREAD_8_TABLE, &table) || !table)
 		return false;
 	ret->is_broken = table % 8 != 0 ||
 			 !memory_u64(clr->memory, thread->address + THREAD_8_COUNT, &count) ||
-			 !count || count > MODULES_MAX;
+			 !count || count > MODULES_MAX || !memory_u64(clr->memory, table, &first);
 	if (ret->is_broken)
 		return false;
 	*ret = (struct thread_storage){ .address = table, .array_length = count };

@@ -193,6 +193,7 @@ static bool add_constructed(struct clr *clr, struct type_lookup *lookup, uint64_
 	}
 	if (most - left < entries)
 		lookup->broken += entries - (most - left);
+	lookup->broken += !left; /* there may be more */
 	return true;
 }
 
