@@ -282,7 +282,7 @@ static bool follow_ring(const uint8_t *header, uint8_t first, bool ring[BLOCKS])
  * Find the blocks of @p type whose type cannot be right: the ring is sound, but they are not in it.
  * Where the ring or the tail is damaged, the blocks are believed.  False: something does not fit.
  */
-static bool check_ring(const uint8_t *header, uint8_t type, uint8_t tail, bool *is_doubtful)
+static bool check_ring(const uint8_t *header, unsigned int type, uint8_t tail, bool *is_doubtful)
 {
 	bool ring[BLOCKS], fits = true, none[BLOCKS];
 	bool has_tail = tail < BLOCKS && header[SEGMENT_TYPES + tail] == type;
@@ -305,7 +305,7 @@ static void check_segment(struct reader *reader, uint64_t segment, const uint8_t
 {
 	bool fits = fits_counts(reader, header);
 	memset(is_doubtful, 0, BLOCKS * sizeof(*is_doubtful));
-	for (uint8_t type = 0; type < reader->types; type++) {
+	for (unsigned int type = 0; type < reader->types; type++) {
 		uint8_t tail = header[SEGMENT_TAILS + type];
 		fits &= check_ring(header, type, tail, is_doubtful);
 	}
@@ -396,7 +396,7 @@ static bool was_seen(const uint64_t *seen, size_t count, uint64_t map)
 
 static enum hd_status read_maps(struct reader *reader, struct hd_error *err)
 {
-	uint64_t seen[MAPS_MAX], next, map = reader->heap->clr->gc.handle_table_map;
+	uint64_t seen[MAPS_MAX] = { 0 }, next, map = reader->heap->clr->gc.handle_table_map;
 	for (size_t count = 0; map || !count; map = next) {
 		uint64_t words[2], buckets[MAP_BUCKETS]; /* pBuckets, pNext */
 		if (!map || count == MAPS_MAX || was_seen(seen, count, map) ||

@@ -196,20 +196,11 @@ static enum hd_status drop_edges(struct csr *rows, struct hd_error *err)
 	return HD_OK;
 }
 
-static bool has_finding(const struct hd_graph *graph, const char *kind)
-{
-	for (size_t i = 0; i < graph->finding_count; i++) {
-		if (strcmp(graph->findings[i].kind, kind) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* What the workers have dropped until now; a finding of the graph, if it has none. */
-static enum hd_status report_dropped(struct filling *filling, uint64_t *ret)
+/* How many references the workers have dropped until now; a finding, if there is none. */
+static uint64_t report_dropped(const struct filling *filling)
 {
 	uint64_t count = 0, slot = 0, value = 0;
-	struct hd_graph *graph = filling->graph;
+	struct findings *findings = &filling->places->heap->clr->target->findings;
 	for (unsigned int i = 0; i < filling->worker_count; i++) {
 		const struct edge_worker *worker = &filling->workers[i];
 		count += worker->dropped;
@@ -218,15 +209,13 @@ static enum hd_status report_dropped(struct filling *filling, uint64_t *ret)
 		slot = worker->dropped_slot;
 		value = worker->dropped_value;
 	}
-	*ret = count;
-	if (!count || has_finding(graph, DROPPED))
-		return HD_OK;
-	char detail[160];
-	(void)snprintf(detail, sizeof(detail),
-		       "references to what is no object, the first at 0x%" PRIx64 " to 0x%" PRIx64
-		       ": they are left out, verifyheap shows them",
-		       slot, value);
-	return add_finding(graph, DROPPED, count, detail, filling->err);
+	if (count && !findings_has(findings, DROPPED)) {
+		findings_add(findings, DROPPED, "verifyheap shows them",
+			     "%" PRIu64 " reference%s to what is no object, the first at %" PRIx64
+			     " to %" PRIx64 ": left out",
+			     count, count == 1 ? "" : "s", slot, value);
+	}
+	return count;
 }
 
 static enum hd_status filling_init(struct filling *filling, struct hd_graph *graph, struct job *job,
@@ -260,13 +249,11 @@ static enum hd_status make_forward(struct filling *filling)
 {
 	const struct places *places = filling->places;
 	size_t segments = places->heap->segment_count;
-	uint64_t dropped;
 	TRY(csr_init(&filling->rows, filling->graph->node_count, places->edges[segments],
 		     filling->err));
 	TRY(fill_rows(filling, 0, segments));
 	TRY(csr_offsets_from_degrees(&filling->rows, filling->err));
-	TRY(report_dropped(filling, &dropped));
-	return dropped ? drop_edges(&filling->rows, filling->err) : HD_OK;
+	return report_dropped(filling) ? drop_edges(&filling->rows, filling->err) : HD_OK;
 }
 
 enum hd_status places_forward(struct hd_graph *graph, struct job *job, struct hd_error *err)
@@ -337,12 +324,11 @@ static enum hd_status reverse_pieces(struct filling *filling, const size_t *piec
 				     struct csr *ret)
 {
 	struct csr *rows = &filling->rows;
-	uint64_t dropped;
 	for (size_t i = 0; i < count; i++) {
 		TRY(fill_rows(filling, pieces[i], pieces[i + 1]));
 		TRY(csr_reverse_count(rows, filling->job, ret, filling->err));
 	}
-	TRY(report_dropped(filling, &dropped));
+	(void)report_dropped(filling);
 	TRY(csr_reverse_allocate(ret, filling->err));
 	for (size_t i = count; i-- > 0;) {
 		if (i + 1 < count)

@@ -40,8 +40,4 @@ HD_NODISCARD enum hd_status places_forward(struct hd_graph *graph, struct job *j
 HD_NODISCARD enum hd_status places_reverse(struct hd_graph *graph, struct job *job,
 					   struct hd_error *err);
 
-/** Add a finding to @p graph. */
-HD_NODISCARD enum hd_status add_finding(struct hd_graph *graph, const char *kind, uint64_t count,
-					const char *detail, struct hd_error *err);
-
 #endif

@@ -24,28 +24,13 @@ static enum hd_status add_domain(struct hd_graph *graph, struct hd_error *err)
 	return HD_OK;
 }
 
-enum hd_status add_finding(struct hd_graph *graph, const char *kind, uint64_t count,
-			   const char *detail, struct hd_error *err)
-{
-	struct graph_finding *findings =
-		mem_realloc(graph->findings, graph->finding_count + 1, sizeof(*findings));
-	char *copy = findings ? mem_strndup(detail, strlen(detail)) : NULL;
-	if (findings)
-		graph->findings = findings;
-	if (!copy)
-		return fail_nomem(err);
-	findings[graph->finding_count++] =
-		(struct graph_finding){ .kind = kind, .count = count, .detail = copy };
-	return HD_OK;
-}
-
-static enum hd_status add_gaps(struct snapshot *snapshot)
+static void report_gaps(const struct snapshot *snapshot)
 {
 	if (!snapshot->gaps)
-		return HD_OK;
-	return add_finding(snapshot->graph, "unwalkable", snapshot->gaps,
-			   "gaps where no object can be read: verifyheap shows them",
-			   snapshot->err);
+		return;
+	findings_add(&snapshot->heap->clr->target->findings, "unwalkable", "verifyheap shows them",
+		     "%" PRIu64 " gap%s in the heap where no object can be read",
+		     (uint64_t)snapshot->gaps, snapshot->gaps == 1 ? "" : "s");
 }
 
 /* Bytes of the arrays: those of each object, and of each reference, forward and reverse. */
@@ -86,7 +71,7 @@ static enum hd_status fill_graph(struct snapshot *snapshot)
 	TRY(snapshot_nodes(snapshot));
 	TRY(snapshot_roots(graph, snapshot->job, snapshot->err));
 	TRY(add_domain(graph, snapshot->err));
-	TRY(add_gaps(snapshot));
+	report_gaps(snapshot);
 	report_lost_edges(snapshot);
 	return HD_OK;
 }

@@ -117,7 +117,8 @@ enum step walk_gc_frames(struct walk *walk)
 		}
 		uint64_t references = load_u64(bytes + GC_FRAME_REFS);
 		uint32_t count = load_u32(bytes + GC_FRAME_COUNT);
-		if (count > REFS_MAX || references % 8 != 0) {
+		/* Variables of native code lie in no object. */
+		if (count > REFS_MAX || references % 8 != 0 || is_heap_address(walk, references)) {
 			broken(walk, address);
 			break;
 		}

@@ -23,6 +23,22 @@ static bool is_past(const struct explicit_frame *lead, const struct span *span, 
 }
 
 /*
+ * Out of a leaf without unwind information: a write barrier, which the runtime copies to where it
+ * can change it, or a stub, as in a procedure linkage table.  Its return address is on top of the
+ * stack.
+ */
+static enum cfi_result leave_leaf(const struct walk *walk, struct registers *registers)
+{
+	uint64_t sp = registers->values[REG_RSP], ip = 0;
+	if (!walk->stack->thread->is_cooperative || !memory_u64(walk->memory, sp, &ip) ||
+	    !is_code_address(walk->clr->target, ip) || !follows_call(walk->memory, ip))
+		return CFI_NONE;
+	registers->values[REG_RIP] = ip;
+	registers->values[REG_RSP] = sp + 8;
+	return CFI_FRAME;
+}
+
+/*
  * From native frame to native frame, until managed code is met.  @p lead, if not NULL, is the Frame
  * that says where that is: behind it, it knows better.
  */
@@ -34,6 +50,8 @@ static enum step follow_cfi(struct walk *walk, bool is_exact, const struct expli
 	while (walk->cfi_steps++ < CFI_STEPS_MAX) {
 		uint64_t sp = registers->values[REG_RSP];
 		enum cfi_result result = cfi_step(walk->walker->cfi, is_exact, registers);
+		if (result == CFI_NONE && is_exact)
+			result = leave_leaf(walk, registers);
 		walk->cfi_failed = result == CFI_NONE;
 		if (result == CFI_END || result == CFI_NONE)
 			return STEP_ON;
@@ -67,33 +85,6 @@ static enum step follow_cfi(struct walk *walk, bool is_exact, const struct expli
 		return STEP_ON;
 	}
 	return walk_bad(walk, "more than %u native frames", CFI_STEPS_MAX);
-}
-
-/*
- * A leaf without unwind information: a write barrier, which the runtime copies to where it can
- * change it, or a stub, as in a procedure linkage table.  Its return address is on top of the stack.
- */
-static enum step follow_leaf(struct walk *walk, const struct explicit_frame *lead,
-			     struct registers *registers, enum found *ret)
-{
-	uint64_t sp = registers->values[REG_RSP], ip = 0;
-	if (!walk->stack->thread->is_cooperative || !memory_u64(walk->memory, sp, &ip))
-		return STEP_ON;
-	const struct code_entry *entry = code_table_find(walk->walker, ip);
-	if (!entry)
-		return STEP_NOMEM;
-	if (entry->is_managed
-		    ? !entry->follows_call
-		    : !is_code_address(walk->clr->target, ip) || !follows_call(walk->memory, ip))
-		return STEP_ON;
-	bool is_managed = entry->is_managed;
-	registers->values[REG_RIP] = ip;
-	registers->values[REG_RSP] = sp + 8;
-	if (!is_managed)
-		return follow_cfi(walk, false, lead, registers, ret);
-	walk->cfi_failed = false;
-	*ret = FOUND_CALLER;
-	return STEP_ON;
 }
 
 /*
@@ -187,11 +178,12 @@ static bool find_ucontext(struct walk *walk, enum step *ret)
 static enum step no_managed_code(struct walk *walk, bool is_first)
 {
 	const struct clr_thread *thread = walk->stack->thread;
-	if (is_first && thread->is_cooperative && walk->cfi_failed)
+	if (is_first && thread->is_cooperative && walk->cfi_failed) {
 		return walk_bad(walk,
 				"it runs managed code, but no frame of that was found from %" PRIx64
 				" on",
 				*walk_register(walk, REG_RIP));
+	}
 	/* In 8 and 9 not every Frame says where it leads to; the last may be the thread's start's. */
 	size_t left = walk->chain.rows_count - walk->next_frame;
 	if (walk->cfi_failed && !walk->clr->frame_identifiers[FRAME_INLINED_CALL] &&
@@ -224,15 +216,18 @@ enum step walk_native(struct walk *walk, bool is_first)
 	if (!is_first || walk->has_registers) {
 		struct registers registers = walk->context.registers;
 		step = follow_cfi(walk, is_first, lead, &registers, &found);
-		/* It has not moved: there is no unwind information for where the thread is. */
-		if (step == STEP_ON && is_first && walk->cfi_failed &&
-		    registers.values[REG_RSP] == sp)
-			step = follow_leaf(walk, lead, &registers, &found);
 		if (step != STEP_ON)
 			return step;
-		if (is_first)
+		/* Managed code called, but what is not known. */
+		uint64_t end = registers.values[REG_RIP];
+		if (walk->cfi_failed && registers.values[REG_RSP] != sp &&
+		    is_code_address(walk->clr->target, end) &&
+		    !is_native_code(walk->clr->target, end))
+			(void)walk_bad(walk, "the code at %" PRIx64 " is not known", end);
+		if (is_first) {
 			walk->in_helper =
 				found == FOUND_CALLER && walk->stack->thread->is_cooperative;
+		}
 		if (found != FOUND_NONE) {
 			walk->context =
 				(struct frame_context){ .registers = registers,

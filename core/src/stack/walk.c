@@ -238,8 +238,7 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Is @p ip of a library, or may it be? Other code after a managed frame is managed too. */
-static bool is_native(const struct target *target, uint64_t ip)
+bool is_native_code(const struct target *target, uint64_t ip)
 {
 	const struct target_mapping *mapping = target_mapping_at(target, ip);
 	if (!mapping)
@@ -270,7 +269,7 @@ static enum step walk_caller(struct walk *walk, bool is_first)
 		return walk_bad(walk, "the return address %" PRIx64 " is not code after a call",
 				ip);
 	}
-	if (!is_first && !is_native(walk->clr->target, ip))
+	if (!is_first && !is_native_code(walk->clr->target, ip))
 		(void)walk_bad(walk, "the code at %" PRIx64 " is not known", ip);
 	return walk_native(walk, is_first);
 }

@@ -111,6 +111,9 @@ enum step walk_pass_frame(struct walk *walk);
 /** All Frames below @p sp on the current stack. */
 enum step walk_pass_frames(struct walk *walk, uint64_t sp);
 
+/** Is @p ip of a library, or may it be?  Other code after a managed frame is managed too. */
+bool is_native_code(const struct target *target, uint64_t ip);
+
 /** Leave native code: the next managed frame becomes the current one. */
 enum step walk_native(struct walk *walk, bool is_first);
 
