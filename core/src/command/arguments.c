@@ -70,9 +70,37 @@ bool arguments_want_json(int argc, const char *const *argv)
 	return false;
 }
 
+/* Options of SOS's commands that users know and we do not have: what to do in their place. */
+static const struct {
+	const char *command, *options, *instead;
+} sos_options[] = {
+	{ "clrstack", " a p l i ",
+	  "arguments and locals have no names here; -roots shows the objects that they refer to" },
+	{ "clrstack", " f ", "native frames are not shown; the debugger's own backtrace does" },
+	{ "clrstack", " r ", "registers are not shown; the debugger's own commands do" },
+};
+
+static const char *instead_of(const char *command, const char *word)
+{
+	char name[8];
+	word += word[1] == '-' ? 2 : 1;
+	int size = snprintf(name, sizeof(name), " %s ", word);
+	for (size_t i = 0; i < sizeof(sos_options) / sizeof(sos_options[0]); i++) {
+		if (strcmp(sos_options[i].command, command) == 0 && size > 2 &&
+		    (size_t)size < sizeof(name) && strstr(sos_options[i].options, name))
+			return sos_options[i].instead;
+	}
+	return NULL;
+}
+
 static enum hd_status unknown_option(const struct call *call, const char *word)
 {
 	struct text text = { 0 };
+	const char *instead = instead_of(call->command->name, word);
+	if (instead) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "%s has no option \"%.40s\": %s",
+			    call->command->name, word, instead);
+	}
 	const struct option *lists[] = { call->command->options, common_options };
 	for (size_t i = 0; i < 2; i++) {
 		for (const struct option *option = lists[i]; option && option->name; option++)

@@ -12,7 +12,9 @@ enum {
 	OPT_ROOTS,
 	OPT_CONSERVATIVE,
 	OPT_FULL,
-	OPT_LIMIT
+	OPT_LIMIT,
+	OPT_GC,
+	OPT_ALL
 };
 
 const struct option clrstack_options[] = {
@@ -23,6 +25,9 @@ const struct option clrstack_options[] = {
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "do not fold what repeats", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
 			"show N frames of each thread (0: all, as without)", NULL },
+	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the same as -roots", NULL },
+	[OPT_ALL] = { "all", VALUE_NONE, NULL, "taken for SOS's sake: all threads, as without",
+		      NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -64,7 +69,8 @@ enum hd_status run_clrstack(struct call *call)
 {
 	struct clr *clr = call->heap->clr;
 	struct stack_text text = { .call = call,
-				   .roots = call->options[OPT_ROOTS].given,
+				   .roots = call->options[OPT_ROOTS].given ||
+					    call->options[OPT_GC].given,
 				   .full = call->options[OPT_FULL].given,
 				   .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 	struct stack_walker *walker = NULL;

@@ -257,7 +257,11 @@ static enum hd_status read_generation(struct call *call, uint32_t node, struct g
 {
 	const struct value *given = &call->options[OPT_GCGEN];
 	const struct graph_places *places = &call->graph->places;
-	if (!given->given || given->number >= GCGEN_WHOLE)
+	if (given->given && given->number > GCGEN_WHOLE) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-gcgen is 0, 1 or %u, not %" PRIu64,
+			    GCGEN_WHOLE, given->number);
+	}
+	if (!given->given || given->number == GCGEN_WHOLE)
 		return HD_OK;
 	if (!places->generation) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,

@@ -13,7 +13,8 @@ enum {
 	OPT_STAT,
 	OPT_SHORT,
 	OPT_STRINGS,
-	OPT_LIMIT
+	OPT_LIMIT,
+	OPT_SUMMARY
 };
 
 const struct option objsize_options[] = {
@@ -23,6 +24,7 @@ const struct option objsize_options[] = {
 	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one a line", NULL },
 	[OPT_STRINGS] = { "strings", VALUE_NONE, NULL, "equal strings among them, counted", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[OPT_SUMMARY] = { "summary", VALUE_NONE, NULL, "the same as -stat", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -202,6 +204,8 @@ static enum hd_status answer(struct call *call, const struct subject *subject)
 enum hd_status run_objsize(struct call *call)
 {
 	struct subject subject = { .node = HD_NONE };
+	if (call->options[OPT_SUMMARY].given)
+		call->options[OPT_STAT].given = true;
 	enum hd_status status = find_subject(call, &subject);
 	if (status == HD_OK)
 		status = answer(call, &subject);

@@ -291,15 +291,15 @@ static enum hd_status write_statistics(struct call *call)
 		return fail_nomem(call->err);
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
-		if (passes(call, i)) {
-			rows[count++] =
-				(struct row){ .container = root->container,
-					      .kind = root->kind,
-					      .handle =
-						      graph->details ? graph->details[i].handle : 0,
-					      .is_weak = root_is_weak(root),
-					      .count = 1 };
-		}
+		if (!passes(call, i))
+			continue;
+		rows[count] = (struct row){ .container = root->container,
+					    .kind = root->kind,
+					    .is_weak = root_is_weak(root),
+					    .count = 1 };
+		if (graph->details)
+			rows[count].handle = graph->details[i].handle;
+		count++;
 	}
 	count = join_rows(rows, count);
 	if (call->as_json) {
@@ -361,7 +361,28 @@ static enum hd_status write_roots(struct call *call)
 	return HD_OK;
 }
 
+static enum hd_status check_thread(struct call *call)
+{
+	const struct hd_graph *graph = call->graph;
+	const struct value *thread = &call->options[OPT_THREAD];
+	for (uint32_t i = 0; thread->given && i < graph->thread_count; i++) {
+		if (graph->threads[i].id == thread->number)
+			return HD_OK;
+	}
+	if (!thread->given)
+		return HD_OK;
+	if (!graph->details) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "-thread is about a core or a process; a heap dump file has no "
+			    "threads");
+	}
+	return fail(call->err, HD_ERR_NOTFOUND, 0,
+		    "no thread has the managed id %" PRIu64 ": clrthreads lists them",
+		    thread->number);
+}
+
 enum hd_status run_roots(struct call *call)
 {
+	TRY(check_thread(call));
 	return call->options[OPT_STAT].given ? write_statistics(call) : write_roots(call);
 }

@@ -143,8 +143,8 @@ static enum hd_status provide(struct call *call)
 	if (is_of_targets || (needs == NEEDS_EITHER && is_target))
 		return HD_OK;
 	if (needs == NEEDS_PATHS) {
-		return session_paths(session, call_is_conservative(call), &call->job,
-				     &call->graph, call->err);
+		return session_paths(session, call_is_conservative(call), &call->job, &call->graph,
+				     call->err);
 	}
 	return session_graph(session, call_is_conservative(call), &call->job, &call->graph,
 			     call->err);
