@@ -21,6 +21,7 @@ TIMEOUT = 120
 
 PT_LOAD = 1
 PT_NOTE = 4
+NT_FILE = 0x46494C45
 
 
 class Run(NamedTuple):
@@ -131,15 +132,39 @@ class Image:
             if kind == wanted and size:
                 yield address, offset, size
 
-    def notes(self) -> Iterator[tuple[int, bytes]]:
-        """(type, content) of each note."""
+    def headers(self, wanted: int) -> Iterator[tuple[int, int, int]]:
+        """(offset of the header, address, bytes in the file) of program headers."""
+        (phoff,) = struct.unpack_from("<Q", self.map, 32)
+        rows = {(offset, size): address for address, offset, size in self._headers(wanted)}
+        for at in range(phoff, phoff + 56 * 65535, 56):
+            kind, _, offset, address, _, size = struct.unpack_from("<IIQQQQ", self.map, at)
+            if kind == wanted and rows.pop((offset, size), None) == address:
+                yield at, address, size
+            if not rows:
+                return
+
+    def note_places(self) -> Iterator[tuple[int, int, bytes]]:
+        """(offset of the type, type, content) of each note."""
         for _, at, size in self._headers(PT_NOTE):
             end = at + size
             while at + 12 <= end:
                 name, length, kind = struct.unpack_from("<III", self.map, at)
-                at += 12 + (name + 3 & ~3)
-                yield kind, self.map[at : at + length]
-                at += length + 3 & ~3
+                body = at + 12 + (name + 3 & ~3)
+                yield at + 8, kind, self.map[body : body + length]
+                at = body + (length + 3 & ~3)
+
+    def notes(self) -> Iterator[tuple[int, bytes]]:
+        """(type, content) of each note."""
+        for _, kind, body in self.note_places():
+            yield kind, body
+
+    def mapped(self) -> list[str]:
+        """Files that are mapped: NT_FILE, count and page size, ranges, names."""
+        for kind, body in self.notes():
+            if kind == NT_FILE:
+                (count,) = struct.unpack_from("<Q", body)
+                return [n.decode() for n in body[16 + 24 * count :].split(b"\0") if n]
+        return []
 
     def offset(self, address: int) -> int:
         """Where the byte at an address lies in the file."""
@@ -176,6 +201,11 @@ class Image:
         at = self.offset(address)
         self.undo.append((at, self.map[at : at + len(data)]))
         self.map[at : at + len(data)] = data
+
+    def patch_file(self, offset: int, data: bytes) -> None:
+        """Overwrite bytes at an offset in the file, until restore()."""
+        self.undo.append((offset, self.map[offset : offset + len(data)]))
+        self.map[offset : offset + len(data)] = data
 
     def restore(self) -> None:
         """Take all patches back."""
@@ -230,4 +260,19 @@ def elf_symbol(path: str, name: str) -> int | None:
             if data[strings + start : end] == name.encode():
                 result: int = value
                 return result
+    return None
+
+
+def elf_segment(path: str, wanted: int) -> tuple[int, int] | None:
+    """Address and size of the first program header of that type in an ELF file."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError:
+        return None
+    (phoff,) = struct.unpack_from("<Q", data, 32)
+    (count,) = struct.unpack_from("<H", data, 56)
+    for i in range(count):
+        kind, _, _, address, _, _, size = struct.unpack_from("<IIQQQQQ", data, phoff + 56 * i)
+        if kind == wanted:
+            return address, size
     return None

@@ -226,6 +226,9 @@ class RootRules:
         for kind in "wtqns":
             explain.filter(kind, False, moving)
             explain.filter(kind, True, moving)
+        # ClrMD leaves out what is no object where the queue says that there is one.
+        for kind in "yz":
+            explain.filter(kind, True, moving)
 
     def crash(self, kinds: str) -> None:
         """Of those ClrMD could not tell all."""

@@ -15,6 +15,7 @@ clrmd-static-zero            ClrMD has no address for a static field
 clrmd-delegate-to-itself     ClrMD gives the delegate itself as target of a static method
 clrmd-method-name            ClrMD cuts at the last dot of a method's name, adds arguments, has no DynamicClass
 clrmd-open-delegate          ClrMD does not read an open delegate of a virtual method
+clrmd-empty-context          ClrMD neither lists nor leaves out an allocation context that is used up
 gc-in-progress               behind the first unreadable word of a segment, while a GC moves objects
 """
 from __future__ import annotations
@@ -181,6 +182,7 @@ class Explanation:
         self.pairs("D", 2, self._delegate)
         self.pairs("M", 2, self._multicast)
         self._open_delegates()
+        self._empty_contexts()
         if not self.is_walkable:
             self._gc_in_progress()
 
@@ -275,6 +277,16 @@ class Explanation:
         self._ours["D"] = [line for line in self._ours["D"] if line[1] not in found]
         if found:
             self._counts["D"]["clrmd-open-delegate"] += len(found)
+
+    def _empty_contexts(self) -> None:
+        """A POINTER LIMIT: what lies behind, where the next object may begin, is none."""
+
+        def empty(line: Line) -> Optional[str]:
+            return "clrmd-empty-context" if line[1] == line[2] else None
+
+        found = {line[1] for line in self._ours["A"] if empty(line)}
+        self.filter("A", True, empty)
+        self.filter("E", False, lambda line: "clrmd-empty-context" if line[1] in found else None)
 
     def _gc_in_progress(self) -> None:
         """Allow what lies behind the first error of its segment; and types seen only there."""
