@@ -115,6 +115,23 @@ def some_objects(truth: dict[str, Any]) -> list[dict[str, Any]]:
     return [row for row in truth["objects"] if row["name"] in names]
 
 
+def gcroot_lines(truth: dict[str, Any]) -> list[str]:
+    """A gcroot of each object that the program keeps alive in one way, or in none."""
+    assert len(truth["roots"]) > 20
+    return [f"gcroot {row['address']} --json" for row in truth["roots"]]
+
+
+def check_gcroots(truth: dict[str, Any], answers: list[str]) -> None:
+    """Do the answers to gcroot_lines() name what the program says?"""
+    assert len(answers) == len(truth["roots"])
+    for row, answer in zip(truth["roots"], answers):
+        found = document(answer)
+        assert found["reachable"] == (row["kind"] != "none"), (row, answer)
+        kinds = {root["kind"] for root in found["roots"] if not root["weak"]}
+        if row["alone"] and row["kind"] != "none":
+            assert kinds == {row["kind"]}, (row, answer)
+
+
 def check_stacks(truth: dict[str, Any], text: str) -> None:
     """Is each thread of the program, that it says to run, in a method of its own in a clrstack?"""
     blocks = dict(re.findall(r"(?m)^OS Thread Id: 0x([0-9a-f]+) .*\n((?:.+\n?)*)", text))

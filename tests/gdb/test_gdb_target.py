@@ -299,7 +299,13 @@ class DotnetCoreTest(unittest.TestCase):
         path = targets.core("wks10-full")
         if path is None:
             return
-        for command in ("eeheap", "dumpheap -stat"):
+        for command in (
+            "eeheap",
+            "dumpheap -stat",
+            "clrstack -roots",
+            "gchandles",
+            "finalizequeue",
+        ):
             expected = targets.shell(path, *command.split())
             self.assertGreater(len(expected.splitlines()), 10)
             for backend in ("auto", "debugger"):
@@ -384,6 +390,15 @@ class DotnetLiveTest(unittest.TestCase):
             self.assertEqual(found["type"], row["type"])
             self.assertEqual(found["mt"], row["mt"])
             self.assertEqual(found["size"], row["size"])
+
+    def test_roots(self) -> None:
+        child, truth = self.start()
+        lines = []
+        for number, line in enumerate(targets.gcroot_lines(truth), 1):
+            lines += [mark(number), line]
+        count = len(lines) // 2
+        text = run_gdb(*lines, mark(count + 1), options=("-p", str(child.pid)))
+        targets.check_gcroots(truth, [between(text, i) for i in range(1, count + 1)])
 
     def commands(self, truth: dict[str, object]) -> list[str]:
         lines = []

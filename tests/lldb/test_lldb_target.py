@@ -193,7 +193,13 @@ class DotnetCoreTest(unittest.TestCase):
         path = targets.core("wks10-full")
         if path is None:
             return
-        for command in ("eeheap", "dumpheap -stat"):
+        for command in (
+            "eeheap",
+            "dumpheap -stat",
+            "clrstack -roots",
+            "gchandles",
+            "finalizequeue",
+        ):
             expected = targets.shell(path, *command.split())
             self.assertGreater(len(expected.splitlines()), 10)
             for backend in ("auto", "debugger"):
@@ -232,6 +238,15 @@ class DotnetLiveTest(unittest.TestCase):
         targets.check_stacks(truth, answers[-2])
         is_slow = "read by the debugger" in answers[-1]
         self.assertEqual(is_slow, backend == "debugger")
+
+    def test_roots(self) -> None:
+        started = targets.start_facts()
+        if started is None:
+            self.skipTest("no dotnet")
+        child, truth = started
+        self.addCleanup(child.end)
+        lines = targets.gcroot_lines(truth)
+        targets.check_gcroots(truth, run_lldb(*lines, options=("-p", str(child.pid))))
 
     def test_attached(self) -> None:
         started = targets.start_facts()
