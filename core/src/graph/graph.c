@@ -34,6 +34,7 @@ void graph_destroy(struct hd_graph *graph)
 	for (size_t i = 0; i < graph->finding_count; i++)
 		mem_free(graph->findings[i].detail);
 	mem_free(graph->findings);
+	pages_free(graph->info.ranges, graph->info.range_count, sizeof(*graph->info.ranges));
 	if (graph->places.destroy)
 		graph->places.destroy(graph->places.arg);
 	id_index_deinit(&graph->index);

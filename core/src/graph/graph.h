@@ -19,6 +19,7 @@ struct graph_type {
 	const char *name;   /**< NULL: never defined (a finding); never empty */
 	uint32_t name_size; /**< bytes */
 	uint32_t domain;    /**< section that the id belongs to */
+	const char *module; /**< path of its assembly, ends with NUL; NULL: not known */
 	uint64_t count;     /**< objects */
 	uint64_t size;      /**< bytes of all objects */
 };
@@ -40,6 +41,24 @@ struct graph_finding {
 	char *detail;  /**< one line, owned by the graph */
 };
 
+/** Addresses of one generation: 0, 1, 2, 3 (large), 4 (pinned). */
+struct graph_range {
+	uint64_t start, end;
+	unsigned int generation;
+};
+
+/** About the process that the heap is of; texts end with NUL and lie in the graph's arena. */
+struct graph_info {
+	const char *process, *machine; /**< NULL: not known */
+	const char *tool;              /**< what made the dump file; NULL: not known */
+	uint64_t pid;                  /**< 0: not known */
+	uint64_t time; /**< 100 ns since 0001-01-01, local time of the machine; 0: not known */
+	bool is_32bit;
+	bool is_partial;            /**< the file lacks objects: a finding says so */
+	struct graph_range *ranges; /**< pages; ascending, apart */
+	size_t range_count;
+};
+
 /** An object of SIZE_LARGE bytes or more; the table is sorted by node. */
 struct large_size {
 	uint32_t node;
@@ -55,6 +74,8 @@ struct text;
 /** Where nodes are found when their ids are not stored: on a heap, by rank of the object starts. */
 struct graph_places {
 	uint64_t (*id)(const void *arg, uint32_t node);
+	/** Ids of @p count nodes from @p first on, faster than one by one; NULL: there is no such way. */
+	void (*ids)(const void *arg, uint32_t first, uint64_t *ret, size_t count);
 	/** First node whose id is not below @p id; object_count when there is none. */
 	uint32_t (*lower_bound)(const void *arg, uint64_t id);
 	/**
@@ -92,15 +113,22 @@ struct hd_graph {
 	struct graph_type *types;
 	struct graph_domain *domains;
 	struct graph_root *roots;
-	struct graph_root_detail *details; /**< one per root of a heap; NULL for dump files */
+	struct graph_root_detail *details; /**< one per root; NULL: the file does not tell */
 	struct graph_thread *threads;
 	struct graph_frame *frames;
 	size_t thread_count, frame_count;
 	struct arena *
 		root_arena; /**< owns the texts of details, threads, frames; see graph_set_roots() */
 	struct graph_finding *findings;
+	struct graph_info info;
 	struct arena *arena; /**< owns all names */
 };
+
+/** Is it of a core or a process?  If not, of a dump file. */
+static inline bool graph_is_heap(const struct hd_graph *graph)
+{
+	return graph->places.id != NULL;
+}
 
 /** Free everything; NULL is allowed. */
 void graph_destroy(struct hd_graph *graph);

@@ -35,7 +35,7 @@ enum graph_handle {
 	GRAPH_HANDLES
 };
 
-/** More about a root of a heap; texts lie in the graph's arena. */
+/** More about a root; texts lie in the graph's arena. Dump files have a name or a handle, if anything. */
 struct graph_root_detail {
 	uint64_t address; /**< of the slot: a handle, a static, a word of a stack; 0 = none */
 	const char *name; /**< "Namespace.Type.field"; of internal roots what they are; or NULL */

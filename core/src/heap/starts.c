@@ -312,10 +312,10 @@ uint64_t starts_segment_rank(const struct starts *starts, size_t segment)
 	return starts->parts[segment].first;
 }
 
-uint64_t starts_address(const struct starts *starts, uint64_t rank)
+/* The last part with at most that many objects before it: the only one that holds it. */
+static const struct part *part_of_rank(const struct starts *starts, uint64_t rank)
 {
 	size_t low = 0, high = starts->part_count;
-	/* The last part with at most that many objects before it: the only one that holds it. */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 		if (starts->parts[middle].first <= rank) {
@@ -324,7 +324,36 @@ uint64_t starts_address(const struct starts *starts, uint64_t rank)
 			high = middle;
 		}
 	}
-	return select_in(&starts->parts[low], rank - starts->parts[low].first);
+	return &starts->parts[low];
+}
+
+uint64_t starts_address(const struct starts *starts, uint64_t rank)
+{
+	const struct part *part = part_of_rank(starts, rank);
+	return select_in(part, rank - part->first);
+}
+
+/* Up to @p count marks of a part from bit @p bit on; returns how many there were. */
+static size_t take_marks(const struct part *part, uint64_t bit, uint64_t *ret, size_t count)
+{
+	uint64_t mask = UINT64_MAX << bit % 64, words = part->block_count * BLOCK_WORDS;
+	size_t done = 0;
+	for (uint64_t i = bit / 64; i < words && done < count; i++, mask = UINT64_MAX) {
+		for (uint64_t word = part->words[i] & mask; word && done < count; word &= word - 1)
+			ret[done++] = part->begin + (i * 64 + (uint64_t)__builtin_ctzll(word)) * 8;
+	}
+	return done;
+}
+
+void starts_addresses(const struct starts *starts, uint64_t rank, uint64_t *ret, size_t count)
+{
+	const struct part *end = starts->parts + starts->part_count;
+	const struct part *part = part_of_rank(starts, rank);
+	if (!count || part == end)
+		return;
+	uint64_t bit = (select_in(part, rank - part->first) - part->begin) / 8;
+	for (size_t done = 0; done < count && part < end; part++, bit = 0)
+		done += take_marks(part, bit, ret + done, count - done);
 }
 
 /* One batch: a first pass asks for the memory that the second needs. */

@@ -56,6 +56,8 @@ uint64_t starts_rank(const struct starts *starts, uint64_t address);
 uint64_t starts_segment_rank(const struct starts *starts, size_t segment);
 /** Address of the object with that rank, which must be below starts_count(). */
 uint64_t starts_address(const struct starts *starts, uint64_t rank);
+/** Those of the @p count objects from that rank on, which must be there; much faster than one by one. */
+void starts_addresses(const struct starts *starts, uint64_t rank, uint64_t *ret, size_t count);
 /**
  * Ranks of the objects that start at @p count addresses at once, several times as fast: misses
  * overlap.  UINT32_MAX: none starts there, or its rank does not fit.

@@ -95,6 +95,9 @@ static enum hd_status open_core(struct target *target, const char *path, struct 
 	struct mapped_file file = { .fd = -1 };
 	TRY(mapped_file_open(path, &file, err));
 	target->file_size = file.size;
+	struct stat info;
+	if (fstat(file.fd, &info) == 0)
+		target->time = info.st_mtim;
 	enum hd_status status = HD_OK;
 	if (unpack_is_packed(file.bytes, file.size)) {
 		target->is_compressed = true;

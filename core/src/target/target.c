@@ -14,6 +14,8 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 		return NULL;
 	target->kind = kind;
 	target->is_64 = true;
+	if (kind == TARGET_PROCESS)
+		(void)clock_gettime(CLOCK_REALTIME, &target->time);
 	if (options)
 		target->options = *options;
 	target->options.sysroot = NULL;

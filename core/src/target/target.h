@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_TARGET_TARGET_H
 
 #include <sys/types.h>
+#include <time.h>
 
 #include "mem/memory.h"
 #include "util/findings.h"
@@ -121,6 +122,8 @@ struct target {
 	int pid;               /**< 0 = unknown */
 	char name[32];         /**< of the process, up to 15 bytes of its file's; "" = unknown */
 	bool is_64;
+	struct timespec time; /**< a core: when its file was last written; a process: when it was
+				 opened; 0 = unknown */
 	struct target_mapping *mappings; /**< ascending */
 	size_t mapping_count;
 	struct target_module *modules;
