@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct hd_error err;
 		if (rpm_read(fd, size, "fuzz", &options, &job, &graph, &err) != HD_OK)
 			continue;
-		if (rpm_write(graph, NULL, swallow, NULL, &err) != HD_OK)
+		if (rpm_write(graph, NULL, NULL, swallow, NULL, &err) != HD_OK)
 			abort();
 		graph_destroy(graph);
 	}

@@ -81,7 +81,7 @@ static bool append(void *arg, const char *bytes, size_t size)
 struct text dump_written(const struct hd_graph *graph)
 {
 	struct text text = { 0 };
-	ASSERT_UINT_FATAL(rpm_format.write(graph, NULL, append, &text, NULL), HD_OK);
+	ASSERT_UINT_FATAL(rpm_format.write(graph, NULL, NULL, append, &text, NULL), HD_OK);
 	CU_ASSERT_FATAL(!text.failed);
 	return text;
 }

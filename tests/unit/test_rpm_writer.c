@@ -331,12 +331,12 @@ static void the_writer_stops_when_nobody_takes_more(void)
 	struct hd_graph *graph = graph_make_list(100000); /* over 2 MB, in pieces */
 	REQUIRE(graph);
 	struct taker all = { .left = SIZE_MAX };
-	ASSERT_UINT(rpm_format.write(graph, NULL, take_some, &all, NULL), HD_OK);
+	ASSERT_UINT(rpm_format.write(graph, NULL, NULL, take_some, &all, NULL), HD_OK);
 	CU_ASSERT(all.pieces > 5);
 	for (size_t left = 1; left <= all.pieces; left++) {
 		struct taker taker = { .left = left };
 		struct hd_error err;
-		ASSERT_UINT(rpm_format.write(graph, NULL, take_some, &taker, &err),
+		ASSERT_UINT(rpm_format.write(graph, NULL, NULL, take_some, &taker, &err),
 			    HD_ERR_CANCELLED);
 		ASSERT_UINT(taker.pieces, left);
 	}
@@ -357,7 +357,7 @@ static void writing_can_be_cancelled(void)
 		unsigned int left = polls;
 		struct job job = { .cancelled = countdown_cancelled, .arg = &left };
 		struct taker taker = { .left = SIZE_MAX };
-		ASSERT_UINT(rpm_format.write(graph, &job, take_some, &taker, NULL),
+		ASSERT_UINT(rpm_format.write(graph, NULL, &job, take_some, &taker, NULL),
 			    HD_ERR_CANCELLED);
 		ASSERT_UINT(taker.pieces, polls);
 	}
@@ -377,7 +377,7 @@ static void each_failed_allocation_is_reported(void)
 	for (uint64_t nth = 1; status != HD_OK && nth < 100; nth++) {
 		struct hd_error err = { 0 };
 		alloc_fail_at(nth);
-		status = rpm_format.write(graph, NULL, swallow, NULL, &err);
+		status = rpm_format.write(graph, NULL, NULL, swallow, NULL, &err);
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK ? nth > 6 : status == HD_ERR_NOMEM);
 		ASSERT_UINT(err.status, status);

@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/gcdump.h"
+#include "format/nettrace.h"
 #include "format/rpm_reader.h"
+#include "format/viewers.h"
 #include "util/text.h"
 
 #define HEAD_SIZE ((size_t)512)
@@ -18,9 +21,55 @@ const struct format rpm_format = {
 	.detect = rpm_detect,
 	.read = rpm_read,
 	.write = rpm_write,
+	.extension = ".heap",
 };
 
-static const struct format *const formats[] = { &rpm_format };
+const struct format gcdump_format = {
+	.name = "gcdump",
+	.summary = ".gcdump of dotnet-gcdump, PerfView and Visual Studio",
+	.detect = gcdump_detect,
+	.read = gcdump_read,
+	.write = gcdump_write,
+	.extension = ".gcdump",
+	.uses_life = true,
+};
+
+const struct format nettrace_format = {
+	.name = "nettrace",
+	.summary = "heap snapshot in an EventPipe trace",
+	.detect = nettrace_detect,
+	.read = nettrace_read,
+	.extension = ".nettrace",
+};
+
+const struct format heapsnapshot_format = {
+	.name = "heapsnapshot",
+	.summary = "V8 heap snapshot for Chrome's and Edge's DevTools",
+	.write = heapsnapshot_write,
+	.extension = ".heapsnapshot",
+	.uses_life = true,
+};
+
+const struct format folded_format = {
+	.name = "folded",
+	.summary = "folded stacks of retained bytes along the dominator tree",
+	.write = folded_write,
+	.extension = ".folded",
+	.uses_dominators = true,
+};
+
+const struct format speedscope_format = {
+	.name = "speedscope",
+	.summary = "speedscope JSON of retained bytes along the dominator tree",
+	.write = speedscope_write,
+	.extension = ".speedscope.json",
+	.uses_dominators = true,
+};
+
+static const struct format *const formats[] = {
+	&gcdump_format,       &nettrace_format, &rpm_format, /* it takes any text */
+	&heapsnapshot_format, &folded_format,   &speedscope_format,
+};
 
 const struct format *format_at(size_t index)
 {
@@ -31,6 +80,18 @@ const struct format *format_find(const char *name)
 {
 	for (size_t i = 0; format_at(i); i++) {
 		if (strcmp(format_at(i)->name, name) == 0)
+			return format_at(i);
+	}
+	return NULL;
+}
+
+const struct format *format_of_path(const char *path)
+{
+	size_t size = strlen(path);
+	for (size_t i = 0; format_at(i); i++) {
+		size_t extension = strlen(format_at(i)->extension);
+		if (format_at(i)->write && size > extension &&
+		    strcmp(path + size - extension, format_at(i)->extension) == 0)
 			return format_at(i);
 	}
 	return NULL;
@@ -125,7 +186,7 @@ enum hd_status format_open(const char *path, const struct format_options *option
 	enum hd_status status = read_head(fd, path, head, &head_size, err);
 	const struct format *format = NULL;
 	for (size_t i = 0; status == HD_OK && !format && format_at(i); i++) {
-		if (format_at(i)->detect(head, head_size))
+		if (format_at(i)->detect && format_at(i)->detect(head, head_size))
 			format = format_at(i);
 	}
 	if (status == HD_OK && !format)

@@ -7,6 +7,17 @@
 /** How a file is read. */
 struct format_options {
 	bool lenient; /**< count and skip what breaks the format, instead of failing */
+	bool exact; /**< .nettrace: the graph that dotnet-gcdump makes of it, with its names and roots */
+	uint32_t snapshot; /**< .nettrace: which of its heap snapshots, from 1 on; 0: the first */
+};
+
+struct dominators;
+
+/** What a writer is to do, and what it may need. */
+struct write_options {
+	bool live_only;       /**< leave out what no strong root reaches */
+	const uint64_t *live; /**< a bit per node, if the format uses_life or live_only */
+	const struct dominators *dominators; /**< if the format uses_dominators */
 };
 
 /** What a writer hands out pieces of the file to; false ends the writing. */
@@ -14,17 +25,20 @@ typedef bool (*format_write_fn)(void *arg, const char *bytes, size_t size);
 
 /** One dump format. */
 struct format {
-	const char *name;    /**< as in --format and JSON's "kind" */
+	const char *name;    /**< as in -format and JSON's "kind" */
 	const char *summary; /**< a few words */
-	/** Does a file that begins with these bytes look like one? */
+	/** Does a file that begins with these bytes look like one?  NULL: it is only written. */
 	bool (*detect)(const char *bytes, size_t size);
 	/** Read an open regular file of @p size bytes; @p path is for messages. */
 	enum hd_status (*read)(int fd, uint64_t size, const char *path,
 			       const struct format_options *options, struct job *job,
 			       struct hd_graph **ret, struct hd_error *err);
-	/** Write @p graph; HD_ERR_CANCELLED when the job stops or @p write returns false. */
-	enum hd_status (*write)(const struct hd_graph *graph, struct job *job,
-				format_write_fn write, void *arg, struct hd_error *err);
+	/** NULL: it is only read.  Write @p graph; HD_ERR_CANCELLED when the job stops or @p write returns false. */
+	enum hd_status (*write)(const struct hd_graph *graph, const struct write_options *options,
+				struct job *job, format_write_fn write, void *arg,
+				struct hd_error *err);
+	const char *extension; /**< of its files: ".gcdump" */
+	bool uses_life, uses_dominators;
 };
 
 /** Format @p index, or NULL past the last. */
@@ -32,6 +46,9 @@ const struct format *format_at(size_t index);
 
 /** Format of that name, or NULL. */
 const struct format *format_find(const char *name);
+
+/** Written format with the extension of @p path, or NULL. */
+const struct format *format_of_path(const char *path);
 
 /**
  * Open a dump file, whose format is found by its content.
@@ -49,6 +66,8 @@ HD_NODISCARD enum hd_status format_open(const char *path, const struct format_op
 					struct job *job, struct hd_graph **ret,
 					const struct format **ret_format, struct hd_error *err);
 
-extern const struct format rpm_format;
+extern const struct format rpm_format, gcdump_format, nettrace_format;
+/* only written: */
+extern const struct format heapsnapshot_format, folded_format, speedscope_format;
 
 #endif

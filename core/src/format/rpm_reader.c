@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "format/format.h"
+#include "format/raw_graph.h"
 #include "format/rpm_chunk.h"
 #include "format/rpm_merge.h"
 #include "util/alloc.h"
 #include "util/arena.h"
-#include "util/sort.h"
 
 /* Below this many bytes a worker of its own is not worth it. */
 #define CHUNK_MIN ((uint64_t)1 << 20)
@@ -48,45 +48,6 @@ static enum hd_status chunk_failure(const struct rpm_chunk *chunks, size_t count
 	return failed ? failed->status : HD_OK;
 }
 
-static uint64_t root_rest(const struct graph_root *root)
-{
-	return (uint64_t)root->container << 16 | (uint64_t)root->kind << 8 | root->flags;
-}
-
-/* Sort the roots by node, then by all else, then as they stand; keys and order take @p count. */
-static bool sort_roots(const struct hd_graph *graph, uint64_t *keys, uint32_t *order,
-		       uint32_t *by_rest)
-{
-	uint32_t count = graph->root_count;
-	for (uint32_t i = 0; i < count; i++)
-		keys[i] = root_rest(&graph->roots[i]);
-	if (!sort_keys(keys, by_rest, count))
-		return false;
-	for (uint32_t i = 0; i < count; i++)
-		keys[i] = graph->roots[by_rest[i]].node;
-	return sort_keys(keys, order, count);
-}
-
-/* Mark each root record that says what an earlier one says. */
-static enum hd_status mark_repeated(struct merge *merge)
-{
-	struct hd_graph *graph = merge->graph;
-	uint32_t count = graph->root_count;
-	uint64_t *keys = pages_alloc(count, sizeof(*keys));
-	uint32_t *order = pages_alloc(count, sizeof(*order));
-	uint32_t *by_rest = pages_alloc(count, sizeof(*by_rest));
-	bool made = keys && order && by_rest && sort_roots(graph, keys, order, by_rest);
-	for (uint32_t i = 1; made && i < count; i++) {
-		const struct graph_root *before = &graph->roots[by_rest[order[i - 1]]];
-		struct graph_root *root = &graph->roots[by_rest[order[i]]];
-		root->repeated = root->node == before->node && root_rest(root) == root_rest(before);
-	}
-	pages_free(keys, count, sizeof(*keys));
-	pages_free(order, count, sizeof(*order));
-	pages_free(by_rest, count, sizeof(*by_rest));
-	return made ? HD_OK : fail_nomem(merge->err);
-}
-
 static enum hd_status merge_roots(struct merge *merge)
 {
 	struct hd_graph *graph = merge->graph;
@@ -115,23 +76,16 @@ static enum hd_status merge_roots(struct merge *merge)
 			};
 		}
 	}
-	return mark_repeated(merge);
+	return raw_graph_mark_repeated(graph, merge->err);
 }
 
 /* Objects and bytes of each type, and what is not defined about types. */
 static enum hd_status count_types(struct merge *merge)
 {
 	struct hd_graph *graph = merge->graph;
-	for (uint32_t node = 0; node < graph->object_count; node++) {
-		struct graph_type *type = &graph->types[graph->node_types[node]];
-		uint64_t size = graph_size(graph, node);
-		type->count++;
-		if (__builtin_add_overflow(type->size, size, &type->size) ||
-		    __builtin_add_overflow(graph->total_size, size, &graph->total_size)) {
-			return fail(merge->err, HD_ERR_FORMAT, 0,
-				    "%s: the sizes of all objects exceed 64 bits",
-				    merge->chunks[0].path);
-		}
+	if (!raw_graph_count_types(graph)) {
+		return fail(merge->err, HD_ERR_FORMAT, 0,
+			    "%s: the sizes of all objects exceed 64 bits", merge->chunks[0].path);
 	}
 	uint64_t objects = 0, types = 0;
 	for (uint32_t i = 0; i < graph->type_count; i++) {

@@ -208,13 +208,14 @@ static enum hd_status write_all(struct writer *writer, const struct by_domain *t
 	return flush(writer);
 }
 
-enum hd_status rpm_write(const struct hd_graph *graph, struct job *job, format_write_fn write,
-			 void *arg, struct hd_error *err)
+enum hd_status rpm_write(const struct hd_graph *graph, const struct write_options *options,
+			 struct job *job, format_write_fn write, void *arg, struct hd_error *err)
 {
 	struct writer writer = {
 		.graph = graph, .job = job, .write = write, .arg = arg, .err = err
 	};
 	struct by_domain types = { 0 }, nodes = { 0 }, roots = { 0 };
+	(void)options;
 	job_begin(job, "Writing objects", graph->object_count);
 	enum hd_status status =
 		by_domain_init(&types, graph, graph->type_count, domain_of_type, err);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_GCDUMP_READING_H
+#define HEAPDUMP_SRC_FORMAT_GCDUMP_READING_H
+
+#include "format/fast_serialization.h"
+#include "format/gcdump.h"
+#include "format/gcdump_cint.h"
+#include "format/raw_graph.h"
+#include "util/bitmap.h"
+
+/** In map: an undefined node with an address, whose number in missing are the other bits. */
+#define GCDUMP_MISSING 0x80000000u
+
+/** A pseudo-node: one of those that the roots hang from. */
+struct gcdump_pseudo_node {
+	uint32_t node;
+	uint32_t parent; /**< in tree; of the first itself */
+};
+
+/** A .gcdump on its way into a graph. */
+struct gcdump_reading {
+	struct gcdump file;
+	bool lenient;
+	struct job *job;
+	struct hd_error *err;
+	struct hd_graph *graph;
+	struct raw_graph raw;
+	bool zero_is_undefined; /**< the record at 0 is that of UNDEFINED */
+	uint64_t *bad;          /**< bitmap of nodes whose record is damaged; NULL: not looked */
+	uint64_t *pseudo;       /**< bitmap of pseudo-nodes */
+	struct gcdump_pseudo_node *tree; /**< pages: the root, then parents before children */
+	size_t tree_count, tree_capacity;
+	uint32_t *map;     /**< pages, node_count: index in raw, GCDUMP_MISSING, or HD_NONE */
+	uint64_t *missing; /**< pages: addresses */
+	size_t missing_count, missing_capacity;
+	uint8_t *used;          /**< pages, type_count: objects are of the type */
+	uint32_t *type_map;     /**< pages, type_count: type of the graph */
+	struct raw_root *roots; /**< pages; before raw_graph_finish() id is what map says */
+	size_t roots_count, roots_capacity;
+	int64_t total_size; /**< of all nodes, as they are in the file */
+	uint64_t cut_sizes; /**< objects whose size is negative */
+};
+
+static inline uint64_t gcdump_address(const struct gcdump *file, uint32_t node)
+{
+	return fast_u64(file->addresses + (size_t)node * 8);
+}
+
+static inline uint32_t gcdump_offset(const struct gcdump *file, uint32_t node)
+{
+	return fast_u32(file->offsets + (size_t)node * 4);
+}
+
+/** Is a node only named, or damaged? */
+static inline bool gcdump_is_undefined(const struct gcdump_reading *reading, uint32_t node)
+{
+	return (reading->zero_is_undefined && !gcdump_offset(&reading->file, node)) ||
+	       (reading->bad && bitmap_has(reading->bad, node));
+}
+
+/** HD_ERR_FORMAT: the record of @p node is no good. */
+enum hd_status gcdump_bad_record(const struct gcdump_reading *reading, uint32_t node);
+
+/** Find the pseudo-nodes. */
+HD_NODISCARD enum hd_status gcdump_find_pseudo(struct gcdump_reading *reading);
+
+/**
+ * Make objects of those that objects refer to.
+ *
+ * @param[out] ret_found Were there any?
+ */
+HD_NODISCARD enum hd_status gcdump_check_pseudo(struct gcdump_reading *reading, bool *ret_found);
+
+/** Collect the roots that the pseudo-nodes are. */
+HD_NODISCARD enum hd_status gcdump_collect_roots(struct gcdump_reading *reading);
+
+/** Give the graph the types of its objects; fills type_map. */
+HD_NODISCARD enum hd_status gcdump_make_types(struct gcdump_reading *reading);
+
+/** Give the objects whose size the format has no room for the one that the log tells. */
+HD_NODISCARD enum hd_status gcdump_true_sizes(struct gcdump_reading *reading);
+
+/** Give the graph its domain, info, and findings about all of the file. */
+HD_NODISCARD enum hd_status gcdump_make_info(struct gcdump_reading *reading);
+
+/**
+ * A text of the file as UTF-8 in @p arena, with a NUL behind it and U+FFFD for each one in it;
+ * surrogates without their other half are three bytes each.
+ */
+HD_NODISCARD bool gcdump_utf8(struct arena *arena, const struct gcdump_text *text, char **ret,
+			      uint32_t *ret_size);
+
+/** The next child of a record: a node, or HD_NONE when there is none at *@p at. */
+static inline uint32_t gcdump_child(const uint8_t **at, const uint8_t *end, uint32_t node,
+				    uint32_t node_count)
+{
+	int32_t difference;
+	const uint8_t *next = gcdump_cint(*at, end, &difference);
+	if (!next)
+		return HD_NONE;
+	*at = next;
+	uint32_t child = node + (uint32_t)difference;
+	return child < node_count ? child : HD_NONE;
+}
+
+#endif

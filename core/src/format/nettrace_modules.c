@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outer classes of nested types.  The runtime names a nested class by its simple name alone; its
+ * TypeDef in the assembly's file tells the rest, if that is the file that was loaded: then all
+ * types of the module have the names there that were sent.
+ */
+#include <string.h>
+
+#include "format/nettrace_types.h"
+#include "graph/graph.h"
+#include "mem/mapped_file.h"
+#include "metadata/image.h"
+#include "metadata/metadata.h"
+#include "util/alloc.h"
+#include "util/text.h"
+
+#define TOKEN_TYPE_DEF   0x02u
+#define NESTING_MAX      32u
+#define METADATA_MAX     ((uint64_t)512 << 20) /* of all files */
+#define COLUMN_NAME      1u
+#define COLUMN_NAMESPACE 2u
+
+/* A mapped file as memory from address 0 on. */
+struct file_memory {
+	struct memory memory;
+	const uint8_t *bytes;
+	uint64_t size;
+};
+
+static size_t read_file(struct memory *memory, uint64_t address, void *buf, size_t size)
+{
+	const struct file_memory *file = (const struct file_memory *)memory;
+	if (address >= file->size)
+		return 0;
+	size_t some = size < file->size - address ? size : (size_t)(file->size - address);
+	memcpy(buf, file->bytes + address, some);
+	return some;
+}
+
+static struct metadata *read_metadata(struct nt_types *types, const struct mapped_file *mapped)
+{
+	static const struct memory_ops ops = { .read = read_file };
+	struct file_memory file = { .memory = { .ops = &ops },
+				    .bytes = mapped->bytes,
+				    .size = mapped->size };
+	struct image image;
+	if (!image_find_metadata(&file.memory, 0, false, &image) || !image.metadata_size ||
+	    image.metadata_size > METADATA_MAX - types->metadata_size)
+		return NULL;
+	types->metadata_size += image.metadata_size;
+	uint8_t *bytes = mem_alloc(image.metadata_size, 1);
+	if (!bytes)
+		return NULL;
+	struct metadata *metadata = NULL;
+	if (!memory_read(&file.memory, image.metadata, bytes, image.metadata_size)) {
+		mem_free(bytes);
+		return NULL;
+	}
+	return metadata_create(bytes, image.metadata_size, &metadata, NULL) == HD_OK ? metadata
+										     : NULL;
+}
+
+/* Row of TypeDef of a type, 0: none that the metadata has. */
+static uint32_t type_def(const struct metadata *metadata, const struct nt_type *type)
+{
+	uint32_t rid = type->token & 0xffffff;
+	bool is_def = type->token >> 24 == TOKEN_TYPE_DEF && !(type->flags & NT_TYPE_ARRAY);
+	return is_def && rid <= metadata->tables[MD_TYPE_DEF].rows ? rid : 0;
+}
+
+/* Bytes of the name of a TypeDef, its namespace before it; "" there is none. */
+static void append_def(const struct metadata *metadata, uint32_t rid, struct text *text)
+{
+	const char *space = metadata_string(
+		metadata, metadata_column(metadata, MD_TYPE_DEF, rid, COLUMN_NAMESPACE));
+	text_puts(text, space);
+	if (*space)
+		text_puts(text, ".");
+	text_puts(text, metadata_string(metadata,
+					metadata_column(metadata, MD_TYPE_DEF, rid, COLUMN_NAME)));
+}
+
+/* The name that was sent, without type arguments and '\'. */
+static void append_sent(const struct nt_type *type, struct text *text)
+{
+	struct nt_utf16 name = type->name;
+	for (uint32_t i = 0; i < name.units; i++) {
+		uint16_t unit = nt_unit(&name, i);
+		if (unit == '[')
+			name.units = i;
+		if (unit == '\\')
+			i++;
+	}
+	size_t begin = text->size;
+	nt_append_utf8(text, &name);
+	if (text->failed)
+		return;
+	size_t to = begin;
+	for (size_t i = begin; i < text->size; i++) {
+		if (text->bytes[i] == '\\' && i + 1 < text->size)
+			i++;
+		text->bytes[to++] = text->bytes[i];
+	}
+	text->size = to;
+}
+
+/* Does the metadata name a type as it was sent? */
+static bool is_same(const struct metadata *metadata, const struct nt_type *type, struct text *sent,
+		    struct text *defined)
+{
+	uint32_t rid = type_def(metadata, type);
+	if (!rid) {
+		return type->flags & NT_TYPE_ARRAY || type->token >> 24 != TOKEN_TYPE_DEF ||
+		       !(type->token & 0xffffff);
+	}
+	sent->size = defined->size = 0;
+	append_sent(type, sent);
+	append_def(metadata, rid, defined);
+	return !sent->failed && !defined->failed && sent->size == defined->size &&
+	       (!sent->size || memcmp(sent->bytes, defined->bytes, sent->size) == 0);
+}
+
+/* Is the file of a module what the types that were sent are of? */
+static bool is_right_file(const struct nt_types *types, uint32_t assembly,
+			  const struct metadata *metadata)
+{
+	struct text sent = { 0 }, defined = { 0 };
+	bool is_right = true;
+	uint32_t row = types->assemblies[assembly].first;
+	for (; is_right && row != HD_NONE; row = types->places[row].next) {
+		const struct nt_type *type = &types->rows[row];
+		is_right = !type->name.units || is_same(metadata, type, &sent, &defined);
+	}
+	text_deinit(&sent);
+	text_deinit(&defined);
+	return is_right;
+}
+
+static struct metadata *metadata_of(struct nt_types *types, uint32_t index)
+{
+	struct nt_assembly *assembly = &types->assemblies[index];
+	if (assembly->is_tried || !assembly->path)
+		return assembly->metadata;
+	assembly->is_tried = true;
+	struct mapped_file mapped = { .fd = -1 };
+	if (mapped_file_open(assembly->path, &mapped, NULL) != HD_OK)
+		return NULL;
+	struct metadata *metadata = mapped.bytes ? read_metadata(types, &mapped) : NULL;
+	mapped_file_close(&mapped);
+	if (metadata && !is_right_file(types, index, metadata)) {
+		metadata_destroy(metadata);
+		metadata = NULL;
+		assembly->is_other = true;
+	}
+	assembly->metadata = metadata;
+	return metadata;
+}
+
+/* Only names without a namespace can be of nested classes. */
+static bool may_be_nested(const struct nt_type *type)
+{
+	for (uint32_t i = 0; i < type->name.units; i++) {
+		uint16_t unit = nt_unit(&type->name, i);
+		if (unit == '[')
+			return true;
+		if (unit == '.')
+			return false;
+	}
+	return true;
+}
+
+void nt_append_outer(struct nt_types *types, size_t row, struct text *text)
+{
+	const struct nt_type *type = &types->rows[row];
+	if (!may_be_nested(type) || type->flags & NT_TYPE_ARRAY)
+		return;
+	const struct metadata *metadata = metadata_of(types, types->places[row].assembly);
+	uint32_t rid = metadata ? type_def(metadata, type) : 0;
+	uint32_t chain[NESTING_MAX];
+	unsigned int count = 0;
+	while (rid && count < NESTING_MAX) {
+		rid = metadata_enclosing(metadata, rid);
+		if (rid)
+			chain[count++] = rid;
+	}
+	while (count) {
+		append_def(metadata, chain[--count], text);
+		text_puts(text, "+");
+	}
+}

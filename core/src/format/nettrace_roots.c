@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Roots of a snapshot, and what weak tables keep alive. */
+#include <string.h>
+
+#include "format/nettrace_heap.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/sort.h"
+#include "util/text.h"
+
+#define STATIC_OF_THREAD 1u
+/* Of the type's part of a name: many variables may repeat a long one. */
+#define NAME_MAX_BYTES 1024u
+
+/* What the runtime says of a root, in the graph's terms. */
+static struct raw_root root_of(const struct nt_root *root)
+{
+	struct raw_root raw = { .id = root->object };
+	if (root->flags & NT_ROOT_PINNING)
+		raw.flags |= HD_ROOT_PINNED;
+	if (root->flags & NT_ROOT_WEAK)
+		raw.flags |= HD_ROOT_WEAK;
+	if (root->flags & NT_ROOT_INTERIOR)
+		raw.flags |= HD_ROOT_INTERIOR;
+	switch (root->kind) {
+	case NT_ROOT_STACK:
+		raw.kind = HD_ROOT_STACK;
+		break;
+	case NT_ROOT_FINALIZER:
+		raw.kind = HD_ROOT_FINALIZER;
+		break;
+	case NT_ROOT_HANDLE:
+		raw.kind = HD_ROOT_HANDLE;
+		/* Which of the weak kinds a weak one is does not show. */
+		if (root->flags & NT_ROOT_REF_COUNTED) {
+			raw.handle = GRAPH_HANDLE_REF_COUNTED;
+		} else if (root->flags & NT_ROOT_PINNING) {
+			raw.handle = GRAPH_HANDLE_PINNED;
+		} else if (!(root->flags & NT_ROOT_WEAK)) {
+			raw.handle = GRAPH_HANDLE_STRONG;
+		}
+		break;
+	case NT_ROOT_SIZED_REF:
+		raw.kind = HD_ROOT_HANDLE;
+		raw.handle = GRAPH_HANDLE_SIZED_REF;
+		break;
+	default:
+		raw.kind = HD_ROOT_INTERNAL;
+		break;
+	}
+	return raw;
+}
+
+static enum hd_status add_roots(struct nt_heap *heap, const struct nt_item *item)
+{
+	size_t row_size = NT_ROOT_SIZE(heap->pointer_size);
+	struct nt_rows rows = nt_indexed_rows(item, (uint32_t)row_size);
+	for (uint32_t i = 0; i < rows.count; i++) {
+		struct nt_root root = nt_root(rows.at + row_size * i, heap->pointer_size);
+		if (!root.object)
+			continue;
+		if (!PAGES_RESERVE(heap, roots))
+			return fail_nomem(heap->err);
+		heap->roots[heap->roots_count++] = root_of(&root);
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_pairs(struct nt_heap *heap, const struct nt_item *item)
+{
+	size_t row_size = NT_WEAK_TABLE_SIZE(heap->pointer_size);
+	struct nt_rows rows = nt_indexed_rows(item, (uint32_t)row_size);
+	for (uint32_t i = 0; i < rows.count; i++) {
+		const uint8_t *at = rows.at + row_size * i;
+		uint64_t key = nt_load_pointer(at, heap->pointer_size);
+		uint64_t value = nt_load_pointer(at + heap->pointer_size, heap->pointer_size);
+		if (!key || !value)
+			continue;
+		heap->keys[heap->pair_count] = key;
+		heap->values[heap->pair_count++] = value;
+	}
+	return HD_OK;
+}
+
+/* Room for the pairs of all weak tables. */
+static enum hd_status allocate_pairs(struct nt_heap *heap)
+{
+	uint64_t count = 0;
+	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
+		const struct nt_item *item = &heap->trace->items[i];
+		if (item->kind == NT_WEAK_TABLES) {
+			count +=
+				nt_indexed_rows(item, NT_WEAK_TABLE_SIZE(heap->pointer_size)).count;
+		}
+	}
+	if (count >= HD_NONE)
+		return fail(heap->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion dependent handles");
+	heap->pairs_capacity = (size_t)count;
+	heap->keys = pages_alloc(count, sizeof(*heap->keys));
+	heap->values = pages_alloc(count, sizeof(*heap->values));
+	heap->order = pages_alloc(count, sizeof(*heap->order));
+	return heap->keys && heap->values && heap->order ? HD_OK : fail_nomem(heap->err);
+}
+
+static enum hd_status sort_interior(struct nt_heap *heap)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < heap->roots_count; i++)
+		count += heap->roots[i].flags & HD_ROOT_INTERIOR ? 1 : 0;
+	if (!count)
+		return HD_OK;
+	uint32_t *place = pages_alloc(count, sizeof(*place));
+	heap->interior = pages_alloc(count, sizeof(*heap->interior));
+	heap->interior_root = pages_alloc(count, sizeof(*heap->interior_root));
+	heap->interior_count = count;
+	bool made = place && heap->interior && heap->interior_root;
+	for (size_t i = 0, next = 0; made && i < heap->roots_count; i++) {
+		if (heap->roots[i].flags & HD_ROOT_INTERIOR) {
+			heap->interior[next] = heap->roots[i].id;
+			place[next++] = (uint32_t)i;
+		}
+	}
+	uint32_t *order = pages_alloc(count, sizeof(*order));
+	made = made && order && sort_keys(heap->interior, order, (uint32_t)count);
+	for (size_t i = 0; made && i < count; i++)
+		heap->interior_root[i] = place[order[i]];
+	pages_free(place, count, sizeof(*place));
+	pages_free(order, count, sizeof(*order));
+	return made ? HD_OK : fail_nomem(heap->err);
+}
+
+enum hd_status nt_heap_roots(struct nt_heap *heap)
+{
+	TRY(allocate_pairs(heap));
+	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
+		const struct nt_item *item = &heap->trace->items[i];
+		if (item->kind == NT_ROOTS)
+			TRY(add_roots(heap, item));
+		if (item->kind == NT_WEAK_TABLES)
+			TRY(add_pairs(heap, item));
+	}
+	if (heap->roots_count >= HD_NONE)
+		return fail(heap->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion roots");
+	if (heap->pair_count && !sort_keys(heap->keys, heap->order, (uint32_t)heap->pair_count))
+		return fail_nomem(heap->err);
+	return sort_interior(heap);
+}
+
+/*
+ * "Type.field".  The event has the type of the object, not the class that declares the field, and
+ * no more is known of it: the name is the one that dotnet-gcdump gives it.
+ */
+static const char *static_name(struct nt_heap *heap, const struct nt_static *variable,
+			       struct text *text)
+{
+	struct hd_graph *graph = heap->graph;
+	uint32_t type = nt_types_known(&heap->types, variable->type);
+	text->size = 0;
+	if (type < graph->type_count) {
+		const struct graph_type *known = &graph->types[type];
+		text_append(text, known->name,
+			    known->name_size < NAME_MAX_BYTES ? known->name_size : NAME_MAX_BYTES);
+	} else {
+		text_printf(text, "Type(0x%llx)", (unsigned long long)variable->type);
+	}
+	text_puts(text, ".");
+	nt_append_utf8(text, &variable->field);
+	char *name = text->failed ? NULL : arena_alloc(graph->root_arena, text->size + 1);
+	if (name)
+		memcpy(name, text->bytes, text->size + 1);
+	return name;
+}
+
+static enum hd_status add_statics(struct nt_heap *heap, const struct nt_item *item,
+				  struct text *text)
+{
+	uint32_t count;
+	struct nt_bytes at = nt_statics(item, &count);
+	struct nt_static variable;
+	for (uint32_t i = 0; i < count && nt_static_next(&at, &variable); i++) {
+		if (!variable.object)
+			continue;
+		if (!PAGES_RESERVE(heap, roots))
+			return fail_nomem(heap->err);
+		const char *name = static_name(heap, &variable, text);
+		if (!name)
+			return fail_nomem(heap->err);
+		bool of_thread = variable.flags & STATIC_OF_THREAD;
+		heap->roots[heap->roots_count++] = (struct raw_root){
+			.id = variable.object,
+			.kind = of_thread ? HD_ROOT_THREAD_STATIC : HD_ROOT_STATIC,
+			.name = name,
+		};
+	}
+	return HD_OK;
+}
+
+enum hd_status nt_heap_statics(struct nt_heap *heap)
+{
+	heap->graph->root_arena = arena_create();
+	if (!heap->graph->root_arena)
+		return fail_nomem(heap->err);
+	struct text text = { 0 };
+	enum hd_status status = HD_OK;
+	for (size_t i = heap->snapshot->first; status == HD_OK && i < heap->snapshot->end; i++) {
+		if (heap->trace->items[i].kind == NT_STATICS)
+			status = add_statics(heap, &heap->trace->items[i], &text);
+	}
+	text_deinit(&text);
+	return status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_TYPES_H
+#define HEAPDUMP_SRC_FORMAT_NETTRACE_TYPES_H
+
+#include "format/nettrace_snapshot.h"
+
+struct hd_graph;
+struct metadata;
+struct text;
+
+/** Type flags of BulkType (eventtrace.h: TypeFlags). */
+enum nt_type_flag {
+	NT_TYPE_RCW = 4,
+	NT_TYPE_ARRAY = 8
+};
+
+/** A row of BulkType. */
+struct nt_type {
+	uint64_t id, module;
+	uint32_t token, flags;
+	struct nt_utf16 name;
+	uint64_t parameter; /**< first type parameter, of arrays the element type; 0: none */
+};
+
+/** Begin with the first row of a NT_TYPES item. */
+struct nt_bytes nt_types_begin(const struct nt_item *item, uint32_t *ret_count);
+/** The next row; false: it is not all there. */
+bool nt_type_next(struct nt_bytes *at, struct nt_type *ret);
+
+/** A NT_MODULE item. */
+struct nt_module {
+	uint64_t id;
+	uint32_t flags; /**< 2: native, it has no types */
+	struct nt_utf16 path;
+};
+#define NT_MODULE_NATIVE 2u
+bool nt_module_read(const struct nt_item *item, struct nt_module *ret);
+
+/** A module whose types occur, and the metadata of its file, if that is at hand. */
+struct nt_assembly {
+	uint64_t id;
+	const char *path; /**< ends with NUL; NULL: not known */
+	struct metadata *metadata;
+	bool is_tried, is_other; /**< the file is not what was loaded */
+	uint32_t first;          /**< row of a type of it, the others by nt_place.next; HD_NONE */
+};
+
+/** Where a type belongs. */
+struct nt_place {
+	uint32_t assembly; /**< index in assemblies */
+	uint32_t next;     /**< row of the next type of it, or HD_NONE */
+};
+
+/** Types and modules of a process: the last definition of a type counts, the first of a module. */
+struct nt_types {
+	struct nt_type *rows; /**< pages */
+	size_t rows_count, rows_capacity;
+	struct nt_assembly *assemblies; /**< pages */
+	size_t assemblies_count, assemblies_capacity;
+	struct nt_place *places; /**< pages; by row */
+	size_t places_count, places_capacity;
+	struct type_table table; /**< section 0: types, 1: modules */
+	uint64_t unknown;        /**< types that were not defined */
+	uint64_t metadata_size;  /**< bytes of metadata read so far */
+	struct job *job;
+	struct hd_error *err;
+};
+
+/**
+ * Collect them; paths lie in the arena of @p graph.
+ *
+ * @param[out] types To be given to nt_types_deinit(), also on failure.
+ */
+HD_NODISCARD enum hd_status nt_types_read(const struct nt_trace *trace,
+					  const struct nt_snapshot *snapshot,
+					  struct hd_graph *graph, struct nt_types *types,
+					  struct job *job, struct hd_error *err);
+void nt_types_deinit(struct nt_types *types);
+
+/** Index of a type, made when nobody defined it; UINT32_MAX: no memory. */
+uint32_t nt_types_find(struct nt_types *types, uint64_t id);
+
+/** Index of a type, or UINT32_MAX when nobody defined it.  No type may be made after that. */
+uint32_t nt_types_known(struct nt_types *types, uint64_t id);
+
+/** Give @p graph its types, one per row. */
+HD_NODISCARD enum hd_status nt_types_name(struct nt_types *types, struct hd_graph *graph);
+
+/* The rest is for its own files. */
+
+/** Append UTF-16 as UTF-8; half of a pair becomes U+FFFD. */
+void nt_append_utf8(struct text *text, const struct nt_utf16 *utf16);
+/** Copy of a text in @p graph's arena, with a NUL; NULL: no memory. */
+const char *nt_copy_utf8(struct hd_graph *graph, const struct nt_utf16 *utf16);
+
+/**
+ * Append a type's name as the heap's types are named: `Dictionary`2+Entry[A,B]` becomes
+ * "Dictionary<A, B>+Entry".
+ */
+void nt_append_type_name(struct text *text, const char *name, size_t size);
+
+/**
+ * Append what stands before the simple name of a nested class: "Namespace.Outer`1+"; nothing if it
+ * is none, or the file of its module is not at hand.
+ */
+void nt_append_outer(struct nt_types *types, size_t row, struct text *text);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Roots, totals and findings of a graph that is being made. */
+#include <string.h>
+
+#include "format/raw_graph.h"
+#include "format/type_table.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/sort.h"
+
+bool raw_graph_count_types(struct hd_graph *graph)
+{
+	for (uint32_t node = 0; node < graph->object_count; node++) {
+		struct graph_type *type = &graph->types[graph->node_types[node]];
+		uint64_t size = graph_size(graph, node);
+		type->count++;
+		if (__builtin_add_overflow(type->size, size, &type->size) ||
+		    __builtin_add_overflow(graph->total_size, size, &graph->total_size))
+			return false;
+	}
+	return true;
+}
+
+enum hd_status raw_graph_finding(struct hd_graph *graph, const char *kind, uint64_t count,
+				 const char *detail, struct hd_error *err)
+{
+	struct graph_finding *findings =
+		mem_realloc(graph->findings, graph->finding_count + 1, sizeof(*graph->findings));
+	if (!findings)
+		return fail_nomem(err);
+	graph->findings = findings;
+	char *copy = mem_strndup(detail, strlen(detail));
+	if (!copy)
+		return fail_nomem(err);
+	findings[graph->finding_count++] =
+		(struct graph_finding){ .kind = kind, .count = count, .detail = copy };
+	return HD_OK;
+}
+
+/* FNV-1a: a look-up compares what it finds. */
+static uint64_t hash_name(const char *name, size_t size)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (uint8_t)name[i]) * 0x100000001b3u;
+	return hash;
+}
+
+/* All that a root says but for its node, as a number. */
+static uint64_t root_rest(const struct hd_graph *graph, uint32_t index)
+{
+	const struct graph_root *root = &graph->roots[index];
+	uint64_t rest = (uint64_t)root->container << 16 | (uint64_t)root->kind << 8 | root->flags;
+	if (!graph->details)
+		return rest;
+	const struct graph_root_detail *detail = &graph->details[index];
+	uint64_t name = detail->name ? hash_name(detail->name, strlen(detail->name)) : 0;
+	return (rest ^ name) * 0x9e3779b97f4a7c15u + detail->handle;
+}
+
+static bool same_root(const struct hd_graph *graph, uint32_t a, uint32_t b)
+{
+	const struct graph_root *x = &graph->roots[a], *y = &graph->roots[b];
+	if (x->node != y->node || x->container != y->container || x->kind != y->kind ||
+	    x->flags != y->flags)
+		return false;
+	if (!graph->details)
+		return true;
+	const struct graph_root_detail *p = &graph->details[a], *q = &graph->details[b];
+	if (p->handle != q->handle || !p->name != !q->name)
+		return false;
+	return !p->name || strcmp(p->name, q->name) == 0;
+}
+
+/* Sort the roots by node, then by all else, then as they stand; keys and order take @p count. */
+static bool sort_roots(const struct hd_graph *graph, uint64_t *keys, uint32_t *order,
+		       uint32_t *by_rest)
+{
+	uint32_t count = graph->root_count;
+	for (uint32_t i = 0; i < count; i++)
+		keys[i] = root_rest(graph, i);
+	if (!sort_keys(keys, by_rest, count))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		keys[i] = graph->roots[by_rest[i]].node;
+	return sort_keys(keys, order, count);
+}
+
+enum hd_status raw_graph_mark_repeated(struct hd_graph *graph, struct hd_error *err)
+{
+	uint32_t count = graph->root_count;
+	uint64_t *keys = pages_alloc(count, sizeof(*keys));
+	uint32_t *order = pages_alloc(count, sizeof(*order));
+	uint32_t *by_rest = pages_alloc(count, sizeof(*by_rest));
+	bool made = keys && order && by_rest && sort_roots(graph, keys, order, by_rest);
+	for (uint32_t i = 1; made && i < count; i++) {
+		uint32_t root = by_rest[order[i]];
+		graph->roots[root].repeated = same_root(graph, root, by_rest[order[i - 1]]);
+	}
+	pages_free(keys, count, sizeof(*keys));
+	pages_free(order, count, sizeof(*order));
+	pages_free(by_rest, count, sizeof(*by_rest));
+	return made ? HD_OK : fail_nomem(err);
+}
+
+static bool is_static(uint8_t kind)
+{
+	return kind == HD_ROOT_STATIC || kind == HD_ROOT_THREAD_STATIC;
+}
+
+/* All types by name; of those with one name the first. */
+static bool index_names(const struct hd_graph *graph, struct type_table *table)
+{
+	for (uint32_t i = 0; i < graph->type_count; i++) {
+		const struct graph_type *type = &graph->types[i];
+		if (type->name &&
+		    type_table_add(table, 0, hash_name(type->name, type->name_size), i) == HD_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* The type that holds the static variable @p name. */
+static bool find_container(const struct hd_graph *graph, struct type_table *table, const char *name,
+			   uint32_t *ret)
+{
+	const char *dot = strrchr(name, '.');
+	*ret = HD_NONE;
+	if (!dot || dot == name)
+		return true;
+	/* ".cctor" and the like begin with a dot of their own. */
+	size_t size = (size_t)(dot - name);
+	uint32_t type = type_table_add(table, 0, hash_name(name, size), HD_NONE - 1);
+	if (type == HD_NONE)
+		return false;
+	if (type < graph->type_count && graph->types[type].name_size == size &&
+	    memcmp(graph->types[type].name, name, size) == 0)
+		*ret = type;
+	return true;
+}
+
+static enum hd_status add_roots(struct hd_graph *graph, const struct raw_root *roots,
+				struct type_table *table, struct hd_error *err)
+{
+	uint64_t missing = 0;
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		uint32_t node = hd_graph_find(graph, roots[i].id), container = HD_NONE;
+		missing += node == HD_NONE || graph_is_missing(graph, node);
+		if (roots[i].name && is_static(roots[i].kind) &&
+		    !find_container(graph, table, roots[i].name, &container))
+			return fail_nomem(err);
+		graph->roots[i] = (struct graph_root){ .node = node,
+						       .container = container,
+						       .kind = roots[i].kind,
+						       .flags = roots[i].flags };
+		graph->details[i] = (struct graph_root_detail){ .name = roots[i].name,
+								.thread = HD_NONE,
+								.frame = HD_NONE,
+								.handle = roots[i].handle };
+	}
+	if (!missing)
+		return HD_OK;
+	return raw_graph_finding(graph, "unresolved-root", missing,
+				 "roots of objects that the file does not define", err);
+}
+
+/* Roots of ids that are no nodes point nowhere: they go. */
+static void drop_lost(struct hd_graph *graph, uint32_t *ret_kept)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		if (graph->roots[i].node == HD_NONE)
+			continue;
+		graph->roots[kept] = graph->roots[i];
+		graph->details[kept++] = graph->details[i];
+	}
+	*ret_kept = kept;
+}
+
+static enum hd_status shrink_roots(struct hd_graph *graph, uint32_t kept, struct hd_error *err)
+{
+	struct graph_root *roots = pages_alloc(kept, sizeof(*roots));
+	struct graph_root_detail *details = pages_alloc(kept, sizeof(*details));
+	if (!roots || !details) {
+		pages_free(roots, kept, sizeof(*roots));
+		pages_free(details, kept, sizeof(*details));
+		return fail_nomem(err);
+	}
+	if (kept) {
+		memcpy(roots, graph->roots, kept * sizeof(*roots));
+		memcpy(details, graph->details, kept * sizeof(*details));
+	}
+	pages_free(graph->roots, graph->root_count, sizeof(*roots));
+	pages_free(graph->details, graph->root_count, sizeof(*details));
+	graph->roots = roots;
+	graph->details = details;
+	graph->root_count = kept;
+	return HD_OK;
+}
+
+enum hd_status raw_graph_roots(struct hd_graph *graph, const struct raw_root *roots, size_t count,
+			       struct hd_error *err)
+{
+	if (count >= HD_NONE)
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "over 4 billion roots");
+	graph->root_count = (uint32_t)count;
+	graph->roots = pages_alloc(count, sizeof(*graph->roots));
+	graph->details = pages_alloc(count, sizeof(*graph->details));
+	if (!graph->roots || !graph->details)
+		return fail_nomem(err);
+	bool has_statics = false;
+	for (size_t i = 0; i < count; i++)
+		has_statics |= roots[i].name && is_static(roots[i].kind);
+	struct type_table table = { 0 };
+	enum hd_status status =
+		has_statics && !index_names(graph, &table) ? fail_nomem(err) : HD_OK;
+	if (status == HD_OK)
+		status = add_roots(graph, roots, &table, err);
+	type_table_deinit(&table);
+	TRY(status);
+	uint32_t kept = 0;
+	drop_lost(graph, &kept);
+	if (kept < graph->root_count)
+		TRY(shrink_roots(graph, kept, err));
+	return raw_graph_mark_repeated(graph, err);
+}

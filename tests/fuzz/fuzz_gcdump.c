@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "format/gcdump.h"
+#include "format/rpm_reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool swallow(void *arg, const char *bytes, size_t size)
+{
+	(void)arg;
+	(void)bytes;
+	(void)size;
+	return true;
+}
+
+/* Any bytes as a .gcdump, strict and lenient: no crash, no hang; what is read can be written. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	for (int lenient = 0; lenient < 2; lenient++) {
+		const struct format_options options = { .lenient = lenient };
+		struct job job = { .workers = 1, .max_mem = (uint64_t)1 << 30 };
+		struct hd_graph *graph = NULL;
+		struct hd_error err;
+		if (gcdump_read_bytes(data, size, "fuzz", &options, &job, &graph, &err) != HD_OK)
+			continue;
+		if (!csr_is_sound(&graph->forward))
+			abort();
+		if (rpm_write(graph, NULL, NULL, swallow, NULL, &err) != HD_OK)
+			abort();
+		if (gcdump_write(graph, NULL, NULL, swallow, NULL, &err) == HD_ERR_FORMAT)
+			abort();
+		graph_destroy(graph);
+	}
+	return 0;
+}

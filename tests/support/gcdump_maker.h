@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_TESTS_GCDUMP_MAKER_H
+#define HEAPDUMP_TESTS_GCDUMP_MAKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uchar.h>
+
+/** Texts are UTF-16; NULL is a null string. */
+struct made_gcdump_type {
+	const char16_t *name;
+	int32_t size; /**< -1: that of its first node */
+	const char16_t *module;
+};
+
+#define MADE_CHILDREN 8u
+
+struct made_gcdump_node {
+	uint32_t type;
+	int32_t size;
+	uint64_t address;
+	uint32_t children[MADE_CHILDREN];
+	uint32_t child_count;
+	bool is_undefined; /**< it has no record */
+};
+
+struct made_gcdump_segment {
+	uint64_t start, end, ends[5];
+};
+
+/** A .gcdump file; all pointers are borrowed. */
+struct made_gcdump {
+	const struct made_gcdump_type *types;
+	const struct made_gcdump_node *nodes;
+	uint32_t type_count, node_count, root;
+	int32_t version;     /**< of the GCHeapDump; 0: 10 */
+	int32_t min_reader;  /**< 0: 8, or that of old versions */
+	int width;           /**< 32, 64; 0: the file does not tell */
+	bool is_wide;        /**< 8 bytes for the counts of nodes and addresses */
+	bool has_deferred;   /**< types whose name is NULL are 0x1000 + index of the module */
+	bool has_interop;    /**< an RCW, a CCW, an interface and a module */
+	bool has_more_items; /**< tagged items of all kinds behind those that are known */
+	int64_t total_error; /**< added to the sum of sizes */
+	const struct made_gcdump_segment *segments;
+	uint32_t segment_count;
+	int32_t segment_version;
+	float average_count; /**< 0: 1 */
+	const float *multipliers;
+	uint32_t multiplier_count;
+	const char16_t *log, *machine, *process, *tool;
+	int64_t time;
+	int32_t process_id;
+};
+
+/** Its bytes, of which it says how many; to be given to free(). */
+uint8_t *gcdump_make(const struct made_gcdump *spec, size_t *ret_size);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "format/gcdump.h"
+#include "support/assert_more.h"
+#include "support/dump_text.h"
+#include "support/gcdump_maker.h"
+#include "support/graph_maker.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+/* Damaged files, large ones, and limits. */
+
+#define COUNT(array)    ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+#define CHILDREN1(a)    .children = { a }, .child_count = 1
+#define CHILDREN2(a, b) .children = { a, b }, .child_count = 2
+
+static const struct made_gcdump_type plain_types[] = {
+	{ u"UNDEFINED", 0, NULL },
+	{ u"[root]", -1, NULL },
+	{ u"Ns.\u00e9\u6587<T>", -1, u"/x/\u00fc.dll" },
+	{ u"emoji \xd83d\xde00", -1, u"" },
+	{ u"", -1, NULL },
+	{ NULL, -1, u"/x/\u00fc.dll" },
+	{ u"never used", 99, NULL },
+};
+
+static const struct made_gcdump_node plain_nodes[] = {
+	{ .type = 1, CHILDREN1(3) },
+	{ .type = 2, .size = 8192, .address = 0x30, CHILDREN2(2, 1) },
+	{ .type = 3, .size = INT32_MAX, .address = 0x20 },
+	{ .type = 4, .size = 64, .address = 0x10, CHILDREN1(4) },
+	{ .type = 5, .size = -2000000000, .address = 0x50 },
+	{ .type = 2, .size = 24, .address = 0x40 },
+	{ .type = 2, .size = INT32_MAX, .address = 0x60 },
+};
+
+static struct made_gcdump plain_spec(void)
+{
+	return (struct made_gcdump){ .types = plain_types,
+				     .nodes = plain_nodes,
+				     .type_count = COUNT(plain_types),
+				     .node_count = COUNT(plain_nodes),
+				     .width = 64 };
+}
+
+static enum hd_status read_made(const struct made_gcdump *spec, bool lenient, unsigned int workers,
+				struct hd_graph **ret, struct hd_error *err)
+{
+	size_t size;
+	uint8_t *bytes = gcdump_make(spec, &size);
+	const struct format_options options = { .lenient = lenient };
+	struct job job = { .workers = workers };
+	enum hd_status status =
+		gcdump_read_bytes(bytes, size, "x.gcdump", &options, &job, ret, err);
+	free(bytes);
+	return status;
+}
+
+/* A file of the plain nodes, and the place of a node's record in it. */
+static uint8_t *make_plain(size_t *ret_size, uint32_t node, size_t *ret_record)
+{
+	const struct made_gcdump spec = plain_spec();
+	uint8_t *bytes = gcdump_make(&spec, ret_size);
+	struct gcdump gcdump;
+	ASSERT_UINT_FATAL(gcdump_parse(bytes, *ret_size, "x", &gcdump, NULL), HD_OK);
+	uint32_t offset;
+	memcpy(&offset, gcdump.offsets + (size_t)node * 4, sizeof(offset));
+	*ret_record = (size_t)(gcdump.blob - bytes) + offset;
+	gcdump_deinit(&gcdump);
+	return bytes;
+}
+
+static void damaged_records_are_refused_or_skipped(void)
+{
+	/* The record of node 1: type, size of two bytes is its type's, 2, +1, 0. */
+	static const struct {
+		size_t at;
+		uint8_t value;
+	} rows[] = {
+		{ 0, 0x3e }, /* type 31 */
+		{ 0, 0x7f }, /* type -1 */
+		{ 1, 0x3f }, /* 63 children, which lead out of the nodes */
+		{ 1, 0x7f }, /* -1 children */
+		{ 2, 0x3f }, /* a child 63 behind it */
+		{ 2, 0x7e }, /* and 2 before it */
+	};
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		size_t size, record;
+		uint8_t *bytes = make_plain(&size, 1, &record);
+		bytes[record + rows[i].at] = rows[i].value;
+		struct hd_graph *graph = NULL;
+		struct hd_error err = { 0 };
+		struct format_options options = { 0 };
+		ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", &options, NULL, &graph, &err),
+			    HD_ERR_FORMAT);
+		char message[128];
+		(void)snprintf(
+			message, sizeof(message),
+			"x: offset 0x%zx: the record of node 1 is damaged (--lenient goes on)",
+			record);
+		ASSERT_TEXT(err.message, message);
+		options.lenient = true;
+		ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", &options, NULL, &graph, NULL),
+			    HD_OK);
+		REQUIRE(graph);
+		ASSERT_UINT(graph->object_count, 5);
+		REQUIRE(dump_finding(graph, "bad-record"));
+		ASSERT_UINT(dump_finding(graph, "bad-record")->count, 1);
+		CU_ASSERT(graph->info.is_partial);
+		graph_destroy(graph);
+		free(bytes);
+	}
+}
+
+/* Nodes that share one record with many children would be more than a file can hold. */
+static void records_do_not_overlap(void)
+{
+	static const struct made_gcdump_type types[] = { { u"UNDEFINED", 0, NULL },
+							 { u"A", -1, NULL } };
+	struct made_gcdump_node nodes[200] = { { .type = 1 } };
+	for (uint32_t i = 0; i < 200; i++) {
+		nodes[i] = (struct made_gcdump_node){ .type = 1,
+						      .size = 8,
+						      .address = 0x1000 + 8 * (uint64_t)i,
+						      .child_count = i == 100 ? 8 : 0 };
+		for (uint32_t k = 0; k < 8; k++)
+			nodes[i].children[k] = i + k;
+	}
+	const struct made_gcdump spec = {
+		.types = types, .nodes = nodes, .type_count = 2, .node_count = 200, .root = 199
+	};
+	size_t size;
+	uint8_t *bytes = gcdump_make(&spec, &size);
+	struct gcdump gcdump;
+	ASSERT_UINT_FATAL(gcdump_parse(bytes, size, "x", &gcdump, NULL), HD_OK);
+	uint8_t *offsets = bytes + (gcdump.offsets - bytes);
+	for (size_t i = 0; i < 190; i++)
+		memcpy(offsets + 4 * i, offsets + 400, 4);
+	gcdump_deinit(&gcdump);
+	struct hd_graph *graph = NULL;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", NULL, NULL, &graph, &err), HD_ERR_FORMAT);
+	REQUIRE(strstr(err.message, "nodes share records"));
+	const struct format_options lenient = { .lenient = true };
+	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", &lenient, NULL, &graph, NULL), HD_OK);
+	graph_destroy(graph);
+	free(bytes);
+}
+
+static void a_file_cut_anywhere_is_refused_or_whole(void)
+{
+	struct text file = dump_source_file("tests/data/small300.gcdump");
+	uint64_t whole = 0;
+	for (size_t cut = 0; cut < file.size;
+	     cut += cut < 2000 || cut + 2000 > file.size ? 1 : 37) {
+		struct hd_graph *graph = NULL;
+		struct hd_error err = { 0 };
+		enum hd_status status = gcdump_read_bytes((const uint8_t *)file.bytes, cut, "x",
+							  NULL, NULL, &graph, &err);
+		CU_ASSERT(status == HD_OK || status == HD_ERR_FORMAT);
+		CU_ASSERT(status == HD_OK || strstr(err.message, "x: offset 0x"));
+		if (status == HD_OK) {
+			ASSERT_UINT(graph->object_count, 1112);
+			graph_destroy(graph);
+			whole++;
+		}
+	}
+	/* A tag, a table of one, the trailer of 8. */
+	ASSERT_UINT(whole, 1 + 8 + 8);
+	text_deinit(&file);
+}
+
+/* Bytes of nodes that are anything. */
+static void damage_anywhere_does_no_harm(void)
+{
+	struct random random = { .state = 3 };
+	struct text file = dump_source_file("tests/data/small300.gcdump");
+	for (unsigned int round = 0; round < 1500; round++) {
+		char before[8];
+		size_t at[8];
+		for (size_t i = 0; i < 8; i++) {
+			at[i] = 24 + (size_t)random_below(&random, file.size - 24);
+			before[i] = file.bytes[at[i]];
+			file.bytes[at[i]] = (char)random_next(&random);
+		}
+		const struct format_options options = { .lenient = round % 2 };
+		struct hd_graph *graph = NULL;
+		if (gcdump_read_bytes((const uint8_t *)file.bytes, file.size, "x", &options, NULL,
+				      &graph, NULL) == HD_OK) {
+			CU_ASSERT(csr_is_sound(&graph->forward));
+			graph_destroy(graph);
+		}
+		for (size_t i = 8; i-- > 0;)
+			file.bytes[at[i]] = before[i];
+	}
+	text_deinit(&file);
+}
+
+/* --- large files, workers, limits --- */
+
+#define MANY ((uint32_t)300000)
+
+static struct made_gcdump_node *make_many(bool ascending)
+{
+	struct random random = { .state = 9 };
+	struct made_gcdump_node *nodes = calloc(MANY, sizeof(*nodes));
+	REQUIRE(nodes);
+	nodes[0] = (struct made_gcdump_node){ .type = 1, CHILDREN2(1, MANY - 1) };
+	for (uint32_t i = 1; i < MANY; i++) {
+		uint64_t place = ascending ? i : (uint64_t)i * 7919 % MANY;
+		nodes[i] = (struct made_gcdump_node){
+			.type = 2 + i % 4,
+			.size = 16 + (int32_t)random_below(&random, 3) * 100,
+			.address = 0x7f0000000000 + place * 24,
+			.child_count = (uint32_t)random_below(&random, 4),
+		};
+		for (uint32_t k = 0; k < nodes[i].child_count; k++)
+			nodes[i].children[k] = 1 + (uint32_t)random_below(&random, MANY - 1);
+	}
+	return nodes;
+}
+
+static void workers_read_the_same(void)
+{
+	for (unsigned int ascending = 0; ascending < 2; ascending++) {
+		struct made_gcdump_node *nodes = make_many(ascending);
+		struct made_gcdump spec = plain_spec();
+		spec.nodes = nodes;
+		spec.node_count = MANY;
+		struct hd_graph *one = NULL, *three = NULL;
+		ASSERT_UINT_FATAL(read_made(&spec, false, 1, &one, NULL), HD_OK);
+		ASSERT_UINT_FATAL(read_made(&spec, true, 3, &three, NULL), HD_OK);
+		ASSERT_GRAPH(three, one, GRAPH_EXACT);
+		ASSERT_UINT(one->object_count, MANY - 1);
+		for (uint32_t i = 1; i < MANY; i++) {
+			uint32_t node = hd_graph_find(one, nodes[i].address);
+			CU_ASSERT_FATAL(node != HD_NONE);
+			ASSERT_UINT(graph_size(one, node), (uint64_t)nodes[i].size);
+			ASSERT_UINT(one->types[one->node_types[node]].id, nodes[i].type + 1);
+			uint32_t targets[4];
+			ASSERT_UINT_FATAL(hd_graph_references(one, node, 0, targets, 4),
+					  nodes[i].child_count);
+			for (uint32_t k = 0; k < nodes[i].child_count; k++) {
+				ASSERT_UINT(graph_id(one, targets[k]),
+					    nodes[nodes[i].children[k]].address);
+			}
+		}
+		graph_destroy(one);
+		graph_destroy(three);
+		free(nodes);
+	}
+}
+
+static int countdown(void *arg)
+{
+	unsigned int *left = arg;
+	return !*left || !--*left;
+}
+
+static void it_can_be_cancelled_and_is_limited_in_memory(void)
+{
+	struct made_gcdump_node *nodes = make_many(false);
+	struct made_gcdump spec = plain_spec();
+	spec.nodes = nodes;
+	spec.node_count = MANY;
+	size_t size;
+	uint8_t *bytes = gcdump_make(&spec, &size);
+	unsigned int polls = 0;
+	enum hd_status status = HD_ERR_CANCELLED;
+	while (status == HD_ERR_CANCELLED && polls < 1000) {
+		unsigned int left = ++polls;
+		struct job job = { .cancelled = countdown, .arg = &left };
+		struct hd_graph *graph = NULL;
+		status = gcdump_read_bytes(bytes, size, "x", NULL, &job, &graph, NULL);
+		graph_destroy(graph);
+	}
+	ASSERT_UINT(status, HD_OK);
+	CU_ASSERT(polls > 20);
+	struct job small = { .max_mem = 1 << 20 };
+	struct hd_graph *graph = NULL;
+	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", NULL, &small, &graph, NULL), HD_ERR_NOMEM);
+	free(bytes);
+	free(nodes);
+}
+
+static void each_failed_allocation_is_reported(void)
+{
+	struct made_gcdump spec = plain_spec();
+	static const struct made_gcdump_segment segment = { 0, 10, { 10, 0, 0, 0, 0 } };
+	spec.segments = &segment;
+	spec.segment_count = 1;
+	spec.process = u"proc";
+	spec.total_error = 1;
+	spec.log = u"heapdump: true sizes\n20 100000000\n";
+	size_t size;
+	uint8_t *bytes = gcdump_make(&spec, &size);
+	for (unsigned int lenient = 0; lenient < 2; lenient++) {
+		const struct format_options options = { .lenient = lenient };
+		enum hd_status status = HD_ERR_NOMEM;
+		uint64_t nth = 0;
+		while (status == HD_ERR_NOMEM && nth < 1000) {
+			struct hd_graph *graph = NULL;
+			alloc_fail_at(++nth);
+			status = gcdump_read_bytes(bytes, size, "x", &options, NULL, &graph, NULL);
+			alloc_fail_at(0);
+			graph_destroy(graph);
+		}
+		ASSERT_UINT(status, HD_OK);
+		CU_ASSERT(nth > 50);
+	}
+	free(bytes);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "damaged records are refused or skipped",
+		  damaged_records_are_refused_or_skipped },
+		{ "records do not overlap", records_do_not_overlap },
+		{ "a file cut anywhere is refused, or whole",
+		  a_file_cut_anywhere_is_refused_or_whole },
+		{ "damage anywhere does no harm", damage_anywhere_does_no_harm },
+		{ "workers read the same", workers_read_the_same },
+		{ "it can be cancelled, and is limited in memory",
+		  it_can_be_cancelled_and_is_limited_in_memory },
+		{ "each failed allocation is reported", each_failed_allocation_is_reported },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "gcdump_damage", NULL, NULL, NULL, NULL, tests },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}

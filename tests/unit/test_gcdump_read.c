@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "format/gcdump.h"
+#include "support/assert_more.h"
+#include "support/dump_text.h"
+#include "support/gcdump_maker.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+/* --- what dotnet-gcdump wrote, against what is known of it --- */
+
+/* The number behind "KEY": in a text; leaves the test when there is none. */
+static uint64_t number_of(const char *json, const char *key)
+{
+	char quoted[64];
+	(void)snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
+	const char *at = strstr(json, quoted);
+	REQUIRE(at);
+	return strtoull(at + strlen(quoted), NULL, 10);
+}
+
+/* The JSON string at @p at, without escapes, into @p ret; false: null. */
+static bool string_at(const char *at, char *ret, size_t size)
+{
+	size_t next = 0;
+	if (*at++ != '"')
+		return false;
+	for (; *at != '"' && next + 1 < size; at++) {
+		at += *at == '\\';
+		ret[next++] = *at;
+	}
+	ret[next] = '\0';
+	return true;
+}
+
+/* Count and bytes of all types of a name and a module. */
+static struct hd_type sum_types(const struct hd_graph *graph, const char *name, const char *module)
+{
+	struct hd_type sum = { 0 };
+	for (uint32_t i = 0; i < graph->type_count; i++) {
+		const struct graph_type *type = &graph->types[i];
+		if (!type->name || strcmp(type->name, name) != 0 ||
+		    strcmp(type->module ? type->module : "", module) != 0)
+			continue;
+		sum.object_count += type->count;
+		sum.object_size += type->size;
+	}
+	return sum;
+}
+
+/* Roots with a name, or of a kind without one. */
+static uint64_t count_roots(const struct hd_graph *graph, uint8_t kind, uint8_t handle,
+			    const char *name)
+{
+	uint64_t count = 0;
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		const struct graph_root_detail *detail = &graph->details[i];
+		count += graph->roots[i].kind == kind && detail->handle == handle &&
+			 (name ? detail->name && strcmp(detail->name, name) == 0 : !detail->name);
+	}
+	return count;
+}
+
+struct expected {
+	uint64_t objects, pseudo_nodes, pseudo_edges, roots;
+};
+
+/* Every entry of per_type: types of objects, and pseudo-nodes, which have no module. */
+static void check_types(const struct hd_graph *graph, const char *json, struct expected *expected)
+{
+	const char *at = strstr(json, "\"per_type\"");
+	REQUIRE(at);
+	while ((at = strstr(at + 1, "\"name\": "))) {
+		char name[512], module[512] = "";
+		const char *module_at = strstr(at, "\"module\": ");
+		REQUIRE(module_at);
+		CU_ASSERT(string_at(at + 8, name, sizeof(name)));
+		bool has_module = string_at(module_at + 10, module, sizeof(module));
+		uint64_t count = number_of(at, "count"), total = number_of(at, "total");
+		if (name[0] == '[' && !has_module) {
+			expected->pseudo_nodes += count;
+			CU_ASSERT(!sum_types(graph, name, module).object_count);
+		} else if (strcmp(name, "UNDEFINED") != 0) {
+			struct hd_type sum = sum_types(graph, name, module);
+			expected->objects += count;
+			ASSERT_UINT(sum.object_count, count);
+			ASSERT_UINT(sum.object_size, total);
+		}
+	}
+}
+
+/* Every entry of root_children: what a pseudo-node has for roots. */
+static void check_roots(const struct hd_graph *graph, const char *json, uint64_t null_slots,
+			struct expected *expected)
+{
+	static const struct {
+		const char *name;
+		uint8_t kind, handle;
+	} groups[] = {
+		{ "[local vars]", HD_ROOT_STACK, GRAPH_HANDLE_NONE },
+		{ "[strong Handles]", HD_ROOT_HANDLE, GRAPH_HANDLE_STRONG },
+		{ "[pinning Handles]", HD_ROOT_HANDLE, GRAPH_HANDLE_PINNED },
+		{ "[Dependent Handles]", HD_ROOT_HANDLE, GRAPH_HANDLE_DEPENDENT },
+		{ "[finalizer Handles]", HD_ROOT_FINALIZER, GRAPH_HANDLE_NONE },
+		{ "[COM/WinRT Objects]", HD_ROOT_HANDLE, GRAPH_HANDLE_REF_COUNTED },
+	};
+	const char *at = strstr(json, "\"root_children\": {");
+	REQUIRE(at);
+	const char *end = strchr(at, '}');
+	for (at = strchr(at, '\n') + 3; at < end; at = strchr(at, '\n') + 3) {
+		char name[512];
+		if (!string_at(at, name, sizeof(name)))
+			break;
+		uint64_t count = strtoull(strstr(at, "\": ") + 3, NULL, 10);
+		/* A compiler's class. */
+		if (strncmp(name, "[]", 2) == 0)
+			continue;
+		expected->pseudo_edges += count;
+		if (strncmp(name, "[static var ", 12) == 0) {
+			name[strlen(name) - 1] = '\0';
+			ASSERT_UINT(count_roots(graph, HD_ROOT_STATIC, 0, name + 12), count);
+			expected->roots += count;
+		}
+		for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+			if (strcmp(groups[i].name, name) != 0)
+				continue;
+			count -= groups[i].kind == HD_ROOT_STACK ? null_slots : 0;
+			ASSERT_UINT(count_roots(graph, groups[i].kind, groups[i].handle, NULL),
+				    count);
+			expected->roots += count;
+		}
+	}
+}
+
+static struct hd_graph *open_file(const char *name, unsigned int workers)
+{
+	struct text file = dump_source_file(name);
+	struct hd_graph *graph = NULL;
+	struct hd_error err = { 0 };
+	const struct dump_reading how = { .workers = workers };
+	ASSERT_UINT(dump_open(file.bytes, file.size, &how, &graph, &err), HD_OK);
+	ASSERT_TEXT(err.message, "");
+	text_deinit(&file);
+	REQUIRE(graph);
+	return graph;
+}
+
+/* @p null_slots: children of [local vars] that are no node with an address. */
+static void check_fixture(const char *name, uint64_t null_slots)
+{
+	char path[64], json_path[64];
+	(void)snprintf(path, sizeof(path), "tests/data/%s.gcdump", name);
+	(void)snprintf(json_path, sizeof(json_path), "tests/data/%s.gcdump.expected.json", name);
+	struct hd_graph *graph = open_file(path, 1);
+	struct text json = dump_source_file(json_path);
+	struct expected expected = { 0 };
+	check_types(graph, json.bytes, &expected);
+	check_roots(graph, json.bytes, null_slots, &expected);
+	ASSERT_UINT(graph->object_count, expected.objects);
+	ASSERT_UINT(graph->node_count, graph->object_count);
+	ASSERT_UINT(number_of(json.bytes, "nodes"),
+		    expected.objects + expected.pseudo_nodes +
+			    number_of(json.bytes, "undefined_nodes"));
+	ASSERT_UINT(graph->forward.edge_count,
+		    number_of(json.bytes, "edges") - expected.pseudo_edges);
+	ASSERT_UINT(graph->root_count, expected.roots);
+	/* Of all edges of the tree those that lead on in it, and to nothing, are no roots. */
+	ASSERT_UINT(graph->root_count,
+		    expected.pseudo_edges - (expected.pseudo_nodes - 1) - null_slots);
+	ASSERT_UINT(graph->total_size, number_of(json.bytes, "total_size"));
+	ASSERT_TEXT(graph->info.tool, "dotnet-gcdump");
+	CU_ASSERT(!graph->info.process && !graph->info.machine && !graph->info.pid);
+	CU_ASSERT(!graph->info.is_32bit && !graph->info.is_partial);
+	ASSERT_UINT(graph->finding_count, 0);
+	ASSERT_UINT(graph->domain_count, 1);
+	for (uint32_t i = 1; i < graph->object_count; i++)
+		CU_ASSERT_FATAL(graph->ids[i - 1] < graph->ids[i]);
+	text_deinit(&json);
+	graph_destroy(graph);
+}
+
+static void files_of_dotnet_gcdump_are_read_whole(void)
+{
+	check_fixture("small300", 5);
+	check_fixture("small1000", 4);
+}
+
+/* sample_nodes of small300: a list node and what it refers to, a static and its list. */
+static void an_object_is_what_the_file_says(void)
+{
+	struct hd_graph *graph = open_file("tests/data/small300.gcdump", 1);
+	uint32_t node = hd_graph_find(graph, 0x7f4c9dc233c8);
+	struct hd_object object;
+	ASSERT_UINT_FATAL((uint64_t)hd_graph_object(graph, node, &object), 0);
+	ASSERT_UINT(object.size, 40);
+	ASSERT_TEXT(graph->types[object.type].name, "HeapApp.ListNode");
+	ASSERT_UINT(object.reference_count, 1);
+	uint32_t target = HD_NONE;
+	ASSERT_UINT(hd_graph_references(graph, node, 0, &target, 1), 1);
+	ASSERT_UINT(graph_id(graph, target), 0x7f5878201918);
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		const char *name = graph->details[i].name;
+		if (!name || strcmp(name, "HeapApp.ListNode.Head") != 0)
+			continue;
+		ASSERT_TEXT(graph->types[graph->roots[i].container].name, "HeapApp.ListNode");
+		target = graph->roots[i].node;
+	}
+	ASSERT_TEXT(graph->types[graph->node_types[target]].name, "HeapApp.ListNode");
+	graph_destroy(graph);
+}
+
+/* --- files that are made for it --- */
+
+static enum hd_status read_made(const struct made_gcdump *spec, bool lenient, unsigned int workers,
+				struct hd_graph **ret, struct hd_error *err)
+{
+	size_t size;
+	uint8_t *bytes = gcdump_make(spec, &size);
+	const struct format_options options = { .lenient = lenient };
+	struct job job = { .workers = workers };
+	enum hd_status status =
+		gcdump_read_bytes(bytes, size, "x.gcdump", &options, &job, ret, err);
+	free(bytes);
+	return status;
+}
+
+static struct hd_graph *graph_of(const struct made_gcdump *spec)
+{
+	struct hd_graph *graph = NULL;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(read_made(spec, false, 1, &graph, &err), HD_OK);
+	ASSERT_TEXT(err.message, "");
+	REQUIRE(graph);
+	return graph;
+}
+
+#define COUNT(array)    ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+#define CHILDREN1(a)    .children = { a }, .child_count = 1
+#define CHILDREN2(a, b) .children = { a, b }, .child_count = 2
+
+/* Each kind of pseudo-node with object 1 below it: a row is a node of its own. */
+static const struct {
+	const char16_t *name;
+	uint8_t kind, flags, handle;
+	const char *root_name;
+} groups[] = {
+	{ u"[local vars]", HD_ROOT_STACK, 0, 0, NULL },
+	{ u"[Stack]", HD_ROOT_STACK, 0, 0, NULL },
+	{ u"[Pinned local vars]", HD_ROOT_STACK, HD_ROOT_PINNED, 0, NULL },
+	{ u"[strong Handles]", HD_ROOT_HANDLE, 0, GRAPH_HANDLE_STRONG, NULL },
+	{ u"[StrongHandle]", HD_ROOT_HANDLE, 0, GRAPH_HANDLE_STRONG, NULL },
+	{ u"[pinning Handles]", HD_ROOT_HANDLE, HD_ROOT_PINNED, GRAPH_HANDLE_PINNED, NULL },
+	{ u"[PinnedHandle]", HD_ROOT_HANDLE, HD_ROOT_PINNED, GRAPH_HANDLE_PINNED, NULL },
+	{ u"[AsyncPinnedHandle]", HD_ROOT_HANDLE, HD_ROOT_PINNED, GRAPH_HANDLE_ASYNC_PINNED, NULL },
+	{ u"[finalizer Handles]", HD_ROOT_FINALIZER, 0, 0, NULL },
+	{ u"[FinalizerQueue]", HD_ROOT_FINALIZER, 0, 0, NULL },
+	{ u"[Dependent Handles]", HD_ROOT_HANDLE, 0, GRAPH_HANDLE_DEPENDENT, NULL },
+	{ u"[RefCountedHandle]", HD_ROOT_HANDLE, 0, GRAPH_HANDLE_REF_COUNTED, NULL },
+	{ u"[COM/WinRT Objects]", HD_ROOT_HANDLE, 0, GRAPH_HANDLE_REF_COUNTED, NULL },
+	{ u"[SizedRefHandle]", HD_ROOT_HANDLE, 0, GRAPH_HANDLE_SIZED_REF, NULL },
+	{ u"[other Handles]", HD_ROOT_HANDLE, 0, 0, "[other Handles]" },
+	{ u"[GC Heaps]", HD_ROOT_INTERNAL, 0, 0, "[GC Heaps]" },
+	{ u"[what nobody knows]", HD_ROOT_INTERNAL, 0, 0, "[what nobody knows]" },
+	{ u"[frozen objects]", HD_ROOT_GC, 0, 0, NULL },
+	{ u"[static var A.B.c]", HD_ROOT_STATIC, 0, 0, "A.B.c" },
+	{ u"[static vars]", HD_ROOT_STATIC, 0, 0, NULL },
+	{ u"[other roots]", HD_ROOT_INTERNAL, 0, 0, "[other roots]" },
+};
+
+static void pseudo_nodes_become_roots(void)
+{
+	for (uint32_t i = 0; i < COUNT(groups); i++) {
+		const struct made_gcdump_type types[] = {
+			{ u"UNDEFINED", 0, NULL },
+			{ u"[.NET Roots]", -1, NULL },
+			{ u"A.B", -1, u"a.dll" },
+			{ groups[i].name, -1, NULL },
+		};
+		static const struct made_gcdump_node nodes[] = {
+			{ .type = 1, CHILDREN1(2) },
+			{ .type = 2, .size = 24, .address = 0x1000 },
+			{ .type = 3, CHILDREN1(1) },
+		};
+		const struct made_gcdump spec = { .types = types,
+						  .nodes = nodes,
+						  .type_count = 4,
+						  .node_count = 3,
+						  .width = 64 };
+		struct hd_graph *graph = graph_of(&spec);
+		ASSERT_UINT(graph->object_count, 1);
+		ASSERT_UINT(graph->type_count, 1);
+		ASSERT_UINT(graph->types[0].id, 3);
+		ASSERT_UINT_FATAL(graph->root_count, 1);
+		const struct graph_root *root = &graph->roots[0];
+		ASSERT_UINT(root->kind, groups[i].kind);
+		ASSERT_UINT(root->flags, groups[i].flags);
+		ASSERT_UINT(graph->details[0].handle, groups[i].handle);
+		CU_ASSERT(!graph->details[0].name == !groups[i].root_name);
+		if (groups[i].root_name)
+			ASSERT_TEXT(graph->details[0].name, groups[i].root_name);
+		bool has_container = root->kind == HD_ROOT_STATIC && groups[i].root_name;
+		ASSERT_UINT(root->container, has_container ? 0 : HD_NONE);
+		graph_destroy(graph);
+	}
+}
+
+/* Nested nodes, nodes with two parents, cycles; what is no pseudo-node though it looks like one. */
+static const struct made_gcdump_type tree_types[] = {
+	{ u"UNDEFINED", 0, NULL },
+	{ u"[.NET Roots]", -1, NULL },
+	{ u"[thread static vars]", -1, NULL },
+	{ u"[static var X.y]", -1, NULL },
+	{ u"[outer]", -1, NULL },
+	{ u"[inner]", -1, NULL },
+	{ u"[not reachable from roots]", -1, NULL },
+	{ u"[]c", -1, u"a.dll" },
+	{ u"X", -1, u"a.dll" },
+	{ u"[strong Handles]", -1, NULL },
+};
+
+static const struct made_gcdump_node tree_nodes[] = {
+	/* 0 */ { .type = 1, .children = { 1, 3, 5, 9, 12, 13 }, .child_count = 6 },
+	/* 1 */ { .type = 2, CHILDREN1(2) },
+	/* 2 */ { .type = 3, CHILDREN2(6, 0) },
+	/* 3 */ { .type = 4, CHILDREN2(4, 3) },
+	/* 4 */ { .type = 5, .children = { 7, 3, 8 }, .child_count = 3 },
+	/* 5 */ { .type = 6, CHILDREN2(8, 4) },
+	/* 6 */ { .type = 7, .size = 24, .address = 0x1000, CHILDREN1(7) },
+	/* 7 */ { .type = 8, .size = 32, .address = 0x2000, CHILDREN2(10, 11) },
+	/* 8 */ { .address = 0, .is_undefined = true },
+	/* 9 */ { .type = 9, .children = { 7, 7, 11, 10 }, .child_count = 4 },
+	/* 10 */ { .address = 0x3000, .is_undefined = true },
+	/* 11, of which an object knows: an object */ { .type = 4, CHILDREN1(12) },
+	/* 12, and so is this one */ { .type = 5, CHILDREN1(6) },
+	/* 13, with a size */ { .type = 8, .size = 8 },
+};
+
+static struct made_gcdump tree_spec(void)
+{
+	return (struct made_gcdump){ .types = tree_types,
+				     .nodes = tree_nodes,
+				     .type_count = COUNT(tree_types),
+				     .node_count = COUNT(tree_nodes),
+				     .width = 64 };
+}
+
+static void a_tree_of_roots_may_be_odd(void)
+{
+	const struct made_gcdump spec = tree_spec();
+	struct hd_graph *graph = graph_of(&spec);
+	/* 6, 7, and 11, 12, 13 under numbers. */
+	ASSERT_UINT_FATAL(graph->object_count, 5);
+	ASSERT_UINT_FATAL(graph->node_count, 6);
+	static const uint64_t ids[] = { 1, 2, 3, 0x1000, 0x2000, 0x3000 };
+	for (uint32_t i = 0; i < 6; i++)
+		ASSERT_UINT(graph->ids[i], ids[i]);
+	REQUIRE(dump_finding(graph, "synthetic-id"));
+	ASSERT_UINT(dump_finding(graph, "synthetic-id")->count, 3);
+	REQUIRE(dump_finding(graph, "undefined-node"));
+	CU_ASSERT(graph->info.is_partial);
+	static const struct {
+		uint64_t id;
+		uint8_t kind;
+		const char *name;
+	} roots[] = {
+		{ 2, HD_ROOT_INTERNAL, NULL },
+		{ 3, HD_ROOT_INTERNAL, NULL },
+		{ 0x2000, HD_ROOT_HANDLE, NULL },
+		{ 0x2000, HD_ROOT_HANDLE, NULL },
+		{ 1, HD_ROOT_HANDLE, NULL },
+		{ 0x3000, HD_ROOT_HANDLE, NULL },
+		{ 0x1000, HD_ROOT_THREAD_STATIC, "X.y" },
+		{ 0x2000, HD_ROOT_INTERNAL, "[outer]/[inner]" },
+	};
+	ASSERT_UINT_FATAL(graph->root_count, COUNT(roots));
+	for (uint32_t i = 0; i < COUNT(roots); i++) {
+		ASSERT_UINT(graph_id(graph, graph->roots[i].node), roots[i].id);
+		ASSERT_UINT(graph->roots[i].kind, roots[i].kind);
+		CU_ASSERT(!graph->details[i].name == !roots[i].name);
+		if (roots[i].name)
+			ASSERT_TEXT(graph->details[i].name, roots[i].name);
+		ASSERT_UINT(graph->roots[i].repeated, i == 3);
+	}
+	ASSERT_TEXT(graph->types[graph->roots[6].container].name, "X");
+	graph_destroy(graph);
+}
+
+static void a_root_may_be_undefined_or_an_object(void)
+{
+	struct made_gcdump spec = tree_spec();
+	spec.root = 8;
+	struct hd_graph *graph = graph_of(&spec);
+	ASSERT_UINT(graph->root_count, 0);
+	graph_destroy(graph);
+	spec.root = 7;
+	graph = graph_of(&spec);
+	ASSERT_UINT_FATAL(graph->root_count, 1);
+	ASSERT_UINT(graph_id(graph, graph->roots[0].node), 0x2000);
+	ASSERT_UINT(graph->roots[0].kind, HD_ROOT_INTERNAL);
+	graph_destroy(graph);
+}
+
+static const struct made_gcdump_type plain_types[] = {
+	{ u"UNDEFINED", 0, NULL },
+	{ u"[root]", -1, NULL },
+	{ u"Ns.\u00e9\u6587<T>", -1, u"/x/\u00fc.dll" },
+	{ u"emoji \xd83d\xde00", -1, u"" },
+	{ u"", -1, NULL },
+	{ NULL, -1, u"/x/\u00fc.dll" },
+	{ u"never used", 99, NULL },
+};
+
+static const struct made_gcdump_node plain_nodes[] = {
+	{ .type = 1, CHILDREN1(3) },
+	{ .type = 2, .size = 8192, .address = 0x30, CHILDREN2(2, 1) },
+	{ .type = 3, .size = INT32_MAX, .address = 0x20 },
+	{ .type = 4, .size = 64, .address = 0x10, CHILDREN1(4) },
+	{ .type = 5, .size = -2000000000, .address = 0x50 },
+	{ .type = 2, .size = 24, .address = 0x40 },
+	{ .type = 2, .size = INT32_MAX, .address = 0x60 },
+};
+
+static struct made_gcdump plain_spec(void)
+{
+	return (struct made_gcdump){ .types = plain_types,
+				     .nodes = plain_nodes,
+				     .type_count = COUNT(plain_types),
+				     .node_count = COUNT(plain_nodes),
+				     .width = 64 };
+}
+
+static void types_and_sizes(void)
+{
+	struct made_gcdump spec = plain_spec();
+	spec.log = u"heapdump: true sizes\n20 100000000\n60 5\nrest";
+	struct hd_graph *graph = graph_of(&spec);
+	ASSERT_UINT_FATAL(graph->object_count, 6);
+	static const uint64_t sizes[] = { 64, (uint64_t)1 << 32,       8192,
+					  24, 4294967296 - 2000000000, INT32_MAX };
+	for (uint32_t i = 0; i < 6; i++)
+		ASSERT_UINT(graph_size(graph, i), sizes[i]);
+	ASSERT_UINT_FATAL(graph->type_count, 4);
+	ASSERT_TEXT(graph->types[0].name, "Ns.\xc3\xa9\xe6\x96\x87<T>");
+	ASSERT_TEXT(graph->types[0].module, "/x/\xc3\xbc.dll");
+	ASSERT_UINT(graph->types[0].count, 3);
+	ASSERT_UINT(graph->types[0].id, 3);
+	ASSERT_TEXT(graph->types[1].name, "emoji \xf0\x9f\x98\x80");
+	CU_ASSERT(!graph->types[1].module);
+	CU_ASSERT(!graph->types[2].name && !graph->types[3].name);
+	CU_ASSERT(graph->types[3].module == graph->types[0].module ||
+		  strcmp(graph->types[3].module, graph->types[0].module) == 0);
+	REQUIRE(dump_finding(graph, "unresolved-type"));
+	ASSERT_UINT(dump_finding(graph, "unresolved-type")->count, 2);
+	REQUIRE(dump_finding(graph, "cut-size"));
+	ASSERT_UINT(graph->finding_count, 2);
+	/* The text export needs no more than that. */
+	struct text text = dump_written(graph);
+	CU_ASSERT(text.size > 100);
+	text_deinit(&text);
+	graph_destroy(graph);
+}
+
+static void what_is_known_of_the_process(void)
+{
+	static const struct made_gcdump_segment segments[] = {
+		/* One of before regions: 4, then large, 2, 1, 0. */
+		{ 0x1000, 0x9000, { 0x9000, 0x5000, 0x4000, 0x3000, 0x2000 } },
+		{ 0xa000, 0xb000, { 0, 0, 0xb000, 0, 0 } },
+		{ 0x8000, 0x9800, { 0, 0x9800, 0, 0, 0 } },      /* begins in another one */
+		{ 0x10, 0x10, { 0x10, 0, 0, 0, 0 } },            /* empty */
+		{ 0xc000, 0xd000, { 0xffff, 0, 0, 0, 0xbff0 } }, /* ends outside */
+	};
+	static const struct {
+		uint64_t start, end;
+		unsigned int generation;
+	} ranges[] = { { 0x1000, 0x2000, 4 }, { 0x2000, 0x3000, 3 }, { 0x3000, 0x4000, 2 },
+		       { 0x4000, 0x5000, 1 }, { 0x5000, 0x9000, 0 }, { 0x9000, 0x9800, 1 },
+		       { 0xa000, 0xb000, 2 }, { 0xc000, 0xd000, 0 } };
+	struct made_gcdump spec = plain_spec();
+	spec.segments = segments;
+	spec.segment_count = COUNT(segments);
+	spec.segment_version = 1;
+	spec.process = u"proc\u00e9";
+	spec.machine = u"host";
+	spec.tool = u"maker";
+	spec.process_id = 42;
+	spec.time = 638000000000000000;
+	struct hd_graph *graph = graph_of(&spec);
+	const struct graph_info *info = &graph->info;
+	ASSERT_TEXT(info->process, "proc\xc3\xa9");
+	ASSERT_TEXT(info->machine, "host");
+	ASSERT_TEXT(info->tool, "maker");
+	ASSERT_UINT(info->pid, 42);
+	ASSERT_UINT(info->time, 638000000000000000);
+	CU_ASSERT(!info->is_32bit);
+	ASSERT_UINT_FATAL(info->range_count, COUNT(ranges));
+	for (size_t i = 0; i < COUNT(ranges); i++) {
+		ASSERT_UINT(info->ranges[i].start, ranges[i].start);
+		ASSERT_UINT(info->ranges[i].end, ranges[i].end);
+		ASSERT_UINT(info->ranges[i].generation, ranges[i].generation);
+	}
+	graph_destroy(graph);
+	spec.time = INT64_MAX;
+	spec.process_id = -1;
+	spec.width = 32;
+	graph = graph_of(&spec);
+	CU_ASSERT(!graph->info.time && !graph->info.pid && graph->info.is_32bit);
+	graph_destroy(graph);
+	spec.width = 0;
+	graph = graph_of(&spec);
+	CU_ASSERT(graph->info.is_32bit); /* all addresses are small */
+	graph_destroy(graph);
+}
+
+static void samples_and_wrong_totals_are_findings(void)
+{
+	static const float multipliers[] = { 1, 1, 2.5f };
+	struct made_gcdump spec = tree_spec();
+	spec.multipliers = multipliers;
+	spec.multiplier_count = 2;
+	struct hd_graph *graph = graph_of(&spec);
+	CU_ASSERT(!dump_finding(graph, "sampled") && !dump_finding(graph, "total-size"));
+	graph_destroy(graph);
+	spec.multiplier_count = 3;
+	spec.total_error = 5;
+	graph = graph_of(&spec);
+	REQUIRE(dump_finding(graph, "sampled"));
+	REQUIRE(dump_finding(graph, "total-size"));
+	ASSERT_TEXT(dump_finding(graph, "total-size")->detail,
+		    "the file says that its nodes have 69 bytes, they have 64");
+	CU_ASSERT(graph->info.is_partial);
+	graph_destroy(graph);
+}
+
+static void repeated_addresses_are_kept_apart(void)
+{
+	struct made_gcdump_node nodes[COUNT(plain_nodes)];
+	memcpy(nodes, plain_nodes, sizeof(nodes));
+	nodes[5].address = 0x20;
+	nodes[5].child_count = 1;
+	nodes[5].children[0] = 6;
+	nodes[3].children[0] = 5;
+	struct made_gcdump spec = plain_spec();
+	spec.nodes = nodes;
+	struct hd_graph *graph = graph_of(&spec);
+	ASSERT_UINT(graph->object_count, 6);
+	uint32_t first = hd_graph_find(graph, 0x20), second = hd_graph_find(graph, 1);
+	ASSERT_UINT(graph_size(graph, first), INT32_MAX);
+	ASSERT_UINT(graph_size(graph, second), 24);
+	uint32_t target = HD_NONE;
+	ASSERT_UINT(hd_graph_references(graph, hd_graph_find(graph, 0x10), 0, &target, 1), 1);
+	ASSERT_UINT(target, second);
+	ASSERT_UINT(hd_graph_references(graph, second, 0, &target, 1), 1);
+	ASSERT_UINT(graph_id(graph, target), 0x60);
+	graph_destroy(graph);
+}
+
+static void each_failed_allocation_is_reported(void)
+{
+	struct made_gcdump spec = tree_spec();
+	static const struct made_gcdump_segment segment = { 0, 10, { 10, 0, 0, 0, 0 } };
+	spec.segments = &segment;
+	spec.segment_count = 1;
+	spec.process = u"proc";
+	spec.total_error = 1;
+	spec.log = u"heapdump: true sizes\n20 100000000\n";
+	size_t size;
+	uint8_t *bytes = gcdump_make(&spec, &size);
+	for (unsigned int lenient = 0; lenient < 2; lenient++) {
+		const struct format_options options = { .lenient = lenient };
+		enum hd_status status = HD_ERR_NOMEM;
+		uint64_t nth = 0;
+		while (status == HD_ERR_NOMEM && nth < 1000) {
+			struct hd_graph *graph = NULL;
+			alloc_fail_at(++nth);
+			status = gcdump_read_bytes(bytes, size, "x", &options, NULL, &graph, NULL);
+			alloc_fail_at(0);
+			graph_destroy(graph);
+		}
+		ASSERT_UINT(status, HD_OK);
+		CU_ASSERT(nth > 50);
+	}
+	free(bytes);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "files of dotnet-gcdump are read whole", files_of_dotnet_gcdump_are_read_whole },
+		{ "an object is what the file says", an_object_is_what_the_file_says },
+		{ "pseudo-nodes become roots", pseudo_nodes_become_roots },
+		{ "a tree of roots may be odd", a_tree_of_roots_may_be_odd },
+		{ "a root may be undefined, or an object", a_root_may_be_undefined_or_an_object },
+		{ "types and sizes", types_and_sizes },
+		{ "what is known of the process", what_is_known_of_the_process },
+		{ "samples and wrong totals are findings", samples_and_wrong_totals_are_findings },
+		{ "repeated addresses are kept apart", repeated_addresses_are_kept_apart },
+		{ "each failed allocation is reported", each_failed_allocation_is_reported },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "gcdump_read", NULL, NULL, NULL, NULL, tests },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}
