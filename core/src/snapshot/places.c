@@ -12,6 +12,11 @@ static uint64_t place_id(const void *arg, uint32_t node)
 	return starts_address(((const struct places *)arg)->starts, node);
 }
 
+static void place_ids(const void *arg, uint32_t first, uint64_t *ret, size_t count)
+{
+	starts_addresses(((const struct places *)arg)->starts, first, ret, count);
+}
+
 static uint32_t place_lower_bound(const void *arg, uint64_t id)
 {
 	return (uint32_t)starts_rank(((const struct places *)arg)->starts, id);
@@ -189,6 +194,7 @@ enum hd_status places_create(struct hd_graph *graph, struct heap *heap,
 		return status;
 	}
 	graph->places = (struct graph_places){ .id = place_id,
+					       .ids = place_ids,
 					       .lower_bound = place_lower_bound,
 					       .link = place_link,
 					       .generation = place_generation,

@@ -68,6 +68,7 @@ static enum hd_status fill_graph(struct snapshot *snapshot)
 	graph->object_count = graph->node_count = (uint32_t)count;
 	TRY(check_memory(snapshot));
 	TRY(snapshot_types(snapshot));
+	TRY(snapshot_info(snapshot));
 	TRY(snapshot_nodes(snapshot));
 	TRY(snapshot_roots(graph, snapshot->job, snapshot->err));
 	TRY(add_domain(graph, snapshot->err));

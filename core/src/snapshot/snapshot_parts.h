@@ -44,6 +44,9 @@ HD_NODISCARD enum hd_status snapshot_count(struct snapshot *snapshot);
 /** The graph's types, and map: those of objects, and those with statics among the roots. */
 HD_NODISCARD enum hd_status snapshot_types(struct snapshot *snapshot);
 
+/** What the target tells of the process, and the ranges of generations: the graph's info. */
+HD_NODISCARD enum hd_status snapshot_info(struct snapshot *snapshot);
+
 /** Second pass: node_types, sizes, large. */
 HD_NODISCARD enum hd_status snapshot_nodes(struct snapshot *snapshot);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clr/module.h"
 #include "snapshot/snapshot_parts.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -35,9 +36,37 @@ static enum hd_status copy_name(struct hd_graph *graph, struct clr *clr, const s
 	return HD_OK;
 }
 
-/* The graph's types out of those used, ascending by MethodTable. */
-static enum hd_status make_types(struct snapshot *snapshot, struct used_type *used, size_t count)
+/* Path of the assembly that a type is of; each is kept once. */
+static enum hd_status copy_module(struct name_table *modules, struct clr *clr,
+				  const struct type *from, struct graph_type *to,
+				  struct hd_error *err)
 {
+	const struct name_key key = { .of = type_home_module(clr, from) };
+	if (!key.of)
+		return HD_OK;
+	struct name_entry *entry = name_table_find(modules, key);
+	if (!entry)
+		return fail_nomem(err);
+	if (!entry->is_used) {
+		const struct module *module = module_find(clr, key.of);
+		struct text text = { 0 };
+		if (!module)
+			return fail_nomem(err);
+		if (module->path)
+			text_puts(&text, module->path);
+		enum hd_status status = name_table_add(modules, entry, &text, err);
+		text_deinit(&text);
+		TRY(status);
+	}
+	to->module = entry->name;
+	return HD_OK;
+}
+
+/* The graph's types out of those used, ascending by MethodTable. */
+static enum hd_status make_types(struct snapshot *snapshot, struct used_type *used, size_t count,
+				 struct name_table *modules)
+{
+	struct clr *clr = snapshot->heap->clr;
 	struct hd_graph *graph = snapshot->graph;
 	qsort(used, count, sizeof(*used), compare_types);
 	graph->types = pages_alloc(count, sizeof(*graph->types));
@@ -50,7 +79,8 @@ static enum hd_status make_types(struct snapshot *snapshot, struct used_type *us
 		type->count = used[i].total.count;
 		type->size = used[i].total.size;
 		snapshot->map[used[i].type->index] = (uint32_t)i;
-		TRY(copy_name(graph, snapshot->heap->clr, used[i].type, type, snapshot->err));
+		TRY(copy_name(graph, clr, used[i].type, type, snapshot->err));
+		TRY(copy_module(modules, clr, used[i].type, type, snapshot->err));
 	}
 	return HD_OK;
 }
@@ -84,7 +114,10 @@ static enum hd_status use_types(struct snapshot *snapshot, struct used_type *use
 		used[kept] = used[i];
 		used[kept++].type = type_at(snapshot->heap->clr, i);
 	}
-	return make_types(snapshot, used, kept);
+	struct name_table modules = { .arena = snapshot->graph->arena };
+	enum hd_status status = make_types(snapshot, used, kept, &modules);
+	name_table_deinit(&modules);
+	return status;
 }
 
 enum hd_status snapshot_types(struct snapshot *snapshot)
