@@ -14,7 +14,7 @@ import sys
 MAY_INCLUDE = {
     "util": "",
     "graph": "util",
-    "format": "util graph",
+    "format": "util graph mem metadata",
     "query": "util graph",
     "report": "util graph query",
     "mem": "util",
@@ -29,8 +29,9 @@ MAY_INCLUDE = {
     "roots": "util mem target clr heap stack",
     "snapshot": "util graph mem target clr heap inspect stack roots",
     "session": "util graph format query mem target clr heap roots snapshot",
+    "collect": "util target",
     "command": "util graph format query report mem target metadata clr heap verify inspect stack"
-    " roots snapshot session",
+    " roots snapshot session collect",
 }
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

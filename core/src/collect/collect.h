@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COLLECT_COLLECT_H
+#define HEAPDUMP_SRC_COLLECT_COLLECT_H
+
+#include "collect/connection.h"
+#include "collect/room.h"
+#include "util/findings.h"
+#include "util/output_file.h"
+
+/** How a snapshot is taken. */
+struct collect_options {
+	uint64_t buffer; /**< bytes of the first try; 0: from an estimate */
+	unsigned int
+		timeout; /**< seconds until the heap must have come; 0: by the size of the process */
+	bool generations; /**< with the address ranges of the generations */
+	/** Told once per try, before it begins; may be NULL. */
+	void (*say)(void *arg, const char *line);
+	void *arg;
+};
+
+/** What was collected. */
+struct collected {
+	struct output_file file; /**< the stream, complete; to be committed or abandoned */
+	uint64_t size;           /**< of it, bytes */
+	uint64_t objects, references;
+	uint64_t buffer; /**< bytes asked for in the last try */
+	unsigned int tries;
+	bool is_complete;
+	struct findings findings; /**< what is missing */
+};
+
+/**
+ * Take one snapshot of the heap of a runtime, over EventPipe: its garbage collector walks the heap,
+ * the process stands still for as long as that takes.  When events are lost it is done again with a
+ * larger buffer.
+ *
+ * @param path The stream goes into a file beside this one.
+ * @param[out] ret To be given to collected_deinit(); untouched on failure, and no file is left then.
+ * @retval HD_OK at least some objects are there: see ret->is_complete
+ * @retval HD_ERR_OS
+ * @retval HD_ERR_FORMAT no NetTrace stream, no reply
+ * @retval HD_ERR_UNSUPPORTED the runtime has no such command
+ * @retval HD_ERR_CANCELLED the session was stopped
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status collect_snapshot(struct endpoint *endpoint, const char *path,
+					     const struct collect_options *options, struct job *job,
+					     struct collected *ret, struct hd_error *err);
+
+/** Abandons the file if it was not committed.  A zeroed struct with fd -1 is allowed. */
+void collected_deinit(struct collected *collected);
+
+#endif

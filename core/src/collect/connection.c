@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+
+/* How often the job is asked whether it goes on, milliseconds. */
+#define POLL_MS 100u
+/* From the end of its sockets to that of a process. */
+#define DYING_MS 300u
+
+uint64_t now_ms(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void who(const struct endpoint *endpoint, char *buf, size_t size)
+{
+	if (endpoint->pid) {
+		(void)snprintf(buf, size, "process %d", endpoint->pid);
+	} else {
+		(void)snprintf(buf, size, "the process that connected");
+	}
+}
+
+static enum hd_status too_late(const struct endpoint *endpoint, struct hd_error *err)
+{
+	char name[40];
+	who(endpoint, name, sizeof(name));
+	bool is_stopped = endpoint->pid && process_is_stopped(endpoint->pid);
+	return fail(err, HD_ERR_OS, 0,
+		    "%s does not answer at its diagnostics socket%s: try again, or read its memory "
+		    "(heapdump PID export FILE)",
+		    name, is_stopped ? ", it is stopped" : "");
+}
+
+/* Wait until @p fd is ready for @p events; HD_ERR_OS without a message once it is too late. */
+static enum hd_status wait_for(int fd, short events, const struct patience *patience,
+			       struct hd_error *err)
+{
+	for (;;) {
+		uint64_t now = now_ms();
+		if (now >= patience->deadline)
+			return HD_ERR_OS;
+		uint64_t left = patience->deadline - now;
+		struct pollfd at = { .fd = fd, .events = events };
+		int ready = poll(&at, 1, (int)(left < POLL_MS ? left : POLL_MS));
+		if (!job_step(patience->job, 0, 0))
+			return fail_cancelled(err);
+		if (ready > 0)
+			return HD_OK;
+	}
+}
+
+static enum hd_status wait_or_fail(const struct endpoint *endpoint, int fd, short events,
+				   const struct patience *patience, struct hd_error *err)
+{
+	enum hd_status status = wait_for(fd, events, patience, err);
+	return status == HD_ERR_OS ? too_late(endpoint, err) : status;
+}
+
+struct endpoint endpoint_of(const struct dotnet_process *process)
+{
+	return (struct endpoint){ .pid = process->pid,
+				  .socket = process->socket,
+				  .uid = process->uid,
+				  .listener = -1,
+				  .waiting = -1 };
+}
+
+static int new_socket(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+/* The address of @p path; one that is too long for it goes by its directory, open as *@p ret_fd. */
+static bool address_of(const char *path, struct sockaddr_un *ret, int *ret_fd)
+{
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	*ret_fd = -1;
+	size_t size = strlen(path);
+	if (size < sizeof(ret->sun_path)) {
+		memcpy(ret->sun_path, path, size);
+		return true;
+	}
+	const char *slash = strrchr(path, '/');
+	char *directory = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : NULL;
+	if (directory)
+		*ret_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	mem_free(directory);
+	if (*ret_fd < 0) {
+		errno = slash ? errno : ENAMETOOLONG;
+		return false;
+	}
+	int length = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", *ret_fd,
+			      slash + 1);
+	errno = ENAMETOOLONG;
+	return length > 0 && (size_t)length < sizeof(ret->sun_path);
+}
+
+/* connect() or bind(); false and errno. */
+static bool use_address(int fd, const char *path,
+			int (*use)(int fd, const struct sockaddr *address, socklen_t size))
+{
+	struct sockaddr_un address;
+	int directory;
+	bool good = address_of(path, &address, &directory) &&
+		    use(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
+	int code = errno;
+	if (directory >= 0)
+		(void)close(directory);
+	errno = code;
+	return good;
+}
+
+static enum hd_status cannot_connect(const struct endpoint *endpoint, int code,
+				     struct hd_error *err)
+{
+	errno = code;
+	if (code == EACCES || code == EPERM) {
+		return fail(err, HD_ERR_OS, 0,
+			    "process %d belongs to user %u: run this as that user or as root",
+			    endpoint->pid, (unsigned int)endpoint->uid);
+	}
+	if (process_has_ended(endpoint->pid, code == ECONNREFUSED ? DYING_MS : 0)) {
+		errno = code;
+		return fail(err, HD_ERR_OS, 0, "process %d has ended", endpoint->pid);
+	}
+	errno = code;
+	return fail(err, HD_ERR_OS, 0, "process %d cannot be reached at %s: %s", endpoint->pid,
+		    endpoint->socket, strerrordesc_np(code));
+}
+
+/* Is it the process that answers, or does someone else sit at its place? */
+static enum hd_status check_peer(const struct endpoint *endpoint, int fd, struct hd_error *err)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid == endpoint->uid)
+		return HD_OK;
+	return fail(err, HD_ERR_OS, 0,
+		    "%s belongs to user %u and not to user %u, as process %d does: it is not asked",
+		    endpoint->socket, (unsigned int)peer.uid, (unsigned int)endpoint->uid,
+		    endpoint->pid);
+}
+
+static enum hd_status connect_to(const struct endpoint *endpoint, const struct patience *patience,
+				 int *ret, struct hd_error *err)
+{
+	int fd = new_socket();
+	if (fd < 0)
+		return cannot_connect(endpoint, errno, err);
+	enum hd_status status = HD_OK;
+	while (!use_address(fd, endpoint->socket, connect) && status == HD_OK) {
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN) {
+			status = cannot_connect(endpoint, errno, err);
+		} else if (now_ms() >= patience->deadline) {
+			status = too_late(endpoint, err);
+		} else {
+			/* Too many wait there before us. */
+			(void)poll(NULL, 0, 10);
+			status = job_step(patience->job, 0, 0) ? HD_OK : fail_cancelled(err);
+		}
+	}
+	if (status == HD_OK)
+		status = check_peer(endpoint, fd, err);
+	if (status != HD_OK) {
+		(void)close(fd);
+		return status;
+	}
+	*ret = fd;
+	return HD_OK;
+}
+
+static enum hd_status hung_up(const struct endpoint *endpoint, struct hd_error *err)
+{
+	char name[40];
+	who(endpoint, name, sizeof(name));
+	bool is_gone = endpoint->pid && process_has_ended(endpoint->pid, DYING_MS);
+	errno = ECONNRESET;
+	return fail(err, HD_ERR_OS, 0, is_gone ? "%s has ended" : "%s hung up: try again", name);
+}
+
+static enum hd_status send_all(const struct endpoint *endpoint, int fd, const struct text *message,
+			       const struct patience *patience, struct hd_error *err)
+{
+	for (size_t at = 0; at < message->size;) {
+		ssize_t sent = send(fd, message->bytes + at, message->size - at, MSG_NOSIGNAL);
+		if (sent > 0) {
+			at += (size_t)sent;
+		} else if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
+			TRY(wait_or_fail(endpoint, fd, POLLOUT, patience, err));
+		} else {
+			return hung_up(endpoint, err);
+		}
+	}
+	return HD_OK;
+}
+
+static enum hd_status receive_all(const struct endpoint *endpoint, int fd, uint8_t *bytes,
+				  size_t size, const struct patience *patience,
+				  struct hd_error *err)
+{
+	while (size) {
+		ssize_t got = recv(fd, bytes, size, 0);
+		if (got > 0) {
+			bytes += got;
+			size -= (size_t)got;
+		} else if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+			TRY(wait_or_fail(endpoint, fd, POLLIN, patience, err));
+		} else {
+			return hung_up(endpoint, err);
+		}
+	}
+	return HD_OK;
+}
+
+/* Is the connection one of our runtime?  Which that is, the first decides. */
+static bool is_ours(struct endpoint *endpoint, int fd, const uint8_t *bytes)
+{
+	struct ipc_advertise advertise;
+	if (!ipc_parse_advertise(bytes, &advertise))
+		return false;
+	if (endpoint->has_cookie)
+		return memcmp(endpoint->cookie, advertise.cookie, sizeof(endpoint->cookie)) == 0;
+	endpoint->has_cookie = true;
+	memcpy(endpoint->cookie, advertise.cookie, sizeof(endpoint->cookie));
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+		endpoint->pid = peer.pid;
+		endpoint->uid = peer.uid;
+	}
+	return true;
+}
+
+/* Wait for our runtime to connect; HD_ERR_OS without a message once it is too late. */
+static enum hd_status accept_from(struct endpoint *endpoint, const struct patience *patience,
+				  int *ret, struct hd_error *err)
+{
+	for (;;) {
+		int fd = accept4(endpoint->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0) {
+			TRY(wait_for(endpoint->listener, POLLIN, patience, err));
+			continue;
+		}
+		uint8_t bytes[IPC_ADVERTISE_SIZE];
+		struct hd_error unused;
+		enum hd_status status =
+			receive_all(endpoint, fd, bytes, sizeof(bytes), patience, &unused);
+		if (status == HD_OK && is_ours(endpoint, fd, bytes)) {
+			*ret = fd;
+			return HD_OK;
+		}
+		(void)close(fd);
+		if (status == HD_ERR_CANCELLED)
+			return fail_cancelled(err);
+	}
+}
+
+static enum hd_status cannot_listen(const char *path, int code, struct hd_error *err)
+{
+	errno = code;
+	return fail(err, HD_ERR_OS, 0, "%s: cannot listen there: %s", path,
+		    code == EADDRINUSE ? "something is there already, take another path"
+				       : strerrordesc_np(code));
+}
+
+/* Nobody listens at a socket that was left behind: it may go. */
+static void remove_stale(const char *path)
+{
+	struct stat stat;
+	int fd = new_socket();
+	if (fd >= 0 && lstat(path, &stat) == 0 && S_ISSOCK(stat.st_mode) &&
+	    !use_address(fd, path, connect) && errno == ECONNREFUSED)
+		(void)unlink(path);
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+enum hd_status endpoint_listen(const char *path, const struct patience *patience,
+			       struct endpoint *ret, struct hd_error *err)
+{
+	struct endpoint endpoint = { .listener = new_socket(), .waiting = -1 };
+	endpoint.path = mem_strndup(path, strlen(path));
+	if (!endpoint.path || endpoint.listener < 0) {
+		int code = errno;
+		bool nomem = !endpoint.path;
+		if (endpoint.listener >= 0)
+			(void)close(endpoint.listener);
+		mem_free(endpoint.path);
+		return nomem ? fail_nomem(err) : cannot_listen(path, code, err);
+	}
+	remove_stale(path);
+	/* Nobody else's runtime: whoever connects is asked for its heap. */
+	(void)fchmod(endpoint.listener, 0600);
+	if (!use_address(endpoint.listener, path, bind)) {
+		int code = errno;
+		(void)close(endpoint.listener);
+		mem_free(endpoint.path);
+		return cannot_listen(path, code, err);
+	}
+	enum hd_status status = HD_OK;
+	if (listen(endpoint.listener, 16) != 0)
+		status = cannot_listen(path, errno, err);
+	if (status == HD_OK) {
+		status = accept_from(&endpoint, patience, &endpoint.waiting, err);
+		if (status == HD_ERR_OS) {
+			errno = ETIMEDOUT;
+			(void)fail(err, HD_ERR_OS, 0,
+				   "no runtime has connected to %s: start the program with "
+				   "DOTNET_DiagnosticPorts=%s,nosuspend, or wait longer (-timeout)",
+				   path, path);
+		}
+	}
+	if (status != HD_OK) {
+		endpoint_deinit(&endpoint);
+		return status;
+	}
+	*ret = endpoint;
+	return HD_OK;
+}
+
+void endpoint_deinit(struct endpoint *endpoint)
+{
+	if (endpoint->waiting >= 0)
+		(void)close(endpoint->waiting);
+	if (endpoint->listener >= 0)
+		(void)close(endpoint->listener);
+	if (endpoint->path)
+		(void)unlink(endpoint->path);
+	mem_free(endpoint->path);
+	*endpoint = (struct endpoint){ .listener = -1, .waiting = -1 };
+}
+
+enum hd_status connection_send(struct endpoint *endpoint, const struct text *message,
+			       const struct patience *patience, int *ret, struct hd_error *err)
+{
+	int fd = endpoint->waiting;
+	endpoint->waiting = -1;
+	if (message->failed)
+		return fail_nomem(err);
+	if (endpoint->socket) {
+		TRY(connect_to(endpoint, patience, &fd, err));
+	} else if (fd < 0) {
+		enum hd_status status = accept_from(endpoint, patience, &fd, err);
+		if (status == HD_ERR_OS)
+			return too_late(endpoint, err);
+		TRY(status);
+	}
+	enum hd_status status = send_all(endpoint, fd, message, patience, err);
+	if (status != HD_OK) {
+		(void)close(fd);
+		return status;
+	}
+	*ret = fd;
+	return HD_OK;
+}
+
+enum hd_status connection_reply(const struct endpoint *endpoint, int fd,
+				const struct patience *patience, struct text *ret,
+				uint32_t *ret_code, struct hd_error *err)
+{
+	uint8_t head[IPC_HEADER_SIZE];
+	size_t size = 0;
+	bool is_error = false;
+	char name[40];
+	*ret_code = 0;
+	TRY(receive_all(endpoint, fd, head, sizeof(head), patience, err));
+	struct hd_error reason = { 0 };
+	if (ipc_parse_reply(head, &size, &is_error, &reason) != HD_OK) {
+		who(endpoint, name, sizeof(name));
+		return fail(err, HD_ERR_FORMAT, 0, "%s sent %s: is something else at its socket?",
+			    name, reason.message);
+	}
+	size -= sizeof(head);
+	size_t before = ret->size;
+	for (uint8_t bytes[512]; size;) {
+		size_t step = size < sizeof(bytes) ? size : sizeof(bytes);
+		TRY(receive_all(endpoint, fd, bytes, step, patience, err));
+		text_append(ret, (const char *)bytes, step);
+		size -= step;
+	}
+	if (ret->failed)
+		return fail_nomem(err);
+	if (is_error) {
+		memcpy(ret_code, ret->bytes + before, sizeof(*ret_code));
+		if (!*ret_code)
+			*ret_code = UINT32_MAX;
+	}
+	return HD_OK;
+}
+
+enum hd_status connection_call(struct endpoint *endpoint, const struct text *message,
+			       const struct patience *patience, struct text *ret,
+			       uint32_t *ret_code, struct hd_error *err)
+{
+	int fd;
+	TRY(connection_send(endpoint, message, patience, &fd, err));
+	enum hd_status status = connection_reply(endpoint, fd, patience, ret, ret_code, err);
+	(void)close(fd);
+	return status;
+}
+
+void endpoint_version(struct endpoint *endpoint, unsigned int ms, struct job *job, struct text *ret)
+{
+	const struct patience patience = { .job = job, .deadline = now_ms() + ms };
+	struct text message = { 0 }, reply = { 0 };
+	uint32_t code;
+	struct hd_error unused;
+	ipc_message(&message, IPC_PROCESS_INFO_2, NULL, 0);
+	if (connection_call(endpoint, &message, &patience, &reply, &code, &unused) == HD_OK &&
+	    !code && reply.size) {
+		size_t before = ret->size;
+		if (!ipc_parse_runtime_version((const uint8_t *)reply.bytes, reply.size, ret) &&
+		    ret->bytes)
+			ret->bytes[ret->size = before] = '\0';
+	}
+	text_deinit(&message);
+	text_deinit(&reply);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/discover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "target/proc.h"
+#include "util/alloc.h"
+
+/* Fields behind the name in /proc/PID/stat, from the state (0) on. */
+#define FIELD_USER_TIME   11
+#define FIELD_SYSTEM_TIME 12
+#define FIELD_START_TIME  19
+
+bool process_stat_parse(const char *text, struct process_stat *ret)
+{
+	/* The name may hold anything, ") " too. */
+	const char *at = strrchr(text, ')');
+	if (!at || at[1] != ' ' || !at[2])
+		return false;
+	*ret = (struct process_stat){ .state = at[2] };
+	at += 2;
+	for (int field = 0; field < FIELD_START_TIME; field++) {
+		at = strchr(at, ' ');
+		if (!at)
+			return false;
+		at++;
+		if (field + 1 == FIELD_USER_TIME || field + 1 == FIELD_SYSTEM_TIME)
+			ret->cpu_time += strtoull(at, NULL, 10);
+	}
+	ret->start_time = strtoull(at, NULL, 10);
+	return ret->start_time > 0;
+}
+
+bool process_stat_read(int pid, struct process_stat *ret)
+{
+	struct text text = { 0 };
+	bool got = proc_read_file(pid, "stat", &text) && text.bytes &&
+		   process_stat_parse(text.bytes, ret);
+	text_deinit(&text);
+	return got;
+}
+
+bool process_is_stopped(int pid)
+{
+	struct process_stat stat;
+	return process_stat_read(pid, &stat) && (stat.state == 'T' || stat.state == 't');
+}
+
+bool process_has_ended(int pid, unsigned int ms)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	for (unsigned int waited = 0;; waited += 10) {
+		struct process_stat stat;
+		if (!process_stat_read(pid, &stat) || stat.state == 'Z' || stat.state == 'X')
+			return true;
+		if (waited >= ms)
+			return false;
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
+uint64_t inner_pid_parse(const char *status)
+{
+	const char *line = strstr(status, "\nNSpid:");
+	if (!line)
+		return 0;
+	line += 7;
+	uint64_t last = 0;
+	unsigned int count = 0;
+	size_t blanks = strspn(line, " \t");
+	while (line[blanks] >= '0' && line[blanks] <= '9') {
+		char *end;
+		last = strtoull(line + blanks, &end, 10);
+		count++;
+		line = end;
+		blanks = strspn(line, " \t");
+	}
+	return count > 1 ? last : 0;
+}
+
+const char *tmpdir_parse(const char *environ, size_t size)
+{
+	static const char name[] = "TMPDIR=";
+	for (size_t at = 0; at < size;) {
+		size_t length = strnlen(environ + at, size - at);
+		/* What does not end was cut. */
+		if (at + length < size && length > sizeof(name) - 1 &&
+		    memcmp(environ + at, name, sizeof(name) - 1) == 0)
+			return environ + at + sizeof(name) - 1;
+		at += length + 1;
+	}
+	return NULL;
+}
+
+/* A process while its socket is looked for. */
+struct search {
+	int pid;
+	uint64_t inner_pid; /* in its own namespace */
+	bool is_contained;
+	uint64_t start_time;
+	bool knows_directory; /* its environment could be read */
+	struct text directory;
+};
+
+/* The directory as the process sees it; a relative one is below its working directory. */
+static void find_directory(struct search *search)
+{
+	struct text environ = { 0 };
+	search->knows_directory = proc_read_file(search->pid, "environ", &environ);
+	const char *value = environ.bytes ? tmpdir_parse(environ.bytes, environ.size) : NULL;
+	if (!value)
+		value = "/tmp";
+	size_t size = strlen(value);
+	while (size > 1 && value[size - 1] == '/')
+		size--;
+	text_append(&search->directory, value, size);
+	text_deinit(&environ);
+}
+
+static bool is_socket(const char *path)
+{
+	struct stat stat;
+	return lstat(path, &stat) == 0 && S_ISSOCK(stat.st_mode);
+}
+
+/* The path as we reach it, through the root directory of the process if @p through_root. */
+static char *socket_path(const struct search *search, bool through_root)
+{
+	struct text path = { 0 };
+	const char *directory = search->directory.bytes ? search->directory.bytes : "/tmp";
+	if (*directory != '/') {
+		text_printf(&path, "/proc/%d/cwd/", search->pid);
+	} else if (through_root) {
+		text_printf(&path, "/proc/%d/root", search->pid);
+	}
+	text_printf(&path, "%s/dotnet-diagnostic-%" PRIu64 "-%" PRIu64 "-socket", directory,
+		    search->inner_pid, search->start_time);
+	if (path.failed) {
+		text_deinit(&path);
+		return NULL;
+	}
+	return path.bytes;
+}
+
+/* HD_ERR_NOTFOUND without a message when there is none. */
+static enum hd_status find_socket(const struct search *search, char **ret, struct hd_error *err)
+{
+	/* A container may share the numbers of processes and not the files: look at both. */
+	for (int through_root = search->is_contained; through_root < 2; through_root++) {
+		char *path = socket_path(search, through_root);
+		if (!path)
+			return fail_nomem(err);
+		if (is_socket(path)) {
+			*ret = path;
+			return HD_OK;
+		}
+		mem_free(path);
+	}
+	return HD_ERR_NOTFOUND;
+}
+
+/* Fill @p search; false: there is no such process. */
+static bool search_init(struct search *search, int pid, struct process_stat *stat)
+{
+	*search = (struct search){ .pid = pid, .inner_pid = (uint64_t)pid };
+	struct text status = { 0 };
+	if (!process_stat_read(pid, stat))
+		return false;
+	if (proc_read_file(pid, "status", &status) && status.bytes) {
+		uint64_t inner = inner_pid_parse(status.bytes);
+		search->is_contained = inner != 0;
+		if (inner)
+			search->inner_pid = inner;
+	}
+	text_deinit(&status);
+	search->start_time = stat->start_time;
+	find_directory(search);
+	return true;
+}
+
+static enum hd_status no_socket(const struct search *search, const struct process_stat *stat,
+				struct hd_error *err)
+{
+	struct proc_status status = { 0 };
+	(void)proc_status_read(search->pid, &status);
+	if (stat->state == 'Z' || stat->state == 'X') {
+		return fail(err, HD_ERR_NOTFOUND, 0, "process %d (%s) has ended", search->pid,
+			    status.name);
+	}
+	if (status.group && status.group != search->pid) {
+		return fail(err, HD_ERR_NOTFOUND, 0, "%d is a thread of process %d: give that one",
+			    search->pid, status.group);
+	}
+	if (!search->knows_directory) {
+		return fail(err, HD_ERR_NOTFOUND, 0,
+			    "process %d (%s) has no diagnostics socket in /tmp, and its TMPDIR may "
+			    "not be read: run this as its user or as root",
+			    search->pid, status.name);
+	}
+	return fail(
+		err, HD_ERR_NOTFOUND, 0,
+		"process %d (%s) has no diagnostics socket in %s: it is no program of .NET Core "
+		"3 or later, has just started, or DOTNET_EnableDiagnostics=0 is set; heapdump "
+		"%d export FILE reads its memory instead",
+		search->pid, status.name,
+		search->directory.bytes ? search->directory.bytes : "/tmp", search->pid);
+}
+
+/* Whose it is: of the directory in /proc, which follows the process. */
+static uid_t owner_of(int pid)
+{
+	struct proc_status status = { 0 };
+	return proc_status_read(pid, &status) ? status.uid : (uid_t)-1;
+}
+
+enum hd_status dotnet_process_find(int pid, struct dotnet_process *ret, struct hd_error *err)
+{
+	struct search search;
+	struct process_stat stat;
+	if (!search_init(&search, pid, &stat)) {
+		return fail(err, HD_ERR_NOTFOUND, 0,
+			    "there is no process %d; the command ps lists those of .NET", pid);
+	}
+	char *socket = NULL;
+	enum hd_status status = find_socket(&search, &socket, err);
+	if (status == HD_OK) {
+		*ret = (struct dotnet_process){
+			.pid = pid, .uid = owner_of(pid), .state = stat.state, .socket = socket
+		};
+	} else if (status == HD_ERR_NOTFOUND) {
+		(void)no_socket(&search, &stat, err);
+	}
+	text_deinit(&search.directory);
+	return status;
+}
+
+void dotnet_process_deinit(struct dotnet_process *process)
+{
+	mem_free(process->socket);
+	process->socket = NULL;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct dotnet_process *left = a, *right = b;
+	return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+/* The process of an entry of /proc, or 0. */
+static int entry_pid(const char *name)
+{
+	uint64_t pid = 0;
+	bool is_number = *name && strspn(name, "0123456789") == strlen(name);
+	return is_number && parse_number(name, &pid) && pid <= INT_MAX ? (int)pid : 0;
+}
+
+static enum hd_status add_process(struct dotnet_processes *processes, int pid, struct hd_error *err)
+{
+	struct dotnet_process process = { 0 };
+	struct hd_error unused;
+	enum hd_status status = dotnet_process_find(pid, &process, &unused);
+	if (status == HD_ERR_NOTFOUND)
+		return HD_OK;
+	if (status != HD_OK)
+		return fail_nomem(err);
+	if (!PAGES_RESERVE(processes, rows)) {
+		dotnet_process_deinit(&process);
+		return fail_nomem(err);
+	}
+	processes->rows[processes->rows_count++] = process;
+	return HD_OK;
+}
+
+enum hd_status dotnet_processes_list(struct dotnet_processes *ret, struct hd_error *err)
+{
+	*ret = (struct dotnet_processes){ 0 };
+	DIR *directory = opendir("/proc");
+	if (!directory) {
+		return fail(err, HD_ERR_OS, 0, "/proc cannot be read: %s", strerrordesc_np(errno));
+	}
+	enum hd_status status = HD_OK;
+	const struct dirent *entry;
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): a stream of our own */
+	while (status == HD_OK && (entry = readdir(directory)) != NULL) {
+		int pid = entry_pid(entry->d_name);
+		if (pid)
+			status = add_process(ret, pid, err);
+	}
+	(void)closedir(directory);
+	if (status != HD_OK) {
+		dotnet_processes_deinit(ret);
+	} else if (ret->rows_count) {
+		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), by_pid);
+	}
+	return status;
+}
+
+void dotnet_processes_deinit(struct dotnet_processes *processes)
+{
+	for (size_t i = 0; i < processes->rows_count; i++)
+		dotnet_process_deinit(&processes->rows[i]);
+	pages_free(processes->rows, processes->rows_capacity, sizeof(*processes->rows));
+	*processes = (struct dotnet_processes){ 0 };
+}

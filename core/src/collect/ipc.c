@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/ipc.h"
+
+#include <string.h>
+
+#define MAGIC_SIZE ((size_t)14)
+
+static const char magic[] = "DOTNET_IPC_V1";
+
+static void put(struct text *text, const void *bytes, size_t size)
+{
+	text_append(text, bytes, size);
+}
+
+static void put_u8(struct text *text, uint8_t value)
+{
+	put(text, &value, sizeof(value));
+}
+
+static void put_u32(struct text *text, uint32_t value)
+{
+	put(text, &value, sizeof(value));
+}
+
+static void put_u64(struct text *text, uint64_t value)
+{
+	put(text, &value, sizeof(value));
+}
+
+/* UTF-16 with a zero unit, that counts; "" is a count of 0. */
+static void put_string(struct text *text, const char *ascii)
+{
+	size_t units = *ascii ? strlen(ascii) + 1 : 0;
+	put_u32(text, (uint32_t)units);
+	for (size_t i = 0; i < units; i++) {
+		const char unit[2] = { ascii[i], 0 };
+		put(text, unit, sizeof(unit));
+	}
+}
+
+void ipc_message(struct text *message, enum ipc_command command, const void *payload, size_t size)
+{
+	const uint16_t total = (uint16_t)(IPC_HEADER_SIZE + size);
+	const uint8_t head[6] = { (uint8_t)total,
+				  (uint8_t)(total >> 8),
+				  (uint8_t)(command >> 8),
+				  (uint8_t)command,
+				  0,
+				  0 };
+	put(message, magic, MAGIC_SIZE);
+	put(message, head, sizeof(head));
+	if (size)
+		put(message, payload, size);
+}
+
+void ipc_collect_message(struct text *message, enum ipc_command command,
+			 const struct ipc_session *session)
+{
+	struct text payload = { 0 };
+	const bool is_5 = command == IPC_COLLECT_TRACING_5;
+	if (is_5)
+		put_u32(&payload, 0); /* the stream goes over this connection */
+	put_u32(&payload, session->buffer_mb);
+	put_u32(&payload, 1); /* NetTrace */
+	if (is_5 || command == IPC_COLLECT_TRACING_4) {
+		put_u64(&payload, session->rundown);
+	} else {
+		put_u8(&payload, session->rundown != 0);
+	}
+	if (command != IPC_COLLECT_TRACING_2)
+		put_u8(&payload, 0); /* no stacks */
+	put_u32(&payload, 1);
+	put_u64(&payload, session->provider.keywords);
+	put_u32(&payload, session->provider.level);
+	put_string(&payload, session->provider.name);
+	put_string(&payload, "");
+	if (is_5) { /* no filter: all events */
+		put_u8(&payload, 0);
+		put_u32(&payload, 0);
+	}
+	ipc_message(message, command, payload.bytes, payload.size);
+	message->failed = message->failed || payload.failed;
+	text_deinit(&payload);
+}
+
+enum hd_status ipc_parse_reply(const uint8_t *header, size_t *ret_size, bool *ret_is_error,
+			       struct hd_error *err)
+{
+	size_t size = header[14] | (size_t)header[15] << 8;
+	if (memcmp(header, magic, MAGIC_SIZE) != 0 || header[16] != 0xff)
+		return fail(err, HD_ERR_FORMAT, 0, "no answer of a .NET runtime");
+	if ((header[17] != 0 && header[17] != 0xff) || size < IPC_HEADER_SIZE ||
+	    (header[17] && size < IPC_HEADER_SIZE + 4))
+		return fail(err, HD_ERR_FORMAT, 0, "an answer that breaks the protocol");
+	*ret_size = size;
+	*ret_is_error = header[17] == 0xff;
+	return HD_OK;
+}
+
+bool ipc_parse_advertise(const uint8_t *bytes, struct ipc_advertise *ret)
+{
+	if (memcmp(bytes, "ADVR_V1", 8) != 0)
+		return false;
+	memcpy(ret->cookie, bytes + 8, sizeof(ret->cookie));
+	memcpy(&ret->pid, bytes + 24, sizeof(ret->pid));
+	return true;
+}
+
+/* Pass over a string, or append its ASCII to @p ret; false: it runs past the end. */
+static bool take_string(const uint8_t *payload, size_t size, size_t *at, struct text *ret)
+{
+	uint32_t units;
+	if (size - *at < sizeof(units))
+		return false;
+	memcpy(&units, payload + *at, sizeof(units));
+	*at += sizeof(units);
+	if (units > (size - *at) / 2)
+		return false;
+	for (uint32_t i = 0; ret && i < units; i++) {
+		const uint8_t *unit = payload + *at + 2 * (size_t)i;
+		if (!unit[0] && !unit[1])
+			break;
+		const bool is_plain = !unit[1] && unit[0] >= ' ' && unit[0] <= '~';
+		text_append(ret, is_plain ? (const char *)unit : "?", 1);
+	}
+	*at += 2 * (size_t)units;
+	return true;
+}
+
+bool ipc_parse_runtime_version(const uint8_t *payload, size_t size, struct text *ret)
+{
+	size_t at = 24; /* u64 pid, cookie; command line, OS, architecture, entry assembly */
+	if (size < at)
+		return false;
+	for (int i = 0; i < 4; i++) {
+		if (!take_string(payload, size, &at, NULL))
+			return false;
+	}
+	return take_string(payload, size, &at, ret) && ret->size > 0 && !ret->failed;
+}
+
+const char *ipc_error_text(uint32_t code)
+{
+	switch (code) {
+	case IPC_BAD_ENCODING:
+		return "it does not understand the request";
+	case IPC_UNKNOWN_COMMAND:
+		return "its version does not have the command";
+	case 0x80131386:
+		return "it speaks another version of the protocol";
+	case 0x80131515:
+		return "it does not support that";
+	case 0x8013136a:
+		return "a profiler is active in it";
+	case 0x80131371:
+		return "its runtime has not started yet: try again";
+	case 0x8013135b:
+		return "it is not available yet: try again";
+	case 0x80070057:
+		return "it does not take the arguments";
+	case 0x80004005:
+		return "it could not do it";
+	default:
+		return NULL;
+	}
+}

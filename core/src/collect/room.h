@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COLLECT_ROOM_H
+#define HEAPDUMP_SRC_COLLECT_ROOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** How large a buffer a process needs for its heap's events, and how large it may be. */
+struct room {
+	uint64_t anonymous; /**< bytes of its own memory, swapped ones too: its heap is in there */
+	uint64_t needed;    /**< bytes, at a guess */
+	uint64_t free;      /**< bytes that it can take without harm; 0: not known */
+	bool is_cgroup;     /**< a limit of its cgroup is what bounds it */
+};
+
+/** Value of a line "NAME: N kB" in bytes; 0 when there is none. */
+uint64_t kilobytes_parse(const char *text, const char *name);
+
+/**
+ * Path of a controller's cgroup in the text of a cgroup file: "memory" of version 1, "" of version
+ * 2.  @return its length, 0: none.
+ */
+size_t cgroup_parse(const char *text, const char *controller, const char **ret);
+
+/** Look at a process; what cannot be read counts as unknown. */
+void room_read(int pid, struct room *ret);
+
+/** The first buffer to ask for, bytes. */
+uint64_t room_first(const struct room *room);
+
+/** The largest one, bytes. */
+uint64_t room_largest(const struct room *room);
+
+#endif

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * NetTraceFormat.md (perfview) and ep-block.c, ep-stream.c (dotnet/runtime): the containers and
+ * blob headers that the runtime writes.
+ */
+#include "collect/stream_scan.h"
+
+#include <string.h>
+
+#include "util/alloc.h"
+
+#define HEADER_SIZE     ((size_t)32)
+#define TRACE_SIZE      ((size_t)48)
+#define NAME_MAX_SIZE   ((size_t)32)
+#define BLOCK_MAX       ((uint64_t)1 << 30)
+#define EVENT_HEAD      ((size_t)16) /* of an event's payload: all that is looked at */
+#define METADATA_HEAD   ((size_t)72) /* id, provider, event id */
+#define METADATA_ID_MAX ((uint32_t)1 << 16)
+
+/* Why an item cannot be taken: its bytes are not all there, or never will. */
+#define MORE ((size_t)0)
+
+/* Bytes that are there to look at. */
+struct view {
+	const uint8_t *bytes;
+	size_t size, at;
+	bool is_short, is_bad;
+};
+
+static uint32_t u32_at(const uint8_t *bytes)
+{
+	uint32_t value;
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static uint64_t u64_at(const uint8_t *bytes)
+{
+	uint64_t value;
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static size_t bad(struct stream_scan *scan, const char *problem)
+{
+	scan->state = SCAN_BAD;
+	scan->problem = problem;
+	return MORE;
+}
+
+static size_t take_header(struct stream_scan *scan, const struct view *view)
+{
+	static const char magic[] = "Nettrace\x14\0\0\0!FastSerialization.1";
+	size_t have = view->size < HEADER_SIZE ? view->size : HEADER_SIZE;
+	if (memcmp(view->bytes, magic, have) != 0)
+		return bad(scan, "it does not begin as a NetTrace stream");
+	if (have < HEADER_SIZE)
+		return MORE;
+	scan->state = SCAN_OBJECT;
+	return HEADER_SIZE;
+}
+
+static bool name_is(const uint8_t *bytes, uint32_t size, const char *name)
+{
+	return strlen(name) == size && memcmp(bytes, name, size) == 0;
+}
+
+/* Tags 5 5 1, version, reader's version, name, tag 6; or tag 1: the end. */
+static size_t take_object(struct stream_scan *scan, const struct view *view)
+{
+	static const uint8_t tags[] = { 5, 5, 1 };
+	if (view->bytes[0] == 1) {
+		scan->state = SCAN_END;
+		return 1;
+	}
+	size_t have = view->size < sizeof(tags) ? view->size : sizeof(tags);
+	if (memcmp(view->bytes, tags, have) != 0)
+		return bad(scan, "a block begins with no object tag");
+	if (view->size < 15)
+		return MORE;
+	uint32_t size = u32_at(view->bytes + 11);
+	if (size > NAME_MAX_SIZE)
+		return bad(scan, "the name of a block is too long");
+	if (view->size < 16 + (size_t)size)
+		return MORE;
+	const uint8_t *name = view->bytes + 15;
+	if (name[size] != 6)
+		return bad(scan, "the type of a block does not end");
+	scan->state = name_is(name, size, "Trace") ? SCAN_TRACE : SCAN_BLOCK_SIZE;
+	scan->block_kind = name_is(name, size, "EventBlock")      ? 'E'
+			   : name_is(name, size, "MetadataBlock") ? 'M'
+			   : name_is(name, size, "SPBlock")       ? 'P'
+								  : 'S';
+	return 16 + (size_t)size;
+}
+
+static size_t take_trace(struct stream_scan *scan)
+{
+	scan->skip = TRACE_SIZE;
+	scan->state = SCAN_BLOCK_END;
+	scan->block_left = 0;
+	return MORE;
+}
+
+static size_t take_block_size(struct stream_scan *scan, const struct view *view)
+{
+	if (view->size < 4)
+		return MORE;
+	uint32_t size = u32_at(view->bytes);
+	if (size > BLOCK_MAX)
+		return bad(scan, "the size of a block is none");
+	scan->block_left = size;
+	scan->skip = (4 - (scan->offset + 4) % 4) % 4;
+	scan->state = scan->block_kind == 'P'   ? SCAN_POINTS_HEADER
+		      : scan->block_kind == 'S' ? SCAN_BLOCK_END
+						: SCAN_BLOCK_HEADER;
+	if (scan->block_kind == 'S')
+		scan->skip += size;
+	return 4;
+}
+
+static size_t take_block_header(struct stream_scan *scan, const struct view *view)
+{
+	if (scan->block_left < 4)
+		return bad(scan, "a block is shorter than its header");
+	if (view->size < 4)
+		return MORE;
+	uint32_t word = u32_at(view->bytes);
+	uint32_t size = word & 0xffff;
+	if (size < 4 || size > scan->block_left)
+		return bad(scan, "a block is shorter than its header");
+	if (!(word >> 16 & 1))
+		return bad(scan, "its events have headers that no runtime writes");
+	scan->block_left -= size;
+	scan->skip = size - 4;
+	scan->metadata_id = scan->sequence = scan->payload_size = 0;
+	scan->thread = 0;
+	scan->state = scan->block_left ? SCAN_BLOB : SCAN_BLOCK_END;
+	return 4;
+}
+
+static uint64_t take_var(struct view *view)
+{
+	uint64_t value = 0;
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		if (view->at >= view->size) {
+			view->is_short = true;
+			return 0;
+		}
+		uint8_t byte = view->bytes[view->at++];
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+	view->is_bad = true;
+	return 0;
+}
+
+/* What a blob's header says; kept only once its head is there as a whole. */
+struct blob {
+	uint32_t metadata_id, sequence, payload_size;
+	uint64_t thread;
+};
+
+static void take_blob_header(const struct stream_scan *scan, struct view *view, struct blob *blob)
+{
+	*blob = (struct blob){ scan->metadata_id, scan->sequence, scan->payload_size,
+			       scan->thread };
+	if (!view->size) {
+		view->is_short = true;
+		return;
+	}
+	uint8_t flags = view->bytes[view->at++];
+	if (flags & 1)
+		blob->metadata_id = (uint32_t)take_var(view);
+	if (flags & 2) {
+		blob->sequence += (uint32_t)take_var(view);
+		blob->thread = take_var(view);
+		(void)take_var(view);
+	}
+	if (blob->metadata_id)
+		blob->sequence++;
+	if (flags & 4)
+		(void)take_var(view);
+	if (flags & 8)
+		(void)take_var(view);
+	(void)take_var(view);
+	view->at += (flags & 16 ? 16u : 0u) + (flags & 32 ? 16u : 0u);
+	if (flags & 128)
+		blob->payload_size = (uint32_t)take_var(view);
+	if (view->at > view->size)
+		view->is_short = true;
+}
+
+static uint8_t event_of(uint32_t id)
+{
+	switch (id) {
+	case 1:
+		return SCAN_GC_START;
+	case 2:
+		return SCAN_GC_END;
+	case 18:
+		return SCAN_NODES;
+	case 19:
+		return SCAN_EDGES;
+	default:
+		return SCAN_OTHER;
+	}
+}
+
+static bool set_event(struct stream_scan *scan, uint32_t id, uint8_t event)
+{
+	if (id >= METADATA_ID_MAX || (event == SCAN_OTHER && id >= scan->events_capacity))
+		return true;
+	if (id >= scan->events_capacity) {
+		size_t capacity = (size_t)id + 64;
+		uint8_t *events = pages_resize(scan->events, scan->events_capacity, capacity, 1);
+		if (!events)
+			return false;
+		scan->events = events;
+		scan->events_capacity = capacity;
+	}
+	scan->events[id] = event;
+	return true;
+}
+
+/* A metadata blob: i32 id, provider as UTF-16 that ends with 0, i32 event id, ... */
+static bool take_metadata(struct stream_scan *scan, const uint8_t *payload, size_t size)
+{
+	static const char provider[] = "Microsoft-Windows-DotNETRuntime";
+	if (size < 4 + 2 * sizeof(provider) + 4)
+		return true;
+	for (size_t i = 0; i < sizeof(provider); i++) {
+		if (payload[4 + 2 * i] != (uint8_t)provider[i] || payload[5 + 2 * i])
+			return true;
+	}
+	return set_event(scan, u32_at(payload),
+			 event_of(u32_at(payload + 4 + 2 * sizeof(provider))));
+}
+
+/* The thread of that id; NULL when there are too many, or no memory (*@p ret_nomem). */
+static struct scan_thread *find_thread(struct stream_scan *scan, uint64_t id, bool *ret_nomem)
+{
+	if (scan->thread_at < scan->threads_count && scan->threads[scan->thread_at].id == id)
+		return &scan->threads[scan->thread_at];
+	for (size_t i = 0; i < scan->threads_count; i++) {
+		if (scan->threads[i].id == id) {
+			scan->thread_at = i;
+			return &scan->threads[i];
+		}
+	}
+	if (scan->threads_count >= SCAN_THREADS_MAX)
+		return NULL;
+	if (!PAGES_RESERVE(scan, threads)) {
+		*ret_nomem = true;
+		return NULL;
+	}
+	scan->thread_at = scan->threads_count;
+	scan->threads[scan->threads_count] = (struct scan_thread){ .id = id };
+	return &scan->threads[scan->threads_count++];
+}
+
+/* Thread @p id has come to number @p sequence: with this event, or before a sequence point. */
+static bool follow(struct stream_scan *scan, uint64_t id, uint32_t sequence, bool is_event)
+{
+	bool nomem = false;
+	struct scan_thread *thread = find_thread(scan, id, &nomem);
+	if (!thread)
+		return !nomem;
+	uint32_t missing = sequence - thread->last - (is_event ? 1 : 0);
+	if (missing > INT32_MAX) { /* an SPBlock knows of less, or a new thread has the old id */
+		if (is_event)
+			thread->last = sequence;
+		return true;
+	}
+	thread->last = sequence;
+	if (!missing || scan->is_done)
+		return true;
+	/* Before the first node any thread may be the one that will walk. */
+	bool is_walk = !scan->has_nodes || id == scan->walk_thread;
+	scan->lost_events += missing;
+	if (is_walk) {
+		scan->is_lost = true;
+	} else {
+		scan->is_lost_elsewhere = true;
+	}
+	return true;
+}
+
+/* GCBulkNode and GCBulkEdge: u32 number of the event, u32 how many it has. */
+static void take_bulk(struct stream_scan *scan, const uint8_t *payload, size_t size, bool is_nodes)
+{
+	if (size < 8)
+		return;
+	uint32_t index = u32_at(payload), count = u32_at(payload + 4);
+	uint32_t *next = is_nodes ? &scan->next_node : &scan->next_edge;
+	if (!scan->has_nodes)
+		scan->walk_thread = scan->thread;
+	scan->has_nodes = true;
+	if (index != *next)
+		scan->is_lost = true;
+	*next = index + 1;
+	*(is_nodes ? &scan->coming_objects : &scan->coming_references) = count;
+}
+
+static bool take_event(struct stream_scan *scan, const uint8_t *payload, size_t size)
+{
+	scan->event_count++;
+	if (!follow(scan, scan->thread, scan->sequence, true))
+		return false;
+	uint8_t event = scan->metadata_id < scan->events_capacity ? scan->events[scan->metadata_id]
+								  : (uint8_t)SCAN_OTHER;
+	if (event == SCAN_OTHER || scan->is_done)
+		return true;
+	if (event == SCAN_NODES || event == SCAN_EDGES)
+		take_bulk(scan, payload, size, event == SCAN_NODES);
+	if (event == SCAN_GC_END)
+		scan->is_done = scan->has_nodes;
+	return true;
+}
+
+/* A header and as much of the payload as matters; the rest is skipped. */
+static size_t take_blob(struct stream_scan *scan, struct view *view, bool *ret_nomem)
+{
+	struct blob blob;
+	take_blob_header(scan, view, &blob);
+	if (view->is_short && !view->is_bad && view->size < scan->block_left)
+		return MORE;
+	if (view->is_short || view->is_bad || view->at > scan->block_left ||
+	    blob.payload_size > scan->block_left - view->at)
+		return bad(scan, "an event runs past its block");
+	bool is_metadata = scan->block_kind == 'M' || !blob.metadata_id;
+	size_t head = is_metadata ? METADATA_HEAD : EVENT_HEAD;
+	if (head > blob.payload_size)
+		head = blob.payload_size;
+	if (view->size - view->at < head)
+		return MORE;
+	scan->metadata_id = blob.metadata_id;
+	scan->sequence = blob.sequence;
+	scan->payload_size = blob.payload_size;
+	scan->thread = blob.thread;
+	*ret_nomem = is_metadata ? !take_metadata(scan, view->bytes + view->at, head)
+				 : !take_event(scan, view->bytes + view->at, head);
+	scan->skip = blob.payload_size - head;
+	scan->block_left -= view->at + blob.payload_size;
+	if (!scan->block_left)
+		scan->state = SCAN_BLOCK_END;
+	return view->at + head;
+}
+
+/* i64 time, i32 count, count x { i64 thread, i32 last sequence number } */
+static size_t take_points_header(struct stream_scan *scan, const struct view *view)
+{
+	if (scan->block_left < 12)
+		return bad(scan, "a sequence point is shorter than its header");
+	if (view->size < 12)
+		return MORE;
+	uint32_t count = u32_at(view->bytes + 8);
+	if (count > (scan->block_left - 12) / 12)
+		return bad(scan, "a sequence point has more threads than it holds");
+	scan->points_left = count;
+	scan->block_left -= 12;
+	scan->state = SCAN_POINT;
+	return 12;
+}
+
+static size_t take_point(struct stream_scan *scan, const struct view *view, bool *ret_nomem)
+{
+	if (!scan->points_left) {
+		scan->skip = scan->block_left;
+		scan->state = SCAN_BLOCK_END;
+		return MORE;
+	}
+	if (view->size < 12)
+		return MORE;
+	*ret_nomem = !follow(scan, u64_at(view->bytes), u32_at(view->bytes + 8), false);
+	scan->points_left--;
+	scan->block_left -= 12;
+	return 12;
+}
+
+static size_t take_block_end(struct stream_scan *scan, const struct view *view)
+{
+	if (view->bytes[0] != 6)
+		return bad(scan, "a block does not end where its size says");
+	scan->state = SCAN_OBJECT;
+	return 1;
+}
+
+/* Take one item; MORE when it is not there as a whole, or only the state has changed. */
+static size_t take(struct stream_scan *scan, struct view *view, bool *ret_nomem)
+{
+	scan->objects += scan->coming_objects;
+	scan->references += scan->coming_references;
+	scan->coming_objects = scan->coming_references = 0;
+	switch (scan->state) {
+	case SCAN_HEADER:
+		return take_header(scan, view);
+	case SCAN_OBJECT:
+		return take_object(scan, view);
+	case SCAN_TRACE:
+		return take_trace(scan);
+	case SCAN_BLOCK_SIZE:
+		return take_block_size(scan, view);
+	case SCAN_BLOCK_HEADER:
+		return take_block_header(scan, view);
+	case SCAN_BLOB:
+		return take_blob(scan, view, ret_nomem);
+	case SCAN_POINTS_HEADER:
+		return take_points_header(scan, view);
+	case SCAN_POINT:
+		return take_point(scan, view, ret_nomem);
+	case SCAN_BLOCK_END:
+		return take_block_end(scan, view);
+	case SCAN_END:
+	case SCAN_BAD:
+		break;
+	}
+	return MORE;
+}
+
+/* Fill up what is held with what follows. */
+static size_t hold(struct stream_scan *scan, const uint8_t *bytes, size_t size)
+{
+	size_t room = SCAN_ITEM_MAX - scan->held_size;
+	size_t more = size < room ? size : room;
+	memcpy(scan->held + scan->held_size, bytes, more);
+	scan->held_size += more;
+	return more;
+}
+
+static bool is_over(const struct stream_scan *scan)
+{
+	return scan->state == SCAN_END || scan->state == SCAN_BAD;
+}
+
+/*
+ * Items from @p bytes until none is whole there; the number of bytes consumed, skipped ones too.
+ * Those that begin in what is held: *@p limit stops behind the first.
+ */
+static size_t scan_items(struct stream_scan *scan, const uint8_t *bytes, size_t size, bool only_one,
+			 bool *ret_nomem)
+{
+	size_t at = 0;
+	while (at < size && !is_over(scan)) {
+		if (scan->skip) {
+			size_t left = size - at;
+			size_t step = scan->skip < left ? (size_t)scan->skip : left;
+			scan->skip -= step;
+			scan->offset += step;
+			at += step;
+			continue;
+		}
+		struct view view = { .bytes = bytes + at, .size = size - at };
+		enum scan_state state = scan->state;
+		size_t used = take(scan, &view, ret_nomem);
+		at += used;
+		scan->offset += used;
+		if (*ret_nomem || (!used && state == scan->state) || (used && only_one))
+			break;
+	}
+	return at;
+}
+
+bool stream_scan_feed(struct stream_scan *scan, const uint8_t *bytes, size_t size)
+{
+	bool nomem = false;
+	while (size && !is_over(scan) && !nomem) {
+		if (!scan->held_size) {
+			size_t used = scan_items(scan, bytes, size, false, &nomem);
+			bytes += used;
+			size -= used;
+			if (!size || is_over(scan))
+				break;
+			/* What is left is the begin of an item that is not whole. */
+			if (size >= SCAN_ITEM_MAX && !nomem) {
+				(void)bad(scan, "something in it is longer than it can be");
+				break;
+			}
+			(void)hold(scan, bytes, size);
+			break;
+		}
+		size_t before = scan->held_size;
+		size_t more = hold(scan, bytes, size);
+		size_t used = scan_items(scan, scan->held, scan->held_size, true, &nomem);
+		if (used >= before) {
+			/* Back to the bytes of the caller, behind the item. */
+			bytes += used - before;
+			size -= used - before;
+			scan->held_size = 0;
+			continue;
+		}
+		memmove(scan->held, scan->held + used, scan->held_size - used);
+		scan->held_size -= used;
+		bytes += more;
+		size -= more;
+		if (!used && scan->held_size == SCAN_ITEM_MAX && !is_over(scan))
+			(void)bad(scan, "something in it is longer than it can be");
+	}
+	return !nomem;
+}
+
+void stream_scan_deinit(struct stream_scan *scan)
+{
+	pages_free(scan->events, scan->events_capacity, 1);
+	pages_free(scan->threads, scan->threads_capacity, sizeof(*scan->threads));
+	*scan = (struct stream_scan){ 0 };
+}

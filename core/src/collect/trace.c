@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+
+#define BUFFER_SIZE  ((size_t)1 << 20)
+#define WRITE_STEP   ((uint64_t)8 << 20)
+#define POLL_MS      100
+#define REPLY_MS     10000u /* for a command to be answered */
+#define STOP_MS      2000u  /* for the command that stops to be sent */
+#define IDLE_MS      5000u  /* without bytes and without work: there will be none */
+#define SILENCE_MS   10000u /* without bytes behind the first objects, or behind the stop */
+#define LOOK_MS      1000u  /* between two looks at what the process does */
+#define WORK_TICKS   5u     /* of the processor, between two looks, are work */
+#define CANCELLED_MS 3000u  /* for a session to end that nobody wants any more */
+
+static const enum ipc_command commands[] = { IPC_COLLECT_TRACING_5, IPC_COLLECT_TRACING_4,
+					     IPC_COLLECT_TRACING_3, IPC_COLLECT_TRACING_2 };
+
+#define COMMAND_COUNT ((unsigned int)(sizeof(commands) / sizeof(commands[0])))
+
+static enum hd_status refused(const struct trace *trace, uint32_t code, struct hd_error *err)
+{
+	const char *text = ipc_error_text(code);
+	return fail(err, HD_ERR_UNSUPPORTED, 0, "process %d does not begin a trace (0x%08x): %s",
+		    trace->endpoint->pid, code, text ? text : "its runtime gives no reason");
+}
+
+/* Ask by one command; the connection becomes the stream when it is taken. */
+static enum hd_status ask(struct trace *trace, const struct ipc_session *session,
+			  enum ipc_command command, uint32_t *ret_code, struct hd_error *err)
+{
+	uint64_t deadline = now_ms() + REPLY_MS;
+	const struct patience patience = { .job = trace->job,
+					   .deadline = deadline < trace->deadline
+							       ? deadline
+							       : trace->deadline };
+	struct text message = { 0 }, reply = { 0 };
+	int fd = -1;
+	ipc_collect_message(&message, command, session);
+	enum hd_status status = connection_send(trace->endpoint, &message, &patience, &fd, err);
+	if (status == HD_OK)
+		status = connection_reply(trace->endpoint, fd, &patience, &reply, ret_code, err);
+	if (status == HD_OK && !*ret_code && reply.size < sizeof(trace->session)) {
+		status = fail(err, HD_ERR_FORMAT, 0, "process %d sent no number of a session",
+			      trace->endpoint->pid);
+	}
+	if (status == HD_OK && !*ret_code) {
+		memcpy(&trace->session, reply.bytes, sizeof(trace->session));
+		trace->stream = fd;
+		fd = -1;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	text_deinit(&message);
+	text_deinit(&reply);
+	return status;
+}
+
+enum hd_status trace_begin(struct trace *trace, const struct ipc_session *session,
+			   unsigned int *command, struct hd_error *err)
+{
+	trace->stream = trace->control = -1;
+	trace->buffer = mem_alloc(BUFFER_SIZE, 1);
+	if (!trace->buffer)
+		return fail_nomem(err);
+	uint32_t code = IPC_UNKNOWN_COMMAND;
+	for (; *command < COMMAND_COUNT; ++*command) {
+		TRY(ask(trace, session, commands[*command], &code, err));
+		if (code != IPC_UNKNOWN_COMMAND)
+			break;
+	}
+	if (code == IPC_UNKNOWN_COMMAND) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "process %d has a runtime before .NET Core 3.1: read its memory "
+			    "instead (heapdump PID export FILE)",
+			    trace->endpoint->pid);
+	}
+	if (code)
+		return refused(trace, code, err);
+	trace->last_bytes = trace->last_work = now_ms();
+	return HD_OK;
+}
+
+/* Send the command that stops the session; its reply comes later, while the stream is read. */
+static void stop(struct trace *trace)
+{
+	if (trace->is_stopping || trace->has_ended)
+		return;
+	trace->is_stopping = true;
+	trace->last_bytes = now_ms();
+	const struct patience patience = { .deadline = trace->last_bytes + STOP_MS };
+	struct text message = { 0 };
+	struct hd_error unused;
+	ipc_message(&message, IPC_STOP_TRACING, &trace->session, sizeof(trace->session));
+	if (connection_send(trace->endpoint, &message, &patience, &trace->control, &unused) !=
+	    HD_OK)
+		trace->control = -1;
+	text_deinit(&message);
+}
+
+/* The reply to that: nothing is learnt from it. */
+static void take_reply(struct trace *trace)
+{
+	uint8_t bytes[64];
+	ssize_t got = recv(trace->control, bytes, sizeof(bytes), 0);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	(void)close(trace->control);
+	trace->control = -1;
+}
+
+/* Wait for bytes; true: there are some, or the end. */
+static bool wait_for_bytes(struct trace *trace)
+{
+	struct pollfd at[2] = { { .fd = trace->stream, .events = POLLIN },
+				{ .fd = trace->control, .events = POLLIN } };
+	if (poll(at, 2, POLL_MS) <= 0)
+		return false;
+	if (trace->control >= 0 && at[1].revents)
+		take_reply(trace);
+	return at[0].revents != 0;
+}
+
+/* Bytes of the stream into the buffer; 0: none for now, or trace->has_ended. */
+static size_t receive(struct trace *trace)
+{
+	ssize_t got = recv(trace->stream, trace->buffer, BUFFER_SIZE, 0);
+	if (got > 0)
+		return (size_t)got;
+	if (got == 0 || (errno != EAGAIN && errno != EINTR))
+		trace->has_ended = true;
+	return 0;
+}
+
+static enum hd_status write_bytes(struct trace *trace, size_t size, struct hd_error *err)
+{
+	if (!trace->file)
+		return HD_OK;
+	if (!output_file_write(trace->file, (const char *)trace->buffer, size))
+		return fail(err, HD_ERR_OS, 0, "the trace cannot be written");
+	/* On its way to the disk while more comes, so that there is little to wait for at the end. */
+	if (trace->size - trace->written >= WRITE_STEP) {
+		(void)sync_file_range(trace->file->fd, (off_t)trace->written,
+				      (off_t)(trace->size - trace->written), SYNC_FILE_RANGE_WRITE);
+		trace->written = trace->size;
+	}
+	return HD_OK;
+}
+
+static enum hd_status take_bytes(struct trace *trace, size_t size, struct hd_error *err)
+{
+	trace->last_bytes = now_ms();
+	trace->size += size;
+	if (!stream_scan_feed(&trace->scan, trace->buffer, size))
+		return fail_nomem(err);
+	if (trace->scan.state == SCAN_BAD) {
+		return fail(err, HD_ERR_FORMAT, trace->scan.offset,
+			    "process %d sent no trace that can be read: %s (at byte %llu): try "
+			    "again",
+			    trace->endpoint->pid, trace->scan.problem,
+			    (unsigned long long)trace->scan.offset);
+	}
+	return write_bytes(trace, size, err);
+}
+
+static bool is_reached(const struct trace *trace)
+{
+	const struct stream_scan *scan = &trace->scan;
+	if (trace->goal == TRACE_ONE_EVENT)
+		return scan->event_count > 0;
+	return scan->is_done || scan->is_lost;
+}
+
+/* Does the process do anything?  Its heap is walked without a byte being sent. */
+static void look_at_process(struct trace *trace, uint64_t now)
+{
+	struct process_stat stat;
+	if (now < trace->next_look || !trace->endpoint->pid ||
+	    !process_stat_read(trace->endpoint->pid, &stat))
+		return;
+	if (stat.cpu_time >= trace->cpu_time + WORK_TICKS)
+		trace->last_work = now;
+	trace->cpu_time = stat.cpu_time;
+	trace->next_look = now + LOOK_MS;
+}
+
+/* Is there no use in waiting any longer?  Why is put into trace->end. */
+static bool is_in_vain(struct trace *trace)
+{
+	uint64_t now = now_ms();
+	if (trace->is_stopping)
+		return now >= trace->last_bytes + SILENCE_MS;
+	trace->end = TRACE_TIMEOUT;
+	if (now >= trace->deadline)
+		return true;
+	trace->end = TRACE_IDLE;
+	if (trace->goal == TRACE_ONE_EVENT || (trace->is_hasty && !trace->scan.event_count))
+		return now >= trace->last_bytes + LOOK_MS;
+	if (trace->scan.has_nodes && now >= trace->last_bytes + SILENCE_MS)
+		return true;
+	if (now < trace->last_bytes + LOOK_MS)
+		return false;
+	look_at_process(trace, now);
+	uint64_t last = trace->last_bytes > trace->last_work ? trace->last_bytes : trace->last_work;
+	return now >= last + IDLE_MS;
+}
+
+/* One turn of the loop; *@p ret_over: the stream has ended, or will not. */
+static enum hd_status turn(struct trace *trace, bool *ret_over, struct hd_error *err)
+{
+	size_t got = wait_for_bytes(trace) ? receive(trace) : 0;
+	if (!job_step(trace->job, 0, got))
+		return fail_cancelled(err);
+	if (got)
+		TRY(take_bytes(trace, got, err));
+	*ret_over = trace->has_ended || trace->scan.state == SCAN_END;
+	if (*ret_over && !trace->is_stopping)
+		trace->end = is_reached(trace) ? TRACE_REACHED : TRACE_HUNG_UP;
+	if (*ret_over)
+		return HD_OK;
+	if (!trace->is_stopping && is_reached(trace)) {
+		trace->end = TRACE_REACHED;
+		stop(trace);
+	} else if (is_in_vain(trace)) {
+		*ret_over = trace->is_stopping;
+		stop(trace);
+	}
+	return HD_OK;
+}
+
+enum hd_status trace_run(struct trace *trace, struct hd_error *err)
+{
+	for (bool is_over = false; !is_over;)
+		TRY(turn(trace, &is_over, err));
+	return HD_OK;
+}
+
+/* Let a session end that nobody wants any more: the process must not keep it. */
+static void drop(struct trace *trace)
+{
+	uint64_t deadline = now_ms() + CANCELLED_MS;
+	stop(trace);
+	while (!trace->has_ended && now_ms() < deadline) {
+		if (wait_for_bytes(trace))
+			(void)receive(trace);
+	}
+}
+
+void trace_deinit(struct trace *trace)
+{
+	if (trace->stream >= 0 && !trace->has_ended && trace->scan.state != SCAN_END)
+		drop(trace);
+	if (trace->stream >= 0)
+		(void)close(trace->stream);
+	if (trace->control >= 0)
+		(void)close(trace->control);
+	trace->stream = trace->control = -1;
+	mem_free(trace->buffer);
+	trace->buffer = NULL;
+	stream_scan_deinit(&trace->scan);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/discover.h"
+#include "collect/ipc.h"
+#include "collect/room.h"
+#include "collect/stream_scan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fuzz_replies(const uint8_t *data, size_t size)
+{
+	struct ipc_advertise advertise;
+	struct text version = { 0 };
+	size_t reply = 0;
+	bool is_error = false;
+	if (size >= IPC_HEADER_SIZE && ipc_parse_reply(data, &reply, &is_error, NULL) == HD_OK &&
+	    (reply < IPC_HEADER_SIZE || reply > UINT16_MAX))
+		abort();
+	if (size >= IPC_ADVERTISE_SIZE)
+		(void)ipc_parse_advertise(data, &advertise);
+	(void)ipc_parse_runtime_version(data, size, &version);
+	text_deinit(&version);
+}
+
+static void fuzz_texts(const uint8_t *data, size_t size)
+{
+	struct process_stat stat;
+	const char *path;
+	char *text = malloc(size + 1);
+	if (!text)
+		return;
+	memcpy(text, data, size);
+	text[size] = '\0';
+	(void)process_stat_parse(text, &stat);
+	(void)inner_pid_parse(text);
+	(void)tmpdir_parse((const char *)data, size);
+	(void)kilobytes_parse(text, "RssAnon");
+	(void)cgroup_parse(text, "memory", &path);
+	free(text);
+}
+
+/* What it has seen, in pieces of @p step bytes. */
+static struct stream_scan scan_by(const uint8_t *data, size_t size, size_t step)
+{
+	struct stream_scan scan = { 0 };
+	for (size_t at = 0; at < size; at += step) {
+		if (!stream_scan_feed(&scan, data + at, size - at < step ? size - at : step))
+			break;
+	}
+	struct stream_scan seen = scan;
+	stream_scan_deinit(&scan);
+	return seen;
+}
+
+/*
+ * The first byte: 0 a reply, 1 a text of /proc, else a stream that arrives in pieces of that many
+ * bytes, and has to give the same as in one.
+ */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!size)
+		return 0;
+	if (data[0] == 0) {
+		fuzz_replies(data + 1, size - 1);
+	} else if (data[0] == 1) {
+		fuzz_texts(data + 1, size - 1);
+	} else {
+		struct stream_scan whole = scan_by(data + 1, size - 1, size);
+		struct stream_scan parts = scan_by(data + 1, size - 1, data[0]);
+		if (whole.state != parts.state || whole.objects != parts.objects ||
+		    whole.references != parts.references || whole.is_done != parts.is_done ||
+		    whole.is_lost != parts.is_lost || whole.event_count != parts.event_count)
+			abort();
+	}
+	return 0;
+}

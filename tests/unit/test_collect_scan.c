@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/stream_scan.h"
+#include "support/assert_more.h"
+#include "support/stream_maker.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+static struct stream_maker maker;
+static struct stream_scan scan;
+
+static void set_up(void)
+{
+	stream_maker_begin(&maker);
+	scan = (struct stream_scan){ 0 };
+}
+
+static void tear_down(void)
+{
+	text_deinit(&maker.bytes);
+	text_deinit(&maker.content);
+	stream_scan_deinit(&scan);
+}
+
+/* The walk of thread 7: 2 and 1 objects, 5 references. */
+static void make_walk(void)
+{
+	stream_maker_event(&maker, MADE_GC_START, 1, 7, 3, 2, 26);
+	stream_maker_event(&maker, MADE_NODES, 2, 7, 0, 2, 74);
+	stream_maker_event(&maker, MADE_EDGES, 3, 7, 0, 5, 70);
+	stream_maker_event(&maker, MADE_NODES, 4, 7, 1, 1, 42);
+	stream_maker_event(&maker, MADE_GC_END, 5, 7, 3, 2, 10);
+}
+
+static void feed(size_t step)
+{
+	const uint8_t *bytes = (const uint8_t *)maker.bytes.bytes;
+	for (size_t at = 0; at < maker.bytes.size; at += step) {
+		size_t left = maker.bytes.size - at;
+		CU_ASSERT(stream_scan_feed(&scan, bytes + at, left < step ? left : step));
+	}
+}
+
+static void a_whole_snapshot_is_counted(void)
+{
+	make_walk();
+	stream_maker_end(&maker);
+	feed(SIZE_MAX / 2);
+	ASSERT_UINT(scan.state, SCAN_END);
+	ASSERT_UINT(scan.offset, maker.bytes.size);
+	ASSERT_UINT(scan.objects, 3);
+	ASSERT_UINT(scan.references, 5);
+	ASSERT_UINT(scan.event_count, 5);
+	CU_ASSERT(scan.is_done && !scan.is_lost && !scan.is_lost_elsewhere);
+}
+
+static void pieces_of_any_size_give_the_same(void)
+{
+	make_walk();
+	stream_maker_end(&maker);
+	for (size_t step = 1; step < 400; step++) {
+		stream_scan_deinit(&scan);
+		feed(step);
+		ASSERT_UINT(scan.state, SCAN_END);
+		ASSERT_UINT(scan.objects, 3);
+		ASSERT_UINT(scan.references, 5);
+		ASSERT_UINT(scan.offset, maker.bytes.size);
+		CU_ASSERT(scan.is_done && !scan.is_lost);
+	}
+}
+
+static void every_cut_is_no_more_than_a_cut(void)
+{
+	make_walk();
+	size_t size = maker.bytes.size;
+	for (size_t end = 0; end < size; end++) {
+		stream_scan_deinit(&scan);
+		maker.bytes.size = end;
+		feed(SIZE_MAX / 2);
+		CU_ASSERT(scan.state != SCAN_BAD && scan.state != SCAN_END);
+		CU_ASSERT(!scan.is_lost);
+	}
+	maker.bytes.size = size;
+}
+
+static void a_gap_in_the_sequence_is_a_loss(void)
+{
+	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
+	stream_maker_event(&maker, MADE_GC_END, 12, 7, 3, 2, 10);
+	feed(64);
+	CU_ASSERT(scan.is_lost && scan.is_done);
+	ASSERT_UINT(scan.lost_events, 10);
+}
+
+static void a_hole_in_the_numbers_of_the_walk_is_a_loss(void)
+{
+	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
+	stream_maker_event(&maker, MADE_NODES, 2, 7, 2, 2, 74);
+	feed(64);
+	CU_ASSERT(scan.is_lost);
+}
+
+static void a_loss_of_another_thread_is_told_apart(void)
+{
+	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
+	stream_maker_event(&maker, MADE_OTHER, 4, 8, 0, 0, 10);
+	stream_maker_event(&maker, MADE_GC_END, 2, 7, 3, 2, 10);
+	feed(64);
+	CU_ASSERT(!scan.is_lost && scan.is_lost_elsewhere && scan.is_done);
+}
+
+static void a_sequence_point_ahead_is_a_loss(void)
+{
+	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
+	stream_maker_point(&maker, 7, 1);
+	feed(64);
+	CU_ASSERT(!scan.is_lost);
+	stream_scan_deinit(&scan);
+	stream_maker_point(&maker, 7, 4);
+	feed(64);
+	CU_ASSERT(scan.is_lost && !scan.is_done);
+	ASSERT_UINT(scan.lost_events, 3);
+}
+
+static void what_follows_the_snapshot_does_not_matter(void)
+{
+	make_walk();
+	stream_maker_event(&maker, MADE_NODES, 6, 7, 0, 9, 74);
+	stream_maker_event(&maker, MADE_NODES, 90, 7, 5, 9, 74);
+	feed(64);
+	CU_ASSERT(scan.is_done && !scan.is_lost);
+	ASSERT_UINT(scan.objects, 3);
+}
+
+static void a_collection_without_a_walk_is_no_snapshot(void)
+{
+	stream_maker_event(&maker, MADE_GC_START, 1, 7, 3, 2, 26);
+	stream_maker_event(&maker, MADE_GC_END, 2, 7, 3, 2, 10);
+	stream_maker_event(&maker, MADE_OTHER, 3, 7, 3, 2, 10);
+	feed(64);
+	CU_ASSERT(!scan.is_done && !scan.has_nodes);
+	make_walk();
+}
+
+static void other_blocks_are_passed_over(void)
+{
+	stream_maker_block(&maker);
+	for (int i = 0; i < 5000; i++)
+		text_puts(&maker.content, "x");
+	stream_maker_end_block(&maker, "StackBlock");
+	stream_maker_block(&maker);
+	stream_maker_end_block(&maker, "SomethingNew");
+	make_walk();
+	feed(64);
+	CU_ASSERT(scan.is_done && !scan.is_lost);
+}
+
+/* Put @p value at @p offset from the end, and see what it is called. */
+static void expect_bad(size_t from_end, uint8_t value, const char *problem)
+{
+	stream_scan_deinit(&scan);
+	char *at = maker.bytes.bytes + maker.bytes.size - from_end;
+	char old = *at;
+	*at = (char)value;
+	feed(SIZE_MAX / 2);
+	ASSERT_UINT(scan.state, SCAN_BAD);
+	ASSERT_TEXT(scan.problem, problem);
+	*at = old;
+}
+
+static void what_breaks_the_format_is_told(void)
+{
+	/* ..., payload size 10, payload, tag 6 */
+	stream_maker_event(&maker, MADE_GC_END, 1, 7, 3, 2, 10);
+	expect_bad(1, 5, "a block does not end where its size says");
+	expect_bad(12, 0x7f, "an event runs past its block");
+	expect_bad(1 + 10 + 9 + 18, 0, "its events have headers that no runtime writes");
+	expect_bad(maker.bytes.size, 'X', "it does not begin as a NetTrace stream");
+	expect_bad(maker.bytes.size - 32, 9, "a block begins with no object tag");
+	expect_bad(maker.bytes.size - 32 - 12, 9, "the name of a block is too long");
+}
+
+static void no_bytes_do_harm(void)
+{
+	make_walk();
+	uint32_t random = 1;
+	for (int round = 0; round < 20000; round++) {
+		stream_scan_deinit(&scan);
+		random = random * 1664525 + 1013904223;
+		size_t at = (random >> 4) % maker.bytes.size;
+		char old = maker.bytes.bytes[at];
+		maker.bytes.bytes[at] = (char)(random >> 24);
+		feed(1 + random % 300);
+		maker.bytes.bytes[at] = old;
+	}
+}
+
+static void each_failed_allocation_is_reported(void)
+{
+	make_walk();
+	for (uint64_t nth = 1; nth < 10; nth++) {
+		stream_scan_deinit(&scan);
+		alloc_fail_at(nth);
+		bool fed = stream_scan_feed(&scan, (const uint8_t *)maker.bytes.bytes,
+					    maker.bytes.size);
+		bool failed = alloc_calls() >= nth;
+		alloc_fail_at(0);
+		CU_ASSERT(fed != failed);
+		if (!failed)
+			return;
+	}
+	CU_FAIL("still out of memory");
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "a_whole_snapshot_is_counted", a_whole_snapshot_is_counted },
+		{ "pieces_of_any_size_give_the_same", pieces_of_any_size_give_the_same },
+		{ "every_cut_is_no_more_than_a_cut", every_cut_is_no_more_than_a_cut },
+		{ "a_gap_in_the_sequence_is_a_loss", a_gap_in_the_sequence_is_a_loss },
+		{ "a_hole_in_the_numbers_of_the_walk_is_a_loss",
+		  a_hole_in_the_numbers_of_the_walk_is_a_loss },
+		{ "a_loss_of_another_thread_is_told_apart",
+		  a_loss_of_another_thread_is_told_apart },
+		{ "a_sequence_point_ahead_is_a_loss", a_sequence_point_ahead_is_a_loss },
+		{ "what_follows_the_snapshot_does_not_matter",
+		  what_follows_the_snapshot_does_not_matter },
+		{ "a_collection_without_a_walk_is_no_snapshot",
+		  a_collection_without_a_walk_is_no_snapshot },
+		{ "other_blocks_are_passed_over", other_blocks_are_passed_over },
+		{ "what_breaks_the_format_is_told", what_breaks_the_format_is_told },
+		{ "no_bytes_do_harm", no_bytes_do_harm },
+		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "stream scan", NULL, NULL, set_up, tear_down, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
