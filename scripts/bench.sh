@@ -8,14 +8,16 @@
 # against ClrMD, 5 runs each, and print a table.  Needs the .NET SDK.
 # bench.sh roots [RUNS [CORE...]]: time gcroot, objsize and retained on cores of heapgen with 1, 10 and 40
 # million objects against plain C and against ClrMD, 3 runs each, and print a table.  Needs the .NET SDK.
+# bench.sh gcdump [RUNS [CORE...]]: time reading and writing .gcdump files, and collecting from a running heapgen
+# of the same size, with 1 and 10 million objects, 3 runs each, and print a table.  Needs the .NET SDK.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots [RUNS [CORE...]]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump [RUNS [CORE...]]" >&2
     exit 2
 fi
-runs=${2:-$([ "$what" = roots ] && echo 3 || echo 5)}
+runs=${2:-$([[ $what =~ ^(roots|gcdump)$ ]] && echo 3 || echo 5)}
 shift $(($# > 1 ? 2 : 1))
 build=build
 data=$build/bench-data
@@ -56,6 +58,13 @@ bench_heap() {
 bench_roots() {
     [ $# -gt 0 ] || set -- gen10-1m-full gen10-10m-full gen10-40m-full
     bench_cores roots "$@"
+}
+
+bench_gcdump() {
+    [ $# -gt 0 ] || set -- gen10-1m-full gen10-10m-full
+    cmake --build "$build" -j "$(nproc)" --target bench_gcdump bench_roots heapdump_program >&2
+    scripts/make_corefiles.sh "$@" >&2
+    python3 scripts/bench_gcdump.py "$build" corefiles/build/apps corefiles/build "$runs" "$@"
 }
 
 scripts/setup.sh >&2

@@ -57,7 +57,8 @@ run build/heapdump "$dump" objsize "$object"
 
 # GDB and LLDB open a plain core; heapdump reads the packed one as it is.
 plain=$(mktemp --suffix=.core)
-trap 'rm -f "$plain"' EXIT
+gcdump=$(mktemp --suffix=.gcdump)
+trap 'rm -f "$plain" "$gcdump"' EXIT
 zstd -q -d -f "$core" -o "$plain"
 run build/heapdump "$core" info || [ $? -eq 1 ]
 run build/heapdump "$core" dumpheap -stat -type WebShop
@@ -66,6 +67,10 @@ run build/heapdump "$core" eeheap -gc
 run build/heapdump "$core" verifyheap
 run build/heapdump "$core" gcroot "$session"
 run build/heapdump "$core" gcroot -type WebShop.Session
+# A .gcdump of the core, and the same question to it.
+run build/heapdump "$core" export "$gcdump"
+run build/heapdump "$gcdump" info
+run build/heapdump "$gcdump" gcroot "$session"
 
 gdb=(gdb -nx -q -batch -iex 'set debuginfod enabled off' -ex 'source gdb-plugin/heapdump.py')
 lldb=(lldb-14 --no-lldbinit -b -o 'plugin load build/libheapdump_lldb.so')

@@ -125,6 +125,7 @@ int cli_run(struct cli *cli, int argc, const char *const *argv)
 static void print_usage(FILE *to)
 {
 	(void)fputs("usage: heapdump [OPTION...] TARGET [COMMAND [ARG...]]\n"
+		    "       heapdump [OPTION...] collect|ps|help [ARG...]\n"
 		    "       heapdump --print-gdbinit | --print-lldbinit | --version | --help\n",
 		    to);
 }
@@ -139,6 +140,8 @@ static int help(struct cli *cli)
 		   "  --lenient       count and skip malformed records of a dump file\n"
 		   "  --sysroot DIR   look up the module files of a core below DIR\n"
 		   "  --no-files      read no module files beside a core\n"
+		   "  --exact         read a .nettrace as dotnet-gcdump does, to the byte\n"
+		   "  --snapshot N    which heap snapshot of a .nettrace to read\n"
 		   "  --workers N     threads for long work\n"
 		   "  --max-mem SIZE  memory that opening may take (512M, 2G)\n"
 		   "  --width N       cut lines behind this column\n"
@@ -228,6 +231,10 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 		return hd_session_set(cli->session, "files", "off", NULL) == HD_OK ? -1
 										   : HD_EXIT_USAGE;
 	}
+	if (strcmp(arg, "--exact") == 0) {
+		return hd_session_set(cli->session, "exact", "on", NULL) == HD_OK ? -1
+										  : HD_EXIT_USAGE;
+	}
 	char name[32];
 	const char *equals = strchr(arg, '=');
 	size_t size = equals ? (size_t)(equals - arg) : strlen(arg);
@@ -262,9 +269,22 @@ static int open_quietly(struct cli *cli, const char *const *open)
 	return status == HD_OK ? HD_EXIT_OK : cli_run(cli, 3, open);
 }
 
+/* Is it a command that needs no target, and no file? */
+static bool stands_alone(const char *word)
+{
+	struct hd_command_info info;
+	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
+		if (strcmp(info.name, word) == 0)
+			return !info.needs_open && access(word, F_OK) != 0;
+	}
+	return false;
+}
+
 static int run_target(struct cli *cli, int argc, char **argv)
 {
 	struct hd_error err;
+	if (stands_alone(argv[0]))
+		return cli_run(cli, argc, (const char *const *)argv);
 	if (hd_session_defer(cli->session, argv[0], &err) != HD_OK) {
 		cli_error(&err);
 		return HD_EXIT_INPUT;

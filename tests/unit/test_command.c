@@ -133,7 +133,7 @@ static void wrong_options_are_told_with_the_right_ones(void)
 	check_fails("roots --width 5", HD_EXIT_USAGE, "width");
 	check_fails("roots --workers 65", HD_EXIT_USAGE, "64");
 	check_fails("roots --max-mem lots", HD_EXIT_USAGE, "max-mem");
-	check_fails("export x --format gcdump", HD_EXIT_USAGE, "rpm");
+	check_fails("export x --format xml", HD_EXIT_USAGE, "rpm");
 }
 
 static void wrong_words_are_told_with_the_usage(void)

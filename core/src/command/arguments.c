@@ -6,12 +6,13 @@
 
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
 
-/* Places in common_options: the first three take no value, the others are settings. */
+/* Places in common_options: the first four take no value, the others are settings. */
 enum {
 	COMMON_JSON,
 	COMMON_LENIENT,
 	COMMON_NO_FILES,
-	COMMON_COUNT = 8
+	COMMON_EXACT,
+	COMMON_COUNT = 10
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
@@ -19,6 +20,9 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	{ "lenient", VALUE_NONE, NULL, "when a file is read: count and skip malformed records",
 	  NULL },
 	{ "no-files", VALUE_NONE, NULL, "when a core is opened: read no module files beside it",
+	  NULL },
+	{ "exact", VALUE_NONE, NULL, "when a .nettrace is read: as dotnet-gcdump does", NULL },
+	{ "snapshot", VALUE_NUMBER, "N", "when a .nettrace is read: which of its heap snapshots",
 	  NULL },
 	{ "sysroot", VALUE_FILE, "DIR", "when a core is opened: look up module files below DIR",
 	  NULL },
@@ -179,6 +183,9 @@ static enum hd_status apply_common(struct call *call, const struct option *optio
 		return HD_OK;
 	case COMMON_NO_FILES:
 		call->settings.no_files = true;
+		return HD_OK;
+	case COMMON_EXACT:
+		call->settings.exact = true;
 		return HD_OK;
 	default:
 		return settings_set(&call->settings, option->name, text, call->err);

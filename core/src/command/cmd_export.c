@@ -3,17 +3,21 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "util/output_file.h"
+#include "command/export_graph.h"
 
 enum {
-	OPT_FORMAT
+	OPT_FORMAT,
+	OPT_LIVE
 };
 
-static const char *const format_choices[] = { "rpm", NULL };
+static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnapshot",
+					      "folded", "speedscope", NULL };
 
 const struct option export_options[] = {
-	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME", "rpm: the text log v2 (the default)",
+	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
+			 "rpm, gcdump, heapsnapshot, folded or speedscope (as FILE ends; else rpm)",
 			 format_choices },
+	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -25,41 +29,54 @@ static bool write_out(void *arg, const char *bytes, size_t size)
 	return !out->stopped;
 }
 
-static bool write_file(void *arg, const char *bytes, size_t size)
+/* A .gcdump of a .gcdump is that file; so is that of a trace whose graph is the one of dotnet-gcdump. */
+static bool is_copy(const struct exporting *exporting)
 {
-	return output_file_write(arg, bytes, size);
+	const struct hd_session *session = exporting->session;
+	if (exporting->format != &gcdump_format || exporting->live_only)
+		return false;
+	return session->format == &gcdump_format ||
+	       (session->format == &nettrace_format && session->settings.exact);
 }
 
-static enum hd_status export_file(struct call *call, const struct format *format, const char *path)
+static enum hd_status prepare(struct call *call, const char *path, struct exporting *exporting)
 {
-	struct output_file file;
-	TRY(output_file_open(&file, path, call->err));
-	enum hd_status status =
-		format->write(call->graph, &call->job, write_file, &file, call->err);
-	/* A failed write stops the writer as if cancelled; commit says what failed. */
-	if (status == HD_OK || file.error)
-		return output_file_commit(&file, call->err);
-	output_file_abandon(&file);
-	return status;
+	const struct value *name = &call->options[OPT_FORMAT];
+	const struct format *by_path = format_of_path(path);
+	const struct settings *settings = &call->session->settings;
+	*exporting = (struct exporting){
+		.session = call->session,
+		.graph = call->graph,
+		.format = name->given ? format_find(name->text)
+			  : by_path   ? by_path
+				      : &rpm_format,
+		.live_only = call->options[OPT_LIVE].given,
+		.copy_options = { .exact = settings->exact, .snapshot = settings->snapshot },
+		.job = &call->job,
+		.err = call->err,
+	};
+	if (is_copy(exporting))
+		exporting->copied = call->session->path;
+	return export_prepare(exporting);
 }
 
 enum hd_status run_export(struct call *call)
 {
-	const struct value *name = &call->options[OPT_FORMAT];
-	const struct format *format = format_find(name->given ? name->text : "rpm");
 	const char *path = call->words[0].text;
-	if (strcmp(path, "-") == 0) {
-		if (call->as_json) {
-			return fail(call->err, HD_ERR_ARGUMENT, 0,
-				    "--json and the output of \"export -\" exclude each other");
-		}
-		return format->write(call->graph, &call->job, write_out, &call->out, call->err);
+	bool is_output = strcmp(path, "-") == 0;
+	struct exporting exporting;
+	if (is_output && call->as_json) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "--json and the output of \"export -\" exclude each other");
 	}
-	TRY(export_file(call, format, path));
+	TRY(prepare(call, path, &exporting));
+	if (is_output)
+		return export_write(&exporting, write_out, &call->out);
+	TRY(export_file(&exporting, path));
 	job_end(&call->job);
 	if (call->as_json) {
 		json_string(&call->json, "file", path);
-		json_string(&call->json, "format", format->name);
+		json_string(&call->json, "format", exporting.format->name);
 		json_number(&call->json, "objects", call->graph->object_count);
 		json_number(&call->json, "roots", call->graph->root_count);
 		return HD_OK;

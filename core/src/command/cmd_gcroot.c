@@ -112,7 +112,7 @@ static void write_older(struct call *call, uint32_t node)
 static void write_root(struct call *call, const struct rooted *rooted)
 {
 	bool on_stack = kind_of(call->graph, rooted) == HD_ROOT_STACK;
-	if (on_stack && call->graph->details) {
+	if (on_stack && graph_is_heap(call->graph)) {
 		out_puts(&call->out, "        ");
 		slot_label(&call->out, call->graph, rooted->root);
 	} else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "command/info.h"
 #include "report/root_label.h"
@@ -92,12 +93,67 @@ static void json_findings(struct json *json, const struct hd_graph *graph)
 	json_end(json);
 }
 
+/* .NET's ticks as "2026-11-21 15:04:05". */
+#define TICKS_SECOND     10000000u
+#define TICKS_UNIX_EPOCH 621355968000000000u
+
+static bool format_time(const struct graph_info *info, char buf[32])
+{
+	if (info->time < TICKS_UNIX_EPOCH)
+		return false;
+	time_t time = (time_t)((info->time - TICKS_UNIX_EPOCH) / TICKS_SECOND);
+	struct tm parts;
+	return gmtime_r(&time, &parts) && strftime(buf, 32, "%Y-%m-%d %H:%M:%S", &parts);
+}
+
+/* What the file says of the process. */
+static void json_process(struct json *json, const struct graph_info *info)
+{
+	char time[32];
+	json_object(json, "process");
+	json_string(json, "name", info->process);
+	json_number(json, "pid", info->pid);
+	json_string(json, "machine", info->machine);
+	json_string(json, "time", format_time(info, time) ? time : NULL);
+	json_string(json, "tool", info->tool);
+	json_bool(json, "partial", info->is_partial);
+	json_end(json);
+}
+
+static void put_part(struct out *out, const char *before, const char *text)
+{
+	if (!text)
+		return;
+	out_puts(out, before);
+	text_escape(&out->text, text, strlen(text));
+}
+
+static void text_process(struct out *out, const struct graph_info *info)
+{
+	char time[32];
+	if (info->process || info->pid || info->machine) {
+		out_puts(out, "Process:     ");
+		put_part(out, "", info->process);
+		if (info->pid)
+			out_printf(out, "%s%" PRIu64, info->process ? ", " : "", info->pid);
+		put_part(out, " on ", info->machine);
+		out_puts(out, "\n");
+	}
+	bool has_time = format_time(info, time);
+	if (has_time || info->tool) {
+		out_printf(out, "Written:     %s", has_time ? time : "");
+		put_part(out, has_time ? " by " : "by ", info->tool);
+		out_puts(out, "\n");
+	}
+}
+
 static void write_json(struct call *call)
 {
 	const struct hd_graph *graph = call->graph;
 	struct json *json = &call->json;
 	json_string(json, "kind", call->session->format->name);
 	json_null(json, "runtime");
+	json_process(json, &graph->info);
 	json_bool(json, "walkable", true);
 	json_number(json, "objects", graph->object_count);
 	json_number(json, "bytes", graph->total_size);
@@ -181,6 +237,7 @@ static void write_text(struct call *call)
 	text_escape(&out->text, call->session->path, strlen(call->session->path));
 	out_printf(out, "\nFormat:      %s (%s)\n", call->session->format->name,
 		   call->session->format->summary);
+	text_process(out, &graph->info);
 	text_domains(out, graph);
 	out_printf(out, "Objects:     %s", format_thousands(graph->object_count, number));
 	out_printf(out, " (%s bytes)\n", format_thousands(graph->total_size, number));

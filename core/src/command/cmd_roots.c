@@ -90,7 +90,7 @@ static void write_type(struct call *call, uint32_t node)
 
 static void write_header(struct call *call)
 {
-	if (call->graph->details) {
+	if (graph_is_heap(call->graph)) {
 		out_styled(&call->out, STYLE_HEAD, "%16s %-13s %-12s %16s %8s Class Name", "Object",
 			   "Kind", "Flags", "Slot", "OSID");
 	} else {
@@ -157,16 +157,17 @@ static void write_row(struct call *call, uint32_t index)
 		}
 	}
 	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, graph_id(graph, root->node));
-	out_printf(out, " %-*s %-*s ", detail ? 13 : 9, root_kind_name(root->kind),
-		   detail ? 12 : 20, flags);
-	if (detail && detail->address) {
+	bool has_slots = detail && graph_is_heap(graph);
+	out_printf(out, " %-*s %-*s ", has_slots ? 13 : 9, root_kind_name(root->kind),
+		   has_slots ? 12 : 20, flags);
+	if (has_slots && detail->address) {
 		out_printf(out, "%016" PRIx64 " ", detail->address);
-	} else if (detail) {
+	} else if (has_slots) {
 		out_printf(out, "%16s ", "");
 	}
-	if (detail && thread) {
+	if (has_slots && thread) {
 		out_printf(out, "%8" PRIx64 " ", thread->os_id);
-	} else if (detail) {
+	} else if (has_slots) {
 		out_printf(out, "%8s ", "");
 	}
 	write_type(call, root->node);
@@ -371,7 +372,7 @@ static enum hd_status check_thread(struct call *call)
 	}
 	if (!thread->given)
 		return HD_OK;
-	if (!graph->details) {
+	if (!graph_is_heap(graph)) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "-thread is about a core or a process; a heap dump file has no "
 			    "threads");

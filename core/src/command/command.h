@@ -151,6 +151,8 @@ enum hd_status run_roots(struct call *call);
 enum hd_status run_types(struct call *call);
 enum hd_status run_diff(struct call *call);
 enum hd_status run_export(struct call *call);
+enum hd_status run_collect(struct call *call);
+enum hd_status run_ps(struct call *call);
 enum hd_status run_set(struct call *call);
 enum hd_status run_help(struct call *call);
 /* cores and processes alone */
@@ -172,8 +174,9 @@ enum hd_status run_ephtoloh(struct call *call);
 
 extern const struct option gcroot_options[], pathto_options[], objsize_options[],
 	dominators_options[], dumpheap_options[], dumpobj_options[], roots_options[],
-	types_options[], diff_options[], export_options[], eeheap_options[], verifyheap_options[],
-	info_options[], gchandles_options[], finalizequeue_options[], clrstack_options[],
-	dumpgen_options[], gcheapstat_options[], notreachableinrange_options[], retained_options[];
+	types_options[], diff_options[], export_options[], collect_options[], eeheap_options[],
+	verifyheap_options[], info_options[], gchandles_options[], finalizequeue_options[],
+	clrstack_options[], dumpgen_options[], gcheapstat_options[], notreachableinrange_options[],
+	retained_options[];
 
 #endif

@@ -341,6 +341,26 @@ static const struct command commands[] = {
 	  .options = export_options,
 	  .words = { { "FILE", VALUE_FILE, false } },
 	  .run = run_export },
+	{ .name = "collect",
+	  .summary = "take a snapshot of the heap of a running .NET process",
+	  .description =
+		  "Its runtime is asked over the diagnostics socket: its garbage collector walks the\n"
+		  "heap, and nothing is attached to it. The process stands still for as long as that\n"
+		  "takes (a second for some million objects) and needs memory for a buffer. When\n"
+		  "events are lost it is done again with a larger one; a snapshot that lacks objects\n"
+		  "in the end is kept, with exit status 1. Without PID: the process that is open.\n",
+	  .example = "collect 4711 -o shop.gcdump",
+	  .needs = NEEDS_NOTHING,
+	  .options = collect_options,
+	  .words = { { "PID", VALUE_NUMBER, true } },
+	  .run = run_collect },
+	{ .name = "ps",
+	  .summary = "list the running .NET processes",
+	  .description =
+		  "Those with a diagnostics socket; of other users' as far as they can be seen.\n",
+	  .example = "ps",
+	  .needs = NEEDS_NOTHING,
+	  .run = run_ps },
 	{ .name = "open",
 	  .summary = "open a heap dump file, a core file or a process",
 	  .description =

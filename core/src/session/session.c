@@ -136,7 +136,9 @@ static void replace(struct hd_session *session, char *path, struct hd_graph *gra
 enum hd_status session_open(struct hd_session *session, const char *path,
 			    const struct settings *settings, struct job *job, struct hd_error *err)
 {
-	const struct format_options options = { .lenient = settings->lenient };
+	const struct format_options options = { .lenient = settings->lenient,
+						.exact = settings->exact,
+						.snapshot = settings->snapshot };
 	const struct target_options target_with = target_options(settings, job);
 	char *copy = mem_strndup(path, strlen(path));
 	if (!copy)

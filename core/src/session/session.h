@@ -38,6 +38,8 @@ struct settings {
 	bool no_files;       /**< read no module files */
 	enum backend_setting backend;
 	bool lenient;
+	bool exact;        /**< see struct format_options */
+	uint32_t snapshot; /**< likewise */
 };
 
 /** See <heapdump/session.h>. */

@@ -17,6 +17,8 @@ static const struct {
 	{ "color", "colours in text: auto, on or off" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
 	{ "files", "read module files beside a core for what it lacks: on or off" },
+	{ "exact", "read a .nettrace as dotnet-gcdump does, to the byte: on or off" },
+	{ "snapshot", "which heap snapshot of a .nettrace to read (0 = the first)" },
 	{ "backend", "how a debugger's memory is read: auto, file, process or debugger" },
 };
 
@@ -42,13 +44,13 @@ static const char *const backends[] = {
 	[BACKEND_DEBUGGER] = "debugger",
 };
 
-static const char *const switches[] = { "on", "off" };
+static const char *const switches[] = { "off", "on" };
 
 static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
 	return fail(err, HD_ERR_ARGUMENT, 0,
 		    "no setting \"%.40s\": there are max-mem, workers, width, color, sysroot, "
-		    "files, backend",
+		    "files, exact, snapshot, backend",
 		    name);
 }
 
@@ -106,6 +108,14 @@ static enum hd_status set_number(struct settings *settings, const char *name, co
 		settings->workers = (unsigned int)number;
 		return HD_OK;
 	}
+	if (strcmp(name, "snapshot") == 0) {
+		if (!parsed || number > UINT32_MAX) {
+			return fail(err, HD_ERR_ARGUMENT, 0, "snapshot is a number, not \"%.40s\"",
+				    value);
+		}
+		settings->snapshot = (uint32_t)number;
+		return HD_OK;
+	}
 	if (strcmp(name, "width") == 0) {
 		if (!parsed || number > 65535 || (number && number < 20)) {
 			return fail(err, HD_ERR_ARGUMENT, 0,
@@ -134,7 +144,12 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 	}
 	if (strcmp(name, "files") == 0) {
 		TRY(CHOOSE(name, switches, value, &chosen, err));
-		settings->no_files = chosen != 0;
+		settings->no_files = chosen == 0;
+		return HD_OK;
+	}
+	if (strcmp(name, "exact") == 0) {
+		TRY(CHOOSE(name, switches, value, &chosen, err));
+		settings->exact = chosen != 0;
 		return HD_OK;
 	}
 	if (strcmp(name, "sysroot") == 0)
@@ -178,7 +193,11 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 	} else if (strcmp(name, "sysroot") == 0) {
 		used = snprintf(buf, size, "%s", settings->sysroot ? settings->sysroot : "");
 	} else if (strcmp(name, "files") == 0) {
-		used = snprintf(buf, size, "%s", switches[settings->no_files]);
+		used = snprintf(buf, size, "%s", switches[!settings->no_files]);
+	} else if (strcmp(name, "exact") == 0) {
+		used = snprintf(buf, size, "%s", switches[settings->exact]);
+	} else if (strcmp(name, "snapshot") == 0) {
+		used = snprintf(buf, size, "%" PRIu32, settings->snapshot);
 	} else if (strcmp(name, "backend") == 0) {
 		used = snprintf(buf, size, "%s", backends[settings->backend]);
 	} else {

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "collect/collect.h"
+#include "command/command.h"
+#include "command/export_graph.h"
+#include "format/nettrace.h"
+#include "mem/mapped_file.h"
+#include "target/target.h"
+
+enum {
+	OPT_OUTPUT,
+	OPT_FORMAT,
+	OPT_GENERATIONS,
+	OPT_BUFFER,
+	OPT_TIMEOUT,
+	OPT_LIVE,
+	OPT_PORT
+};
+
+static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm", "heapsnapshot",
+					      "folded", "speedscope", NULL };
+
+const struct option collect_options[] = {
+	[OPT_OUTPUT] = { "o", VALUE_FILE, "FILE", "where to (PID-DATE-TIME.gcdump)", NULL },
+	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
+			 "gcdump, nettrace, rpm, heapsnapshot, folded or speedscope (as FILE ends; "
+			 "else gcdump)",
+			 format_choices },
+	[OPT_GENERATIONS] = { "generations", VALUE_NONE, NULL,
+			      "with the address ranges of the generations", NULL },
+	[OPT_BUFFER] = { "buffer", VALUE_NUMBER, "SIZE",
+			 "memory of the process for the first try (512M; by its size)", NULL },
+	[OPT_TIMEOUT] = { "timeout", VALUE_NUMBER, "SECONDS",
+			  "until the heap must have come (30, more for large processes)", NULL },
+	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
+	[OPT_PORT] = { "port", VALUE_FILE, "PATH",
+		       "wait at PATH for a program that was started with DOTNET_DiagnosticPorts=PATH",
+		       NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+#define TIMEOUT_MAX  86400u
+#define PORT_TIMEOUT 30u
+
+/* One run of the command. */
+struct collection {
+	struct call *call;
+	struct endpoint endpoint;
+	struct dotnet_process process;
+	char path[PATH_MAX];
+	const struct format *format;
+	struct collected collected;
+	int pid;
+	uint64_t began; /* by now_ms() */
+	/* what was written */
+	uint64_t objects, references, roots, size;
+	bool has_roots;
+};
+
+static void say(void *arg, const char *line)
+{
+	const struct call *call = arg;
+	if (call->sink->warn)
+		call->sink->warn(call->sink->arg, line);
+}
+
+/* The process that was asked for, else the one that is open. */
+static enum hd_status wanted_pid(const struct call *call, int *ret)
+{
+	const struct value *word = &call->words[0];
+	const struct target *target = call->session->target;
+	if (!word->given && target && target->kind != TARGET_CORE && target->pid > 0) {
+		*ret = target->pid;
+		return HD_OK;
+	}
+	if (!word->given)
+		return call_usage(call, "no process is given (ps lists them)");
+	if (!word->number || word->number > INT_MAX) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "PID is the number of a process, not %s",
+			    word->text);
+	}
+	*ret = (int)word->number;
+	return HD_OK;
+}
+
+static enum hd_status refuse_stopped(const struct call *call, int pid)
+{
+	/* A signal may be just about to be over. */
+	for (int i = 0; i < 5; i++) {
+		if (!process_is_stopped(pid))
+			return HD_OK;
+		const struct timespec pause = { .tv_nsec = 10000000 };
+		(void)nanosleep(&pause, NULL);
+	}
+	errno = 0;
+	return fail(call->err, HD_ERR_OS, 0,
+		    "process %d is stopped (by a debugger or a signal) and cannot answer: let it "
+		    "continue, or use export, which reads the memory of a stopped process",
+		    pid);
+}
+
+static enum hd_status find_endpoint(struct collection *collection)
+{
+	struct call *call = collection->call;
+	const struct value *port = &call->options[OPT_PORT], *timeout = &call->options[OPT_TIMEOUT];
+	if (port->given) {
+		const uint64_t seconds = timeout->given ? timeout->number : PORT_TIMEOUT;
+		const struct patience patience = { .job = &call->job,
+						   .deadline = now_ms() + seconds * 1000 };
+		if (call->words[0].given)
+			return call_usage(call, "a process and -port exclude each other");
+		job_begin(&call->job, "waiting for a runtime to connect", 0);
+		return endpoint_listen(port->text, &patience, &collection->endpoint, call->err);
+	}
+	int pid = 0;
+	TRY(wanted_pid(call, &pid));
+	TRY(refuse_stopped(call, pid));
+	TRY(dotnet_process_find(pid, &collection->process, call->err));
+	collection->endpoint = endpoint_of(&collection->process);
+	return HD_OK;
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+	size_t size = strlen(path), length = strlen(end);
+	return size > length && strcmp(path + size - length, end) == 0;
+}
+
+/* The format by its name or the end of the file's. */
+static const struct format *wanted_format(const struct call *call)
+{
+	const struct value *name = &call->options[OPT_FORMAT], *path = &call->options[OPT_OUTPUT];
+	if (name->given)
+		return format_find(name->text);
+	if (!path->given)
+		return &gcdump_format;
+	if (ends_with(path->text, nettrace_format.extension))
+		return &nettrace_format;
+	const struct format *format = format_of_path(path->text);
+	return format ? format : &gcdump_format;
+}
+
+static enum hd_status check_arguments(const struct call *call)
+{
+	const struct value *timeout = &call->options[OPT_TIMEOUT];
+	if (timeout->given && (!timeout->number || timeout->number > TIMEOUT_MAX)) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-timeout is 1 to %u seconds",
+			    TIMEOUT_MAX);
+	}
+	if (call->options[OPT_BUFFER].given && !call->options[OPT_BUFFER].number)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-buffer is a size such as 512M");
+	if (call->options[OPT_LIVE].given && wanted_format(call) == &nettrace_format) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "a .nettrace holds what the process sent: -live needs another format");
+	}
+	return HD_OK;
+}
+
+/* Where to; an existing file is replaced at the end, anything else is no place for it. */
+static enum hd_status find_path(struct collection *collection)
+{
+	const struct call *call = collection->call;
+	const struct value *path = &call->options[OPT_OUTPUT];
+	collection->format = wanted_format(call);
+	size_t size = sizeof(collection->path);
+	int length;
+	if (path->given) {
+		length = snprintf(collection->path, size, "%s", path->text);
+	} else {
+		const time_t now = time(NULL);
+		struct tm tm;
+		char date[32];
+		if (!localtime_r(&now, &tm) || !strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm))
+			date[0] = '\0';
+		length = snprintf(collection->path, size, "%d-%s%s", collection->pid, date,
+				  collection->format->extension);
+	}
+	struct stat file;
+	bool is_other = stat(collection->path, &file) == 0 && !S_ISREG(file.st_mode);
+	if (length < 0 || (size_t)length >= size || is_other) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "%.200s is no name for a file: -o FILE",
+			    collection->path);
+	}
+	return HD_OK;
+}
+
+static enum hd_status collect(struct collection *collection)
+{
+	struct call *call = collection->call;
+	const struct collect_options options = {
+		.buffer = call->options[OPT_BUFFER].number,
+		.timeout = (unsigned int)call->options[OPT_TIMEOUT].number,
+		.generations = call->options[OPT_GENERATIONS].given,
+		.say = say,
+		.arg = call,
+	};
+	TRY(collect_snapshot(&collection->endpoint, collection->path, &options, &call->job,
+			     &collection->collected, call->err));
+	collection->objects = collection->collected.objects;
+	collection->references = collection->collected.references;
+	return HD_OK;
+}
+
+/* Say what the reader has found in a trace, which the file in the end may not tell. */
+static void tell_findings(struct call *call, const struct hd_graph *graph)
+{
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		struct text line = { 0 };
+		text_printf(&line, "%s (%" PRIu64 ")%s", graph->findings[i].kind,
+			    graph->findings[i].count, graph->findings[i].detail ? ": " : "");
+		if (graph->findings[i].detail)
+			text_puts(&line, graph->findings[i].detail);
+		if (line.bytes)
+			say(call, line.bytes);
+		text_deinit(&line);
+	}
+	if (graph->info.is_partial)
+		call->findings = true;
+}
+
+/* Read the trace into a graph and write that. */
+static enum hd_status convert(struct collection *collection)
+{
+	struct call *call = collection->call;
+	const char *trace = collection->collected.file.temporary;
+	const struct format_options options = { .lenient = call->settings.lenient,
+						.exact = call->settings.exact };
+	struct hd_session own = { .settings = call->session->settings };
+	TRY(format_open(trace, &options, &call->job, &own.graph, &own.format, call->err));
+	tell_findings(call, own.graph);
+	struct exporting exporting = {
+		.session = &own,
+		.graph = own.graph,
+		.format = collection->format,
+		.live_only = call->options[OPT_LIVE].given,
+		.copy_options = options,
+		.job = &call->job,
+		.err = call->err,
+	};
+	if (options.exact && exporting.format == &gcdump_format && !exporting.live_only)
+		exporting.copied = trace;
+	enum hd_status status = export_prepare(&exporting);
+	if (status == HD_OK)
+		status = export_file(&exporting, collection->path);
+	collection->objects = own.graph->object_count;
+	collection->references = own.graph->forward.edge_count;
+	collection->roots = own.graph->root_count;
+	collection->has_roots = true;
+	hd_session_close(&own);
+	return status;
+}
+
+static enum hd_status finish(struct collection *collection)
+{
+	struct collected *collected = &collection->collected;
+	struct hd_error *err = collection->call->err;
+	if (collection->format == &nettrace_format) {
+		TRY(output_file_commit(&collected->file, err));
+	} else {
+		TRY(convert(collection));
+	}
+	struct stat file;
+	if (stat(collection->path, &file) == 0)
+		collection->size = (uint64_t)file.st_size;
+	return HD_OK;
+}
+
+static void write_findings(struct call *call, const struct findings *findings)
+{
+	if (call->as_json)
+		json_array(&call->json, "findings");
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *row = &findings->rows[i];
+		if (call->as_json) {
+			json_object(&call->json, NULL);
+			json_string(&call->json, "kind", row->kind);
+			json_string(&call->json, "detail", row->detail);
+			json_string(&call->json, "advice", row->advice);
+			json_end(&call->json);
+			continue;
+		}
+		struct text line = { 0 };
+		text_printf(&line, "%s: %s; %s", row->kind, row->detail,
+			    row->advice ? row->advice : "");
+		if (line.bytes)
+			say(call, line.bytes);
+		text_deinit(&line);
+	}
+	if (call->as_json)
+		json_end(&call->json);
+}
+
+static void report_json(const struct collection *collection, double seconds)
+{
+	struct json *json = &collection->call->json;
+	const struct collected *collected = &collection->collected;
+	json_number(json, "pid", (uint64_t)collection->pid);
+	json_string(json, "file", collection->path);
+	json_string(json, "format", collection->format->name);
+	json_number(json, "objects", collection->objects);
+	json_number(json, "references", collection->references);
+	if (collection->has_roots)
+		json_number(json, "roots", collection->roots);
+	json_number(json, "bytes", collection->size);
+	json_real(json, "seconds", seconds, false);
+	json_number(json, "buffer", collected->buffer);
+	json_number(json, "tries", collected->tries);
+	json_bool(json, "complete", collected->is_complete && !collection->call->findings);
+}
+
+static void report(struct collection *collection)
+{
+	struct call *call = collection->call;
+	const struct findings *findings = &collection->collected.findings;
+	double seconds = (double)(now_ms() - collection->began) / 1e3;
+	call->findings = call->findings || findings->count;
+	if (call->as_json) {
+		report_json(collection, seconds);
+	} else {
+		char number[27];
+		struct out *out = &call->out;
+		out_puts(out, "Wrote ");
+		text_escape(&out->text, collection->path, strlen(collection->path));
+		out_printf(out, ": %s objects", format_thousands(collection->objects, number));
+		out_printf(out, ", %s references",
+			   format_thousands(collection->references, number));
+		if (collection->has_roots)
+			out_printf(out, ", %s roots", format_thousands(collection->roots, number));
+		out_printf(out, ", %s bytes, in %.1f s.\n",
+			   format_thousands(collection->size, number), seconds);
+	}
+	write_findings(call, findings);
+}
+
+enum hd_status run_collect(struct call *call)
+{
+	TRY(check_arguments(call));
+	struct collection collection = { .call = call,
+					 .endpoint = { .listener = -1, .waiting = -1 },
+					 .collected = { .file = { .fd = -1 } },
+					 .began = now_ms() };
+	enum hd_status status = find_endpoint(&collection);
+	collection.pid = collection.endpoint.pid;
+	if (status == HD_OK)
+		status = find_path(&collection);
+	if (status == HD_OK)
+		status = collect(&collection);
+	/* The process is done with: what follows takes its time without it. */
+	endpoint_deinit(&collection.endpoint);
+	if (status == HD_OK)
+		status = finish(&collection);
+	job_end(&call->job);
+	if (status == HD_OK)
+		report(&collection);
+	collected_deinit(&collection.collected);
+	dotnet_process_deinit(&collection.process);
+	return status;
+}

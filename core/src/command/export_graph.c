@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/export_graph.h"
+
+#include "format/gcdump.h"
+#include "util/output_file.h"
+
+static bool write_file(void *arg, const char *bytes, size_t size)
+{
+	return output_file_write(arg, bytes, size);
+}
+
+enum hd_status export_prepare(struct exporting *exporting)
+{
+	struct write_options *options = &exporting->options;
+	struct job *job = exporting->job;
+	struct hd_error *err = exporting->err;
+	*options = (struct write_options){ .live_only = exporting->live_only };
+	if (exporting->copied)
+		return HD_OK;
+	const struct csr *forward;
+	TRY(graph_forward(exporting->graph, job, &forward, err));
+	if (exporting->format->uses_life || options->live_only) {
+		const struct reach *live;
+		TRY(session_live(exporting->session, job, &live, err));
+		options->live = live->bitmap;
+	}
+	if (exporting->format->uses_dominators)
+		TRY(session_dominators(exporting->session, job, &options->dominators, err));
+	return HD_OK;
+}
+
+enum hd_status export_write(const struct exporting *exporting, format_write_fn write, void *arg)
+{
+	if (exporting->copied) {
+		return gcdump_copy(exporting->copied, &exporting->copy_options, exporting->job,
+				   write, arg, exporting->err);
+	}
+	return exporting->format->write(exporting->graph, &exporting->options, exporting->job,
+					write, arg, exporting->err);
+}
+
+enum hd_status export_file(const struct exporting *exporting, const char *path)
+{
+	struct output_file file;
+	TRY(output_file_open(&file, path, exporting->err));
+	enum hd_status status = export_write(exporting, write_file, &file);
+	/* A failed write stops the writer as if cancelled; commit says what failed. */
+	if (status == HD_OK || file.error)
+		return output_file_commit(&file, exporting->err);
+	output_file_abandon(&file);
+	return status;
+}

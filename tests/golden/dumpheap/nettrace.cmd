@@ -1,0 +1,2 @@
+file: tests/data/small300.nettrace
+dumpheap -stat -type HeapApp.L

@@ -1,0 +1,2 @@
+file: tests/data/small300.gcdump
+info

@@ -1,0 +1,3 @@
+file: tests/data/small300.gcdump
+exit: 3
+roots -thread 1

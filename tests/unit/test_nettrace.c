@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT */
+/* Traces as a test makes them. */
+#include "format/gcdump.h"
+#include "format/nettrace.h"
+#include "format/nettrace_types.h"
+#include "support/assert_more.h"
+#include "support/dump_text.h"
+#include "support/metadata_maker.h"
+#include "support/nettrace_maker.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+#define MODULE 0x7000u
+
+static enum hd_status read_maker(const struct nettrace_maker *maker,
+				 const struct format_options *options, struct hd_graph **ret,
+				 struct hd_error *err)
+{
+	struct dump_file file;
+	dump_file_make(&file, (const char *)maker->file.bytes, maker->file.size);
+	enum hd_status status =
+		nettrace_read(file.fd, maker->file.size, "trace", options, NULL, ret, err);
+	dump_file_close(&file);
+	return status;
+}
+
+static struct hd_graph *graph_with(const struct nettrace_maker *maker,
+				   const struct format_options *options)
+{
+	struct hd_graph *graph = NULL;
+	struct hd_error err = { 0 };
+	(void)read_maker(maker, options, &graph, &err);
+	ASSERT_TEXT(err.message, "");
+	REQUIRE(graph);
+	return graph;
+}
+
+static struct hd_graph *graph_of(const struct nettrace_maker *maker)
+{
+	return graph_with(maker, NULL);
+}
+
+static void check_error(const struct nettrace_maker *maker, const struct format_options *options,
+			enum hd_status expected, const char *message)
+{
+	struct hd_graph *graph = NULL;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(read_maker(maker, options, &graph, &err), expected);
+	CU_ASSERT_PTR_NULL(graph);
+	graph_destroy(graph);
+	ASSERT_TEXT(err.message, message);
+}
+
+static const struct nt_node two_nodes[] = { { 0x1000, 24, 0x100, 2 }, { 0x1020, 40, 0x200, 1 } };
+static const uint64_t three_edges[] = { 0x1020, 0x1000, 0x1000 };
+
+/* Two objects that know each other. */
+static void put_snapshot(struct nettrace_maker *maker, uint32_t gc)
+{
+	nettrace_gc_start(maker, gc);
+	nettrace_nodes(maker, 0, two_nodes, 2);
+	nettrace_edges(maker, 0, three_edges, 3);
+	nettrace_root(maker, 0x1000, NT_ROOT_STACK, 0);
+	nettrace_gc_end(maker, gc);
+}
+
+static uint64_t total_of(const struct hd_graph *graph)
+{
+	return (uint64_t)graph->object_count * 1000 + graph->forward.edge_count * 100 +
+	       graph->root_count * 10 + (graph->node_count - graph->object_count);
+}
+
+static void every_kind_of_header_gives_the_same(void)
+{
+	for (unsigned int kind = 0; kind < 8; kind++) {
+		struct nettrace_maker maker = { .version = kind & 1 ? 6 : 4,
+						.is_compressed = kind & 2,
+						.pointer_size = kind & 4 ? 4 : 8,
+						.pid = 77 };
+		nettrace_begin(&maker);
+		nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A", 0);
+		put_snapshot(&maker, 3);
+		nettrace_end(&maker);
+		struct hd_graph *graph = graph_of(&maker);
+		ASSERT_UINT(total_of(graph), 2310);
+		ASSERT_UINT(graph->total_size, 64);
+		ASSERT_UINT(graph_id(graph, 1), 0x1020);
+		ASSERT_UINT(graph->info.is_32bit, maker.pointer_size == 4);
+		ASSERT_UINT(graph->info.pid, 77);
+		ASSERT_UINT(graph->finding_count, 1); /* type 0x200 */
+		CU_ASSERT(!graph->info.is_partial);
+		graph_destroy(graph);
+		nettrace_deinit(&maker);
+	}
+}
+
+static void a_snapshot_is_chosen_by_its_number(void)
+{
+	static const struct nt_node more[] = { { 0x2000, 24, 0x100, 0 },
+					       { 0x2020, 24, 0x100, 0 },
+					       { 0x2040, 24, 0x100, 0 } };
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8, .is_compressed = true };
+	nettrace_begin(&maker);
+	nettrace_gc_start(&maker, 1); /* without a snapshot */
+	nettrace_gc_end(&maker, 1);
+	put_snapshot(&maker, 2);
+	nettrace_gc_start(&maker, 3);
+	nettrace_nodes(&maker, 0, more, 3);
+	nettrace_gc_end(&maker, 3);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "Late", 0);
+	nettrace_type(&maker, 0x200, MODULE, 0x2000003, 0, "Later", 0);
+	nettrace_end(&maker);
+	for (uint32_t snapshot = 0; snapshot < 3; snapshot++) {
+		struct hd_graph *graph =
+			graph_with(&maker, &(struct format_options){ .snapshot = snapshot });
+		ASSERT_UINT(graph->object_count, snapshot == 2 ? 3 : 2);
+		const struct graph_finding *finding = dump_finding(graph, "snapshots");
+		REQUIRE(finding);
+		ASSERT_UINT(finding->count, 2);
+		CU_ASSERT_PTR_NOT_NULL(strstr(finding->detail, "--snapshot 1 to 2"));
+		ASSERT_TEXT(graph->types[graph->node_types[0]].name, "Late");
+		graph_destroy(graph);
+	}
+	check_error(&maker, &(struct format_options){ .snapshot = 3 }, HD_ERR_FORMAT,
+		    "trace: no heap snapshot 3: there are 2 in this trace");
+	nettrace_deinit(&maker);
+}
+
+static void exact_reading_takes_the_snapshot_that_dotnet_gcdump_takes(void)
+{
+	static const struct nt_node more[] = { { 0x2000, 24, 0x100, 0 } };
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	nettrace_begin(&maker);
+	/* number 1, generation 1, reason 1, type 0 */
+	nettrace_event(&maker, false, 1, "\1\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0", 16);
+	nettrace_nodes(&maker, 0, more, 1);
+	nettrace_gc_end(&maker, 1);
+	put_snapshot(&maker, 2);
+	nettrace_end(&maker);
+	for (uint32_t snapshot = 0; snapshot < 3; snapshot++) {
+		const struct format_options options = { .exact = true, .snapshot = snapshot };
+		struct hd_graph *graph = graph_with(&maker, &options);
+		ASSERT_UINT(graph->object_count, snapshot == 1 ? 1 : 2);
+		graph_destroy(graph);
+	}
+	nettrace_deinit(&maker);
+}
+
+static void processes_are_kept_apart(void)
+{
+	struct nettrace_maker maker = { .version = 6, .pointer_size = 8, .pid = 2 };
+	static const struct nt_node other[] = { { 0x1000, 32, 0x100, 0 } };
+	nettrace_begin(&maker);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "Two", 0);
+	nettrace_gc_start(&maker, 1);
+	nettrace_nodes(&maker, 0, two_nodes, 2);
+	maker.pid = 1;
+	maker.sequence = 0;
+	nettrace_gc_start(&maker, 1);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "One", 0);
+	nettrace_nodes(&maker, 0, other, 1);
+	nettrace_gc_end(&maker, 1);
+	maker.pid = 2;
+	maker.sequence = 3;
+	nettrace_edges(&maker, 0, three_edges, 3);
+	nettrace_gc_end(&maker, 1);
+	nettrace_end(&maker);
+	struct hd_graph *one = graph_with(&maker, &(struct format_options){ .snapshot = 1 });
+	struct hd_graph *two = graph_with(&maker, &(struct format_options){ .snapshot = 2 });
+	ASSERT_UINT(one->info.pid, 1);
+	ASSERT_UINT(one->object_count, 1);
+	ASSERT_TEXT(one->types[one->node_types[0]].name, "One");
+	ASSERT_UINT(two->info.pid, 2);
+	ASSERT_UINT(total_of(two), 2300);
+	ASSERT_TEXT(two->types[two->node_types[0]].name, "Two");
+	CU_ASSERT(!one->info.is_partial && !two->info.is_partial);
+	CU_ASSERT_PTR_NULL(dump_finding(one, "lost-events"));
+	graph_destroy(one);
+	graph_destroy(two);
+	nettrace_deinit(&maker);
+}
+
+/* Nodes and edges in blocks of their own; what of it is lost is the caller's. */
+static void put_blocks(struct nettrace_maker *maker, uint32_t lost_nodes, uint32_t lost_edges)
+{
+	nettrace_gc_start(maker, 9);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct nt_node node = { 0x1000 + 32 * i, 32, 0x100, 2 };
+		const uint64_t targets[] = { 0x1000 + 32 * ((i + 1) % 4), 0x1000 };
+		if (i == lost_nodes) {
+			nettrace_lose(maker, 1);
+		} else {
+			nettrace_nodes(maker, i, &node, 1);
+		}
+		if (i == lost_edges) {
+			nettrace_lose(maker, 1);
+		} else {
+			nettrace_edges(maker, i, targets, 2);
+		}
+	}
+	nettrace_root(maker, 0x1000, NT_ROOT_HANDLE, 0);
+	nettrace_gc_end(maker, 9);
+	nettrace_end(maker);
+}
+
+static void lost_blocks_leave_the_objects_before_them(void)
+{
+	static const struct {
+		uint32_t nodes, edges, objects;
+	} losses[] = {
+		{ 9, 9, 4 }, { 3, 9, 3 }, { 2, 9, 2 }, { 9, 3, 3 }, { 9, 1, 1 }, { 2, 1, 1 }
+	};
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		struct nettrace_maker maker = { .version = i % 2 ? 6 : 4, .pointer_size = 8 };
+		nettrace_begin(&maker);
+		nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A", 0);
+		put_blocks(&maker, losses[i].nodes, losses[i].edges);
+		struct hd_graph *graph = graph_of(&maker);
+		ASSERT_UINT(graph->object_count, losses[i].objects);
+		ASSERT_UINT(graph->forward.edge_count, 2 * (uint64_t)losses[i].objects);
+		ASSERT_UINT(graph->node_count, losses[i].objects < 4 ? losses[i].objects + 1 : 4);
+		ASSERT_UINT(graph->root_count, 1);
+		ASSERT_UINT(graph->info.is_partial, i > 0);
+		const struct graph_finding *lost = dump_finding(graph, "lost-events");
+		ASSERT_UINT(lost ? lost->count : 0,
+			    (losses[i].nodes < 4 ? 1u : 0u) + (losses[i].edges < 4 ? 1u : 0u));
+		ASSERT_UINT(dump_finding(graph, "partial-heap") != NULL, i > 0);
+		graph_destroy(graph);
+		graph = NULL;
+		if (i) {
+			struct hd_error err = { 0 };
+			ASSERT_UINT(read_maker(&maker, &(struct format_options){ .exact = true },
+					       &graph, &err),
+				    HD_ERR_FORMAT);
+		}
+		nettrace_deinit(&maker);
+	}
+}
+
+static void a_sequence_point_tells_of_a_lost_end(void)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	nettrace_begin(&maker);
+	nettrace_gc_start(&maker, 9);
+	nettrace_nodes(&maker, 0, two_nodes, 2);
+	nettrace_edges(&maker, 0, three_edges, 3);
+	nettrace_point(&maker, 25); /* 3 came */
+	nettrace_end(&maker);
+	struct hd_graph *graph = graph_of(&maker);
+	ASSERT_UINT(graph->object_count, 2);
+	ASSERT_UINT(dump_finding(graph, "lost-events")->count, 22);
+	CU_ASSERT(graph->info.is_partial);
+	graph_destroy(graph);
+	check_error(
+		&maker, &(struct format_options){ .exact = true }, HD_ERR_FORMAT,
+		"trace: the end of the heap snapshot is missing: dotnet-gcdump makes nothing of "
+		"such a snapshot; read it without --exact");
+	nettrace_deinit(&maker);
+}
+
+static const struct graph_root *root_at(const struct hd_graph *graph, uint64_t id, uint32_t nth,
+					const struct graph_root_detail **ret)
+{
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		if (graph_id(graph, graph->roots[i].node) == id && !nth--) {
+			*ret = &graph->details[i];
+			return &graph->roots[i];
+		}
+	}
+	return NULL;
+}
+
+static void roots_keep_what_they_are(void)
+{
+	static const struct {
+		uint8_t kind;
+		uint32_t flags;
+		uint8_t expected_kind, expected_flags, handle;
+	} rows[] = {
+		{ NT_ROOT_STACK, 0, HD_ROOT_STACK, 0, GRAPH_HANDLE_NONE },
+		{ NT_ROOT_STACK, 1, HD_ROOT_STACK, HD_ROOT_PINNED, GRAPH_HANDLE_NONE },
+		{ NT_ROOT_FINALIZER, 0, HD_ROOT_FINALIZER, 0, GRAPH_HANDLE_NONE },
+		{ NT_ROOT_HANDLE, 0, HD_ROOT_HANDLE, 0, GRAPH_HANDLE_STRONG },
+		{ NT_ROOT_HANDLE, 1, HD_ROOT_HANDLE, HD_ROOT_PINNED, GRAPH_HANDLE_PINNED },
+		{ NT_ROOT_HANDLE, 2, HD_ROOT_HANDLE, HD_ROOT_WEAK, GRAPH_HANDLE_NONE },
+		{ NT_ROOT_HANDLE, 8, HD_ROOT_HANDLE, 0, GRAPH_HANDLE_REF_COUNTED },
+		{ NT_ROOT_OLDER, 0, HD_ROOT_INTERNAL, 0, GRAPH_HANDLE_NONE },
+		{ NT_ROOT_SIZED_REF, 0, HD_ROOT_HANDLE, 0, GRAPH_HANDLE_SIZED_REF },
+		{ NT_ROOT_OVERFLOW, 0, HD_ROOT_INTERNAL, 0, GRAPH_HANDLE_NONE },
+	};
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	nettrace_begin(&maker);
+	nettrace_gc_start(&maker, 1);
+	nettrace_nodes(&maker, 0, two_nodes, 2);
+	nettrace_edges(&maker, 0, three_edges, 3);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		nettrace_root(&maker, 0x1000, rows[i].kind, rows[i].flags);
+	nettrace_root(&maker, 0, NT_ROOT_STACK, 0);
+	nettrace_root(&maker, 0x1047, NT_ROOT_STACK, NT_ROOT_INTERIOR); /* in the second object */
+	nettrace_root(&maker, 0x1048, NT_ROOT_STACK, NT_ROOT_INTERIOR); /* behind it */
+	nettrace_static(&maker, 0x1020, 0x200, 0, "Head");
+	nettrace_static(&maker, 0x1020, 0x300, 1, "own");
+	nettrace_static(&maker, 0, 0x200, 0, "Null");
+	nettrace_type(&maker, 0x200, MODULE, 0x2000002, 0, "N.List`1[System.Int32]", 0);
+	nettrace_gc_end(&maker, 1);
+	nettrace_end(&maker);
+	struct hd_graph *graph = graph_of(&maker);
+	const struct graph_root_detail *detail = NULL;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct graph_root *root = root_at(graph, 0x1000, i, &detail);
+		REQUIRE(root);
+		ASSERT_UINT(root->kind, rows[i].expected_kind);
+		ASSERT_UINT(root->flags, rows[i].expected_flags);
+		ASSERT_UINT(detail->handle, rows[i].handle);
+	}
+	const struct graph_root *root = root_at(graph, 0x1020, 0, &detail);
+	REQUIRE(root);
+	ASSERT_UINT(root->flags, HD_ROOT_INTERIOR);
+	root = root_at(graph, 0x1048, 0, &detail);
+	REQUIRE(root);
+	CU_ASSERT(graph_is_missing(graph, root->node));
+	root = root_at(graph, 0x1020, 1, &detail);
+	REQUIRE(root);
+	ASSERT_UINT(root->kind, HD_ROOT_STATIC);
+	ASSERT_TEXT(detail->name, "N.List<System.Int32>.Head");
+	root = root_at(graph, 0x1020, 2, &detail);
+	REQUIRE(root);
+	ASSERT_UINT(root->kind, HD_ROOT_THREAD_STATIC);
+	ASSERT_TEXT(detail->name, "Type(0x300).own");
+	ASSERT_UINT(graph->root_count, 14);
+	graph_destroy(graph);
+	nettrace_deinit(&maker);
+}
+
+static void weak_tables_refer_from_key_to_value(void)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 4 };
+	nettrace_begin(&maker);
+	nettrace_gc_start(&maker, 1);
+	nettrace_pair(&maker, 0x1020, 0x1020);
+	nettrace_pair(&maker, 0x1000, 0x1020);
+	nettrace_pair(&maker, 0x1020, 0x9000);
+	nettrace_pair(&maker, 0, 0x1000);      /* dead */
+	nettrace_pair(&maker, 0x5000, 0x1000); /* of no object */
+	nettrace_nodes(&maker, 0, two_nodes, 2);
+	nettrace_edges(&maker, 0, three_edges, 3);
+	nettrace_gc_end(&maker, 1);
+	nettrace_end(&maker);
+	struct hd_graph *graph = graph_of(&maker);
+	ASSERT_UINT(total_of(graph), 2601); /* 3 + 3 references, 0x9000 is missing */
+	ASSERT_UINT(csr_degree(&graph->forward, 0), 3);
+	ASSERT_UINT(csr_degree(&graph->forward, 1), 3);
+	graph_destroy(graph);
+	nettrace_deinit(&maker);
+}
+
+static void ranges_are_those_behind_the_objects(void)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	nettrace_begin(&maker);
+	nettrace_gc_start(&maker, 1);
+	nettrace_range(&maker, 0, 0x500, 0x100); /* before the walk */
+	nettrace_nodes(&maker, 0, two_nodes, 2);
+	nettrace_edges(&maker, 0, three_edges, 3);
+	nettrace_range(&maker, 2, 0x8000, 0x100);
+	nettrace_range(&maker, 1, 0x1000, 0x800);
+	nettrace_range(&maker, 4, 0x17f0, 0x800);     /* overlaps */
+	nettrace_range(&maker, 9, 0x20000, 0x800);    /* no generation */
+	nettrace_range(&maker, 3, UINT64_MAX, 0x800); /* wraps */
+	nettrace_range(&maker, 3, 0x30000, 0);
+	nettrace_gc_end(&maker, 1);
+	nettrace_end(&maker);
+	struct hd_graph *graph = graph_of(&maker);
+	ASSERT_UINT_FATAL(graph->info.range_count, 2);
+	ASSERT_UINT(graph->info.ranges[0].start, 0x1000);
+	ASSERT_UINT(graph->info.ranges[0].generation, 1);
+	ASSERT_UINT(graph->info.ranges[1].end, 0x8100);
+	/* 2026-11-21 02:05:11.314 is 10 ms before the event, at 1 ms a tick; the offset of 1000 is ours. */
+	ASSERT_UINT(graph->info.time % 10000000, 3140000);
+	ASSERT_UINT(graph->info.time / 864000000000u, 739940);
+	graph_destroy(graph);
+	nettrace_deinit(&maker);
+}
+
+static void check_name(const char *raw, const char *expected)
+{
+	struct text text = { 0 };
+	nt_append_type_name(&text, raw, strlen(raw));
+	ASSERT_TEXT(text.bytes, expected);
+	text_deinit(&text);
+}
+
+static void names_are_those_of_the_heap(void)
+{
+	check_name("System.String", "System.String");
+	check_name("System.Int32[,]", "System.Int32[,]");
+	check_name("A.B[*]", "A.B[*]");
+	check_name("A.List`1[System.Int32]", "A.List<System.Int32>");
+	check_name("A.D`2[S,A.L`1[O]][]", "A.D<S, A.L<O>>[]");
+	check_name("A.D`2+E[S,T[]]", "A.D<S, T[]>+E");
+	check_name("A.D`1+E`1[S,T]", "A.D<S>+E<T>");
+	check_name("E[S,T]", "E<S, T>");
+	check_name("A.D`2[B`1+C[X],Y]", "A.D<B<X>+C, Y>");
+	check_name("A.Open`2", "A.Open`2");
+	check_name("<>c", "<>c");
+	check_name("<>c__DisplayClass1_0`1[X]", "<>c__DisplayClass1_0<X>");
+	check_name("A\\+B\\[1", "A+B[1");
+	check_name("A[", "A[");
+	check_name("A`1[B", "A<B>");
+	check_name("A`1]]", "A`1]]");
+	check_name("`1[X]", "<X>");
+	struct text deep = { 0 };
+	for (int i = 0; i < 20000; i++)
+		text_puts(&deep, "A`1[");
+	struct text text = { 0 };
+	nt_append_type_name(&text, deep.bytes, deep.size);
+	CU_ASSERT(!text.failed && text.size > 20000);
+	text_deinit(&text);
+	text_deinit(&deep);
+}
+
+/* An assembly with Outer`1 and in it Inner; RIDs 2 and 3. */
+static void make_assembly(struct dump_file *file)
+{
+	struct metadata_maker maker;
+	maker_init(&maker);
+	maker_type(&maker, "", "<Module>");
+	uint32_t outer = maker_type(&maker, "Space", "Outer`1");
+	uint32_t inner = maker_type(&maker, "", "Inner");
+	maker_nest(&maker, inner, outer);
+	uint32_t size, image_size;
+	uint8_t *bytes = maker_finish(&maker, &size);
+	uint8_t *image = maker_image(&(struct image_kind){ 0 }, bytes, size, &image_size);
+	dump_file_make(file, (const char *)image, image_size);
+	free(bytes);
+	free(image);
+	maker_deinit(&maker);
+}
+
+static void put_nested(struct nettrace_maker *maker, const char *path, const char *outer)
+{
+	nettrace_begin(maker);
+	nettrace_type(maker, 0x100, MODULE, 0x2000003, 0, "Inner[A.X]", 0);
+	nettrace_type(maker, 0x200, MODULE, 0x2000000, NT_TYPE_ARRAY, "Inner[A.X][][,]", 0x300);
+	nettrace_type(maker, 0x300, MODULE, 0x2000000, NT_TYPE_ARRAY, "Inner[A.X][]", 0x100);
+	nettrace_type(maker, 0x400, MODULE, 0x2000002, 0, outer, 0);
+	put_snapshot(maker, 1);
+	nettrace_module(maker, MODULE, path);
+	nettrace_end(maker);
+}
+
+static void nested_types_have_their_outer_class_if_the_assembly_is_the_right_one(void)
+{
+	static const struct {
+		const char *outer, *inner, *array;
+		bool has_file;
+	} rows[] = {
+		{ "Space.Outer`1[A.X]", "Space.Outer<A.X>+Inner", "Space.Outer<A.X>+Inner[][,]",
+		  true },
+		{ "Space.Other`1[A.X]", "Inner<A.X>", "Inner<A.X>[][,]", true },
+		{ "Space.Outer`1[A.X]", "Inner<A.X>", "Inner<A.X>[][,]", false },
+	};
+	struct dump_file file;
+	make_assembly(&file);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+		put_nested(&maker, rows[i].has_file ? file.path : "/nowhere/x.dll", rows[i].outer);
+		struct hd_graph *graph = graph_of(&maker);
+		ASSERT_TEXT(graph->types[graph->node_types[0]].name, rows[i].inner);
+		ASSERT_TEXT(graph->types[graph->node_types[1]].name, rows[i].array);
+		ASSERT_TEXT(graph->types[0].module,
+			    rows[i].has_file ? file.path : "/nowhere/x.dll");
+		graph_destroy(graph);
+		nettrace_deinit(&maker);
+	}
+	dump_file_close(&file);
+}
+
+static void types_without_a_name_have_a_number(void)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	static const struct nt_node nodes[] = { { 0x1000, 24, 0x100, 0 },
+						{ 0x1020, 24, 0x200, 0 },
+						{ 0x1040, 0x200000000, 0xabc, 0 } };
+	nettrace_begin(&maker);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000005, 0, "", 0);
+	nettrace_type(&maker, 0x200, MODULE, 0x2000000, NT_TYPE_ARRAY, "", 0);
+	nettrace_type(&maker, 0x300, MODULE, 0x2000006, 0, "\\", 0);
+	nettrace_gc_start(&maker, 1);
+	nettrace_nodes(&maker, 0, nodes, 3);
+	nettrace_gc_end(&maker, 1);
+	nettrace_end(&maker);
+	struct hd_graph *graph = graph_of(&maker);
+	ASSERT_TEXT(graph->types[graph->node_types[0]].name, "Type(0x2000005)");
+	ASSERT_TEXT(graph->types[graph->node_types[1]].name, "ArrayType(0x2000000)");
+	ASSERT_TEXT(graph->types[graph->node_types[2]].name, "UNKNOWN 0xabc");
+	ASSERT_TEXT(graph->types[2].name, "Type(0x2000006)");
+	ASSERT_UINT(graph_size(graph, 2), 0x200000000);
+	ASSERT_UINT(dump_finding(graph, "unresolved-type")->count, 1);
+	graph_destroy(graph);
+	nettrace_deinit(&maker);
+}
+
+/* Names in the tree of roots and of COM objects, as their .gcdump has them. */
+static void com_objects_are_nodes_as_in_dotnet_gcdump(void)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	nettrace_begin(&maker);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, NT_TYPE_RCW, "Com`1[X]", 0);
+	nettrace_gc_start(&maker, 1);
+	nettrace_rcw(&maker, 0x1000, 0x7777);
+	nettrace_ccw(&maker, 0x1020, 0x100, 0x8888);
+	nettrace_ccw(&maker, 0x1020, 0x100, 0);
+	nettrace_nodes(&maker, 0, two_nodes, 2);
+	nettrace_edges(&maker, 0, three_edges, 3);
+	nettrace_gc_end(&maker, 1);
+	nettrace_end(&maker);
+	struct hd_graph *graph = graph_with(&maker, &(struct format_options){ .exact = true });
+	uint32_t rcw = hd_graph_find(graph, 0x1000), ccw = hd_graph_find(graph, 0x8888);
+	CU_ASSERT_FATAL(rcw != HD_NONE && ccw != HD_NONE);
+	ASSERT_UINT(graph_size(graph, rcw), 1024);
+	ASSERT_UINT(csr_degree(&graph->forward, rcw), 3);
+	ASSERT_TEXT(graph->types[graph->node_types[rcw]].name, "[RCW Com<X>]");
+	ASSERT_UINT(graph_size(graph, ccw), 200);
+	ASSERT_TEXT(graph->types[graph->node_types[ccw]].name,
+		    "[CCW 0x8888 for type [RCW Com<X>]]");
+	graph_destroy(graph);
+	nettrace_deinit(&maker);
+}
+
+static void what_is_no_snapshot_is_an_error(void)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	nettrace_begin(&maker);
+	nettrace_gc_start(&maker, 1);
+	nettrace_gc_end(&maker, 1);
+	nettrace_end(&maker);
+	check_error(
+		&maker, NULL, HD_ERR_FORMAT,
+		"trace: no heap snapshot in this trace: collect one with the keywords 0x1980001 "
+		"of Microsoft-Windows-DotNETRuntime");
+	maker.file.size -= 4;
+	struct hd_error err = { 0 };
+	struct hd_graph *graph = NULL;
+	ASSERT_UINT(read_maker(&maker, NULL, &graph, &err), HD_ERR_FORMAT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "cut off"));
+	maker.file.size = 0;
+	maker_put(&maker.file, "Nettrace\0\0\0\0\7\0\0\0\0\0\0\0", 20);
+	check_error(&maker, NULL, HD_ERR_UNSUPPORTED,
+		    "trace: NetTrace of version 7: 4 and 6 can be read");
+	maker.file.size = 0;
+	maker_put(&maker.file, "Nettrace\x14\0\0\0!FastSerialization.2", 32);
+	check_error(&maker, NULL, HD_ERR_FORMAT, "trace: no NetTrace header at offset 8");
+	nettrace_deinit(&maker);
+	CU_ASSERT(nettrace_detect("Nettrace", 8) && !nettrace_detect("Nettrac", 7));
+}
+
+/* Counts of events that say more than they have. */
+static void counts_may_lie(void)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	static const struct nt_node huge[] = { { 0x1000, 24, 0x100, 0 },
+					       { 0x1020, 24, 0x100, UINT64_MAX } };
+	nettrace_begin(&maker);
+	nettrace_gc_start(&maker, 1);
+	nettrace_nodes(&maker, 0, huge, 2);
+	nettrace_edges(&maker, 0, three_edges, 3);
+	static const uint32_t ids[] = { 15, 16, 17, 18, 19, 36, 37, 38, 23, 152, 1, 2 };
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		uint8_t payload[40];
+		memset(payload, 0xff, sizeof(payload));
+		for (size_t size = 0; size <= sizeof(payload); size++)
+			nettrace_event(&maker, false, ids[i], payload, size);
+	}
+	nettrace_end(&maker);
+	struct hd_graph *graph = graph_of(&maker);
+	ASSERT_UINT(graph->object_count, 1);
+	CU_ASSERT(graph->info.is_partial);
+	graph_destroy(graph);
+	nettrace_deinit(&maker);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "every kind of header gives the same", every_kind_of_header_gives_the_same },
+		{ "a snapshot is chosen by its number", a_snapshot_is_chosen_by_its_number },
+		{ "exact reading takes the snapshot that dotnet-gcdump takes",
+		  exact_reading_takes_the_snapshot_that_dotnet_gcdump_takes },
+		{ "processes are kept apart", processes_are_kept_apart },
+		{ "lost blocks leave the objects before them",
+		  lost_blocks_leave_the_objects_before_them },
+		{ "a sequence point tells of a lost end", a_sequence_point_tells_of_a_lost_end },
+		{ "roots keep what they are", roots_keep_what_they_are },
+		{ "weak tables refer from key to value", weak_tables_refer_from_key_to_value },
+		{ "ranges are those behind the objects", ranges_are_those_behind_the_objects },
+		{ "names are those of the heap", names_are_those_of_the_heap },
+		{ "nested types have their outer class if the assembly is the right one",
+		  nested_types_have_their_outer_class_if_the_assembly_is_the_right_one },
+		{ "types without a name have a number", types_without_a_name_have_a_number },
+		{ "COM objects are nodes as in dotnet-gcdump",
+		  com_objects_are_nodes_as_in_dotnet_gcdump },
+		{ "what is no snapshot is an error", what_is_no_snapshot_is_an_error },
+		{ "counts may lie", counts_may_lie },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "nettrace", NULL, NULL, NULL, NULL, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
