@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "format/nettrace.h"
+#include "mem/mapped_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,7 +25,9 @@ static void read_trace(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	for (unsigned int kind = 0; kind < 4; kind++) {
-		const struct format_options options = { .exact = kind & 1, .snapshot = kind & 2 };
+		const struct format_options options = { .exact = kind & 1,
+							.snapshot = kind & 2,
+							.no_files = true };
 		struct job job = { .workers = 1, .max_mem = MEMORY_MAX };
 		struct hd_graph *graph = NULL;
 		struct hd_error err;
@@ -34,7 +37,8 @@ static void read_trace(const uint8_t *data, size_t size)
 	(void)close(fd);
 	struct job job = { .workers = 1, .max_mem = MEMORY_MAX };
 	struct hd_error err;
-	if (nettrace_to_gcdump(data, size, "fuzz", NULL, &job, swallow, NULL, &err) != HD_OK)
+	const struct mapped_file file = { .bytes = data, .size = size };
+	if (nettrace_to_gcdump(&file, "fuzz", NULL, &job, swallow, NULL, &err) != HD_OK)
 		return;
 }
 

@@ -22,7 +22,14 @@ from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-KINDS = {"0": "stack", "1": "finalizer", "2": "handle", "3": "internal", "4": "handle", "5": "internal"}
+KINDS = {
+    "0": "stack",
+    "1": "finalizer",
+    "2": "handle",
+    "3": "internal",
+    "4": "handle",
+    "5": "internal",
+}
 
 
 def oracle_program() -> pathlib.Path:

@@ -52,6 +52,9 @@ def expected(data: bytes) -> list[str]:
     return "\n".join(lines).split("\n")
 
 
+LIFE: list[list[str]] = [[], ["-live"]]
+
+
 def main() -> int:
     """Compare all of them."""
     dotnet = shutil.which("dotnet")
@@ -68,7 +71,7 @@ def main() -> int:
         for source in SOURCES:
             if not source.exists():
                 continue
-            for options in ([], ["-live"]):
+            for options in LIFE:
                 path = Path(folder) / "it.gcdump"
                 subprocess.run(
                     [PROGRAM, str(source), "export", *options, str(path)],

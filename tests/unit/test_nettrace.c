@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Traces as a test makes them. */
+#include <unistd.h>
+
 #include "format/gcdump.h"
 #include "format/nettrace.h"
 #include "format/nettrace_types.h"
@@ -419,8 +421,8 @@ static void names_are_those_of_the_heap(void)
 	text_deinit(&deep);
 }
 
-/* An assembly with Outer`1 and in it Inner; RIDs 2 and 3. */
-static void make_assembly(struct dump_file *file)
+/* An assembly with Outer`1 and in it Inner, RIDs 2 and 3; @p path is a template of mkstemp(). */
+static void make_assembly(char *path)
 {
 	struct metadata_maker maker;
 	maker_init(&maker);
@@ -431,7 +433,9 @@ static void make_assembly(struct dump_file *file)
 	uint32_t size, image_size;
 	uint8_t *bytes = maker_finish(&maker, &size);
 	uint8_t *image = maker_image(&(struct image_kind){ 0 }, bytes, size, &image_size);
-	dump_file_make(file, (const char *)image, image_size);
+	int fd = mkstemp(path);
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_FATAL(write(fd, image, image_size) == (ssize_t)image_size && !close(fd));
 	free(bytes);
 	free(image);
 	maker_deinit(&maker);
@@ -454,26 +458,44 @@ static void nested_types_have_their_outer_class_if_the_assembly_is_the_right_one
 	static const struct {
 		const char *outer, *inner, *array;
 		bool has_file;
+		struct format_options options;
 	} rows[] = {
-		{ "Space.Outer`1[A.X]", "Space.Outer<A.X>+Inner", "Space.Outer<A.X>+Inner[][,]",
-		  true },
-		{ "Space.Other`1[A.X]", "Inner<A.X>", "Inner<A.X>[][,]", true },
-		{ "Space.Outer`1[A.X]", "Inner<A.X>", "Inner<A.X>[][,]", false },
+		{ "Space.Outer`1[A.X]",
+		  "Space.Outer<A.X>+Inner",
+		  "Space.Outer<A.X>+Inner[][,]",
+		  true,
+		  { 0 } },
+		{ "Space.Outer`1[A.X]",
+		  "Space.Outer<A.X>+Inner",
+		  "Space.Outer<A.X>+Inner[][,]",
+		  true,
+		  { .sysroot = "/" } },
+		{ "Space.Outer`1[A.X]",
+		  "Inner<A.X>",
+		  "Inner<A.X>[][,]",
+		  true,
+		  { .sysroot = "/proc/self/fdinfo" } },
+		{ "Space.Outer`1[A.X]",
+		  "Inner<A.X>",
+		  "Inner<A.X>[][,]",
+		  true,
+		  { .no_files = true } },
+		{ "Space.Other`1[A.X]", "Inner<A.X>", "Inner<A.X>[][,]", true, { 0 } },
+		{ "Space.Outer`1[A.X]", "Inner<A.X>", "Inner<A.X>[][,]", false, { 0 } },
 	};
-	struct dump_file file;
-	make_assembly(&file);
+	char path[] = "/tmp/hd_nettrace_XXXXXX";
+	make_assembly(path);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
-		put_nested(&maker, rows[i].has_file ? file.path : "/nowhere/x.dll", rows[i].outer);
-		struct hd_graph *graph = graph_of(&maker);
+		put_nested(&maker, rows[i].has_file ? path : "/nowhere/x.dll", rows[i].outer);
+		struct hd_graph *graph = graph_with(&maker, &rows[i].options);
 		ASSERT_TEXT(graph->types[graph->node_types[0]].name, rows[i].inner);
 		ASSERT_TEXT(graph->types[graph->node_types[1]].name, rows[i].array);
-		ASSERT_TEXT(graph->types[0].module,
-			    rows[i].has_file ? file.path : "/nowhere/x.dll");
+		ASSERT_TEXT(graph->types[0].module, rows[i].has_file ? path : "/nowhere/x.dll");
 		graph_destroy(graph);
 		nettrace_deinit(&maker);
 	}
-	dump_file_close(&file);
+	CU_ASSERT(unlink(path) == 0);
 }
 
 static void types_without_a_name_have_a_number(void)

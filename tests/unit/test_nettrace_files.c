@@ -4,6 +4,7 @@
 
 #include "format/nettrace.h"
 #include "format/nettrace_heap.h"
+#include "mem/mapped_file.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/suite.h"
@@ -66,9 +67,9 @@ static void check_exact(const char *name)
 	struct text trace = source_file(name), expected = source_file("small300.gcdump");
 	struct text got = { 0 };
 	struct hd_error err = { 0 };
-	ASSERT_UINT(nettrace_to_gcdump((const uint8_t *)trace.bytes, trace.size, name, NULL, NULL,
-				       append, &got, &err),
-		    HD_OK);
+	const struct mapped_file file = { .bytes = (const uint8_t *)trace.bytes,
+					  .size = trace.size };
+	ASSERT_UINT(nettrace_to_gcdump(&file, name, NULL, NULL, append, &got, &err), HD_OK);
 	ASSERT_UINT_FATAL(got.size, expected.size);
 	CU_ASSERT(memcmp(got.bytes, expected.bytes, got.size) == 0);
 	text_deinit(&trace);

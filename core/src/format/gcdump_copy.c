@@ -200,10 +200,8 @@ static enum hd_status copy_bytes(const struct mapped_file *file, const char *pat
 {
 	const char *bytes = (const char *)file->bytes;
 	size_t head = file->size < HEAD_SIZE ? (size_t)file->size : HEAD_SIZE;
-	if (head && nettrace_detect(bytes, head)) {
-		return nettrace_to_gcdump(file->bytes, file->size, path, options, job, write, arg,
-					  err);
-	}
+	if (head && nettrace_detect(bytes, head))
+		return nettrace_to_gcdump(file, path, options, job, write, arg, err);
 	if (!head || !gcdump_detect(bytes, head)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: neither a .gcdump nor a .nettrace",
 			    path);

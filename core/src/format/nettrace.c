@@ -74,7 +74,7 @@ static enum hd_status read_trace(const uint8_t *bytes, uint64_t size, const char
 		if (status == HD_OK)
 			status = nt_trace_findings(&trace, snapshot, graph, err);
 	} else if (status == HD_OK) {
-		status = nt_heap_graph(&trace, snapshot, job, &graph, err);
+		status = nt_heap_graph(&trace, snapshot, options, job, &graph, err);
 	}
 	nt_trace_deinit(&trace);
 	job_end(job);
@@ -111,13 +111,13 @@ enum hd_status nettrace_read(int fd, uint64_t size, const char *path,
 	return status;
 }
 
-enum hd_status nettrace_to_gcdump(const uint8_t *bytes, uint64_t size, const char *path,
+enum hd_status nettrace_to_gcdump(const struct mapped_file *file, const char *path,
 				  const struct format_options *options, struct job *job,
 				  format_write_fn write, void *arg, struct hd_error *err)
 {
 	struct nt_trace trace;
 	const struct nt_snapshot *snapshot = NULL;
-	enum hd_status status = nt_trace_read(bytes, size, path, job, &trace, err);
+	enum hd_status status = nt_trace_read(file->bytes, file->size, path, job, &trace, err);
 	if (status == HD_OK) {
 		status = nt_trace_choose(&trace, options ? options->snapshot : 0, true, &snapshot,
 					 err);

@@ -4,6 +4,8 @@
 
 #include "format/format.h"
 
+struct mapped_file;
+
 /*
  * NetTrace, versions 4 and 6: the stream of EventPipe sessions (dotnet/diagnostics and perfview,
  * NetTraceFormat.md), and the heap snapshots that the events of the runtime's provider make up
@@ -24,8 +26,7 @@ HD_NODISCARD enum hd_status nettrace_read(int fd, uint64_t size, const char *pat
 					  struct hd_graph **ret, struct hd_error *err);
 
 /** Write a snapshot as the .gcdump that dotnet-gcdump makes of it, byte for byte. */
-HD_NODISCARD enum hd_status nettrace_to_gcdump(const uint8_t *bytes, uint64_t size,
-					       const char *path,
+HD_NODISCARD enum hd_status nettrace_to_gcdump(const struct mapped_file *file, const char *path,
 					       const struct format_options *options,
 					       struct job *job, format_write_fn write, void *arg,
 					       struct hd_error *err);

@@ -134,19 +134,20 @@ static enum hd_status sort_ranges(struct nt_heap *heap, struct graph_range *rang
 	for (size_t i = 0; made && i < count; i++)
 		keys[i] = ranges[i].start;
 	made = made && sort_keys(keys, order, (uint32_t)count);
-	size_t next = 0;
+	size_t kept = 0;
 	for (size_t i = 0; made && i < count; i++) {
 		const struct graph_range *range = &ranges[order[i]];
-		if (!next || info->ranges[next - 1].end <= range->start)
-			info->ranges[next++] = *range;
+		if (!kept || info->ranges[kept - 1].end <= range->start)
+			info->ranges[kept++] = *range;
 	}
 	pages_free(keys, count, sizeof(*keys));
 	pages_free(order, count, sizeof(*order));
-	void *fit = made ? pages_resize(info->ranges, count, next, sizeof(*ranges)) : NULL;
+	const size_t size = sizeof(*ranges);
+	void *fit = made ? pages_resize(info->ranges, info->range_count, kept, size) : NULL;
 	if (!fit)
 		return fail_nomem(heap->err);
 	info->ranges = fit;
-	info->range_count = next;
+	info->range_count = kept;
 	return HD_OK;
 }
 
@@ -251,8 +252,8 @@ static enum hd_status build(struct nt_heap *heap)
 		return fail_nomem(heap->err);
 	TRY(add_domain(heap->graph, heap->err));
 	TRY(measure(heap));
-	TRY(nt_types_read(heap->trace, heap->snapshot, heap->graph, &heap->types, heap->job,
-			  heap->err));
+	TRY(nt_types_read(heap->trace, heap->snapshot, heap->options, heap->graph, &heap->types,
+			  heap->job, heap->err));
 	TRY(nt_heap_fill(heap));
 	TRY(nt_types_name(&heap->types, heap->graph));
 	TRY(nt_heap_statics(heap));
@@ -277,10 +278,12 @@ static void heap_deinit(struct nt_heap *heap)
 }
 
 enum hd_status nt_heap_graph(const struct nt_trace *trace, const struct nt_snapshot *snapshot,
-			     struct job *job, struct hd_graph **ret, struct hd_error *err)
+			     const struct format_options *options, struct job *job,
+			     struct hd_graph **ret, struct hd_error *err)
 {
 	struct nt_heap heap = { .trace = trace,
 				.snapshot = snapshot,
+				.options = options,
 				.job = job,
 				.err = err,
 				.pointer_size = trace->stream.pointer_size == 4 ? 4 : 8 };

@@ -37,6 +37,7 @@ struct nt_heap {
 	const struct nt_trace *trace;
 	const struct nt_snapshot *snapshot;
 	struct hd_graph *graph;
+	const struct format_options *options; /**< may be NULL */
 	struct job *job;
 	struct hd_error *err;
 	uint32_t pointer_size;
@@ -90,7 +91,8 @@ HD_NODISCARD enum hd_status nt_trace_findings(const struct nt_trace *trace,
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status nt_heap_graph(const struct nt_trace *trace,
-					  const struct nt_snapshot *snapshot, struct job *job,
+					  const struct nt_snapshot *snapshot,
+					  const struct format_options *options, struct job *job,
 					  struct hd_graph **ret, struct hd_error *err);
 
 /** See nettrace_to_gcdump(). */

@@ -6,9 +6,11 @@
  */
 #include <string.h>
 
+#include "format/format.h"
 #include "format/nettrace_types.h"
 #include "graph/graph.h"
 #include "mem/mapped_file.h"
+#include "mem/named_file.h"
 #include "metadata/image.h"
 #include "metadata/metadata.h"
 #include "util/alloc.h"
@@ -136,6 +138,16 @@ static bool is_right_file(const struct nt_types *types, uint32_t assembly,
 	return is_right;
 }
 
+static bool open_module(const struct nt_types *types, const char *path, struct mapped_file *ret)
+{
+	const struct format_options *options = types->options;
+	bool is_other = false;
+	if ((options && options->no_files) || !named_file_is(path))
+		return false;
+	int fd = named_file_open(options ? options->sysroot : NULL, path, &is_other);
+	return fd >= 0 && mapped_file_adopt(fd, path, ret, NULL) == HD_OK;
+}
+
 static struct metadata *metadata_of(struct nt_types *types, uint32_t index)
 {
 	struct nt_assembly *assembly = &types->assemblies[index];
@@ -143,7 +155,7 @@ static struct metadata *metadata_of(struct nt_types *types, uint32_t index)
 		return assembly->metadata;
 	assembly->is_tried = true;
 	struct mapped_file mapped = { .fd = -1 };
-	if (mapped_file_open(assembly->path, &mapped, NULL) != HD_OK)
+	if (!open_module(types, assembly->path, &mapped))
 		return NULL;
 	struct metadata *metadata = mapped.bytes ? read_metadata(types, &mapped) : NULL;
 	mapped_file_close(&mapped);

@@ -4,6 +4,7 @@
 
 #include "format/nettrace_snapshot.h"
 
+struct format_options;
 struct hd_graph;
 struct metadata;
 struct text;
@@ -59,9 +60,10 @@ struct nt_types {
 	size_t assemblies_count, assemblies_capacity;
 	struct nt_place *places; /**< pages; by row */
 	size_t places_count, places_capacity;
-	struct type_table table; /**< section 0: types, 1: modules */
-	uint64_t unknown;        /**< types that were not defined */
-	uint64_t metadata_size;  /**< bytes of metadata read so far */
+	struct type_table table;              /**< section 0: types, 1: modules */
+	uint64_t unknown;                     /**< types that were not defined */
+	uint64_t metadata_size;               /**< bytes of metadata read so far */
+	const struct format_options *options; /**< may be NULL */
 	struct job *job;
 	struct hd_error *err;
 };
@@ -73,6 +75,7 @@ struct nt_types {
  */
 HD_NODISCARD enum hd_status nt_types_read(const struct nt_trace *trace,
 					  const struct nt_snapshot *snapshot,
+					  const struct format_options *options,
 					  struct hd_graph *graph, struct nt_types *types,
 					  struct job *job, struct hd_error *err);
 void nt_types_deinit(struct nt_types *types);

@@ -138,7 +138,9 @@ enum hd_status session_open(struct hd_session *session, const char *path,
 {
 	const struct format_options options = { .lenient = settings->lenient,
 						.exact = settings->exact,
-						.snapshot = settings->snapshot };
+						.snapshot = settings->snapshot,
+						.no_files = settings->no_files,
+						.sysroot = settings->sysroot };
 	const struct target_options target_with = target_options(settings, job);
 	char *copy = mem_strndup(path, strlen(path));
 	if (!copy)

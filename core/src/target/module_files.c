@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "mem/named_file.h"
 #include "target/file_match.h"
 #include "util/alloc.h"
 
@@ -45,65 +41,13 @@ struct module_files {
 	unsigned int mapped;  /**< files */
 };
 
-/* Names that the kernel gives to what is no file, or no file any more. */
-static bool names_a_file(const char *path)
+static enum target_file_state open_file(struct module_file *file, const char *sysroot)
 {
-	static const char *const others[] = {
-		"/dev/", "/proc/", "/sys/", "/memfd:", "/SYSV", "/["
-	};
-	static const char deleted[] = " (deleted)";
-	if (path[0] != '/')
-		return false;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (strncmp(path, others[i], strlen(others[i])) == 0)
-			return false;
-	}
-	size_t size = strlen(path);
-	return size < sizeof(deleted) - 1 ||
-	       strcmp(path + size - (sizeof(deleted) - 1), deleted) != 0;
-}
-
-/* Below the sysroot, out of which neither ".." nor a symbolic link leads. */
-static int open_below(const char *sysroot, const char *path, int flags)
-{
-	int root = open(sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -1;
-	const struct open_how how = { .flags = (uint64_t)(unsigned int)flags,
-				      .resolve = RESOLVE_IN_ROOT };
-	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	int code = errno;
-	if (fd < 0 && (code == ENOSYS || code == EPERM) && !strstr(path, "/../")) {
-		/* A kernel before 5.6, or a container that forbids the call. */
-		fd = openat(root, path + strspn(path, "/"), flags);
-		code = errno;
-	}
-	(void)close(root);
-	errno = code;
-	return fd;
-}
-
-/* O_PATH first: a FIFO would wait to be opened, and a device might do something. */
-static enum target_file_state open_regular(struct module_file *file, const char *sysroot)
-{
-	struct stat info;
-	char name[64];
-	const int flags = O_PATH | O_CLOEXEC;
-	int place = sysroot ? open_below(sysroot, file->path, flags) : open(file->path, flags);
-	if (place < 0) {
-		(void)snprintf(file->reason, sizeof(file->reason), "%s", strerrordesc_np(errno));
-		return TARGET_FILE_MISSING;
-	}
-	bool is_regular = !fstat(place, &info) && S_ISREG(info.st_mode);
-	int fd = -1, code = 0;
-	if (is_regular) {
-		(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
-		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-		code = errno;
-	}
-	(void)close(place);
-	if (!is_regular)
+	bool is_other = false;
+	int fd = named_file_open(sysroot, file->path, &is_other);
+	if (is_other)
 		return TARGET_FILE_NOT_REGULAR;
+	int code = errno;
 	struct hd_error err;
 	if (fd < 0 || mapped_file_adopt(fd, file->path, &file->file, &err) != HD_OK) {
 		(void)snprintf(file->reason, sizeof(file->reason), "%s",
@@ -115,13 +59,13 @@ static enum target_file_state open_regular(struct module_file *file, const char 
 
 static enum target_file_state try_file(struct module_files *files, struct module_file *file)
 {
-	if (!names_a_file(file->path))
+	if (!named_file_is(file->path))
 		return TARGET_FILE_NONE;
 	if (files->mapped == MAPPED_MAX) {
 		(void)snprintf(file->reason, sizeof(file->reason), "too many files are mapped");
 		return TARGET_FILE_MISSING;
 	}
-	enum target_file_state state = open_regular(file, files->target->options.sysroot);
+	enum target_file_state state = open_file(file, files->target->options.sysroot);
 	if (state != TARGET_FILE_UNVERIFIED)
 		return state;
 	mapped_file_close_fd(&file->file);

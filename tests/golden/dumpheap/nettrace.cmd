@@ -1,2 +1,2 @@
-file: tests/data/small300.nettrace
+file: --no-files tests/data/small300.nettrace
 dumpheap -stat -type HeapApp.L

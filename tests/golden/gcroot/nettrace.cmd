@@ -1,2 +1,2 @@
-file: tests/data/small300.nettrace
+file: --no-files tests/data/small300.nettrace
 gcroot 7f4c9dc13ae0

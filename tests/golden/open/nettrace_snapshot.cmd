@@ -1,3 +1,3 @@
 file: corefiles/bubblecs.heap
 exit: 3
-open --snapshot 2 tests/data/small300.nettrace
+open --no-files --snapshot 2 tests/data/small300.nettrace
