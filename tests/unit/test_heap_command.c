@@ -232,6 +232,34 @@ static void kinds_of_cores_are_told_apart(void)
 	ASSERT_TEXT(producer_name(PRODUCER_GCORE), "gcore");
 }
 
+static void what_does_not_go_together_is_said_before_the_heap_is_read(void)
+{
+	static const char *const lines[] = {
+		"gcroot",
+		"gcroot 1000 -type X",
+		"gcroot -type X -all",
+		"gcroot 1000 -gcgen 3",
+		"objsize",
+		"objsize 1000 -mt 1",
+		"dumpheap -live -dead",
+		"dumpheap 2000 1000",
+		"eeheap 2 1",
+		"verifyheap 2 1",
+		"notreachableinrange 2 1",
+	};
+	struct fixture fixture;
+	begin(&fixture);
+	open(&fixture);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct answer answer = command_run(fixture.session, lines[i]);
+		CU_ASSERT_EQUAL(answer.status, HD_EXIT_USAGE);
+		ASSERT_UINT(answer.err.status, HD_ERR_ARGUMENT);
+		CU_ASSERT_PTR_NULL(fixture.session->clr);
+		answer_deinit(&answer);
+	}
+	end(&fixture);
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
@@ -242,6 +270,7 @@ int main(void)
 		{ "collections", a_collection_is_one_finding },
 		{ "no heap", without_a_heap_commands_say_so },
 		{ "kinds", kinds_of_cores_are_told_apart },
+		{ "usage errors", what_does_not_go_together_is_said_before_the_heap_is_read },
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = { { "heap_command", NULL, NULL, NULL, NULL, tests },

@@ -30,8 +30,7 @@ static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm", "he
 const struct option collect_options[] = {
 	[OPT_OUTPUT] = { "o", VALUE_FILE, "FILE", "where to (PID-DATE-TIME.gcdump)", NULL },
 	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
-			 "gcdump, nettrace, rpm, heapsnapshot, folded or speedscope (as FILE ends; "
-			 "else gcdump)",
+			 "gcdump, nettrace, rpm, heapsnapshot, folded, speedscope (as FILE ends)",
 			 format_choices },
 	[OPT_GENERATIONS] = { "generations", VALUE_NONE, NULL,
 			      "with the address ranges of the generations", NULL },

@@ -97,12 +97,17 @@ static enum hd_status write_answer(struct call *call, const struct filter *filte
 	return HD_OK;
 }
 
+enum hd_status check_dumpheap(struct call *call)
+{
+	if (call->options[DUMPHEAP_LIVE].given && call->options[DUMPHEAP_DEAD].given)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-live and -dead exclude each other");
+	return check_range(call);
+}
+
 enum hd_status run_dumpheap(struct call *call)
 {
 	if (call->options[DUMPHEAP_NO_PROGRESS].given)
 		call->job.progress = NULL;
-	if (call->options[DUMPHEAP_LIVE].given && call->options[DUMPHEAP_DEAD].given)
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "-live and -dead exclude each other");
 	if (call->heap)
 		return run_dumpheap_heap(call);
 	for (size_t i = DUMPHEAP_STRINGS; i < DUMPHEAP_IGNORE_GC_STATE; i++) {
@@ -124,8 +129,6 @@ enum hd_status run_dumpheap(struct call *call)
 		.end = call->words[1].number,
 		.dead = call->options[DUMPHEAP_DEAD].given,
 	};
-	if (call->words[1].given && filter.end <= filter.begin)
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be above START");
 	if (call->options[DUMPHEAP_LIVE].given || filter.dead)
 		TRY(session_live(call->session, &call->job, &filter.live, call->err));
 	struct statistics statistics;

@@ -257,10 +257,6 @@ static enum hd_status read_generation(struct call *call, uint32_t node, struct g
 {
 	const struct value *given = &call->options[OPT_GCGEN];
 	const struct graph_places *places = &call->graph->places;
-	if (given->given && given->number > GCGEN_WHOLE) {
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "-gcgen is 0, 1 or %u, not %" PRIu64,
-			    GCGEN_WHOLE, given->number);
-	}
 	if (!given->given || given->number == GCGEN_WHOLE)
 		return HD_OK;
 	if (!places->generation) {
@@ -317,14 +313,6 @@ static enum hd_status run_object(struct call *call)
 
 static enum hd_status run_tree(struct call *call)
 {
-	static const uint8_t of_objects[] = { OPT_ALL, OPT_WEAK, OPT_GCGEN, OPT_FULL };
-	for (size_t i = 0; i < sizeof(of_objects); i++) {
-		if (call->options[of_objects[i]].given) {
-			return fail(call->err, HD_ERR_ARGUMENT, 0,
-				    "-%s is about one object; it does not go with -type and -mt",
-				    gcroot_options[of_objects[i]].name);
-		}
-	}
 	const struct gcroot_tree_options options = {
 		.filter = { .type_part = call->options[OPT_TYPE].text,
 			    .has_mt = call->options[OPT_MT].given,
@@ -335,10 +323,16 @@ static enum hd_status run_tree(struct call *call)
 	return gcroot_tree_write(call, &options);
 }
 
-enum hd_status run_gcroot(struct call *call)
+static bool is_about_types(const struct call *call)
 {
-	bool has_object = call->words[0].given;
-	bool has_type = call->options[OPT_TYPE].given || call->options[OPT_MT].given;
+	return call->options[OPT_TYPE].given || call->options[OPT_MT].given;
+}
+
+enum hd_status check_gcroot(struct call *call)
+{
+	static const uint8_t of_objects[] = { OPT_ALL, OPT_WEAK, OPT_GCGEN, OPT_FULL };
+	const struct value *generation = &call->options[OPT_GCGEN];
+	bool has_object = call->words[0].given, has_type = is_about_types(call);
 	if (has_object && has_type) {
 		return fail(
 			call->err, HD_ERR_ARGUMENT, 0,
@@ -346,7 +340,23 @@ enum hd_status run_gcroot(struct call *call)
 	}
 	if (!has_object && !has_type)
 		return call_usage(call, "an id is missing (or -type TEXT, or -mt ID)");
-	if (!has_type)
+	for (size_t i = 0; has_type && i < sizeof(of_objects); i++) {
+		if (call->options[of_objects[i]].given) {
+			return fail(call->err, HD_ERR_ARGUMENT, 0,
+				    "-%s is about one object; it does not go with -type and -mt",
+				    gcroot_options[of_objects[i]].name);
+		}
+	}
+	if (generation->given && generation->number > GCGEN_WHOLE) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-gcgen is 0, 1 or %u, not %" PRIu64,
+			    GCGEN_WHOLE, generation->number);
+	}
+	return HD_OK;
+}
+
+enum hd_status run_gcroot(struct call *call)
+{
+	if (!is_about_types(call))
 		return run_object(call);
 	TRY(session_graph(call->session, call_is_conservative(call), &call->job, &call->graph,
 			  call->err));

@@ -187,8 +187,6 @@ static enum hd_status live_without_finalizers(struct call *call, struct reach *r
 
 enum hd_status run_notreachableinrange(struct call *call)
 {
-	if (call->words[1].number <= call->words[0].number)
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be above START");
 	if (!call->options[OPT_NO_FINALIZER].given) {
 		const struct reach *live;
 		TRY(session_live(call->session, &call->job, &live, call->err));

@@ -149,17 +149,20 @@ static enum hd_status find_instances(struct call *call, struct subject *subject)
 	return HD_OK;
 }
 
-static enum hd_status find_subject(struct call *call, struct subject *subject)
+enum hd_status check_objsize(struct call *call)
 {
-	bool has_mt = call->options[OPT_MT].given;
-	if (has_mt && call->words[0].given) {
+	bool has_object = call->words[0].given, has_mt = call->options[OPT_MT].given;
+	if (has_object && has_mt) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "objsize is about one object (ID) or about a type (-mt), not both");
 	}
-	if (has_mt)
+	return has_object || has_mt ? HD_OK : call_usage(call, "an id is missing (or -mt ID)");
+}
+
+static enum hd_status find_subject(struct call *call, struct subject *subject)
+{
+	if (call->options[OPT_MT].given)
 		return find_instances(call, subject);
-	if (!call->words[0].given)
-		return call_usage(call, "an id is missing (or -mt ID)");
 	TRY(call_object(call, 0, &subject->node));
 	subject->type = call->graph->node_types[subject->node];
 	return HD_OK;

@@ -62,6 +62,8 @@ struct command {
 	enum needs needs;
 	const struct option *options; /**< may be NULL */
 	struct word words[WORDS_MAX + 1];
+	/** Do its words and options go together?  Asked before anything is read; may be NULL. */
+	enum hd_status (*check)(struct call *call);
 	enum hd_status (*run)(struct call *call);
 };
 
@@ -136,6 +138,13 @@ bool call_is_conservative(const struct call *call);
 
 /** Value of a -limit option: UINT64_MAX when 0, @p fallback when it was not given. */
 uint64_t call_limit(const struct call *call, size_t option, uint64_t fallback);
+
+/* What struct command.check points to. */
+/** Of START and END, the first words: HD_ERR_ARGUMENT unless they are in order. */
+enum hd_status check_range(struct call *call);
+enum hd_status check_gcroot(struct call *call);
+enum hd_status check_objsize(struct call *call);
+enum hd_status check_dumpheap(struct call *call);
 
 enum hd_status run_open(struct call *call);
 enum hd_status run_close(struct call *call);

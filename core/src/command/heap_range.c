@@ -73,6 +73,14 @@ static enum hd_status no_segment(const struct call *call, const struct value *he
 	return HD_OK;
 }
 
+enum hd_status check_range(struct call *call)
+{
+	const struct value *begin = &call->words[0], *end = &call->words[1];
+	if (end->given && end->number <= begin->number)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be above START");
+	return HD_OK;
+}
+
 enum hd_status heap_range_init(struct heap_range *ret, const struct call *call,
 			       const struct value *heap, const struct value *segment,
 			       const struct value *generation, const struct value *begin,
@@ -84,8 +92,6 @@ enum hd_status heap_range_init(struct heap_range *ret, const struct call *call,
 		.has_generation = generation->given,
 		.generation = generation->given ? generation_of(generation->text) : 0,
 	};
-	if (end->given && end->number <= begin->number)
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be above START");
 	range.segments = mem_calloc(call->heap->segment_count + 1, sizeof(const struct segment *));
 	if (!range.segments)
 		return fail_nomem(call->err);

@@ -152,6 +152,8 @@ static enum hd_status provide(struct call *call)
 
 static enum hd_status run_parsed(struct call *call)
 {
+	if (call->command->check)
+		TRY(call->command->check(call));
 	session_job(&call->settings, call->sink, &call->job);
 	mapped_files_guard_begin();
 	enum hd_status status = provide(call);
