@@ -302,6 +302,49 @@ class OfACore(unittest.TestCase):
         whole = objects(self.dump)
         self.assertEqual(kept == {address: whole[address] for address in alive}, True)
 
+    def test_the_live_ones_alone_in_every_format(self) -> None:
+        log = Log(LEAK, "live_all.heap")
+        alive = log.alive()
+        references = sum(len(log.objects[address][2]) for address in alive)
+        strong = [node for node, _, flags in log.roots if not flags & 2]
+        kept_weak = [node for node, _, flags in log.roots if flags & 2 and node in alive]
+        self.assertLess(len(alive), len(log.objects))
+        for name, has_weak in (
+            ("rpm", True),
+            ("gcdump", False),
+            ("heapsnapshot", True),
+            ("folded", False),
+            ("speedscope", False),
+        ):
+            path = str(FOLDER / f"live.{name}")
+            told = answer(LEAK, "export", "-live", "-format", name, path)
+            roots = len(strong) + (len(kept_weak) if has_weak else 0)
+            self.assertEqual(
+                (told["objects"], told["references"], told["roots"]),
+                (len(alive), references, roots),
+                name,
+            )
+        for name in ("rpm", "gcdump"):
+            read = Log(str(FOLDER / f"live.{name}"), f"live_{name}.heap")
+            self.assertEqual(set(read.objects), alive, name)
+            self.assertEqual(sum(len(row[2]) for row in read.objects.values()), references)
+
+    def test_the_name_of_the_file_says_the_format(self) -> None:
+        for name, magic in (
+            ("a.GCDUMP", b"\x14\0\0\0!FastSerialization.1"),
+            ("a.heap", b"a 2 "),
+            ("a", b"a 2 "),
+        ):
+            path = FOLDER / name
+            run(BUBBLECS, "export", str(path))
+            self.assertEqual(path.read_bytes()[: len(magic)], magic)
+        told = run(BUBBLECS, "export", str(FOLDER / "a.nettrace"), status=2)
+        self.assertIn("collect writes it", told)
+        self.assertFalse((FOLDER / "a.nettrace").exists())
+        path = FOLDER / "a.folded"
+        run(BUBBLECS, "export", str(path))
+        self.assertIn("only written, not read", run(str(path), "info", status=3))
+
     def test_the_process_is_told(self) -> None:
         """Name, id, tool, generations, modules; but no machine: that of the core is not known."""
         dump = self.dump

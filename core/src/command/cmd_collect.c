@@ -79,8 +79,11 @@ static enum hd_status wanted_pid(const struct call *call, int *ret)
 		*ret = target->pid;
 		return HD_OK;
 	}
-	if (!word->given)
-		return call_usage(call, "no process is given (ps lists them)");
+	if (!word->given) {
+		return call_usage(call,
+				  "no process is given (ps lists them; of one that a debugger has "
+				  "stopped export writes the heap)");
+	}
 	if (!word->number || word->number > INT_MAX) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "PID is the number of a process, not %s",
 			    word->text);
@@ -126,12 +129,6 @@ static enum hd_status find_endpoint(struct collection *collection)
 	return HD_OK;
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-	size_t size = strlen(path), length = strlen(end);
-	return size > length && strcmp(path + size - length, end) == 0;
-}
-
 /* The format by its name or the end of the file's. */
 static const struct format *wanted_format(const struct call *call)
 {
@@ -140,8 +137,6 @@ static const struct format *wanted_format(const struct call *call)
 		return format_find(name->text);
 	if (!path->given)
 		return &gcdump_format;
-	if (ends_with(path->text, nettrace_format.extension))
-		return &nettrace_format;
 	const struct format *format = format_of_path(path->text);
 	return format ? format : &gcdump_format;
 }
@@ -248,10 +243,13 @@ static enum hd_status convert(struct collection *collection)
 	enum hd_status status = export_prepare(&exporting);
 	if (status == HD_OK)
 		status = export_file(&exporting, collection->path);
-	collection->objects = own.graph->object_count;
-	collection->references = own.graph->forward.edge_count;
-	collection->roots = own.graph->root_count;
-	collection->has_roots = true;
+	if (status == HD_OK) {
+		const struct export_counts counts = export_count(&exporting);
+		collection->objects = counts.objects;
+		collection->references = counts.references;
+		collection->roots = counts.roots;
+		collection->has_roots = true;
+	}
 	hd_session_close(&own);
 	return status;
 }

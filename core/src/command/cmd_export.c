@@ -39,6 +39,24 @@ static bool is_copy(const struct exporting *exporting)
 	       (session->format == &nettrace_format && session->settings.exact);
 }
 
+enum hd_status check_export(struct call *call)
+{
+	const char *path = call->words[0].text;
+	const struct format *by_path = format_of_path(path);
+	if (!call->options[OPT_FORMAT].given && by_path && !by_path->write) {
+		return fail(
+			call->err, HD_ERR_ARGUMENT, 0,
+			"a %s is what a process sends: collect writes it, export cannot; -format "
+			"NAME chooses another format",
+			by_path->extension);
+	}
+	if (strcmp(path, "-") == 0 && call->as_json) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "--json and the output of \"export -\" exclude each other");
+	}
+	return HD_OK;
+}
+
 static enum hd_status prepare(struct call *call, const char *path, struct exporting *exporting)
 {
 	const struct value *name = &call->options[OPT_FORMAT];
@@ -65,28 +83,25 @@ enum hd_status run_export(struct call *call)
 	const char *path = call->words[0].text;
 	bool is_output = strcmp(path, "-") == 0;
 	struct exporting exporting;
-	if (is_output && call->as_json) {
-		return fail(call->err, HD_ERR_ARGUMENT, 0,
-			    "--json and the output of \"export -\" exclude each other");
-	}
 	TRY(prepare(call, path, &exporting));
 	if (is_output)
 		return export_write(&exporting, write_out, &call->out);
 	TRY(export_file(&exporting, path));
 	job_end(&call->job);
+	const struct export_counts counts = export_count(&exporting);
 	if (call->as_json) {
 		json_string(&call->json, "file", path);
 		json_string(&call->json, "format", exporting.format->name);
-		json_number(&call->json, "objects", call->graph->object_count);
-		json_number(&call->json, "roots", call->graph->root_count);
+		json_number(&call->json, "objects", counts.objects);
+		json_number(&call->json, "references", counts.references);
+		json_number(&call->json, "roots", counts.roots);
 		return HD_OK;
 	}
 	char number[27];
 	out_puts(&call->out, "Wrote ");
 	text_escape(&call->out.text, path, strlen(path));
-	out_printf(&call->out, ": %s objects", format_thousands(call->graph->object_count, number));
-	out_printf(&call->out, ", %s references",
-		   format_thousands(call->graph->forward.edge_count, number));
-	out_printf(&call->out, ", %s roots.\n", format_thousands(call->graph->root_count, number));
+	out_printf(&call->out, ": %s objects", format_thousands(counts.objects, number));
+	out_printf(&call->out, ", %s references", format_thousands(counts.references, number));
+	out_printf(&call->out, ", %s roots.\n", format_thousands(counts.roots, number));
 	return HD_OK;
 }

@@ -145,6 +145,7 @@ enum hd_status check_range(struct call *call);
 enum hd_status check_gcroot(struct call *call);
 enum hd_status check_objsize(struct call *call);
 enum hd_status check_dumpheap(struct call *call);
+enum hd_status check_export(struct call *call);
 
 enum hd_status run_open(struct call *call);
 enum hd_status run_close(struct call *call);

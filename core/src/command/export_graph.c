@@ -2,6 +2,7 @@
 #include "command/export_graph.h"
 
 #include "format/gcdump.h"
+#include "util/bitmap.h"
 #include "util/output_file.h"
 
 static bool write_file(void *arg, const char *bytes, size_t size)
@@ -27,6 +28,39 @@ enum hd_status export_prepare(struct exporting *exporting)
 	if (exporting->format->uses_dominators)
 		TRY(session_dominators(exporting->session, job, &options->dominators, err));
 	return HD_OK;
+}
+
+/* Objects and references that have a bit in @p live. */
+static void count_live(const struct hd_graph *graph, const uint64_t *live,
+		       struct export_counts *ret)
+{
+	for (uint32_t node = 0; node < graph->object_count; node++) {
+		if (!bitmap_has(live, node))
+			continue;
+		ret->objects++;
+		ret->references +=
+			csr_begin(&graph->forward, node + 1) - csr_begin(&graph->forward, node);
+	}
+}
+
+struct export_counts export_count(const struct exporting *exporting)
+{
+	const struct hd_graph *graph = exporting->graph;
+	const struct format *format = exporting->format;
+	bool is_all = exporting->copied || (format->has_dead && !exporting->live_only);
+	struct export_counts counts = { 0 };
+	if (is_all) {
+		counts.objects = graph->object_count;
+		counts.references = graph->forward.edge_count;
+	} else {
+		count_live(graph, exporting->options.live, &counts);
+	}
+	for (size_t i = 0; i < graph->root_count; i++) {
+		const struct graph_root *root = &graph->roots[i];
+		bool is_written = is_all || bitmap_has(exporting->options.live, root->node);
+		counts.roots += is_written && (format->has_weak || !root_is_weak(root));
+	}
+	return counts;
 }
 
 enum hd_status export_write(const struct exporting *exporting, format_write_fn write, void *arg)

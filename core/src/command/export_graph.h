@@ -20,6 +20,14 @@ struct exporting {
 /** Compute what the format needs, before a file is begun. */
 HD_NODISCARD enum hd_status export_prepare(struct exporting *exporting);
 
+/** What the format holds of the graph. */
+struct export_counts {
+	uint64_t objects, references, roots;
+};
+
+/** Count what is written, after export_prepare(). */
+struct export_counts export_count(const struct exporting *exporting);
+
 /** Write it piece by piece; HD_ERR_CANCELLED also when @p write returns false. */
 HD_NODISCARD enum hd_status export_write(const struct exporting *exporting, format_write_fn write,
 					 void *arg);

@@ -346,6 +346,7 @@ static const struct command commands[] = {
 	  .needs = NEEDS_GRAPH,
 	  .options = export_options,
 	  .words = { { "FILE", VALUE_FILE, false } },
+	  .check = check_export,
 	  .run = run_export },
 	{ .name = "collect",
 	  .summary = "take a snapshot of the heap of a running .NET process",

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ const struct format rpm_format = {
 	.read = rpm_read,
 	.write = rpm_write,
 	.extension = ".heap",
+	.has_dead = true,
+	.has_weak = true,
 };
 
 const struct format gcdump_format = {
@@ -32,6 +35,7 @@ const struct format gcdump_format = {
 	.write = gcdump_write,
 	.extension = ".gcdump",
 	.uses_life = true,
+	.has_dead = true,
 };
 
 const struct format nettrace_format = {
@@ -48,6 +52,8 @@ const struct format heapsnapshot_format = {
 	.write = heapsnapshot_write,
 	.extension = ".heapsnapshot",
 	.uses_life = true,
+	.has_dead = true,
+	.has_weak = true,
 };
 
 const struct format folded_format = {
@@ -55,6 +61,7 @@ const struct format folded_format = {
 	.summary = "folded stacks of retained bytes along the dominator tree",
 	.write = folded_write,
 	.extension = ".folded",
+	.uses_life = true,
 	.uses_dominators = true,
 };
 
@@ -63,6 +70,7 @@ const struct format speedscope_format = {
 	.summary = "speedscope JSON of retained bytes along the dominator tree",
 	.write = speedscope_write,
 	.extension = ".speedscope.json",
+	.uses_life = true,
 	.uses_dominators = true,
 };
 
@@ -90,8 +98,8 @@ const struct format *format_of_path(const char *path)
 	size_t size = strlen(path);
 	for (size_t i = 0; format_at(i); i++) {
 		size_t extension = strlen(format_at(i)->extension);
-		if (format_at(i)->write && size > extension &&
-		    strcmp(path + size - extension, format_at(i)->extension) == 0)
+		if (size > extension &&
+		    strcasecmp(path + size - extension, format_at(i)->extension) == 0)
 			return format_at(i);
 	}
 	return NULL;
@@ -125,6 +133,11 @@ static enum hd_status unknown(const char *path, const char *head, size_t size, s
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (size >= known[i].size && memcmp(head, known[i].magic, known[i].size) == 0)
 			return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: %s", path, known[i].advice);
+	}
+	const struct format *format = format_of_path(path);
+	if (format && !format->read) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: a %s is only written, not read", path,
+			    format->extension);
 	}
 	struct text text = { 0 };
 	text_escape(&text, head, size < 16 ? size : 16);

@@ -41,6 +41,8 @@ struct format {
 				struct hd_error *err);
 	const char *extension; /**< of its files: ".gcdump" */
 	bool uses_life, uses_dominators;
+	bool has_dead; /**< what nothing keeps alive is written, unless live_only */
+	bool has_weak; /**< weak roots are written */
 };
 
 /** Format @p index, or NULL past the last. */
@@ -49,7 +51,7 @@ const struct format *format_at(size_t index);
 /** Format of that name, or NULL. */
 const struct format *format_find(const char *name);
 
-/** Written format with the extension of @p path, or NULL. */
+/** Format with the extension of @p path, case ignored, or NULL. */
 const struct format *format_of_path(const char *path);
 
 /**

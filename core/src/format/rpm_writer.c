@@ -5,11 +5,13 @@
 #include "format/rpm_name.h"
 #include "format/rpm_reader.h"
 #include "util/alloc.h"
+#include "util/bitmap.h"
 
 #define FLUSH_SIZE ((size_t)256 << 10)
 
 struct writer {
 	const struct hd_graph *graph;
+	const uint64_t *live; /* only what has a bit is written; NULL: everything */
 	struct job *job;
 	format_write_fn write;
 	void *arg;
@@ -51,9 +53,17 @@ static void put_hex(struct text *text, char before, uint64_t value)
 	text_append(text, buf + at, sizeof(buf) - at);
 }
 
+static bool is_written(const struct writer *writer, uint32_t node)
+{
+	return !writer->live || bitmap_has(writer->live, node);
+}
+
+/* All that a live object refers to is live. */
 static enum hd_status write_object(struct writer *writer, uint32_t node)
 {
 	const struct hd_graph *graph = writer->graph;
+	if (!is_written(writer, node))
+		return HD_OK;
 	struct text *text = &writer->text;
 	text_append(text, "o", 1);
 	put_hex(text, ' ', graph_id(graph, node));
@@ -84,6 +94,8 @@ static enum hd_status write_types(struct writer *writer, uint32_t begin, uint32_
 static enum hd_status write_root(struct writer *writer, const struct graph_root *root)
 {
 	struct text *text = &writer->text;
+	if (!is_written(writer, root->node))
+		return HD_OK;
 	bool is_static = root->kind == HD_ROOT_STATIC || root->kind == HD_ROOT_THREAD_STATIC;
 	bool has_container = root->container != HD_NONE;
 	uint8_t kind = is_static ? HD_ROOT_STATIC : root->kind;
@@ -212,10 +224,14 @@ enum hd_status rpm_write(const struct hd_graph *graph, const struct write_option
 			 struct job *job, format_write_fn write, void *arg, struct hd_error *err)
 {
 	struct writer writer = {
-		.graph = graph, .job = job, .write = write, .arg = arg, .err = err
+		.graph = graph,
+		.live = options && options->live_only ? options->live : NULL,
+		.job = job,
+		.write = write,
+		.arg = arg,
+		.err = err,
 	};
 	struct by_domain types = { 0 }, nodes = { 0 }, roots = { 0 };
-	(void)options;
 	job_begin(job, "Writing objects", graph->object_count);
 	enum hd_status status =
 		by_domain_init(&types, graph, graph->type_count, domain_of_type, err);
