@@ -78,6 +78,8 @@ static void a_file_appears_when_it_is_complete(void)
 	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
 	CU_ASSERT(output_file_write(&file, "one ", 4));
 	CU_ASSERT(access(path, F_OK) != 0);
+	/* Nor anything else, if it has no name yet. */
+	ASSERT_UINT(entries(false), file.is_unnamed ? 0 : 1);
 	CU_ASSERT(output_file_write(&file, "two", 3));
 	CU_ASSERT(output_file_write(&file, "", 0));
 	CU_ASSERT(access(path, F_OK) != 0);

@@ -27,18 +27,45 @@ static enum hd_status cannot(const char *path, int error, struct hd_error *err)
 }
 
 #define NAMES_TRIED 100u
+#define NAME_EXTRA  48u /* bytes that a temporary name has more than the path */
+
+/* A name beside the final one. */
+static void temporary_name(const struct output_file *file, unsigned int index, char *buf,
+			   size_t size)
+{
+	(void)snprintf(buf, size, "%s.%ld-%u.part", file->path, (long)getpid(), index);
+}
+
+/* A file in the same folder without a name, or -1. */
+static int open_unnamed(struct output_file *file, size_t size)
+{
+	const char *slash = strrchr(file->path, '/');
+	(void)snprintf(file->temporary, size, "%.*s",
+		       slash ? (int)(slash - file->path + (slash == file->path)) : 1,
+		       slash ? file->path : ".");
+	int fd = open(file->temporary, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -1;
+	(void)snprintf(file->temporary, size, "/proc/self/fd/%d", fd);
+	struct stat own, named;
+	file->is_unnamed = !fstat(fd, &own) && !stat(file->temporary, &named) &&
+			   own.st_ino == named.st_ino && own.st_dev == named.st_dev;
+	if (file->is_unnamed)
+		return fd;
+	(void)close(fd); /* without /proc it could not get a name */
+	return -1;
+}
 
 /* A new file beside the final one; it gets the permissions of the one that it will replace. */
 static int open_temporary(struct output_file *file, const struct stat *old)
 {
-	size_t size = strlen(file->path) + 48;
+	size_t size = strlen(file->path) + NAME_EXTRA;
 	file->temporary = mem_alloc(size, 1);
 	if (!file->temporary)
 		return -1;
-	int fd = -1;
+	int fd = open_unnamed(file, size);
 	for (unsigned int i = 0; fd < 0 && i < NAMES_TRIED; i++) {
-		(void)snprintf(file->temporary, size, "%s.%ld-%u.part", file->path, (long)getpid(),
-			       i);
+		temporary_name(file, i, file->temporary, size);
 		fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
@@ -46,6 +73,30 @@ static int open_temporary(struct output_file *file, const struct stat *old)
 	if (fd >= 0 && old)
 		(void)fchmod(fd, old->st_mode & 07777);
 	return fd;
+}
+
+/* Give it a name in its folder; errno, or 0. */
+static int name_it(struct output_file *file)
+{
+	size_t size = strlen(file->path) + NAME_EXTRA;
+	char *name = mem_alloc(size, 1);
+	if (!name)
+		return ENOMEM;
+	int error = EEXIST;
+	for (unsigned int i = 0; error == EEXIST && i < NAMES_TRIED; i++) {
+		temporary_name(file, i, name, size);
+		error = 0;
+		if (linkat(AT_FDCWD, file->temporary, AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0)
+			error = errno;
+	}
+	if (error) {
+		mem_free(name);
+		return error;
+	}
+	mem_free(file->temporary);
+	file->temporary = name;
+	file->is_unnamed = false;
+	return 0;
 }
 
 enum hd_status output_file_open(struct output_file *file, const char *path, struct hd_error *err)
@@ -65,6 +116,8 @@ enum hd_status output_file_open(struct output_file *file, const char *path, stru
 		errno = EISDIR;
 	} else if (!*path) {
 		errno = ENOENT;
+	} else if (exists && access(path, W_OK) != 0) {
+		file->fd = -1; /* errno says why */
 	} else if (exists && !S_ISREG(old.st_mode)) {
 		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	} else {
@@ -99,6 +152,8 @@ enum hd_status output_file_commit(struct output_file *file, struct hd_error *err
 	int error = file->error;
 	if (!error && file->temporary && fsync(file->fd) != 0)
 		error = errno;
+	if (!error && file->is_unnamed)
+		error = name_it(file);
 	if (!error) {
 		int fd = file->fd;
 		file->fd = -1; /* closed even when close() fails */
@@ -118,7 +173,7 @@ enum hd_status output_file_commit(struct output_file *file, struct hd_error *err
 
 void output_file_abandon(struct output_file *file)
 {
-	if (file->temporary)
+	if (file->temporary && !file->is_unnamed)
 		(void)unlink(file->temporary);
 	deinit(file);
 }

@@ -8,14 +8,16 @@
 #include "util/error.h"
 
 /**
- * A file that appears under its name only when it is complete: it is written beside it under
- * another name and renamed at the end.  What exists and is no regular file (/dev/null, a FIFO) is
+ * A file that appears under its name only when it is complete: it is written without a name, so that
+ * nothing is left of it however the process ends (O_TMPFILE), or beside the name where the file system
+ * cannot do that, and renamed at the end.  What exists and is no regular file (/dev/null, a FIFO) is
  * written straight.
  */
 struct output_file {
 	int fd;
 	char *path;
-	char *temporary; /**< NULL: written straight */
+	char *temporary; /**< a name to open it by until then; NULL: written straight */
+	bool is_unnamed; /**< temporary is not in its folder yet */
 	int error;       /**< errno of the first failed write, or 0 */
 };
 
