@@ -10,6 +10,7 @@ from heapdump_gdb.session import Session, host_text
 CHOICES = {
     "color": ["auto", "on", "off"],
     "files": ["on", "off"],
+    "exact": ["on", "off"],
     "backend": ["auto", "file", "process", "debugger"],
 }
 

@@ -65,13 +65,24 @@ const struct option *arguments_option(const struct command *command, const char 
 	return option ? option : find_in(common_options, word);
 }
 
-bool arguments_want_json(int argc, const char *const *argv)
+/* Is the option with two dashes, or one, among the words? */
+static bool has_option(int argc, const char *const *argv, const char *option)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "-json") == 0)
+		if (strcmp(argv[i], option) == 0 || strcmp(argv[i], option + 1) == 0)
 			return true;
 	}
 	return false;
+}
+
+bool arguments_want_json(int argc, const char *const *argv)
+{
+	return has_option(argc, argv, "--json");
+}
+
+bool arguments_want_help(int argc, const char *const *argv)
+{
+	return has_option(argc, argv, "--help");
 }
 
 /* Options of SOS's commands that users know and we do not have: what to do in their place. */

@@ -114,6 +114,8 @@ HD_NODISCARD enum hd_status arguments_parse(struct call *call, int argc, const c
 
 /** Was --json given?  Looks without parsing: also for commands that fail to parse. */
 bool arguments_want_json(int argc, const char *const *argv);
+/** Was --help given?  Likewise. */
+bool arguments_want_help(int argc, const char *const *argv);
 
 /** Option of @p command, or a common one, that @p word (with its dashes) names; NULL if none. */
 const struct option *arguments_option(const struct command *command, const char *word);

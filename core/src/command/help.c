@@ -61,6 +61,14 @@ static void append_usage(struct text *text, const struct command *command)
 	text_deinit(&usage);
 }
 
+static void append_settings(struct text *text)
+{
+	const char *help, *name;
+	text_puts(text, "\nSettings:\n");
+	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++)
+		text_printf(text, "  %-18s %s\n", name, help);
+}
+
 static void append_command(struct text *text, const struct command *command)
 {
 	text_printf(text, "%s.\n\n", command->summary);
@@ -72,6 +80,8 @@ static void append_command(struct text *text, const struct command *command)
 		text_printf(text, "Also: %s\n", command->alias);
 	if (*command->description)
 		text_printf(text, "\n%s", command->description);
+	if (command->run == run_set)
+		append_settings(text);
 	text_puts(text, "\nOptions:\n");
 	append_options(text, command->options, "-");
 	append_options(text, common_options, "--");

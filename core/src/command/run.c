@@ -205,6 +205,12 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 	const char *name = argc > 0 ? argv[0] : "help";
 	call.command = command_find(name);
 	call.as_json = arguments_want_json(argc, argv);
+	const char *const help[] = { "help", name };
+	if (call.command && arguments_want_help(argc, argv)) {
+		call.command = command_find(help[0]);
+		argv = help;
+		argc = 2;
+	}
 	enum hd_status status =
 		call.command ? arguments_parse(&call, argc, argv) : unknown_command(name, call.err);
 	bool color = call.settings.color == COLOR_ON ||
