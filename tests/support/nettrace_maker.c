@@ -441,7 +441,10 @@ void nettrace_type(struct nettrace_maker *maker, uint64_t id, uint64_t module, u
 	maker_put_le(&maker->event, module, 8);
 	maker_put_le(&maker->event, token, 4);
 	maker_put_le(&maker->event, flags, 4);
-	maker_put_le(&maker->event, 0x12, 1);
+	/* PTR, FNPTR, else CLASS */
+	bool is_pointer = *name && name[strlen(name) - 1] == '*';
+	bool is_function = strcmp(name, "FNPTR") == 0;
+	maker_put_le(&maker->event, is_pointer ? 0xf : is_function ? 0x1b : 0x12, 1);
 	maker_put_utf16(&maker->event, name);
 	maker_put_le(&maker->event, parameter ? 1 : 0, 4);
 	if (parameter)

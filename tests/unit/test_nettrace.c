@@ -448,6 +448,9 @@ static void put_nested(struct nettrace_maker *maker, const char *path, const cha
 	nettrace_type(maker, 0x200, MODULE, 0x2000000, NT_TYPE_ARRAY, "Inner[A.X][][,]", 0x300);
 	nettrace_type(maker, 0x300, MODULE, 0x2000000, NT_TYPE_ARRAY, "Inner[A.X][]", 0x100);
 	nettrace_type(maker, 0x400, MODULE, 0x2000002, 0, outer, 0);
+	/* They have the token of another type, and say nothing about the assembly. */
+	nettrace_type(maker, 0x500, MODULE, 0x2000003, 0, "FNPTR", 0);
+	nettrace_type(maker, 0x600, MODULE, 0x2000003, 0, "A.X*", 0x700);
 	put_snapshot(maker, 1);
 	nettrace_module(maker, MODULE, path);
 	nettrace_end(maker);

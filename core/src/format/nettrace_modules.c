@@ -62,12 +62,22 @@ static struct metadata *read_metadata(struct nt_types *types, const struct mappe
 										     : NULL;
 }
 
+/* Is its token that of its own TypeDef?  Pointers, to functions too, have UIntPtr's
+ * (TypeDesc::GetMethodTable). */
+static bool is_defined(const struct nt_type *type)
+{
+	bool is_pointer = type->element_type == NT_ELEMENT_PTR ||
+			  type->element_type == NT_ELEMENT_BYREF ||
+			  type->element_type == NT_ELEMENT_FNPTR;
+	return type->token >> 24 == TOKEN_TYPE_DEF && type->token & 0xffffff &&
+	       !(type->flags & NT_TYPE_ARRAY) && !is_pointer;
+}
+
 /* Row of TypeDef of a type, 0: none that the metadata has. */
 static uint32_t type_def(const struct metadata *metadata, const struct nt_type *type)
 {
 	uint32_t rid = type->token & 0xffffff;
-	bool is_def = type->token >> 24 == TOKEN_TYPE_DEF && !(type->flags & NT_TYPE_ARRAY);
-	return is_def && rid <= metadata->tables[MD_TYPE_DEF].rows ? rid : 0;
+	return is_defined(type) && rid <= metadata->tables[MD_TYPE_DEF].rows ? rid : 0;
 }
 
 /* Bytes of the name of a TypeDef, its namespace before it; "" there is none. */
@@ -111,10 +121,8 @@ static bool is_same(const struct metadata *metadata, const struct nt_type *type,
 		    struct text *defined)
 {
 	uint32_t rid = type_def(metadata, type);
-	if (!rid) {
-		return type->flags & NT_TYPE_ARRAY || type->token >> 24 != TOKEN_TYPE_DEF ||
-		       !(type->token & 0xffffff);
-	}
+	if (!rid)
+		return !is_defined(type);
 	sent->size = defined->size = 0;
 	append_sent(type, sent);
 	append_def(metadata, rid, defined);

@@ -34,7 +34,7 @@ bool nt_type_next(struct nt_bytes *at, struct nt_type *ret)
 	ret->module = nt_u64(at);
 	ret->token = nt_u32(at);
 	ret->flags = nt_u32(at);
-	(void)nt_u8(at); /* CorElementType */
+	ret->element_type = nt_u8(at);
 	ret->name = nt_utf16z(at);
 	uint32_t parameters = nt_u32(at);
 	const uint8_t *ids = nt_take(at, 8 * (uint64_t)parameters);

@@ -15,10 +15,18 @@ enum nt_type_flag {
 	NT_TYPE_ARRAY = 8
 };
 
+/** Of CorElementType (corhdr.h). */
+enum nt_element {
+	NT_ELEMENT_PTR = 0xf,
+	NT_ELEMENT_BYREF = 0x10,
+	NT_ELEMENT_FNPTR = 0x1b
+};
+
 /** A row of BulkType. */
 struct nt_type {
 	uint64_t id, module;
 	uint32_t token, flags;
+	uint8_t element_type; /**< enum nt_element, or another */
 	struct nt_utf16 name;
 	uint64_t parameter; /**< first type parameter, of arrays the element type; 0: none */
 };
