@@ -494,6 +494,7 @@ static void nested_types_have_their_outer_class_if_the_assembly_is_the_right_one
 		struct hd_graph *graph = graph_with(&maker, &rows[i].options);
 		ASSERT_TEXT(graph->types[graph->node_types[0]].name, rows[i].inner);
 		ASSERT_TEXT(graph->types[graph->node_types[1]].name, rows[i].array);
+		ASSERT_TEXT(graph->types[4].name, "fnptr");
 		ASSERT_TEXT(graph->types[0].module, rows[i].has_file ? path : "/nowhere/x.dll");
 		graph_destroy(graph);
 		nettrace_deinit(&maker);

@@ -211,7 +211,11 @@ static void append_name(struct nt_types *types, size_t row, struct text *raw, st
 	nt_append_outer(types, base, raw);
 	if (raw->size > NAME_GROWTH_MAX)
 		raw->size = 0;
-	nt_append_utf8(raw, &inner);
+	if (types->rows[base].element_type == NT_ELEMENT_FNPTR) {
+		text_puts(raw, "fnptr"); /* as a core has it; sent as "FNPTR" */
+	} else {
+		nt_append_utf8(raw, &inner);
+	}
 	if (raw->failed) {
 		name->failed = true;
 		return;
