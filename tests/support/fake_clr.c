@@ -317,7 +317,7 @@ struct clr_thread *fake_thread(struct fake_clr *fake)
 	if (!fake->threads)
 		abort();
 	struct clr_thread *thread = &fake->threads[fake->thread_count++];
-	*thread = (struct clr_thread){ .address = fake_alloc(&fake->memory, 1024),
+	*thread = (struct clr_thread){ .address = fake_alloc(&fake->memory, 2048),
 				       .id = (uint32_t)fake->thread_count,
 				       .os_id = 1000 + fake->thread_count };
 	return thread;

@@ -309,29 +309,34 @@ static void exceptions_in_flight_are_roots(void)
 
 static void the_runtimes_own_variables_are_roots(void)
 {
-	struct stack_fixture fixture;
-	stack_begin(&fixture);
-	uint64_t thread = fixture.stack->thread->address, first = STACK_TOP + 0x100,
-		 second = STACK_TOP + 0x200;
-	fake_stop_at(fixture.stack, FAKE_NATIVE, STACK_TOP, 0);
-	fake_poke_u64(fixture.memory, thread + 0x2b0, first);
-	for (unsigned int i = 0; i < 2; i++) {
-		uint64_t at = i ? second : first;
-		fake_poke_u64(fixture.memory, at, i ? UINT64_MAX : second);
-		fake_poke_u64(fixture.memory, at + 8, thread);
-		fake_poke_u64(fixture.memory, at + 16, STACK_TOP + 0x300 + 0x10 * (uint64_t)i);
-		fake_poke_u32(fixture.memory, at + 24, 2);
-		fake_poke_u32(fixture.memory, at + 28, i);
+	/* Where .NET 10 and .NET 8 have Thread.m_pGCFrame. */
+	static const uint64_t offsets[] = { 0x2b0, 0x5a8 };
+	for (size_t k = 0; k < sizeof(offsets) / sizeof(offsets[0]); k++) {
+		struct stack_fixture fixture;
+		stack_begin(&fixture);
+		uint64_t thread = fixture.stack->thread->address, first = STACK_TOP + 0x100,
+			 second = STACK_TOP + 0x200;
+		fake_stop_at(fixture.stack, FAKE_NATIVE, STACK_TOP, 0);
+		fake_poke_u64(fixture.memory, thread + offsets[k], first);
+		for (unsigned int i = 0; i < 2; i++) {
+			uint64_t at = i ? second : first;
+			fake_poke_u64(fixture.memory, at, i ? UINT64_MAX : second);
+			fake_poke_u64(fixture.memory, at + 8, thread);
+			fake_poke_u64(fixture.memory, at + 16,
+				      STACK_TOP + 0x300 + 0x10 * (uint64_t)i);
+			fake_poke_u32(fixture.memory, at + 24, 2);
+			fake_poke_u32(fixture.memory, at + 28, i);
+		}
+		for (uint64_t i = 0; i < 4; i++)
+			fake_poke_u64(fixture.memory, STACK_TOP + 0x300 + 8 * i, fixture.object);
+		stack_again(&fixture);
+		ASSERT_TEXT(fixture.result.why, "");
+		ASSERT_UINT(fixture.result.roots_count, 4);
+		ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x308)->kind, STACK_ROOT_GC_FRAME);
+		ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x308)->flags, 0);
+		ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x318)->flags, STACK_ROOT_INTERIOR);
+		stack_end(&fixture);
 	}
-	for (uint64_t i = 0; i < 4; i++)
-		fake_poke_u64(fixture.memory, STACK_TOP + 0x300 + 8 * i, fixture.object);
-	stack_again(&fixture);
-	ASSERT_TEXT(fixture.result.why, "");
-	ASSERT_UINT(fixture.result.roots_count, 4);
-	ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x308)->kind, STACK_ROOT_GC_FRAME);
-	ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x308)->flags, 0);
-	ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x318)->flags, STACK_ROOT_INTERIOR);
-	stack_end(&fixture);
 }
 
 /* What they held is among the words that may be references then. */

@@ -15,9 +15,9 @@
 #define GC_FRAME_SIZE     32u
 #define GC_FRAME_INTERIOR 1u /* GC_CALL_INTERIOR; before 10: a BOOL */
 
-/* No descriptor has the offset of Thread.m_pGCFrame: it is one of these. */
+/* No descriptor has the offset of Thread.m_pGCFrame: it is one of these (0x2b0 of 10, 0x5a8 of 8). */
 #define SEARCH_BEGIN 0x100u
-#define SEARCH_END   0x500u
+#define SEARCH_END   0x800u
 
 /* References of one GCFrame, and frames of one thread, at most. */
 #define REFS_MAX   65536u
