@@ -13,7 +13,7 @@
 #define BUFFER_SIZE  ((size_t)1 << 20)
 #define WRITE_STEP   ((uint64_t)8 << 20)
 #define POLL_MS      100
-#define REPLY_MS     10000u /* for a command to be answered */
+#define REPLY_MS     10000u /* for a runtime that may not have started to answer a command */
 #define STOP_MS      2000u  /* for the command that stops to be sent */
 #define IDLE_MS      5000u  /* without bytes and without work: there will be none */
 #define SILENCE_MS   10000u /* without bytes behind the first objects, or behind the stop */
@@ -33,15 +33,17 @@ static enum hd_status refused(const struct trace *trace, uint32_t code, struct h
 		    trace->endpoint->pid, code, text ? text : "its runtime gives no reason");
 }
 
-/* Ask by one command; the connection becomes the stream when it is taken. */
+/*
+ * Ask by one command; the connection becomes the stream when it is taken.  The runtime collects and
+ * walks its heap before it answers.
+ */
 static enum hd_status ask(struct trace *trace, const struct ipc_session *session,
 			  enum ipc_command command, uint32_t *ret_code, struct hd_error *err)
 {
-	uint64_t deadline = now_ms() + REPLY_MS;
-	const struct patience patience = { .job = trace->job,
-					   .deadline = deadline < trace->deadline
-							       ? deadline
-							       : trace->deadline };
+	uint64_t deadline = trace->deadline;
+	if (trace->is_hasty && now_ms() + REPLY_MS < deadline)
+		deadline = now_ms() + REPLY_MS;
+	const struct patience patience = { .job = trace->job, .deadline = deadline };
 	struct text message = { 0 }, reply = { 0 };
 	int fd = -1;
 	ipc_collect_message(&message, command, session);
