@@ -1,101 +1,136 @@
 // SPDX-License-Identifier: MIT
-// Counts what TraceEvent's own reader finds in the heap snapshots of a .nettrace, one line each.
-// A snapshot: from a GCStart to the GCEnd of the same number, if nodes came between them.
+// Prints what TraceEvent's own reader finds in the heap snapshots of a .nettrace, one row a line:
+//
+//   snapshot NUMBER GC          a snapshot: from a GCStart to the GCEnd of the same number, if nodes
+//                               came between them
+//   node ADDRESS SIZE TYPE TARGET...
+//   root KIND FLAGS OBJECT      as the event has it
+//   static FLAGS OBJECT TYPE FIELD
+//   pair KEY VALUE              of a ConditionalWeakTable, or a dependent handle
+//   type ID NAME
+//   broken WHAT                 events out of order, or edges that nobody declared
+//   lost COUNT                  by the sequence numbers of all events
+//
+// Addresses, sizes and ids are hexadecimal.
 using System;
 using System.Collections.Generic;
+using System.IO;
 using System.Linq;
 using Microsoft.Diagnostics.Tracing;
 using Microsoft.Diagnostics.Tracing.Parsers.Clr;
 
 sealed class Snapshot
 {
-	public int Gc, Statics, Pairs;
-	public long Objects, Edges, Bytes, Declared;
-	public ulong Addresses, Targets; // sums, so that any difference shows
-	public SortedDictionary<string, int> Roots = new();
-	public Dictionary<ulong, (long Count, long Bytes)> Types = new();
+	public int Gc, NextNodes, NextEdges;
+	public List<(ulong Address, ulong Size, ulong Type, long Edges)> Nodes = new();
+	public List<ulong> Targets = new();
+	public List<string> Rows = new();
+
+	public void Check(string what, int index, ref int next)
+	{
+		if (index != next)
+			Rows.Add($"broken {what} {index} where {next} was to come");
+		next = index + 1;
+	}
+
+	public void Print(TextWriter writer, int number)
+	{
+		writer.WriteLine($"snapshot {number} {Gc}");
+		long at = 0;
+		foreach (var node in Nodes) {
+			writer.Write($"node {node.Address:x} {node.Size:x} {node.Type:x}");
+			for (long i = 0; i < node.Edges && at < Targets.Count; i++)
+				writer.Write($" {Targets[(int)at++]:x}");
+			writer.WriteLine();
+		}
+		if (at != Targets.Count || at != Nodes.Sum(node => node.Edges))
+			writer.WriteLine($"broken edges {at} of {Targets.Count}");
+		foreach (string row in Rows)
+			writer.WriteLine(row);
+	}
 }
 
-static class Program
+sealed class Reader
 {
-	static int Main(string[] arguments)
+	private readonly SortedDictionary<ulong, string> names = new();
+	private readonly List<Snapshot> snapshots = new();
+	private Snapshot current;
+
+	private void OnNodes(GCBulkNodeTraceData data)
 	{
-		var snapshots = new List<Snapshot>();
-		var names = new Dictionary<ulong, string>();
-		Snapshot current = null;
-		using var source = new EventPipeEventSource(arguments[0]);
+		current?.Check("nodes", data.Index, ref current.NextNodes);
+		for (int i = 0; current != null && i < data.Count; i++) {
+			var node = data.Values(i);
+			current.Nodes.Add((node.Address, (ulong)node.Size, node.TypeID, (long)node.EdgeCount));
+		}
+	}
+
+	private void OnEdges(GCBulkEdgeTraceData data)
+	{
+		current?.Check("edges", data.Index, ref current.NextEdges);
+		for (int i = 0; current != null && i < data.Count; i++)
+			current.Targets.Add(data.Values(i).Target);
+	}
+
+	private void OnRoots(GCBulkRootEdgeTraceData data)
+	{
+		for (int i = 0; current != null && i < data.Count; i++) {
+			var root = data.Values(i);
+			current.Rows.Add($"root {(int)root.GCRootKind} {(int)root.GCRootFlag} {root.RootedNodeAddress:x}");
+		}
+	}
+
+	private void OnStatics(GCBulkRootStaticVarTraceData data)
+	{
+		for (int i = 0; current != null && i < data.Count; i++) {
+			var row = data.Values(i);
+			current.Rows.Add($"static {(int)row.Flags} {row.ObjectID:x} {row.TypeID:x} {row.FieldName}");
+		}
+	}
+
+	private void OnPairs(GCBulkRootConditionalWeakTableElementEdgeTraceData data)
+	{
+		for (int i = 0; current != null && i < data.Count; i++)
+			current.Rows.Add($"pair {data.Values(i).GCKeyNodeID:x} {data.Values(i).GCValueNodeID:x}");
+	}
+
+	public void Read(string path, TextWriter writer)
+	{
+		using var source = new EventPipeEventSource(path);
 		source.Clr.GCStart += data => current = new Snapshot { Gc = data.Count };
 		source.Clr.GCStop += data =>
 		{
-			if (current != null && current.Gc == data.Count) {
-				if (current.Objects > 0)
-					snapshots.Add(current);
-				current = null;
-			}
+			if (current == null || current.Gc != data.Count)
+				return;
+			if (current.Nodes.Count > 0)
+				snapshots.Add(current);
+			current = null;
 		};
 		source.Clr.TypeBulkType += data =>
 		{
 			for (int i = 0; i < data.Count; i++)
 				names[data.Values(i).TypeID] = data.Values(i).TypeName;
 		};
-		source.Clr.GCBulkNode += data => Nodes(current, data);
-		source.Clr.GCBulkEdge += data =>
-		{
-			for (int i = 0; current != null && i < data.Count; i++) {
-				current.Edges++;
-				current.Targets += data.Values(i).Target;
-			}
-		};
-		source.Clr.GCBulkRootEdge += data =>
-		{
-			for (int i = 0; current != null && i < data.Count; i++) {
-				var root = data.Values(i);
-				if (root.RootedNodeAddress == 0)
-					continue;
-				var key = $"{(int)root.GCRootKind}/{(int)root.GCRootFlag}";
-				current.Roots[key] = current.Roots.GetValueOrDefault(key) + 1;
-			}
-		};
-		source.Clr.GCBulkRootStaticVar += data =>
-		{
-			for (int i = 0; current != null && i < data.Count; i++)
-				current.Statics += data.Values(i).ObjectID != 0 ? 1 : 0;
-		};
-		source.Clr.GCBulkRootConditionalWeakTableElementEdge += data =>
-		{
-			for (int i = 0; current != null && i < data.Count; i++)
-				current.Pairs += data.Values(i).GCKeyNodeID != 0 &&
-					data.Values(i).GCValueNodeID != 0 ? 1 : 0;
-		};
+		source.Clr.GCBulkNode += OnNodes;
+		source.Clr.GCBulkEdge += OnEdges;
+		source.Clr.GCBulkRootEdge += OnRoots;
+		source.Clr.GCBulkRootStaticVar += OnStatics;
+		source.Clr.GCBulkRootConditionalWeakTableElementEdge += OnPairs;
 		source.Process();
 		for (int i = 0; i < snapshots.Count; i++)
-			Print(i + 1, snapshots[i], names);
-		Console.WriteLine($"lost {source.EventsLost}");
+			snapshots[i].Print(writer, i + 1);
+		foreach (var name in names)
+			writer.WriteLine($"type {name.Key:x} {name.Value}");
+		writer.WriteLine($"lost {source.EventsLost}");
+	}
+}
+
+static class Program
+{
+	static int Main(string[] arguments)
+	{
+		using var writer = new StreamWriter(Console.OpenStandardOutput());
+		new Reader().Read(arguments[0], writer);
 		return 0;
-	}
-
-	static void Nodes(Snapshot current, GCBulkNodeTraceData data)
-	{
-		for (int i = 0; current != null && i < data.Count; i++) {
-			var node = data.Values(i);
-			current.Objects++;
-			current.Bytes += (long)node.Size;
-			current.Declared += (long)node.EdgeCount;
-			current.Addresses += node.Address;
-			var type = current.Types.GetValueOrDefault(node.TypeID);
-			current.Types[node.TypeID] = (type.Count + 1, type.Bytes + (long)node.Size);
-		}
-	}
-
-	static void Print(int number, Snapshot snapshot, Dictionary<ulong, string> names)
-	{
-		Console.WriteLine($"snapshot {number} objects {snapshot.Objects} bytes {snapshot.Bytes} " +
-			$"edges {snapshot.Edges} declared {snapshot.Declared} addresses {snapshot.Addresses:x} " +
-			$"targets {snapshot.Targets:x} statics {snapshot.Statics} pairs {snapshot.Pairs}");
-		foreach (var root in snapshot.Roots)
-			Console.WriteLine($"root {number} {root.Key} {root.Value}");
-		foreach (var type in snapshot.Types.OrderBy(entry => entry.Key))
-			Console.WriteLine($"type {number} {type.Key:x} {type.Value.Count} {type.Value.Bytes} " +
-				names.GetValueOrDefault(type.Key, "UNKNOWN"));
 	}
 }
