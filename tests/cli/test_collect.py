@@ -3,6 +3,7 @@
 """ps and collect: against servers that misbehave, and against live .NET processes if there is a SDK."""
 from __future__ import annotations
 
+import collections
 import contextlib
 import json
 import os
@@ -18,14 +19,20 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Counter, Iterator
 
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
 BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
+sys.path.insert(0, str(SOURCE / "tests" / "support"))
+
+import gcdump_file  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM = [str(BUILD / "heapdump")]
 APPS = SOURCE / "corefiles" / "build" / "apps"
 TRACE = SOURCE / "tests" / "data" / "small300.nettrace"
 TIMEOUT = 120
+# Seconds until a large heap is collected and walked: only then the runtime answers.
+LATE = 11
 NOBODY = 65534
 
 MAGIC = b"DOTNET_IPC_V1\0"
@@ -65,7 +72,9 @@ def version_reply(version: str) -> bytes:
 def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
     """Answer the command that begins a session."""
     started = reply(OK, struct.pack("<Q", SESSION))
-    if mode in ("good", "old"):
+    if mode == "late":
+        time.sleep(LATE)
+    if mode in ("good", "old", "late"):
         connection.sendall(started + trace)
     elif mode == "cut":
         connection.sendall(started + trace[: len(trace) * 4 // 5])
@@ -270,6 +279,13 @@ class Fakes(Case):
                 self.fails(answer, message)
                 self.assertLess(answer.seconds, 25)
 
+    def test_late_answer(self) -> None:
+        """A runtime collects before it answers, which takes as long as its heap is large."""
+        with self.fake("late") as fake:
+            answer = self.collect(fake.pid, "--json")
+        self.assertEqual(answer.status, 0, answer.err)
+        self.assertTrue(answer.json["complete"])
+
     def test_bad_answers(self) -> None:
         """What is no answer is told."""
         expected = {
@@ -388,8 +404,12 @@ class Fakes(Case):
 
 
 def runtime_works() -> bool:
-    """Are dotnet and the programs of corefiles/apps there?"""
-    return bool(shutil.which("dotnet")) and (APPS / "leak-net10.0" / "leak.dll").exists()
+    """Are dotnet and the programs of corefiles/apps there?  They are built with cores of them."""
+    if not shutil.which("dotnet"):
+        return False
+    script = str(SOURCE / "scripts" / "make_corefiles.sh")
+    cores = ("leak10-heap", "churn10-1", "gen10-1m-full")
+    return subprocess.run([script, *cores], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def sessions(pid: int) -> int:
@@ -401,9 +421,61 @@ def sessions(pid: int) -> int:
     return count
 
 
-@unittest.skipUnless(runtime_works(), "no dotnet, or corefiles/build/apps is not built")
+def types_of(path: Path, *words: str) -> Counter[str]:
+    """How many objects a file has of each type."""
+    counts: Counter[str] = collections.Counter()
+    for row in run(str(path), "dumpheap", "-stat", *words, "--json").json["types"]:
+        counts[row["name"]] += row["count"]
+    return counts
+
+
+def apart(some: Counter[str], others: Counter[str]) -> int:
+    """How many objects one has and the other has not."""
+    return (some - others).total() + (others - some).total()
+
+
+@contextlib.contextmanager
+def memory_limit(pid: int, size: int) -> Iterator[None]:
+    """A cgroup with that limit for a process, while the block runs."""
+    roots = {"memory": "memory.limit_in_bytes", ".": "memory.max"}
+    for name, limit in roots.items():
+        group = Path("/sys/fs/cgroup") / name / f"heapdump-test-{pid}"
+        back = group.parent / "cgroup.procs"
+        if name == "memory":
+            line = next(
+                line
+                for line in Path("/proc/self/cgroup").read_text("utf-8").splitlines()
+                if ":memory:" in line or name == "."
+            )
+            back = group.parent / line.split(":")[2].lstrip("/") / "cgroup.procs"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            (group / limit).write_text(str(size), encoding="ascii")
+            (group / "cgroup.procs").write_text(str(pid), encoding="ascii")
+            yield
+        except FileNotFoundError:
+            continue
+        finally:
+            with contextlib.suppress(OSError):
+                back.write_text(str(pid), encoding="ascii")
+            group.rmdir()
+        return
+    raise unittest.SkipTest("no cgroup can be made")
+
+
 class Live(Case):
     """Programs of corefiles/apps."""
+
+    # What sessions leave behind, and callbacks that wait for their turn, of which each is gone later.
+    FLEETING = 8
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        if not runtime_works():
+            raise unittest.SkipTest("no dotnet, or the programs cannot be built")
 
     @contextlib.contextmanager
     def program(
@@ -443,15 +515,68 @@ class Live(Case):
                     self.assertEqual(answer.status, 0, answer.err + answer.out)
                     self.assertGreater(answer.json["objects"], 10000)
                     self.assertTrue(answer.json["complete"])
-                    if name.endswith("snapshot"):
-                        continue
-                    path = str(self.folder / name)
-                    words = [PROGRAM[0], path, "dumpheap", "-stat", "--json"]
-                    types = json.loads(subprocess.check_output(words, timeout=TIMEOUT))["types"]
-                    counts = {row["name"]: row["count"] for row in types}
-                    self.assertEqual(counts.get("WebShop.Session"), 4000)
+                    self.assertEqual(self.sessions_in(self.folder / name), 4000)
             self.ended(leak.pid)
         self.assertEqual(len(self.files()), 4)
+
+    @staticmethod
+    def sessions_in(path: Path) -> int:
+        """How many objects of one type a file has."""
+        if path.suffix != ".heapsnapshot":
+            return types_of(path)["WebShop.Session"]
+        document = json.loads(path.read_text(encoding="utf-8"))
+        width = len(document["snapshot"]["meta"]["node_fields"])
+        names = document["nodes"][1::width]
+        return sum(document["strings"][name] == "WebShop.Session" for name in names)
+
+    def test_live(self) -> None:
+        """Without what is dead, and so many are told."""
+        with self.program("leak") as leak:
+            self.collect(leak.pid, name="all.nettrace")
+            answer = self.collect(leak.pid, "-live", "--json", name="live.gcdump")
+        self.assertEqual(answer.status, 0, answer.err)
+        info = run(str(self.folder / "live.gcdump"), "info", "--json").json
+        self.assertEqual(answer.json["objects"], info["objects"])
+        self.assertEqual(answer.json["references"], info["references"])
+        whole, live = types_of(self.folder / "all.nettrace"), types_of(self.folder / "live.gcdump")
+        self.assertEqual(live.total(), info["objects"])
+        self.assertGreater(whole.total() - live.total(), 50)
+        self.assertLess(apart(live, types_of(self.folder / "all.nettrace", "-live")), self.FLEETING)
+
+    def test_exact(self) -> None:
+        """The .gcdump that dotnet-gcdump makes: its root, its names, as of a trace that was kept."""
+        with self.program("leak") as leak:
+            self.collect(leak.pid, name="kept.nettrace")
+            answer = self.collect(leak.pid, "--exact", name="exact.gcdump")
+            self.collect(leak.pid, name="plain.gcdump")
+        self.assertEqual(answer.status, 0, answer.err)
+        kept = run(
+            str(self.folder / "kept.nettrace"),
+            "export",
+            "--exact",
+            str(self.folder / "kept.gcdump"),
+        )
+        self.assertEqual(kept.status, 0, kept.err)
+        names: dict[str, Counter[str]] = {}
+        for name in ("exact", "kept", "plain"):
+            dump = gcdump_file.read((self.folder / f"{name}.gcdump").read_bytes())
+            self.assertEqual(dump.name(dump.root), "[.NET Roots]")
+            names[name] = collections.Counter(str(dump.types[node.type][0]) for node in dump.nodes)
+        self.assertLess(apart(names["exact"], names["kept"]), self.FLEETING)
+        # Nested classes have their simple names there.
+        self.assertIn("UTF8EncodingSealed", names["exact"])
+        self.assertIn("System.Text.UTF8Encoding+UTF8EncodingSealed", names["plain"])
+
+    def test_cgroup(self) -> None:
+        """A limit of its cgroup bounds the buffer, and is named."""
+        limit = 80 << 20
+        with self.program("leak") as leak, memory_limit(leak.pid, limit):
+            answer = self.collect(leak.pid, "--json")
+        self.assertEqual(answer.status, 0, answer.err)
+        self.assertLessEqual(answer.json["buffer"], limit // 4 * 3)
+        self.assertGreater(answer.json["buffer"], limit // 4)
+        self.assertIn("(what its cgroup leaves it)", answer.err)
+        self.assertTrue(answer.json["complete"])
 
     def test_default_name(self) -> None:
         """Without -o the file is named by process and time."""
@@ -482,9 +607,27 @@ class Live(Case):
 
     def test_generations(self) -> None:
         """The ranges of the generations come along."""
+        options: list[tuple[str, list[str]]] = [("with", ["-generations"]), ("without", [])]
         with self.program("leak") as leak:
-            answer = self.collect(leak.pid, "--json", "-generations")
-            self.assertEqual(answer.status, 0, answer.err + answer.out)
+            for name, words in options:
+                answer = self.collect(leak.pid, *words, name=f"{name}.gcdump")
+                self.assertEqual(answer.status, 0, answer.err)
+        dump = gcdump_file.read((self.folder / "without.gcdump").read_bytes())
+        self.assertFalse(dump.segments)
+        dump = gcdump_file.read((self.folder / "with.gcdump").read_bytes())
+        assert dump.segments
+        # The end of the generation that each is of; the large and the pinned objects are 3 and 4.
+        kinds = {key for row in dump.segments for key in row if "gen" in key and row[key]}
+        self.assertLessEqual({"gen2", "gen3", "gen4"}, kinds)
+        outside = collections.Counter(
+            str(dump.types[node.type][0])
+            for node in dump.nodes
+            if node.address
+            and not any(row["start"] <= node.address < row["end"] for row in dump.segments)
+        )
+        # Only the frozen heap is none of a generation.
+        self.assertLess(outside.total(), 400)
+        self.assertFalse(outside["WebShop.Session"] + outside["WebShop.Product"])
 
     def test_interrupt(self) -> None:
         """Ctrl-C at any moment: no file, no session, and the process goes on."""
