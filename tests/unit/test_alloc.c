@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "support/assert_more.h"
 #include "support/suite.h"
 #include "util/alloc.h"
@@ -224,6 +226,24 @@ static void a_bitmap_has_what_was_added(void)
 	}
 }
 
+/* What is given back reads as zero or as before, and what is around it stays. */
+static void discarding_gives_back_what_lies_inside(void)
+{
+	const size_t mib = (size_t)1 << 20;
+	uint8_t *bytes = pages_alloc(8 * mib, 1);
+	REQUIRE(bytes);
+	memset(bytes, 7, 8 * mib);
+	pages_discard(bytes, 8 * mib, mib, 6 * mib, 1);
+	size_t wrong = 0;
+	for (size_t i = 0; i < 8 * mib; i++)
+		wrong += bytes[i] != 7 && (bytes[i] || i < mib || i >= 7 * mib);
+	ASSERT_UINT(wrong, 0);
+	pages_free(bytes, 8 * mib, 1);
+	uint8_t small[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	pages_discard(small, sizeof(small), 0, sizeof(small), 1);
+	ASSERT_UINT(small[3], 4);
+}
+
 int main(void)
 {
 	CU_TestInfo pages[] = {
@@ -234,6 +254,8 @@ int main(void)
 		  what_was_cut_off_is_zero_when_it_comes_back },
 		{ "a_failed_resize_leaves_the_old_array", a_failed_resize_leaves_the_old_array },
 		{ "sizes_that_overflow_are_refused", sizes_that_overflow_are_refused },
+		{ "discarding_gives_back_what_lies_inside",
+		  discarding_gives_back_what_lies_inside },
 		{ "capacities_grow_by_half", capacities_grow_by_half },
 		{ "allocations_fail_when_they_are_told_to",
 		  allocations_fail_when_they_are_told_to },

@@ -143,6 +143,16 @@ void pages_free(void *ptr, size_t count, size_t size)
 	}
 }
 
+void pages_discard(void *ptr, size_t all, size_t begin, size_t count, size_t size)
+{
+	if (all * size < PAGES_MIN)
+		return;
+	size_t from = round_up_page(begin * size);
+	size_t to = (begin + count) * size & ~(HUGE_PAGE - 1);
+	if (from < to)
+		(void)madvise((char *)ptr + from, to - from, MADV_DONTNEED);
+}
+
 size_t grown_capacity(size_t capacity, size_t size)
 {
 	size_t more = capacity < 8 ? 8 : capacity + capacity / 2;

@@ -33,6 +33,12 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size);
 /** Give back; @p count and @p size as allocated.  NULL is allowed. */
 void pages_free(void *ptr, size_t count, size_t size);
 
+/**
+ * Give back what [@p begin, @p begin + @p count) of @p all elements takes: afterwards it is zero, or
+ * what it was.
+ */
+void pages_discard(void *ptr, size_t all, size_t begin, size_t count, size_t size);
+
 /** Grow @p capacity for one more element: 1.5 times, at least 8; 0 when that overflows. */
 size_t grown_capacity(size_t capacity, size_t size);
 
