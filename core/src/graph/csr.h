@@ -79,6 +79,9 @@ void csr_deinit(struct csr *csr);
  */
 HD_NODISCARD enum hd_status csr_offsets_from_degrees(struct csr *csr, struct hd_error *err);
 
+/** The same, but each offset is where its row ends; the last one is that of the last row. */
+HD_NODISCARD enum hd_status csr_ends_from_degrees(struct csr *csr, struct hd_error *err);
+
 /** Do all rows lie in targets, one behind the other? */
 bool csr_is_sound(const struct csr *csr);
 
@@ -94,20 +97,41 @@ bool csr_is_sound(const struct csr *csr);
 HD_NODISCARD enum hd_status csr_reverse(const struct csr *csr, struct job *job, struct csr *ret,
 					struct hd_error *err);
 
-/*
- * The same of rows that come in pieces, so that they need not all be there at once: begin, count
- * each piece, allocate, and fill with the pieces from the last to the first.  Targets that are
- * UINT32_MAX are no edges.  On failure @p ret is still to be given to csr_deinit(), but for begin.
- * Pieces that are not the same the second time leave a @p ret that may not be csr_is_sound().
+/**
+ * Edges in the order of their sources, for csr_reverse_rows(): targets as in a csr, and in place of
+ * offsets one bit per node, behind its edges.  4 bytes per edge, and a bit for each node and edge.
  */
-HD_NODISCARD enum hd_status csr_reverse_begin(uint32_t node_count, struct csr *ret,
-					      struct hd_error *err);
-HD_NODISCARD enum hd_status csr_reverse_count(const struct csr *rows, struct job *job,
-					      struct csr *ret, struct hd_error *err);
-HD_NODISCARD enum hd_status csr_reverse_allocate(struct csr *ret, struct hd_error *err);
-/** Row 0 of @p rows is that of node @p first. */
-HD_NODISCARD enum hd_status csr_reverse_fill(const struct csr *rows, uint32_t first,
-					     struct job *job, struct csr *ret,
-					     struct hd_error *err);
+struct csr_rows {
+	uint64_t *ends; /**< bitmap: bit n + k, where k edges are of node n and those before it */
+	uint32_t *targets; /**< edge_count nodes; UINT32_MAX: no edge */
+	uint64_t edge_count;
+	uint32_t node_count;
+};
+
+/**
+ * Allocate the arrays, zeroed.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status csr_rows_init(struct csr_rows *rows, uint32_t node_count,
+					  uint64_t edge_count, struct hd_error *err);
+
+/** A zeroed struct is allowed. */
+void csr_rows_deinit(struct csr_rows *rows);
+
+/** Node @p node, and those before it, have @p edges edges; one thread at a time. */
+static inline void csr_rows_end(struct csr_rows *rows, uint32_t node, uint64_t edges)
+{
+	uint64_t bit = node + edges;
+	rows->ends[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+/**
+ * As csr_reverse(), of @p rows in which every node has its end.  Gives the memory of its targets
+ * back as it goes: afterwards they are only good for csr_rows_deinit().
+ */
+HD_NODISCARD enum hd_status csr_reverse_rows(struct csr_rows *rows, struct job *job,
+					     struct csr *ret, struct hd_error *err);
 
 #endif
