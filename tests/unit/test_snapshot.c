@@ -311,8 +311,19 @@ static struct hd_graph *nodes_only(struct heap *heap, unsigned int workers)
 	ASSERT_UINT_FATAL(snapshot_create_nodes(heap, NULL, &job, &graph, NULL), HD_OK);
 	REQUIRE(graph);
 	CU_ASSERT(!graph_has_forward(graph));
+	CU_ASSERT(!graph->node_types && !graph->sizes);
 	ASSERT_UINT(hd_graph_references(graph, 0, 0, NULL, 0), 0);
 	return graph;
+}
+
+/* Types and sizes, whether sizes are stored or read from the heap. */
+static void check_same_nodes(const struct hd_graph *got, const struct hd_graph *expected)
+{
+	ASSERT_UINT(got->total_size, expected->total_size);
+	CU_ASSERT(memcmp(got->node_types, expected->node_types,
+			 got->object_count * sizeof(*got->node_types)) == 0);
+	for (uint32_t node = 0; node < got->object_count; node++)
+		ASSERT_UINT_FATAL(graph_size(got, node), graph_size(expected, node));
 }
 
 /* The reverse that is made of a heap is that of its references, however it is made. */
@@ -325,10 +336,13 @@ static void check_reverse(struct heap *heap)
 		struct job job = { .workers = workers };
 		struct hd_graph *graph = nodes_only(heap, workers);
 		ASSERT_UINT_FATAL(graph_reverse(graph, &job, &got, NULL), HD_OK);
-		CU_ASSERT(!graph_has_forward(graph));
+		CU_ASSERT(!graph_has_forward(graph) && !graph->sizes);
 		check_same_rows(got, expected);
+		check_same_nodes(graph, whole);
 		ASSERT_UINT_FATAL(graph_forward(graph, &job, &got, NULL), HD_OK);
 		check_same_rows(got, &whole->forward);
+		CU_ASSERT(graph->sizes != NULL);
+		check_same_nodes(graph, whole);
 		graph_destroy(graph);
 	}
 	graph_destroy(whole);

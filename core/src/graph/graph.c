@@ -63,6 +63,8 @@ uint64_t graph_size(const struct hd_graph *graph, uint32_t node)
 {
 	if (graph_is_missing(graph, node))
 		return 0;
+	if (!graph->sizes)
+		return graph->places.size(graph->places.arg, node);
 	uint32_t size = graph->sizes[node];
 	return size == SIZE_LARGE ? large_size_of(graph, node) : size;
 }

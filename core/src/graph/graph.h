@@ -85,7 +85,12 @@ struct graph_places {
 	void (*link)(const void *arg, uint32_t from, uint32_t to, struct text *text);
 	/** Generation: 0, 1, 2, 3 (large), 4 (pinned), 5 (frozen). */
 	unsigned int (*generation)(const void *arg, uint32_t node);
-	/** Make graph->forward, or graph->reverse, which was not made yet. */
+	/** Size of the object, while graph->sizes is not there; slower, and by one thread. */
+	uint64_t (*size)(const void *arg, uint32_t node);
+	/**
+	 * Make graph->forward with sizes and large, or graph->reverse, which was not made yet; the
+	 * first of them makes node_types.
+	 */
 	enum hd_status (*forward)(struct hd_graph *graph, struct job *job, struct hd_error *err);
 	enum hd_status (*reverse)(struct hd_graph *graph, struct job *job, struct hd_error *err);
 	void (*destroy)(void *arg);
@@ -104,6 +109,8 @@ struct hd_graph {
 	uint64_t
 		*ids; /**< node_count: ascending up to object_count, and again after it; or NULL: */
 	struct graph_places places; /**< instead of ids and index; no node is missing then */
+	/* These three are caches of a heap: it has types once its edges are made in one direction, and
+	 * sizes once they are made forward. */
 	uint32_t *node_types;
 	uint32_t *sizes;
 	struct large_size *large;

@@ -125,8 +125,9 @@ HD_NODISCARD enum hd_status session_graph(struct hd_session *session, bool conse
 					  struct hd_error *err);
 
 /**
- * The same for questions about what leads to an object: it may have no references yet, graph_forward()
- * and graph_reverse() make them.  Those in reverse alone take a third less memory than both.
+ * The same for questions about what leads to an object: it may have no references and so no types
+ * yet, graph_forward() and graph_reverse() make them.  Those in reverse alone take a third less memory
+ * than both; sizes are then read from the heap one by one.
  */
 HD_NODISCARD enum hd_status session_paths(struct hd_session *session, bool conservative,
 					  struct job *job, struct hd_graph **ret,

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The edges of a heap's graph, made by walking it once more when they are asked for. */
+/*
+ * The edges of a heap's graph, and the types and sizes of its nodes, made by walking it once more
+ * when edges are asked for.
+ */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "snapshot/edge_walk.h"
@@ -20,6 +24,8 @@ struct edge_worker {
 	uint64_t position, end;               /* in the targets, of the segment's edges */
 	uint64_t ends, ends_word; /* of rows: bits of one word that are set, and which */
 	struct beside beside;
+	struct large_size *large;
+	size_t large_count, large_capacity;
 	size_t count; /* of those that wait: */
 	uint64_t values[BATCH], slots[BATCH];
 };
@@ -32,7 +38,9 @@ struct filling {
 	struct hd_error *err;
 	struct edge_worker *workers;
 	unsigned int worker_count;
-	uint32_t *targets;
+	uint32_t *types; /* of nodes, as are sizes; NULL: they are not made */
+	uint32_t *sizes;
+	uint32_t *targets; /* of a csr or of rows */
 	uint32_t *degrees; /* of a csr; NULL: rows have ends */
 	struct csr_rows rows;
 };
@@ -148,6 +156,30 @@ static enum hd_status add_missing(struct edge_worker *worker, uint32_t node, uin
 	return HD_OK;
 }
 
+static bool add_large(struct edge_worker *worker, uint32_t node, uint64_t size)
+{
+	if (!PAGES_RESERVE(worker, large))
+		return false;
+	worker->large[worker->large_count++] = (struct large_size){ .node = node, .size = size };
+	return true;
+}
+
+/* The type and the size of a node, as far as they are made; false when memory is exhausted. */
+static inline bool add_node(struct edge_worker *worker, uint32_t node, const struct object *object)
+{
+	const struct filling *filling = worker->filling;
+	const struct places *places = filling->places;
+	size_t index = object->type->index;
+	if (filling->types) {
+		uint32_t type = index < places->type_count ? places->types[index] : HD_NONE;
+		filling->types[node] = type == HD_NONE ? 0 : type;
+	}
+	if (!filling->sizes)
+		return true;
+	filling->sizes[node] = object->size < SIZE_LARGE ? (uint32_t)object->size : SIZE_LARGE;
+	return object->size < SIZE_LARGE || add_large(worker, node, object->size);
+}
+
 static enum hd_status fill_segment(void *arg, struct walker *walker, struct hd_error *err)
 {
 	struct edge_worker *worker = arg;
@@ -166,6 +198,8 @@ static enum hd_status fill_segment(void *arg, struct walker *walker, struct hd_e
 			return fail(err, HD_ERR_UNSUPPORTED, walker->object.address,
 				    "over 4,294,967,295 references in one object");
 		}
+		if (!add_node(worker, node, &walker->object))
+			return fail_nomem(err);
 		end_node(worker, node++, (uint32_t)degree);
 	}
 	flush(worker);
@@ -230,12 +264,37 @@ static uint64_t report_dropped(const struct filling *filling)
 	return count;
 }
 
+static int compare_large(const void *a, const void *b)
+{
+	const struct large_size *left = a, *right = b;
+	return (left->node > right->node) - (left->node < right->node);
+}
+
+static enum hd_status merge_large(struct filling *filling)
+{
+	struct hd_graph *graph = filling->graph;
+	size_t large = 0;
+	for (unsigned int i = 0; i < filling->worker_count; i++)
+		large += filling->workers[i].large_count;
+	graph->large = pages_alloc(large, sizeof(*graph->large));
+	if (!graph->large)
+		return fail_nomem(filling->err);
+	graph->large_count = large;
+	large = 0;
+	for (unsigned int i = 0; i < filling->worker_count; i++) {
+		const struct edge_worker *worker = &filling->workers[i];
+		for (size_t k = 0; k < worker->large_count; k++)
+			graph->large[large++] = worker->large[k];
+	}
+	qsort(graph->large, large, sizeof(*graph->large), compare_large);
+	return HD_OK;
+}
+
 static enum hd_status filling_init(struct filling *filling, struct hd_graph *graph, struct job *job,
 				   struct hd_error *err)
 {
-	const struct places *places = graph->places.arg;
 	*filling = (struct filling){ .graph = graph,
-				     .places = places,
+				     .places = graph->places.arg,
 				     .job = job,
 				     .err = err,
 				     .worker_count = job_workers(job) };
@@ -244,24 +303,45 @@ static enum hd_status filling_init(struct filling *filling, struct hd_graph *gra
 		return fail_nomem(err);
 	for (unsigned int i = 0; i < filling->worker_count; i++)
 		filling->workers[i].filling = filling;
-	return HD_OK;
+	if (graph->node_types)
+		return HD_OK;
+	filling->types = pages_alloc(graph->node_count, sizeof(*filling->types));
+	return filling->types ? HD_OK : fail_nomem(err);
 }
 
-static void filling_deinit(struct filling *filling)
+/* What was made goes to the graph when all of it was. */
+static void filling_deinit(struct filling *filling, enum hd_status status)
 {
+	struct hd_graph *graph = filling->graph;
+	if (status == HD_OK) {
+		graph->node_types = filling->types ? filling->types : graph->node_types;
+		graph->sizes = filling->sizes ? filling->sizes : graph->sizes;
+	} else {
+		pages_free(filling->types, graph->node_count, sizeof(*filling->types));
+		pages_free(filling->sizes, graph->node_count, sizeof(*filling->sizes));
+	}
+	for (unsigned int i = 0; filling->workers && i < filling->worker_count; i++) {
+		struct edge_worker *worker = &filling->workers[i];
+		pages_free(worker->large, worker->large_capacity, sizeof(*worker->large));
+	}
 	mem_free(filling->workers);
 }
 
 static enum hd_status make_forward(struct filling *filling, struct csr *ret)
 {
 	const struct places *places = filling->places;
-	TRY(csr_init(ret, filling->graph->node_count, places->edges[places->heap->segment_count],
-		     filling->err));
+	uint32_t nodes = filling->graph->node_count;
+	TRY(csr_init(ret, nodes, places->edges[places->heap->segment_count], filling->err));
+	filling->sizes = pages_alloc(nodes, sizeof(*filling->sizes));
+	if (!filling->sizes)
+		return fail_nomem(filling->err);
 	filling->targets = ret->targets;
 	filling->degrees = ret->offsets;
 	TRY(walk_heap(filling));
 	TRY(csr_offsets_from_degrees(ret, filling->err));
-	return report_dropped(filling) ? drop_edges(ret, filling->err) : HD_OK;
+	if (report_dropped(filling))
+		TRY(drop_edges(ret, filling->err));
+	return merge_large(filling);
 }
 
 enum hd_status places_forward(struct hd_graph *graph, struct job *job, struct hd_error *err)
@@ -276,7 +356,7 @@ enum hd_status places_forward(struct hd_graph *graph, struct job *job, struct hd
 	} else {
 		csr_deinit(&forward);
 	}
-	filling_deinit(&filling);
+	filling_deinit(&filling, status);
 	return status;
 }
 
@@ -299,6 +379,6 @@ enum hd_status places_reverse(struct hd_graph *graph, struct job *job, struct hd
 	if (status == HD_OK)
 		status = make_reverse(&filling);
 	csr_rows_deinit(&filling.rows);
-	filling_deinit(&filling);
+	filling_deinit(&filling, status);
 	return status;
 }

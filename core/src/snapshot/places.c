@@ -30,6 +30,15 @@ static unsigned int place_generation(const void *arg, uint32_t node)
 	return segment ? segment_generation_at(segment, address) : GENERATION_2;
 }
 
+static uint64_t place_size(const void *arg, uint32_t node)
+{
+	const struct places *places = arg;
+	struct object object;
+	return object_read(places->heap, &places->links->window, place_id(arg, node), &object)
+		       ? object.size
+		       : 0;
+}
+
 static bool is_claimed(const struct root_set *roots, uint64_t slot)
 {
 	if (!roots)
@@ -159,6 +168,7 @@ static void place_destroy(void *arg)
 	struct places *places = arg;
 	starts_destroy(places->starts);
 	mem_free(places->edges);
+	mem_free(places->types);
 	if (places->links) {
 		window_deinit(&places->links->window);
 		name_table_deinit(&places->links->names);
@@ -198,6 +208,7 @@ enum hd_status places_create(struct hd_graph *graph, struct heap *heap,
 					       .lower_bound = place_lower_bound,
 					       .link = place_link,
 					       .generation = place_generation,
+					       .size = place_size,
 					       .forward = places_forward,
 					       .reverse = places_reverse,
 					       .destroy = place_destroy,

@@ -20,11 +20,13 @@ struct places {
 	const struct root_set *roots; /**< borrowed; NULL: none */
 	struct starts *starts;
 	uint64_t *edges; /**< before each segment, and of all; some may lead to no object */
+	uint32_t *types; /**< from indices of the clr's types to the graph's, or HD_NONE */
+	size_t type_count;
 	struct link_state *links;
 };
 
 /**
- * Make those of @p graph, which owns them from then on; starts and edges are still to come.
+ * Make those of @p graph, which owns them from then on; starts, edges and types are still to come.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -33,10 +35,10 @@ HD_NODISCARD enum hd_status places_create(struct hd_graph *graph, struct heap *h
 					  const struct root_set *roots, struct places **ret,
 					  struct hd_error *err);
 
-/** Make graph->forward; see graph_forward(). */
+/** Make graph->forward, and what goes with it; see graph_forward(). */
 HD_NODISCARD enum hd_status places_forward(struct hd_graph *graph, struct job *job,
 					   struct hd_error *err);
-/** Make graph->reverse without ever having all of forward; see graph_reverse(). */
+/** Make graph->reverse without graph->forward; see graph_reverse(). */
 HD_NODISCARD enum hd_status places_reverse(struct hd_graph *graph, struct job *job,
 					   struct hd_error *err);
 

@@ -69,7 +69,6 @@ static enum hd_status fill_graph(struct snapshot *snapshot)
 	TRY(check_memory(snapshot));
 	TRY(snapshot_types(snapshot));
 	TRY(snapshot_info(snapshot));
-	TRY(snapshot_nodes(snapshot));
 	TRY(snapshot_roots(graph, snapshot->job, snapshot->err));
 	TRY(add_domain(graph, snapshot->err));
 	report_gaps(snapshot);
@@ -81,11 +80,9 @@ static void free_workers(struct snapshot *snapshot)
 {
 	for (unsigned int i = 0; snapshot->workers && i < snapshot->worker_count; i++) {
 		struct snapshot_worker *worker = &snapshot->workers[i];
-		pages_free(worker->large, worker->large_capacity, sizeof(*worker->large));
 		pages_free(worker->totals, worker->totals_capacity, sizeof(*worker->totals));
 	}
 	mem_free(snapshot->workers);
-	mem_free(snapshot->map);
 }
 
 enum hd_status snapshot_create_nodes(struct heap *heap, const struct root_set *roots,

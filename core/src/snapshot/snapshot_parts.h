@@ -15,9 +15,6 @@ struct snapshot_worker {
 	struct snapshot *snapshot;
 	struct type_total *totals; /**< by index of the clr's type */
 	size_t totals_capacity;
-	struct large_size *large;
-	size_t large_count, large_capacity;
-	uint64_t total_size;
 	uint64_t extra; /**< edges of dependent handles that were met */
 	uint64_t gaps;  /**< where the heap could not be walked */
 	struct beside beside;
@@ -33,22 +30,17 @@ struct snapshot {
 	struct places *places; /**< the graph owns it from the start */
 	struct snapshot_worker *workers;
 	unsigned int worker_count;
-	uint32_t *map; /**< from indices of the clr's types to the graph's, or HD_NONE */
-	size_t map_count;
 	uint64_t extra, gaps;
 };
 
-/** First pass: where objects start; counts of objects, of types, of edges. */
+/** Walk the heap: where objects start; counts of objects, of types, of edges. */
 HD_NODISCARD enum hd_status snapshot_count(struct snapshot *snapshot);
 
-/** The graph's types, and map: those of objects, and those with statics among the roots. */
+/** The graph's types, and the map to them: those of objects, and those with statics among the roots. */
 HD_NODISCARD enum hd_status snapshot_types(struct snapshot *snapshot);
 
 /** What the target tells of the process, and the ranges of generations: the graph's info. */
 HD_NODISCARD enum hd_status snapshot_info(struct snapshot *snapshot);
-
-/** Second pass: node_types, sizes, large. */
-HD_NODISCARD enum hd_status snapshot_nodes(struct snapshot *snapshot);
 
 /**
  * Give the graph the roots of its places, and its frozen objects; it has none yet.  On failure it

@@ -78,7 +78,8 @@ static enum hd_status make_types(struct snapshot *snapshot, struct used_type *us
 		type->id = used[i].type->method_table;
 		type->count = used[i].total.count;
 		type->size = used[i].total.size;
-		snapshot->map[used[i].type->index] = (uint32_t)i;
+		graph->total_size += type->size;
+		snapshot->places->types[used[i].type->index] = (uint32_t)i;
 		TRY(copy_name(graph, clr, used[i].type, type, snapshot->err));
 		TRY(copy_module(modules, clr, used[i].type, type, snapshot->err));
 	}
@@ -108,7 +109,7 @@ static enum hd_status use_types(struct snapshot *snapshot, struct used_type *use
 	size_t kept = 0;
 	add_totals(snapshot, used, count);
 	for (size_t i = 0; i < count; i++) {
-		snapshot->map[i] = HD_NONE;
+		snapshot->places->types[i] = HD_NONE;
 		if (!used[i].total.count && !used[i].has_statics)
 			continue;
 		used[kept] = used[i];
@@ -124,9 +125,10 @@ enum hd_status snapshot_types(struct snapshot *snapshot)
 {
 	size_t count = type_count(snapshot->heap->clr);
 	struct used_type *used = mem_calloc(count, sizeof(*used));
-	snapshot->map = mem_calloc(count, sizeof(*snapshot->map));
-	snapshot->map_count = count;
-	enum hd_status status = used && snapshot->map ? use_types(snapshot, used, count)
+	struct places *places = snapshot->places;
+	places->types = mem_calloc(count, sizeof(*places->types));
+	places->type_count = count;
+	enum hd_status status = used && places->types ? use_types(snapshot, used, count)
 						      : fail_nomem(snapshot->err);
 	mem_free(used);
 	return status;
