@@ -37,13 +37,20 @@ struct starts {
 	unsigned int map_shift;
 };
 
-/* Set bits of a word; the compiler's own needs an instruction that not every x86-64 has. */
-static inline uint32_t bit_count(uint64_t x)
+/* Set bits of a word; the compiler's own needs an instruction that not every x86-64 has, @p fast. */
+static inline uint32_t bits_of(uint64_t x, bool fast)
 {
+	if (fast)
+		return (uint32_t)__builtin_popcountll(x);
 	x = x - (x >> 1 & 0x5555555555555555u);
 	x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
 	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
 	return (uint32_t)(x * 0x0101010101010101u >> 56);
+}
+
+static inline uint32_t bit_count(uint64_t x)
+{
+	return bits_of(x, false);
 }
 
 /* Part that holds @p address, or NULL. */
@@ -73,21 +80,22 @@ static bool has(const struct part *part, uint64_t address)
 }
 
 /* Marks of the part before bit @p bit, which is in it. */
-static inline uint64_t rank_of_bit(const struct part *part, uint64_t bit)
+static inline uint64_t rank_of_bit(const struct part *part, uint64_t bit, bool fast)
 {
 	uint64_t word = bit / 64;
 	const struct block *block = &part->blocks[word / BLOCK_WORDS];
 	/* Before word 0 it is shifted down to bit 63, which is clear. */
 	uint64_t shift = (word % BLOCK_WORDS - 1) % 8 * 9;
 	return block->before + (block->within >> shift & 511) +
-	       bit_count(part->words[word] & (((uint64_t)1 << bit % 64) - 1));
+	       bits_of(part->words[word] & (((uint64_t)1 << bit % 64) - 1), fast);
 }
 
 /* Objects of the part that start before @p address, which is inside it. */
 static uint64_t rank_in(const struct part *part, uint64_t address)
 {
 	uint64_t bit = (address - part->begin + 7) / 8;
-	return bit / 64 / BLOCK_WORDS < part->block_count ? rank_of_bit(part, bit) : part->count;
+	return bit / 64 / BLOCK_WORDS < part->block_count ? rank_of_bit(part, bit, false)
+							  : part->count;
 }
 
 /* Address of the object number @p rank of the part. */
@@ -357,8 +365,9 @@ void starts_addresses(const struct starts *starts, uint64_t rank, uint64_t *ret,
 }
 
 /* One batch: a first pass asks for the memory that the second needs. */
-static void rank_batch(const struct starts *starts, const uint64_t *addresses, uint32_t *ret,
-		       size_t count)
+__attribute__((always_inline)) static inline void rank_batch(const struct starts *starts,
+							     const uint64_t *addresses,
+							     uint32_t *ret, size_t count, bool fast)
 {
 	const struct part *parts[BATCH];
 	for (size_t i = 0; i < count; i++) {
@@ -376,19 +385,42 @@ static void rank_batch(const struct starts *starts, const uint64_t *addresses, u
 		uint64_t bit = (addresses[i] - parts[i]->begin) / 8;
 		if (!(parts[i]->words[bit / 64] >> bit % 64 & 1))
 			continue;
-		uint64_t rank = parts[i]->first + rank_of_bit(parts[i], bit);
+		uint64_t rank = parts[i]->first + rank_of_bit(parts[i], bit, fast);
 		if (rank < UINT32_MAX)
 			ret[i] = (uint32_t)rank;
 	}
 }
 
-void starts_rank_all(const struct starts *starts, const uint64_t *addresses, uint32_t *ret,
-		     size_t count)
+__attribute__((always_inline)) static inline void rank_batches(const struct starts *starts,
+							       const uint64_t *addresses,
+							       uint32_t *ret, size_t count,
+							       bool fast)
 {
 	for (size_t done = 0; done < count; done += BATCH) {
 		size_t size = count - done < BATCH ? count - done : BATCH;
-		rank_batch(starts, addresses + done, ret + done, size);
+		rank_batch(starts, addresses + done, ret + done, size, fast);
 	}
+}
+
+#ifdef __x86_64__
+__attribute__((target("popcnt"))) static void rank_fast(const struct starts *starts,
+							const uint64_t *addresses, uint32_t *ret,
+							size_t count)
+{
+	rank_batches(starts, addresses, ret, count, true);
+}
+#endif
+
+void starts_rank_all(const struct starts *starts, const uint64_t *addresses, uint32_t *ret,
+		     size_t count)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("popcnt")) {
+		rank_fast(starts, addresses, ret, count);
+		return;
+	}
+#endif
+	rank_batches(starts, addresses, ret, count, false);
 }
 
 uint64_t starts_at_or_before(const struct starts *starts, uint64_t address)
