@@ -71,6 +71,76 @@ static void keys_are_sorted_stably_with_their_places(void)
 	check_sort(&random, 1, 1000000); /* scratch arrays of pages */
 }
 
+/* The ids of some regions of a heap, which may overlap, in any order. */
+static uint32_t make_regions(struct random *random, uint32_t regions, uint64_t *keys)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < regions; i++) {
+		uint64_t key = random_below(random, 64) * 100;
+		for (uint64_t left = random_below(random, 60); left > 0; left--) {
+			keys[count++] = key;
+			key += random_below(random, 4);
+		}
+	}
+	return count;
+}
+
+static void check_pieces(struct random *random, uint32_t regions)
+{
+	static uint64_t keys[64 * 60], before[64 * 60];
+	static uint32_t order[64 * 60];
+	static struct sort_piece pieces[SORT_PIECES_MAX];
+	uint32_t count = make_regions(random, regions, keys), next = 0, wrong = 0;
+	memcpy(before, keys, count * sizeof(*keys));
+	CU_ASSERT(sort_keys(keys, order, count));
+	check_order(before, keys, order, count);
+	uint32_t piece_count = sort_pieces(before, count, pieces);
+	CU_ASSERT(piece_count || !count);
+	for (uint32_t i = 0; i < piece_count; i++) {
+		wrong += pieces[i].from != next;
+		next += pieces[i].count;
+		for (uint32_t k = 0; k < pieces[i].count; k++)
+			wrong += order[pieces[i].to + k] != pieces[i].from + k;
+	}
+	ASSERT_UINT(wrong, 0);
+	ASSERT_UINT(next, count);
+}
+
+static void a_few_runs_are_sorted_by_pieces(void)
+{
+	for (uint64_t seed = 1; seed <= 500; seed++) {
+		struct random random = { .state = seed };
+		check_pieces(&random, (uint32_t)random_below(&random, 12));
+	}
+}
+
+static void many_runs_have_no_pieces(void)
+{
+	static uint64_t keys[10000];
+	static struct sort_piece pieces[SORT_PIECES_MAX];
+	for (uint32_t i = 0; i < 10000; i++)
+		keys[i] = 10000 - i;
+	ASSERT_UINT(sort_pieces(keys, 10000, pieces), 0);
+	/* Two runs, but teeth of a zip. */
+	for (uint32_t i = 0; i < 10000; i++)
+		keys[i] = i < 5000 ? 2 * i : 2 * (i - 5000) + 1;
+	ASSERT_UINT(sort_pieces(keys, 10000, pieces), 0);
+	keys[0] = 7;
+	ASSERT_UINT(sort_pieces(keys, 1, pieces), 1);
+	ASSERT_UINT(sort_pieces(keys, 0, pieces), 0);
+}
+
+static void values_go_where_their_keys_go(void)
+{
+	uint64_t keys[] = { 3, 1, 2, 1 };
+	uint32_t values[] = { 30, 10, 20, 11 };
+	CU_ASSERT(sort_pairs(keys, values, 4));
+	ASSERT_UINT(values[0], 10);
+	ASSERT_UINT(values[1], 11);
+	ASSERT_UINT(values[2], 20);
+	ASSERT_UINT(values[3], 30);
+}
+
 static void a_failed_sort_changes_nothing(void)
 {
 	for (uint64_t nth = 1; nth <= 2; nth++) {
@@ -88,6 +158,9 @@ int main(void)
 	CU_TestInfo tests[] = {
 		{ "keys_are_sorted_stably_with_their_places",
 		  keys_are_sorted_stably_with_their_places },
+		{ "a_few_runs_are_sorted_by_pieces", a_few_runs_are_sorted_by_pieces },
+		{ "many_runs_have_no_pieces", many_runs_have_no_pieces },
+		{ "values_go_where_their_keys_go", values_go_where_their_keys_go },
 		{ "a_failed_sort_changes_nothing", a_failed_sort_changes_nothing },
 		CU_TEST_INFO_NULL,
 	};

@@ -8,6 +8,8 @@
 
 #define RADIX_BITS 11u
 #define RADIX      ((size_t)1 << RADIX_BITS)
+/* Ascending runs of keys that are merged. */
+#define RUNS_MAX 256u
 
 static int compare_u64(const void *a, const void *b)
 {
@@ -23,17 +25,15 @@ void sort_u64(uint64_t *values, size_t count)
 
 struct keyed {
 	uint64_t *keys;
-	uint32_t *order;
+	uint32_t *values;
 };
 
-/* One stable pass by the digit at @p shift; false when all have the same one (nothing is moved). */
-static bool radix_pass(struct keyed from, struct keyed to, uint32_t count, unsigned int shift)
+/* One stable pass by the digit at @p shift. */
+static void radix_pass(struct keyed from, struct keyed to, uint32_t count, unsigned int shift)
 {
 	uint32_t starts[RADIX] = { 0 };
 	for (uint32_t i = 0; i < count; i++)
 		starts[from.keys[i] >> shift & (RADIX - 1)]++;
-	if (starts[from.keys[0] >> shift & (RADIX - 1)] == count)
-		return false;
 	uint32_t sum = 0;
 	for (size_t digit = 0; digit < RADIX; digit++) {
 		uint32_t here = starts[digit];
@@ -43,33 +43,153 @@ static bool radix_pass(struct keyed from, struct keyed to, uint32_t count, unsig
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = starts[from.keys[i] >> shift & (RADIX - 1)]++;
 		to.keys[at] = from.keys[i];
-		to.order[at] = from.order[i];
+		to.values[at] = from.values[i];
 	}
-	return true;
+}
+
+/* Bits in which keys differ; those below and above them need no pass. */
+static uint64_t different_bits(const uint64_t *keys, uint32_t count)
+{
+	uint64_t bits = 0;
+	for (uint32_t i = 0; i < count; i++)
+		bits |= keys[i] ^ keys[0];
+	return bits;
+}
+
+/* Keys that ascend: those at [begin .. end). */
+struct run {
+	uint32_t begin, end;
+};
+
+/* The runs that keys are in; 0: they are too many. */
+static uint32_t find_runs(const uint64_t *keys, uint32_t count, struct run *runs)
+{
+	uint32_t made = 0;
+	for (uint32_t i = 0; i < count;) {
+		if (made == RUNS_MAX)
+			return 0;
+		uint32_t begin = i++;
+		while (i < count && keys[i - 1] <= keys[i])
+			i++;
+		runs[made++] = (struct run){ begin, i };
+	}
+	return made;
+}
+
+/* The run whose first key is the lowest, and the first key of the next one, or UINT64_MAX. */
+static struct run *lowest_run(const uint64_t *keys, struct run *runs, const struct run *runs_end,
+			      uint64_t *ret_next)
+{
+	struct run *lowest = runs;
+	while (lowest->begin == lowest->end)
+		lowest++;
+	uint64_t key = keys[lowest->begin];
+	*ret_next = UINT64_MAX;
+	for (struct run *run = lowest + 1; run < runs_end; run++) {
+		if (run->begin == run->end)
+			continue;
+		if (keys[run->begin] < key) {
+			*ret_next = key;
+			key = keys[run->begin];
+			lowest = run;
+		} else if (keys[run->begin] < *ret_next) {
+			*ret_next = keys[run->begin];
+		}
+	}
+	return lowest;
+}
+
+/* First key of a run that is not below @p key. */
+static uint32_t run_place(const uint64_t *keys, const struct run *run, uint64_t key)
+{
+	uint32_t low = run->begin, high = run->end;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (keys[middle] < key) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct sort_piece *x = a, *y = b;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+uint32_t sort_pieces(const uint64_t *keys, uint32_t count, struct sort_piece *ret)
+{
+	struct run runs[RUNS_MAX];
+	uint32_t run_count = find_runs(keys, count, runs), pieces = 0, at = 0;
+	while (run_count && at < count) {
+		uint64_t next;
+		struct run *run = lowest_run(keys, runs, runs + run_count, &next);
+		uint32_t end = run_place(keys, run, next);
+		if (pieces == SORT_PIECES_MAX)
+			return 0;
+		/* Of keys that are the same the first goes first. */
+		if (end == run->begin)
+			end++;
+		ret[pieces++] = (struct sort_piece){ run->begin, at, end - run->begin };
+		at += end - run->begin;
+		run->begin = end;
+	}
+	qsort(ret, pieces, sizeof(*ret), compare_pieces);
+	return pieces;
+}
+
+/* false: there are too many pieces. */
+static bool move_pieces(struct keyed from, struct keyed to, uint32_t count)
+{
+	struct sort_piece pieces[SORT_PIECES_MAX];
+	uint32_t piece_count = sort_pieces(from.keys, count, pieces);
+	for (uint32_t i = 0; i < piece_count; i++) {
+		const struct sort_piece *piece = &pieces[i];
+		memcpy(to.keys + piece->to, from.keys + piece->from,
+		       piece->count * sizeof(*to.keys));
+		memcpy(to.values + piece->to, from.values + piece->from,
+		       piece->count * sizeof(*to.values));
+	}
+	return piece_count;
+}
+
+bool sort_pairs(uint64_t *keys, uint32_t *values, uint32_t count)
+{
+	struct keyed a = { keys, values };
+	struct keyed b = { pages_alloc(count, sizeof(*keys)), pages_alloc(count, sizeof(*values)) };
+	struct keyed scratch = b;
+	bool made = b.keys && b.values;
+	uint64_t bits = 0;
+	if (made && move_pieces(a, b, count)) {
+		a = b;
+	} else if (made) {
+		bits = different_bits(keys, count);
+	}
+	for (unsigned int shift = 0; bits && bits >> shift;) {
+		shift += (unsigned int)__builtin_ctzll(bits >> shift);
+		radix_pass(a, b, count, shift);
+		struct keyed swap = a;
+		a = b;
+		b = swap;
+		shift += RADIX_BITS;
+		if (shift >= 64)
+			break;
+	}
+	if (made && count && a.keys != keys) {
+		memcpy(keys, a.keys, count * sizeof(*keys));
+		memcpy(values, a.values, count * sizeof(*values));
+	}
+	pages_free(scratch.keys, count, sizeof(*keys));
+	pages_free(scratch.values, count, sizeof(*values));
+	return made;
 }
 
 bool sort_keys(uint64_t *keys, uint32_t *order, uint32_t count)
 {
-	struct keyed a = { keys, order };
-	struct keyed b = { pages_alloc(count, sizeof(*keys)), pages_alloc(count, sizeof(*order)) };
-	struct keyed scratch = b;
-	if (b.keys && b.order) {
-		for (uint32_t i = 0; i < count; i++)
-			order[i] = i;
-		for (unsigned int shift = 0; count && shift < 64; shift += RADIX_BITS) {
-			if (!radix_pass(a, b, count, shift))
-				continue;
-			struct keyed swap = a;
-			a = b;
-			b = swap;
-		}
-		if (a.keys != keys && count) {
-			memcpy(keys, a.keys, count * sizeof(*keys));
-			memcpy(order, a.order, count * sizeof(*order));
-		}
-	}
-	bool made = scratch.keys && scratch.order;
-	pages_free(scratch.keys, count, sizeof(*keys));
-	pages_free(scratch.order, count, sizeof(*order));
-	return made;
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	return sort_pairs(keys, order, count);
 }

@@ -17,4 +17,23 @@ void sort_u64(uint64_t *values, size_t count);
  */
 bool sort_keys(uint64_t *keys, uint32_t *order, uint32_t count);
 
+/** Keys that ascend: @p count of them at @p from, which are to come to @p to. */
+struct sort_piece {
+	uint32_t from, to, count;
+};
+
+#define SORT_PIECES_MAX 1024u
+
+/**
+ * Find pieces that are sorted once each is moved, keys that are the same in the order in which they
+ * stand.  Objects that come as a heap was walked, region by region, are a few.
+ *
+ * @param[out] ret SORT_PIECES_MAX, ascending by from
+ * @return how many; 0: more than that, or no keys
+ */
+uint32_t sort_pieces(const uint64_t *keys, uint32_t count, struct sort_piece *ret);
+
+/** The same as sort_keys(), but @p values go where their keys go. */
+bool sort_pairs(uint64_t *keys, uint32_t *values, uint32_t count);
+
 #endif
