@@ -556,6 +556,42 @@ static void repeated_addresses_are_kept_apart(void)
 	graph_destroy(graph);
 }
 
+/* Nodes in the order in which they are first mentioned: roots, then what they lead to. */
+static void objects_may_stand_in_any_order(void)
+{
+	struct made_gcdump spec = plain_spec();
+	struct hd_graph *expected = graph_of(&spec);
+	struct made_gcdump_node nodes[COUNT(plain_nodes)];
+	memcpy(nodes, plain_nodes, sizeof(nodes));
+	/* Two change places, and those that refer to them. */
+	for (size_t i = 0; i < COUNT(nodes); i++) {
+		for (size_t k = 0; k < nodes[i].child_count; k++) {
+			if (nodes[i].children[k] == 3 || nodes[i].children[k] == 6)
+				nodes[i].children[k] = 9 - nodes[i].children[k];
+		}
+	}
+	struct made_gcdump_node third = nodes[3];
+	nodes[3] = nodes[6];
+	nodes[6] = third;
+	spec.nodes = nodes;
+	struct hd_graph *graph = graph_of(&spec);
+	REQUIRE(graph->object_count == expected->object_count ? graph : NULL);
+	ASSERT_UINT(graph->forward.edge_count, expected->forward.edge_count);
+	for (uint32_t i = 0; i < graph->object_count; i++) {
+		ASSERT_UINT(graph->ids[i], expected->ids[i]);
+		ASSERT_UINT(graph_size(graph, i), graph_size(expected, i));
+		ASSERT_UINT(graph->node_types[i], expected->node_types[i]);
+		ASSERT_UINT(csr_degree(&graph->forward, i), csr_degree(&expected->forward, i));
+	}
+	for (uint64_t i = 0; i < graph->forward.edge_count; i++)
+		ASSERT_UINT(graph->forward.targets[i], expected->forward.targets[i]);
+	ASSERT_UINT(graph->root_count, expected->root_count);
+	for (uint32_t i = 0; i < graph->root_count; i++)
+		ASSERT_UINT(graph->roots[i].node, expected->roots[i].node);
+	graph_destroy(graph);
+	graph_destroy(expected);
+}
+
 static void each_failed_allocation_is_reported(void)
 {
 	struct made_gcdump spec = tree_spec();
@@ -596,6 +632,7 @@ int main(void)
 		{ "what is known of the process", what_is_known_of_the_process },
 		{ "samples and wrong totals are findings", samples_and_wrong_totals_are_findings },
 		{ "repeated addresses are kept apart", repeated_addresses_are_kept_apart },
+		{ "objects may stand in any order", objects_may_stand_in_any_order },
 		{ "each failed allocation is reported", each_failed_allocation_is_reported },
 		CU_TEST_INFO_NULL,
 	};

@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_FORMAT_GCDUMP_H
 
 #include "format/format.h"
+#include "format/gcdump_cint.h"
 
 struct arena;
 
@@ -99,7 +100,30 @@ HD_NODISCARD enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, co
 void gcdump_deinit(struct gcdump *gcdump);
 
 /** The record at @p offset of the blob, checked but for its children; false if it is none. */
-bool gcdump_record(const struct gcdump *gcdump, uint32_t offset, struct gcdump_record *ret);
+static inline bool gcdump_record(const struct gcdump *gcdump, uint32_t offset,
+				 struct gcdump_record *ret)
+{
+	if (offset >= gcdump->blob_size)
+		return false;
+	const uint8_t *end = gcdump->blob + gcdump->blob_size;
+	int32_t type, children;
+	const uint8_t *at = gcdump_cint(gcdump->blob + offset, end, &type);
+	if (!at || type < 0 || (uint32_t)type >> 1 >= gcdump->type_count)
+		return false;
+	ret->type = (uint32_t)type >> 1;
+	ret->has_size = type & 1;
+	ret->size = gcdump->types[ret->type].size;
+	if (ret->has_size)
+		at = gcdump_cint(at, end, &ret->size);
+	if (at)
+		at = gcdump_cint(at, end, &children);
+	if (!at || children < 0 || children > end - at)
+		return false;
+	ret->child_count = (uint32_t)children;
+	ret->children = at;
+	ret->end = end;
+	return true;
+}
 
 /** Bytes before the entry object. */
 #define GCDUMP_HEAD_SIZE 24u

@@ -9,20 +9,24 @@
 /** The most bytes of a compressed number (MemoryGraph.cs, ReadCompressedInt). */
 #define GCDUMP_CINT_MAX 5
 
-/** The rest of a number whose first byte, which says that there is more, was read. */
-const uint8_t *gcdump_cint_rest(const uint8_t *at, const uint8_t *end, int32_t *ret);
+/** Near the end of the bytes: looks before each one. */
+const uint8_t *gcdump_cint_careful(const uint8_t *at, const uint8_t *end, int32_t *ret);
 
 /** Read a number at @p at; @return where it ends, or NULL when it does not. */
 static inline const uint8_t *gcdump_cint(const uint8_t *at, const uint8_t *end, int32_t *ret)
 {
-	if (at >= end)
-		return NULL;
+	if (end - at < GCDUMP_CINT_MAX)
+		return gcdump_cint_careful(at, end, ret);
 	/* Bit 6 of the first byte is the sign. */
-	int32_t value = (int32_t)(int8_t)(uint8_t)(*at << 1) >> 1;
-	*ret = value;
-	if (!(*at & 0x80))
-		return at + 1;
-	return gcdump_cint_rest(at + 1, end, ret);
+	uint32_t value = (uint32_t)((int32_t)(int8_t)(uint8_t)(*at << 1) >> 1);
+	const uint8_t *last = at + GCDUMP_CINT_MAX - 1;
+	while (*at & 0x80) {
+		if (at == last)
+			return NULL;
+		value = value << 7 | (*++at & 0x7f);
+	}
+	*ret = (int32_t)value;
+	return at + 1;
 }
 
 #endif

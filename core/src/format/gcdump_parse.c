@@ -21,42 +21,18 @@ bool gcdump_detect(const char *bytes, size_t size)
 	return size >= sizeof(head) && memcmp(bytes, head, sizeof(head)) == 0;
 }
 
-const uint8_t *gcdump_cint_rest(const uint8_t *at, const uint8_t *end, int32_t *ret)
+const uint8_t *gcdump_cint_careful(const uint8_t *at, const uint8_t *end, int32_t *ret)
 {
-	uint32_t value = (uint32_t)*ret;
-	for (unsigned int i = 1; i < GCDUMP_CINT_MAX && at < end; i++) {
-		uint8_t byte = *at++;
-		value = value << 7 | (byte & 0x7f);
-		if (!(byte & 0x80)) {
-			*ret = (int32_t)value;
-			return at;
-		}
+	uint8_t bytes[GCDUMP_CINT_MAX] = { 0 };
+	size_t size = 0;
+	while (size < GCDUMP_CINT_MAX && at + size < end && (!size || bytes[size - 1] & 0x80)) {
+		bytes[size] = at[size];
+		size++;
 	}
-	return NULL;
-}
-
-bool gcdump_record(const struct gcdump *gcdump, uint32_t offset, struct gcdump_record *ret)
-{
-	if (offset >= gcdump->blob_size)
-		return false;
-	const uint8_t *end = gcdump->blob + gcdump->blob_size;
-	int32_t type, children;
-	const uint8_t *at = gcdump_cint(gcdump->blob + offset, end, &type);
-	if (!at || type < 0 || (uint32_t)type >> 1 >= gcdump->type_count)
-		return false;
-	ret->type = (uint32_t)type >> 1;
-	ret->has_size = type & 1;
-	ret->size = gcdump->types[ret->type].size;
-	if (ret->has_size)
-		at = gcdump_cint(at, end, &ret->size);
-	if (at)
-		at = gcdump_cint(at, end, &children);
-	if (!at || children < 0 || children > end - at)
-		return false;
-	ret->child_count = (uint32_t)children;
-	ret->children = at;
-	ret->end = end;
-	return true;
+	if (!size || bytes[size - 1] & 0x80)
+		return NULL;
+	(void)gcdump_cint(bytes, bytes + GCDUMP_CINT_MAX, ret);
+	return at + size;
 }
 
 struct parsing {

@@ -13,6 +13,9 @@
 #define BATCH 16384u
 /* Below this many nodes a worker of its own is not worth it. */
 #define WORKER_MIN 65536u
+/* How far ahead memory at random places is asked for: what is read by position, then records. */
+#define AHEAD_OFFSETS 32u
+#define AHEAD_RECORDS 16u
 
 /* What a worker found in its part of the nodes. */
 struct part {
@@ -40,9 +43,15 @@ enum hd_status gcdump_bad_record(const struct gcdump_reading *reading, uint32_t 
 		    file->path, at, node);
 }
 
+/* Objects are read in their order, all nodes if they have none. */
+static uint32_t place_count(const struct gcdump_reading *reading)
+{
+	return reading->order ? reading->raw.object_count : reading->file.node_count;
+}
+
 static uint32_t begin_of(const struct pass *pass, unsigned int worker)
 {
-	return (uint32_t)((uint64_t)pass->reading->file.node_count * worker / pass->workers);
+	return (uint32_t)((uint64_t)place_count(pass->reading) * worker / pass->workers);
 }
 
 /* Look at all nodes of a worker's part, @p batch at each BATCH of them. */
@@ -68,7 +77,7 @@ static enum hd_status run_pass(struct pass *pass, const char *what,
 			       void (*fn)(void *arg, unsigned int worker))
 {
 	struct gcdump_reading *reading = pass->reading;
-	job_begin(reading->job, what, reading->file.node_count);
+	job_begin(reading->job, what, place_count(reading));
 	run_parallel(pass->workers, fn, pass);
 	for (unsigned int i = 0; i < pass->workers; i++) {
 		if (pass->parts[i].cancelled)
@@ -119,32 +128,6 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 				 "nodes whose record is damaged are left out", reading->err);
 }
 
-/* Number the objects, and collect the addresses of undefined nodes. */
-static enum hd_status make_map(struct gcdump_reading *reading, uint32_t *ret_count)
-{
-	const struct gcdump *file = &reading->file;
-	uint32_t count = 0;
-	reading->missing_count = 0;
-	for (uint32_t node = 0; node < file->node_count; node++) {
-		reading->map[node] = HD_NONE;
-		if (bitmap_has(reading->pseudo, node))
-			continue;
-		if (!gcdump_is_undefined(reading, node)) {
-			reading->map[node] = count++;
-			continue;
-		}
-		/* Such as an empty slot of a stack. */
-		if (!gcdump_address(file, node))
-			continue;
-		if (!PAGES_RESERVE(reading, missing))
-			return fail_nomem(reading->err);
-		reading->map[node] = GCDUMP_MISSING | (uint32_t)reading->missing_count;
-		reading->missing[reading->missing_count++] = gcdump_address(file, node);
-	}
-	*ret_count = count;
-	return HD_OK;
-}
-
 /* The size of an object; @p part counts those that do not fit in 31 bits. */
 static uint32_t object_size(const struct gcdump_record *record, struct part *part)
 {
@@ -156,21 +139,37 @@ static uint32_t object_size(const struct gcdump_record *record, struct part *par
 	return (uint32_t)record->size;
 }
 
+/* The node at a place; HD_NONE: it is no object.  Asks for the memory of places further down. */
+static inline uint32_t node_at(const struct gcdump_reading *reading, uint32_t place, uint32_t end)
+{
+	const struct gcdump *file = &reading->file;
+	const uint32_t *order = reading->order;
+	if (!order)
+		return gcdump_object(reading, place) < GCDUMP_MISSING ? place : HD_NONE;
+	if (place + AHEAD_OFFSETS < end) {
+		__builtin_prefetch(file->offsets + (size_t)order[place + AHEAD_OFFSETS] * 4);
+		__builtin_prefetch(file->blob + gcdump_offset(file, order[place + AHEAD_RECORDS]));
+	}
+	return order[place];
+}
+
 static void read_objects(struct gcdump_reading *reading, struct part *part, uint32_t begin,
 			 uint32_t end)
 {
 	const struct gcdump *file = &reading->file;
 	struct raw_graph *raw = &reading->raw;
-	for (uint32_t node = begin; node < end; node++) {
-		uint32_t object = reading->map[node];
+	for (uint32_t place = begin; place < end; place++) {
+		uint32_t node = node_at(reading, place, end);
 		struct gcdump_record record;
-		if (object >= GCDUMP_MISSING)
+		if (node == HD_NONE)
 			continue;
 		if (!gcdump_record(file, gcdump_offset(file, node), &record)) {
 			part->bad_node = node;
 			return;
 		}
-		raw->ids[object] = gcdump_address(file, node);
+		uint32_t object = reading->order ? place : gcdump_object(reading, node);
+		if (!reading->order)
+			raw->ids[object] = gcdump_address(file, node);
 		raw->types[object] = record.type;
 		raw->sizes[object] = object_size(&record, part);
 		raw->degrees[object] = record.child_count;
@@ -186,41 +185,66 @@ static void read_objects_part(void *arg, unsigned int worker)
 	each_batch(arg, worker, read_objects);
 }
 
+/* The nodes that an object refers to, from part->first_edge on; false: its record is no good. */
+static bool read_children(const struct gcdump_reading *reading, struct part *part, uint32_t node,
+			  uint32_t object)
+{
+	const struct gcdump *file = &reading->file;
+	const struct raw_graph *raw = &reading->raw;
+	struct gcdump_record record;
+	/* Should the file change while it is read, there may be other numbers now. */
+	if (!gcdump_record(file, gcdump_offset(file, node), &record) ||
+	    record.child_count != raw->degrees[object])
+		return false;
+	uint32_t *targets = raw->targets + part->first_edge;
+	part->first_edge += record.child_count;
+	for (uint32_t i = 0; i < record.child_count; i++) {
+		targets[i] = gcdump_child(&record.children, record.end, node, file->node_count);
+		if (targets[i] == HD_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* What is no object, but refers to a missing one or to nothing. */
+static uint32_t other_target(const struct gcdump_reading *reading, struct part *part, uint32_t node,
+			     uint32_t target)
+{
+	part->met_pseudo |= bitmap_has(reading->pseudo, node);
+	return target == HD_NONE ? HD_NONE : reading->raw.object_count + (target & ~GCDUMP_MISSING);
+}
+
+/* Nodes become objects. */
+static void number_targets(const struct gcdump_reading *reading, struct part *part,
+			   uint32_t *targets, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		if (reading->order && i + AHEAD_OFFSETS < count)
+			__builtin_prefetch(&reading->map[targets[i + AHEAD_OFFSETS]]);
+		uint32_t target = gcdump_object(reading, targets[i]);
+		if (target >= GCDUMP_MISSING)
+			target = other_target(reading, part, targets[i], target);
+		targets[i] = target;
+	}
+}
+
 static void read_references(struct gcdump_reading *reading, struct part *part, uint32_t begin,
 			    uint32_t end)
 {
-	const struct gcdump *file = &reading->file;
-	struct raw_graph *raw = &reading->raw;
-	for (uint32_t node = begin; node < end; node++) {
-		uint32_t object = reading->map[node];
-		struct gcdump_record record;
-		if (object >= GCDUMP_MISSING)
+	const struct raw_graph *raw = &reading->raw;
+	uint64_t first = part->first_edge;
+	for (uint32_t place = begin; place < end; place++) {
+		uint32_t node = node_at(reading, place, end);
+		if (node == HD_NONE)
 			continue;
-		/* Should the file change while it is read, there may be other numbers now. */
-		if (!gcdump_record(file, gcdump_offset(file, node), &record) ||
-		    record.child_count != raw->degrees[object]) {
+		uint32_t object = reading->order ? place : gcdump_object(reading, node);
+		if (!read_children(reading, part, node, object)) {
 			part->bad_node = node;
 			return;
 		}
 		raw->types[object] = reading->type_map[raw->types[object]];
-		uint32_t *targets = raw->targets + part->first_edge;
-		part->first_edge += record.child_count;
-		for (uint32_t i = 0; i < record.child_count; i++) {
-			uint32_t child =
-				gcdump_child(&record.children, record.end, node, file->node_count);
-			if (child == HD_NONE) {
-				part->bad_node = node;
-				return;
-			}
-			uint32_t target = reading->map[child];
-			if (target >= GCDUMP_MISSING) {
-				part->met_pseudo |= bitmap_has(reading->pseudo, child);
-				if (target != HD_NONE)
-					target = raw->object_count + (target & ~GCDUMP_MISSING);
-			}
-			targets[i] = target;
-		}
 	}
+	number_targets(reading, part, raw->targets + first, part->first_edge - first);
 }
 
 static void read_references_part(void *arg, unsigned int worker)
@@ -242,11 +266,7 @@ static enum hd_status run_objects(struct pass *pass)
 {
 	struct gcdump_reading *reading = pass->reading;
 	struct raw_graph *raw = &reading->raw;
-	uint32_t count;
-	TRY(make_map(reading, &count));
-	raw_graph_deinit(raw);
-	TRY(raw_graph_init(raw, count, 0, false, reading->job, reading->err));
-	raw->keeps_repeated = true;
+	TRY(gcdump_number(reading));
 	TRY(run_pass(pass, "Reading nodes", read_objects_part));
 	uint64_t edges = 0;
 	reading->total_size = 0;
@@ -284,12 +304,13 @@ static enum hd_status allocate(struct gcdump_reading *reading)
 	TRY(job_check_memory(reading->job, bytes, reading->err));
 	reading->graph->arena = arena_create();
 	reading->graph->root_arena = arena_create();
+	reading->shifts = pages_alloc(gcdump_blocks(file), sizeof(*reading->shifts));
 	reading->map = pages_alloc(file->node_count, sizeof(*reading->map));
 	reading->pseudo = bitmap_alloc(file->node_count);
 	reading->used = pages_alloc(file->type_count, sizeof(*reading->used));
 	reading->type_map = pages_alloc(file->type_count, sizeof(*reading->type_map));
-	if (!reading->graph->arena || !reading->graph->root_arena || !reading->map ||
-	    !reading->pseudo || !reading->used || !reading->type_map)
+	if (!reading->graph->arena || !reading->graph->root_arena || !reading->shifts ||
+	    !reading->map || !reading->pseudo || !reading->used || !reading->type_map)
 		return fail_nomem(reading->err);
 	struct gcdump_record record;
 	reading->zero_is_undefined = gcdump_record(file, 0, &record) && !record.type &&
@@ -356,10 +377,12 @@ static enum hd_status read_graph(struct gcdump_reading *reading)
 static void deinit(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
+	pages_free(reading->order, reading->raw.object_count, sizeof(*reading->order));
 	raw_graph_deinit(&reading->raw);
 	bitmap_free(reading->bad, file->node_count);
 	bitmap_free(reading->pseudo, file->node_count);
 	pages_free(reading->tree, reading->tree_capacity, sizeof(*reading->tree));
+	pages_free(reading->shifts, gcdump_blocks(file), sizeof(*reading->shifts));
 	pages_free(reading->map, file->node_count, sizeof(*reading->map));
 	pages_free(reading->missing, reading->missing_capacity, sizeof(*reading->missing));
 	pages_free(reading->used, file->type_count, sizeof(*reading->used));

@@ -8,6 +8,9 @@
 #include "format/raw_graph.h"
 #include "util/bitmap.h"
 
+/** Nodes that gcdump_reading.shifts tells of together. */
+#define GCDUMP_BLOCK 256u
+
 /** In map: an undefined node with an address, whose number in missing are the other bits. */
 #define GCDUMP_MISSING 0x80000000u
 
@@ -30,7 +33,11 @@ struct gcdump_reading {
 	uint64_t *pseudo;       /**< bitmap of pseudo-nodes */
 	struct gcdump_pseudo_node *tree; /**< pages: the root, then parents before children */
 	size_t tree_count, tree_capacity;
-	uint32_t *map;     /**< pages, node_count: index in raw, GCDUMP_MISSING, or HD_NONE */
+	uint32_t *shifts; /**< pages, of each GCDUMP_BLOCK nodes: all of them are objects, in raw at
+				node - shift; HD_NONE: map tells */
+	uint32_t *map;    /**< pages, node_count: index in raw, GCDUMP_MISSING, or HD_NONE */
+	uint32_t *order;  /**< pages, raw.object_count: their nodes, by address; NULL: they ascend
+				with their nodes, and there is no need of it */
 	uint64_t *missing; /**< pages: addresses */
 	size_t missing_count, missing_capacity;
 	uint8_t *used;          /**< pages, type_count: objects are of the type */
@@ -51,6 +58,11 @@ static inline uint32_t gcdump_offset(const struct gcdump *file, uint32_t node)
 	return fast_u32(file->offsets + (size_t)node * 4);
 }
 
+static inline size_t gcdump_blocks(const struct gcdump *file)
+{
+	return (size_t)file->node_count / GCDUMP_BLOCK + 1;
+}
+
 /** Is a node only named, or damaged? */
 static inline bool gcdump_is_undefined(const struct gcdump_reading *reading, uint32_t node)
 {
@@ -60,6 +72,19 @@ static inline bool gcdump_is_undefined(const struct gcdump_reading *reading, uin
 
 /** HD_ERR_FORMAT: the record of @p node is no good. */
 enum hd_status gcdump_bad_record(const struct gcdump_reading *reading, uint32_t node);
+
+/** Where a node is in raw, GCDUMP_MISSING and its number in missing, or HD_NONE. */
+static inline uint32_t gcdump_object(const struct gcdump_reading *reading, uint32_t node)
+{
+	uint32_t shift = reading->shifts[node / GCDUMP_BLOCK];
+	return shift != HD_NONE ? node - shift : reading->map[node];
+}
+
+/**
+ * Number the objects by address, or as they stand if that is the same, and collect the addresses
+ * of undefined nodes: fills map, order and missing; makes raw, with ids if there is an order.
+ */
+HD_NODISCARD enum hd_status gcdump_number(struct gcdump_reading *reading);
 
 /** Find the pseudo-nodes. */
 HD_NODISCARD enum hd_status gcdump_find_pseudo(struct gcdump_reading *reading);

@@ -89,7 +89,7 @@ static enum hd_status check_all(struct gcdump_reading *reading, struct found *fo
 {
 	for (uint32_t node = 0; node < reading->file.node_count; node++) {
 		/* Those found meanwhile are looked at below. */
-		if (reading->map[node] < GCDUMP_MISSING)
+		if (gcdump_object(reading, node) < GCDUMP_MISSING)
 			TRY(check_children(reading, node, found));
 	}
 	for (size_t i = 0; i < found->nodes_count; i++)
@@ -279,8 +279,9 @@ static enum hd_status collect_children(struct collecting *collecting, size_t ind
 		uint32_t child = gcdump_child(&record.children, record.end, node, file->node_count);
 		if (child == HD_NONE)
 			return gcdump_bad_record(reading, node);
-		if (reading->map[child] != HD_NONE)
-			TRY(add_root(reading, &collecting->meanings[index], reading->map[child]));
+		uint32_t object = gcdump_object(reading, child);
+		if (object != HD_NONE)
+			TRY(add_root(reading, &collecting->meanings[index], object));
 	}
 	return HD_OK;
 }
@@ -289,7 +290,7 @@ static enum hd_status collect_children(struct collecting *collecting, size_t ind
 static enum hd_status collect_top(struct gcdump_reading *reading)
 {
 	const struct meaning meaning = { .kind = HD_ROOT_INTERNAL };
-	uint32_t target = reading->map[reading->file.root];
+	uint32_t target = gcdump_object(reading, reading->file.root);
 	return reading->tree_count || target == HD_NONE ? HD_OK
 							: add_root(reading, &meaning, target);
 }
