@@ -5,6 +5,7 @@
 
 #include "format/nettrace_heap.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* Types whose index is at hand, by address. */
 #define RECENT_BITS  12u
@@ -132,7 +133,7 @@ static void copy_targets(struct targets *targets, uint64_t *to, uint64_t count)
 	const struct nt_heap *heap = targets->heap;
 	uint32_t pointer_size = heap->pointer_size;
 	size_t row_size = NT_EDGE_SIZE(pointer_size);
-	while (count) {
+	while (count && targets->block < heap->edges_count) {
 		const struct nt_rows *rows = &heap->edges[targets->block];
 		if (targets->row >= rows->count) {
 			targets->block++;
@@ -166,32 +167,108 @@ static uint32_t find_type(struct nt_heap *heap, struct recent *recent, uint64_t 
 	return index;
 }
 
-static enum hd_status fill(struct nt_heap *heap, struct recent *recent)
+/* Where pieces of the objects go, and their references. */
+struct places {
+	struct sort_piece pieces[SORT_PIECES_MAX];
+	uint64_t edges[SORT_PIECES_MAX], edges_end[SORT_PIECES_MAX];
+	uint32_t count;
+	struct recent recent[RECENT_TYPES];
+};
+
+/* References of an object; those of weak tables are behind its own. */
+static uint64_t degree_of(struct nt_cursor *keys, const struct nt_node *node)
+{
+	uint64_t degree = node->edges;
+	for (size_t k = nt_cursor_seek(keys, node->address);
+	     k < keys->count && keys->keys[k] == node->address; k++)
+		degree++;
+	return degree;
+}
+
+/* Addresses and degrees of all objects as they come. */
+static enum hd_status list_objects(struct nt_heap *heap)
+{
+	struct raw_graph *raw = &heap->raw;
+	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
+	struct walk walk = { .heap = heap };
+	struct nt_node node;
+	for (uint32_t i = 0; i < heap->object_count && walk_next(&walk, &node); i++) {
+		uint64_t degree = degree_of(&keys, &node);
+		if (degree > UINT32_MAX) {
+			return fail(heap->err, HD_ERR_UNSUPPORTED, 0,
+				    "an object with over 4 billion references");
+		}
+		raw->ids[i] = node.address;
+		raw->degrees[i] = (uint32_t)degree;
+		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !job_step(heap->job, 0, JOB_STRIDE))
+			return fail_cancelled(heap->err);
+	}
+	return HD_OK;
+}
+
+/* In order of addresses, if that takes a few pieces; raw_graph_finish() sorts what is not. */
+static void plan_places(const struct nt_heap *heap, struct places *places)
+{
+	const struct raw_graph *raw = &heap->raw;
+	uint32_t object_count = heap->object_count;
+	places->count = sort_pieces(raw->ids, object_count, places->pieces);
+	if (!places->count) {
+		places->pieces[0] = (struct sort_piece){ .count = object_count };
+		places->count = 1;
+	}
+	uint64_t counts[SORT_PIECES_MAX] = { 0 };
+	for (uint32_t i = 0; i < places->count; i++) {
+		const struct sort_piece *piece = &places->pieces[i];
+		for (uint32_t k = 0; k < piece->count; k++)
+			counts[i] += raw->degrees[piece->from + k];
+	}
+	for (uint32_t i = 0; i < places->count; i++) {
+		places->edges[i] = 0;
+		for (uint32_t k = 0; k < places->count; k++) {
+			if (places->pieces[k].to < places->pieces[i].to)
+				places->edges[i] += counts[k];
+		}
+		places->edges_end[i] = places->edges[i] + counts[i];
+	}
+}
+
+static enum hd_status fill_object(struct nt_heap *heap, struct places *places, uint32_t index,
+				  const struct nt_node *node)
+{
+	struct raw_graph *raw = &heap->raw;
+	raw->ids[index] = node->address;
+	raw->types[index] = find_type(heap, places->recent, node->type);
+	if (raw->types[index] == UINT32_MAX || !raw_graph_set_size(raw, index, node->size))
+		return fail_nomem(heap->err);
+	return HD_OK;
+}
+
+static enum hd_status fill(struct nt_heap *heap, struct places *places)
 {
 	struct raw_graph *raw = &heap->raw;
 	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
 	struct walk walk = { .heap = heap };
 	struct targets targets = { .heap = heap };
 	struct nt_node node;
-	uint64_t at = 0;
-	for (uint32_t i = 0; i < heap->object_count && walk_next(&walk, &node); i++) {
-		uint64_t begin = at;
-		copy_targets(&targets, raw->target_ids + at, node.edges);
-		at += node.edges;
-		for (size_t k = nt_cursor_seek(&keys, node.address);
-		     k < keys.count && keys.keys[k] == node.address; k++)
-			raw->target_ids[at++] = heap->values[heap->order[k]];
-		raw->ids[i] = node.address;
-		raw->types[i] = find_type(heap, recent, node.type);
-		raw->degrees[i] = (uint32_t)(at - begin);
-		if (raw->types[i] == UINT32_MAX || !raw_graph_set_size(raw, i, node.size))
-			return fail_nomem(heap->err);
-		if (at - begin > UINT32_MAX) {
-			return fail(heap->err, HD_ERR_UNSUPPORTED, 0,
-				    "an object with over 4 billion references");
+	for (uint32_t p = 0; p < places->count; p++) {
+		const struct sort_piece *piece = &places->pieces[p];
+		uint64_t at = places->edges[p];
+		for (uint32_t i = 0; i < piece->count && walk_next(&walk, &node); i++) {
+			uint64_t degree = degree_of(&keys, &node), end = at + degree;
+			if (end > places->edges_end[p]) {
+				return fail(heap->err, HD_ERR_OS, 0,
+					    "%s: the file changed while it was read",
+					    heap->trace->stream.path);
+			}
+			raw->degrees[piece->to + i] = (uint32_t)degree;
+			copy_targets(&targets, raw->target_ids + at, node.edges);
+			at += node.edges;
+			for (size_t k = nt_cursor_seek(&keys, node.address); at < end; k++)
+				raw->target_ids[at++] = heap->values[heap->order[k]];
+			TRY(fill_object(heap, places, piece->to + i, &node));
+			if (i % JOB_STRIDE == JOB_STRIDE - 1 && !job_step(heap->job, 0, JOB_STRIDE))
+				return fail_cancelled(heap->err);
 		}
-		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !job_step(heap->job, 0, JOB_STRIDE))
-			return fail_cancelled(heap->err);
 	}
 	return HD_OK;
 }
@@ -200,11 +277,15 @@ enum hd_status nt_heap_fill(struct nt_heap *heap)
 {
 	TRY(raw_graph_init(&heap->raw, heap->object_count, heap->edge_count, true, heap->job,
 			   heap->err));
-	job_begin(heap->job, "reading objects", heap->object_count);
-	struct recent *recent = mem_calloc(RECENT_TYPES, sizeof(*recent));
-	if (!recent)
+	job_begin(heap->job, "reading objects", heap->object_count * (uint64_t)2);
+	struct places *places = mem_calloc(1, sizeof(*places));
+	if (!places)
 		return fail_nomem(heap->err);
-	enum hd_status status = fill(heap, recent);
-	mem_free(recent);
+	enum hd_status status = list_objects(heap);
+	if (status == HD_OK) {
+		plan_places(heap, places);
+		status = fill(heap, places);
+	}
+	mem_free(places);
 	return status;
 }
