@@ -31,7 +31,7 @@ const uint8_t *gcdump_cint_careful(const uint8_t *at, const uint8_t *end, int32_
 	}
 	if (!size || bytes[size - 1] & 0x80)
 		return NULL;
-	(void)gcdump_cint(bytes, bytes + GCDUMP_CINT_MAX, ret);
+	(void)gcdump_cint_there(bytes, ret);
 	return at + size;
 }
 

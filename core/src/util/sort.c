@@ -137,7 +137,8 @@ uint32_t sort_pieces(const uint64_t *keys, uint32_t count, struct sort_piece *re
 		at += end - run->begin;
 		run->begin = end;
 	}
-	qsort(ret, pieces, sizeof(*ret), compare_pieces);
+	if (pieces)
+		qsort(ret, pieces, sizeof(*ret), compare_pieces);
 	return pieces;
 }
 
