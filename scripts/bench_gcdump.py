@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 
 from bench_roots import MIB, Figures, Table, run
 
@@ -102,7 +103,7 @@ class Bench:
         size = os.stat(self.path("saved.nettrace")).st_size
         found["trace_bytes"] = size
         save = [sys.executable, str(SAVE), self.pid, self.path("least"), str(size * 99 // 100)]
-        jobs = [
+        jobs: list[Callable[[], dict[str, float]]] = [
             lambda: run([self.roots, self.core, "gcroot", "2", self.target], "gcroot_"),
             lambda: run(
                 [self.bench, self.core, "export", "2", self.path("exported.gcdump")], "export_"
@@ -118,7 +119,7 @@ class Bench:
 
     def read(self, number: int) -> dict[str, float]:
         """Read them."""
-        found = {}
+        found: dict[str, float] = {}
         jobs = [([self.bench, self.path("saved.nettrace"), "read", "2"], "nettrace_")]
         for name in FILES:
             path = self.path(f"{name}.gcdump")
