@@ -162,7 +162,8 @@ static void a_snapshot_is_collected(void)
 	ASSERT_UINT(collected.tries, 1);
 	ASSERT_UINT(collected.findings.count, 0);
 	ASSERT_TEXT(child.board->message, "3 ");
-	ASSERT_UINT(files(), 1);
+	/* It may have no name yet. */
+	ASSERT_UINT(files(), collected.file.is_unnamed ? 0 : 1);
 	collected_deinit(&collected);
 	ASSERT_UINT(files(), 0);
 	child_end(&child);
@@ -177,7 +178,8 @@ static void what_was_lost_is_asked_for_again(void)
 	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
 	CU_ASSERT(collected.is_complete);
 	ASSERT_UINT(collected.tries, 2);
-	ASSERT_UINT(files(), 1);
+	/* It may have no name yet. */
+	ASSERT_UINT(files(), collected.file.is_unnamed ? 0 : 1);
 	/* 100 events of 64 KiB, a quarter more, and 64 MB. */
 	ASSERT_TEXT(child.board->message, "3 71 ");
 	collected_deinit(&collected);
@@ -195,7 +197,8 @@ static void what_stays_lost_is_told(void)
 	CU_ASSERT(collected.tries >= 2 && collected.tries <= 3);
 	ASSERT_UINT_FATAL(collected.findings.count, 1);
 	ASSERT_TEXT(collected.findings.rows[0].kind, "partial");
-	ASSERT_UINT(files(), 1);
+	/* It may have no name yet. */
+	ASSERT_UINT(files(), collected.file.is_unnamed ? 0 : 1);
 	collected_deinit(&collected);
 	child_end(&child);
 }

@@ -163,7 +163,8 @@ enum hd_status output_file_commit(struct output_file *file, struct hd_error *err
 	if (!error && file->temporary && rename(file->temporary, file->path) != 0)
 		error = errno;
 	if (error) {
-		enum hd_status status = cannot(file->path, error, err);
+		enum hd_status status =
+			error == ENOMEM ? fail_nomem(err) : cannot(file->path, error, err);
 		output_file_abandon(file);
 		return status;
 	}
