@@ -233,7 +233,16 @@ class Copies(unittest.TestCase):
         if not trace.exists():
             self.skipTest("no trace")
         path = FOLDER / "trace.gcdump"
-        run("--exact", str(trace), "export", str(path))
+        for words in (
+            ["--exact", str(trace), "export", str(path)],
+            [str(trace), "export", "--exact", str(path)],
+            [str(trace), "export", str(path), "--exact"],
+        ):
+            run(*words)
+            self.assertEqual(path.read_bytes() == (DATA / "small300.gcdump").read_bytes(), True)
+            path.unlink()
+        lines = f"open --exact {trace}\nexport {path}\n"
+        subprocess.run([PROGRAM, BUBBLECS], input=lines, text=True, capture_output=True, check=True)
         self.assertEqual(path.read_bytes() == (DATA / "small300.gcdump").read_bytes(), True)
 
 

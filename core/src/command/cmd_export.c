@@ -32,11 +32,11 @@ static bool write_out(void *arg, const char *bytes, size_t size)
 /* A .gcdump of a .gcdump is that file; so is that of a trace whose graph is the one of dotnet-gcdump. */
 static bool is_copy(const struct exporting *exporting)
 {
-	const struct hd_session *session = exporting->session;
+	const struct format *from = exporting->session->format;
 	if (exporting->format != &gcdump_format || exporting->live_only)
 		return false;
-	return session->format == &gcdump_format ||
-	       (session->format == &nettrace_format && session->settings.exact);
+	return from == &gcdump_format ||
+	       (from == &nettrace_format && exporting->copy_options.exact);
 }
 
 enum hd_status check_export(struct call *call)
@@ -61,7 +61,8 @@ static enum hd_status prepare(struct call *call, const char *path, struct export
 {
 	const struct value *name = &call->options[OPT_FORMAT];
 	const struct format *by_path = format_of_path(path);
-	const struct settings *settings = &call->session->settings;
+	const struct hd_session *session = call->session;
+	const struct settings *settings = &call->settings;
 	*exporting = (struct exporting){
 		.session = call->session,
 		.graph = call->graph,
@@ -69,7 +70,8 @@ static enum hd_status prepare(struct call *call, const char *path, struct export
 			  : by_path   ? by_path
 				      : &rpm_format,
 		.live_only = call->options[OPT_LIVE].given,
-		.copy_options = { .exact = settings->exact, .snapshot = settings->snapshot },
+		.copy_options = { .exact = settings->exact || session->is_exact,
+				  .snapshot = session->snapshot },
 		.job = &call->job,
 		.err = call->err,
 	};

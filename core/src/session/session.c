@@ -164,6 +164,8 @@ enum hd_status session_open(struct hd_session *session, const char *path,
 		return status;
 	}
 	replace(session, copy, graph, format, target, clr);
+	session->is_exact = options.exact;
+	session->snapshot = options.snapshot;
 	return HD_OK;
 }
 

@@ -51,6 +51,8 @@ struct hd_session {
 	/* a dump file: both; a target: its snapshot, once a command needed it */
 	const struct format *format;
 	struct hd_graph *graph;
+	bool is_exact;     /**< how a .nettrace was read: see struct format_options */
+	uint32_t snapshot; /**< likewise */
 	/* a core or a process; the last two from the first command that needs them */
 	struct target *target;
 	struct clr *clr;
