@@ -78,7 +78,7 @@ class Module(ctypes.Structure):
 class Thread(ctypes.Structure):
     _fields_ = [
         ("tid", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
+        ("number", ctypes.c_uint32),
         ("registers", ctypes.c_uint64 * len(REGISTERS)),
     ]
 
@@ -149,6 +149,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         ctypes.c_int,
         [_POINTER, ctypes.POINTER(Debugger), _SINK, _ERROR],
     ),
+    "hd_session_thread": (None, [_POINTER, ctypes.c_int32]),
     "hd_setting_name": (_STRING, [ctypes.c_size_t, ctypes.POINTER(_STRING)]),
     "hd_graph_find": (ctypes.c_uint32, [_POINTER, ctypes.c_uint64]),
     "hd_graph_object": (ctypes.c_int, [_POINTER, ctypes.c_uint32, ctypes.POINTER(Object)]),

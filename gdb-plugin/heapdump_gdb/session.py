@@ -166,7 +166,7 @@ class Session:
     def _answer(self, argv: list[str], text: native.Text, sink: native.Sink) -> int:
         """Run a command into ``text``; the exit status."""
         self._sink(sink)
-        if argv[0] in self._about:
+        if argv[0].lower() in self._about:
             self._follower.follow(sink)
         status = int(native.guarded(self.lib, text.run, self.handle, argv, sink))
         if status in (native.EXIT_OK, native.EXIT_FINDINGS):

@@ -74,6 +74,17 @@ def modules() -> list[tuple[str, int]]:
     return list(found.items())
 
 
+def _kernel_id(thread: gdb.InferiorThread) -> int:
+    """The kernel's number of a thread; of some remote targets it stands elsewhere."""
+    return int(thread.ptid[1] or thread.ptid[2])
+
+
+def selected_thread() -> int:
+    """The kernel's number of the selected thread; 0: none is."""
+    thread = gdb.selected_thread()
+    return _kernel_id(thread) if thread is not None and thread.is_valid() else 0
+
+
 def _registers(thread: gdb.InferiorThread) -> list[int] | None:
     """Registers of a thread, which is the selected one afterwards; None when they are unknown."""
     try:
@@ -93,10 +104,10 @@ def _read_threads() -> None:
         frame = None
     try:
         for thread in gdb.selected_inferior().threads():
-            number = thread.ptid[1] or thread.ptid[2]
             values = None if thread.is_running() else _registers(thread)
-            if number and values is not None:
-                _threads.append((number, values))
+            if _kernel_id(thread):
+                unknown = [0] * len(native.REGISTERS)
+                _threads.append((_kernel_id(thread), thread.num, values or unknown))
     finally:
         if selected is not None:
             selected.switch()
@@ -104,11 +115,11 @@ def _read_threads() -> None:
             frame.select()
 
 
-_threads: list[tuple[int, list[int]]] = []
+_threads: list[tuple[int, int, list[int]]] = []
 
 
-def threads() -> list[tuple[int, list[int]]]:
-    """The kernel's number and the registers of each thread that stands still."""
+def threads() -> list[tuple[int, int, list[int]]]:
+    """The kernel's number of each thread, GDB's, and its registers (0: unknown)."""
     _threads.clear()
     # Within a command whose output is kept, for GDB warns of what it finds odd in a core.
     _said(f'python __import__("{__name__}", fromlist=["*"])._read_threads()')
@@ -177,6 +188,12 @@ class Follower:
         """Make the session be about what GDB debugs now; raises what is wrong with that."""
         if self.is_paused:
             return
+        self._follow_target(sink)
+        # Selecting another thread changes nothing else.
+        tid = selected_thread() if self._key is not None else 0
+        self._lib.hd_session_thread(self._handle, tid)
+
+    def _follow_target(self, sink: native.Sink) -> None:
         inferior = gdb.selected_inferior()
         key = self._key_of(inferior)
         if key == self._key:
@@ -202,8 +219,9 @@ class Follower:
             row.base = base
         standing = threads()
         states = (native.Thread * max(len(standing), 1))()
-        for state, (number, values) in zip(states, standing):
-            state.tid = number
+        for state, (tid, number, values) in zip(states, standing):
+            state.tid = tid
+            state.number = number
             state.registers[:] = values
         debugger = native.Debugger(
             struct_size=ctypes.sizeof(native.Debugger),

@@ -80,7 +80,7 @@ Modules list_modules(lldb::SBTarget &target)
 	return modules;
 }
 
-/// Registers of the innermost frame of each thread whose registers LLDB knows.
+/// Each thread, with the registers of its innermost frame if LLDB knows them.
 std::vector<hd_debugger_thread> list_threads(lldb::SBProcess &process)
 {
 	static const char *const names[HD_DEBUGGER_REGISTERS] = { "rax", "rcx", "rdx", "rbx", "rsp",
@@ -93,6 +93,7 @@ std::vector<hd_debugger_thread> list_threads(lldb::SBProcess &process)
 		lldb::SBFrame frame = thread.GetFrameAtIndex(0);
 		hd_debugger_thread row = {};
 		row.tid = static_cast<int32_t>(thread.GetThreadID());
+		row.number = thread.GetIndexID();
 		bool is_known = frame.IsValid();
 		for (size_t k = 0; is_known && k < HD_DEBUGGER_REGISTERS; k++) {
 			lldb::SBError error;
@@ -100,8 +101,9 @@ std::vector<hd_debugger_thread> list_threads(lldb::SBProcess &process)
 			row.registers[k] = value.GetValueAsUnsigned(error);
 			is_known = value.IsValid() && error.Success();
 		}
-		if (is_known)
-			threads.push_back(row);
+		if (!is_known)
+			std::memset(row.registers, 0, sizeof(row.registers));
+		threads.push_back(row);
 	}
 	return threads;
 }
@@ -204,6 +206,18 @@ bool Follower::follow(lldb::SBDebugger &debugger, hd_session *session, const hd_
 {
 	if (is_paused_)
 		return true;
+	if (!follow_target(debugger, session, sink, message))
+		return false;
+	// Selecting another thread changes nothing else.
+	lldb::SBThread thread = process_.GetSelectedThread();
+	const bool has_one = !key_.empty() && thread.IsValid();
+	hd_session_thread(session, has_one ? static_cast<int32_t>(thread.GetThreadID()) : 0);
+	return true;
+}
+
+bool Follower::follow_target(lldb::SBDebugger &debugger, hd_session *session, const hd_sink &sink,
+			     std::string &message)
+{
 	lldb::SBTarget target = debugger.GetSelectedTarget();
 	lldb::SBProcess process = target.GetProcess();
 	const Presence state = presence(process);

@@ -24,6 +24,8 @@ class Follower
 	void resume();
 
       private:
+	bool follow_target(lldb::SBDebugger &debugger, hd_session *session, const hd_sink &sink,
+			   std::string &message);
 	bool open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_session *session,
 		  const hd_sink &sink, std::string &message);
 	static size_t read(void *arg, uint64_t address, void *buf, size_t size);

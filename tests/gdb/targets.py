@@ -141,6 +141,15 @@ def check_stacks(truth: dict[str, Any], text: str) -> None:
         assert method in blocks[f"{thread['os_id']:x}"], (thread, text)
 
 
+def check_numbers(numbers: dict[int, int], text: str) -> None:
+    """Does a clrthreads give each thread the debugger's own number of it?"""
+    rows = re.findall(r"(?m)^ *(\d+|XXXX) +\d+ +([0-9a-f]+) [0-9A-F]{16} ", text)
+    assert len([row for row in rows if row[0] != "XXXX"]) > 2, text
+    for number, os_id in rows:
+        expected = numbers.get(int(os_id, 16))
+        assert number == ("XXXX" if expected is None else str(expected)), (os_id, numbers, text)
+
+
 def shell(*argv: str) -> str:
     """What the shell program answers."""
     done = subprocess.run(

@@ -18,6 +18,12 @@ PLUGIN = str(support.SOURCE / "gdb-plugin" / "heapdump.py")
 GDB = ["gdb", "-nx", "-q", "-iex", "set debuginfod enabled off", "-iex", "source " + PLUGIN]
 NO_CLR = "no CoreCLR here"
 NOTHING = "nothing is open"
+THREAD_ROW = re.compile(r"(?m)^[* ] +(\d+) +.*\bLWP (\d+)")
+
+
+def thread_numbers(text: str) -> dict[int, int]:
+    """GDB's numbers of the threads, by the kernel's, of an "info threads"."""
+    return {int(tid): int(number) for number, tid in THREAD_ROW.findall(text)}
 
 
 def run_gdb(*commands: str, options: tuple[str, ...] = ()) -> str:
@@ -170,7 +176,7 @@ class PlainTest(unittest.TestCase):
             "python from heapdump_gdb import target",
             "python rows = target.threads()",
             mark(2),
-            "python for row in rows: print(hex(row[0]), *[hex(value) for value in row[1]])",
+            "python for row in rows: print(hex(row[0]), *[hex(value) for value in row[2]])",
             mark(3),
             "frame",
             "thread",
@@ -302,7 +308,7 @@ class DotnetCoreTest(unittest.TestCase):
         for command in (
             "eeheap",
             "dumpheap -stat",
-            "clrstack -roots",
+            "clrstack -all -roots",
             "gchandles",
             "finalizequeue",
         ):
@@ -317,6 +323,58 @@ class DotnetCoreTest(unittest.TestCase):
                     options=("-c", path),
                 )
                 self.assertEqual(between(text, 1), expected, (command, backend))
+
+    def test_threads_have_their_numbers_in_gdb(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        for backend in ("auto", "debugger"):
+            text = run_gdb(
+                "set heapdump backend " + backend,
+                mark(1),
+                "clrthreads",
+                mark(2),
+                "info threads",
+                mark(3),
+                options=("-c", path),
+            )
+            targets.check_numbers(thread_numbers(between(text, 2)), between(text, 1))
+
+    def test_clrstack_is_about_the_selected_thread(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        whole = targets.shell(path, "clrstack")
+        managed = re.findall(r"(?m)^OS Thread Id: 0x([1-9a-f][0-9a-f]*) ", whole)
+        numbers = thread_numbers(run_gdb("info threads", options=("-c", path)))
+        other = next(number for tid, number in numbers.items() if f"{tid:x}" not in managed)
+        last = numbers[int(managed[-1], 16)]
+        text = run_gdb(
+            f"thread {last}",
+            mark(1),
+            "clrstack",
+            mark(2),
+            "clrstack -all",
+            mark(3),
+            f"clrstack {managed[0]}",
+            mark(4),
+            f"thread {other}",
+            mark(5),
+            "clrstack",
+            "print $_heapdump_status",
+            mark(6),
+            f"heapdump open {path}",
+            mark(7),
+            "clrstack",
+            mark(8),
+            options=("-c", path),
+        )
+        self.assertEqual(between(text, 1), targets.shell(path, "clrstack", managed[-1]))
+        self.assertEqual(between(text, 2), whole)
+        self.assertEqual(between(text, 3), targets.shell(path, "clrstack", managed[0]))
+        self.assertIn("is not managed: clrthreads lists those that are", between(text, 5))
+        self.assertIn("$1 = 2", between(text, 5))
+        self.assertEqual(between(text, 7), whole)
 
     def test_objects_of_a_kernel_core(self) -> None:
         path = targets.core("wks10-kernel")
@@ -424,13 +482,18 @@ class DotnetLiveTest(unittest.TestCase):
             text = run_gdb(
                 "set heapdump backend " + backend,
                 mark(1),
-                "clrstack",
+                "clrstack -all",
                 mark(2),
+                "clrthreads",
+                mark(3),
+                "info threads",
+                mark(4),
                 "thread",
                 options=("-p", str(child.pid)),
             )
             targets.check_stacks(truth, between(text, 1))
-            self.assertRegex(text.split("<<2>>")[1], r"Current thread is 1 ")
+            targets.check_numbers(thread_numbers(between(text, 3)), between(text, 2))
+            self.assertRegex(text.split("<<4>>")[1], r"Current thread is 1 ")
 
     def test_functions(self) -> None:
         child, truth = self.start()
@@ -524,7 +587,7 @@ class DotnetLiveTest(unittest.TestCase):
             *self.commands(truth),
             "heapdump info",
             mark(20),
-            "clrstack",
+            "clrstack -all",
             mark(21),
             "detach",
         )

@@ -6,6 +6,7 @@ HEAPDUMP_LLDB names another LLDB than lldb-14 to run the same tests in.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,12 @@ if LLDB == "lldb-14":
 NO_CLR = "no CoreCLR here"
 NOTHING = "nothing is open"
 PROMPT = "(lldb) "
+
+
+def thread_numbers(text: str) -> dict[int, int]:
+    """LLDB's numbers of the threads, by the kernel's, of a "thread list"."""
+    rows = re.findall(r"(?m)^[* ] +thread #(\d+): tid = (\w+)", text)
+    return {int(tid, 0): int(number) for number, tid in rows}
 
 
 def run_lldb(*commands: str, options: tuple[str, ...] = ()) -> list[str]:
@@ -196,7 +203,7 @@ class DotnetCoreTest(unittest.TestCase):
         for command in (
             "eeheap",
             "dumpheap -stat",
-            "clrstack -roots",
+            "clrstack -all -roots",
             "gchandles",
             "finalizequeue",
         ):
@@ -206,6 +213,43 @@ class DotnetCoreTest(unittest.TestCase):
                 lines = ("heapdump set backend " + backend, command)
                 answer = run_lldb(*lines, options=("-c", path))[1]
                 self.assertEqual(answer.rstrip("\n"), expected.rstrip("\n"), (command, backend))
+
+    def test_threads_have_their_numbers_in_lldb(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        for backend in ("auto", "debugger"):
+            lines = ("heapdump set backend " + backend, "clrthreads", "thread list")
+            answers = run_lldb(*lines, options=("-c", path))
+            targets.check_numbers(thread_numbers(answers[2]), answers[1])
+
+    def test_clrstack_is_about_the_selected_thread(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        whole = targets.shell(path, "clrstack").strip()
+        managed = re.findall(r"(?m)^OS Thread Id: 0x([1-9a-f][0-9a-f]*) ", whole)
+        numbers = thread_numbers(run_lldb("thread list", options=("-c", path))[0])
+        other = next(number for tid, number in numbers.items() if f"{tid:x}" not in managed)
+        answers = run_lldb(
+            f"thread select {numbers[int(managed[-1], 16)]}",
+            "clrstack",
+            "clrstack -all",
+            f"clrstack {managed[0]}",
+            f"thread select {other}",
+            "clrstack",
+            f"heapdump open {path}",
+            "clrstack",
+            options=("-c", path),
+        )
+        one = targets.shell(path, "clrstack", managed[-1]).strip()
+        # LLDB tells of the thread whose turn it is now, at times only here.
+        self.assertTrue(answers[1].strip().endswith(one), answers[1])
+        self.assertEqual(answers[2].strip(), whole)
+        one = targets.shell(path, "clrstack", managed[0]).strip()
+        self.assertEqual(answers[3].strip(), one)
+        self.assertIn("is not managed: clrthreads lists those that are", answers[5])
+        self.assertTrue(answers[7].strip().endswith(whole), answers[7])
 
     def test_objects_of_a_kernel_core(self) -> None:
         path = targets.core("wks10-kernel")
@@ -226,7 +270,9 @@ class DotnetLiveTest(unittest.TestCase):
         answers = run_lldb(
             "heapdump set backend " + backend,
             *lines,
-            "clrstack",
+            "clrthreads",
+            "thread list",
+            "clrstack -all",
             "heapdump info",
             options=("-p", str(child.pid)),
         )
@@ -235,6 +281,7 @@ class DotnetLiveTest(unittest.TestCase):
             self.assertEqual(found["type"], row["type"])
             self.assertEqual(found["mt"], row["mt"])
             self.assertEqual(found["size"], row["size"])
+        targets.check_numbers(thread_numbers(answers[-3]), answers[-4])
         targets.check_stacks(truth, answers[-2])
         is_slow = "read by the debugger" in answers[-1]
         self.assertEqual(is_slow, backend == "debugger")

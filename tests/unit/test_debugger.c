@@ -164,7 +164,8 @@ static void modules_of_the_debugger(void)
 static void make_threads(struct hd_debugger_thread threads[2])
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		threads[i] = (struct hd_debugger_thread){ .tid = (int32_t)(100 + i) };
+		threads[i] = (struct hd_debugger_thread){ .tid = (int32_t)(100 + i),
+							  .number = 7u + i };
 		for (unsigned int k = 0; k < HD_DEBUGGER_REGISTERS; k++)
 			threads[i].registers[k] = 16 * k + i;
 	}
@@ -189,7 +190,11 @@ static void check_threads(const struct target *target)
 			ASSERT_UINT(thread->registers[rows[k][1]], 16 * rows[k][0] + i);
 		ASSERT_UINT(thread->registers[REGISTER_FS_BASE], 0);
 		ASSERT_UINT(thread->registers[REGISTER_ORIG_RAX], 0);
+		ASSERT_UINT((uint64_t)target_thread_number(target, 100 + i), 7 + i);
 	}
+	CU_ASSERT_EQUAL(target_thread_number(target, 42), -1);
+	CU_ASSERT_EQUAL(target_thread_number(target, 0), -1);
+	CU_ASSERT_EQUAL(target_thread_number(target, ((uint64_t)1 << 32) + 100), -1);
 	CU_ASSERT_PTR_NULL(target_thread(target, 42));
 }
 
@@ -326,13 +331,19 @@ static void core_with_threads_of_the_debugger(void)
 	REQUIRE(target);
 	check_threads(target);
 	target_destroy(target);
-	/* Its own come first. */
+	/* Its own come first; their numbers are the debugger's. */
 	write_core();
-	target = open_debugger(&debugger, "file", HD_OK, "");
-	REQUIRE(target);
-	ASSERT_UINT_FATAL(target->thread_count, 1);
-	ASSERT_UINT((uint64_t)target->threads[0].tid, 42);
-	target_destroy(target);
+	for (uint32_t number = 0; number < 6; number += 5) {
+		threads[1].tid = number ? 42 : 101;
+		threads[1].number = number;
+		target = open_debugger(&debugger, "file", HD_OK, "");
+		REQUIRE(target);
+		ASSERT_UINT_FATAL(target->thread_count, 1);
+		ASSERT_UINT((uint64_t)target->threads[0].tid, 42);
+		CU_ASSERT_EQUAL(target_thread_number(target, 42), number ? 5 : -1);
+		CU_ASSERT_EQUAL(target_thread_number(target, 100), -1);
+		target_destroy(target);
+	}
 	(void)unlink(core_path);
 }
 

@@ -19,9 +19,9 @@ struct hd_debugger_module {
 
 /** A thread as a debugger lists it, with the registers of its innermost frame. */
 struct hd_debugger_thread {
-	int32_t tid;       /**< of the kernel */
-	uint32_t reserved; /**< 0 */
-	uint64_t registers[HD_DEBUGGER_REGISTERS];
+	int32_t tid;     /**< of the kernel */
+	uint32_t number; /**< the debugger's own, by which its user names the thread; 0 = unknown */
+	uint64_t registers[HD_DEBUGGER_REGISTERS]; /**< all 0: unknown */
 };
 
 /** What a debugger knows of the process or core that it has. */
@@ -43,7 +43,7 @@ struct hd_debugger {
 	uint64_t stack_pointer; /**< of any thread: where both are compared; 0 = unknown */
 	const struct hd_debugger_module *modules; /**< borrowed for the call; may be NULL */
 	size_t module_count;
-	/** Used where the target itself has no registers; borrowed for the call; may be NULL. */
+	/** Registers are used where the target itself has none; borrowed for the call; may be NULL. */
 	const struct hd_debugger_thread *threads;
 	size_t thread_count;
 };
@@ -64,6 +64,14 @@ HD_API HD_NODISCARD enum hd_status hd_session_debugger(struct hd_session *sessio
 						       const struct hd_debugger *debugger,
 						       const struct hd_sink *sink,
 						       struct hd_error *err);
+
+/**
+ * Tell which thread is selected in the debugger: the one that commands about one thread mean when none
+ * is named.  To be told again before each command; closing the session forgets it.
+ *
+ * @param tid Of the kernel; 0: none is.
+ */
+HD_API void hd_session_thread(struct hd_session *session, int32_t tid);
 
 #ifdef __cplusplus
 }

@@ -26,10 +26,18 @@ const struct option clrstack_options[] = {
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
 			"show N frames of each thread (0: all, as without)", NULL },
 	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the same as -roots", NULL },
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "taken for SOS's sake: all threads, as without",
-		      NULL },
+	[OPT_ALL] = { "all", VALUE_NONE, NULL,
+		      "all threads, also where a debugger has one selected", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
+
+/* OS id of the debugger's thread that the command is about; 0: it is about others. */
+static uint64_t selected_thread(const struct call *call)
+{
+	if (call->words[0].given || call->options[OPT_THREAD].given || call->options[OPT_ALL].given)
+		return 0;
+	return call->session->selected > 0 ? (uint64_t)call->session->selected : 0;
+}
 
 static bool is_chosen(const struct call *call, const struct clr_thread *thread)
 {
@@ -37,7 +45,7 @@ static bool is_chosen(const struct call *call, const struct clr_thread *thread)
 		return thread->os_id == call->words[0].number && thread->os_id;
 	if (call->options[OPT_THREAD].given)
 		return thread->id == call->options[OPT_THREAD].number;
-	return true;
+	return !selected_thread(call) || thread->os_id == selected_thread(call);
 }
 
 static enum hd_status no_thread(struct call *call)
@@ -46,6 +54,13 @@ static enum hd_status no_thread(struct call *call)
 		return fail(call->err, HD_ERR_NOTFOUND, 0,
 			    "no managed thread has the OS id %" PRIx64 ": clrthreads lists them",
 			    call->words[0].number);
+	}
+	if (selected_thread(call)) {
+		return fail(call->err, HD_ERR_NOTFOUND, 0,
+			    "the selected thread (OS id %" PRIx64
+			    ") is not managed: clrthreads lists "
+			    "those that are, clrstack -all shows them",
+			    selected_thread(call));
 	}
 	return fail(call->err, HD_ERR_NOTFOUND, 0,
 		    "no thread has the managed id %" PRIu64 ": clrthreads lists them",
@@ -90,7 +105,9 @@ enum hd_status run_clrstack(struct call *call)
 	}
 	stack_walker_destroy(walker);
 	stack_text_deinit(&text);
-	if (status == HD_OK && !count && (call->words[0].given || call->options[OPT_THREAD].given))
+	bool is_one =
+		call->words[0].given || call->options[OPT_THREAD].given || selected_thread(call);
+	if (status == HD_OK && !count && is_one)
 		return no_thread(call);
 	if (call->as_json && status == HD_OK)
 		json_end(&call->json);

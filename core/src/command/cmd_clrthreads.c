@@ -26,16 +26,6 @@ static struct thread_counts count_threads(const struct clr *clr)
 	return counts;
 }
 
-/* Index of a thread among those of the target, as debuggers number them; -1: it has none. */
-static int debugger_index(const struct clr *clr, uint64_t os_id)
-{
-	for (size_t i = 0; i < clr->target->thread_count; i++) {
-		if (os_id && (uint64_t)clr->target->threads[i].tid == os_id)
-			return (int)i;
-	}
-	return -1;
-}
-
 /* SOS's lines; "Hosted Runtime" is of old, and so are the last but one columns. */
 static void write_head(struct out *out, const struct clr *clr)
 {
@@ -91,9 +81,9 @@ static void thread_text(struct call *call, const struct clr_thread *thread,
 {
 	struct out *out = &call->out;
 	const struct clr *clr = call->heap->clr;
-	int index = debugger_index(clr, thread->os_id);
-	if (index >= 0) {
-		out_printf(out, "%4d ", index);
+	int64_t number = target_thread_number(clr->target, thread->os_id);
+	if (number >= 0) {
+		out_printf(out, "%4" PRId64 " ", number);
 	} else {
 		out_puts(out, "XXXX ");
 	}

@@ -32,16 +32,6 @@ static void block_json(struct call *call, uint32_t index, const struct sync_bloc
 	json_end(json);
 }
 
-/* Index of a thread among those of the target, as debuggers number them; -1: none. */
-static int debugger_number(const struct target *target, uint64_t os_id)
-{
-	for (size_t i = 0; i < target->thread_count && i < INT32_MAX; i++) {
-		if ((uint64_t)target->threads[i].tid == os_id)
-			return (int)i;
-	}
-	return -1;
-}
-
 static void block_text(struct call *call, uint32_t index, const struct sync_block *block,
 		       const char *name, size_t size)
 {
@@ -50,9 +40,9 @@ static void block_text(struct call *call, uint32_t index, const struct sync_bloc
 	out_printf(out, "%5" PRIu32 " %016" PRIX64 " %12" PRIu32 " %9" PRIu32, index,
 		   block->address, block->waiters * 2 + block->is_held, block->recursion);
 	if (block->is_held) {
-		out_printf(out, " %016" PRIX64 " %4" PRIx64 " %3d   ",
+		out_printf(out, " %016" PRIX64 " %4" PRIx64 " %3" PRId64 "   ",
 			   block->owner ? block->owner->address : 0, block->os_id,
-			   debugger_number(call->heap->clr->target, block->os_id));
+			   target_thread_number(call->heap->clr->target, block->os_id));
 	} else {
 		out_printf(out, " %016" PRIX64 " %4s %3s   ", (uint64_t)0, "none", "");
 	}

@@ -193,9 +193,9 @@ static const struct command commands[] = {
 	{ .name = "clrthreads",
 	  .summary = "list the managed threads and their allocation contexts",
 	  .description =
-		  "SOS's columns: DBG is a debugger's number of the thread (XXXX: it has none), Exception\n"
-		  "what the thread is for and the exception that it threw last. .NET has neither lock\n"
-		  "counts nor apartments here.\n",
+		  "SOS's columns: DBG is the debugger's number of the thread (XXXX: it has none), without\n"
+		  "a debugger its place among the threads; Exception what the thread is for and the\n"
+		  "exception that it threw last. .NET has neither lock counts nor apartments here.\n",
 	  .example = "clrthreads",
 	  .is_sos = true,
 	  .needs = NEEDS_RUNTIME,
@@ -203,9 +203,10 @@ static const struct command commands[] = {
 	{ .name = "clrstack",
 	  .summary = "show the managed frames of the threads",
 	  .description =
-		  "All threads, or the one whose OS id is ID (hex) or managed id is -thread N. With\n"
-		  "-roots below each frame what its slots and registers refer to. A stack that cannot be\n"
-		  "walked to its end says why.\n",
+		  "The thread whose OS id is ID (hex) or managed id is -thread N; else the one that the\n"
+		  "debugger has selected, or all with -all and where no debugger has. With -roots below\n"
+		  "each frame what its slots and registers refer to. A stack that cannot be walked to\n"
+		  "its end says why.\n",
 	  .example = "clrstack -roots",
 	  .is_sos = true,
 	  .needs = NEEDS_RUNTIME,

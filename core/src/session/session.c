@@ -49,6 +49,7 @@ void hd_session_close(struct hd_session *session)
 	session->path = NULL;
 	session->deferred = NULL;
 	session->format = NULL;
+	session->selected = 0;
 }
 
 enum hd_status hd_session_defer(struct hd_session *session, const char *path, struct hd_error *err)
@@ -270,6 +271,11 @@ enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_d
 	}
 	replace(session, path.bytes, NULL, NULL, target, NULL);
 	return HD_OK;
+}
+
+void hd_session_thread(struct hd_session *session, int32_t tid)
+{
+	session->selected = tid;
 }
 
 static void warn_of(struct hd_session *session, const struct hd_sink *sink, size_t count,

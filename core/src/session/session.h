@@ -59,6 +59,7 @@ struct hd_session {
 	struct heap *heap;
 	struct root_set *roots; /**< NULL until a command needs them */
 	size_t warned;          /**< findings of the target that session_warn() has told */
+	int32_t selected;       /**< thread of the debugger's: see hd_session_thread(); 0: none */
 	/* caches, made by the first command that needs them */
 	struct reach live;            /**< bitmap is NULL until then */
 	struct dominators dominators; /**< idom is NULL until then */

@@ -120,7 +120,33 @@ static enum hd_status use_modules(struct target *target, const struct hd_debugge
 	return HD_OK;
 }
 
-/* Take the debugger's registers where the target has none of its own. */
+/* The numbers under which the debugger has the threads, which it lists in about the same order. */
+static void use_numbers(struct target *target, const struct hd_debugger *debugger, size_t count)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < count; i++) {
+		for (size_t tried = 0; tried < target->thread_count; tried++) {
+			struct target_thread *thread = &target->threads[at];
+			bool is_it = thread->tid == debugger->threads[i].tid;
+			at = (at + 1) % target->thread_count;
+			if (is_it) {
+				thread->number = debugger->threads[i].number;
+				break;
+			}
+		}
+	}
+}
+
+static bool has_registers(const struct hd_debugger_thread *thread)
+{
+	for (size_t i = 0; i < HD_DEBUGGER_REGISTERS; i++) {
+		if (thread->registers[i])
+			return true;
+	}
+	return false;
+}
+
+/* Take the debugger's registers where the target has none of its own, and its numbers. */
 static enum hd_status use_threads(struct target *target, const struct hd_debugger *debugger,
 				  struct hd_error *err)
 {
@@ -131,21 +157,27 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 		REGISTER_R12, REGISTER_R13, REGISTER_R14, REGISTER_R15, REGISTER_RIP,
 	};
 	size_t count = debugger->threads ? debugger->thread_count : 0;
-	if (target->thread_count || !count)
-		return HD_OK;
 	if (count > THREADS_MAX)
 		count = THREADS_MAX;
+	if (target->thread_count || !count) {
+		use_numbers(target, debugger, count);
+		return HD_OK;
+	}
 	mem_free(target->threads);
 	target->threads = mem_calloc(count, sizeof(*target->threads));
 	if (!target->threads)
 		return fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
 		const struct hd_debugger_thread *given = &debugger->threads[i];
-		target->threads[i].tid = given->tid;
+		struct target_thread *thread = &target->threads[target->thread_count];
+		if (!has_registers(given))
+			continue;
+		target->thread_count++;
+		thread->tid = given->tid;
+		thread->number = given->number;
 		for (size_t k = 0; k < HD_DEBUGGER_REGISTERS; k++)
-			target->threads[i].registers[rows[k]] = given->registers[k];
+			thread->registers[rows[k]] = given->registers[k];
 	}
-	target->thread_count = count;
 	return HD_OK;
 }
 

@@ -116,6 +116,17 @@ const struct target_thread *target_thread(const struct target *target, int32_t t
 	return NULL;
 }
 
+int64_t target_thread_number(const struct target *target, uint64_t id)
+{
+	const struct target_thread *thread =
+		id && id <= INT32_MAX ? target_thread(target, (int32_t)id) : NULL;
+	if (!thread)
+		return -1;
+	if (!target->route)
+		return thread - target->threads;
+	return thread->number ? (int64_t)thread->number : -1;
+}
+
 void target_set_auxv(struct target *target, const uint8_t *bytes, size_t size)
 {
 	for (size_t at = 0; size - at >= 16; at += 16) {

@@ -90,6 +90,7 @@ enum target_register {
 
 struct target_thread {
 	int32_t tid;
+	uint32_t number; /**< in the debugger; 0 = unknown, or there is none */
 	uint64_t registers[REGISTER_COUNT];
 };
 
@@ -281,5 +282,11 @@ const struct target_mapping *target_mapping_at(const struct target *target, uint
 
 /** Registers of a thread, or NULL. */
 const struct target_thread *target_thread(const struct target *target, int32_t tid);
+
+/**
+ * The number of the thread with the OS id @p id in the debugger; without one its place among the
+ * threads, as SOS has it then.  -1: it has none.
+ */
+int64_t target_thread_number(const struct target *target, uint64_t id);
 
 #endif
