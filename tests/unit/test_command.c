@@ -80,6 +80,8 @@ static void options_and_words_in_any_order_and_spelling(void)
 		"DumpHeap -limit 2 -short",
 		"dumpheap -short 0 1020",
 		"dumpheap 0 -short 1020",
+		"dumpheap -Short -LIMIT 2",
+		"dumpheap --SHORT --Limit=2 --Color OFF",
 		"dumpheap -short -- 0 1020",
 		"dumpheap 0 0x1020 -short",
 		"dumpheap 0 1000+20 -short",
@@ -149,8 +151,11 @@ static void wrong_words_are_told_with_the_usage(void)
 	check_fails("gcroot 1000+", HD_EXIT_USAGE, "\"1000+\"");
 	check_fails("gcroot 10000000000000000", HD_EXIT_USAGE, "hexadecimal");
 	check_fails("gcroot -- -all", HD_EXIT_USAGE, "\"-all\"");
-	check_fails("gcroo 1000", HD_EXIT_USAGE, "no command \"gcroo\"");
-	check_fails("gcroo 1000", HD_EXIT_USAGE, "gcroot, pathto");
+	check_fails("gcroto 1000", HD_EXIT_USAGE, "no command \"gcroto\"; there are gcroot, ");
+	check_fails("gcroo 1000", HD_EXIT_USAGE, "no command \"gcroo\": did you mean gcroot?");
+	check_fails("VERIFY --json", HD_EXIT_USAGE, "did you mean verifyheap or verifyobj?");
+	check_fails("gcr", HD_EXIT_USAGE, "did you mean gcroot?");
+	check_fails("dumpm", HD_EXIT_USAGE, "did you mean dumpmt?");
 	check_fails("help me", HD_EXIT_USAGE, "\"me\"");
 }
 

@@ -90,6 +90,14 @@ static void values_are_completed(void)
 	check_completion("roots --color o", "on off ");
 	check_completion("set w", "workers width ");
 	check_completion("set width ''", "");
+	check_completion("set color o", "on off ");
+	check_completion("set backend ''", "auto file process debugger ");
+	check_completion("set nosuch ''", "");
+	check_completion("gchandles -type P", "Pinned ");
+	check_completion("gchandles -TYPE Weak",
+			 "WeakLong WeakShort WeakNativeCom WeakInteriorPointer ");
+	check_completion("dumpgen g", "gen0 gen1 gen2 ");
+	check_completion("dumpgen -stat p", "poh ");
 	check_completion("gcroot ''", "");
 	check_completion("dumpheap -limit ''", "");
 	struct text got;

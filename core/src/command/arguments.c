@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "command/command.h"
 
@@ -51,7 +52,7 @@ static const struct option *find_in(const struct option *options, const char *wo
 	size_t size;
 	const char *name = option_name(word, &size);
 	for (; options && options->name; options++) {
-		if (strlen(options->name) == size && strncmp(options->name, name, size) == 0)
+		if (strlen(options->name) == size && strncasecmp(options->name, name, size) == 0)
 			return options;
 	}
 	return NULL;
@@ -69,7 +70,7 @@ const struct option *arguments_option(const struct command *command, const char 
 static bool has_option(int argc, const char *const *argv, const char *option)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if (strcmp(argv[i], option) == 0 || strcmp(argv[i], option + 1) == 0)
+		if (strcasecmp(argv[i], option) == 0 || strcasecmp(argv[i], option + 1) == 0)
 			return true;
 	}
 	return false;
@@ -102,7 +103,7 @@ static const char *instead_of(const char *command, const char *word)
 	int size = snprintf(name, sizeof(name), " %s ", word);
 	for (size_t i = 0; i < sizeof(sos_options) / sizeof(sos_options[0]); i++) {
 		if (strcmp(sos_options[i].command, command) == 0 && size > 2 &&
-		    (size_t)size < sizeof(name) && strstr(sos_options[i].options, name))
+		    (size_t)size < sizeof(name) && strcasestr(sos_options[i].options, name))
 			return sos_options[i].instead;
 	}
 	return NULL;
@@ -138,34 +139,42 @@ static enum hd_status usage(const struct call *call, const char *problem, const 
 	return status;
 }
 
-static bool is_choice(const char *const *choices, const char *text)
+/* What an option or a word takes, as messages name it. */
+struct expected {
+	const char *dash, *name;
+	enum value_kind kind;
+	const char *const *choices;
+};
+
+/* The choice that @p text is, case ignored, as the list spells it; or NULL. */
+static const char *find_choice(const char *const *choices, const char *text)
 {
 	for (; *choices; choices++) {
-		if (strcmp(*choices, text) == 0)
-			return true;
+		if (strcasecmp(*choices, text) == 0)
+			return *choices;
 	}
-	return false;
+	return NULL;
 }
 
-static enum hd_status bad_choice(const struct call *call, const struct option *option,
+static enum hd_status bad_choice(const struct call *call, const struct expected *expected,
 				 const char *text)
 {
 	struct text list = { 0 };
-	for (const char *const *choice = option->choices; *choice; choice++)
-		text_printf(&list, "%s%s", choice == option->choices ? "" : ", ", *choice);
+	for (const char *const *choice = expected->choices; *choice; choice++)
+		text_printf(&list, "%s%s", choice == expected->choices ? "" : ", ", *choice);
 	enum hd_status status =
-		fail(call->err, HD_ERR_ARGUMENT, 0, "-%s is one of %s, not \"%.40s\"", option->name,
-		     list.bytes ? list.bytes : "", text);
+		fail(call->err, HD_ERR_ARGUMENT, 0, "%s%s is one of %s, not \"%.40s\"",
+		     expected->dash, expected->name, list.bytes ? list.bytes : "", text);
 	text_deinit(&list);
 	return status;
 }
 
 /* Parse @p text by its kind. */
-static enum hd_status parse_value(const struct call *call, const struct option *option,
-				  enum value_kind kind, const char *name, const char *text,
-				  struct value *ret)
+static enum hd_status parse_value(const struct call *call, const struct expected *expected,
+				  const char *text, struct value *ret)
 {
-	const char *dash = option ? "-" : "";
+	const enum value_kind kind = expected->kind;
+	const char *dash = expected->dash, *name = expected->name;
 	if (kind == VALUE_NUMBER && !parse_number(text, &ret->number)) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "%s%s is a number (decimal, or 0x...), not \"%.40s\"", dash, name,
@@ -176,8 +185,12 @@ static enum hd_status parse_value(const struct call *call, const struct option *
 			    "%s%s is a hexadecimal id such as 1ce056 or 1ce000+56, not \"%.40s\"",
 			    dash, name, text);
 	}
-	if (kind == VALUE_CHOICE && option && !is_choice(option->choices, text))
-		return bad_choice(call, option, text);
+	if (kind == VALUE_CHOICE) {
+		const char *choice = find_choice(expected->choices, text);
+		if (!choice)
+			return bad_choice(call, expected, text);
+		text = choice;
+	}
 	ret->given = true;
 	ret->text = text;
 	return HD_OK;
@@ -223,11 +236,14 @@ static enum hd_status parse_option(struct call *call, int argc, const char *cons
 			    option->name, option->name, option->value);
 	}
 	struct value parsed = { .given = true };
-	if (option->kind != VALUE_NONE)
-		TRY(parse_value(call, option, option->kind, option->name, value, &parsed));
+	if (option->kind != VALUE_NONE) {
+		const struct expected expected = { "-", option->name, option->kind,
+						   option->choices };
+		TRY(parse_value(call, &expected, value, &parsed));
+	}
 	bool common = option >= common_options && option < common_options + COMMON_COUNT;
 	if (common)
-		return apply_common(call, option, value);
+		return apply_common(call, option, parsed.text);
 	call->options[option - call->command->options] = parsed;
 	return HD_OK;
 }
@@ -245,8 +261,9 @@ enum hd_status arguments_parse(struct call *call, int argc, const char *const *a
 			const struct word *word = &call->command->words[count];
 			if (count == WORDS_MAX || !word->name)
 				return usage(call, "one word too many: \"", argv[i]);
-			TRY(parse_value(call, NULL, word->kind, word->name, argv[i],
-					&call->words[count]));
+			const struct expected expected = { "", word->name, word->kind,
+							   call->command->choices };
+			TRY(parse_value(call, &expected, argv[i], &call->words[count]));
 			count++;
 		}
 	}

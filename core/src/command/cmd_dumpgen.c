@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <string.h>
-#include <strings.h>
 
 #include "command/type_counts.h"
 
@@ -19,25 +17,6 @@ const struct option dumpgen_options[] = {
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
-
-/* The choice of -gen that the word names, case ignored. */
-static enum hd_status find_generation(const struct call *call, struct value *ret)
-{
-	struct text text = { 0 };
-	for (size_t i = 0; generation_choices[i]; i++) {
-		if (strcasecmp(generation_choices[i], call->words[0].text) == 0) {
-			*ret = (struct value){ .given = true, .text = generation_choices[i] };
-			text_deinit(&text);
-			return HD_OK;
-		}
-		text_printf(&text, "%s%s", i ? ", " : "", generation_choices[i]);
-	}
-	enum hd_status status =
-		fail(call->err, HD_ERR_ARGUMENT, 0, "GENERATION is one of %s, not \"%.40s\"",
-		     text.bytes ? text.bytes : "", call->words[0].text);
-	text_deinit(&text);
-	return status;
-}
 
 static enum hd_status write_statistics(struct call *call, const struct heap_range *range)
 {
@@ -172,10 +151,8 @@ static enum hd_status list_objects(struct call *call, const struct heap_range *r
 enum hd_status run_dumpgen(struct call *call)
 {
 	const struct value none = { 0 };
-	struct value generation;
 	struct heap_range range;
-	TRY(find_generation(call, &generation));
-	TRY(heap_range_init(&range, call, &none, &none, &generation, &none, &none));
+	TRY(heap_range_init(&range, call, &none, &none, &call->words[0], &none, &none));
 	bool rows = call->options[OPT_MT].given && !call->options[OPT_STAT].given;
 	enum hd_status status = rows ? list_objects(call, &range) : write_statistics(call, &range);
 	heap_range_deinit(&range);

@@ -14,11 +14,19 @@ enum {
 	OPT_LIMIT
 };
 
+/* Also taken: WeakWinRT, and JSON's names. */
+static const char *const kind_choices[] = {
+	"Strong",   "Pinned",    "AsyncPinned",   "RefCounted",
+	"WeakLong", "WeakShort", "WeakNativeCom", "WeakInteriorPointer",
+	"Variable", "SizedRef",  "Dependent",     "CrossReference",
+	NULL
+};
+
 const struct option gchandles_options[] = {
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics", NULL },
 	[OPT_TYPE] = { "type", VALUE_TEXT, "KIND",
 		       "handles of this kind alone: Strong, Pinned, Dependent, WeakShort, ...",
-		       NULL },
+		       kind_choices },
 	[OPT_PER_DOMAIN] = { "perdomain", VALUE_NONE, NULL,
 			     "taken for SOS's sake: there is one domain", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N handles (0 = all)", NULL },

@@ -13,7 +13,7 @@
 /** What an option or a word takes: decides how it is parsed, completed and, in debuggers, evaluated. */
 enum value_kind {
 	VALUE_NONE = 0,
-	VALUE_TEXT,
+	VALUE_TEXT,    /**< any; choices, if there are, are what is offered */
 	VALUE_NUMBER,  /**< decimal, 0x, K M G */
 	VALUE_ADDRESS, /**< hexadecimal; debuggers evaluate other expressions first */
 	VALUE_TYPE,    /**< part of a type name */
@@ -21,15 +21,16 @@ enum value_kind {
 	VALUE_FILE,
 	VALUE_COMMAND,
 	VALUE_SETTING,
+	VALUE_OF_SETTING, /**< of the one that the word before names */
 };
 
-/** An option, written with one dash or two. */
+/** An option, written with one dash or two, case ignored. */
 struct option {
 	const char *name; /**< NULL ends a list */
 	enum value_kind kind;
 	const char *value; /**< its value in help, such as "N"; NULL without one */
 	const char *help;
-	const char *const *choices; /**< for VALUE_CHOICE; NULL ends */
+	const char *const *choices; /**< for VALUE_CHOICE, case ignored; NULL ends */
 };
 
 /** A word that is no option. */
@@ -62,6 +63,7 @@ struct command {
 	enum needs needs;
 	const struct option *options; /**< may be NULL */
 	struct word words[WORDS_MAX + 1];
+	const char *const *choices; /**< of the word that is a VALUE_CHOICE */
 	/** Do its words and options go together?  Asked before anything is read; may be NULL. */
 	enum hd_status (*check)(struct call *call);
 	enum hd_status (*run)(struct call *call);
@@ -128,6 +130,9 @@ HD_NODISCARD enum hd_status call_usage(const struct call *call, const char *prob
 
 /** Append the names of all commands, for messages. */
 void help_names(struct text *text);
+
+/** Append the names of the commands that begin with @p part, "a, b or c"; false when none does. */
+bool help_meant(struct text *text, const char *part);
 
 /** Node of the object that word @p index names; HD_ERR_NOTFOUND names the nearest ones. */
 HD_NODISCARD enum hd_status call_object(struct call *call, size_t index, uint32_t *ret);

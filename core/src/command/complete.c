@@ -97,6 +97,7 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 		if (session)
 			offer_types(completer, session);
 		return 0;
+	case VALUE_TEXT:
 	case VALUE_CHOICE:
 		offer_choices(completer, choices);
 		return 0;
@@ -110,7 +111,7 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 			offer(completer, name);
 		return 0;
 	case VALUE_NONE:
-	case VALUE_TEXT:
+	case VALUE_OF_SETTING:
 	case VALUE_NUMBER:
 	case VALUE_ADDRESS:
 		break;
@@ -156,7 +157,12 @@ int hd_command_complete(struct hd_session *session, int argc, const char *const 
 		return 0;
 	}
 	size_t words = words_before(command, argc, argv);
-	if (words < WORDS_MAX && command->words[words].name)
-		return offer_kind(&completer, session, command->words[words].kind, NULL);
-	return 0;
+	if (words >= WORDS_MAX || !command->words[words].name)
+		return 0;
+	const struct word *word = &command->words[words];
+	if (word->kind == VALUE_OF_SETTING) {
+		offer_choices(&completer, settings_choices(argv[argc - 2]));
+		return 0;
+	}
+	return offer_kind(&completer, session, word->kind, command->choices);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "command/command.h"
 
@@ -106,6 +107,22 @@ void help_names(struct text *text)
 {
 	for (size_t i = 0; command_at(i); i++)
 		text_printf(text, "%s%s", i ? ", " : "", command_at(i)->name);
+}
+
+bool help_meant(struct text *text, const char *part)
+{
+	const char *last = NULL;
+	for (size_t i = 0; *part && command_at(i); i++) {
+		const char *name = command_at(i)->name;
+		if (strncasecmp(name, part, strlen(part)) != 0)
+			continue;
+		if (last)
+			text_printf(text, "%s%s", text->size ? ", " : "", last);
+		last = name;
+	}
+	if (last)
+		text_printf(text, "%s%s", text->size ? " or " : "", last);
+	return last;
 }
 
 enum hd_status hd_command_help(const char *name, const struct hd_sink *sink, struct hd_error *err)

@@ -38,9 +38,12 @@ static enum hd_status unknown_command(const char *name, struct hd_error *err)
 			    name, name);
 	}
 	struct text text = { 0 };
-	help_names(&text);
-	enum hd_status status = fail(err, HD_ERR_ARGUMENT, 0, "no command \"%.40s\"; there are %s",
-				     name, text.bytes ? text.bytes : "");
+	bool meant = help_meant(&text, name);
+	if (!meant)
+		help_names(&text);
+	enum hd_status status = fail(err, HD_ERR_ARGUMENT, 0, "no command \"%.40s\"%s%s%s", name,
+				     meant ? ": did you mean " : "; there are ",
+				     text.bytes ? text.bytes : "", meant ? "?" : "");
 	text_deinit(&text);
 	return status;
 }

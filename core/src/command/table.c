@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <strings.h>
 
+#include "command/heap_range.h"
 #include "command/object.h"
 
 static const struct command commands[] = {
@@ -240,7 +241,8 @@ static const struct command commands[] = {
 	  .is_sos = true,
 	  .needs = NEEDS_HEAP,
 	  .options = dumpgen_options,
-	  .words = { { "GENERATION", VALUE_TEXT, false } },
+	  .words = { { "GENERATION", VALUE_CHOICE, false } },
+	  .choices = generation_choices,
 	  .run = run_dumpgen },
 	{ .name = "gcheapstat",
 	  .summary = "show the bytes of each generation: objects, free, committed, dead",
@@ -386,7 +388,7 @@ static const struct command commands[] = {
 	  .summary = "show or change settings",
 	  .description = "",
 	  .example = "set workers 2",
-	  .words = { { "NAME", VALUE_SETTING, true }, { "VALUE", VALUE_TEXT, true } },
+	  .words = { { "NAME", VALUE_SETTING, true }, { "VALUE", VALUE_OF_SETTING, true } },
 	  .run = run_set },
 	{ .name = "help",
 	  .summary = "list the commands, or describe one",

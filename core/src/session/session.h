@@ -65,6 +65,9 @@ struct hd_session {
 	struct dominators dominators; /**< idom is NULL until then */
 };
 
+/** What a setting may be, NULL ends; NULL: it takes any text, or there is none of that name. */
+const char *const *settings_choices(const char *name);
+
 /** Set one setting by name: see hd_session_set(). */
 HD_NODISCARD enum hd_status settings_set(struct settings *settings, const char *name,
 					 const char *value, struct hd_error *err);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "session/session.h"
@@ -26,6 +27,7 @@ static const char *const colors[] = {
 	[COLOR_AUTO] = "auto",
 	[COLOR_ON] = "on",
 	[COLOR_OFF] = "off",
+	NULL,
 };
 
 const char *hd_setting_name(size_t index, const char **ret_help)
@@ -42,9 +44,28 @@ static const char *const backends[] = {
 	[BACKEND_FILE] = "file",
 	[BACKEND_PROCESS] = "process",
 	[BACKEND_DEBUGGER] = "debugger",
+	NULL,
 };
 
-static const char *const switches[] = { "off", "on" };
+static const char *const switches[] = { "off", "on", NULL };
+
+const char *const *settings_choices(const char *name)
+{
+	static const struct {
+		const char *name;
+		const char *const *choices;
+	} lists[] = {
+		{ "color", colors },
+		{ "backend", backends },
+		{ "files", switches },
+		{ "exact", switches },
+	};
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		if (strcmp(lists[i].name, name) == 0)
+			return lists[i].choices;
+	}
+	return NULL;
+}
 
 static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
@@ -54,26 +75,24 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 		    name);
 }
 
-/* Index of @p value among @p choices. */
-static enum hd_status choose(const char *name, const char *const *choices, size_t count,
-			     const char *value, unsigned int *ret, struct hd_error *err)
+/* Index of @p value among the choices of the setting, case ignored. */
+static enum hd_status choose(const char *name, const char *value, unsigned int *ret,
+			     struct hd_error *err)
 {
+	const char *const *choices = settings_choices(name);
 	char list[128];
 	size_t used = 0;
-	for (unsigned int i = 0; i < count; i++) {
-		if (strcmp(choices[i], value) == 0) {
+	for (unsigned int i = 0; choices && choices[i]; i++) {
+		if (strcasecmp(choices[i], value) == 0) {
 			*ret = i;
 			return HD_OK;
 		}
-		const char *before = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+		const char *before = i == 0 ? "" : !choices[i + 1] ? " or " : ", ";
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", before,
 					 choices[i]);
 	}
 	return fail(err, HD_ERR_ARGUMENT, 0, "%s is %s, not \"%.40s\"", name, list, value);
 }
-
-#define CHOOSE(name, choices, value, ret, err) \
-	choose(name, choices, sizeof(choices) / sizeof((choices)[0]), value, ret, err)
 
 static enum hd_status set_sysroot(struct settings *settings, const char *value,
 				  struct hd_error *err)
@@ -133,22 +152,22 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 {
 	unsigned int chosen = 0;
 	if (strcmp(name, "color") == 0) {
-		TRY(CHOOSE(name, colors, value, &chosen, err));
+		TRY(choose(name, value, &chosen, err));
 		settings->color = (enum color_setting)chosen;
 		return HD_OK;
 	}
 	if (strcmp(name, "backend") == 0) {
-		TRY(CHOOSE(name, backends, value, &chosen, err));
+		TRY(choose(name, value, &chosen, err));
 		settings->backend = (enum backend_setting)chosen;
 		return HD_OK;
 	}
 	if (strcmp(name, "files") == 0) {
-		TRY(CHOOSE(name, switches, value, &chosen, err));
+		TRY(choose(name, value, &chosen, err));
 		settings->no_files = chosen == 0;
 		return HD_OK;
 	}
 	if (strcmp(name, "exact") == 0) {
-		TRY(CHOOSE(name, switches, value, &chosen, err));
+		TRY(choose(name, value, &chosen, err));
 		settings->exact = chosen != 0;
 		return HD_OK;
 	}
