@@ -171,6 +171,16 @@ static void what_a_terminal_would_act_on_is_escaped(void)
 	}
 }
 
+static void counts_have_singular_and_plural(void)
+{
+	char buf[COUNT_SIZE];
+	ASSERT_TEXT(format_count(0, "root", buf), "0 roots");
+	ASSERT_TEXT(format_count(1, "root", buf), "1 root");
+	ASSERT_TEXT(format_count(2, "root", buf), "2 roots");
+	ASSERT_TEXT(format_count(UINT64_MAX, "stack root", buf),
+		    "18,446,744,073,709,551,615 stack roots");
+}
+
 static void thousands_are_parted(void)
 {
 	static const struct {
@@ -308,6 +318,7 @@ int main(void)
 		{ "what_a_terminal_would_act_on_is_escaped",
 		  what_a_terminal_would_act_on_is_escaped },
 		{ "thousands_are_parted", thousands_are_parted },
+		{ "counts_have_singular_and_plural", counts_have_singular_and_plural },
 		{ "numbers_are_decimal_or_hexadecimal_with_a_suffix",
 		  numbers_are_decimal_or_hexadecimal_with_a_suffix },
 		{ "addresses_are_hexadecimal_sums", addresses_are_hexadecimal_sums },

@@ -146,6 +146,14 @@ const char *format_thousands(uint64_t value, char *buf)
 	return buf;
 }
 
+const char *format_count(uint64_t value, const char *noun, char *buf)
+{
+	char number[27];
+	(void)snprintf(buf, COUNT_SIZE, "%s %s%s", format_thousands(value, number), noun,
+		       value == 1 ? "" : "s");
+	return buf;
+}
+
 /* The host program may have set a locale whose decimal point is another, also of several bytes. */
 static void use_point(char *number)
 {

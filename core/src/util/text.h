@@ -45,6 +45,10 @@ static inline int hex_value(char c)
 /** Decimal with a comma between thousands; @p buf of 27 bytes always does.  Returns @p buf. */
 const char *format_thousands(uint64_t value, char *buf);
 
+#define COUNT_SIZE 64u
+/** The same with the name of what is counted: "1 root", "2,345 roots".  @p buf has COUNT_SIZE. */
+const char *format_count(uint64_t value, const char *noun, char *buf);
+
 /**
  * A real number with as few digits as read back to the same double, or float when @p is_single;
  * "NaN", "Infinity", "-Infinity".  @p buf of 32 bytes always does.  Returns @p buf.
