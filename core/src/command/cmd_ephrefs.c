@@ -2,48 +2,24 @@
 /* ephrefs: what old objects refer to in younger generations; ephtoloh: young and large objects. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "command/heap_range.h"
-#include "heap/references.h"
-#include "util/alloc.h"
-#include "util/bitmap.h"
+#include "command/crossings.h"
+#include "command/type_counts.h"
+
+enum {
+	OPT_STAT,
+	OPT_LIMIT
+};
+
+const struct option ephrefs_options[] = {
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only how many objects of each type refer", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N rows of each kind (0 = all)",
+			NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
 
 /* Width of the first type of a pair, as SOS has it. */
 #define TYPE_WIDTH 64u
-
-/* References of one object into one generation; of ephtoloh each by itself. */
-struct crossing {
-	uint64_t from, to; /* to: the first one */
-	uint64_t size;     /* of what is referred to */
-	uint32_t count;
-	uint8_t from_generation, to_generation;
-};
-
-/* Does a reference from an object of that generation to one of the other count? */
-typedef bool (*crossing_test)(uint8_t from, uint8_t to);
-
-/* One bit for each address that was referred to, of the segments that have young objects. */
-struct marks {
-	uint64_t **bitmaps; /* by segment of the heap; NULL: nothing young */
-};
-
-/* What one worker finds. */
-struct finder {
-	crossing_test test;
-	bool is_single;      /* each reference by itself */
-	struct marks *marks; /* or NULL: not asked for */
-	struct window targets;
-	struct gaps gaps;
-	struct crossing *rows;
-	size_t rows_count, rows_capacity;
-	uint64_t count, size; /* objects that were first marked, and their bytes */
-};
-
-static bool is_young(uint8_t generation)
-{
-	return generation == GENERATION_0 || generation == GENERATION_1;
-}
 
 /* Is it older, and not frozen?  Large and pinned objects count as generation 2. */
 static bool is_old_to_young(uint8_t from, uint8_t to)
@@ -55,221 +31,12 @@ static bool is_old_to_young(uint8_t from, uint8_t to)
 
 static bool is_young_to_large(uint8_t from, uint8_t to)
 {
-	return is_young(from) && to == GENERATION_LOH;
+	return generation_is_young(from) && to == GENERATION_LOH;
 }
 
 static bool is_large_to_young(uint8_t from, uint8_t to)
 {
-	return from == GENERATION_LOH && is_young(to);
-}
-
-/* May any reference of an object of this generation count? */
-static bool is_source(const struct finder *finder, uint8_t from)
-{
-	for (unsigned int to = 0; to < GENERATION_EPHEMERAL; to++) {
-		if (finder->test(from, (uint8_t)to))
-			return true;
-	}
-	return false;
-}
-
-/* Mark what is referred to; counts it the first time. */
-static void mark(struct finder *finder, const struct heap *heap, const struct segment *segment,
-		 const struct object *object)
-{
-	uint64_t *bitmap = finder->marks->bitmaps[segment - heap->segments];
-	uint64_t bit = (object->address - segment->begin) / 8;
-	uint64_t mask = (uint64_t)1 << bit % 64;
-	if (!bitmap || __atomic_fetch_or(&bitmap[bit / 64], mask, __ATOMIC_RELAXED) & mask)
-		return;
-	finder->count++;
-	finder->size += object->size;
-}
-
-/* The row for a reference of walker->object, whose own rows begin at @p first; NULL: no memory. */
-static struct crossing *find_row(struct finder *finder, const struct walker *walker, size_t first,
-				 uint8_t from, uint8_t to)
-{
-	for (size_t i = first; !finder->is_single && i < finder->rows_count; i++) {
-		if (finder->rows[i].to_generation == to)
-			return &finder->rows[i];
-	}
-	if (!PAGES_RESERVE(finder, rows))
-		return NULL;
-	finder->rows[finder->rows_count] = (struct crossing){ .from = walker->object.address,
-							      .from_generation = from,
-							      .to_generation = to };
-	return &finder->rows[finder->rows_count++];
-}
-
-static bool add_reference(struct finder *finder, struct walker *walker, size_t first, uint8_t from,
-			  uint64_t value)
-{
-	const struct heap *heap = walker->heap;
-	const struct segment *segment = walker->segment;
-	struct object object;
-	if (value < segment->begin || value >= segment->end)
-		segment = heap_segment_at(heap, value);
-	if (!segment || value % 8)
-		return true;
-	uint8_t to = (uint8_t)segment_generation_at(segment, value);
-	if (!finder->test(from, to) ||
-	    object_decode(&finder->targets, walker->cache, heap->clr, value, segment->end,
-			  &object) != DECODE_OBJECT ||
-	    object.type->is_free)
-		return true;
-	struct crossing *row = find_row(finder, walker, first, from, to);
-	if (!row)
-		return false;
-	if (!row->count++)
-		row->to = value;
-	row->size += object.size;
-	if (finder->marks)
-		mark(finder, heap, segment, &object);
-	return true;
-}
-
-static bool add_object(struct finder *finder, struct walker *walker, uint8_t from)
-{
-	struct references references;
-	struct reference reference;
-	size_t first = finder->rows_count;
-	references_begin(&references, &walker->window, &walker->object);
-	while (references_next(&references, &reference)) {
-		/* That to the LoaderAllocator is in no slot. */
-		if (reference.slot && !add_reference(finder, walker, first, from, reference.value))
-			return false;
-	}
-	return true;
-}
-
-static enum hd_status find_in_segment(void *arg, struct walker *walker, struct hd_error *err)
-{
-	struct finder *finder = arg;
-	const struct segment *segment = walker->segment;
-	bool is_split = segment->generation == GENERATION_EPHEMERAL;
-	uint8_t generation = segment->generation;
-	if (!is_split && !is_source(finder, generation))
-		return HD_OK;
-	for (;;) {
-		enum walk_result result = walker_next(walker);
-		if (result == WALK_END)
-			return HD_OK;
-		if (result == WALK_DAMAGE) {
-			gaps_add(&finder->gaps, walker->heap, &walker->damage);
-			continue;
-		}
-		const struct object *object = &walker->object;
-		if (!object->type->has_pointers)
-			continue;
-		if (is_split)
-			generation = (uint8_t)segment_generation_at(segment, object->address);
-		if (!add_object(finder, walker, generation))
-			return fail_nomem(err);
-	}
-}
-
-static int compare_crossings(const void *a, const void *b)
-{
-	const struct crossing *x = a, *y = b;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
-
-/* All rows in order of address, and what the workers have counted, in finders[0]. */
-static bool merge(struct finder *finders, unsigned int count)
-{
-	struct finder *sum = &finders[0];
-	for (unsigned int i = 1; i < count; i++) {
-		const struct finder *other = &finders[i];
-		for (size_t j = 0; j < other->rows_count; j++) {
-			if (!PAGES_RESERVE(sum, rows))
-				return false;
-			sum->rows[sum->rows_count++] = other->rows[j];
-		}
-		gaps_merge(&sum->gaps, &other->gaps);
-		sum->count += other->count;
-		sum->size += other->size;
-	}
-	if (sum->rows_count)
-		qsort(sum->rows, sum->rows_count, sizeof(*sum->rows), compare_crossings);
-	return true;
-}
-
-static void finder_deinit(struct finder *finder)
-{
-	window_deinit(&finder->targets);
-	pages_free(finder->rows, finder->rows_capacity, sizeof(*finder->rows));
-	finder->rows = NULL;
-	finder->rows_count = finder->rows_capacity = 0;
-}
-
-/* Walk the heap; @p ret, whose first fields say what for, gets all rows. */
-static enum hd_status find_crossings(struct call *call, struct finder *ret)
-{
-	unsigned int workers = job_workers(&call->job);
-	struct finder *finders = mem_calloc(workers, sizeof(*finders));
-	void **args = mem_calloc(workers, sizeof(void *));
-	enum hd_status status = finders && args ? HD_OK : fail_nomem(call->err);
-	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
-		finders[i] = *ret;
-		finders[i].targets.memory = call->heap->memory;
-		args[i] = &finders[i];
-	}
-	if (status == HD_OK) {
-		status = heap_walk(call->heap, NULL, 0, &call->job, "Scanning heap",
-				   find_in_segment, args, call->err);
-		job_end(&call->job);
-		if (status == HD_OK && !merge(finders, workers))
-			status = fail_nomem(call->err);
-		if (status == HD_OK) {
-			*ret = finders[0];
-			finders[0] = (struct finder){ .targets = ret->targets };
-			ret->targets = (struct window){ 0 };
-		}
-	}
-	for (unsigned int i = 0; finders && args && i < workers; i++)
-		finder_deinit(&finders[i]);
-	mem_free(finders);
-	mem_free(args);
-	return status;
-}
-
-static void marks_deinit(struct marks *marks, const struct heap *heap)
-{
-	for (size_t i = 0; marks->bitmaps && i < heap->segment_count; i++) {
-		const struct segment *segment = &heap->segments[i];
-		bitmap_free(marks->bitmaps[i], (segment->end - segment->begin) / 8);
-	}
-	mem_free(marks->bitmaps);
-	marks->bitmaps = NULL;
-}
-
-static enum hd_status marks_init(struct marks *marks, struct call *call)
-{
-	const struct heap *heap = call->heap;
-	uint64_t bytes = 0;
-	marks->bitmaps = mem_calloc(heap->segment_count + 1, sizeof(*marks->bitmaps));
-	if (!marks->bitmaps)
-		return fail_nomem(call->err);
-	for (size_t i = 0; i < heap->segment_count; i++) {
-		const struct segment *segment = &heap->segments[i];
-		uint64_t size = segment->end - segment->begin;
-		if (!is_young(segment->generation) && segment->generation != GENERATION_EPHEMERAL)
-			continue;
-		bytes += size / 64;
-		enum hd_status status = job_check_memory(&call->job, bytes, call->err);
-		if (status == HD_OK) {
-			marks->bitmaps[i] = bitmap_alloc(size / 8);
-			status = marks->bitmaps[i] ? HD_OK : fail_nomem(call->err);
-		}
-		if (status != HD_OK) {
-			marks_deinit(marks, heap);
-			return status;
-		}
-	}
-	return HD_OK;
+	return from == GENERATION_LOH && generation_is_young(to);
 }
 
 static const char *sos_generation(uint8_t generation)
@@ -285,7 +52,70 @@ static const char *sos_generation(uint8_t generation)
 struct writer {
 	struct call *call;
 	struct window window;
+	uint64_t limit; /* rows of each kind */
+	bool is_cut;    /* there were more of one */
 };
+
+static struct writer make_writer(struct call *call)
+{
+	return (struct writer){ .call = call,
+				.window = { .memory = call->heap->memory },
+				.limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+}
+
+/* Say that the list which was written is not whole. */
+static void note_cut(struct writer *writer)
+{
+	char number[27];
+	writer->is_cut = true;
+	if (!writer->call->as_json) {
+		out_printf(&writer->call->out, "(the first %s; -limit 0 lists all)\n",
+			   format_thousands(writer->limit, number));
+	}
+}
+
+static bool is_of_group(const struct crossing *row, const struct crossing *first)
+{
+	return row->from_generation == first->from_generation &&
+	       row->to_generation == first->to_generation;
+}
+
+/* The objects that refer, each once, by type; of the group of @p first alone unless NULL. */
+static enum hd_status write_types(struct writer *writer, const struct finder *found,
+				  const struct crossing *first)
+{
+	struct call *call = writer->call;
+	struct type_counts counts = { 0 };
+	struct statistics statistics;
+	enum hd_status status = HD_OK;
+	uint64_t last = 0;
+	for (size_t i = 0; status == HD_OK && i < found->rows_count; i++) {
+		const struct crossing *row = &found->rows[i];
+		struct object object;
+		if (row->from == last || (first && !is_of_group(row, first)))
+			continue;
+		last = row->from;
+		bool is_object = object_read(call->heap, &writer->window, row->from, &object);
+		if (is_object && !type_counts_add(&counts, &object))
+			status = fail_nomem(call->err);
+		if (status == HD_OK)
+			status = call_check(call);
+	}
+	if (status == HD_OK) {
+		status = type_counts_statistics(&counts, call->heap->clr, NULL, &statistics,
+						call->err);
+	}
+	type_counts_deinit(&counts);
+	TRY(status);
+	statistics_sort(&statistics, false, false);
+	if (call->as_json) {
+		statistics_json(&statistics, &call->json);
+	} else {
+		statistics_text(&statistics, &call->out);
+	}
+	statistics_deinit(&statistics);
+	return HD_OK;
+}
 
 static void crossing_json(struct writer *writer, const struct crossing *row,
 			  const struct object *object)
@@ -328,6 +158,8 @@ static void group_header(struct call *call, const struct crossing *row, bool is_
 	const char *to = sos_generation(row->to_generation);
 	out_printf(out, "%sReferences from %c%s to %c%s:\n\n", is_first ? "" : "\n", from[0] | 0x20,
 		   from + 1, to[0] | 0x20, to + 1);
+	if (call->options[OPT_STAT].given)
+		return;
 	out_styled(out, STYLE_HEAD, "%16s %16s %14s %-11s %-11s %14s %14s %s", "Object",
 		   "MethodTable", "Size", "Obj Gen", "Ref Gen", "Obj Count", "Obj Size", "Type");
 	out_puts(out, "\n");
@@ -347,9 +179,40 @@ static enum hd_status write_crossing(struct writer *writer, const struct crossin
 	return call_check(writer->call);
 }
 
+static enum hd_status write_rows(struct writer *writer, const struct finder *found,
+				 const struct crossing *first)
+{
+	uint64_t listed = 0;
+	for (size_t i = (size_t)(first - found->rows); i < found->rows_count; i++) {
+		if (!is_of_group(&found->rows[i], first))
+			continue;
+		if (listed++ == writer->limit) {
+			note_cut(writer);
+			break;
+		}
+		TRY(write_crossing(writer, &found->rows[i]));
+	}
+	return HD_OK;
+}
+
+static enum hd_status group_types(struct writer *writer, const struct finder *found,
+				  const struct crossing *first)
+{
+	struct json *json = &writer->call->json;
+	if (!writer->call->as_json)
+		return write_types(writer, found, first);
+	json_object(json, NULL);
+	json_string(json, "generation", generation_name((enum generation)first->from_generation));
+	json_string(json, "to_generation", generation_name((enum generation)first->to_generation));
+	TRY(write_types(writer, found, first));
+	json_end(json);
+	return HD_OK;
+}
+
 /* Group by the two generations, in the order in which they are first met. */
 static enum hd_status write_groups(struct writer *writer, const struct finder *found)
 {
+	bool is_stat = writer->call->options[OPT_STAT].given;
 	uint64_t done = 0;
 	for (size_t i = 0; i < found->rows_count; i++) {
 		const struct crossing *first = &found->rows[i];
@@ -359,27 +222,24 @@ static enum hd_status write_groups(struct writer *writer, const struct finder *f
 		if (!writer->call->as_json)
 			group_header(writer->call, first, !done);
 		done |= (uint64_t)1 << group;
-		for (size_t j = i; j < found->rows_count; j++) {
-			const struct crossing *row = &found->rows[j];
-			if (row->from_generation == first->from_generation &&
-			    row->to_generation == first->to_generation)
-				TRY(write_crossing(writer, row));
-		}
+		TRY(is_stat ? group_types(writer, found, first) : write_rows(writer, found, first));
 	}
 	return HD_OK;
 }
 
 static enum hd_status write_ephrefs(struct call *call, struct finder *found)
 {
-	struct writer writer = { .call = call, .window = { .memory = call->heap->memory } };
+	struct writer writer = make_writer(call);
 	char number[3][27];
 	if (call->as_json)
-		json_array(&call->json, "objects");
+		json_array(&call->json, call->options[OPT_STAT].given ? "groups" : "objects");
 	enum hd_status status = write_groups(&writer, found);
 	window_deinit(&writer.window);
 	TRY(status);
 	if (call->as_json) {
 		json_end(&call->json);
+		if (writer.is_cut)
+			json_bool(&call->json, "truncated", true);
 		json_object(&call->json, "referenced");
 		json_number(&call->json, "count", found->count);
 		json_number(&call->json, "size", found->size);
@@ -461,10 +321,32 @@ static void pairs_header(struct call *call, const char *what, const char *from, 
 	out_puts(&call->out, "\n");
 }
 
+static enum hd_status write_pair_types(struct writer *writer, const struct finder *found,
+				       const char *key, const char *what)
+{
+	struct call *call = writer->call;
+	if (call->as_json) {
+		json_object(&call->json, key);
+		TRY(write_types(writer, found, NULL));
+		json_end(&call->json);
+		return HD_OK;
+	}
+	if (!found->rows_count) {
+		out_printf(&call->out, "No %s.\n", what);
+		return HD_OK;
+	}
+	out_printf(&call->out, "%s:\n\n", what);
+	TRY(write_types(writer, found, NULL));
+	out_puts(&call->out, "\n");
+	return HD_OK;
+}
+
 static enum hd_status write_pairs(struct writer *writer, const struct finder *found,
 				  const char *key, const char *what, bool is_to_large)
 {
 	struct call *call = writer->call;
+	if (call->options[OPT_STAT].given)
+		return write_pair_types(writer, found, key, what);
 	if (call->as_json) {
 		json_array(&call->json, key);
 	} else if (found->rows_count) {
@@ -473,8 +355,10 @@ static enum hd_status write_pairs(struct writer *writer, const struct finder *fo
 	} else {
 		out_printf(&call->out, "No %s.\n", what);
 	}
-	for (size_t i = 0; i < found->rows_count; i++)
+	for (size_t i = 0; i < found->rows_count && i < writer->limit; i++)
 		TRY(write_pair(writer, found->rows[i].from, found->rows[i].to, 0));
+	if (found->rows_count > writer->limit)
+		note_cut(writer);
 	if (call->as_json) {
 		json_end(&call->json);
 	} else if (found->rows_count) {
@@ -505,6 +389,7 @@ static enum hd_status write_through(struct writer *writer, const struct finder *
 {
 	struct call *call = writer->call;
 	bool any = false;
+	uint64_t listed = 0;
 	if (call->as_json)
 		json_array(&call->json, "through_large");
 	for (size_t i = 0; i < to_large->rows_count; i++) {
@@ -517,6 +402,10 @@ static enum hd_status write_through(struct writer *writer, const struct finder *
 					     "point to Ephemeral objects:\n\n");
 		}
 		any = true;
+		if (listed++ == writer->limit) {
+			note_cut(writer);
+			break;
+		}
 		TRY(write_pair(writer, row->from, row->to, from_large->rows[next].to));
 	}
 	if (call->as_json) {
@@ -532,7 +421,7 @@ static enum hd_status write_through(struct writer *writer, const struct finder *
 static enum hd_status write_ephtoloh(struct call *call, struct finder *to_large,
 				     struct finder *from_large)
 {
-	struct writer writer = { .call = call, .window = { .memory = call->heap->memory } };
+	struct writer writer = make_writer(call);
 	enum hd_status status =
 		write_pairs(&writer, to_large, "to_large",
 			    "Ephemeral objects pointing to the Large objects", true);
@@ -540,8 +429,10 @@ static enum hd_status write_ephtoloh(struct call *call, struct finder *to_large,
 		status = write_pairs(&writer, from_large, "from_large",
 				     "Large objects pointing to Ephemeral objects", false);
 	}
-	if (status == HD_OK)
+	if (status == HD_OK && !call->options[OPT_STAT].given)
 		status = write_through(&writer, to_large, from_large);
+	if (status == HD_OK && call->as_json && writer.is_cut)
+		json_bool(&call->json, "truncated", true);
 	window_deinit(&writer.window);
 	if (status == HD_OK)
 		gaps_report(call, &to_large->gaps);

@@ -194,6 +194,6 @@ extern const struct option gcroot_options[], pathto_options[], objsize_options[]
 	types_options[], diff_options[], export_options[], collect_options[], eeheap_options[],
 	verifyheap_options[], info_options[], gchandles_options[], finalizequeue_options[],
 	clrstack_options[], dumpgen_options[], gcheapstat_options[], notreachableinrange_options[],
-	retained_options[];
+	retained_options[], ephrefs_options[];
 
 #endif
