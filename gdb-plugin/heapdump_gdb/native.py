@@ -98,6 +98,8 @@ class Debugger(ctypes.Structure):
         ("module_count", ctypes.c_size_t),
         ("threads", ctypes.POINTER(Thread)),
         ("thread_count", ctypes.c_size_t),
+        ("is_core", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 

@@ -233,6 +233,7 @@ class Follower:
             module_count=len(found),
             threads=states,
             thread_count=len(standing),
+            is_core=connection(inferior) == "core",
         )
         core = self._core_of(inferior)
         if core is not None:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "command.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <climits>
 #include <cstdio>
@@ -59,6 +60,20 @@ hd_sink make_sink(lldb::SBDebugger &debugger, lldb::SBCommandReturnObject &resul
 	return sink;
 }
 
+/// What LLDB says of an expression: the first line of it, without where in the expression.
+std::string first_line(const char *text)
+{
+	std::string line = text ? text : "";
+	line.erase(std::min(line.find('\n'), line.size()));
+	const std::string before = "error: ", where = "<user expression ";
+	if (line.compare(0, before.size(), before) == 0)
+		line.erase(0, before.size());
+	const size_t end = line.compare(0, where.size(), where) == 0 ? line.find(": ") : line.npos;
+	if (end != line.npos)
+		line.erase(0, end + 2);
+	return line.empty() ? "it has no value" : line;
+}
+
 /// Replace @p word by the value of the expression that it is, or tell why not.
 bool evaluate(lldb::SBTarget target, std::string &word, std::string &why)
 {
@@ -74,8 +89,7 @@ bool evaluate(lldb::SBTarget target, std::string &word, std::string &why)
 	if (error.Success())
 		number = value.GetValueAsUnsigned(error);
 	if (error.Fail()) {
-		const char *text = error.GetCString();
-		why = text ? text : "it has no value";
+		why = first_line(error.GetCString());
 		return false;
 	}
 	char digits[19];

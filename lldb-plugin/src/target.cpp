@@ -174,8 +174,8 @@ size_t Follower::read(void *arg, uint64_t address, void *buf, size_t size)
 bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_session *session,
 		    const hd_sink &sink, std::string &message)
 {
-	const std::string core =
-		is_plugin(process_, "elf-core") ? core_path(debugger, target, process_) : "";
+	const bool is_core = is_plugin(process_, "elf-core");
+	const std::string core = is_core ? core_path(debugger, target, process_) : "";
 	const Modules modules = list_modules(target);
 	const std::vector<hd_debugger_thread> threads = list_threads(process_);
 	lldb::SBThread thread = process_.GetSelectedThread();
@@ -194,6 +194,7 @@ bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_sessi
 	with.module_count = modules.rows.size();
 	with.threads = threads.data();
 	with.thread_count = threads.size();
+	with.is_core = is_core;
 	hd_error err = {};
 	if (hd_session_debugger(session, &with, &sink, &err) == HD_OK)
 		return true;

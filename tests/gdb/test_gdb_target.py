@@ -340,6 +340,15 @@ class DotnetCoreTest(unittest.TestCase):
             )
             targets.check_numbers(thread_numbers(between(text, 2)), between(text, 1))
 
+    def test_core_that_is_read_through_gdb_is_a_core(self) -> None:
+        path = targets.core("wks10-heap")
+        if path is None:
+            return
+        text = run_gdb("set heapdump backend debugger", "heapdump info", options=("-c", path))
+        self.assertRegex(text, rf"(?m)^File: +{re.escape(path)}$")
+        self.assertRegex(text, r"(?m)^Kind: +core, read by the debugger$")
+        self.assertNotIn(" at 0x0 ", text)
+
     def test_clrstack_is_about_the_selected_thread(self) -> None:
         path = targets.core("wks10-full")
         if path is None:

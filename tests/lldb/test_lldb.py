@@ -97,7 +97,8 @@ class LldbTest(unittest.TestCase):
         self.assertIn("cannot evaluate '(8+8)': no target", self.opened("gcroot (8+8)"))
         text = self.opened("target create /bin/true", "gcroot (8+8)", "gcroot nosuch")
         self.assertIn("Found 2 unique roots", text)
-        self.assertIn("cannot evaluate 'nosuch'", text)
+        error = "error: cannot evaluate 'nosuch': use of undeclared identifier 'nosuch'"
+        self.assertEqual(text[text.index(error) :].strip(), error)
         self.assertIn("System.String[]", self.opened("dumpobj 1ce000+56"))
 
     def test_quoted_words_reach_the_core_whole(self) -> None:

@@ -223,6 +223,18 @@ class DotnetCoreTest(unittest.TestCase):
             answers = run_lldb(*lines, options=("-c", path))
             targets.check_numbers(thread_numbers(answers[2]), answers[1])
 
+    def test_core_that_is_read_through_lldb_is_a_core(self) -> None:
+        path = targets.core("wks10-heap")
+        if path is None:
+            return
+        lines = ("heapdump set backend debugger", "heapdump info")
+        answer = run_lldb(*lines, options=("-c", path))[1]
+        self.assertRegex(answer, rf"(?m)^File: +{re.escape(path)}$")
+        self.assertRegex(answer, r"(?m)^Kind: +core, read by the debugger$")
+        # LLDB 14 does not tell the path of this one.
+        answer = run_lldb(f"target create --core {path}", *lines)[2]
+        self.assertRegex(answer, r"(?m)^Kind: +core, read by the debugger$")
+
     def test_clrstack_is_about_the_selected_thread(self) -> None:
         path = targets.core("wks10-full")
         if path is None:

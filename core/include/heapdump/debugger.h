@@ -46,6 +46,8 @@ struct hd_debugger {
 	/** Registers are used where the target itself has none; borrowed for the call; may be NULL. */
 	const struct hd_debugger_thread *threads;
 	size_t thread_count;
+	uint32_t is_core;  /**< not zero: it is a core, also one whose path is not known */
+	uint32_t reserved; /**< 0 */
 };
 
 /**

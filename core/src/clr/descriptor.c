@@ -90,7 +90,12 @@ static enum hd_status part_read_json(const struct target *target, const struct h
 	if (!text)
 		return fail_nomem(err);
 	enum hd_status status = HD_OK;
-	if (!memory_read(target->memory, header->json, text, header->json_size)) {
+	if (!header->json) {
+		status = fail(
+			err, HD_ERR_FAULT, 0,
+			"the contract descriptor is not in the target: what the runtime's file "
+			"has in its place does not say yet where its text is");
+	} else if (!memory_read(target->memory, header->json, text, header->json_size)) {
 		status =
 			fail(err, HD_ERR_FAULT, header->json,
 			     "the contract descriptor's text at 0x%" PRIx64 " is not in the target",

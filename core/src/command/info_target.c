@@ -140,7 +140,7 @@ static void text_target(struct call *call)
 {
 	const struct target *target = call->session->target;
 	struct out *out = &call->out;
-	char number[27];
+	char number[COUNT_SIZE];
 	if (target->kind == TARGET_CORE) {
 		out_puts(out, "File:        ");
 		text_escape(&out->text, call->session->path, strlen(call->session->path));
@@ -150,12 +150,17 @@ static void text_target(struct call *call)
 			   target->is_truncated ? ", truncated" : "",
 			   producer_name(target->producer), content_text(target, call->heap));
 	} else {
-		out_printf(out, "Kind:        process%s%s\n", target->route ? ", read by " : "",
-			   target->route ? target->route : "");
+		if (target->is_shown_core) {
+			out_puts(out, "File:        ");
+			text_escape(&out->text, call->session->path, strlen(call->session->path));
+			out_puts(out, "\n");
+		}
+		out_printf(out, "Kind:        %s%s%s\n", target->is_shown_core ? "core" : "process",
+			   target->route ? ", read by " : "", target->route ? target->route : "");
 	}
 	out_printf(out, "Process:     %d", target->pid);
 	if (target->thread_count)
-		out_printf(out, ", %zu threads", target->thread_count);
+		out_printf(out, ", %s", format_count(target->thread_count, "thread", number));
 	if (target->signal)
 		out_printf(out, ", signal %d", target->signal);
 	out_puts(out, "\n");
@@ -267,7 +272,8 @@ static void write_json(struct call *call, const struct totals *totals)
 	const struct target *target = call->session->target;
 	const struct heap *heap = call->heap;
 	struct json *json = &call->json;
-	json_string(json, "kind", target->kind == TARGET_CORE ? "core" : "process");
+	bool is_core = target->kind == TARGET_CORE || target->is_shown_core;
+	json_string(json, "kind", is_core ? "core" : "process");
 	if (target->kind == TARGET_CORE)
 		json_core(json, target, heap);
 	json_string(json, "route", target->route);

@@ -258,7 +258,8 @@ enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_d
 	if (debugger->core) {
 		text_puts(&path, debugger->core);
 	} else {
-		text_printf(&path, "process %d", (int)debugger->pid);
+		text_printf(&path, "%sprocess %d", debugger->is_core ? "core of " : "",
+			    (int)debugger->pid);
 	}
 	struct target *target = NULL;
 	enum hd_status status =

@@ -335,6 +335,7 @@ static enum hd_status open_callback(const struct hd_debugger *debugger,
 	if (!target)
 		return fail_nomem(err);
 	target->route = "the debugger";
+	target->is_shown_core = debugger->core || debugger->is_core;
 	target->memory = debugger_memory(debugger);
 	return finish(target, debugger, ret, err);
 }

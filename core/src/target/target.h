@@ -120,6 +120,7 @@ struct target {
 	struct memory *memory; /**< everything that can be read, file pages included */
 	struct memory *own;    /**< only what the core or process itself holds; owned by memory */
 	const char *route;     /**< how a debugger's memory is read, static; NULL: no debugger */
+	bool is_shown_core;    /**< of kind TARGET_DEBUGGER: it shows a core, not a process */
 	int pid;               /**< 0 = unknown */
 	char name[32];         /**< of the process, up to 15 bytes of its file's; "" = unknown */
 	bool is_64;
