@@ -47,7 +47,14 @@ static const struct {
 	{ "A.ListDictionary", "List`1", false },
 	{ "A.List", "List`1", false },
 	{ "A.List<B>", "List`99999999999999999999", false },
-	{ "A.List<B>", "List1", false },
+	/* LLDB takes the backtick */
+	{ "A.List<B>", "List1", true },
+	{ "A.List<B>", "List``1", true },
+	{ "A.List<B>", "List2", false },
+	{ "A.List<B>", "List11", false },
+	{ "A.List1<B>", "List1", true },
+	{ "A.List1<B>", "List11", true },
+	{ "A.Dict<A.B<C, D>, E[,]>+Entry[]", "Dict2+Entry[]", true },
 	{ "A.List>", "List`1", false },
 	{ "\xd0\x9a\xd0\xbb", "\xd0\xbb", true },
 };

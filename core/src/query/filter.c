@@ -39,12 +39,17 @@ static size_t arguments_of(const char *name, size_t size, uint64_t *ret_count)
 	return 0;
 }
 
-/* An arity at *@p part: step over it if the name goes on with as many arguments; what they take. */
+/*
+ * An arity at *@p part, with its backtick or, as LLDB passes it on, without: step over it if the name
+ * goes on with as many arguments; what they take.
+ */
 static size_t skip_arity(const char *name, size_t size, const char **part)
 {
-	if (!size || *name != '<' || (*part)[0] != '`' || !is_digit((*part)[1]))
+	const char *at = *part;
+	while (*at == '`')
+		at++;
+	if (!size || *name != '<' || !is_digit(*at))
 		return 0;
-	const char *at = *part + 1;
 	uint64_t arity = 0, count;
 	for (; is_digit(*at) && arity < ARITY_MAX; at++)
 		arity = arity * 10 + (uint64_t)(*at - '0');

@@ -20,7 +20,7 @@ struct filter {
 };
 
 /**
- * Does @p name hold @p part?  Backticks are passed over on both sides; an arity in @p part (`2)
+ * Does @p name hold @p part?  Backticks are passed over on both sides; an arity in @p part (`2, or 2)
  * stands for so many arguments where the name has them: <A, B>.
  */
 bool name_matches(const char *name, size_t size, const char *part);
