@@ -104,6 +104,11 @@ static const struct {
 	{ "A`1[[B, C]]", "A`1[[B, C]]" },
 	{ "a\nb", "a\\u000ab" },
 	{ "a\r\nb", "a\\u000d\\u000ab" },
+	{ "a\033[31m", "a\\u001b[31m" },
+	{ "\001\037\177", "\\u0001\\u001f\\u007f" },
+	{ "\302\233m\302\240\302\237", "\\u009bm\302\240\\u009f" },
+	{ "\302", "\302" },
+	{ "\233", "\233" },
 	{ " a", "\\u0020a" },
 	{ "a ", "a\\u0020" },
 	{ "\ta\t", "\\u0009a\\u0009" },
@@ -113,7 +118,8 @@ static const struct {
 	{ "\\u000a", "\\u005cu000a" },
 	{ "\\\\u000a", "\\\\u005cu000a" },
 	{ "C:\\users\\u00zz\\", "C:\\users\\u00zz\\" },
-	{ "\\u0080", "\\u0080" },
+	{ "\\u0080", "\\u005cu0080" },
+	{ "\\u00a0", "\\u00a0" },
 	{ "\\\n", "\\\\u000a" },
 	{ "\xd0\x9a\xe2\x82\xac\xff", "\xd0\x9a\xe2\x82\xac\xff" },
 	{ "x dead", "x dead" },
@@ -275,10 +281,23 @@ static void what_is_written_is_read_back(void)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct hd_graph *graph = make_graph(seed);
-		graph_mark_repeated(graph);
 		check_round_trip(graph);
 		graph_destroy(graph);
 	}
+}
+
+static void a_root_that_repeats_another_is_left_out(void)
+{
+	struct hd_graph *graph =
+		dump_graph("a 2 x\nt 1 T\no 10 1 8\nr 10 1 0\nr 10 1 0\nr 10 3 2\nc x\n");
+	struct text both = dump_written(graph);
+	ASSERT_TEXT(both.bytes, "a 2 x\nt 1 T\no 10 1 8\nr 10 1 0\nr 10 1 0\nr 10 3 2\nc x\n");
+	graph->roots[1].repeated = true;
+	struct text one = dump_written(graph);
+	ASSERT_TEXT(one.bytes, "a 2 x\nt 1 T\no 10 1 8\nr 10 1 0\nr 10 3 2\nc x\n");
+	text_deinit(&both);
+	text_deinit(&one);
+	graph_destroy(graph);
 }
 
 static void two_writes_are_the_same_bytes(void)
@@ -396,6 +415,8 @@ int main(void)
 		  type_names_are_escaped_where_a_reader_needs_it },
 		{ "section_names_keep_apart_from_times", section_names_keep_apart_from_times },
 		{ "what_is_written_is_read_back", what_is_written_is_read_back },
+		{ "a_root_that_repeats_another_is_left_out",
+		  a_root_that_repeats_another_is_left_out },
 		{ "two_writes_are_the_same_bytes", two_writes_are_the_same_bytes },
 		{ "the_samples_are_written_back", the_samples_are_written_back },
 		{ "a_section_that_a_lenient_reader_made_is_written_back",

@@ -99,11 +99,11 @@ enum hd_status run_export(struct call *call)
 		json_number(&call->json, "roots", counts.roots);
 		return HD_OK;
 	}
-	char number[27];
+	char number[COUNT_SIZE];
 	out_puts(&call->out, "Wrote ");
 	text_escape(&call->out.text, path, strlen(path));
-	out_printf(&call->out, ": %s objects", format_thousands(counts.objects, number));
-	out_printf(&call->out, ", %s references", format_thousands(counts.references, number));
-	out_printf(&call->out, ", %s roots.\n", format_thousands(counts.roots, number));
+	out_printf(&call->out, ": %s", format_count(counts.objects, "object", number));
+	out_printf(&call->out, ", %s", format_count(counts.references, "reference", number));
+	out_printf(&call->out, ", %s.\n", format_count(counts.roots, "root", number));
 	return HD_OK;
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "command/gcroot_tree.h"
+#include "heap/heap.h"
 #include "query/gcroot.h"
 #include "report/paths.h"
 #include "report/root_label.h"
@@ -20,6 +21,8 @@ enum {
 };
 
 #define DEFAULT_LIMIT 100u
+/* So many weak roots that look alike are folded. */
+#define ALIKE_MIN 3u
 /* From this generation on a collection looks at the whole heap. */
 #define GCGEN_WHOLE 2u
 
@@ -99,14 +102,20 @@ static void write_headings(struct call *call, const struct rooted *rooted, struc
 	*place = here;
 }
 
+/* Where an object is; from GENERATION_LOH on what it is. */
+static const char *generation_title(unsigned int generation)
+{
+	static const char *const names[] = { "generation 0", "generation 1",  "generation 2",
+					     "large object", "pinned object", "frozen object" };
+	return generation < sizeof(names) / sizeof(names[0]) ? names[generation] : "older object";
+}
+
 static void write_older(struct call *call, uint32_t node)
 {
 	const struct graph_places *places = &call->graph->places;
-	static const char *const names[] = { "generation 0", "generation 1",  "generation 2",
-					     "large object", "pinned object", "frozen object" };
 	unsigned int generation = places->generation(places->arg, node);
 	out_styled(&call->out, STYLE_ADDRESS, "%016" PRIx64, graph_id(call->graph, node));
-	out_printf(&call->out, " (%s)", generation < 6 ? names[generation] : "older");
+	out_printf(&call->out, " (%s)", generation_title(generation));
 }
 
 static void write_root(struct call *call, const struct rooted *rooted)
@@ -126,12 +135,26 @@ static void write_root(struct call *call, const struct rooted *rooted)
 	out_puts(&call->out, "\n");
 }
 
-/* Two slots of one frame that hold the same: their path is written once. */
+/* Would the line of one root differ from that of another by its address alone? */
+static bool looks_alike(const struct hd_graph *graph, const struct rooted *a,
+			const struct rooted *b)
+{
+	const struct graph_root *x = &graph->roots[a->root], *y = &graph->roots[b->root];
+	if (a->node != b->node || x->kind != y->kind || x->flags != y->flags ||
+	    x->container != y->container)
+		return false;
+	const struct graph_root_detail *p = root_detail(graph, a->root);
+	const struct graph_root_detail *q = root_detail(graph, b->root);
+	return !p || (x->kind != HD_ROOT_STACK && p->handle == q->handle && !p->name && !q->name);
+}
+
+/* Two slots of one frame that hold the same, or two records alike: their path is written once. */
 static bool shares_path(const struct hd_graph *graph, const struct rooted *a,
 			const struct rooted *b)
 {
-	if (!graph->details || kind_of(graph, a) != HD_ROOT_STACK ||
-	    kind_of(graph, b) != HD_ROOT_STACK)
+	if (!graph->details)
+		return a->root != HD_NONE && b->root != HD_NONE && looks_alike(graph, a, b);
+	if (kind_of(graph, a) != HD_ROOT_STACK || kind_of(graph, b) != HD_ROOT_STACK)
 		return false;
 	const struct graph_root_detail *x = &graph->details[a->root];
 	const struct graph_root_detail *y = &graph->details[b->root];
@@ -139,13 +162,12 @@ static bool shares_path(const struct hd_graph *graph, const struct rooted *a,
 }
 
 static enum hd_status write_roots(struct call *call, const struct gcroot *gcroot,
-				  const struct rooted *list, size_t count,
+				  const struct rooted *list, size_t count, struct place *place,
 				  struct path_report *report)
 {
-	struct place place = { .kind = KIND_NONE };
 	for (size_t i = 0; i < count; i++) {
 		TRY(call_check(call));
-		write_headings(call, &list[i], &place);
+		write_headings(call, &list[i], place);
 		write_root(call, &list[i]);
 		if (i + 1 < count && shares_path(call->graph, &list[i], &list[i + 1]))
 			continue;
@@ -155,18 +177,58 @@ static enum hd_status write_roots(struct call *call, const struct gcroot *gcroot
 	return HD_OK;
 }
 
+/* The weak roots from @p from on that one entry stands for. */
+static size_t alike_run(const struct call *call, const struct gcroot *gcroot, size_t from)
+{
+	size_t end = from + 1;
+	while (end < gcroot->weak_count &&
+	       looks_alike(call->graph, &gcroot->weak[from], &gcroot->weak[end]))
+		end++;
+	bool folds = !call->options[OPT_FULL].given && end - from >= ALIKE_MIN;
+	return folds ? end - from : 1;
+}
+
+/* At most @p limit entries; those that are alike are one. */
+static enum hd_status write_weak(struct call *call, const struct gcroot *gcroot, uint64_t limit,
+				 struct path_report *report)
+{
+	struct out *out = &call->out;
+	struct place place = { .kind = KIND_NONE };
+	char number[COUNT_SIZE];
+	size_t at = 0;
+	if (gcroot->weak_count && limit) {
+		out_styled(out, STYLE_HEAD, "Weak roots (they keep nothing alive)");
+		out_puts(out, "\n");
+	}
+	for (; at < gcroot->weak_count && limit; limit--) {
+		size_t run = alike_run(call, gcroot, at);
+		TRY(write_roots(call, gcroot, &gcroot->weak[at], 1, &place, report));
+		if (run > 1) {
+			out_printf(out, "    ... and %s more like it (-full lists them)\n\n",
+				   format_thousands(run - 1, number));
+		}
+		at += run;
+	}
+	if (at < gcroot->weak_count) {
+		out_printf(out, "Not shown: %s (-limit 0 shows all).\n",
+			   format_count(gcroot->weak_count - at, "weak root", number));
+	}
+	return HD_OK;
+}
+
 static void write_summary(struct call *call, const struct gcroot *gcroot, uint64_t shown)
 {
 	struct out *out = &call->out;
-	char number[27];
+	char number[COUNT_SIZE];
 	uint64_t id = graph_id(call->graph, gcroot->tree.target);
 	out_printf(out, "Found %s unique roots", format_thousands(gcroot->strong_count, number));
 	if (shown < gcroot->strong_count)
 		out_printf(out, ", %s shown (-limit 0 shows all)", format_thousands(shown, number));
 	out_puts(out, ".\n");
 	if (gcroot->hidden_stack) {
-		out_printf(out, "Left out by -nostacks: %s stack roots that reach %" PRIx64 ".\n",
-			   format_thousands(gcroot->hidden_stack, number), id);
+		out_printf(out, "Left out by -nostacks: %s that reach%s %" PRIx64 ".\n",
+			   format_count(gcroot->hidden_stack, "stack root", number),
+			   gcroot->hidden_stack == 1 ? "es" : "", id);
 	}
 	if (gcroot->strong_count || gcroot->hidden_stack)
 		return;
@@ -186,13 +248,9 @@ static enum hd_status write_text(struct call *call, const struct gcroot *gcroot,
 {
 	uint64_t limit = call_limit(call, OPT_LIMIT, DEFAULT_LIMIT);
 	size_t strong = gcroot->strong_count < limit ? gcroot->strong_count : (size_t)limit;
-	size_t weak = gcroot->weak_count < limit ? gcroot->weak_count : (size_t)limit;
-	TRY(write_roots(call, gcroot, gcroot->strong, strong, report));
-	if (weak) {
-		out_styled(&call->out, STYLE_HEAD, "Weak roots (they keep nothing alive)");
-		out_puts(&call->out, "\n");
-		TRY(write_roots(call, gcroot, gcroot->weak, weak, report));
-	}
+	struct place place = { .kind = KIND_NONE };
+	TRY(write_roots(call, gcroot, gcroot->strong, strong, &place, report));
+	TRY(write_weak(call, gcroot, limit, report));
 	write_summary(call, gcroot, strong);
 	return HD_OK;
 }
@@ -252,26 +310,40 @@ static enum hd_status write_json(struct call *call, const struct gcroot *gcroot,
 	return HD_OK;
 }
 
-/* -gcgen, and whether it can be answered. */
-static enum hd_status read_generation(struct call *call, uint32_t node, struct gcroot_options *ret)
+/* -gcgen; is the object one that such a collection leaves alone? */
+static bool read_generation(struct call *call, uint32_t node, struct gcroot_options *ret)
 {
 	const struct value *given = &call->options[OPT_GCGEN];
 	const struct graph_places *places = &call->graph->places;
-	if (!given->given || given->number == GCGEN_WHOLE)
-		return HD_OK;
-	if (!places->generation) {
-		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "-gcgen is about a core or a process; a heap dump file has no "
-			    "generations");
-	}
-	if (places->generation(places->arg, node) > given->number) {
-		return fail(call->err, HD_ERR_ARGUMENT, 0,
-			    "%" PRIx64 " is older: a collection of generation %" PRIu64
-			    " leaves it alone; leave -gcgen out",
-			    graph_id(call->graph, node), given->number);
-	}
+	if (!given->given || given->number == GCGEN_WHOLE || !places->generation)
+		return false;
 	ret->is_young = true;
 	ret->generation = (unsigned int)given->number;
+	return places->generation(places->arg, node) > given->number;
+}
+
+/* The answer about an object that the collection of -gcgen does not look at. */
+static enum hd_status write_left_alone(struct call *call, uint32_t node)
+{
+	const struct graph_places *places = &call->graph->places;
+	struct json *json = &call->json;
+	uint64_t id = graph_id(call->graph, node);
+	unsigned int generation = places->generation(places->arg, node);
+	if (!call->as_json) {
+		out_printf(&call->out,
+			   "%" PRIx64 " is %s%s: a collection of generation %" PRIu64
+			   " leaves it alone.\n",
+			   id, generation < GENERATION_LOH ? "in " : "a ",
+			   generation_title(generation), call->options[OPT_GCGEN].number);
+		return HD_OK;
+	}
+	json_address(json, "object", id);
+	json_bool(json, "reachable", true);
+	json_bool(json, "left_alone", true);
+	json_number(json, "found", 0);
+	json_bool(json, "truncated", false);
+	json_array(json, "roots");
+	json_end(json);
 	return HD_OK;
 }
 
@@ -283,7 +355,8 @@ static enum hd_status run_object(struct call *call)
 		.no_stacks = call->options[OPT_NOSTACKS].given,
 	};
 	TRY(call_object(call, 0, &node));
-	TRY(read_generation(call, node, &options));
+	if (read_generation(call, node, &options))
+		return write_left_alone(call, node);
 	struct gcroot gcroot;
 	TRY(gcroot_init(call->graph, node, &options, &call->job, &gcroot, call->err));
 	job_end(&call->job);

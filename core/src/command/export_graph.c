@@ -58,6 +58,7 @@ struct export_counts export_count(const struct exporting *exporting)
 	for (size_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
 		bool is_written = is_all || bitmap_has(exporting->options.live, root->node);
+		is_written &= !format->roots_once || !root->repeated;
 		counts.roots += is_written && (format->has_weak || !root_is_weak(root));
 	}
 	return counts;

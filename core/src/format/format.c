@@ -25,6 +25,7 @@ const struct format rpm_format = {
 	.extension = ".heap",
 	.has_dead = true,
 	.has_weak = true,
+	.roots_once = true,
 };
 
 const struct format gcdump_format = {
@@ -54,6 +55,7 @@ const struct format heapsnapshot_format = {
 	.uses_life = true,
 	.has_dead = true,
 	.has_weak = true,
+	.roots_once = true,
 };
 
 const struct format folded_format = {

@@ -41,8 +41,9 @@ struct format {
 				struct hd_error *err);
 	const char *extension; /**< of its files: ".gcdump" */
 	bool uses_life, uses_dominators;
-	bool has_dead; /**< what nothing keeps alive is written, unless live_only */
-	bool has_weak; /**< weak roots are written */
+	bool has_dead;   /**< what nothing keeps alive is written, unless live_only */
+	bool has_weak;   /**< weak roots are written */
+	bool roots_once; /**< roots that repeat another are not */
 };
 
 /** Format @p index, or NULL past the last. */

@@ -10,10 +10,11 @@
 #include "util/text.h"
 
 /*
- * Names in the text log end with their line, so a writer has to write a line break as \u000a.  The
- * same escape (backslash, "u00", two hex digits below 80) serves what a reader would otherwise
- * strip or take for something else: a blank at either end, a last word that looks like a
- * timestamp, and a backslash that begins such an escape.  Readers turn it back.
+ * Names in the text log end with their line, so a writer has to write a line break as \u000a, and
+ * other control characters alike: the file may go to a terminal.  The same escape (backslash, "u00",
+ * two hex digits below a0) serves what a reader would otherwise strip or take for something else: a
+ * blank at either end, a last word that looks like a timestamp, and a backslash that begins such an
+ * escape.  Readers turn it back.
  */
 
 /** Copy a name as it stands in a file into @p arena, escapes resolved; false: out of memory. */

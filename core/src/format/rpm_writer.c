@@ -206,8 +206,12 @@ static enum hd_status write_domain(struct writer *writer, uint32_t domain,
 	}
 	for (uint32_t i = nodes->starts[domain]; i < nodes->starts[domain + 1]; i++)
 		TRY(write_object(writer, by_domain_at(nodes, i)));
-	for (uint32_t i = roots->starts[domain]; i < roots->starts[domain + 1]; i++)
-		TRY(write_root(writer, &writer->graph->roots[by_domain_at(roots, i)]));
+	for (uint32_t i = roots->starts[domain]; i < roots->starts[domain + 1]; i++) {
+		const struct graph_root *root = &writer->graph->roots[by_domain_at(roots, i)];
+		/* Alike records count each. */
+		if (!root->repeated)
+			TRY(write_root(writer, root));
+	}
 	put_domain(writer, &writer->graph->domains[domain], false);
 	return end_line(writer);
 }

@@ -1,3 +1,2 @@
 file: --no-files corefiles/leak.core.zst
-exit: 2
 gcroot 7f039fe5a158 -gcgen 1

@@ -1,0 +1,2 @@
+file: tests/data/alike.heap
+gcroot 10 -full
