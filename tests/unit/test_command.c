@@ -136,6 +136,16 @@ static void wrong_options_are_told_with_the_right_ones(void)
 	check_fails("roots --workers 65", HD_EXIT_USAGE, "64");
 	check_fails("roots --max-mem lots", HD_EXIT_USAGE, "max-mem");
 	check_fails("export x --format xml", HD_EXIT_USAGE, "rpm");
+	check_fails("gcroot 1000 -gcgen 0", HD_EXIT_INPUT, "a heap dump file has no generations");
+	check_fails("gcroot 1000 -gcgen 2", HD_EXIT_INPUT, "a heap dump file has no generations");
+	check_fails("roots -thread 1", HD_EXIT_INPUT, "a heap dump file has no threads");
+	check_fails("gcroot -type S -conservative", HD_EXIT_INPUT, "dump file has no stacks");
+	check_fails("gcroot 1000 -Conservative", HD_EXIT_INPUT, "a heap dump file has no stacks");
+	check_fails("roots -conservative --json", HD_EXIT_INPUT, "dump file has no stacks");
+	check_fails("retained 1000 -conservative", HD_EXIT_INPUT, "dump file has no stacks");
+	check_fails("dominators -conservative", HD_EXIT_INPUT, "dump file has no stacks");
+	check_fails("dumpheap -conservative", HD_EXIT_INPUT, "about a core or a process");
+	check_fails("notreachableinrange 0 9 -conservative", HD_EXIT_INPUT, "has no stacks");
 }
 
 static void wrong_words_are_told_with_the_usage(void)
@@ -172,7 +182,7 @@ static void unknown_ids_are_told_with_the_nearest(void)
 	answer_deinit(&answer);
 	hd_session_destroy(session);
 	session = session_with("a 2 x\nt 1 T\no 10 1 8 99 99\nr 99 3 0\nc x\n");
-	check_fails("gcroot 99", HD_EXIT_USAGE, "2 references and 1 roots name it");
+	check_fails("gcroot 99", HD_EXIT_USAGE, "2 references and 1 root name it");
 }
 
 static void findings_are_status_1(void)

@@ -182,7 +182,7 @@ static void finalizer_queues(void)
 	char line[96];
 	(void)snprintf(line, sizeof(line), "notreachableinrange %" PRIx64 " %" PRIx64 " -short",
 		       array + 32, array + 48);
-	check(&fixture, line, 0, "", "1 words of the range point to no object");
+	check(&fixture, line, 0, "", "1 word of the range points to no object");
 	(void)snprintf(line, sizeof(line),
 		       "notreachableinrange %" PRIx64 " %" PRIx64 " -short -nofinalizer",
 		       array + 32, array + 48);

@@ -321,17 +321,16 @@ static void report(struct collection *collection)
 	if (call->as_json) {
 		report_json(collection, seconds);
 	} else {
-		char number[27];
+		char number[COUNT_SIZE];
 		struct out *out = &call->out;
 		out_puts(out, "Wrote ");
 		text_escape(&out->text, collection->path, strlen(collection->path));
-		out_printf(out, ": %s objects", format_thousands(collection->objects, number));
-		out_printf(out, ", %s references",
-			   format_thousands(collection->references, number));
+		out_printf(out, ": %s", format_count(collection->objects, "object", number));
+		out_printf(out, ", %s", format_count(collection->references, "reference", number));
 		if (collection->has_roots)
-			out_printf(out, ", %s roots", format_thousands(collection->roots, number));
-		out_printf(out, ", %s bytes, in %.1f s.\n",
-			   format_thousands(collection->size, number), seconds);
+			out_printf(out, ", %s", format_count(collection->roots, "root", number));
+		out_printf(out, ", %s, in %.1f s.\n",
+			   format_count(collection->size, "byte", number), seconds);
 	}
 	write_findings(call, findings);
 }

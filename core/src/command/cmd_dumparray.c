@@ -139,8 +139,8 @@ static enum hd_status write_elements(struct call *call, struct listing *listing)
 	uint64_t end = array->length;
 	if (start > end) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
-			    "-start is %" PRIu64 ", the array has %" PRIu64 " elements", start,
-			    end);
+			    "-start is %" PRIu64 ", the array has %" PRIu64 " element%s", start,
+			    end, end == 1 ? "" : "s");
 	}
 	if (length < end - start)
 		end = start + length;

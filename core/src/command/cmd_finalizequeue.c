@@ -277,8 +277,8 @@ static enum hd_status answer(struct call *call, const struct finalizer_list *lis
 
 enum hd_status run_finalizequeue(struct call *call)
 {
-	if (call->options[OPT_SHORT].given && call->options[OPT_STAT].given)
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "-short and -stat exclude each other");
+	if (call->options[OPT_STAT].given)
+		call->options[OPT_SHORT].given = false;
 	struct finalizer_list list;
 	TRY(finalizer_list_read(call->heap, &list, call->err));
 	enum hd_status status = answer(call, &list);

@@ -116,13 +116,14 @@ static void warn_pointers(const struct lister *lister)
 {
 	struct call *call = lister->call;
 	struct text text = { 0 };
-	char number[27];
+	char number[COUNT_SIZE];
 	if (lister->missing) {
-		text_printf(&text, "the last %s bytes of the range cannot be read",
-			    format_thousands(lister->missing, number));
+		text_printf(&text, "the last %s of the range cannot be read",
+			    format_count(lister->missing, "byte", number));
 	} else if (lister->invalid) {
-		text_printf(&text, "%s words of the range point to no object",
-			    format_thousands(lister->invalid, number));
+		text_printf(&text, "%s of the range %s to no object",
+			    format_count(lister->invalid, "word", number),
+			    lister->invalid == 1 ? "points" : "point");
 	}
 	if (text.bytes && call->sink->warn)
 		call->sink->warn(call->sink->arg, text.bytes);

@@ -58,11 +58,15 @@ static enum hd_status list_objects(struct call *call, const struct reach *reach,
 			object_row(&call->out, graph, node, false);
 		}
 	}
-	if (rows && limit < reach->count && call->as_json) {
+	bool is_cut = rows && limit < reach->count;
+	char number[27];
+	if (rows && call->as_json)
 		json_end(&call->json);
+	if (is_cut && call->as_json)
 		json_bool(&call->json, "truncated", true);
-	} else if (rows && call->as_json) {
-		json_end(&call->json);
+	if (is_cut && !call->as_json && !call->options[OPT_SHORT].given) {
+		out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
+			   format_thousands(limit, number));
 	}
 	return HD_OK;
 }
@@ -93,14 +97,14 @@ static void write_title(struct call *call, const struct subject *subject)
 {
 	const struct graph_type *type = &call->graph->types[subject->type];
 	struct out *out = &call->out;
-	char number[27];
+	char number[COUNT_SIZE];
 	out_puts(out, "Objects which ");
 	if (subject->node != HD_NONE) {
 		out_printf(out, "%" PRIx64 " (", graph_id(call->graph, subject->node));
 		out_type(out, type->name, type->name_size, type->id);
 		out_puts(out, ")");
 	} else {
-		out_printf(out, "%s objects of ", format_thousands(subject->nodes_count, number));
+		out_printf(out, "%s of ", format_count(subject->nodes_count, "object", number));
 		out_type(out, type->name, type->name_size, type->id);
 	}
 	out_puts(out, " transitively keep alive:\n\n");
@@ -209,6 +213,8 @@ enum hd_status run_objsize(struct call *call)
 	struct subject subject = { .node = HD_NONE };
 	if (call->options[OPT_SUMMARY].given)
 		call->options[OPT_STAT].given = true;
+	if (call->options[OPT_STAT].given)
+		call->options[OPT_SHORT].given = false;
 	enum hd_status status = find_subject(call, &subject);
 	if (status == HD_OK)
 		status = answer(call, &subject);

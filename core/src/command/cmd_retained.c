@@ -37,7 +37,8 @@ static void write_type(struct call *call, uint32_t node)
 static void write_text(struct call *call, const struct dominators *dominators, uint32_t node)
 {
 	struct out *out = &call->out;
-	char count[27], size[27];
+	char count[COUNT_SIZE], size[COUNT_SIZE];
+	uint64_t objects = dominators->retained_count[node];
 	out_styled(out, STYLE_ADDRESS, "%" PRIx64, graph_id(call->graph, node));
 	out_puts(out, " (");
 	write_type(call, node);
@@ -45,9 +46,9 @@ static void write_text(struct call *call, const struct dominators *dominators, u
 		out_puts(out, ") is dead: no root keeps it alive, it retains nothing.\n");
 		return;
 	}
-	out_printf(out, ") retains %s objects, %s bytes: they would be freed with it.\n",
-		   format_thousands(dominators->retained_count[node], count),
-		   format_thousands(dominators->retained_size[node], size));
+	out_printf(out, ") retains %s, %s: %s.\n", format_count(objects, "object", count),
+		   format_count(dominators->retained_size[node], "byte", size),
+		   objects == 1 ? "itself alone" : "they would be freed with it");
 	uint32_t idom = dominators->idom[node];
 	if (idom == HD_NONE) {
 		out_puts(out, "No single object keeps it alive.\n");

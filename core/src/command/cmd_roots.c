@@ -277,8 +277,8 @@ static enum hd_status write_statistics_rows(struct call *call, const struct row 
 			json_bool(&call->json, "truncated", true);
 		return HD_OK;
 	}
-	char number[27];
-	out_printf(&call->out, "Total %s roots%s\n", format_thousands(found, number),
+	char number[COUNT_SIZE];
+	out_printf(&call->out, "Total %s%s\n", format_count(found, "root", number),
 		   count > limit ? " (-limit 0 lists all rows)" : "");
 	return HD_OK;
 }
@@ -316,8 +316,8 @@ static enum hd_status write_statistics(struct call *call)
 
 static void write_total(struct call *call, const uint64_t *kinds, uint64_t found, bool is_cut)
 {
-	char number[27];
-	out_printf(&call->out, "Total %s roots", format_thousands(found, number));
+	char number[COUNT_SIZE];
+	out_printf(&call->out, "Total %s", format_count(found, "root", number));
 	for (unsigned int kind = 0; kind < KIND_COUNT; kind++) {
 		if (kinds[kind]) {
 			out_printf(&call->out, ", %s %s", format_thousands(kinds[kind], number),
@@ -372,11 +372,6 @@ static enum hd_status check_thread(struct call *call)
 	}
 	if (!thread->given)
 		return HD_OK;
-	if (!graph_is_heap(graph)) {
-		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "-thread is about a core or a process; a heap dump file has no "
-			    "threads");
-	}
 	return fail(call->err, HD_ERR_NOTFOUND, 0,
 		    "no thread has the managed id %" PRIu64 ": clrthreads lists them",
 		    thread->number);

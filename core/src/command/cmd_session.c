@@ -41,7 +41,7 @@ enum hd_status run_open(struct call *call)
 		return HD_OK;
 	}
 	const struct hd_graph *graph = call->session->graph;
-	char number[27];
+	char number[COUNT_SIZE];
 	if (call->as_json) {
 		json_string(&call->json, "opened", path);
 		json_string(&call->json, "kind", call->session->format->name);
@@ -53,9 +53,9 @@ enum hd_status run_open(struct call *call)
 	struct out *out = &call->out;
 	out_puts(out, "Opened ");
 	text_escape(&out->text, path, strlen(path));
-	out_printf(out, ": %s objects", format_thousands(graph->object_count, number));
-	out_printf(out, ", %s bytes", format_thousands(graph->total_size, number));
-	out_printf(out, ", %s roots.\n", format_thousands(graph->root_count, number));
+	out_printf(out, ": %s", format_count(graph->object_count, "object", number));
+	out_printf(out, ", %s", format_count(graph->total_size, "byte", number));
+	out_printf(out, ", %s.\n", format_count(graph->root_count, "root", number));
 	if (graph->finding_count) {
 		out_printf(out, "%zu finding%s: see info.\n", graph->finding_count,
 			   graph->finding_count == 1 ? "" : "s");

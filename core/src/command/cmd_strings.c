@@ -68,7 +68,7 @@ static uint64_t duplicate_size(const struct strings *strings)
 
 static void write_total(struct call *call, const struct strings *strings)
 {
-	char number[4][27];
+	char number[4][COUNT_SIZE];
 	if (call->as_json) {
 		struct json *json = &call->json;
 		json_object(json, "total");
@@ -80,12 +80,11 @@ static void write_total(struct call *call, const struct strings *strings)
 		json_end(json);
 		return;
 	}
-	out_printf(&call->out,
-		   "Total %s strings, %s bytes; %s values listed, %s bytes in duplicates\n",
-		   format_thousands(strings->count, number[0]),
-		   format_thousands(strings->size, number[1]),
-		   format_thousands(strings->rows_count, number[2]),
-		   format_thousands(duplicate_size(strings), number[3]));
+	out_printf(&call->out, "Total %s, %s; %s listed, %s in duplicates\n",
+		   format_count(strings->count, "string", number[0]),
+		   format_count(strings->size, "byte", number[1]),
+		   format_count(strings->rows_count, "value", number[2]),
+		   format_count(duplicate_size(strings), "byte", number[3]));
 	if (strings->unreadable) {
 		out_printf(&call->out, "%s more could not be read: their bytes are missing\n",
 			   format_thousands(strings->unreadable, number[0]));

@@ -43,10 +43,9 @@ enum hd_status run_types(struct call *call)
 	if (call->as_json) {
 		statistics_json(&statistics, &call->json);
 	} else {
-		char number[27];
+		char number[COUNT_SIZE];
 		statistics_text(&statistics, &call->out);
-		out_printf(&call->out, "%s types\n",
-			   format_thousands(statistics.row_count, number));
+		out_printf(&call->out, "%s\n", format_count(statistics.row_count, "type", number));
 	}
 	statistics_deinit(&statistics);
 	return HD_OK;

@@ -198,15 +198,15 @@ static void write_summary(struct call *call, const struct type_tree *tree,
 			  const struct gcroot_tree_options *options)
 {
 	struct out *out = &call->out;
-	char a[27], b[27], c[27], d[27];
+	char a[27], b[COUNT_SIZE], c[27], d[COUNT_SIZE];
 	if (!tree->count) {
 		out_puts(out, "There are no objects of such a type.\n");
 		return;
 	}
 	uint64_t rest = tree->count - tree->found_count;
-	out_printf(out, "%s of %s objects, %s of %s bytes are reached from roots",
-		   format_thousands(tree->found_count, a), format_thousands(tree->count, b),
-		   format_thousands(tree->found_size, c), format_thousands(tree->size, d));
+	out_printf(out, "%s of %s, %s of %s are reached from roots",
+		   format_thousands(tree->found_count, a), format_count(tree->count, "object", b),
+		   format_thousands(tree->found_size, c), format_count(tree->size, "byte", d));
 	if (rest && options->no_stacks) {
 		out_puts(out, " that are not on stacks");
 	} else if (rest) {

@@ -17,7 +17,7 @@ enum hd_status life_init(struct life *life, struct call *call, bool is_dead)
 
 void life_write(const struct life *life, struct call *call)
 {
-	char number[2][27];
+	char number[2][COUNT_SIZE];
 	if (!life->graph)
 		return;
 	if (call->as_json) {
@@ -27,9 +27,9 @@ void life_write(const struct life *life, struct call *call)
 		json_end(&call->json);
 		return;
 	}
-	out_printf(&call->out, "Calculating live objects complete: %s objects from %s roots\n",
-		   format_thousands(life->live->count, number[0]),
-		   format_thousands(life->roots, number[1]));
+	out_printf(&call->out, "Calculating live objects complete: %s from %s\n",
+		   format_count(life->live->count, "object", number[0]),
+		   format_count(life->roots, "root", number[1]));
 }
 
 bool life_has(const struct life *life, uint64_t address)

@@ -123,6 +123,30 @@ bool call_is_conservative(const struct call *call)
 	return false;
 }
 
+/* Options that ask for what no dump file holds. */
+static enum hd_status refuse_target_options(const struct call *call)
+{
+	static const struct {
+		const char *option, *what;
+	} refused[] = {
+		{ "conservative", "stacks" },
+		{ "gcgen", "generations" },
+		{ "thread", "threads" },
+	};
+	const struct option *options = call->command->options;
+	for (size_t i = 0; options && options[i].name; i++) {
+		for (size_t k = 0; k < sizeof(refused) / sizeof(refused[0]); k++) {
+			if (!call->options[i].given ||
+			    strcmp(options[i].name, refused[k].option) != 0)
+				continue;
+			return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+				    "-%s is about a core or a process; a heap dump file has no %s",
+				    refused[k].option, refused[k].what);
+		}
+	}
+	return HD_OK;
+}
+
 /* Get at what the command is about. */
 static enum hd_status provide(struct call *call)
 {
@@ -143,6 +167,8 @@ static enum hd_status provide(struct call *call)
 	}
 	if (is_target)
 		TRY(provide_heap(call));
+	if (session->graph && !graph_is_heap(session->graph))
+		TRY(refuse_target_options(call));
 	if (is_of_targets || (needs == NEEDS_EITHER && is_target))
 		return HD_OK;
 	if (needs == NEEDS_PATHS) {
@@ -270,11 +296,11 @@ static enum hd_status not_found(const struct call *call, uint64_t id, uint32_t n
 	struct text mentions = { 0 };
 	if (node != HD_NONE) {
 		uint64_t references = 0, roots = 0;
+		char counts[2][COUNT_SIZE];
 		count_mentions(graph, node, &references, &roots);
-		text_printf(&mentions,
-			    "; %" PRIu64 " references and %" PRIu64 " roots name it, but the file "
-			    "does not define it",
-			    references, roots);
+		text_printf(&mentions, "; %s and %s name it, but the file does not define it",
+			    format_count(references, "reference", counts[0]),
+			    format_count(roots, "root", counts[1]));
 	}
 	enum hd_status status =
 		fail(call->err, HD_ERR_NOTFOUND, id, "no object %" PRIx64 " in this dump%s%s%s%s",

@@ -264,7 +264,7 @@ static size_t repeated(const struct thread_stack *stack, size_t index, size_t *r
 static void write_fold(struct call *call, const struct stack_frame *frames, size_t count,
 		       size_t period)
 {
-	char number[27];
+	char number[COUNT_SIZE];
 	if (call->as_json) {
 		json_object(&call->json, NULL);
 		json_number(&call->json, "folded", count);
@@ -276,7 +276,7 @@ static void write_fold(struct call *call, const struct stack_frame *frames, size
 		return;
 	}
 	struct out *out = &call->out;
-	out_printf(out, "%34s... %s more frames of ", "", format_thousands(count, number));
+	out_printf(out, "%34s... %s of ", "", format_count(count, "more frame", number));
 	for (size_t i = 0; i < period; i++) {
 		struct text name = { 0 };
 		if (frames[i].kind == STACK_EXPLICIT) {
@@ -323,9 +323,9 @@ static enum hd_status write_frames(struct stack_text *text, const struct thread_
 		json_end(&call->json);
 		json_bool(&call->json, "truncated", i < stack->frames_count);
 	} else if (i < stack->frames_count) {
-		char number[27];
-		out_printf(&call->out, "%34s... %s more frames (-limit 0 shows all)\n", "",
-			   format_thousands(stack->frames_count - i, number));
+		char number[COUNT_SIZE];
+		out_printf(&call->out, "%34s... %s (-limit 0 shows all)\n", "",
+			   format_count(stack->frames_count - i, "more frame", number));
 	}
 	return HD_OK;
 }

@@ -120,14 +120,15 @@ static void write_fold(struct path_report *report, uint64_t count, const uint32_
 		json_end(json);
 		return;
 	}
-	char number[27];
+	char number[COUNT_SIZE];
 	out_printf(report->out, "             ... %s more ", format_thousands(count, number));
 	for (size_t i = 0; i < type_count && i < FOLD_NAMES; i++) {
 		out_puts(report->out, i ? ", " : "");
 		text_type(report->out, report->graph, types[i]);
 	}
 	if (type_count > FOLD_NAMES)
-		out_printf(report->out, " and %zu other types", type_count - FOLD_NAMES);
+		out_printf(report->out, " and %s",
+			   format_count(type_count - FOLD_NAMES, "other type", number));
 	out_puts(report->out, " ...\n");
 }
 

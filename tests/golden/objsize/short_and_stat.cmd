@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+objsize 1ce056 -short -stat
