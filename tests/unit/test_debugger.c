@@ -164,8 +164,8 @@ static void modules_of_the_debugger(void)
 static void make_threads(struct hd_debugger_thread threads[2])
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		threads[i] = (struct hd_debugger_thread){ .tid = (int32_t)(100 + i),
-							  .number = 7u + i };
+		threads[i] =
+			(struct hd_debugger_thread){ .tid = (int32_t)(100 + i), .number = 7u + i };
 		for (unsigned int k = 0; k < HD_DEBUGGER_REGISTERS; k++)
 			threads[i].registers[k] = 16 * k + i;
 	}
