@@ -60,12 +60,15 @@ hd_sink make_sink(lldb::SBDebugger &debugger, lldb::SBCommandReturnObject &resul
 	return sink;
 }
 
-/// What LLDB says of an expression: the first line of it, without where in the expression.
+/// What LLDB says is wrong with an expression: its first error, without where in the expression.
 std::string first_line(const char *text)
 {
-	std::string line = text ? text : "";
-	line.erase(std::min(line.find('\n'), line.size()));
 	const std::string before = "error: ", where = "<user expression ";
+	std::string line = text ? text : "";
+	const size_t begin = line.find("\n" + before);
+	if (begin != line.npos)
+		line.erase(0, begin + 1);
+	line.erase(std::min(line.find('\n'), line.size()));
 	if (line.compare(0, before.size(), before) == 0)
 		line.erase(0, before.size());
 	const size_t end = line.compare(0, where.size(), where) == 0 ? line.find(": ") : line.npos;
