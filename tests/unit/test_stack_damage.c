@@ -92,6 +92,32 @@ static void broken_gc_info_makes_a_frame_conservative(void)
 	stack_end(&fixture);
 }
 
+/* Words above the last good frame are in no frame, and not that frame's. */
+static void words_beyond_the_last_frame_are_in_none(void)
+{
+	struct stack_fixture fixture;
+	stack_begin(&fixture);
+	uint64_t next = fake_frame(fixture.stack, STACK_TOP, 0, 0x4141414141);
+	fake_poke_u64(fixture.memory, next - 16, fixture.object + 4);
+	fake_poke_u64(fixture.memory, next, fixture.object);
+	fake_poke_u64(fixture.memory, next + 0x500, fixture.object);
+	fake_stop_at(fixture.stack, fake_call(fixture.work, 1), STACK_TOP, fake_rbp(STACK_TOP));
+	stack_again(&fixture);
+	CU_ASSERT(fixture.result.is_partial);
+	ASSERT_UINT(fixture.result.frames_count, 1);
+	ASSERT_UINT(fixture.result.frames[0].caller_sp, next);
+	const struct stack_root *last = stack_root_at(&fixture, next - 16);
+	ASSERT_UINT(last->frame, 0);
+	CU_ASSERT(!last->is_beyond);
+	for (uint64_t at = next; at <= next + 0x500; at += 0x500) {
+		const struct stack_root *root = stack_root_at(&fixture, at);
+		ASSERT_UINT(root->frame, UINT32_MAX);
+		ASSERT_UINT(root->base, REG_NONE);
+		CU_ASSERT(root->is_beyond);
+	}
+	stack_end(&fixture);
+}
+
 static void what_is_missing_is_said(void)
 {
 	struct stack_fixture fixture;
@@ -277,6 +303,7 @@ static CU_TestInfo tests[] = {
 	{ "wrong_return_addresses_are_seen", wrong_return_addresses_are_seen },
 	{ "wrong_stack_pointers_are_seen", wrong_stack_pointers_are_seen },
 	{ "broken_gc_info_makes_a_frame_conservative", broken_gc_info_makes_a_frame_conservative },
+	{ "words_beyond_the_last_frame_are_in_none", words_beyond_the_last_frame_are_in_none },
 	{ "what_is_missing_is_said", what_is_missing_is_said },
 	{ "broken_chains_of_frames_are_seen", broken_chains_of_frames_are_seen },
 	{ "conservative_walks_add_every_word", conservative_walks_add_every_word },

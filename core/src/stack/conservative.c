@@ -70,13 +70,16 @@ static enum step add_word(struct scan *scan, uint64_t address, uint64_t value, u
 				   .kind = STACK_ROOT_FRAME,
 				   .flags = STACK_ROOT_CONSERVATIVE,
 				   .base = REG_NONE };
-	if (scan->frame < stack->frames_count) {
+	const struct stack_frame *frame =
+		scan->frame < stack->frames_count ? &stack->frames[scan->frame] : NULL;
+	if (frame && address < frame->caller_sp) {
 		root.frame = (uint32_t)scan->frame;
-		uint64_t offset = address - stack->frames[scan->frame].sp;
-		if (offset <= INT32_MAX) {
-			root.base = REG_RSP;
-			root.offset = (int32_t)offset;
-		}
+		root.base = REG_RSP;
+		/* A frame has at most some megabytes: see walk.c. */
+		root.offset = (int32_t)(address - frame->sp);
+	} else if (frame) {
+		/* Native code has called the next one, or what called this one is not known. */
+		root.is_beyond = stack->is_partial && scan->next_frame == stack->frames_count;
 	}
 	return walk_add_root(walk, &root);
 }

@@ -19,6 +19,7 @@ struct stack_frame {
 	uint8_t kind; /**< enum stack_frame_kind */
 	bool is_funclet, is_active, is_aborted;
 	bool is_dead;         /**< unwound already: its slots keep nothing alive */
+	uint64_t caller_sp;   /**< managed: where it ends; else 0 */
 	uint64_t sp, ip;      /**< ip of explicit ones: of the code that they lead to, or 0 */
 	uint64_t frame;       /**< explicit: address of the Frame */
 	const char *name;     /**< explicit: its class, static; managed: NULL */
@@ -46,7 +47,8 @@ struct stack_root {
 	uint8_t flags;
 	uint8_t base;     /**< register that the slot's offset counts from, or that holds it */
 	bool is_register; /**< the value is that of register base */
-	int32_t offset;   /**< from base */
+	bool is_beyond; /**< conservative: above the last frame of a stack whose walk went wrong */
+	int32_t offset; /**< from base */
 };
 
 /** The stack of one managed thread. */

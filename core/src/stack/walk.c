@@ -199,6 +199,7 @@ static enum step walk_managed(struct walk *walk, const struct code_entry *entry)
 				       .is_funclet = code.is_funclet,
 				       .is_active = walk->context.is_active,
 				       .is_aborted = walk->context.is_aborted,
+				       .caller_sp = caller_sp,
 				       .sp = sp,
 				       .ip = ip,
 				       .method_desc = code.method_desc,
