@@ -7,6 +7,9 @@ enum {
 	OPT_CONSERVATIVE
 };
 
+/* As graph_places.generation() has it. */
+#define FROZEN 5u
+
 const struct option retained_options[] = {
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
 			       "take all words on stacks for references", NULL },
@@ -34,6 +37,13 @@ static void write_type(struct call *call, uint32_t node)
 	out_type(&call->out, type->name, type->name_size, type->id);
 }
 
+/* Objects of the frozen heap live as long as the process. */
+static bool is_frozen(const struct hd_graph *graph, uint32_t node)
+{
+	const struct graph_places *places = &graph->places;
+	return places->generation && places->generation(places->arg, node) == FROZEN;
+}
+
 static void write_text(struct call *call, const struct dominators *dominators, uint32_t node)
 {
 	struct out *out = &call->out;
@@ -48,7 +58,9 @@ static void write_text(struct call *call, const struct dominators *dominators, u
 	}
 	out_printf(out, ") retains %s, %s: %s.\n", format_count(objects, "object", count),
 		   format_count(dominators->retained_size[node], "byte", size),
-		   objects == 1 ? "itself alone" : "they would be freed with it");
+		   is_frozen(call->graph, node) ? "it is frozen, and never freed"
+		   : objects == 1               ? "itself alone"
+						: "they would be freed with it");
 	uint32_t idom = dominators->idom[node];
 	if (idom == HD_NONE) {
 		out_puts(out, "No single object keeps it alive.\n");
