@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "clr/code.h"
+#include "clr/method.h"
 #include "command/object.h"
+#include "inspect/thread_name.h"
+#include "report/root_label.h"
 #include "util/alloc.h"
 
 enum {
@@ -33,36 +37,74 @@ static void put_text(struct out *out, const char *label, const char *string)
 	out_puts(out, string ? "\n" : "<none>\n");
 }
 
+/* "app.dll": the file of the method's module; NULL: it has none, or that is not known. */
+static const char *module_file(struct clr *clr, uint64_t method_desc)
+{
+	struct method method;
+	const char *path = NULL;
+	if (method_read(clr, method_desc, &method) && method.module)
+		path = method.module->path;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *file = slash ? slash + 1 : path;
+	return file && *file ? file : NULL;
+}
+
+/* The columns of SOS: "SP IP app.dll!Ns.Type.Method(Int32)+0x1b". */
+static void write_frame(struct call *call, const struct exception_frame *frame)
+{
+	struct clr *clr = call->heap->clr;
+	struct code_info code;
+	struct text name = { 0 };
+	const char *module = module_file(clr, frame->method_desc);
+	bool has_code = frame->ip && clr_code_at(clr, frame->ip, &code) &&
+			code.method_desc == frame->method_desc;
+	uint64_t offset = has_code ? frame->ip - code.start : 0;
+	if (frame->method_desc)
+		clr_method_signature(clr, frame->method_desc, &name);
+	if (call->as_json) {
+		json_object(&call->json, NULL);
+		json_address(&call->json, "sp", frame->sp);
+		json_address(&call->json, "ip", frame->ip);
+		json_string(&call->json, "module", module);
+		json_text(&call->json, "method", name.bytes, name.size);
+		if (has_code) {
+			json_number(&call->json, "offset", offset);
+		} else {
+			json_null(&call->json, "offset");
+		}
+		json_end(&call->json);
+	} else {
+		struct out *out = &call->out;
+		out_printf(out, "    %016" PRIX64 " %016" PRIX64 " ", frame->sp, frame->ip);
+		if (module) {
+			text_escape(&out->text, module, strlen(module));
+			out_puts(out, "!");
+		}
+		if (name.bytes) {
+			text_escape(&out->text, name.bytes, name.size);
+		} else {
+			out_puts(out, "<unknown>");
+		}
+		if (has_code)
+			out_printf(out, "+0x%" PRIx64, offset);
+		out_puts(out, "\n");
+	}
+	call->out.text.failed |= name.failed;
+	text_deinit(&name);
+}
+
 static enum hd_status write_frames(struct call *call, const struct exception_info *info)
 {
 	struct exception_frame frame;
-	char name[512];
 	if (call->as_json)
 		json_array(&call->json, "stack");
 	for (uint32_t i = 0; i < FRAMES_MAX && exception_frame_at(call->heap, info, i, &frame);
 	     i++) {
-		uint32_t token;
-		bool known =
-			frame.method_desc && clr_method_name(call->heap->clr, frame.method_desc,
-							     name, sizeof(name), &token);
-		if (call->as_json) {
-			json_object(&call->json, NULL);
-			json_address(&call->json, "sp", frame.sp);
-			json_address(&call->json, "ip", frame.ip);
-			json_string(&call->json, "method", known ? name : NULL);
-			json_end(&call->json);
-		} else {
-			if (!i) {
-				out_puts(&call->out, "StackTrace (generated):\n"
-						     "    SP               IP               "
-						     "Function\n");
-			}
-			out_printf(&call->out, "    %016" PRIX64 " %016" PRIX64 " ", frame.sp,
-				   frame.ip);
-			text_escape(&call->out.text, known ? name : "<unknown>",
-				    known ? strlen(name) : strlen("<unknown>"));
-			out_puts(&call->out, "\n");
+		if (!i && !call->as_json) {
+			out_puts(&call->out, "StackTrace (generated):\n"
+					     "    SP               IP               Function\n");
 		}
+		write_frame(call, &frame);
 		TRY(call_check(call));
 	}
 	if (call->as_json)
@@ -189,9 +231,14 @@ static enum hd_status write_thrown(struct call *call, const struct clr_thread *t
 		json_number(json, "thread", thread->id);
 		json_number(json, "os_id", thread->os_id);
 	} else {
-		out_styled(&call->out, STYLE_HEAD, "Thread %" PRIu32 " (OSID %" PRIx64 ")",
-			   thread->id, thread->os_id);
-		out_puts(&call->out, "\n");
+		struct text name = { 0 };
+		(void)thread_name(call->heap, thread, &name);
+		const struct graph_thread label = { .os_id = thread->os_id,
+						    .id = thread->id,
+						    .name = name.size ? name.bytes : NULL };
+		thread_label(&call->out, &label);
+		out_puts(&call->out, ":\n");
+		text_deinit(&name);
 	}
 	enum hd_status status = write_all(call, object);
 	if (call->as_json && status == HD_OK)
