@@ -34,6 +34,8 @@ SESSION_MT = "7f0f79550c38"
 STRING = "7f039fe5a1b8"
 ARRAY = "7f039fe5a1f0"
 DELEGATE = "7f039fe5a248"
+# In which a thread of corefiles/apps/facts caught an exception that it never leaves.
+THROWING = "Facts.Threads.Body(System.Object)"
 # The members that every answer of a command has, beside schema, command and target.
 MEMBERS: dict[str, set[str]] = {
     "eeheap -gc": {"heaps", "total"},
@@ -603,17 +605,37 @@ class Facts(unittest.TestCase):
         truth = self.core.with_suffix(".truth.json").read_text(encoding="utf-8")
         self.threads = {row["state"]: row for row in json.loads(truth)["threads"]}
 
-    def test_last_thrown_exceptions(self) -> None:
-        rows = run(str(self.core), "clrthreads", "--json").json()["threads"]
+    def last_thrown(self, core: Path) -> None:
+        """The one that a thread is handling: in its Thread, and called so among the roots."""
+        truth = json.loads(core.with_suffix(".truth.json").read_text(encoding="utf-8"))
+        (catching,) = [row["os_id"] for row in truth["threads"] if row["state"] == "in-catch"]
+        rows = run(str(core), "clrthreads", "--json").json()["threads"]
         thrown = [row for row in rows if row["exception"] != "0x0"]
-        catching = self.threads["in-catch"]["os_id"]
         self.assertEqual([row["os_id"] for row in thrown], [catching])
         self.assertEqual(thrown[0]["exception_type"], "System.InvalidOperationException")
-        self.assertEqual([row["finalizer"] for row in rows].count(True), 1)
-        (shown,) = run(str(self.core), "printexception", "--json").json()["exceptions"]
+        (shown,) = run(str(core), "printexception", "--json").json()["exceptions"]
         self.assertEqual((shown["os_id"], shown["address"]), (catching, thrown[0]["exception"]))
         self.assertEqual(shown["message"], "caught, never left")
-        self.assertIn("Thread 10 ", run(str(self.core), "pe", "-nested").out)
+        (frame,) = shown["stack"]
+        self.assertEqual((frame["module"], frame["method"]), ("facts.dll", THROWING))
+        text = run(str(core), "pe", "-nested").out
+        self.assertIn(f'Thread {catching:x} (managed 10) "worker 4":\n', text)
+        self.assertIn(f" facts.dll!{THROWING}+0x{frame['offset']:x}\n", text)
+        names: dict[str, list[str]] = {}
+        for root in run(str(core), "roots", "-kind", "internal", "--json").json()["roots"]:
+            names.setdefault(root["name"], []).append(root["object"])
+        self.assertEqual(set(names["last thrown exception"]), {shown["address"]})
+        objects = {row["address"] for row in truth["objects"] if "Threading.Thread" in row["type"]}
+        self.assertGreater(len(objects & set(names["Thread object"])), 5)
+
+    def test_last_thrown_exceptions(self) -> None:
+        for name in ("wks10-full", "wks9-full", "wks8-full"):
+            core = self.core.with_name(f"{name}.core")
+            if core.exists():
+                with self.subTest(name):
+                    self.last_thrown(core)
+        rows = run(str(self.core), "clrthreads", "--json").json()["threads"]
+        self.assertEqual([row["finalizer"] for row in rows].count(True), 1)
         text = run(str(self.core), "clrthreads").out
         self.assertIn(" -00001 Ukn System.InvalidOperationException 0000", text)
         self.assertEqual(text.count("(Finalizer)"), 1)

@@ -7,7 +7,8 @@
 corefiles/apps/crash makes objects (tags) to which only stacks, exceptions and state machines refer. Before
 its end it lets the runtime's own GC decide which of them live, and writes that down, with the methods on its
 stack. clrstack -roots must list those methods in that order, and no root that is no object; no walk may be
-partial; each living tag must have a root, and a dead one none. ClrMD is no help here: its DAC dies.
+partial; each living tag must have a root, and a dead one none. The handles of the runtime are called after what
+they hold, and printexception shows the exception that the program died of. ClrMD is no help here: its DAC dies.
 
 What is right but differs has a name: "after-report": between report and dump the program went on, in the
 second pass of its exception or in another thread. The rows go into roots.tsv. Exit status 1 when anything
@@ -114,6 +115,36 @@ def check_tags(
     yield "crash: dumpheap -live", len(asked), wrong
 
 
+def wrong_labels(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
+    """What the runtime's own handles are called: how many, wrong ones."""
+    (roots, heap) = ask(
+        program, core, ["roots -kind internal -limit 0", "dumpheap -short -type Exception"]
+    )
+    exceptions = {row["address"] for row in heap["objects"]}
+    rows = [root for root in roots["roots"] if root["handle"]]
+    wrong = []
+    for root in rows:
+        is_thrown = root["name"] in ("last thrown exception", "exception in flight")
+        if is_thrown != (root["object"] in exceptions):
+            wrong.append(f"{root['address']} -> {root['object']} is called {root['name']}")
+    return len(rows), wrong
+
+
+def wrong_exception(program: str, core: pathlib.Path, said: Json) -> Iterator[str]:
+    """What printexception lacks of the exception that the program died of."""
+    (thrown,) = ask(program, core, ["printexception"])
+    rows = [row for row in thrown["exceptions"] if row["os_id"] == said["os_id"]]
+    if not rows:
+        yield f"thread {said['os_id']:x} has thrown none"
+        return
+    (row,) = rows
+    if not row["stack"]:
+        yield f"{row['address']} has no stack"
+    for frame in row["stack"]:
+        if not frame["module"] or not frame["method"].endswith(")") or not frame["offset"]:
+            yield f"{frame['ip']} is in {frame}"
+
+
 def check_core(program: str, core: pathlib.Path) -> Iterator[Fact]:
     """All facts of one core."""
     said = truth_of(core)
@@ -126,6 +157,10 @@ def check_core(program: str, core: pathlib.Path) -> Iterator[Fact]:
     yield "crash: stack roots are objects", count, list(false_roots(threads)), {}
     broken = [f"thread {t['id']}: {t['why']}" for t in threads if t["partial"] or t["missing"]]
     yield "crash: whole stacks", len(threads), broken, {}
+    count, mislabelled = wrong_labels(program, core)
+    yield "crash: names of handles", count, mislabelled, {}
+    if said["where"] == "unhandled":
+        yield "crash: last exception", 1, list(wrong_exception(program, core, said)), {}
     later = AFTER_REPORT.get(said["mode"], set())
     for name, number, wrong in check_tags(program, core, said):
         problems = [f"{tag} {what}" for tag, what in wrong if tag not in later]

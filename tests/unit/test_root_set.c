@@ -187,8 +187,12 @@ static void test_runtime(void)
 	const struct root *root = find(roots, ROOT_RUNTIME, objects[0], 1);
 	REQUIRE(root);
 	ASSERT_UINT(roots->handles.rows[root->index].address, fixture.strong[0]);
-	CU_ASSERT(find(roots, ROOT_RUNTIME, objects[1], 0) != NULL);
-	CU_ASSERT(find(roots, ROOT_RUNTIME, objects[2], 0) != NULL);
+	ASSERT_UINT(root->record, RECORD_LAST_THROWN);
+	for (unsigned int i = 1; i < 3; i++) {
+		root = find(roots, ROOT_RUNTIME, objects[i], 0);
+		REQUIRE(root);
+		ASSERT_UINT(root->record, RECORD_EXCEPTION);
+	}
 	CU_ASSERT(find(roots, ROOT_HANDLE, objects[4], UINT32_MAX) != NULL);
 	/* in flight: also the exceptions of the thread's stack */
 	CU_ASSERT(find(roots, ROOT_EXCEPTION, objects[1], 0) != NULL);

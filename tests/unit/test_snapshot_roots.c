@@ -190,13 +190,13 @@ static void test_edges(void)
 /* A set of roots of all sources. */
 struct many {
 	struct small s;
-	struct handle handles[6];
+	struct handle handles[8];
 	struct finalizer_entry finalizers[1];
 	struct static_slot statics[2];
 	struct stack_frame frames[2][3];
-	struct stack_root on_stack[2][4];
+	struct stack_root on_stack[2][5];
 	struct thread_stack stacks[2];
-	struct root rows[24];
+	struct root rows[32];
 	struct root_set set;
 };
 
@@ -215,6 +215,13 @@ static struct root *add_stack(struct many *m, uint32_t stack, uint32_t index)
 	root->stack = stack;
 	root->thread = stack + 1;
 	return root;
+}
+
+static void add_runtime(struct many *m, uint32_t index, uint64_t value, uint8_t record)
+{
+	struct root *root = add(m, ROOT_RUNTIME, index, value);
+	root->thread = 2;
+	root->record = record;
 }
 
 static void make_stacks(struct many *m)
@@ -240,12 +247,18 @@ static void make_stacks(struct many *m)
 		m->on_stack[i][3] = (struct stack_root){ .address = 0x1030 + i,
 							 .value = s->c + 8,
 							 .frame = UINT32_MAX,
+							 .base = UINT8_MAX,
+							 .is_beyond = true };
+		m->on_stack[i][4] = (struct stack_root){ .address = 0x1038 + i,
+							 .value = s->c,
+							 .frame = UINT32_MAX,
+							 .kind = STACK_ROOT_GC_FRAME,
 							 .base = UINT8_MAX };
 		m->stacks[i] = (struct thread_stack){ .thread = &s->heap->clr->threads[i + 1],
 						      .frames = m->frames[i],
 						      .frames_count = 3,
 						      .roots = m->on_stack[i],
-						      .roots_count = 4 };
+						      .roots_count = 5 };
 	}
 	m->set.stacks = m->stacks;
 	m->set.stack_count = 2;
@@ -253,8 +266,10 @@ static void make_stacks(struct many *m)
 	(void)add_stack(m, 0, 1);
 	add_stack(m, 0, 2)->is_interior = true;
 	add_stack(m, 0, 3)->is_conservative = true;
+	(void)add_stack(m, 0, 4);
 	(void)add_stack(m, 1, 0);
 	(void)add_stack(m, 0, 1); /* once more */
+	m->on_stack[1][3].kind = STACK_ROOT_EXCEPTION;
 	add_stack(m, 1, 3)->source = ROOT_EXCEPTION;
 	m->rows[m->set.rows_count - 1].value = s->a;
 }
@@ -266,7 +281,7 @@ static void make_many(struct many *m)
 	make(s);
 	const struct type *pool = type_find(s->heap->clr, s->pool);
 	m->set.heap = s->heap;
-	s->heap->clr->threads[2].exception = s->dead;
+	s->heap->clr->exception_method_table = s->node;
 	for (uint32_t i = 0; i < COUNT(m->handles); i++)
 		m->handles[i] = (struct handle){ .address = 0x5000 + 8 * (uint64_t)i };
 	m->handles[0].type = HANDLE_PINNED;
@@ -274,6 +289,7 @@ static void make_many(struct many *m)
 	m->handles[2].type = HANDLE_DEPENDENT;
 	m->handles[3].type = m->handles[4].type = HANDLE_STRONG;
 	m->handles[5].type = HANDLE_WEAK_INTERIOR;
+	m->handles[6].type = m->handles[7].type = HANDLE_STRONG;
 	m->set.handles.rows = m->handles;
 	m->finalizers[0].address = 0x6000;
 	m->set.finalizers.rows = m->finalizers;
@@ -289,8 +305,10 @@ static void make_many(struct many *m)
 	add(m, ROOT_HANDLE, 0, s->a)->is_pinned = true;
 	add(m, ROOT_HANDLE, 1, s->a)->is_weak = true;
 	(void)add(m, ROOT_HANDLE, 2, s->a);
-	add(m, ROOT_RUNTIME, 3, s->dead)->thread = 2;
-	add(m, ROOT_RUNTIME, 4, s->b)->thread = 2;
+	add_runtime(m, 3, s->dead, RECORD_LAST_THROWN);
+	add_runtime(m, 4, s->b, RECORD_THREAD);
+	add_runtime(m, 6, s->b, RECORD_EXCEPTION);
+	add_runtime(m, 7, s->array, RECORD_LAST_THROWN); /* it is none */
 	struct root *inside = add(m, ROOT_HANDLE, 5, s->b + 47);
 	inside->is_weak = inside->is_interior = true;
 	(void)add(m, ROOT_STATIC, 0, s->b);
@@ -320,7 +338,9 @@ static void check_roots(const struct many *m, const struct hd_graph *graph)
 		{ s->b, 0, NULL, "rbx", 1, 1, HD_ROOT_STACK, 0, 0, false },
 		{ s->c, 0x1010, NULL, "rbp-20", 1, 1, HD_ROOT_STACK, 0, 0, false },
 		{ s->c, 0x1020, NULL, "rsp+0", 1, 2, HD_ROOT_STACK, HD_ROOT_INTERIOR, 0, false },
-		{ s->c, 0x1030, NULL, NULL, 1, 0, HD_ROOT_STACK, HD_ROOT_CONSERVATIVE, 0, false },
+		{ s->c, 0x1030, "beyond the last frame that could be walked", NULL, 1, 0,
+		  HD_ROOT_STACK, HD_ROOT_CONSERVATIVE, 0, false },
+		{ s->c, 0x1038, "GC frame of the runtime", NULL, 1, 0, HD_ROOT_STACK, 0, 0, false },
 		{ s->b, 0, NULL, "rbx", 2, 3, HD_ROOT_STACK, 0, 0, false },
 		{ s->c, 0x1010, NULL, "rbp-20", 1, 1, HD_ROOT_STACK, 0, 0, true },
 		{ s->a, 0x1031, "exception in flight", NULL, 2, 0, HD_ROOT_INTERNAL, 0, 0, false },
@@ -330,7 +350,11 @@ static void check_roots(const struct many *m, const struct hd_graph *graph)
 		  GRAPH_HANDLE_WEAK_SHORT, false },
 		{ s->dead, 0x5018, "last thrown exception", NULL, 2, 0, HD_ROOT_INTERNAL, 0,
 		  GRAPH_HANDLE_STRONG, false },
-		{ s->b, 0x5020, "Thread object", NULL, 2, 0, HD_ROOT_INTERNAL, 0,
+		{ s->b, 0x5020, "in the runtime's Thread", NULL, 2, 0, HD_ROOT_INTERNAL, 0,
+		  GRAPH_HANDLE_STRONG, false },
+		{ s->b, 0x5030, "exception in flight", NULL, 2, 0, HD_ROOT_INTERNAL, 0,
+		  GRAPH_HANDLE_STRONG, false },
+		{ s->array, 0x5038, "in the runtime's Thread", NULL, 2, 0, HD_ROOT_INTERNAL, 0,
 		  GRAPH_HANDLE_STRONG, false },
 		{ s->b, 0x5028, NULL, NULL, 0, 0, HD_ROOT_HANDLE, HD_ROOT_WEAK | HD_ROOT_INTERIOR,
 		  GRAPH_HANDLE_WEAK_INTERIOR, false },

@@ -76,7 +76,7 @@ enum layout_origin {
 	X(THREAD_COOPERATIVE, "Thread", "PreemptiveGCDisabled", 12, 4, 4)                  \
 	X(THREAD_LOCALS, "Thread", "RuntimeThreadLocals", NO, 32, 32)                      \
 	X(THREAD_ALLOC_CONTEXT, "Thread", "AllocContext", 88, NO, NO)                      \
-	X(THREAD_EXCEPTION, "Thread", "LastThrownObject", NO, 336, 336)                    \
+	X(THREAD_EXCEPTION, "Thread", "LastThrownObject", 464, 336, 336)                   \
 	X(LOCALS_ALLOC_CONTEXT, "RuntimeThreadLocals", "AllocContext", NO, 0, 0)           \
 	X(EE_ALLOC_CONTEXT, "EEAllocContext", "GCAllocationContext", NO, 0, 8)             \
 	X(ALLOC_POINTER, "GCAllocContext", "Pointer", 0, 0, 0)                             \

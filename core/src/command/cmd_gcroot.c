@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <string.h>
 
 #include "command/gcroot_tree.h"
 #include "heap/heap.h"
@@ -47,6 +48,7 @@ const struct option gcroot_options[] = {
 /* What stood above the root that is written now. */
 struct place {
 	uint32_t kind, thread, frame;
+	const char *name; /* in place of a frame; NULL: none */
 };
 
 #define KIND_NONE  UINT32_MAX
@@ -57,11 +59,11 @@ static uint32_t kind_of(const struct hd_graph *graph, const struct rooted *roote
 	return rooted->root == HD_NONE ? KIND_OLDER : graph->roots[rooted->root].kind;
 }
 
-static void write_frame(struct out *out, const struct graph_frame *frame)
+static void write_frame(struct out *out, const struct graph_frame *frame, const char *name)
 {
 	out_puts(out, "    ");
 	if (!frame) {
-		out_puts(out, "(no frame)\n");
+		out_printf(out, "(%s)\n", name ? name : "no frame");
 		return;
 	}
 	out_styled(out, STYLE_ADDRESS, "%" PRIx64, frame->sp);
@@ -70,6 +72,11 @@ static void write_frame(struct out *out, const struct graph_frame *frame)
 	out_puts(out, " ");
 	frame_label(out, frame);
 	out_puts(out, "\n");
+}
+
+static bool is_same_name(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /* Headings: of the kind, or of a thread, and of a frame, where they are others than the last. */
@@ -82,6 +89,7 @@ static void write_headings(struct call *call, const struct rooted *rooted, struc
 	if (on_stack) {
 		here.thread = graph->details[rooted->root].thread;
 		here.frame = graph->details[rooted->root].frame;
+		here.name = graph->details[rooted->root].name;
 	}
 	const struct graph_thread *thread = on_stack ? root_thread(graph, rooted->root) : NULL;
 	const struct graph_frame *frame = on_stack ? root_frame(graph, rooted->root) : NULL;
@@ -97,8 +105,9 @@ static void write_headings(struct call *call, const struct rooted *rooted, struc
 		}
 		out_puts(out, ":\n");
 	}
-	if (thread && (!same_thread || here.frame != place->frame))
-		write_frame(out, frame);
+	if (thread &&
+	    (!same_thread || here.frame != place->frame || !is_same_name(here.name, place->name)))
+		write_frame(out, frame, here.name);
 	*place = here;
 }
 
@@ -158,7 +167,8 @@ static bool shares_path(const struct hd_graph *graph, const struct rooted *a,
 		return false;
 	const struct graph_root_detail *x = &graph->details[a->root];
 	const struct graph_root_detail *y = &graph->details[b->root];
-	return a->node == b->node && x->thread == y->thread && x->frame == y->frame;
+	return a->node == b->node && x->thread == y->thread && x->frame == y->frame &&
+	       is_same_name(x->name, y->name);
 }
 
 static enum hd_status write_roots(struct call *call, const struct gcroot *gcroot,

@@ -2,7 +2,6 @@
 #include "command/stack_text.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "clr/code.h"
 #include "command/object.h"
@@ -94,6 +93,18 @@ static const char *kind_name(uint8_t kind)
 	return names[kind];
 }
 
+/* What stands for the slot of a root that has none: as gcroot and roots call it. */
+static const char *kind_label(uint8_t kind)
+{
+	static const char *const labels[] = {
+		[STACK_ROOT_FRAME] = "stack",
+		[STACK_ROOT_ARGUMENT] = "argument",
+		[STACK_ROOT_GC_FRAME] = "GC frame of the runtime",
+		[STACK_ROOT_EXCEPTION] = "exception in flight",
+	};
+	return labels[kind];
+}
+
 /* "    rbp-210: 00007fff51aa9730 -> 7fa0bb8069278 Type (pinned)" */
 static void root_text(struct out *out, struct heap *heap, const struct stack_root *root,
 		      const struct object *object)
@@ -101,9 +112,7 @@ static void root_text(struct out *out, struct heap *heap, const struct stack_roo
 	bool is_heap = heap_segment_at(heap, root->value) != NULL;
 	char slot[STACK_SLOT_SIZE];
 	stack_root_slot(root, slot);
-	if (!slot[0] && root->kind != STACK_ROOT_FRAME)
-		(void)snprintf(slot, sizeof(slot), "%s", kind_name(root->kind));
-	out_printf(out, "    %s: ", slot[0] ? slot : "stack");
+	out_printf(out, "    %s: ", slot[0] ? slot : kind_label(root->kind));
 	if (root->address)
 		out_printf(out, "%016" PRIx64 " ", root->address);
 	out_puts(out, "-> ");
@@ -167,6 +176,9 @@ static enum hd_status write_roots(struct stack_text *text, const struct thread_s
 		const struct stack_root *root = &stack->roots[roots->order[i]];
 		struct object object;
 		TRY(root_object(text, root, &object));
+		/* A word that only looks like a reference. */
+		if (!object.type && root->flags & STACK_ROOT_CONSERVATIVE)
+			continue;
 		if (call->as_json) {
 			root_json(&call->json, call->heap->clr, root, &object);
 		} else {

@@ -139,11 +139,6 @@ void slot_label(struct out *out, const struct hd_graph *graph, uint32_t index)
 		out_styled(out, STYLE_ADDRESS, "%016" PRIx64, detail->address);
 		blank = " ";
 	}
-	if (detail && detail->name) {
-		out_puts(out, blank);
-		put_text(out, detail->name);
-		blank = " ";
-	}
 	if (!*blank)
 		out_puts(out, "(local variable)");
 	put_flags(out, flags, UINT8_MAX, " (", ")");
@@ -206,6 +201,13 @@ void root_group_label(struct out *out, const struct hd_graph *graph, uint32_t in
 {
 	const struct graph_root *root = &graph->roots[index];
 	const struct graph_root_detail *detail = root_detail(graph, index);
+	/* As gcroot's headings: such a root is no variable of a method. */
+	if (root->kind == HD_ROOT_STACK && graph_is_heap(graph) && !root_frame(graph, index)) {
+		out_puts(out, "(");
+		put_text(out, *name ? name : "no frame");
+		out_puts(out, ")");
+		return;
+	}
 	if (*name) {
 		put_text(out, name);
 		out_puts(out, " ");

@@ -176,7 +176,7 @@ static int compare_edges(const void *a, const void *b)
 	return left->to < right->to ? -1 : left->to > right->to;
 }
 
-static enum hd_status add_handles(struct collector *collector, const uint32_t *owners)
+static enum hd_status add_handles(struct collector *collector, const struct handle_owner *owners)
 {
 	struct root_set *set = collector->set;
 	for (size_t i = 0; i < set->handles.rows_count; i++) {
@@ -188,11 +188,12 @@ static enum hd_status add_handles(struct collector *collector, const uint32_t *o
 		struct root root = {
 			.value = handle->object,
 			.index = (uint32_t)i,
-			.source = owners[i] == UINT32_MAX ? ROOT_HANDLE : ROOT_RUNTIME,
+			.source = owners[i].thread == UINT32_MAX ? ROOT_HANDLE : ROOT_RUNTIME,
 			.is_weak = is_weak(handle),
 			.is_pinned = handle->type == HANDLE_PINNED ||
 				     handle->type == HANDLE_ASYNC_PINNED,
-			.thread = owners[i],
+			.record = owners[i].record,
+			.thread = owners[i].thread,
 		};
 		TRY(add_root(collector, root));
 	}
@@ -274,7 +275,7 @@ static enum hd_status add_finalizers(struct collector *collector)
 static enum hd_status collect(struct collector *collector)
 {
 	struct root_set *set = collector->set;
-	uint32_t *owners = NULL;
+	struct handle_owner *owners = NULL;
 	TRY(handle_list_read(collector->heap, collector->job, &set->handles, collector->err));
 	TRY(finalizer_list_read(collector->heap, &set->finalizers, collector->err));
 	TRY(static_slots_read(collector->clr, collector->job, &set->statics, collector->err));

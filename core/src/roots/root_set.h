@@ -19,6 +19,13 @@ enum root_source {
 	ROOT_THREAD_LOCALS,
 };
 
+/** Record of the runtime that holds a handle; later ones say more. */
+enum handle_record {
+	RECORD_THREAD,      /**< a word of its Thread */
+	RECORD_EXCEPTION,   /**< an ExInfo: an exception in flight */
+	RECORD_LAST_THROWN, /**< Thread.m_LastThrownObjectHandle */
+};
+
 /**
  * A root; frozen objects, which are roots too, are not listed, nor dependent handles, which are
  * edges.  Its value lies in a segment of the heap.
@@ -28,6 +35,7 @@ struct root {
 	uint32_t index, stack;
 	uint8_t source; /**< enum root_source */
 	bool is_weak, is_pinned, is_interior, is_conservative;
+	uint8_t record;  /**< enum handle_record, of ROOT_RUNTIME */
 	uint32_t thread; /**< index in clr->threads, or UINT32_MAX */
 };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "roots/root_set.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -15,11 +16,15 @@ struct finder {
 	uint64_t *addresses;
 	uint32_t *indexes;
 	uint32_t count;
-	uint32_t *owners;
+	struct handle_owner *owners;
 };
 
-/* @p word of a record of @p thread: is it the address of a handle? The first record counts. */
-static void try_word(struct finder *finder, uint64_t word, uint32_t thread)
+/*
+ * @p word of a record of @p thread: is it the address of a handle? The first thread counts, and of
+ * its records that which says most.
+ */
+static void try_word(struct finder *finder, uint64_t word, uint32_t thread,
+		     enum handle_record record)
 {
 	uint32_t low = 0, high = finder->count;
 	if (!high || word < finder->addresses[0] || word > finder->addresses[high - 1])
@@ -34,9 +39,9 @@ static void try_word(struct finder *finder, uint64_t word, uint32_t thread)
 	}
 	if (low == finder->count || finder->addresses[low] != word)
 		return;
-	uint32_t *owner = &finder->owners[finder->indexes[low]];
-	if (*owner == UINT32_MAX)
-		*owner = thread;
+	struct handle_owner *owner = &finder->owners[finder->indexes[low]];
+	if (owner->thread == UINT32_MAX || (owner->thread == thread && record > owner->record))
+		*owner = (struct handle_owner){ .thread = thread, .record = (uint8_t)record };
 }
 
 /* The exceptions in flight lie on the stack, inner ones below outer ones: no ring. */
@@ -49,7 +54,7 @@ static void try_exceptions(struct finder *finder, uint64_t thread_address, uint3
 	for (unsigned int i = 0; at && at % 8 == 0 && i < EXCEPTIONS_MAX; i++) {
 		if (!clr_pointer(clr, at, L_EXCEPTION_THROWN, &handle))
 			return;
-		try_word(finder, handle, thread);
+		try_word(finder, handle, thread, RECORD_EXCEPTION);
 		if (!clr_pointer(clr, at, L_EXCEPTION_PREVIOUS, &previous) || previous <= at)
 			return;
 		at = previous;
@@ -59,12 +64,17 @@ static void try_exceptions(struct finder *finder, uint64_t thread_address, uint3
 static void try_threads(struct finder *finder)
 {
 	const struct clr *clr = finder->clr;
+	size_t thrown = layout_has(&clr->layout, L_THREAD_EXCEPTION)
+				? clr_offset(clr, L_THREAD_EXCEPTION)
+				: SIZE_MAX;
 	uint8_t bytes[THREAD_HANDLES_SIZE];
 	for (size_t i = 0; i < clr->thread_count; i++) {
 		uint64_t address = clr->threads[i].address;
 		size_t size = memory_prefix(clr->memory, address, bytes, sizeof(bytes));
-		for (size_t at = 0; at + 8 <= size; at += 8)
-			try_word(finder, load_u64(bytes + at), (uint32_t)i);
+		for (size_t at = 0; at + 8 <= size; at += 8) {
+			try_word(finder, load_u64(bytes + at), (uint32_t)i,
+				 at == thrown ? RECORD_LAST_THROWN : RECORD_THREAD);
+		}
 		try_exceptions(finder, address, (uint32_t)i);
 	}
 }
@@ -95,7 +105,7 @@ static bool sort_strong(struct finder *finder, const struct handle_list *handles
 }
 
 enum hd_status runtime_handles_find(const struct clr *clr, const struct handle_list *handles,
-				    uint32_t **ret, struct hd_error *err)
+				    struct handle_owner **ret, struct hd_error *err)
 {
 	struct finder finder = { .clr = clr };
 	finder.owners = pages_alloc(handles->rows_count, sizeof(*finder.owners));

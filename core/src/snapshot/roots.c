@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "inspect/thread_name.h"
+#include "inspect/value.h"
 #include "snapshot/snapshot_parts.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -293,6 +294,22 @@ static enum hd_status slot_text(struct rooting *rooting, const struct stack_root
 	return HD_OK;
 }
 
+/* What a root on a stack is when it is in no managed frame; NULL: not known. */
+static const char *unframed_name(const struct stack_root *root)
+{
+	switch ((enum stack_root_kind)root->kind) {
+	case STACK_ROOT_EXCEPTION:
+		return "exception in flight";
+	case STACK_ROOT_GC_FRAME:
+		return "GC frame of the runtime";
+	case STACK_ROOT_FRAME:
+		return root->is_beyond ? "beyond the last frame that could be walked" : NULL;
+	case STACK_ROOT_ARGUMENT:
+		return NULL;
+	}
+	return NULL;
+}
+
 /* What a root on a stack, or an exception in flight, adds. */
 static enum hd_status make_stack_root(struct rooting *rooting, const struct root *from,
 				      struct graph_root *root, struct graph_root_detail *detail)
@@ -300,8 +317,7 @@ static enum hd_status make_stack_root(struct rooting *rooting, const struct root
 	const struct stack_root *of = stack_root_of(rooting, from);
 	size_t frame = frame_of(rooting, from);
 	root->kind = from->source == ROOT_STACK ? HD_ROOT_STACK : HD_ROOT_INTERNAL;
-	if (from->source == ROOT_EXCEPTION)
-		detail->name = "exception in flight";
+	detail->name = unframed_name(of);
 	detail->address = of->address;
 	detail->frame = frame == SIZE_MAX ? HD_NONE : rooting->frames[frame];
 	/* Words that were taken for want of better are in no frame's slot. */
@@ -319,6 +335,28 @@ static void make_thread_locals_root(struct rooting *rooting, const struct root *
 		detail->address = data.array_slot;
 }
 
+/* What the runtime holds with a handle of its own. */
+static const char *record_name(const struct rooting *rooting, const struct root *root)
+{
+	const struct clr *clr = rooting->clr;
+	struct heap *heap = rooting->places->heap;
+	struct object object;
+	switch ((enum handle_record)root->record) {
+	case RECORD_LAST_THROWN:
+		if (!object_read(heap, &rooting->places->links->window, root->value, &object) ||
+		    !type_is_exception(heap->clr, object.type))
+			break;
+		return "last thrown exception";
+	case RECORD_EXCEPTION:
+		return "exception in flight";
+	case RECORD_THREAD:
+		break;
+	}
+	bool is_exposed = root->thread < clr->thread_count &&
+			  thread_object(heap, &clr->threads[root->thread]) == root->value;
+	return is_exposed ? "Thread object" : "in the runtime's Thread";
+}
+
 static void make_handle_root(struct rooting *rooting, const struct root *from,
 			     struct graph_root *root, struct graph_root_detail *detail)
 {
@@ -329,10 +367,8 @@ static void make_handle_root(struct rooting *rooting, const struct root *from,
 						     : (uint8_t)GRAPH_HANDLE_NONE;
 	if (from->source == ROOT_HANDLE)
 		return;
-	bool is_thrown = from->thread < rooting->clr->thread_count &&
-			 rooting->clr->threads[from->thread].exception == from->value;
 	root->kind = HD_ROOT_INTERNAL;
-	detail->name = is_thrown ? "last thrown exception" : "Thread object";
+	detail->name = record_name(rooting, from);
 }
 
 static enum hd_status make_static_root(struct rooting *rooting, const struct root *from,
