@@ -628,6 +628,29 @@ class Facts(unittest.TestCase):
         objects = {row["address"] for row in truth["objects"] if "Threading.Thread" in row["type"]}
         self.assertGreater(len(objects & set(names["Thread object"])), 5)
 
+    def first_link(self, core: Path, address: str) -> str:
+        """The array that a strong handle holds, and what leads from there to an object."""
+        roots = run(str(core), "gcroot", address, "--json").json()["roots"]
+        (path,) = [root["path"] for root in roots if root["handle"] == "strong"]
+        return str(path[0]["type"] + path[0]["via"])
+
+    def test_what_the_runtime_keeps(self) -> None:
+        """The table of string.Intern(), and the objects of assemblies."""
+        for name in ("wks10-full", "wks9-full", "wks8-full"):
+            core = self.core.with_name(f"{name}.core")
+            if not core.exists():
+                continue
+            with self.subTest(name):
+                truth = json.loads(core.with_suffix(".truth.json").read_text(encoding="utf-8"))
+                objects = {row["name"]: row["address"] for row in truth["objects"]}
+                link = self.first_link(core, objects["string.interned"])
+                self.assertRegex(link, r"^System\.Object\[\]\[\d+\] \(interned string\)$")
+                listed = run(str(core), "dumpheap", "-short", "-type", "RuntimeAssembly").out
+                links = [run(str(core), "gcroot", address).out for address in listed.split()[:20]]
+                self.assertTrue(
+                    any("[] [" in text and "(exposed assembly)\n" in text for text in links)
+                )
+
     def test_last_thrown_exceptions(self) -> None:
         for name in ("wks10-full", "wks9-full", "wks8-full"):
             core = self.core.with_name(f"{name}.core")

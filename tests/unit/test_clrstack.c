@@ -13,7 +13,7 @@ struct fixture {
 	struct fake_clr *fake;
 	struct fake_stack *stack;
 	struct hd_session *session;
-	uint64_t object, work, main;
+	uint64_t object, free_block, work, main;
 };
 
 static void begin(struct fixture *fixture)
@@ -22,6 +22,7 @@ static void begin(struct fixture *fixture)
 	*fixture = (struct fixture){ .fake = fake };
 	fake_segment(fake, 0, GENERATION_0, 0x1000);
 	fixture->object = fake_object(fake, fake->object_type, 0);
+	fixture->free_block = fake_free(fake, 64);
 	fixture->stack = fake_stack_create(fake);
 	fixture->work = fake_method(fixture->stack, &(struct fake_method){ .slots = 1 });
 	fixture->main = fake_method(fixture->stack, &(struct fake_method){ .slots = 1 });
@@ -111,6 +112,11 @@ static void what_is_wrong_is_said(void)
 	check(&fixture, "clrstack -roots", "1234 is not code after a call; each word", 1);
 	check(&fixture, "clrstack -roots", "+8 <unknown type ", 1);
 	check(&fixture, "clrstack -roots", " (conservative)\n", 2);
+	/* A word that leads to none is no row. */
+	fake_poke_u64(&fixture.fake->memory, TOP + 0x1008, fixture.free_block);
+	check(&fixture, "clrstack -roots", " <no object>", 0);
+	check(&fixture, "clrstack -roots", " (conservative)\n", 2);
+	check(&fixture, "clrstack -roots --json", "\"flags\": [\"conservative\"]", 2);
 	check(&fixture, "clrstack --json",
 	      "\"partial\": true, \"missing\": false, \"why\": \"the return address 1234", 1);
 	fixture.fake->target.thread_count = 0;

@@ -2,6 +2,8 @@
 /* Where the nodes of a heap's graph are, and what leads from one to another. */
 #include "snapshot/places.h"
 
+#include <string.h>
+
 #include "inspect/slot_name.h"
 #include "snapshot/edge_walk.h"
 #include "util/alloc.h"
@@ -94,6 +96,47 @@ static const struct static_slot *static_inside(const struct root_set *roots,
 	return is_inside ? &statics->rows[low] : NULL;
 }
 
+/* Does a static variable lie in @p object? */
+static bool has_claimed(const struct root_set *roots, const struct object *object)
+{
+	size_t place = claimed_from(roots, object->address);
+	return place < roots->claimed_count &&
+	       roots->claimed[place] - object->address < object->size;
+}
+
+/*
+ * What the runtime itself keeps in an array of its own (coreclr.md 10a.6): interned strings, and
+ * beside the static variables the objects of assemblies and modules.
+ */
+static const char *runtime_element(const struct places *places, const struct object *object,
+				   const struct object *to)
+{
+	struct link_state *links = places->links;
+	struct clr *clr = places->heap->clr;
+	if (object->type->method_table != clr->object_array_method_table)
+		return NULL;
+	const char *kind = to->type->is_string ? "interned string" : NULL;
+	if (!kind && to->type->category == CATEGORY_CLASS) {
+		const char *name = type_name(clr, to->type, NULL);
+		if (strcmp(name, "System.Reflection.RuntimeAssembly") == 0) {
+			kind = "exposed assembly";
+		} else if (strcmp(name, "System.Reflection.RuntimeModule") == 0) {
+			kind = "exposed module";
+		}
+	}
+	if (!kind)
+		return NULL;
+	if (!to->type->is_string && has_claimed(places->roots, object))
+		return kind;
+	if (!links->has_handle_arrays) {
+		links->has_handle_arrays = true;
+		/* Only names are lost when there is no memory for it. */
+		(void)handle_arrays_read(clr, &links->handle_arrays);
+	}
+	const struct handle_array *array = handle_array_at(&links->handle_arrays, object->address);
+	return array && array->is_literals == to->type->is_string ? kind : NULL;
+}
+
 /* Element of an array: it may be a static variable, or an array of those of a type. */
 static void append_element(const struct places *places, const struct object *object, uint64_t slot,
 			   uint64_t to, struct text *text)
@@ -109,9 +152,12 @@ static void append_element(const struct places *places, const struct object *obj
 	}
 	slot_name(places->heap, object, slot, text);
 	struct object array;
-	if (!roots || !roots->statics.rows_count ||
-	    !object_read(places->heap, &places->links->window, to, &array) ||
-	    !array.type->component_size || !array.type->has_pointers)
+	if (!roots || !object_read(places->heap, &places->links->window, to, &array))
+		return;
+	const char *element = runtime_element(places, object, &array);
+	if (element)
+		text_printf(text, " (%s)", element);
+	if (!roots->statics.rows_count || !array.type->component_size || !array.type->has_pointers)
 		return;
 	of = static_inside(roots, &array);
 	if (!of)
@@ -173,6 +219,7 @@ static void place_destroy(void *arg)
 		window_deinit(&places->links->window);
 		name_table_deinit(&places->links->names);
 		arena_destroy(places->links->arena);
+		handle_arrays_deinit(&places->links->handle_arrays);
 	}
 	mem_free(places->links);
 	mem_free(places);

@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_SNAPSHOT_PLACES_H
 #define HEAPDUMP_SRC_SNAPSHOT_PLACES_H
 
+#include "clr/handle_arrays.h"
 #include "graph/graph.h"
 #include "heap/starts.h"
 #include "roots/root_set.h"
@@ -12,6 +13,8 @@ struct link_state {
 	struct window window;
 	struct name_table names; /**< by MethodTable and offset, of objects that are no arrays */
 	struct arena *arena;     /**< of their texts */
+	struct handle_arrays handle_arrays; /**< once they were asked for */
+	bool has_handle_arrays;
 };
 
 /** What stands behind the nodes of a heap's graph. */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_HANDLE_ARRAYS_H
+#define HEAPDUMP_SRC_CLR_HANDLE_ARRAYS_H
+
+#include "clr/clr.h"
+
+/** An object[] of the runtime that has handles for it: a bucket of a PinnedHeapHandleTable. */
+struct handle_array {
+	uint64_t address;
+	uint32_t length;
+	bool is_literals; /**< of the global string literal map: interned strings */
+};
+
+struct handle_arrays {
+	struct handle_array *rows;
+	size_t rows_count, rows_capacity;
+};
+
+/**
+ * Find those that variables of the runtime's library lead to (coreclr.md 10a.6): what interns
+ * strings, and in 8 and 9 what holds the objects of assemblies and modules.  None: it has none
+ * that can be proved to be one.
+ *
+ * @param[out] ret To be given to handle_arrays_deinit().
+ * @return false when memory is exhausted
+ */
+bool handle_arrays_read(const struct clr *clr, struct handle_arrays *ret);
+void handle_arrays_deinit(struct handle_arrays *arrays);
+/** The one at that address, or NULL. */
+const struct handle_array *handle_array_at(const struct handle_arrays *arrays, uint64_t address);
+
+#endif

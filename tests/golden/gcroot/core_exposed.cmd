@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+gcroot 7f039d801068
