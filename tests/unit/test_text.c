@@ -202,6 +202,27 @@ static void thousands_are_parted(void)
 	}
 }
 
+static void bytes(void)
+{
+	static const struct {
+		uint64_t value;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 bytes" },
+		{ 1023, "1023 bytes" },
+		{ 1024, "1 KB" },
+		{ 1536, "1.5 KB" },
+		{ 1048575, "1023.9 KB" },
+		{ 8 << 20, "8 MB" },
+		{ (uint64_t)5 << 29, "2.5 GB" },
+		{ UINT64_MAX, "15.9 EB" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char buf[32];
+		ASSERT_TEXT(format_bytes(cases[i].value, buf), cases[i].text);
+	}
+}
+
 /* UNPARSED: not a number. */
 #define UNPARSED 0xbadc0de
 
@@ -319,6 +340,7 @@ int main(void)
 		  what_a_terminal_would_act_on_is_escaped },
 		{ "thousands_are_parted", thousands_are_parted },
 		{ "counts_have_singular_and_plural", counts_have_singular_and_plural },
+		{ "bytes", bytes },
 		{ "numbers_are_decimal_or_hexadecimal_with_a_suffix",
 		  numbers_are_decimal_or_hexadecimal_with_a_suffix },
 		{ "addresses_are_hexadecimal_sums", addresses_are_hexadecimal_sums },

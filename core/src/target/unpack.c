@@ -10,6 +10,7 @@
 
 #include "mem/memory.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 #define PAGE        ((size_t)4096)
 #define OUTPUT_SIZE ((size_t)256 << 10)
@@ -61,11 +62,12 @@ bool unpack_head(const uint8_t *head, size_t size, void *buf, size_t want)
 static enum hd_status fail_too_large(const struct unpacker *unpacker, uint64_t size,
 				     struct hd_error *err)
 {
+	char need[32], most[32];
 	return fail(err, HD_ERR_NOMEM, 0,
-		    "%s: unpacked it takes %s%" PRIu64 " MB of memory, more than max-mem (%" PRIu64
-		    " MB): unpack it to a file (zstd -d), or raise --max-mem",
+		    "%s: unpacked it takes %s%s of memory, more than max-mem (%s): unpack it to a "
+		    "file (zstd -d), or raise --max-mem",
 		    unpacker->path, size > unpacker->max_mem && size != UINT64_MAX ? "" : "over ",
-		    size >> 20, unpacker->max_mem >> 20);
+		    format_bytes(size, need), format_bytes(unpacker->max_mem, most));
 }
 
 static bool is_zero(const uint8_t *bytes, size_t size)

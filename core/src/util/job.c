@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <time.h>
 
+#include "util/text.h"
+
 #define MAX_WORKERS   64u
 #define SHOW_INTERVAL 200u /* ms between two progress lines */
 
@@ -61,9 +63,10 @@ enum hd_status job_check_memory(const struct job *job, uint64_t bytes, struct hd
 {
 	if (!job || !job->max_mem || bytes <= job->max_mem)
 		return HD_OK;
+	char need[32], most[32];
 	return fail(err, HD_ERR_NOMEM, 0,
-		    "this needs about %llu MB, max-mem allows %llu MB: raise it (--max-mem SIZE)",
-		    (unsigned long long)(bytes >> 20), (unsigned long long)(job->max_mem >> 20));
+		    "this needs about %s, max-mem allows %s: raise it (--max-mem SIZE)",
+		    format_bytes(bytes, need), format_bytes(job->max_mem, most));
 }
 
 unsigned int job_workers(const struct job *job)

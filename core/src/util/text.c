@@ -154,6 +154,24 @@ const char *format_count(uint64_t value, const char *noun, char *buf)
 	return buf;
 }
 
+const char *format_bytes(uint64_t size, char *buf)
+{
+	static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB", "PB", "EB" };
+	unsigned int unit = 0;
+	uint64_t tenths = 0;
+	for (; size >= 1024; unit++) {
+		tenths = size % 1024 * 10 / 1024;
+		size /= 1024;
+	}
+	if (tenths) {
+		(void)snprintf(buf, 32, "%u.%u %s", (unsigned int)size, (unsigned int)tenths,
+			       units[unit]);
+	} else {
+		(void)snprintf(buf, 32, "%u %s", (unsigned int)size, units[unit]);
+	}
+	return buf;
+}
+
 /* The host program may have set a locale whose decimal point is another, also of several bytes. */
 static void use_point(char *number)
 {

@@ -48,6 +48,8 @@ const char *format_thousands(uint64_t value, char *buf);
 #define COUNT_SIZE 64u
 /** The same with the name of what is counted: "1 root", "2,345 roots".  @p buf has COUNT_SIZE. */
 const char *format_count(uint64_t value, const char *noun, char *buf);
+/** "512 bytes", "1.5 MB" (1,024 KB are one); @p buf of 32 bytes always does.  Returns @p buf. */
+const char *format_bytes(uint64_t size, char *buf);
 
 /**
  * A real number with as few digits as read back to the same double, or float when @p is_single;
