@@ -39,9 +39,10 @@ struct gc_vars {
 	int32_t generation_offsets[3]; /**< allocation_context, start_segment, allocation_start */
 	uint64_t ephemeral_segment, alloc_allocated, finalize_queue; /**< workstation: variables */
 	uint64_t handle_table_map;
-	int32_t structures_invalid; /**< not 0: a GC is between plan and sweep */
-	int32_t gc_state;           /**< 0 marking, 1 planning, 2 free */
-	uint32_t heap_type;         /**< 0: the GC is not initialised */
+	int32_t structures_invalid;     /**< not 0: a GC is between plan and sweep */
+	uint64_t structures_invalid_at; /**< its address */
+	int32_t gc_state;               /**< 0 marking, 1 planning, 2 free */
+	uint32_t heap_type;             /**< 0: the GC is not initialised */
 };
 
 /** Frames of the runtime (FrameTypes.h): what a thread left behind where it left managed code. */

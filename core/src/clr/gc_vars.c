@@ -164,8 +164,8 @@ enum hd_status gc_vars_read(struct clr *clr, size_t *ret_index, struct hd_error 
 	gc->alloc_allocated = load_u64(bytes + VARS_ALLOC_ALLOCATED);
 	gc->finalize_queue = load_u64(bytes + VARS_FINALIZE_QUEUE);
 	gc->handle_table_map = load_u64(bytes + VARS_HANDLE_TABLE_MAP);
-	(void)memory_i32(clr->memory, load_u64(bytes + VARS_STRUCTURES_INVALID),
-			 &gc->structures_invalid);
+	gc->structures_invalid_at = load_u64(bytes + VARS_STRUCTURES_INVALID);
+	(void)memory_i32(clr->memory, gc->structures_invalid_at, &gc->structures_invalid);
 	(void)memory_i32(clr->memory, load_u64(bytes + VARS_GC_STATE), &gc->gc_state);
 	gc->is_server = load_u64(bytes + VARS_HEAP_COUNT) != 0;
 	gc->heap_count = 1;

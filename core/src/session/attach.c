@@ -10,12 +10,12 @@
 #define TRIES_MAX           20u
 #define STOPPED_SECONDS_MAX 2.0
 
-/* Milliseconds that it runs between two stops: 1, 2, 4, ... */
-#define PAUSE_MAX 50u
+/* Milliseconds that it runs between two stops: 1, 2, 4, ...; 3 seconds in all. */
+#define PAUSE_MAX 200u
 
 static enum hd_status let_run(unsigned int tries, struct job *job, struct hd_error *err)
 {
-	unsigned int pause = 1u << (tries - 1);
+	unsigned int pause = tries < 9 ? 1u << (tries - 1) : PAUSE_MAX;
 	if (pause > PAUSE_MAX)
 		pause = PAUSE_MAX;
 	job_begin(job, "waiting for a garbage collection to end", 0);
@@ -39,19 +39,49 @@ static enum hd_status find_runtime(struct target *target, struct job *job, struc
 	return status;
 }
 
+/*
+ * Where the process keeps the word that tells whether a GC is moving objects; 0 = not known.  It
+ * never moves, so the process need not stand still.
+ */
+static enum hd_status find_busy_word(int pid, const struct target_options *options, struct job *job,
+				     uint64_t *ret, struct hd_error *err)
+{
+	struct target_options running = options ? *options : (struct target_options){ 0 };
+	struct target *target = NULL;
+	struct clr *clr = NULL;
+	struct hd_error unused;
+	running.no_stop = true;
+	*ret = 0;
+	/* What is wrong will be wrong again when it is stopped. */
+	if (target_open_process(pid, &running, job, &target, &unused) != HD_OK)
+		return HD_OK;
+	enum hd_status status = find_runtime(target, job, &clr, err);
+	if (status == HD_OK && clr)
+		*ret = clr->gc.structures_invalid_at;
+	clr_destroy(clr);
+	target_destroy(target);
+	return status;
+}
+
 enum hd_status session_attach(int pid, const struct target_options *options, struct job *job,
 			      struct target **ret, struct clr **ret_clr, struct hd_error *err)
 {
 	double stopped = 0;
+	struct target_options stopping = options ? *options : (struct target_options){ 0 };
+	TRY(find_busy_word(pid, options, job, &stopping.busy_at, err));
 	for (unsigned int tries = 1;; tries++) {
 		struct target *target = NULL;
 		struct clr *clr = NULL;
-		TRY(target_open_process(pid, options, job, &target, err));
+		bool is_last = tries >= TRIES_MAX || stopped >= STOPPED_SECONDS_MAX;
+		if (is_last)
+			stopping.busy_at = 0;
+		TRY(target_open_process(pid, &stopping, job, &target, err));
 		target->stops = tries;
-		enum hd_status status = find_runtime(target, job, &clr, err);
+		enum hd_status status = HD_OK;
+		if (!target->is_busy)
+			status = find_runtime(target, job, &clr, err);
 		stopped += target->stopped_seconds;
-		bool again = status == HD_OK && clr && clr->gc.structures_invalid != 0 &&
-			     tries < TRIES_MAX && stopped < STOPPED_SECONDS_MAX;
+		bool again = target->is_busy || (clr && clr->gc.structures_invalid && !is_last);
 		if (status == HD_OK && !again) {
 			*ret = target;
 			*ret_clr = clr;

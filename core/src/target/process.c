@@ -7,6 +7,7 @@
 #include "target/process_memory.h"
 #include "target/stopper.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 /* A process while it is opened. */
 struct opening {
@@ -58,12 +59,14 @@ static enum hd_status hold(struct opening *opening, uint64_t size, struct hd_err
 	if (!target->memory)
 		return fail_nomem(err);
 	target->own = target->memory;
+	char need[32], most[32];
 	findings_add(&target->findings, "held",
 		     "give it more with --max-mem, or write a core (createdump --full) and open "
 		     "that",
-		     "process %d stays stopped as long as it is open: copying it takes %" PRIu64
-		     " MB, and max-mem allows %" PRIu64,
-		     opening->pid, size >> 20, target->options.max_mem >> 20);
+		     "process %d stays stopped as long as it is open: copying it takes %s, "
+		     "and max-mem allows %s",
+		     opening->pid, format_bytes(size, need),
+		     format_bytes(target->options.max_mem, most));
 	return HD_OK;
 }
 
@@ -85,12 +88,42 @@ static enum hd_status copy(struct opening *opening, struct hd_error *err)
 	return HD_OK;
 }
 
+/* Nothing is copied of a process that is in the midst of what options.busy_at tells. */
+static bool let_go_busy(struct opening *opening)
+{
+	struct target *target = opening->target;
+	struct process_reader reader;
+	uint32_t word = 0;
+	if (!target->options.busy_at)
+		return false;
+	process_reader_open(&reader, opening->pid);
+	target->is_busy = process_read(&reader, target->options.busy_at, &word, sizeof(word)) ==
+				  sizeof(word) &&
+			  word != 0;
+	process_reader_close(&reader);
+	if (!target->is_busy)
+		return false;
+	target->stopped_seconds = stopper_release(opening->stopper);
+	opening->stopper = NULL;
+	return true;
+}
+
+static enum hd_status open_running(struct opening *opening, struct hd_error *err)
+{
+	struct target *target = opening->target;
+	TRY(read_maps(opening, err));
+	target->memory = target->own = process_memory(opening->pid, NULL);
+	return target->memory ? HD_OK : fail_nomem(err);
+}
+
 static enum hd_status open_stopped(struct opening *opening, struct hd_error *err)
 {
 	const struct target_thread *threads;
 	size_t count;
 	struct target *target = opening->target;
 	TRY(stopper_start(opening->pid, opening->job, &opening->stopper, &threads, &count, err));
+	if (let_go_busy(opening))
+		return HD_OK;
 	TRY(keep_threads(target, threads, count, err));
 	TRY(read_maps(opening, err));
 	TRY(process_copy_plan(opening->pid, &opening->maps, target->options.no_files, opening->job,
@@ -116,14 +149,15 @@ enum hd_status target_open_process(int pid, const struct target_options *options
 			       known.name);
 	}
 	job_begin(job, "stopping the process", 0);
-	enum hd_status status = open_stopped(&opening, err);
+	enum hd_status status = opening.target->options.no_stop ? open_running(&opening, err)
+								: open_stopped(&opening, err);
 	job_end(job);
 	(void)stopper_release(opening.stopper);
 	process_copy_destroy(opening.copy);
 	proc_maps_deinit(&opening.maps);
 	/* Files that the process has mapped may shrink while they are read. */
 	mapped_files_guard_begin();
-	if (status == HD_OK)
+	if (status == HD_OK && !opening.target->is_busy)
 		status = target_load_modules(opening.target, err);
 	mapped_files_guard_end();
 	if (status != HD_OK) {

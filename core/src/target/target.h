@@ -107,6 +107,10 @@ struct target_options {
 	const char *sysroot; /**< folder below which module files are looked up, or NULL */
 	bool no_files;       /**< take no byte from module files */
 	uint64_t max_mem;    /**< bytes that an unpacked or copied target may take; 0 = no limit */
+	/** A process: the address of a 32-bit word, 0 = none; while it is not 0 it is let go
+	 * uncopied (see is_busy). */
+	uint64_t busy_at;
+	bool no_stop; /**< a process: read it as it runs, which is good for what does not change */
 	const char *
 		backend; /**< "file", "process", "debugger": a debugger's memory that way only; or NULL */
 };
@@ -146,6 +150,7 @@ struct target {
 	int signal;             /**< that ended the process, of the first NT_PRSTATUS; 0 = none */
 	/* processes */
 	double stopped_seconds;   /**< how long the process stood still while it was copied */
+	bool is_busy;             /**< options.busy_at: it was let go, there is no memory */
 	unsigned int stops;       /**< how often it was stopped, to meet no GC; 0 = not by us */
 	struct findings findings; /**< also what clr and heap find */
 	struct target_options options; /**< as opened; backend is NULL */
@@ -179,7 +184,7 @@ HD_NODISCARD enum hd_status target_open_core(const char *path, const struct targ
 /**
  * Stop a process of this machine, copy what a heap walk needs (all writable private memory, up to
  * options->max_mem) and let it go; a larger one stays stopped until target_destroy(), with a
- * finding that says so.
+ * finding that says so.  options->busy_at and no_stop change that.
  *
  * @retval HD_OK
  * @retval HD_ERR_OS with what to do: no such process, no permission, traced by another
