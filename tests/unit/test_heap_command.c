@@ -217,7 +217,8 @@ static void without_a_heap_commands_say_so(void)
 
 static void kinds_of_cores_are_told_apart(void)
 {
-	struct heap heap = { .is_walkable = true }, none = { 0 };
+	struct segment segment = { .generation = GENERATION_0 };
+	struct heap heap = { .segments = &segment, .segment_count = 1 }, none = { 0 };
 	struct target target = { .producer = PRODUCER_CREATEDUMP, .content = CONTENT_MINI };
 	ASSERT_TEXT(content_text(&target, NULL), "mini or triage");
 	ASSERT_TEXT(content_text(&target, &heap), "mini");

@@ -150,7 +150,7 @@ static void test_damage(void)
 	ASSERT_UINT(graph->object_count, 9);
 	const struct finding *gaps = finding(fake, "unwalkable");
 	REQUIRE(gaps);
-	CU_ASSERT(strncmp(gaps->detail, "1 gap ", 6) == 0);
+	CU_ASSERT(strncmp(gaps->detail, "1 stretch ", 10) == 0);
 	REQUIRE(finding(fake, "reference-to-no-object"));
 	ASSERT_UINT(graph->forward.edge_count, 0);
 	graph_destroy(graph);

@@ -12,10 +12,19 @@ const char *producer_name(enum core_producer producer)
 	return names[producer];
 }
 
+static bool has_segments(const struct heap *heap)
+{
+	for (size_t i = 0; i < heap->segment_count; i++) {
+		if (heap->segments[i].generation != GENERATION_NONGC)
+			return true;
+	}
+	return false;
+}
+
 static bool is_triage(const struct target *target, const struct heap *heap)
 {
 	return target->producer == PRODUCER_CREATEDUMP && target->content == CONTENT_MINI && heap &&
-	       !heap->is_walkable;
+	       !has_segments(heap);
 }
 
 const char *content_name(const struct target *target, const struct heap *heap)
@@ -48,6 +57,10 @@ const char *no_heap_reason(const struct heap *heap, const char **ret_advice)
 		return is_triage(target, heap)
 			       ? "this is a triage dump of createdump: the GC heap is not in it"
 			       : "this is a mini dump: the GC heap is not in it";
+	}
+	if (target->is_truncated && has_segments(heap)) {
+		*ret_advice = target_advice(target, 0, NULL);
+		return "the core is cut: none of the GC heap's bytes are in it";
 	}
 	if (target->is_truncated) {
 		*ret_advice = target_advice(target, 0, NULL);

@@ -211,11 +211,11 @@ void gaps_report(struct call *call, struct gaps *gaps)
 	struct text text = { 0 };
 	gaps_settle(gaps, call->heap);
 	char number[27];
-	if (call->heap->gc_in_progress && (gaps->damaged || gaps->unowned)) {
+	if (call->heap->gc_in_progress && gaps->damaged) {
 		text_printf(&text,
 			    "a garbage collection was moving objects: %s stretches of the heap "
 			    "could not be walked, the totals are too low",
-			    format_thousands(gaps->damaged + gaps->unowned, number));
+			    format_thousands(gaps->damaged, number));
 	} else if (gaps->damaged) {
 		call->findings = true;
 		text_printf(&text,

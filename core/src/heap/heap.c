@@ -8,6 +8,10 @@
 #include "heap/segments.h"
 #include "util/alloc.h"
 
+/* Where bytes of a segment are looked for, at most. */
+#define CAPTURE_TRIES 1024u
+#define PAGE          ((uint64_t)4096)
+
 static const char *const generation_names[GENERATION_COUNT] = {
 	[GENERATION_0] = "0",
 	[GENERATION_1] = "1",
@@ -125,6 +129,40 @@ static enum hd_status read_heaps(struct heap *heap, struct hd_error *err)
 	return HD_OK;
 }
 
+/* Does the target have any byte of the objects of @p segment? */
+static bool has_bytes(const struct heap *heap, const struct segment *segment)
+{
+	const struct target *target = heap->clr->target;
+	/* Of a mini dump's heap there may be pages that other things needed, but no start. */
+	bool is_mini = target->kind == TARGET_CORE && target->content == CONTENT_MINI;
+	unsigned int tries = is_mini ? 1 : CAPTURE_TRIES;
+	uint64_t at = segment->begin;
+	for (unsigned int i = 0; i < tries && at < segment->end; i++) {
+		uint8_t byte;
+		if (memory_u8(heap->memory, at, &byte))
+			return true;
+		uint64_t page = (at | (PAGE - 1)) + 1;
+		at = page ? memory_next(heap->memory, page) : UINT64_MAX;
+	}
+	return false;
+}
+
+/* A mini dump has the list of segments, and none of their bytes.  An empty heap is all there. */
+static bool is_captured(const struct heap *heap)
+{
+	bool is_empty = false, lacks = false;
+	for (size_t i = 0; i < heap->segment_count; i++) {
+		const struct segment *segment = &heap->segments[i];
+		if (segment->generation == GENERATION_NONGC)
+			continue;
+		if (segment->begin < segment->end && has_bytes(heap, segment))
+			return true;
+		lacks |= segment->begin < segment->end;
+		is_empty |= segment->begin == segment->end;
+	}
+	return is_empty && !lacks;
+}
+
 enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *err)
 {
 	struct heap *heap = mem_calloc(1, sizeof(*heap));
@@ -142,10 +180,32 @@ enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *er
 		heap_destroy(heap);
 		return status;
 	}
-	for (size_t i = 0; i < heap->segment_count; i++)
-		heap->is_walkable |= heap->segments[i].generation != GENERATION_NONGC;
+	heap->is_walkable = is_captured(heap);
 	*ret = heap;
 	return HD_OK;
+}
+
+void heap_report_missing(struct heap *heap, uint64_t bytes, uint64_t places)
+{
+	struct target *target = heap->clr->target;
+	findings_add_counted(&target->findings, "heap-bytes-missing", bytes,
+			     target->is_truncated
+				     ? target_advice(target, 0, NULL)
+				     : "write the core again with all of the heap (createdump "
+				       "--withheap or --full, gcore)",
+			     "%" PRIu64 " bytes of the heap are not in the file, in %" PRIu64
+			     " places: objects there are not counted",
+			     bytes, places);
+}
+
+void heap_report_gaps(struct heap *heap, uint64_t count)
+{
+	findings_add_counted(&heap->clr->target->findings, "unwalkable", count,
+			     "verifyheap lists them, each with a verdict",
+			     "%" PRIu64
+			     " stretch%s of the heap cannot be walked: objects there are "
+			     "not counted",
+			     count, count == 1 ? "" : "es");
 }
 
 void heap_destroy(struct heap *heap)

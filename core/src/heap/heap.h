@@ -73,7 +73,7 @@ struct heap {
 	struct heap_problem *problems; /**< at most HEAP_PROBLEMS_MAX; each also a finding */
 	size_t problem_count;
 	bool gc_in_progress; /**< gc_structures_invalid_cnt is not 0 */
-	bool is_walkable;    /**< false: no segment but frozen ones could be read */
+	bool is_walkable;    /**< false: nothing but frozen segments could be read */
 };
 
 /**
@@ -86,6 +86,10 @@ struct heap {
  * @retval HD_ERR_NOMEM
  */
 HD_NODISCARD enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *err);
+/** A finding: @p bytes of it, in @p places, are not in the target. */
+void heap_report_missing(struct heap *heap, uint64_t bytes, uint64_t places);
+/** A finding: @p count stretches of it, whose bytes are there, are no objects. */
+void heap_report_gaps(struct heap *heap, uint64_t count);
 /** NULL is allowed. */
 void heap_destroy(struct heap *heap);
 

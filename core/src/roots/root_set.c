@@ -312,10 +312,11 @@ enum hd_status root_set_create(struct heap *heap, bool conservative, struct job 
 			     collector.misplaced);
 	}
 	if (collector.bad) {
-		findings_add(&heap->clr->target->findings, "bad-root", NULL,
-			     "%" PRIu64 " roots do not point into the heap and were left out (the "
-			     "first one to 0x%" PRIx64 ")",
-			     collector.bad, collector.bad_value);
+		findings_add_counted(&heap->clr->target->findings, "bad-root", collector.bad, NULL,
+				     "%" PRIu64
+				     " roots do not point into the heap and were left out (the "
+				     "first one to 0x%" PRIx64 ")",
+				     collector.bad, collector.bad_value);
 	}
 	*ret = set;
 	return HD_OK;

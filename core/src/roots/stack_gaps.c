@@ -77,13 +77,14 @@ void report_stack_gaps(const struct root_set *roots)
 		const struct summary *summary = &summaries[i];
 		if (!summary->count)
 			continue;
-		findings_add(&target->findings, gaps[i].kind, gaps[i].advice,
-			     "%" PRIu64 " stack%s %s (thread%s %s%s)%s%s: %s", summary->count,
-			     summary->count == 1 ? " is" : "s are", gaps[i].what,
-			     summary->count == 1 ? "" : "s",
-			     summary->names.bytes ? summary->names.bytes : "?",
-			     summary->count > NAMED_MAX ? ", ..." : "", *summary->why ? ": " : "",
-			     summary->why, gaps[i].cost);
+		findings_add_counted(&target->findings, gaps[i].kind, summary->count,
+				     gaps[i].advice,
+				     "%" PRIu64 " stack%s %s (thread%s %s%s)%s%s: %s",
+				     summary->count, summary->count == 1 ? " is" : "s are",
+				     gaps[i].what, summary->count == 1 ? "" : "s",
+				     summary->names.bytes ? summary->names.bytes : "?",
+				     summary->count > NAMED_MAX ? ", ..." : "",
+				     *summary->why ? ": " : "", summary->why, gaps[i].cost);
 	}
 	for (unsigned int i = 0; i < GAPS; i++)
 		text_deinit(&summaries[i].names);

@@ -256,10 +256,11 @@ static uint64_t report_dropped(const struct filling *filling)
 		value = worker->dropped_value;
 	}
 	if (count && !findings_has(findings, DROPPED)) {
-		findings_add(findings, DROPPED, "verifyheap shows them",
-			     "%" PRIu64 " reference%s to what is no object, the first at %" PRIx64
-			     " to %" PRIx64 ": left out",
-			     count, count == 1 ? "" : "s", slot, value);
+		findings_add_counted(findings, DROPPED, count, "verifyheap shows them",
+				     "%" PRIu64
+				     " reference%s to what is no object, the first at %" PRIx64
+				     " to %" PRIx64 ": left out",
+				     count, count == 1 ? "" : "s", slot, value);
 	}
 	return count;
 }

@@ -49,6 +49,16 @@ static bool add_total(struct snapshot_worker *worker, const struct object *objec
 	return true;
 }
 
+static void note_gap(struct snapshot_worker *worker, const struct damage *damage)
+{
+	if (damage->kind == DAMAGE_MISSING_BYTES) {
+		worker->missing++;
+		worker->missing_bytes += damage->skipped;
+	} else {
+		worker->gaps += damage->kind != DAMAGE_ZERO_RUN;
+	}
+}
+
 static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
 {
 	struct snapshot_worker *worker = arg;
@@ -60,7 +70,7 @@ static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_
 	beside_begin(&worker->beside, snapshot->roots, walker->segment->begin);
 	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
 		if (result == WALK_DAMAGE)
-			worker->gaps += walker->damage.kind != DAMAGE_ZERO_RUN;
+			note_gap(worker, &walker->damage);
 		if (result == WALK_DAMAGE || walker->object.type->is_free)
 			continue;
 		starts_mark(&marks, walker->object.address);
@@ -96,6 +106,8 @@ enum hd_status snapshot_count(struct snapshot *snapshot)
 	for (unsigned int i = 0; i < snapshot->worker_count; i++) {
 		snapshot->extra += snapshot->workers[i].extra;
 		snapshot->gaps += snapshot->workers[i].gaps;
+		snapshot->missing += snapshot->workers[i].missing;
+		snapshot->missing_bytes += snapshot->workers[i].missing_bytes;
 	}
 	return HD_OK;
 }

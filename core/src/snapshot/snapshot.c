@@ -26,11 +26,10 @@ static enum hd_status add_domain(struct hd_graph *graph, struct hd_error *err)
 
 static void report_gaps(const struct snapshot *snapshot)
 {
-	if (!snapshot->gaps)
-		return;
-	findings_add(&snapshot->heap->clr->target->findings, "unwalkable", "verifyheap shows them",
-		     "%" PRIu64 " gap%s in the heap where no object can be read",
-		     (uint64_t)snapshot->gaps, snapshot->gaps == 1 ? "" : "s");
+	if (snapshot->missing)
+		heap_report_missing(snapshot->heap, snapshot->missing_bytes, snapshot->missing);
+	if (snapshot->gaps)
+		heap_report_gaps(snapshot->heap, snapshot->gaps);
 }
 
 /* Bytes of the arrays: those of each object, and of each reference, forward and reverse. */
@@ -49,9 +48,9 @@ static void report_lost_edges(const struct snapshot *snapshot)
 	uint64_t lost = roots ? roots->edges_count - snapshot->extra : 0;
 	if (!lost)
 		return;
-	findings_add(&snapshot->heap->clr->target->findings, "handle-to-no-object", NULL,
-		     "%" PRIu64 " dependent handle%s of what is no object: left out", lost,
-		     lost == 1 ? "" : "s");
+	findings_add_counted(&snapshot->heap->clr->target->findings, "handle-to-no-object", lost,
+			     NULL, "%" PRIu64 " dependent handle%s of what is no object: left out",
+			     lost, lost == 1 ? "" : "s");
 }
 
 static enum hd_status fill_graph(struct snapshot *snapshot)

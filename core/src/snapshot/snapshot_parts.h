@@ -15,8 +15,9 @@ struct snapshot_worker {
 	struct snapshot *snapshot;
 	struct type_total *totals; /**< by index of the clr's type */
 	size_t totals_capacity;
-	uint64_t extra; /**< edges of dependent handles that were met */
-	uint64_t gaps;  /**< where the heap could not be walked */
+	uint64_t extra;                  /**< edges of dependent handles that were met */
+	uint64_t gaps;                   /**< where the heap could not be walked */
+	uint64_t missing, missing_bytes; /**< gaps whose bytes are not in the target */
 	struct beside beside;
 };
 
@@ -30,7 +31,7 @@ struct snapshot {
 	struct places *places; /**< the graph owns it from the start */
 	struct snapshot_worker *workers;
 	unsigned int worker_count;
-	uint64_t extra, gaps;
+	uint64_t extra, gaps, missing, missing_bytes;
 };
 
 /** Walk the heap: where objects start; counts of objects, of types, of edges. */

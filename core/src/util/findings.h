@@ -4,12 +4,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Something that `info` says about a target: what is missing or odd, what it costs, what to do. */
 struct finding {
 	const char *kind; /**< static: "truncated", "no-descriptor", "gc-in-progress", ... */
 	char *detail;     /**< one line: what, and what that costs */
 	char *advice;     /**< one line: what the user can do; or NULL */
+	uint64_t count;   /**< of what detail is about, 0: not counted */
 };
 
 /** A growing list of findings; zero-initialised is empty.  An addition that finds no memory is lost. */
@@ -21,6 +23,10 @@ struct findings {
 /** Add one; @p advice may be NULL.  An equal finding (kind and detail) is not added again. */
 void findings_add(struct findings *findings, const char *kind, const char *advice,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+/** The same, about @p count things: bytes, references, stacks. */
+void findings_add_counted(struct findings *findings, const char *kind, uint64_t count,
+			  const char *advice, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
 bool findings_has(const struct findings *findings, const char *kind);
 void findings_deinit(struct findings *findings);
 
