@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import struct
@@ -321,6 +322,130 @@ class Changed(unittest.TestCase):
         self.assertIn("behind the command", result.err)
 
 
+class Incomplete(unittest.TestCase):
+    """What no root is found for is called dead only where nothing is known to be missing."""
+
+    def setUp(self) -> None:
+        self.path = Path(folder.name) / "incomplete.core"
+        shutil.copy(unpacked(), self.path)
+
+    def run_on(self, line: str) -> Result:
+        """Run a command on the changed core."""
+        return run("--no-files", str(self.path), *line.split())
+
+    def lose_stack(self) -> str:
+        """Leave the main thread's stack out; the address of an object that it alone keeps alive."""
+        rows = run(LEAK, "roots", "-kind", "stack", "--json").json()["roots"]
+        slots = {row["object"]: int(row["address"], 16) for row in rows}
+        for address, slot in slots.items():
+            roots = run(LEAK, "gcroot", address, "--json").json()["roots"]
+            if {root["kind"] for root in roots} == {"stack"}:
+                leave_out(self.path, slot)
+                return address
+        raise AssertionError("no object is kept alive by a stack alone")
+
+    def check(self, address: str, kind: str, words: str) -> None:
+        """No command may say that the object at ADDRESS is dead; all say why."""
+        for line in (f"gcroot {address}", f"retained {address}", f"dominators {address}"):
+            result = self.run_on(line)
+            self.assertEqual(result.status, 1, line)
+            self.assertNotIn("is dead", result.out)
+            self.assertIn(words, result.out, line)
+            self.assertIn("it need not be dead", result.out, line)
+            self.assertIn(f"{kind}: ", result.err, line)
+            document = self.run_on(f"{line} --json").json()
+            self.assertIs(document["complete"], False, line)
+            self.assertIn(kind, document["findings"], line)
+        for line in ("dumpheap -dead -stat", "gcheapstat -unreachable", "finalizequeue -allReady"):
+            self.assertIn(words, self.run_on(line).out, line)
+            self.assertIs(self.run_on(f"{line} --json").json()["complete"], False, line)
+        line = f"notreachableinrange {address} {int(address, 16) + 8:x}"
+        self.assertIn(words, self.run_on(line).out)
+        self.assertIs(self.run_on(f"{line} --json").json()["complete"], False)
+
+    def test_a_whole_core_is_complete(self) -> None:
+        dead = run(LEAK, "dumpheap", "-dead", "-short", "-limit", "1").out.strip()
+        self.assertIn("it is dead", run(LEAK, "gcroot", dead).out)
+        self.assertIn("is dead", run(LEAK, "retained", dead).out)
+        for line in (f"gcroot {dead}", f"retained {dead}", "dumpheap -dead -stat", "dominators"):
+            document = run(LEAK, *line.split(), "--json").json()
+            self.assertIs(document["complete"], True, line)
+            self.assertEqual(document["findings"], [], line)
+
+    def test_a_stack_is_missing(self) -> None:
+        self.check(self.lose_stack(), "missing-stack", "1 stack could not be read")
+
+    def test_an_object_on_the_path_is_damaged(self) -> None:
+        (root,) = run(LEAK, "gcroot", LEAKED, "--json").json()["roots"]
+        poke(self.path, int(root["path"][1]["address"], 16), bytes.fromhex("1234567812345678"))
+        self.check(LEAKED, "unwalkable", "1 stretch of the heap could not be walked")
+        tree = self.run_on("gcroot -type WebShop.Session").out
+        self.assertNotIn("dead: ", tree)
+        self.assertIn("not reached need not be dead", tree)
+
+    def test_info_finds_it_by_itself(self) -> None:
+        self.lose_stack()
+        document = self.run_on("info --json").json()
+        self.assertIn("missing-stack", [row["kind"] for row in document["findings"]])
+        self.assertEqual(document["examined"], {"roots": True, "references": False})
+        self.assertIn("References:  not examined yet", self.run_on("info").out)
+        result = run("--no-files", str(self.path), text="info\nclrthreads\n")
+        self.assertNotIn("missing-stack", result.err)
+
+    def test_an_export_says_what_is_missing(self) -> None:
+        segments = run(LEAK, "eeheap", "--json").json()["heaps"][0]["segments"]
+        gap = max(segments, key=lambda s: int(s["allocated"], 16) - int(s["begin"], 16))
+        leave_out(self.path, int(gap["begin"], 16))
+        result = self.run_on(f"export {folder.name}/missing.gcdump")
+        self.assertEqual(result.status, 0)
+        self.assertIn("heap-bytes-missing: ", result.err)
+        self.assertIn("bytes of the heap are not in the file", result.err)
+
+    def test_small_sizes_have_small_units(self) -> None:
+        result = run("--no-files", "--max-mem", "1K", str(self.path), "gcroot", LEAKED)
+        self.assertEqual(result.status, 3)
+        self.assertIn("max-mem allows 1 KB", result.err)
+        self.assertNotIn("0 MB", result.err)
+
+
+class Caught(unittest.TestCase):
+    """Cores that scripts/make_corefiles.sh makes: mid-GC, and without a heap."""
+
+    def core(self, name: str) -> str:
+        """Its path, if it is there."""
+        path = SOURCE / "corefiles" / "build" / f"{name}.core"
+        if not path.exists():
+            self.skipTest(f"no {path}: scripts/make_corefiles.sh makes it")
+        return str(path)
+
+    def test_mid_gc(self) -> None:
+        core = self.core("churn10-9")
+        info = run(core, "info", "--json").json()
+        self.assertTrue(info["runtime"]["gc_in_progress"])
+        self.assertFalse(info["walkable"])
+        dead = run(core, "dumpheap", "-type", "Churn.Item", "-dead", "-limit", "1", "--json").json()
+        self.assertFalse(dead["complete"])
+        address = dead["objects"][0]["address"]
+        result = run(core, "gcroot", address)
+        self.assertIn("garbage collection was moving objects", result.out)
+        self.assertNotIn("it is dead", result.out)
+        # The number of gaps is that of a walk of the same segments.
+        (gaps,) = re.findall(r"([\d,]+) stretches", run(core, "dumpheap", "-stat").err)
+        self.assertIn(f"{gaps} stretches of the heap could not be walked", result.out)
+
+    def test_no_heap(self) -> None:
+        for name in ("wks10-mini", "wks10-triage"):
+            core = self.core(name)
+            self.assertFalse(run(core, "info", "--json").json()["walkable"])
+            for line in (
+                *("gcroot -type Node", "retained 10", "dominators", "dumpheap -stat", "types"),
+                *("roots", f"export {folder.name}/mini.gcdump", "dumpheap -dead", "verifyheap"),
+            ):
+                result = run(core, *line.split())
+                self.assertEqual(result.status, 3, line)
+                self.assertIn("the GC heap is not in it", result.err, line)
+
+
 class Files(unittest.TestCase):
     """What comes from module files, and what does not fit into memory."""
 
@@ -580,6 +705,16 @@ class Collecting(unittest.TestCase):
         clear.join()
         self.assertFalse(document["runtime"]["gc_in_progress"])
         self.assertEqual(document["objects"], quiet["objects"])
+
+    def test_waits_for_a_long_collection(self) -> None:
+        program = self.start("facts")
+        program.collect(1)
+        clear = threading.Timer(2, program.collect, [0])
+        clear.start()
+        document = run(program.pid, "info", "--json").json()
+        clear.join()
+        self.assertFalse(document["runtime"]["gc_in_progress"])
+        self.assertGreater(document["stops"], 10)
 
     def test_is_interrupted(self) -> None:
         program = self.start("facts")

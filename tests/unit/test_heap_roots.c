@@ -292,7 +292,8 @@ static void types_have_a_tree_of_what_keeps_them(void)
 	      "{\"schema\": 1, \"command\": \"gcroot\", \"target\": \"made\", \"count\": 2, \"size\": 104, "
 	      "\"found\": 1, \"found_size\": 48, \"truncated\": true, \"branches\": [{\"depth\": 0, "
 	      "\"count\": 1, \"size\": 48, \"own\": 0, \"repeats\": false, \"kind\": \"thread-static\", "
-	      "\"handle\": null, \"name\": \"Shop.Program.t_last\", \"container\": \"Type0\"}]}\n");
+	      "\"handle\": null, \"name\": \"Shop.Program.t_last\", \"container\": \"Type0\"}], "
+	      "\"complete\": true, \"findings\": []}\n");
 	check_has("gcroot -type Type2", "1 of 2 objects, 48 of 104 bytes are reached from roots; "
 					"dead: 1.");
 	check_has("gcroot -type Nothing", "There are no objects of such a type.");

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command.h"
+#include "command/completeness.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
@@ -283,7 +283,13 @@ static enum hd_status write_list(struct call *call, const struct dominators *dom
 			   "Size");
 		out_puts(&call->out, "\n");
 	}
-	return write_tree(call, dominators, list);
+	TRY(write_tree(call, dominators, list));
+	if (call->as_json) {
+		json_end(&call->json);
+		completeness_json(call);
+	}
+	completeness_write(call, RETAINED_ROUGHLY);
+	return HD_OK;
 }
 
 enum hd_status run_dominators(struct call *call)
@@ -295,6 +301,12 @@ enum hd_status run_dominators(struct call *call)
 	TRY(session_dominators(call->session, &call->job, &dominators, call->err));
 	bool dead = ancestor != HD_NONE && !dominators->retained_count[ancestor];
 	call->findings = dead;
+	if (dead && !call->as_json && !call_is_complete(call)) {
+		out_printf(&call->out, "Nothing was found that keeps %" PRIx64 " alive.\n",
+			   graph_id(call->graph, ancestor));
+		completeness_write(call, "it need not be dead");
+		return HD_OK;
+	}
 	if (dead && !call->as_json) {
 		out_printf(&call->out,
 			   "%" PRIx64 " is dead: no root keeps it alive, it dominates nothing.\n",

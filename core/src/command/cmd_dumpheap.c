@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "command/completeness.h"
 #include "command/dumpheap.h"
 #include "command/heap_range.h"
 #include "query/filter.h"
@@ -83,6 +84,8 @@ static enum hd_status write_answer(struct call *call, const struct filter *filte
 		if (truncated)
 			json_bool(&call->json, "truncated", true);
 		statistics_json(statistics, &call->json);
+		if (filter->live)
+			completeness_json(call);
 		return HD_OK;
 	}
 	if (brief)
@@ -94,6 +97,8 @@ static enum hd_status write_answer(struct call *call, const struct filter *filte
 	}
 	out_puts(&call->out, stat ? "Statistics:\n" : "\nStatistics:\n");
 	statistics_text(statistics, &call->out);
+	if (filter->live)
+		completeness_write(call, DEAD_PERHAPS);
 	return HD_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "command/completeness.h"
 #include "command/life.h"
 #include "command/type_counts.h"
 #include "heap/finalizer.h"
@@ -270,6 +271,10 @@ static enum hd_status answer(struct call *call, const struct finalizer_list *lis
 	enum hd_status status = list_entries(&lister, list);
 	if (status == HD_OK)
 		status = write_statistics(&lister);
+	if (status == HD_OK && dead.graph && call->as_json)
+		completeness_json(call);
+	if (status == HD_OK && dead.graph && !call->options[OPT_SHORT].given)
+		completeness_write(call, DEAD_PERHAPS);
 	window_deinit(&lister.window);
 	type_counts_deinit(&lister.counts);
 	return status;

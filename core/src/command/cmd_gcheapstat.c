@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "command/completeness.h"
 #include "command/heap_range.h"
 #include "command/life.h"
 #include "util/alloc.h"
@@ -249,8 +250,12 @@ static enum hd_status answer(struct call *call, struct bytes *heaps)
 		add_bytes(&total, &heaps[i]);
 	if (call->as_json) {
 		write_json(call, heaps, &total, has_unrooted);
+		if (has_unrooted)
+			completeness_json(call);
 	} else {
 		write_text(call, heaps, &total, has_unrooted);
+		if (has_unrooted)
+			completeness_write(call, DEAD_PERHAPS);
 	}
 	gaps_report(call, &gaps);
 	return HD_OK;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "command/completeness.h"
 #include "command/gcroot_tree.h"
 #include "heap/heap.h"
 #include "query/gcroot.h"
@@ -242,6 +243,12 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, uint64
 	}
 	if (gcroot->strong_count || gcroot->hidden_stack)
 		return;
+	if (!call_is_complete(call)) {
+		out_printf(out, "Nothing was found that keeps %" PRIx64 " alive%s.\n", id,
+			   gcroot->weak_count ? ", only weak roots see it" : "");
+		completeness_write(call, "it need not be dead");
+		return;
+	}
 	if (call->options[OPT_GCGEN].given) {
 		out_printf(out,
 			   "A collection of generation %" PRIu64
@@ -317,6 +324,7 @@ static enum hd_status write_json(struct call *call, const struct gcroot *gcroot,
 	TRY(json_roots(call, gcroot, gcroot->strong, strong, true, report));
 	TRY(json_roots(call, gcroot, gcroot->weak, weak, call->options[OPT_WEAK].given, report));
 	json_end(json);
+	completeness_json(call);
 	return HD_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/command.h"
+#include "command/completeness.h"
 #include "heap/heap.h"
 #include "mem/window.h"
 #include "report/statistics.h"
@@ -142,6 +142,7 @@ static void write_end(struct lister *lister)
 		if (truncated)
 			json_bool(&call->json, "truncated", true);
 		statistics_json(&lister->statistics, &call->json);
+		completeness_json(call);
 	} else if (!call->options[OPT_SHORT].given || !rows) {
 		char number[27];
 		if (truncated) {
@@ -150,6 +151,7 @@ static void write_end(struct lister *lister)
 		}
 		out_puts(&call->out, rows ? "\nStatistics:\n" : "Statistics:\n");
 		statistics_text(&lister->statistics, &call->out);
+		completeness_write(call, DEAD_PERHAPS);
 	}
 	warn_pointers(lister);
 }

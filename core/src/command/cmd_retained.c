@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/command.h"
+#include "command/completeness.h"
 
 enum {
 	OPT_CONSERVATIVE
@@ -29,6 +29,7 @@ static void write_json(struct call *call, const struct dominators *dominators, u
 	} else {
 		json_null(json, "dominator");
 	}
+	completeness_json(call);
 }
 
 static void write_type(struct call *call, uint32_t node)
@@ -52,6 +53,11 @@ static void write_text(struct call *call, const struct dominators *dominators, u
 	out_styled(out, STYLE_ADDRESS, "%" PRIx64, graph_id(call->graph, node));
 	out_puts(out, " (");
 	write_type(call, node);
+	if (!dominators->retained_count[node] && !call_is_complete(call)) {
+		out_puts(out, "): nothing was found that keeps it alive.\n");
+		completeness_write(call, "it need not be dead");
+		return;
+	}
 	if (!dominators->retained_count[node]) {
 		out_puts(out, ") is dead: no root keeps it alive, it retains nothing.\n");
 		return;
@@ -64,6 +70,7 @@ static void write_text(struct call *call, const struct dominators *dominators, u
 	uint32_t idom = dominators->idom[node];
 	if (idom == HD_NONE) {
 		out_puts(out, "No single object keeps it alive.\n");
+		completeness_write(call, RETAINED_ROUGHLY);
 		return;
 	}
 	out_puts(out, "It is itself retained by ");
@@ -71,6 +78,7 @@ static void write_text(struct call *call, const struct dominators *dominators, u
 	out_puts(out, " (");
 	write_type(call, idom);
 	out_puts(out, ").\n");
+	completeness_write(call, RETAINED_ROUGHLY);
 }
 
 enum hd_status run_retained(struct call *call)

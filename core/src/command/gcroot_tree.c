@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/completeness.h"
 #include "query/type_tree.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
@@ -201,6 +202,7 @@ static void write_summary(struct call *call, const struct type_tree *tree,
 	char a[27], b[COUNT_SIZE], c[27], d[COUNT_SIZE];
 	if (!tree->count) {
 		out_puts(out, "There are no objects of such a type.\n");
+		completeness_write(call, "some may be missing");
 		return;
 	}
 	uint64_t rest = tree->count - tree->found_count;
@@ -210,9 +212,12 @@ static void write_summary(struct call *call, const struct type_tree *tree,
 	if (rest && options->no_stacks) {
 		out_puts(out, " that are not on stacks");
 	} else if (rest) {
-		out_printf(out, "; dead: %s", format_thousands(rest, a));
+		out_printf(out, call_is_complete(call) ? "; dead: %s" : "; not reached: %s",
+			   format_thousands(rest, a));
 	}
 	out_puts(out, tree->is_cut ? " (-limit 0 shows all branches).\n" : ".\n");
+	if (rest)
+		completeness_write(call, "what is not reached need not be dead");
 }
 
 static enum hd_status write_tree(struct call *call, struct type_tree *tree,
@@ -233,8 +238,10 @@ static enum hd_status write_tree(struct call *call, struct type_tree *tree,
 		out_puts(&call->out, "\n");
 	}
 	enum hd_status status = write_branches(call, &listing);
-	if (status == HD_OK && call->as_json)
+	if (status == HD_OK && call->as_json) {
 		json_end(json);
+		completeness_json(call);
+	}
 	if (status == HD_OK && !call->as_json)
 		write_summary(call, tree, options);
 	listing_deinit(&listing);

@@ -94,29 +94,14 @@ static void add_gaps(struct call *call, const struct totals *totals)
 {
 	struct findings *findings = &call->session->target->findings;
 	const struct gaps *gaps = &totals->gaps;
-	const struct target *target = call->session->target;
 	if (!call->heap->is_walkable) {
 		const char *advice, *reason = no_heap_reason(call->heap, &advice);
 		findings_add(findings, "no-heap", advice, "%s", reason);
 	}
-	if (gaps->missing) {
-		findings_add(findings, "heap-bytes-missing",
-			     target->is_truncated
-				     ? target_advice(target, 0, NULL)
-				     : "write the core again with all of the heap (createdump "
-				       "--withheap or --full, gcore)",
-			     "%" PRIu64 " bytes of the heap are not in the file, in %" PRIu64
-			     " places: objects there are not counted",
-			     gaps->missing_bytes, gaps->missing);
-	}
-	/* Where a GC was moving objects, that is a finding by itself. */
-	if (gaps->damaged && !call->heap->gc_in_progress) {
-		findings_add(findings, "unwalkable", "verifyheap lists them, each with a verdict",
-			     "%" PRIu64
-			     " stretches of the heap cannot be walked: objects there are "
-			     "not counted",
-			     gaps->damaged);
-	}
+	if (gaps->missing)
+		heap_report_missing(call->heap, gaps->missing_bytes, gaps->missing);
+	if (gaps->damaged)
+		heap_report_gaps(call->heap, gaps->damaged);
 }
 
 /* The standalone GC that is loaded, or NULL. */
@@ -198,6 +183,13 @@ static void text_runtime(struct call *call, const struct totals *totals)
 	out_printf(out, "Free:        %s", format_thousands(totals->free_count, number));
 	out_printf(out, " (%s bytes)\n", format_thousands(totals->free_size, number));
 	out_printf(out, "Types:       %s\n", format_thousands(totals->types, number));
+}
+
+/* Where findings may still come from. */
+static bool references_are_known(const struct call *call)
+{
+	const struct hd_graph *graph = call->session->graph;
+	return graph && (graph_has_forward(graph) || graph->reverse.offsets);
 }
 
 static void text_findings(struct call *call)
@@ -288,7 +280,7 @@ static void write_json(struct call *call, const struct totals *totals)
 	} else {
 		json_null(json, "runtime");
 	}
-	json_bool(json, "walkable", heap && heap->is_walkable);
+	json_bool(json, "walkable", heap && heap->is_walkable && !heap->gc_in_progress);
 	json_number(json, "objects", totals->objects);
 	json_number(json, "bytes", totals->bytes);
 	json_number(json, "types", totals->types);
@@ -301,6 +293,10 @@ static void write_json(struct call *call, const struct totals *totals)
 	json_object(json, "free");
 	json_number(json, "count", totals->free_count);
 	json_number(json, "size", totals->free_size);
+	json_end(json);
+	json_object(json, "examined");
+	json_bool(json, "roots", call->session->roots);
+	json_bool(json, "references", references_are_known(call));
 	json_end(json);
 	json_findings(json, &target->findings);
 }
@@ -357,6 +353,26 @@ static void check_modules(struct call *call)
 		(void)module_find(clr, modules[i]->address);
 }
 
+/* Read the roots, so that what is missing of them becomes findings. */
+static enum hd_status check_roots(struct call *call)
+{
+	const struct root_set *roots;
+	struct hd_error err = { 0 };
+	if (call->session->roots || !call->heap->is_walkable)
+		return HD_OK;
+	enum hd_status status = session_roots(call->session, false, &call->job, &roots, &err);
+	job_end(&call->job);
+	if (status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM) {
+		*call->err = err;
+		return status;
+	}
+	if (status != HD_OK) {
+		findings_add(&call->session->target->findings, "no-roots", NULL,
+			     "the roots cannot be read: %s", err.message);
+	}
+	return HD_OK;
+}
+
 enum hd_status run_info_target(struct call *call, bool layout)
 {
 	struct target *target = call->session->target;
@@ -372,11 +388,13 @@ enum hd_status run_info_target(struct call *call, bool layout)
 		TRY(count_heap(call, &totals));
 		add_gaps(call, &totals);
 		check_modules(call);
+		TRY(check_roots(call));
 	} else {
 		findings_add(&target->findings, "no-runtime", NULL, "%s", call->err->message);
 		*call->err = (struct hd_error){ 0 };
 	}
 	target_add_file_findings(target);
+	session_warned(call->session);
 	call->findings = target->findings.count > 0;
 	if (call->as_json) {
 		write_json(call, &totals);
@@ -387,6 +405,10 @@ enum hd_status run_info_target(struct call *call, bool layout)
 		text_runtime(call, &totals);
 	if (call->session->graph)
 		info_text_roots(&call->out, call->session->graph);
+	if (call->heap && call->heap->is_walkable && !references_are_known(call)) {
+		out_puts(&call->out,
+			 "References:  not examined yet (verifyheap, gcroot and others do)\n");
+	}
 	text_findings(call);
 	return HD_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/life.h"
 
+#include "command/completeness.h"
+
 enum hd_status life_init(struct life *life, struct call *call, bool is_dead)
 {
 	struct hd_graph *graph;
@@ -25,11 +27,13 @@ void life_write(const struct life *life, struct call *call)
 		json_number(&call->json, "count", life->live->count);
 		json_number(&call->json, "roots", life->roots);
 		json_end(&call->json);
+		completeness_json(call);
 		return;
 	}
 	out_printf(&call->out, "Calculating live objects complete: %s from %s\n",
 		   format_count(life->live->count, "object", number[0]),
 		   format_count(life->roots, "root", number[1]));
+	completeness_write(call, DEAD_PERHAPS);
 }
 
 bool life_has(const struct life *life, uint64_t address)

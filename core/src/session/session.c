@@ -279,49 +279,6 @@ void hd_session_thread(struct hd_session *session, int32_t tid)
 	session->selected = tid;
 }
 
-static void warn_of(struct hd_session *session, const struct hd_sink *sink, size_t count,
-		    const struct text *kinds)
-{
-	struct text text = { 0 };
-	text_escape(&text, session->path, strlen(session->path));
-	text_printf(&text, ": %zu finding%s (%s): the command info says more", count,
-		    count == 1 ? "" : "s", kinds->bytes ? kinds->bytes : "");
-	if (text.bytes)
-		sink->warn(sink->arg, text.bytes);
-	text_deinit(&text);
-}
-
-void session_warn(struct hd_session *session, const struct hd_sink *sink)
-{
-	size_t count = 0;
-	struct text kinds = { 0 };
-	if (!sink || !sink->warn)
-		return;
-	if (session->target) {
-		target_add_file_findings(session->target);
-		const struct findings *findings = &session->target->findings;
-		for (size_t i = session->warned; i < findings->count; i++) {
-			const char *kind = findings->rows[i].kind;
-			/* That one costs nothing. */
-			if (strcmp(kind, "no-descriptor") == 0)
-				continue;
-			count++;
-			if (!kinds.bytes || !strstr(kinds.bytes, kind))
-				text_printf(&kinds, "%s%s", kinds.size ? ", " : "", kind);
-		}
-		session->warned = findings->count;
-	} else if (session->format) {
-		count = session->graph->finding_count;
-		for (size_t i = 0; i < count; i++) {
-			text_printf(&kinds, "%s%s", i ? ", " : "",
-				    session->graph->findings[i].kind);
-		}
-	}
-	if (count)
-		warn_of(session, sink, count, &kinds);
-	text_deinit(&kinds);
-}
-
 enum hd_status hd_session_open(struct hd_session *session, const char *path, int lenient,
 			       const struct hd_sink *sink, struct hd_error *err)
 {

@@ -96,10 +96,12 @@ HD_NODISCARD enum hd_status session_attach(int pid, const struct target_options 
 					   struct clr **ret_clr, struct hd_error *err);
 
 /**
- * Say that answers about what is open may be incomplete, if it has findings; those of a target once
+ * Say why answers about what is open may be incomplete, if it has findings; those of a target once
  * each, for they come as commands look.
  */
 void session_warn(struct hd_session *session, const struct hd_sink *sink);
+/** The findings that a target has now were told otherwise. */
+void session_warned(struct hd_session *session);
 
 /** Is something open? */
 bool session_is_open(const struct hd_session *session);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether what no root reaches can be called dead. */
+#include "command/completeness.h"
+
+#include <string.h>
+
+#include "session/losses.h"
+
+bool call_is_complete(const struct call *call)
+{
+	struct met_loss met[LOSSES_MAX];
+	return !session_losses(call->session, met);
+}
+
+/* Kinds that are told in the same words become one. */
+static size_t merge(struct met_loss *met, size_t count)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (kept && strcmp(met[kept - 1].loss->one, met[i].loss->one) == 0) {
+			met[kept - 1].count += met[i].count;
+		} else {
+			met[kept++] = met[i];
+		}
+	}
+	return kept;
+}
+
+void completeness_write(struct call *call, const char *consequence)
+{
+	struct met_loss met[LOSSES_MAX];
+	struct out *out = &call->out;
+	size_t count = call->as_json ? 0 : merge(met, session_losses(call->session, met));
+	if (count)
+		out_puts(out, "Incomplete: ");
+	for (size_t i = 0; i < count; i++) {
+		const struct loss *loss = met[i].loss;
+		char number[27];
+		if (i)
+			out_puts(out, i + 1 < count ? ", " : " and ");
+		if (loss->many && met[i].count > 1) {
+			out_printf(out, "%s %s", format_thousands(met[i].count, number),
+				   loss->many);
+		} else {
+			out_puts(out, loss->one);
+		}
+	}
+	if (count)
+		out_printf(out, ": %s (info says more).\n", consequence);
+}
+
+void completeness_json(struct call *call)
+{
+	struct met_loss met[LOSSES_MAX];
+	struct json *json = &call->json;
+	size_t count = session_losses(call->session, met);
+	json_bool(json, "complete", !count);
+	json_array(json, "findings");
+	for (size_t i = 0; i < count; i++)
+		json_string(json, NULL, met[i].loss->kind);
+	json_end(json);
+}

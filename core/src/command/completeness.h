@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_COMPLETENESS_H
+#define HEAPDUMP_SRC_COMMAND_COMPLETENESS_H
+
+#include "command/command.h"
+
+/** Does the graph have all roots and references, as far as was found out until now? */
+bool call_is_complete(const struct call *call);
+
+/**
+ * One line of text: what the graph lacks, and what follows, @p consequence; nothing where it lacks
+ * nothing, and in JSON.
+ */
+void completeness_write(struct call *call, const char *consequence);
+
+/** What it means for what is listed as dead. */
+#define DEAD_PERHAPS "what no root was found for need not be dead"
+/** What it means for retained sizes. */
+#define RETAINED_ROUGHLY "retained sizes may be too high or too low"
+
+/** The members "complete" and "findings" (kinds) of the document. */
+void completeness_json(struct call *call);
+
+#endif

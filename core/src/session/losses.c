@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/losses.h"
+
+#include <string.h>
+
+#include "target/target.h"
+
+/* What --lenient does. */
+#define LINE  "1 line of the file was left out"
+#define LINES "lines of the file were left out"
+
+static const struct loss losses[] = {
+	/* of targets */
+	{ "gc-in-progress", "a garbage collection was moving objects", NULL },
+	{ "heap-bytes-missing", "bytes of the heap are missing", "bytes of the heap are missing" },
+	{ "missing-stack", "1 stack could not be read", "stacks could not be read" },
+	{ "no-registers", "1 thread has no registers", "threads have no registers" },
+	{ "thread-list", "stacks of some threads are not known", NULL },
+	{ "handle-table", "a part of the handle table could not be read", NULL },
+	{ "finalizer-queue", "a part of a finalizer queue could not be read", NULL },
+	{ "no-roots", "the roots could not be read", NULL },
+	{ "unwalkable", "1 stretch of the heap could not be walked",
+	  "stretches of the heap could not be walked" },
+	{ "bad-root", "1 root points outside the heap", "roots point outside the heap" },
+	{ "root-to-no-object", "1 root leads to no object", "roots lead to no object" },
+	{ "handle-to-no-object", "1 dependent handle leads to no object",
+	  "dependent handles lead to no object" },
+	{ "reference-to-no-object", "1 reference leads to no object",
+	  "references lead to no object" },
+	{ "segment-list", "a part of the heap's segments is not known", NULL },
+	{ "gc-heap", "a part of the GC's heap is not known", NULL },
+	/* of dump files */
+	{ "partial-heap", "a part of the heap is not in the file", NULL },
+	{ "bad-record", "1 record was left out", "records were left out" },
+	{ "bad-hex", LINE, LINES },
+	{ "overflow", LINE, LINES },
+	{ "missing-element", LINE, LINES },
+	{ "bad-root-kind", LINE, LINES },
+	{ "bad-root-flags", LINE, LINES },
+	{ "outside-section", LINE, LINES },
+	{ "long-line", LINE, LINES },
+};
+
+_Static_assert(sizeof(losses) / sizeof(losses[0]) <= LOSSES_MAX, "LOSSES_MAX");
+
+const struct loss *loss_of(const char *kind)
+{
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		if (strcmp(losses[i].kind, kind) == 0)
+			return &losses[i];
+	}
+	return NULL;
+}
+
+const struct loss *loss_at(size_t index)
+{
+	return index < sizeof(losses) / sizeof(losses[0]) ? &losses[index] : NULL;
+}
+
+static size_t meet(const char *kind, uint64_t count, struct met_loss *met, size_t met_count)
+{
+	const struct loss *loss = loss_of(kind);
+	if (!loss)
+		return met_count;
+	for (size_t i = 0; i < met_count; i++) {
+		if (met[i].loss != loss)
+			continue;
+		/* Two commands have met it: the later one may have looked at more. */
+		if (met[i].count < count)
+			met[i].count = count;
+		return met_count;
+	}
+	met[met_count] = (struct met_loss){ .loss = loss, .count = count };
+	return met_count + 1;
+}
+
+size_t session_losses(const struct hd_session *session, struct met_loss ret[LOSSES_MAX])
+{
+	size_t count = 0;
+	if (session->target) {
+		const struct findings *findings = &session->target->findings;
+		for (size_t i = 0; i < findings->count; i++)
+			count = meet(findings->rows[i].kind, findings->rows[i].count, ret, count);
+	} else if (session->graph) {
+		const struct hd_graph *graph = session->graph;
+		for (size_t i = 0; i < graph->finding_count; i++)
+			count = meet(graph->findings[i].kind, graph->findings[i].count, ret, count);
+	}
+	return count;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The line on standard error that says why answers may be incomplete. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "session/losses.h"
+#include "target/target.h"
+#include "util/text.h"
+
+/* Findings that are told in full. */
+#define TOLD_MAX 2u
+
+/* What is new in the findings of a session. */
+struct news {
+	struct text told, kinds;
+	size_t told_count, more;
+};
+
+static void add_kind(struct text *kinds, const char *kind)
+{
+	size_t size = strlen(kind);
+	for (const char *at = kinds->bytes; at && (at = strstr(at, kind)); at += size) {
+		bool begins = at == kinds->bytes || at[-1] == ' ';
+		if (begins && (!at[size] || at[size] == ','))
+			return;
+	}
+	text_printf(kinds, "%s%s", kinds->size ? ", " : "", kind);
+}
+
+static void add_finding(struct news *news, const char *kind, uint64_t count, const char *detail)
+{
+	if (news->told_count == TOLD_MAX) {
+		news->more++;
+		add_kind(&news->kinds, kind);
+		return;
+	}
+	text_printf(&news->told, "%s%s", news->told_count++ ? "; " : "", kind);
+	if (count > 1)
+		text_printf(&news->told, " (%" PRIu64 ")", count);
+	text_puts(&news->told, ": ");
+	text_escape(&news->told, detail, strlen(detail));
+}
+
+static void add_of_target(struct news *news, const struct findings *findings, size_t from,
+			  const struct loss *loss)
+{
+	for (size_t i = from; i < findings->count; i++) {
+		const struct finding *row = &findings->rows[i];
+		/* That one costs nothing. */
+		if (strcmp(row->kind, "no-descriptor") != 0 && loss_of(row->kind) == loss)
+			add_finding(news, row->kind, 0, row->detail);
+	}
+}
+
+static void add_of_graph(struct news *news, const struct hd_graph *graph, const struct loss *loss)
+{
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		const struct graph_finding *row = &graph->findings[i];
+		if (loss_of(row->kind) == loss)
+			add_finding(news, row->kind, row->count, row->detail);
+	}
+}
+
+static void write_news(const struct hd_session *session, const struct hd_sink *sink,
+		       const struct news *news)
+{
+	struct text text = { 0 };
+	text_escape(&text, session->path, strlen(session->path));
+	text_printf(&text, ": %s", news->told.bytes ? news->told.bytes : "");
+	if (news->more) {
+		text_printf(&text, "; and %zu more (%s): the command info lists them", news->more,
+			    news->kinds.bytes ? news->kinds.bytes : "");
+	}
+	if (text.bytes && !text.failed)
+		sink->warn(sink->arg, text.bytes);
+	text_deinit(&text);
+}
+
+void session_warn(struct hd_session *session, const struct hd_sink *sink)
+{
+	struct news news = { 0 };
+	if (!sink || !sink->warn)
+		return;
+	if (session->target)
+		target_add_file_findings(session->target);
+	/* First those that cost roots, references or objects. */
+	const struct loss *loss = loss_at(0);
+	for (size_t i = 0; i <= LOSSES_MAX; loss = loss_at(++i)) {
+		if (session->target) {
+			add_of_target(&news, &session->target->findings, session->warned, loss);
+		} else if (session->format) {
+			add_of_graph(&news, session->graph, loss);
+		}
+		if (!loss)
+			break;
+	}
+	session_warned(session);
+	if (news.told_count)
+		write_news(session, sink, &news);
+	text_deinit(&news.told);
+	text_deinit(&news.kinds);
+}
+
+void session_warned(struct hd_session *session)
+{
+	if (session->target)
+		session->warned = session->target->findings.count;
+}
