@@ -58,6 +58,27 @@ enum hd_status nt_trace_findings(const struct nt_trace *trace, const struct nt_s
 	return HD_OK;
 }
 
+/* Modules whose file is another one than the process had. */
+static enum hd_status report_modules(struct nt_heap *heap)
+{
+	const struct nt_types *types = &heap->types;
+	const struct nt_assembly *first = NULL;
+	uint64_t count = 0;
+	for (size_t i = 0; i < types->assemblies_count; i++) {
+		const struct nt_assembly *assembly = &types->assemblies[i];
+		if (!assembly->is_other)
+			continue;
+		first = first ? first : assembly;
+		count++;
+	}
+	if (!count)
+		return HD_OK;
+	return finding(heap->graph, heap->err, "other-module", count,
+		       "%.300s%s: the file is not what was loaded: names of nested types lack their "
+		       "outer class",
+		       first->path, count > 1 ? " and others" : "");
+}
+
 enum hd_status nt_heap_findings(struct nt_heap *heap)
 {
 	struct hd_graph *graph = heap->graph;
@@ -81,7 +102,7 @@ enum hd_status nt_heap_findings(struct nt_heap *heap)
 		TRY(finding(graph, heap->err, "unresolved-type", heap->types.unknown,
 			    "types of objects whose names are not in the trace"));
 	}
-	return HD_OK;
+	return report_modules(heap);
 }
 
 /* Days from 0001-01-01 of a date of the Gregorian calendar. */
