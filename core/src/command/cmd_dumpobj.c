@@ -74,6 +74,8 @@ static void write_head(struct call *call, uint32_t node)
 	out_puts(out, "\nMethodTable: ");
 	out_styled(out, STYLE_ADDRESS, "%" PRIx64, type->id);
 	out_printf(out, "\nSize:        %" PRIu64 "(0x%" PRIx64 ") bytes\n", size, size);
+	if (!domain->name)
+		return;
 	out_puts(out, "Domain:      ");
 	text_escape(&out->text, domain->name, domain->name_size);
 	out_puts(out, "\n");

@@ -64,6 +64,8 @@ static void json_domains(struct json *json, const struct hd_graph *graph)
 	json_array(json, "domains");
 	for (uint32_t i = 0; i < graph->domain_count && !json->out->stopped; i++) {
 		const struct graph_domain *domain = &graph->domains[i];
+		if (!domain->name)
+			continue;
 		json_object(json, NULL);
 		json_text(json, "name", domain->name, domain->name_size);
 		json_number(json, "version", domain->version);
@@ -174,6 +176,8 @@ static void text_domains(struct out *out, const struct hd_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->domain_count && !out->stopped; i++) {
 		const struct graph_domain *domain = &graph->domains[i];
+		if (!domain->name)
+			continue;
 		out_puts(out, i ? "             " : "Domains:     ");
 		text_escape(&out->text, domain->name, domain->name_size);
 		/* 0 stands in exports of cores: not known. */

@@ -239,16 +239,11 @@ enum hd_status gcdump_true_sizes(struct gcdump_reading *reading)
 
 static enum hd_status add_domain(struct gcdump_reading *reading)
 {
-	static const char name[] = "clrhost";
 	struct hd_graph *graph = reading->graph;
-	char *copy = arena_alloc(graph->arena, sizeof(name));
 	graph->domains = pages_alloc(1, sizeof(*graph->domains));
-	if (!copy || !graph->domains)
+	if (!graph->domains)
 		return fail_nomem(reading->err);
-	memcpy(copy, name, sizeof(name));
 	graph->domain_count = 1;
-	graph->domains[0] =
-		(struct graph_domain){ .name = copy, .name_size = sizeof(name) - 1, .version = 2 };
 	return HD_OK;
 }
 

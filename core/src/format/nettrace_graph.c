@@ -73,10 +73,11 @@ static enum hd_status report_modules(struct nt_heap *heap)
 	}
 	if (!count)
 		return HD_OK;
-	return finding(heap->graph, heap->err, "other-module", count,
-		       "%.300s%s: the file is not what was loaded: names of nested types lack their "
-		       "outer class",
-		       first->path, count > 1 ? " and others" : "");
+	return finding(
+		heap->graph, heap->err, "other-module", count,
+		"%.300s%s: the file is not what was loaded: names of nested types lack their "
+		"outer class",
+		first->path, count > 1 ? " and others" : "");
 }
 
 enum hd_status nt_heap_findings(struct nt_heap *heap)
@@ -233,7 +234,6 @@ static enum hd_status add_domain(struct hd_graph *graph, struct hd_error *err)
 	if (!graph->domains)
 		return fail_nomem(err);
 	graph->domain_count = 1;
-	graph->domains[0] = (struct graph_domain){ .name = "clrhost", .name_size = 7 };
 	return HD_OK;
 }
 

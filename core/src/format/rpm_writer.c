@@ -121,7 +121,9 @@ static void put_domain(struct writer *writer, const struct graph_domain *domain,
 	bool is_heap = writer->graph->places.id;
 	bool has_time = is_heap || (start ? domain->has_start : domain->has_end);
 	text_puts(text, start ? "a 2 " : "c ");
-	if (domain->name_size) {
+	if (!domain->name) {
+		text_puts(text, "clrhost"); /* as most programs name their only one */
+	} else if (domain->name_size) {
 		rpm_name_write(text, domain->name, domain->name_size, has_time);
 	} else {
 		text_puts(text, "?");
