@@ -422,6 +422,29 @@ class OfACore(unittest.TestCase):
             chains.append((root["kind"], [item["address"] for item in root["path"]]))
         self.assertEqual(chains[0], chains[1])
 
+    def test_generations_answer_the_same(self) -> None:
+        """Also on a copy of the file."""
+        copy = FOLDER / "copy.gcdump"
+        run(str(self.path), "export", "-live", str(copy))
+        self.assertEqual(gcdump_file.read(copy.read_bytes()).segments, self.dump.segments)
+        total = 0
+        for generation in ("0", "1", "2", "loh", "poh", "foh"):
+            rows = [
+                answer(path, "dumpheap", "-gen", generation, "-stat")["types"]
+                for path in (LEAK, str(self.path))
+            ]
+            core, dump = (
+                sorted((row["name"], row["count"], row["size"]) for row in part) for part in rows
+            )
+            self.assertEqual([row for row in core if row[0] != "Free"], dump, generation)
+            total += sum(count for _, count, _ in dump)
+        self.assertEqual(total, answer(str(self.path), "info")["objects"])
+        young = answer(LEAK, "dumpheap", "-gen", "0", "-live", "-limit", "1")["objects"][0]["address"]
+        for path in (LEAK, str(copy)):
+            self.assertTrue(answer(path, "gcroot", young, "-gcgen", "0")["reachable"])
+        old = answer(LEAK, "dumpheap", "-gen", "2", "-limit", "1")["objects"][0]["address"]
+        self.assertIn("is older", run(str(self.path), "gcroot", old, "-gcgen", "1", status=2))
+
 
 class OfALog(unittest.TestCase):
     """A text log, and back to one."""

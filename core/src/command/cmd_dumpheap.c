@@ -116,14 +116,19 @@ enum hd_status run_dumpheap(struct call *call)
 	if (call->heap)
 		return run_dumpheap_heap(call);
 	for (size_t i = DUMPHEAP_STRINGS; i < DUMPHEAP_IGNORE_GC_STATE; i++) {
-		if (call->options[i].given) {
+		if (call->options[i].given && i != DUMPHEAP_GEN) {
 			return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 				    "-%s is about a core or a process: a heap dump file does not "
 				    "hold it",
 				    dumpheap_options[i].name);
 		}
 	}
+	const struct value *generation = &call->options[DUMPHEAP_GEN];
+	if (generation->given && !call->graph->places.generation)
+		return no_generations(call, "-gen");
 	struct filter filter = {
+		.has_generation = generation->given,
+		.generation = generation->given ? generation_choice(generation->text) : 0,
 		.type_part = call->options[DUMPHEAP_TYPE].text,
 		.has_mt = call->options[DUMPHEAP_MT].given,
 		.mt = call->options[DUMPHEAP_MT].number,

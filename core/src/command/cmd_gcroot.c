@@ -4,6 +4,7 @@
 
 #include "command/completeness.h"
 #include "command/gcroot_tree.h"
+#include "command/heap_range.h"
 #include "heap/heap.h"
 #include "query/gcroot.h"
 #include "report/paths.h"
@@ -333,7 +334,7 @@ static bool read_generation(struct call *call, uint32_t node, struct gcroot_opti
 {
 	const struct value *given = &call->options[OPT_GCGEN];
 	const struct graph_places *places = &call->graph->places;
-	if (!given->given || given->number == GCGEN_WHOLE || !places->generation)
+	if (!given->given || given->number == GCGEN_WHOLE)
 		return false;
 	ret->is_young = true;
 	ret->generation = (unsigned int)given->number;
@@ -372,6 +373,8 @@ static enum hd_status run_object(struct call *call)
 		.all_weak = call->options[OPT_WEAK].given,
 		.no_stacks = call->options[OPT_NOSTACKS].given,
 	};
+	if (call->options[OPT_GCGEN].given && !call->graph->places.generation)
+		return no_generations(call, "-gcgen");
 	TRY(call_object(call, 0, &node));
 	if (read_generation(call, node, &options))
 		return write_left_alone(call, node);

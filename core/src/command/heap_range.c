@@ -20,7 +20,15 @@ uint64_t segment_committed_size(const struct segment *segment)
 	return segment->committed > start ? segment->committed - start : 0;
 }
 
-static uint8_t generation_of(const char *choice)
+enum hd_status no_generations(const struct call *call, const char *what)
+{
+	return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+		    "%s: this heap dump file does not say where the generations lie; one made by "
+		    "collect -generations does",
+		    what);
+}
+
+uint8_t generation_choice(const char *choice)
 {
 	static const struct {
 		const char *choice;
@@ -90,7 +98,7 @@ enum hd_status heap_range_init(struct heap_range *ret, const struct call *call,
 		.begin = begin->number,
 		.end = end->given ? end->number : 0,
 		.has_generation = generation->given,
-		.generation = generation->given ? generation_of(generation->text) : 0,
+		.generation = generation->given ? generation_choice(generation->text) : 0,
 	};
 	range.segments = mem_calloc(call->heap->segment_count + 1, sizeof(const struct segment *));
 	if (!range.segments)

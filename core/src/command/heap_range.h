@@ -17,6 +17,10 @@ struct heap_range {
 
 /** Choices of -gen: SOS's names, and the numbers. */
 extern const char *const generation_choices[];
+/** enum generation of one of them. */
+uint8_t generation_choice(const char *choice);
+/** HD_ERR_UNSUPPORTED: @p what asks for generations, and the dump file does not tell them. */
+enum hd_status no_generations(const struct call *call, const char *what);
 
 /** Committed memory of a segment as SOS counts it: from the first object's page on. */
 uint64_t segment_committed_size(const struct segment *segment);

@@ -130,7 +130,6 @@ static enum hd_status refuse_target_options(const struct call *call)
 		const char *option, *what;
 	} refused[] = {
 		{ "conservative", "stacks" },
-		{ "gcgen", "generations" },
 		{ "thread", "threads" },
 	};
 	const struct option *options = call->command->options;
@@ -161,8 +160,8 @@ static enum hd_status provide(struct call *call)
 	bool is_of_targets = needs == NEEDS_HEAP || needs == NEEDS_RUNTIME;
 	if (is_of_targets && !is_target) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "%s is about a core or a process; a heap dump file has objects and "
-			    "references alone",
+			    "%s is about a core or a process; a heap dump file has none of their "
+			    "memory",
 			    call->command->name);
 	}
 	if (is_target)

@@ -208,6 +208,8 @@ enum hd_status format_open(const char *path, const struct format_options *option
 		status = unknown(path, head, head_size, err);
 	if (status == HD_OK && format)
 		status = format->read(fd, size, path, options, job, ret, err);
+	if (status == HD_OK && format)
+		graph_use_ranges(*ret);
 	if (status == HD_OK && ret_format)
 		*ret_format = format;
 	(void)close(fd);

@@ -141,6 +141,35 @@ uint32_t graph_lower_bound(const struct hd_graph *graph, uint64_t id)
 	return id_index_lower_bound(&graph->index, graph->ids, id);
 }
 
+/* Objects in no range are the frozen ones, which belong to no generation. */
+#define GENERATION_OUTSIDE 5u
+
+static unsigned int generation_by_range(const void *arg, uint32_t node)
+{
+	const struct hd_graph *graph = arg;
+	const struct graph_range *ranges = graph->info.ranges;
+	uint64_t id = graph_id(graph, node);
+	size_t low = 0, high = graph->info.range_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ranges[middle].end <= id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < graph->info.range_count && ranges[low].start <= id ? ranges[low].generation
+									: GENERATION_OUTSIDE;
+}
+
+void graph_use_ranges(struct hd_graph *graph)
+{
+	if (graph_is_heap(graph) || !graph->info.range_count)
+		return;
+	graph->places.generation = generation_by_range;
+	graph->places.arg = graph;
+}
+
 uint32_t hd_graph_find(const struct hd_graph *graph, uint64_t id)
 {
 	if (graph->places.lower_bound) {

@@ -24,9 +24,9 @@ struct graph_type {
 	uint64_t size;      /**< bytes of all objects */
 };
 
-/** One AppDomain section. */
+/** One AppDomain section.  Every graph has one; of dump files without them it says nothing. */
 struct graph_domain {
-	const char *name;
+	const char *name; /**< NULL: not known */
 	uint32_t name_size;
 	uint32_t version;
 	uint64_t start, end; /**< timestamps, milliseconds */
@@ -83,7 +83,7 @@ struct graph_places {
 	 * ".items[2].key", " (dependent handle)"; nothing when it is not known.
 	 */
 	void (*link)(const void *arg, uint32_t from, uint32_t to, struct text *text);
-	/** Generation: 0, 1, 2, 3 (large), 4 (pinned), 5 (frozen). */
+	/** Generation: 0, 1, 2, 3 (large), 4 (pinned), 5 (frozen); NULL: not known. */
 	unsigned int (*generation)(const void *arg, uint32_t node);
 	/** Size of the object, while graph->sizes is not there; slower, and by one thread. */
 	uint64_t (*size)(const void *arg, uint32_t node);
@@ -151,6 +151,9 @@ static inline uint64_t graph_id(const struct hd_graph *graph, uint32_t node)
 {
 	return graph->ids ? graph->ids[node] : graph->places.id(graph->places.arg, node);
 }
+
+/** Let places tell the generations of a dump file's nodes, if info has ranges. */
+void graph_use_ranges(struct hd_graph *graph);
 
 /** First object whose id is not below @p id; object_count when there is none. */
 uint32_t graph_lower_bound(const struct hd_graph *graph, uint64_t id);

@@ -132,6 +132,9 @@ static bool passes(const struct filter *filter, const struct hd_graph *graph, ui
 		if (size < filter->min || (filter->has_max && size > filter->max))
 			return false;
 	}
+	if (filter->has_generation &&
+	    graph->places.generation(graph->places.arg, node) != filter->generation)
+		return false;
 	return !filter->live || bitmap_has(filter->live->bitmap, node) != filter->dead;
 }
 

@@ -12,6 +12,8 @@ struct filter {
 	uint64_t mt;       /**< type id, in any section */
 	uint64_t min, max; /**< bytes; max counts if has_max */
 	bool has_max;
+	bool has_generation;
+	unsigned int generation;  /**< see graph_places.generation, which must be there */
 	uint64_t begin, end;      /**< ids: begin <= id < end; end 0 = to the last */
 	const struct reach *live; /**< NULL: dead or alive */
 	bool dead;                /**< with live: those that are not in it */
