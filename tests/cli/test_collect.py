@@ -255,6 +255,15 @@ class Fakes(Case):
         self.assertEqual(self.files(), ["out.nettrace"])
         self.assertIn("is asked for a buffer of up to", answer.err)
 
+    def test_process_is_told(self) -> None:
+        """A .gcdump says of which process on which machine it is."""
+        with self.fake("good") as fake:
+            answer = self.collect(fake.pid, name="out.gcdump")
+        self.assertEqual(answer.status, 0, answer.err)
+        process = run(str(self.folder / "out.gcdump"), "info", "--json").json["process"]
+        self.assertEqual(process["name"], "heapapp")
+        self.assertEqual(process["machine"], socket.gethostname())
+
     def test_older_commands(self) -> None:
         """Each unknown command leads to the next older one."""
         with self.fake("old") as fake:
@@ -628,6 +637,15 @@ class Live(Case):
         # Only the frozen heap is none of a generation.
         self.assertLess(outside.total(), 400)
         self.assertFalse(outside["WebShop.Session"] + outside["WebShop.Product"])
+        path = str(self.folder / "with.gcdump")
+        words = ("dumpheap", "-stat", "-type", "WebShop", "--json", "-gen")
+        counts = [
+            run(path, *words, generation).json["total"]["count"]
+            for generation in ("0", "1", "2", "loh", "poh", "foh")
+        ]
+        # Collected by a GC of all generations: what the program holds has become old.
+        self.assertGreater(counts[2], 10000)
+        self.assertEqual(sum(counts), run(path, *words[:-1]).json["total"]["count"])
 
     def test_interrupt(self) -> None:
         """Ctrl-C at any moment: no file, no session, and the process goes on."""

@@ -198,6 +198,21 @@ static void the_exact_graph_has_the_types_that_are_expected(void)
 	graph_destroy(graph);
 }
 
+static void the_exact_graph_tells_what_the_trace_does(void)
+{
+	struct hd_graph *exact = read_file("small300.nettrace", true);
+	struct hd_graph *graph = read_file("small300.nettrace", false);
+	ASSERT_TEXT(exact->info.process, "heapapp");
+	ASSERT_TEXT(exact->info.command, graph->info.command);
+	CU_ASSERT_PTR_NULL(exact->info.tool);
+	ASSERT_UINT(exact->info.pid, graph->info.pid);
+	CU_ASSERT(exact->info.time != 0);
+	ASSERT_UINT(exact->info.time, graph->info.time);
+	CU_ASSERT(!exact->info.is_partial);
+	graph_destroy(exact);
+	graph_destroy(graph);
+}
+
 static uint64_t roots_of(const struct hd_graph *graph, enum hd_root_kind kind, uint8_t flags,
 			 enum graph_handle handle)
 {
@@ -231,7 +246,8 @@ static void check_graph(const char *name)
 	ASSERT_UINT(roots_of(graph, HD_ROOT_STATIC, 0, GRAPH_HANDLE_NONE),
 		    number(expected, "builder", "static flags0"));
 	ASSERT_UINT(graph->info.pid, number(expected, "trace", "pid"));
-	ASSERT_TEXT(graph->info.process, "/opt/example-org/srcs/build/app/out/heapapp "
+	ASSERT_TEXT(graph->info.process, "heapapp");
+	ASSERT_TEXT(graph->info.command, "/opt/example-org/srcs/build/app/out/heapapp "
 					 "/opt/example-org/services/leaky/bin/heapapp.dll "
 					 "300 3000");
 	CU_ASSERT(!graph->info.is_partial && !graph->info.is_32bit);
@@ -356,6 +372,8 @@ int main(void)
 		  converts_to_the_bytes_that_dotnet_gcdump_writes },
 		{ "the exact graph has the types that are expected",
 		  the_exact_graph_has_the_types_that_are_expected },
+		{ "the exact graph tells what the trace does",
+		  the_exact_graph_tells_what_the_trace_does },
 		{ "the graph has the objects and roots that are expected",
 		  the_graph_has_the_objects_and_roots_that_are_expected },
 		{ "version 6 gives the graph of version 4",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "collect/collect.h"
 #include "command/command.h"
@@ -45,8 +46,9 @@ const struct option collect_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-#define TIMEOUT_MAX  86400u
-#define PORT_TIMEOUT 30u
+#define TIMEOUT_MAX    86400u
+#define PORT_TIMEOUT   30u
+#define HOST_NAME_SIZE 256u
 
 /* One run of the command. */
 struct collection {
@@ -229,6 +231,9 @@ static enum hd_status convert(struct collection *collection)
 	struct hd_session own = { .settings = call->session->settings };
 	TRY(format_open(trace, &options, &call->job, &own.graph, &own.format, call->err));
 	tell_findings(call, own.graph);
+	char machine[HOST_NAME_SIZE] = "";
+	if (gethostname(machine, sizeof(machine) - 1) == 0 && machine[0])
+		own.graph->info.machine = machine;
 	struct exporting exporting = {
 		.session = &own,
 		.graph = own.graph,

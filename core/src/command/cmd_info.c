@@ -114,6 +114,7 @@ static void json_process(struct json *json, const struct graph_info *info)
 	char time[32];
 	json_object(json, "process");
 	json_string(json, "name", info->process);
+	json_string(json, "command", info->command);
 	json_number(json, "pid", info->pid);
 	json_string(json, "machine", info->machine);
 	json_string(json, "time", format_time(info, time) ? time : NULL);
@@ -141,6 +142,8 @@ static void text_process(struct out *out, const struct graph_info *info)
 		put_part(out, " on ", info->machine);
 		out_puts(out, "\n");
 	}
+	put_part(out, "Command:     ", info->command);
+	out_puts(out, info->command ? "\n" : "");
 	bool has_time = format_time(info, time);
 	if (has_time || info->tool) {
 		out_printf(out, "Written:     %s", has_time ? time : "");

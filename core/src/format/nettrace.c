@@ -72,6 +72,8 @@ static enum hd_status read_trace(const uint8_t *bytes, uint64_t size, const char
 	if (status == HD_OK && options && options->exact) {
 		status = read_exact(&trace, snapshot, options, job, &graph, err);
 		if (status == HD_OK)
+			status = nt_exact_info(&trace, snapshot, graph, err);
+		if (status == HD_OK)
 			status = nt_trace_findings(&trace, snapshot, graph, err);
 	} else if (status == HD_OK) {
 		status = nt_heap_graph(&trace, snapshot, options, job, &graph, err);

@@ -199,6 +199,18 @@ static enum hd_status find_ranges(struct nt_heap *heap)
 	return status;
 }
 
+/* Of the first word of a command line, which may be in quotes, what stands behind the folders. */
+static struct nt_utf16 executable_name(const struct nt_utf16 *command)
+{
+	uint32_t begin = nt_unit(command, 0) == '"', end = begin;
+	uint16_t stop = begin ? '"' : ' ';
+	for (; end < command->units && nt_unit(command, end) != stop; end++) {
+		if (nt_unit(command, end) == '/' || nt_unit(command, end) == '\\')
+			begin = end + 1;
+	}
+	return (struct nt_utf16){ command->bytes + 2 * (size_t)begin, end - begin };
+}
+
 static enum hd_status find_process(struct nt_heap *heap)
 {
 	for (size_t i = heap->snapshot->process_first; i < heap->snapshot->process_end; i++) {
@@ -209,7 +221,10 @@ static enum hd_status find_process(struct nt_heap *heap)
 		struct nt_utf16 command = nt_utf16z(&at);
 		if (!command.units)
 			continue;
-		heap->graph->info.process = nt_copy_utf8(heap->graph, &command);
+		struct nt_utf16 name = executable_name(&command);
+		heap->graph->info.command = nt_copy_utf8(heap->graph, &command);
+		heap->graph->info.process =
+			name.units ? nt_copy_utf8(heap->graph, &name) : heap->graph->info.command;
 		return heap->graph->info.process ? HD_OK : fail_nomem(heap->err);
 	}
 	return HD_OK;
@@ -226,6 +241,21 @@ enum hd_status nt_heap_info(struct nt_heap *heap)
 		!snapshot->has_end || snapshot->lost || heap->objects_left || heap->edges_left;
 	TRY(find_process(heap));
 	return find_ranges(heap);
+}
+
+enum hd_status nt_exact_info(const struct nt_trace *trace, const struct nt_snapshot *snapshot,
+			     struct hd_graph *graph, struct hd_error *err)
+{
+	struct nt_heap heap = { .trace = trace,
+				.snapshot = snapshot,
+				.graph = graph,
+				.err = err,
+				.pointer_size = trace->stream.pointer_size == 4 ? 4 : 8 };
+	bool is_partial = graph->info.is_partial;
+	graph->info.tool = NULL;
+	TRY(nt_heap_info(&heap));
+	graph->info.is_partial |= is_partial;
+	return HD_OK;
 }
 
 static enum hd_status add_domain(struct hd_graph *graph, struct hd_error *err)

@@ -76,6 +76,10 @@ HD_NODISCARD enum hd_status nt_heap_statics(struct nt_heap *heap);
 /** graph->info, and findings about the trace and the snapshot. */
 HD_NODISCARD enum hd_status nt_heap_info(struct nt_heap *heap);
 HD_NODISCARD enum hd_status nt_heap_findings(struct nt_heap *heap);
+/** graph->info of what nt_exact_write() has written: the trace tells more than a .gcdump can. */
+HD_NODISCARD enum hd_status nt_exact_info(const struct nt_trace *trace,
+					  const struct nt_snapshot *snapshot,
+					  struct hd_graph *graph, struct hd_error *err);
 /** Findings about the trace alone. */
 HD_NODISCARD enum hd_status nt_trace_findings(const struct nt_trace *trace,
 					      const struct nt_snapshot *snapshot,

@@ -49,7 +49,8 @@ struct graph_range {
 
 /** About the process that the heap is of; texts end with NUL and lie in the graph's arena. */
 struct graph_info {
-	const char *process, *machine; /**< NULL: not known */
+	const char *process, *machine; /**< name of its executable; NULL: not known */
+	const char *command;           /**< the command line; NULL: not known */
 	const char *tool;              /**< what made the dump file; NULL: not known */
 	uint64_t pid;                  /**< 0: not known */
 	uint64_t time; /**< 100 ns since 0001-01-01, local time of the machine; 0: not known */

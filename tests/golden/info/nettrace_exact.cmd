@@ -1,0 +1,2 @@
+file: --no-files --exact tests/data/small300.nettrace
+info
