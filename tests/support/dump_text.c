@@ -31,7 +31,7 @@ enum hd_status dump_open(const char *bytes, size_t size, const struct dump_readi
 {
 	struct dump_file file;
 	dump_file_make(&file, bytes, size);
-	const struct format_options options = { .lenient = how->lenient };
+	const struct format_options options = { .lenient = how->lenient, .exact = how->exact };
 	struct job job = { .workers = how->workers, .max_mem = how->max_mem };
 	enum hd_status status = format_open(file.path, &options, &job, ret, NULL, err);
 	dump_file_close(&file);

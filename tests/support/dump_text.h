@@ -22,6 +22,7 @@ struct dump_reading {
 	bool lenient;
 	unsigned int workers;
 	uint64_t max_mem;
+	bool exact; /**< names of types as they are */
 };
 
 /** format_open() of a file that holds @p size bytes. */

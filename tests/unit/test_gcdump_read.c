@@ -2,11 +2,14 @@
 #include <inttypes.h>
 
 #include "format/gcdump.h"
+#include "format/gcdump_reading.h"
+#include "format/nettrace.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/gcdump_maker.h"
 #include "support/suite.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 /* --- what dotnet-gcdump wrote, against what is known of it --- */
 
@@ -138,7 +141,7 @@ static struct hd_graph *open_file(const char *name, unsigned int workers)
 	struct text file = dump_source_file(name);
 	struct hd_graph *graph = NULL;
 	struct hd_error err = { 0 };
-	const struct dump_reading how = { .workers = workers };
+	const struct dump_reading how = { .workers = workers, .exact = true };
 	ASSERT_UINT(dump_open(file.bytes, file.size, &how, &graph, &err), HD_OK);
 	ASSERT_TEXT(err.message, "");
 	text_deinit(&file);
@@ -620,10 +623,92 @@ static void each_failed_allocation_is_reported(void)
 	free(bytes);
 }
 
+/* --- names --- */
+
+static void check_name(const char *name, const char *expected)
+{
+	struct text text = { 0 };
+	gcdump_type_name(&text, name, strlen(name));
+	ASSERT_TEXT(text.bytes, expected);
+	text_deinit(&text);
+}
+
+/* As DotNetHeapDumpGraphReader.cs converts the runtime's names. */
+static void names_are_those_of_the_heap(void)
+{
+	check_name("System.String", "System.String");
+	check_name("System.String (Bytes > 10K)", "System.String");
+	check_name("System.Byte[] (Bytes > 100M)", "System.Byte[]");
+	check_name("A (Bytes > 2K)", "A (Bytes > 2K)");
+	check_name(" (Bytes > 1K)", " (Bytes > 1K)");
+	check_name("System.Int32<,>", "System.Int32[,]");
+	check_name("System.Int32<*>", "System.Int32[*]");
+	check_name("System.Int32<,,>[] (Bytes > 1M)", "System.Int32[,,][]");
+	check_name("A.D<S,A.L<O>>[]", "A.D<S, A.L<O>>[]");
+	check_name("A.D<S[],T<,>>", "A.D<S[], T[,]>");
+	check_name("A.D<S, T>", "A.D<S, T>");
+	check_name("[]c", "<>c");
+	check_name("[]c[]", "<>c[]");
+	check_name("A.B+[]c__DisplayClass1_0<X,Y>", "A.B+<>c__DisplayClass1_0<X, Y>");
+	check_name("L<[]c>", "L<<>c>");
+	check_name("<Main>d__1", "<Main>d__1");
+	check_name("<>c", "<>c");
+	check_name("A[,]", "A[,]");
+	check_name("D<A[,],B>", "D<A[,], B>");
+	check_name("[RCW A,B]", "[RCW A,B]");
+	check_name("A<,", "A<,");
+	check_name("A>,>", "A>,>");
+	check_name("[", "[");
+}
+
+static void same_types(const struct hd_graph *a, const struct hd_graph *b)
+{
+	for (uint32_t i = 0; i < a->type_count; i++) {
+		const struct graph_type *type = &a->types[i];
+		if (!type->count)
+			continue;
+		const char *module = type->module ? type->module : "";
+		struct hd_type sum = sum_types(b, type->name, module);
+		ASSERT_UINT(sum.object_count, type->count);
+		ASSERT_UINT(sum.object_size, type->size);
+	}
+}
+
+/* One heap, as dotnet-gcdump wrote it and as the trace that it made that of. */
+static void the_types_are_those_of_the_trace(void)
+{
+	struct text text = dump_source_file("tests/data/small300.nettrace");
+	const struct format_options options = { .no_files = true };
+	struct dump_file file;
+	struct hd_graph *trace = NULL, *graph = NULL;
+	struct hd_error err = { 0 };
+	dump_file_make(&file, text.bytes, text.size);
+	ASSERT_UINT_FATAL(nettrace_read(file.fd, text.size, "t", &options, NULL, &trace, &err),
+			  HD_OK);
+	dump_file_close(&file);
+	text_deinit(&text);
+	text = dump_source_file("tests/data/small300.gcdump");
+	ASSERT_UINT_FATAL(gcdump_read_bytes((const uint8_t *)text.bytes, text.size, "g", &options,
+					    NULL, &graph, &err),
+			  HD_OK);
+	same_types(graph, trace);
+	same_types(trace, graph);
+	for (uint32_t i = 0; i < graph->type_count; i++) {
+		const struct graph_type *type = &graph->types[i];
+		struct hd_type sum = sum_types(graph, type->name, type->module ? type->module : "");
+		ASSERT_UINT(sum.object_count, type->count); /* no other type is the same */
+	}
+	graph_destroy(graph);
+	graph_destroy(trace);
+	text_deinit(&text);
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
 		{ "files of dotnet-gcdump are read whole", files_of_dotnet_gcdump_are_read_whole },
+		{ "names are those of the heap", names_are_those_of_the_heap },
+		{ "the types are those of the trace", the_types_are_those_of_the_trace },
 		{ "an object is what the file says", an_object_is_what_the_file_says },
 		{ "pseudo-nodes become roots", pseudo_nodes_become_roots },
 		{ "a tree of roots may be odd", a_tree_of_roots_may_be_odd },

@@ -7,7 +7,8 @@
 /** How a file is read. */
 struct format_options {
 	bool lenient; /**< count and skip what breaks the format, instead of failing */
-	bool exact; /**< .nettrace: the graph that dotnet-gcdump makes of it, with its names and roots */
+	bool exact; /**< .nettrace: the graph that dotnet-gcdump makes of it, with its names and roots;
+			 .gcdump: its names of types */
 	uint32_t snapshot;   /**< .nettrace: which of its heap snapshots, from 1 on; 0: the first */
 	bool no_files;       /**< .nettrace: open no file of a module */
 	const char *sysroot; /**< .nettrace: look those up below this folder; NULL: / */

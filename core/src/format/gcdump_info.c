@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/gcdump_reading.h"
+#include "format/type_table.h"
 #include "util/alloc.h"
 #include "util/arena.h"
 #include "util/sort.h"
@@ -120,20 +121,91 @@ static enum hd_status module_path(struct gcdump_reading *reading, struct module 
 	return HD_OK;
 }
 
-static enum hd_status add_type(struct gcdump_reading *reading, uint32_t index,
-			       struct module *recent)
+/* Types on their way into the graph. */
+struct typing {
+	struct gcdump_reading *reading;
+	struct module recent[RECENT_MODULES];
+	struct type_table table; /* by name and module */
+	struct text name;
+	bool is_foreign; /* names are not those of the heap */
+};
+
+static enum hd_status convert_name(struct typing *typing, struct graph_type *type)
 {
+	struct text *name = &typing->name;
+	name->size = 0;
+	gcdump_type_name(name, type->name, type->name_size);
+	if (name->failed)
+		return fail_nomem(typing->reading->err);
+	if (name->size == type->name_size && memcmp(name->bytes, type->name, name->size) == 0)
+		return HD_OK;
+	char *copy = arena_alloc(typing->reading->graph->arena, name->size + 1);
+	if (!copy)
+		return fail_nomem(typing->reading->err);
+	memcpy(copy, name->bytes, name->size);
+	copy[name->size] = '\0';
+	type->name = copy;
+	type->name_size = (uint32_t)name->size;
+	return HD_OK;
+}
+
+static bool is_same_type(const struct graph_type *a, const struct graph_type *b)
+{
+	const char *x = a->module ? a->module : "", *y = b->module ? b->module : "";
+	return a->name_size == b->name_size && memcmp(a->name, b->name, a->name_size) == 0 &&
+	       strcmp(x, y) == 0;
+}
+
+/* Index of the type of the same name and module, or of @p type itself, which is then a new one. */
+static enum hd_status merge_type(struct typing *typing, const struct graph_type *type,
+				 uint32_t *ret)
+{
+	struct hd_graph *graph = typing->reading->graph;
+	const char *module = type->module ? type->module : "";
+	uint64_t key = type_table_hash(type->name, type->name_size) ^
+		       type_table_hash(module, strlen(module)) * 0x9e3779b97f4a7c15u;
+	uint32_t index = type_table_add(&typing->table, 0, key, graph->type_count);
+	if (index == UINT32_MAX)
+		return fail_nomem(typing->reading->err);
+	*ret = index < graph->type_count && is_same_type(&graph->types[index], type)
+		       ? index
+		       : graph->type_count;
+	return HD_OK;
+}
+
+static enum hd_status add_type(struct typing *typing, uint32_t index)
+{
+	struct gcdump_reading *reading = typing->reading;
+	struct hd_graph *graph = reading->graph;
 	const struct gcdump_type *type = &reading->file.types[index];
-	struct graph_type *to = &reading->graph->types[reading->graph->type_count];
-	*to = (struct graph_type){ .id = (uint64_t)index + 1 };
+	struct graph_type to = { .id = (uint64_t)index + 1 };
+	uint32_t place = graph->type_count;
+	TRY(module_path(reading, typing->recent, &type->module, &to.module));
 	if (type->name.size) {
 		char *name;
-		if (!gcdump_utf8(reading->graph->arena, &type->name, &name, &to->name_size))
+		if (!gcdump_utf8(graph->arena, &type->name, &name, &to.name_size))
 			return fail_nomem(reading->err);
-		to->name = name;
+		to.name = name;
+		if (typing->is_foreign) {
+			TRY(convert_name(typing, &to));
+			TRY(merge_type(typing, &to, &place));
+		}
 	}
-	TRY(module_path(reading, recent, &type->module, &to->module));
-	reading->type_map[index] = reading->graph->type_count++;
+	reading->type_map[index] = place;
+	if (place == graph->type_count)
+		graph->types[graph->type_count++] = to;
+	return HD_OK;
+}
+
+/* As many as there are, which the graph frees. */
+static enum hd_status fit_types(struct gcdump_reading *reading, uint32_t count)
+{
+	struct hd_graph *graph = reading->graph;
+	struct graph_type *fit =
+		pages_resize(graph->types, count, graph->type_count, sizeof(*graph->types));
+	if (!fit)
+		return fail_nomem(reading->err);
+	graph->types = fit;
 	return HD_OK;
 }
 
@@ -146,19 +218,21 @@ enum hd_status gcdump_make_types(struct gcdump_reading *reading)
 	/* Of a second reading of the nodes there may be more. */
 	pages_free(graph->types, graph->type_count, sizeof(*graph->types));
 	graph->type_count = 0;
-	graph->types = NULL;
-	struct graph_type *types = pages_alloc(count, sizeof(*types));
-	if (!types)
+	graph->types = pages_alloc(count, sizeof(*graph->types));
+	if (!graph->types)
 		return fail_nomem(reading->err);
-	graph->types = types;
-	struct module recent[RECENT_MODULES] = { 0 };
+	struct typing typing = { .reading = reading, .is_foreign = gcdump_is_foreign(reading) };
 	enum hd_status status = HD_OK;
 	for (uint32_t i = 0; status == HD_OK && i < reading->file.type_count; i++) {
 		if (reading->used[i])
-			status = add_type(reading, i, recent);
+			status = add_type(&typing, i);
 	}
+	type_table_deinit(&typing.table);
+	text_deinit(&typing.name);
+	if (status == HD_OK && graph->type_count < count)
+		status = fit_types(reading, count);
 	if (status != HD_OK) {
-		pages_free(types, count, sizeof(*types));
+		pages_free(graph->types, count, sizeof(*graph->types));
 		graph->types = NULL;
 		graph->type_count = 0;
 	}

@@ -396,6 +396,7 @@ enum hd_status gcdump_read_bytes(const uint8_t *bytes, uint64_t size, const char
 				 struct hd_graph **ret, struct hd_error *err)
 {
 	struct gcdump_reading reading = { .lenient = options && options->lenient,
+					  .exact = options && options->exact,
 					  .job = job,
 					  .err = err,
 					  .graph = mem_calloc(1, sizeof(struct hd_graph)) };

@@ -10,6 +10,7 @@
 
 /** Nodes that gcdump_reading.shifts tells of together. */
 #define GCDUMP_BLOCK 256u
+struct text;
 
 /** In map: an undefined node with an address, whose number in missing are the other bits. */
 #define GCDUMP_MISSING 0x80000000u
@@ -24,6 +25,7 @@ struct gcdump_pseudo_node {
 struct gcdump_reading {
 	struct gcdump file;
 	bool lenient;
+	bool exact; /**< names of types stay as they are */
 	struct job *job;
 	struct hd_error *err;
 	struct hd_graph *graph;
@@ -99,7 +101,18 @@ HD_NODISCARD enum hd_status gcdump_check_pseudo(struct gcdump_reading *reading, 
 /** Collect the roots that the pseudo-nodes are. */
 HD_NODISCARD enum hd_status gcdump_collect_roots(struct gcdump_reading *reading);
 
-/** Give the graph the types of its objects; fills type_map. */
+/**
+ * Append the name of a type as the heap's types are named: "Dictionary<A,B[]> (Bytes > 1K)" becomes
+ * "Dictionary<A, B[]>", "[]c" "<>c".
+ */
+void gcdump_type_name(struct text *text, const char *name, size_t size);
+/** Did another tool write the file, and are names to be those of the heap? */
+bool gcdump_is_foreign(const struct gcdump_reading *reading);
+
+/**
+ * Give the graph the types of its objects; fills type_map.  Those that are of one name and module are
+ * one, unless names stay as they are.
+ */
 HD_NODISCARD enum hd_status gcdump_make_types(struct gcdump_reading *reading);
 
 /** Give the objects whose size the format has no room for the one that the log tells. */

@@ -6,6 +6,7 @@
 #include "format/gcdump_reading.h"
 #include "util/alloc.h"
 #include "util/arena.h"
+#include "util/text.h"
 
 /* A longer path of pseudo-nodes is not made. */
 #define PATH_MAX_SIZE ((size_t)256)
@@ -174,6 +175,25 @@ static bool is_static_name(const char *name)
 	return strncmp(name, static_begin, STATIC_BEGIN_SIZE) == 0 && name[STATIC_BEGIN_SIZE];
 }
 
+/* Name the type in the name of a static as the graph does. */
+static enum hd_status convert_static(struct gcdump_reading *reading, char **name)
+{
+	if (!gcdump_is_foreign(reading))
+		return HD_OK;
+	struct text text = { 0 };
+	const char *variable = *name + STATIC_BEGIN_SIZE;
+	text_puts(&text, static_begin);
+	gcdump_type_name(&text, variable, strlen(variable));
+	char *copy = text.failed ? NULL : arena_alloc(reading->graph->root_arena, text.size + 1);
+	if (copy)
+		memcpy(copy, text.bytes, text.size + 1);
+	text_deinit(&text);
+	if (!copy)
+		return fail_nomem(reading->err);
+	*name = copy;
+	return HD_OK;
+}
+
 /* The name of a type, made once; that of a static without its "]". */
 static enum hd_status type_name(struct collecting *collecting, uint32_t type, const char **ret)
 {
@@ -184,8 +204,10 @@ static enum hd_status type_name(struct collecting *collecting, uint32_t type, co
 		if (!gcdump_utf8(reading->graph->root_arena, &reading->file.types[type].name, &name,
 				 &size))
 			return fail_nomem(reading->err);
-		if (size && name[size - 1] == ']' && is_static_name(name))
+		if (size && name[size - 1] == ']' && is_static_name(name)) {
 			name[size - 1] = '\0';
+			TRY(convert_static(reading, &name));
+		}
 		collecting->names[type] = name;
 	}
 	*ret = collecting->names[type];

@@ -37,15 +37,6 @@ enum hd_status raw_graph_finding(struct hd_graph *graph, const char *kind, uint6
 	return HD_OK;
 }
 
-/* FNV-1a: a look-up compares what it finds. */
-static uint64_t hash_name(const char *name, size_t size)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (uint8_t)name[i]) * 0x100000001b3u;
-	return hash;
-}
-
 /* All that a root says but for its node, as a number. */
 static uint64_t root_rest(const struct hd_graph *graph, uint32_t index)
 {
@@ -54,7 +45,7 @@ static uint64_t root_rest(const struct hd_graph *graph, uint32_t index)
 	if (!graph->details)
 		return rest;
 	const struct graph_root_detail *detail = &graph->details[index];
-	uint64_t name = detail->name ? hash_name(detail->name, strlen(detail->name)) : 0;
+	uint64_t name = detail->name ? type_table_hash(detail->name, strlen(detail->name)) : 0;
 	return (rest ^ name) * 0x9e3779b97f4a7c15u + detail->handle;
 }
 
@@ -114,7 +105,8 @@ static bool index_names(const struct hd_graph *graph, struct type_table *table)
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		const struct graph_type *type = &graph->types[i];
 		if (type->name &&
-		    type_table_add(table, 0, hash_name(type->name, type->name_size), i) == HD_NONE)
+		    type_table_add(table, 0, type_table_hash(type->name, type->name_size), i) ==
+			    HD_NONE)
 			return false;
 	}
 	return true;
@@ -130,7 +122,7 @@ static bool find_container(const struct hd_graph *graph, struct type_table *tabl
 		return true;
 	/* ".cctor" and the like begin with a dot of their own. */
 	size_t size = (size_t)(dot - name);
-	uint32_t type = type_table_add(table, 0, hash_name(name, size), HD_NONE - 1);
+	uint32_t type = type_table_add(table, 0, type_table_hash(name, size), HD_NONE - 1);
 	if (type == HD_NONE)
 		return false;
 	if (type < graph->type_count && graph->types[type].name_size == size &&

@@ -62,3 +62,11 @@ uint32_t type_table_add(struct type_table *table, uint32_t section, uint64_t id,
 	}
 	return entry->index - 1;
 }
+
+uint64_t type_table_hash(const char *name, size_t size)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (uint8_t)name[i]) * 0x100000001b3u;
+	return hash;
+}
