@@ -439,7 +439,9 @@ class OfACore(unittest.TestCase):
             self.assertEqual([row for row in core if row[0] != "Free"], dump, generation)
             total += sum(count for _, count, _ in dump)
         self.assertEqual(total, answer(str(self.path), "info")["objects"])
-        young = answer(LEAK, "dumpheap", "-gen", "0", "-live", "-limit", "1")["objects"][0]["address"]
+        young = answer(LEAK, "dumpheap", "-gen", "0", "-live", "-limit", "1")["objects"][0][
+            "address"
+        ]
         for path in (LEAK, str(copy)):
             self.assertTrue(answer(path, "gcroot", young, "-gcgen", "0")["reachable"])
         old = answer(LEAK, "dumpheap", "-gen", "2", "-limit", "1")["objects"][0]["address"]
@@ -467,6 +469,17 @@ class OfALog(unittest.TestCase):
                 )
             self.assertEqual(roots[0], roots[1], name)
             self.assertTrue(roots[0], name)
+
+    def test_statics_keep_their_container(self) -> None:
+        """Also when it has no objects, and once more as a log."""
+        _, path = export(BUBBLECS, "statics.gcdump")
+        back = FOLDER / "statics.heap"
+        run(str(path), "export", str(back))
+        containers = []
+        for file in (BUBBLECS, str(path), str(back)):
+            rows = answer(file, "roots", "-kind", "static", "-limit", "0")["roots"]
+            containers.append(Counter((row["object"], row["container"]["name"]) for row in rows))
+        self.assertEqual(containers[1:], containers[:1] * 2)
 
     def test_references_to_nothing_are_undefined_nodes(self) -> None:
         """With their address."""

@@ -209,10 +209,54 @@ static enum hd_status fit_types(struct gcdump_reading *reading, uint32_t count)
 	return HD_OK;
 }
 
+/* What stands before the last dot in the name of a static's node; size 0: it is none. */
+static struct gcdump_text container_of(const struct gcdump_text *name)
+{
+	static const char begin[] = "[static var ";
+	struct gcdump_text container = { .bytes = name->bytes, .size = name->size };
+	if (name->size < sizeof(begin) || memcmp(name->bytes, begin, sizeof(begin) - 1) != 0)
+		return (struct gcdump_text){ 0 };
+	while (container.size && container.bytes[container.size - 1] != '.')
+		container.size--;
+	if (container.size <= sizeof(begin))
+		return (struct gcdump_text){ 0 };
+	container.bytes += sizeof(begin) - 1;
+	container.size -= (uint32_t)sizeof(begin); /* and the dot */
+	return container;
+}
+
+/* Types of which there are no objects count when statics say that they contain them. */
+static enum hd_status use_containers(struct gcdump_reading *reading)
+{
+	const struct gcdump *file = &reading->file;
+	struct type_table table = { 0 };
+	bool made = true;
+	for (uint32_t i = 0; made && i < file->type_count; i++) {
+		struct gcdump_text name = container_of(&file->types[i].name);
+		if (name.size) {
+			uint64_t key = type_table_hash((const char *)name.bytes, name.size);
+			made = type_table_add(&table, 0, key, 1) != UINT32_MAX;
+		}
+	}
+	for (uint32_t i = 0; made && table.count && i < file->type_count; i++) {
+		const struct gcdump_text *name = &file->types[i].name;
+		if (reading->used[i] || !name->size)
+			continue;
+		uint64_t key = type_table_hash((const char *)name->bytes, name->size);
+		/* One that is new is told by another number. */
+		uint32_t found = type_table_add(&table, 0, key, 0);
+		made = found != UINT32_MAX;
+		reading->used[i] = found == 1;
+	}
+	type_table_deinit(&table);
+	return made ? HD_OK : fail_nomem(reading->err);
+}
+
 enum hd_status gcdump_make_types(struct gcdump_reading *reading)
 {
 	struct hd_graph *graph = reading->graph;
 	uint32_t count = 0;
+	TRY(use_containers(reading));
 	for (uint32_t i = 0; i < reading->file.type_count; i++)
 		count += reading->used[i];
 	/* Of a second reading of the nodes there may be more. */
