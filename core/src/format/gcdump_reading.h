@@ -10,6 +10,7 @@
 
 /** Nodes that gcdump_reading.shifts tells of together. */
 #define GCDUMP_BLOCK 256u
+
 struct text;
 
 /** In map: an undefined node with an address, whose number in missing are the other bits. */
