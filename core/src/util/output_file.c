@@ -43,7 +43,7 @@ static int open_unnamed(struct output_file *file, size_t size)
 	(void)snprintf(file->temporary, size, "%.*s",
 		       slash ? (int)(slash - file->path + (slash == file->path)) : 1,
 		       slash ? file->path : ".");
-	int fd = open(file->temporary, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	int fd = open(file->temporary, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -1;
 	(void)snprintf(file->temporary, size, "/proc/self/fd/%d", fd);
@@ -66,7 +66,7 @@ static int open_temporary(struct output_file *file, const struct stat *old)
 	int fd = open_unnamed(file, size);
 	for (unsigned int i = 0; fd < 0 && i < NAMES_TRIED; i++) {
 		temporary_name(file, i, file->temporary, size);
-		fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 	}
@@ -127,6 +127,37 @@ enum hd_status output_file_open(struct output_file *file, const char *path, stru
 		return HD_OK;
 	int error = errno;
 	enum hd_status status = error ? cannot(path, error, err) : fail_nomem(err);
+	deinit(file);
+	return status;
+}
+
+enum hd_status output_file_open_unnamed(struct output_file *file, struct hd_error *err)
+{
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets it */
+	const char *folder = getenv("TMPDIR");
+	if (!folder || !*folder)
+		folder = "/tmp";
+	*file = (struct output_file){ .fd = -1 };
+	file->path = mem_strndup(folder, strlen(folder));
+	if (!file->path)
+		return fail_nomem(err);
+	errno = 0;
+	file->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (file->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+		size_t size = strlen(folder) + 24;
+		char *name = mem_alloc(size, 1);
+		if (name) {
+			(void)snprintf(name, size, "%s/heapdump-XXXXXX", folder);
+			file->fd = mkostemp(name, O_CLOEXEC);
+			if (file->fd >= 0)
+				(void)unlink(name);
+		}
+		mem_free(name);
+	}
+	if (file->fd >= 0)
+		return HD_OK;
+	int error = errno;
+	enum hd_status status = error ? cannot(folder, error, err) : fail_nomem(err);
 	deinit(file);
 	return status;
 }

@@ -30,6 +30,13 @@ struct output_file {
 HD_NODISCARD enum hd_status output_file_open(struct output_file *file, const char *path,
 					     struct hd_error *err);
 
+/**
+ * A file without a name in $TMPDIR, else /tmp: gone once it is closed, to be abandoned, not committed
+ * unless a write failed.  It can be read, also at /proc/self/fd.
+ */
+HD_NODISCARD enum hd_status output_file_open_unnamed(struct output_file *file,
+						     struct hd_error *err);
+
 /** Write all of @p size bytes; false once that failed: output_file_commit() says why. */
 bool output_file_write(struct output_file *file, const char *bytes, size_t size);
 
