@@ -265,7 +265,7 @@ struct killer {
 
 static bool is_copying(const struct killer *killer)
 {
-	return killer->job->what && strcmp(killer->job->what, "copying memory") == 0;
+	return killer->job->what && strcmp(killer->job->what, "Copying memory") == 0;
 }
 
 static int kill_it(void *arg)

@@ -377,7 +377,7 @@ static enum hd_status convert(struct nx *nx, format_write_fn write, void *arg)
 	if (!nx->snapshot->has_end)
 		return fail_incomplete(nx, "the end of the heap snapshot is missing");
 	TRY(add_undefined(nx));
-	job_begin(nx->job, "converting objects", 0);
+	job_begin(nx->job, "Converting objects", 0);
 	TRY(nx_root(nx));
 	TRY(add_early_roots(nx));
 	TRY(nx_types(nx));

@@ -100,7 +100,7 @@ enum hd_status nt_heap_count(struct nt_heap *heap)
 	struct nt_cursor interior = { .keys = heap->interior, .count = heap->interior_count };
 	struct walk walk = { .heap = heap };
 	struct nt_node node;
-	job_begin(heap->job, "counting objects", total);
+	job_begin(heap->job, "Counting objects", total);
 	uint64_t objects = 0;
 	while (walk_next(&walk, &node) && node.edges <= available - used) {
 		used += node.edges;
@@ -277,7 +277,7 @@ enum hd_status nt_heap_fill(struct nt_heap *heap)
 {
 	TRY(raw_graph_init(&heap->raw, heap->object_count, heap->edge_count, true, heap->job,
 			   heap->err));
-	job_begin(heap->job, "reading objects", heap->object_count * (uint64_t)2);
+	job_begin(heap->job, "Reading objects", heap->object_count * (uint64_t)2);
 	struct places *places = mem_calloc(1, sizeof(*places));
 	if (!places)
 		return fail_nomem(heap->err);

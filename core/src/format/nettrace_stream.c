@@ -374,7 +374,7 @@ static enum hd_status read_blocks(struct nt_stream *stream)
 
 enum hd_status nt_stream_read(struct nt_stream *stream)
 {
-	job_begin(stream->job, "reading events", stream->size);
+	job_begin(stream->job, "Reading events", stream->size);
 	TRY(read_blocks(stream));
 	job_end(stream->job);
 	bool has_pointers = stream->pointer_size == 4 || stream->pointer_size == 8;

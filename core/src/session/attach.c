@@ -18,7 +18,7 @@ static enum hd_status let_run(unsigned int tries, struct job *job, struct hd_err
 	unsigned int pause = tries < 9 ? 1u << (tries - 1) : PAUSE_MAX;
 	if (pause > PAUSE_MAX)
 		pause = PAUSE_MAX;
-	job_begin(job, "waiting for a garbage collection to end", 0);
+	job_begin(job, "Waiting for a garbage collection to end", 0);
 	const struct timespec time = { .tv_nsec = (long)pause * 1000000 };
 	(void)nanosleep(&time, NULL);
 	return job_step(job, 0, 0) ? HD_OK : fail_cancelled(err);

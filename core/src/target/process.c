@@ -148,7 +148,7 @@ enum hd_status target_open_process(int pid, const struct target_options *options
 		(void)snprintf(opening.target->name, sizeof(opening.target->name), "%.31s",
 			       known.name);
 	}
-	job_begin(job, "stopping the process", 0);
+	job_begin(job, "Stopping the process", 0);
 	enum hd_status status = opening.target->options.no_stop ? open_running(&opening, err)
 								: open_stopped(&opening, err);
 	job_end(job);

@@ -196,7 +196,7 @@ static enum hd_status copy_all(struct process_copy *copy, struct job *job, uint6
 	if (!copy->bytes)
 		return fail_nomem(err);
 	struct copy_call call = { .copy = copy, .job = job };
-	job_begin(job, "copying memory", copy->size);
+	job_begin(job, "Copying memory", copy->size);
 	run_parallel(job_workers(job), copy_worker, &call);
 	if (job && atomic_load(&job->stop))
 		return fail_cancelled(err);

@@ -164,7 +164,7 @@ static enum hd_status unpack(struct unpacker *unpacker, struct mapped_file *file
 			     struct findings *findings, struct hd_error *err)
 {
 	uint64_t packed_size = file->size;
-	job_begin(job, "unpacking", packed_size);
+	job_begin(job, "Unpacking", packed_size);
 	enum hd_status status = decode(unpacker, job, err);
 	job_end(job);
 	TRY(status);
