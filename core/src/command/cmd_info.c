@@ -254,6 +254,17 @@ static void write_text(struct call *call)
 	text_findings(out, graph);
 }
 
+/* Not of what the file has besides: other snapshots, and what was lost of those. */
+static bool has_faults(const struct hd_graph *graph)
+{
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		const char *kind = graph->findings[i].kind;
+		if (strcmp(kind, "snapshots") != 0 && strcmp(kind, "other-losses") != 0)
+			return true;
+	}
+	return false;
+}
+
 enum hd_status run_info(struct call *call)
 {
 	bool layout = call->options[OPT_LAYOUT].given;
@@ -264,7 +275,7 @@ enum hd_status run_info(struct call *call)
 			    "-layout is about a core or a process");
 	}
 	call->graph = call->session->graph;
-	call->findings = call->graph->finding_count > 0;
+	call->findings = has_faults(call->graph);
 	if (call->as_json) {
 		write_json(call);
 	} else {

@@ -41,11 +41,13 @@ enum hd_status nt_trace_findings(const struct nt_trace *trace, const struct nt_s
 			    trace->snapshots_count));
 	}
 	if (stream->lost) {
-		TRY(finding(graph, err, "lost-events", stream->lost,
+		const char *kind = snapshot->lost ? "lost-events" : "other-losses";
+		TRY(finding(graph, err, kind, stream->lost,
 			    "events were dropped while the trace was made (%" PRIu64
-			    " gaps), %" PRIu64 " of them of this snapshot's thread meanwhile: "
-			    "collect with a larger buffer",
-			    stream->gaps, snapshot->lost));
+			    " gaps), %" PRIu64 " of them of the thread that walked this "
+			    "snapshot's heap%s",
+			    stream->gaps, snapshot->lost,
+			    snapshot->lost ? ": collect with a larger buffer" : ""));
 	}
 	if (stream->stopped && !stream->is_complete) {
 		TRY(finding(graph, err, "truncated", 1, "offset %" PRIu64 ": %s",

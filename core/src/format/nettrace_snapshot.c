@@ -11,6 +11,9 @@
 #define REASON_INDUCED  1u
 #define TYPE_BLOCKING   0u
 
+/* Bytes of the events of a thread that one buffer holds at most (ep-buffer-manager.c). */
+#define THREAD_BUFFER_MAX ((uint64_t)1 << 20)
+
 /* What an event is to a heap snapshot, and the fewest bytes that one has. */
 static const struct {
 	enum nt_provider provider;
@@ -141,11 +144,7 @@ static enum hd_status close_window(struct window *window, size_t end, bool has_e
 		return fail_nomem(trace->stream.err);
 	window->snapshot.end = end;
 	window->snapshot.has_end = has_end;
-	for (size_t i = window->snapshot.first; i < end; i++) {
-		const struct nt_item *item = &trace->items[i];
-		if (item->kind == NT_LOST && item->thread == window->thread)
-			window->snapshot.lost += item->size;
-	}
+	window->snapshot.thread = window->thread;
 	trace->snapshots[trace->snapshots_count++] = window->snapshot;
 	return HD_OK;
 }
@@ -198,6 +197,30 @@ static enum hd_status window_item(struct window *window, size_t index)
 	return HD_OK;
 }
 
+/*
+ * Count what was lost of a snapshot.  A buffer numbers its events from that of its first one on
+ * (ep-buffer-manager.c), and a small event still fits into one when a large one was dropped: the
+ * gap shows where the thread's next buffer begins, which may be behind the GCEnd.
+ */
+static void count_lost(struct nt_trace *trace, size_t index)
+{
+	struct nt_snapshot *snapshot = &trace->snapshots[index];
+	size_t end = snapshot->process_end;
+	if (index + 2 < trace->snapshots_count && trace->snapshots[index + 2].first < end)
+		end = trace->snapshots[index + 2].first;
+	uint64_t behind = 0;
+	for (size_t i = snapshot->first; i < end && behind < THREAD_BUFFER_MAX; i++) {
+		const struct nt_item *item = &trace->items[i];
+		if (item->thread != snapshot->thread)
+			continue;
+		if (item->kind == NT_LOST) {
+			snapshot->lost += item->size;
+		} else if (i >= snapshot->end) {
+			behind += item->size;
+		}
+	}
+}
+
 static enum hd_status find_snapshots(struct nt_trace *trace)
 {
 	struct window window = { .trace = trace };
@@ -214,6 +237,8 @@ static enum hd_status find_snapshots(struct nt_trace *trace)
 		if (i < trace->items_count)
 			TRY(window_item(&window, i));
 	}
+	for (size_t i = 0; i < trace->snapshots_count; i++)
+		count_lost(trace, i);
 	return HD_OK;
 }
 

@@ -44,7 +44,8 @@ struct nt_snapshot {
 	bool has_end;    /**< its GCEnd came */
 	bool is_induced; /**< its GCStart is one that dotnet-gcdump waits for */
 	uint64_t time;
-	uint64_t lost; /**< events of the thread of its nodes that were lost */
+	uint64_t thread; /**< of its nodes */
+	uint64_t lost;   /**< events of that thread that were lost, up to the next snapshot */
 };
 
 struct nt_trace {
