@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_CHECK_H
+#define HEAPDUMP_SRC_FORMAT_NETTRACE_CHECK_H
+
+#include "util/job.h"
+
+/** What a trace holds, as far as who collects it must know. */
+struct nettrace_check {
+	uint32_t snapshot; /**< the best of its heap snapshots, from 1 on; 0: none of use */
+	bool is_whole;     /**< each object of it is there with each of its references */
+	uint64_t objects, references; /**< of it, that can be used */
+	uint64_t unnamed;             /**< objects of it whose type the trace does not name */
+};
+
+/**
+ * Check the snapshots of a trace, and choose one: the first that is whole and has names, else the
+ * one with most objects.
+ *
+ * @param fd Open for reading, stays open; @p path is its name in messages.
+ * @retval HD_OK also when there is no snapshot in it
+ * @retval HD_ERR_FORMAT it is no trace
+ * @retval HD_ERR_OS
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status nettrace_check(int fd, const char *path, struct job *job,
+					   struct nettrace_check *ret, struct hd_error *err);
+
+#endif

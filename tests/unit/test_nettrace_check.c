@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "format/nettrace_check.h"
+#include "support/assert_more.h"
+#include "support/dump_text.h"
+#include "support/nettrace_maker.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+/* What dotnet/diagnostics' reader found in it: see its .expected.json. */
+#define OBJECTS 1112u
+
+static struct text trace;
+
+static void set_up(void)
+{
+	trace = dump_source_file("tests/data/small300.nettrace");
+}
+
+static void tear_down(void)
+{
+	text_deinit(&trace);
+}
+
+static enum hd_status check(size_t size, struct nettrace_check *ret)
+{
+	struct dump_file file;
+	dump_file_make(&file, trace.bytes, size);
+	enum hd_status status = nettrace_check(file.fd, "trace", NULL, ret, NULL);
+	dump_file_close(&file);
+	return status;
+}
+
+static void a_whole_trace_is_whole(void)
+{
+	struct nettrace_check found;
+	ASSERT_UINT_FATAL(check(trace.size, &found), HD_OK);
+	CU_ASSERT(found.is_whole);
+	ASSERT_UINT(found.snapshot, 1);
+	ASSERT_UINT(found.objects, OBJECTS);
+	ASSERT_UINT(found.unnamed, 0);
+}
+
+static void every_cut_has_less(void)
+{
+	uint64_t before = 0;
+	for (size_t size = 1; size < trace.size; size += 97) {
+		struct nettrace_check found;
+		enum hd_status status = check(size, &found);
+		CU_ASSERT(status == HD_OK || (status == HD_ERR_FORMAT && size < 100));
+		CU_ASSERT(found.objects >= before && found.objects <= OBJECTS);
+		CU_ASSERT(!found.is_whole || found.objects == OBJECTS);
+		before = found.objects;
+	}
+	ASSERT_UINT(before, OBJECTS);
+}
+
+/* Provider and number of an event as metadata tells them. */
+static char *metadata_of(uint32_t event)
+{
+	static const char provider[] = "Microsoft-Windows-DotNETRuntime";
+	char key[2 * sizeof(provider) + 4] = { 0 };
+	for (size_t i = 0; i < sizeof(provider); i++)
+		key[2 * i] = provider[i];
+	memcpy(key + 2 * sizeof(provider), &event, sizeof(event));
+	char *at = memmem(trace.bytes, trace.size, key, sizeof(key));
+	REQUIRE(at);
+	return at + 2 * sizeof(provider);
+}
+
+static void what_is_not_there_is_missed(void)
+{
+	struct nettrace_check found;
+	const uint32_t other = 9999;
+	memcpy(metadata_of(15), &other, sizeof(other)); /* BulkType */
+	ASSERT_UINT_FATAL(check(trace.size, &found), HD_OK);
+	CU_ASSERT(found.is_whole);
+	ASSERT_UINT(found.unnamed, OBJECTS);
+	memcpy(metadata_of(19), &other, sizeof(other)); /* GCBulkEdge */
+	ASSERT_UINT_FATAL(check(trace.size, &found), HD_OK);
+	CU_ASSERT(!found.is_whole && found.objects < OBJECTS);
+	memcpy(metadata_of(18), &other, sizeof(other)); /* GCBulkNode */
+	ASSERT_UINT_FATAL(check(trace.size, &found), HD_OK);
+	CU_ASSERT(!found.is_whole);
+	ASSERT_UINT(found.snapshot, 0);
+}
+
+static const struct nt_node two_nodes[] = { { 0x1000, 24, 0x100, 2 }, { 0x1020, 40, 0x200, 1 } };
+static const uint64_t three_edges[] = { 0x1020, 0x1000, 0x1000 };
+
+/* Two objects, and what a sequence point says of their thread behind the end of the collection. */
+static struct nettrace_check check_later(uint32_t sequence)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	nettrace_begin(&maker);
+	nettrace_gc_start(&maker, 9);
+	nettrace_nodes(&maker, 0, two_nodes, 2);
+	nettrace_edges(&maker, 0, three_edges, 3);
+	nettrace_gc_end(&maker, 9);
+	nettrace_point(&maker, sequence);
+	nettrace_end(&maker);
+	struct dump_file file;
+	struct nettrace_check found;
+	dump_file_make(&file, (const char *)maker.file.bytes, maker.file.size);
+	ASSERT_UINT(nettrace_check(file.fd, "trace", NULL, &found, NULL), HD_OK);
+	dump_file_close(&file);
+	nettrace_deinit(&maker);
+	return found;
+}
+
+static void a_gap_behind_the_end_is_a_loss(void)
+{
+	struct nettrace_check found = check_later(4);
+	CU_ASSERT(found.is_whole);
+	ASSERT_UINT(found.objects, 2);
+	found = check_later(1699);
+	CU_ASSERT(!found.is_whole);
+	ASSERT_UINT(found.objects, 2);
+}
+
+static void no_bytes_do_harm(void)
+{
+	uint32_t random = 1;
+	for (int round = 0; round < 3000; round++) {
+		random = random * 1664525 + 1013904223;
+		size_t at = (random >> 8) % trace.size;
+		char old = trace.bytes[at];
+		trace.bytes[at] = (char)(random >> 24);
+		struct nettrace_check found;
+		enum hd_status status = check(trace.size, &found);
+		CU_ASSERT(status == HD_OK || status == HD_ERR_FORMAT ||
+			  status == HD_ERR_UNSUPPORTED);
+		trace.bytes[at] = old;
+	}
+}
+
+static void each_failed_allocation_is_reported(void)
+{
+	for (uint64_t nth = 1; nth < 1000; nth++) {
+		struct nettrace_check found;
+		alloc_fail_at(nth);
+		enum hd_status status = check(trace.size, &found);
+		bool failed = alloc_calls() >= nth;
+		alloc_fail_at(0);
+		ASSERT_UINT(status, failed ? HD_ERR_NOMEM : HD_OK);
+		if (!failed)
+			return;
+	}
+	CU_FAIL("it allocates without end");
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "a_whole_trace_is_whole", a_whole_trace_is_whole },
+		{ "every_cut_has_less", every_cut_has_less },
+		{ "what_is_not_there_is_missed", what_is_not_there_is_missed },
+		{ "a_gap_behind_the_end_is_a_loss", a_gap_behind_the_end_is_a_loss },
+		{ "no_bytes_do_harm", no_bytes_do_harm },
+		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "nettrace_check", NULL, NULL, set_up, tear_down, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
