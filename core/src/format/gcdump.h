@@ -153,4 +153,10 @@ HD_NODISCARD enum hd_status gcdump_copy(const char *path, const struct format_op
 					struct job *job, format_write_fn write, void *arg,
 					struct hd_error *err);
 
+/** Before the kind of each finding that our log of the collection keeps: kind, count, detail. */
+#define GCDUMP_LOG_FINDING "heapdump: finding "
+
+/** The kind of that name, static, if the log keeps such findings; else NULL. */
+const char *gcdump_logged_kind(const char *name, size_t size);
+
 #endif

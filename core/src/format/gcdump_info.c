@@ -283,6 +283,9 @@ enum hd_status gcdump_make_types(struct gcdump_reading *reading)
 	return status;
 }
 
+/* Findings that are taken from a log. */
+#define LOGGED_MAX 8u
+
 /* The size of an object whose size in the file is the largest that the format has room for. */
 struct true_size {
 	uint64_t address, size;
@@ -476,6 +479,57 @@ static enum hd_status report_sizes(struct gcdump_reading *reading)
 	return raw_graph_finding(reading->graph, "total-size", 1, detail, reading->err);
 }
 
+const char *gcdump_logged_kind(const char *name, size_t size)
+{
+	static const char *const kinds[] = { "partial-heap", "unresolved-type" };
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strlen(kinds[i]) == size && memcmp(kinds[i], name, size) == 0)
+			return kinds[i];
+	}
+	return NULL;
+}
+
+/* "partial-heap 12 objects came ..." */
+static enum hd_status report_line(struct gcdump_reading *reading, const uint8_t *at,
+				  const uint8_t *end)
+{
+	const uint8_t *blank = memchr(at, ' ', (size_t)(end - at));
+	const char *kind =
+		blank ? gcdump_logged_kind((const char *)at, (size_t)(blank - at)) : NULL;
+	uint64_t count;
+	at = blank ? blank + 1 : at;
+	if (!kind || !take_hex(&at, end, ' ', &count))
+		return HD_OK;
+	char detail[256];
+	size_t size = 0;
+	for (; at < end && size < sizeof(detail) - 1; at++)
+		detail[size++] = (char)(*at >= ' ' && *at <= '~' ? *at : '?');
+	detail[size] = '\0';
+	if (strcmp(kind, "partial-heap") == 0)
+		reading->graph->info.is_partial = true;
+	return raw_graph_finding(reading->graph, kind, count, detail, reading->err);
+}
+
+/* What our log tells. */
+static enum hd_status report_logged(struct gcdump_reading *reading)
+{
+	static const char first[] = GCDUMP_LOG_FINDING;
+	const struct gcdump_text *log = &reading->file.about.log;
+	const uint8_t *at = log->bytes, *log_end = at ? at + log->size : NULL;
+	for (unsigned int found = 0; at && at < log_end && found < LOGGED_MAX;) {
+		const uint8_t *end = memchr(at, '\n', (size_t)(log_end - at));
+		if (!end)
+			break;
+		if ((size_t)(end - at) > sizeof(first) - 1 &&
+		    memcmp(at, first, sizeof(first) - 1) == 0) {
+			TRY(report_line(reading, at + sizeof(first) - 1, end));
+			found++;
+		}
+		at = end + 1;
+	}
+	return HD_OK;
+}
+
 static enum hd_status report_unnamed(struct gcdump_reading *reading)
 {
 	const struct hd_graph *graph = reading->graph;
@@ -518,5 +572,6 @@ enum hd_status gcdump_make_info(struct gcdump_reading *reading)
 	TRY(status);
 	TRY(report_sampled(reading));
 	TRY(report_sizes(reading));
-	return report_unnamed(reading);
+	TRY(report_unnamed(reading));
+	return report_logged(reading);
 }

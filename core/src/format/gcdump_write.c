@@ -251,7 +251,21 @@ static enum hd_status make_room(struct writer *writer)
 	return writer->children ? HD_OK : fail_nomem(writer->err);
 }
 
-/* The log of the collection, which readers only show: sizes that the format has no room for. */
+/* What was missing when the objects were read, which a reader of the file cannot find out. */
+static void log_findings(const struct hd_graph *graph, struct text *text)
+{
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		const struct graph_finding *finding = &graph->findings[i];
+		if (gcdump_logged_kind(finding->kind, strlen(finding->kind)) && finding->detail) {
+			text_printf(text, GCDUMP_LOG_FINDING "%s %llx ", finding->kind,
+				    (unsigned long long)finding->count);
+			text_puts(text, finding->detail);
+			text_puts(text, "\n");
+		}
+	}
+}
+
+/* The log of the collection, which readers only show: what the format has no room for. */
 static enum hd_status make_log(struct writer *writer)
 {
 	const struct hd_graph *graph = writer->graph;
@@ -264,6 +278,7 @@ static enum hd_status make_log(struct writer *writer)
 		text_printf(&text, "%llx %llx\n", (unsigned long long)graph_id(graph, i),
 			    (unsigned long long)graph_size(graph, i));
 	}
+	log_findings(graph, &text);
 	bool done = !text.failed &&
 		    gcdump_text_of(writer->arena, text.bytes, text.size, &writer->about.log);
 	text_deinit(&text);
