@@ -50,6 +50,12 @@ static void warn_stderr(void *arg, const char *line)
 	(void)fprintf(stderr, "heapdump: warning: %s\n", line);
 }
 
+static void note_stderr(void *arg, const char *line)
+{
+	(void)arg;
+	(void)fprintf(stderr, "heapdump: %s\n", line);
+}
+
 static int is_cancelled(void *arg)
 {
 	(void)arg;
@@ -77,7 +83,8 @@ static struct hd_sink make_sink(void *write_error)
 				.arg = write_error,
 				.write = write_stdout,
 				.warn = warn_stderr,
-				.cancelled = is_cancelled };
+				.cancelled = is_cancelled,
+				.note = note_stderr };
 	if (isatty(STDERR_FILENO))
 		sink.progress = show_progress;
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

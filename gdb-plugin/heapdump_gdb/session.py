@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import ctypes
 import json
 import os
@@ -72,12 +73,22 @@ class _Progress:
                 return
             line = ""
             if what is not None:
-                percent = f" {min(100, 100 * done // total)}%" if total else f" {done:,}"
+                percent = f" {min(100, 100 * done // total)}%" if total else ""
+                percent = percent or (f" {done:,}" if done else "")
                 line = native.decode(what) + percent
             self._stderr.write(f"\r{line}\033[K")
             self._stderr.flush()
         except (OSError, ValueError):
             self._stderr = None
+
+
+def _note(_arg: int, line: bytes) -> None:
+    """Say what is going on, at once."""
+    try:
+        sys.stderr.write(native.decode(line) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass
 
 
 class Session:
@@ -168,6 +179,10 @@ class Session:
         self._sink(sink)
         if argv[0].lower() in self._about:
             self._follower.follow(sink)
+        elif argv[0] == "collect":
+            # It takes the process that is stopped here when it is given none, and says that it is.
+            with contextlib.suppress(native.HeapdumpError):
+                self._follower.follow(sink)
         status = int(native.guarded(self.lib, text.run, self.handle, argv, sink))
         if status in (native.EXIT_OK, native.EXIT_FINDINGS):
             if argv[0] == "open":
@@ -178,7 +193,8 @@ class Session:
 
     def _run(self, argv: list[str]) -> None:
         progress = _Progress()
-        sink = native.Sink(progress=native.address(progress.callback))
+        note = native.ADD(_note)
+        sink = native.Sink(progress=native.address(progress.callback), note=native.address(note))
         sink.color = _takes_color()
         text = native.Text(self.lib)
         try:

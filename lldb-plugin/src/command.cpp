@@ -27,6 +27,11 @@ void warn(void *arg, const char *line)
 	static_cast<lldb::SBCommandReturnObject *>(arg)->AppendWarning(line);
 }
 
+void note(void *arg, const char *line)
+{
+	static_cast<lldb::SBCommandReturnObject *>(arg)->AppendMessage(line);
+}
+
 int cancelled(void *)
 {
 	return hd_interrupted();
@@ -39,6 +44,8 @@ void show_progress(void *, const char *what, uint64_t done, uint64_t total)
 	} else if (total) {
 		std::fprintf(stderr, "\r%s %" PRIu64 "%%\033[K", what,
 			     done < total ? 100 * done / total : 100);
+	} else if (!done) {
+		std::fprintf(stderr, "\r%s\033[K", what);
 	} else {
 		std::fprintf(stderr, "\r%s %" PRIu64 "\033[K", what, done);
 	}
@@ -52,6 +59,7 @@ hd_sink make_sink(lldb::SBDebugger &debugger, lldb::SBCommandReturnObject &resul
 	sink.arg = &result;
 	sink.write = write_text;
 	sink.warn = warn;
+	sink.note = note;
 	sink.cancelled = cancelled;
 	sink.progress = isatty(STDERR_FILENO) ? show_progress : nullptr;
 	if (isatty(STDOUT_FILENO)) {
@@ -140,6 +148,11 @@ int Command::run(lldb::SBDebugger &debugger, const std::vector<const char *> &ar
 	Follower &follower = session_->follower();
 	if (needs_open_ && !follower.follow(debugger, handle, sink, message))
 		return hd_interrupted() ? HD_EXIT_INTERRUPTED : HD_EXIT_INPUT;
+	// It takes the process that is stopped here when it is given none, and says that it is.
+	std::string unused;
+	if (name_ == "collect" && !follower.follow(debugger, handle, sink, unused) &&
+	    hd_interrupted())
+		return HD_EXIT_INTERRUPTED;
 	hd_error err = {};
 	int status =
 		hd_command_run(handle, static_cast<int>(argv.size()), argv.data(), &sink, &err);

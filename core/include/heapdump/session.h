@@ -41,6 +41,8 @@ struct hd_sink {
 	 */
 	void (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);
 	uint32_t color; /**< non-zero: the sink understands ANSI colours (setting "color" = auto) */
+	/** Take one line about what is going on, without newline.  NULL: it goes to @c warn. */
+	void (*note)(void *arg, const char *line);
 };
 
 /**

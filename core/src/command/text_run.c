@@ -43,6 +43,12 @@ static void keep_warning(void *arg, const char *line)
 	text_puts(&text->warnings, "\n");
 }
 
+static void pass_note(void *arg, const char *line)
+{
+	const struct hd_text *text = arg;
+	text->sink->note(text->sink->arg, line);
+}
+
 static int ask_cancelled(void *arg)
 {
 	const struct hd_text *text = arg;
@@ -72,6 +78,7 @@ int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 	own.arg = text;
 	own.write = keep;
 	own.warn = keep_warning;
+	own.note = sink->note ? pass_note : NULL;
 	own.cancelled = ask_cancelled;
 	own.progress = sink->progress ? pass_progress : NULL;
 	int status = hd_command_run(session, argc, argv, &own, err);
