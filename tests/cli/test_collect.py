@@ -34,6 +34,8 @@ TIMEOUT = 120
 # Seconds until a large heap is collected and walked: only then the runtime answers.
 LATE = 11
 NOBODY = 65534
+# Seconds that a machine under load may take for what takes none.
+SLACK = 5
 
 MAGIC = b"DOTNET_IPC_V1\0"
 OK, ERROR, SERVER = 0x00, 0xFF, 0xFF
@@ -69,12 +71,29 @@ def version_reply(version: str) -> bytes:
     return reply(OK, struct.pack("<Q", os.getpid()) + bytes(16) + names + text(version))
 
 
+def trickle(connection: socket.socket) -> None:
+    """A stream whose next block never ends."""
+    trace = TRACE.read_bytes()
+    head = trace[: trace.index(b"Trace", 12) + 5 + 1 + 48 + 1]
+    block = b"\5\5\1" + struct.pack("<iii", 2, 2, 10) + b"StackBlock\6"
+    block += struct.pack("<i", 64 << 20)
+    connection.sendall(head + block + bytes(-(len(head) + len(block)) % 4))
+    for _ in range(TIMEOUT * 5):
+        connection.sendall(bytes(100))
+        time.sleep(0.2)
+
+
 def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
     """Answer the command that begins a session."""
     started = reply(OK, struct.pack("<Q", SESSION))
+    if mode == "unnamed":
+        provider = "Microsoft-Windows-DotNETRuntime\0".encode("utf-16-le")
+        bulk_type = provider + struct.pack("<I", 15)
+        assert bulk_type in trace
+        trace = trace.replace(bulk_type, provider + struct.pack("<I", 9999))
     if mode == "late":
         time.sleep(LATE)
-    if mode in ("good", "old", "late"):
+    if mode in ("good", "old", "late", "unnamed"):
         connection.sendall(started + trace)
     elif mode == "cut":
         connection.sendall(started + trace[: len(trace) * 4 // 5])
@@ -89,6 +108,12 @@ def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
     elif mode == "silent":
         connection.sendall(started + trace[:32])
         time.sleep(TIMEOUT)
+    elif mode == "trickle":
+        connection.sendall(started)
+        trickle(connection)
+    elif mode == "freezes":
+        connection.sendall(started + trace[: len(trace) * 4 // 5])
+        os.kill(os.getpid(), signal.SIGSTOP)
     elif mode == "noise":
         connection.sendall(started + random.Random(1).randbytes(5000))
     elif mode == "profiler":
@@ -253,7 +278,8 @@ class Fakes(Case):
         self.assertEqual(answer.json["bytes"], TRACE.stat().st_size)
         self.assertEqual((self.folder / "out.nettrace").read_bytes(), TRACE.read_bytes())
         self.assertEqual(self.files(), ["out.nettrace"])
-        self.assertIn("is asked for a buffer of up to", answer.err)
+        self.assertRegex(answer.err, "^heapdump: process [0-9]+ is asked for a buffer of up to")
+        self.assertNotIn("warning", answer.err)
 
     def test_process_is_told(self) -> None:
         """A .gcdump says of which process on which machine it is."""
@@ -284,7 +310,7 @@ class Fakes(Case):
         for mode in ("stall", "silent"):
             with self.subTest(mode), self.fake(mode) as fake:
                 answer = self.collect(fake.pid, "-timeout", "2")
-                message = "does not answer" if mode == "stall" else "before a heap was there"
+                message = "does not answer" if mode == "stall" else "it took too long: collect"
                 self.fails(answer, message)
                 self.assertLess(answer.seconds, 25)
 
@@ -307,8 +333,8 @@ class Fakes(Case):
             "profiler": "0x8013136a): a profiler is active in it",
             "no-session": "sent no number of a session",
             "noise": "sent no trace that can be read",
-            "early": "ended the trace before a heap was there",
-            "dies": "has ended while its heap was collected",
+            "early": "the process ended the trace: collect again",
+            "dies": "the process has ended: what is missing",
         }
         for mode, message in expected.items():
             with self.subTest(mode), self.fake(mode) as fake:
@@ -324,16 +350,67 @@ class Fakes(Case):
                 self.assertEqual(answer.status, 1, answer.err)
                 self.assertFalse(answer.json["complete"])
                 self.assertEqual(answer.json["findings"][0]["kind"], kind)
-                self.assertEqual(answer.json["objects"], 1112)
+                # As many as the file has, the last ones of which are not whole.
+                info = run(str(self.folder / "out.nettrace"), "info", "--json").json
+                self.assertEqual(answer.json["objects"], info["objects"])
+                self.assertEqual(info["process"]["partial"], kind == "partial")
                 self.assertEqual(self.files(), ["out.nettrace"])
 
     def test_full_disk(self) -> None:
         """A directory that is not there; a device is no place."""
         with self.fake("good") as fake:
-            self.fails(self.collect(fake.pid, name="no/out.nettrace"), "cannot write")
-            answer = run("collect", str(fake.pid), "-o", "/dev/null")
-            self.assertEqual(answer.status, 2)
-            self.assertIn("is no name for a file", answer.err)
+            answer = self.collect(fake.pid, name="no/out.nettrace")
+            self.fails(answer, "no/out.nettrace: cannot write")
+            self.assertNotIn("buffer", answer.err)
+            for path, message in (
+                (str(self.folder), "cannot write: Is a directory"),
+                ("/dev/full", "cannot write: No space left on device"),
+                ("", "the name of the file is empty"),
+            ):
+                answer = run("collect", str(fake.pid), "-o", path)
+                self.fails(answer, message, 3 if path else 2)
+                # The process is not asked for what cannot be kept.
+                if path != "/dev/full":
+                    self.assertNotIn("buffer", answer.err)
+            self.assertEqual(run("collect", str(fake.pid), "-o", "/dev/null").status, 0)
+
+    def test_timeout(self) -> None:
+        """No target holds it for longer."""
+        with self.fake("trickle") as fake:
+            answer = self.collect(fake.pid, "-timeout", "2")
+            self.fails(answer, "it took too long")
+            self.assertLess(answer.seconds, 2 + 2.5 + SLACK)
+
+    def test_freezes(self) -> None:
+        """A process that is stopped on the way is told at once, in one line."""
+        with self.fake("freezes") as fake:
+            answer = self.collect(fake.pid, name="x.gcdump")
+        self.assertEqual(answer.status, 1, answer.err)
+        self.assertLess(answer.seconds, 2 + SLACK)
+        lines = [line for line in answer.err.splitlines() if "is asked for" not in line]
+        self.assertEqual(len(lines), 1, lines)
+        self.assertRegex(lines[0], "the process was stopped.* has only the first [0-9]+ objects")
+        self.assertIn("let it continue", lines[0])
+        first = lines[0].split("the first ")[1].split()[0]
+        self.assertIn(f": {first} objects,", answer.out)
+        # The file itself tells too.
+        info = run(str(self.folder / "x.gcdump"), "info", "--json")
+        self.assertEqual(info.status, 1)
+        self.assertTrue(info.json["process"]["partial"])
+        self.assertIn("partial-heap", [row["kind"] for row in info.json["findings"]])
+
+    def test_unnamed(self) -> None:
+        """Types that the process does not name are asked for again, then told."""
+        for name in ("x.nettrace", "x.gcdump"):
+            with self.subTest(name), self.fake("unnamed") as fake:
+                answer = self.collect(fake.pid, "--json", name=name)
+            self.assertEqual(answer.status, 1, answer.err)
+            self.assertEqual(answer.json["tries"], 3)
+            self.assertEqual([row["kind"] for row in answer.json["findings"]], ["unresolved-type"])
+            self.assertEqual(answer.json["objects"], 1112)
+            info = run(str(self.folder / name), "info", "--json")
+            self.assertEqual(info.status, 1)
+            self.assertIn("unresolved-type", [row["kind"] for row in info.json["findings"]])
 
     def test_interrupt(self) -> None:
         """Ctrl-C while nothing comes."""
@@ -385,6 +462,7 @@ class Fakes(Case):
         self.fails(self.collect(1, "-buffer", "0"), "-buffer is a size", 2)
         self.fails(self.collect(1, "-live"), "-live needs another format", 2)
         self.fails(self.collect(1, "-port", str(self.folder / "p")), "exclude each other", 2)
+        self.fails(self.collect(1, "--snapshot", "2"), "--snapshot is about a .nettrace", 2)
         answer = run("collect")
         self.assertEqual(answer.status, 2)
         self.assertIn("no process is given", answer.err)
@@ -664,6 +742,40 @@ class Live(Case):
             answer = self.collect(heapgen.pid, "--json")
             self.assertEqual(answer.status, 0, answer.err)
             self.assertGreater(answer.json["objects"], 1000000)
+
+    def unnamed(self, name: str) -> int:
+        """How many types of a file have no name."""
+        rows = run(str(self.folder / name), "dumpheap", "-stat", "--json").json["types"]
+        self.assertGreater(len(rows), 50)
+        return sum(row["name"].startswith("UNKNOWN") for row in rows)
+
+    def test_loss_that_shows_late(self) -> None:
+        """Behind the events that were dropped small ones still had room."""
+        with self.program("heapgen", "2") as heapgen:
+            answer = self.collect(heapgen.pid, "--json", "-buffer", "8M")
+        self.assertEqual(answer.status, 0, answer.err)
+        self.assertGreater(answer.json["objects"], 2000000)
+        self.assertTrue(answer.json["complete"])
+        self.assertEqual(answer.json["tries"], 2)
+
+    def test_names_after_another(self) -> None:
+        """A session that still ends, or begins at the same time, takes no names away."""
+        with self.program("heapgen", "1") as heapgen:
+            for number in (signal.SIGINT, signal.SIGKILL):
+                command = [*PROGRAM, "collect", str(heapgen.pid), "-o"]
+                command += [str(self.folder / "x.gcdump")]
+                with subprocess.Popen(command, stderr=subprocess.DEVNULL) as program:
+                    time.sleep(0.2)
+                    program.send_signal(number)
+                    program.wait(TIMEOUT)
+                answer = self.collect(heapgen.pid, name="y.gcdump")
+                self.assertEqual(answer.status, 0, answer.err)
+                self.assertEqual(self.unnamed("y.gcdump"), 0)
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL) as program:
+                answer = self.collect(heapgen.pid, name="y.nettrace")
+                self.assertEqual(program.wait(TIMEOUT), 0)
+            self.assertEqual(answer.status, 0, answer.err)
+            self.assertEqual(self.unnamed("x.gcdump") + self.unnamed("y.nettrace"), 0)
 
     def test_dies(self) -> None:
         """A target that is killed in the middle."""

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/collect.h"
+#include "collect/others.h"
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/stream_maker.h"
@@ -18,10 +22,23 @@ enum first {
 	FIRST_LOSSY,  /* a gap of 100 events in the walk */
 	FIRST_CUT,    /* hangs up behind the first objects */
 	FIRST_UNSURE, /* only another thread has lost events */
+	FIRST_LATE,   /* the gap of the walk shows behind its end */
+	TRICKLE,      /* a few bytes now and then of a block without end */
+	STANDSTILL,   /* stops itself behind the first objects */
 	ALWAYS_LOSSY,
 };
 
 static char directory[40], path[64], socket_path[108];
+
+/* Events of the walk up to its first objects, and what is no more than skipped. */
+static void make_trickle(struct stream_maker *maker)
+{
+	static const char head[] = "\5\5\1\2\0\0\0\2\0\0\0\12\0\0\0StackBlock\6";
+	stream_maker_begin(maker);
+	stream_maker_event(maker, MADE_NODES, 1, 7, 0, 2, 74);
+	text_append(&maker->bytes, head, sizeof(head) - 1);
+	text_append(&maker->bytes, "\0\0\0\4", 4);
+}
 
 static void make_stream(struct stream_maker *maker, enum first kind)
 {
@@ -37,12 +54,27 @@ static void make_stream(struct stream_maker *maker, enum first kind)
 		stream_maker_event(maker, MADE_OTHER, 9, 8, 0, 0, 10);
 	stream_maker_event(maker, MADE_EDGES, is_lossy ? 103 : 3, 7, 0, 5, 70);
 	stream_maker_event(maker, MADE_GC_END, is_lossy ? 104 : 4, 7, 3, 2, 10);
+	if (kind == FIRST_LATE)
+		stream_maker_event(maker, MADE_OTHER, 105, 7, 0, 0, 10);
 	stream_maker_end(maker);
 }
 
 static void send_bytes(int fd, const struct text *bytes)
 {
 	(void)!send(fd, bytes->bytes, bytes->size, MSG_NOSIGNAL);
+}
+
+static void trickle(int fd, enum first kind)
+{
+	const struct timespec pause = { .tv_nsec = 50000000 };
+	struct stream_maker maker;
+	make_trickle(&maker);
+	send_bytes(fd, &maker.bytes);
+	text_deinit(&maker.bytes);
+	if (kind == STANDSTILL)
+		(void)raise(SIGSTOP);
+	while (send(fd, "\0\0\0\0", 4, MSG_NOSIGNAL) == 4)
+		(void)nanosleep(&pause, NULL);
 }
 
 static void answer(int fd, struct child_board *board, enum first kind)
@@ -77,6 +109,10 @@ static void answer(int fd, struct child_board *board, enum first kind)
 	int sessions = ++board->other;
 	(void)snprintf(board->message + strlen(board->message),
 		       sizeof(board->message) - strlen(board->message), "%u ", buffer);
+	if (kind == TRICKLE || kind == STANDSTILL) {
+		trickle(fd, kind);
+		return;
+	}
 	struct stream_maker maker;
 	make_stream(&maker, sessions == 1 || kind == ALWAYS_LOSSY ? kind : FIRST_WHOLE);
 	send_bytes(fd, &maker.bytes);
@@ -146,13 +182,13 @@ static enum hd_status collect(const struct collect_options *options, struct coll
 	struct endpoint endpoint = endpoint_of(&process);
 	struct job job = { 0 };
 	*ret = (struct collected){ .file = { .fd = -1 } };
-	return collect_snapshot(&endpoint, path, options, &job, ret, err);
+	return collect_snapshot(&endpoint, options, &job, ret, err);
 }
 
 static void a_snapshot_is_collected(void)
 {
 	enum first kind = FIRST_WHOLE;
-	const struct collect_options options = { .buffer = 3 << 20 };
+	const struct collect_options options = { .buffer = 3 << 20, .path = path };
 	struct collected collected;
 	start(&kind);
 	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
@@ -172,7 +208,7 @@ static void a_snapshot_is_collected(void)
 static void what_was_lost_is_asked_for_again(void)
 {
 	enum first kind = FIRST_LOSSY;
-	const struct collect_options options = { .buffer = 3 << 20 };
+	const struct collect_options options = { .buffer = 3 << 20, .path = path };
 	struct collected collected;
 	start(&kind);
 	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
@@ -189,7 +225,7 @@ static void what_was_lost_is_asked_for_again(void)
 static void what_stays_lost_is_told(void)
 {
 	enum first kind = ALWAYS_LOSSY;
-	const struct collect_options options = { .buffer = 3 << 20 };
+	const struct collect_options options = { .buffer = 3 << 20, .path = path };
 	struct collected collected;
 	start(&kind);
 	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
@@ -206,7 +242,7 @@ static void what_stays_lost_is_told(void)
 static void what_was_cut_is_kept(void)
 {
 	enum first kind = FIRST_CUT;
-	const struct collect_options options = { .buffer = 3 << 20 };
+	const struct collect_options options = { .buffer = 3 << 20, .path = path };
 	struct collected collected;
 	start(&kind);
 	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
@@ -221,13 +257,143 @@ static void what_was_cut_is_kept(void)
 static void losses_of_other_threads_are_told(void)
 {
 	enum first kind = FIRST_UNSURE;
-	const struct collect_options options = { .buffer = 3 << 20 };
+	const struct collect_options options = { .buffer = 3 << 20, .path = path };
 	struct collected collected;
 	start(&kind);
 	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
 	CU_ASSERT(collected.is_complete);
 	ASSERT_UINT_FATAL(collected.findings.count, 1);
 	ASSERT_TEXT(collected.findings.rows[0].kind, "lost-events");
+	collected_deinit(&collected);
+	child_end(&child);
+}
+
+static void what_was_lost_late_is_asked_for_again(void)
+{
+	enum first kind = FIRST_LATE;
+	const struct collect_options options = { .buffer = 3 << 20, .path = path };
+	struct collected collected;
+	start(&kind);
+	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
+	CU_ASSERT(collected.is_complete);
+	ASSERT_UINT(collected.tries, 2);
+	ASSERT_TEXT(child.board->message, "3 71 ");
+	collected_deinit(&collected);
+	child_end(&child);
+}
+
+/* What a look at the whole finds, in this order. */
+struct looks {
+	struct collected_check checks[4];
+	unsigned int count;
+};
+
+static enum hd_status look(void *arg, int fd, struct collected_check *ret, struct hd_error *err)
+{
+	struct looks *looks = arg;
+	(void)fd;
+	(void)err;
+	*ret = looks->checks[looks->count++];
+	return HD_OK;
+}
+
+static void objects_without_references_are_asked_for_again(void)
+{
+	enum first kind = FIRST_WHOLE;
+	struct looks looks = { { { .objects = 1 }, { .objects = 2, .is_whole = true } }, 0 };
+	const struct collect_options options = {
+		.buffer = 3 << 20, .path = path, .check = look, .arg = &looks
+	};
+	struct collected collected;
+	start(&kind);
+	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
+	CU_ASSERT(collected.is_complete);
+	ASSERT_UINT(collected.tries, 2);
+	ASSERT_UINT(collected.objects, 2);
+	ASSERT_UINT(collected.findings.count, 0);
+	collected_deinit(&collected);
+	child_end(&child);
+}
+
+static void types_without_names_are_asked_for_again(void)
+{
+	enum first kind = FIRST_WHOLE;
+	const struct collected_check unnamed = { .objects = 2, .is_whole = true, .unnamed = 1 };
+	struct looks looks = { { unnamed, { .snapshot = 2, .objects = 2, .is_whole = true } }, 0 };
+	const struct collect_options options = {
+		.buffer = 3 << 20, .path = path, .check = look, .arg = &looks
+	};
+	struct collected collected;
+	start(&kind);
+	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
+	CU_ASSERT(collected.is_complete);
+	ASSERT_UINT(collected.unnamed, 0);
+	ASSERT_UINT(collected.snapshot, 2);
+	ASSERT_UINT(collected.findings.count, 0);
+	collected_deinit(&collected);
+	/* It stays so. */
+	looks = (struct looks){ { unnamed, unnamed, unnamed }, 0 };
+	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
+	CU_ASSERT(collected.is_complete);
+	ASSERT_UINT(collected.unnamed, 1);
+	ASSERT_UINT_FATAL(collected.findings.count, 1);
+	ASSERT_TEXT(collected.findings.rows[0].kind, "unresolved-type");
+	collected_deinit(&collected);
+	child_end(&child);
+}
+
+static void the_deadline_holds_for_bytes_that_trickle(void)
+{
+	enum first kind = TRICKLE;
+	struct collected collected;
+	start(&kind);
+	uint64_t began = now_ms();
+	const struct collect_options options = { .buffer = 3 << 20,
+						 .path = path,
+						 .deadline = began + 1000 };
+	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
+	CU_ASSERT(!collected.is_complete);
+	ASSERT_UINT(collected.tries, 1);
+	CU_ASSERT(now_ms() < began + 5000);
+	ASSERT_UINT_FATAL(collected.findings.count, 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(collected.findings.rows[0].detail, "took too long"));
+	collected_deinit(&collected);
+	child_end(&child);
+}
+
+static void a_process_that_stands_still_is_told(void)
+{
+	enum first kind = STANDSTILL;
+	struct collected collected;
+	start(&kind);
+	uint64_t began = now_ms();
+	const struct collect_options options = { .buffer = 3 << 20, .path = path };
+	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
+	CU_ASSERT(now_ms() < began + 5000);
+	ASSERT_UINT_FATAL(collected.findings.count, 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(collected.findings.rows[0].detail, "was stopped"));
+	collected_deinit(&collected);
+	child_end(&child);
+}
+
+static void two_wait_for_each_other(void)
+{
+	enum first kind = FIRST_WHOLE;
+	struct collected collected;
+	start(&kind);
+	struct endpoint endpoint = endpoint_of(&process);
+	const struct patience patience = { .deadline = now_ms() + 1000 };
+	int turn;
+	ASSERT_UINT_FATAL(others_exclude(&endpoint, &patience, NULL, NULL, &turn, NULL), HD_OK);
+	const struct collect_options options = { .buffer = 3 << 20,
+						 .path = path,
+						 .deadline = now_ms() + 300 };
+	struct hd_error err;
+	ASSERT_UINT(collect(&options, &collected, &err), HD_ERR_OS);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "another heapdump"));
+	(void)close(turn);
+	const struct collect_options later = { .buffer = 3 << 20, .path = path };
+	ASSERT_UINT_FATAL(collect(&later, &collected, &err), HD_OK);
 	collected_deinit(&collected);
 	child_end(&child);
 }
@@ -241,12 +407,12 @@ static int always(void *arg)
 static void a_cancelled_job_leaves_nothing(void)
 {
 	enum first kind = FIRST_WHOLE;
-	const struct collect_options options = { .buffer = 3 << 20 };
+	const struct collect_options options = { .buffer = 3 << 20, .path = path };
 	struct collected collected = { .file = { .fd = -1 } };
 	struct job job = { .cancelled = always };
 	start(&kind);
 	struct endpoint endpoint = endpoint_of(&process);
-	ASSERT_UINT(collect_snapshot(&endpoint, path, &options, &job, &collected, NULL),
+	ASSERT_UINT(collect_snapshot(&endpoint, &options, &job, &collected, NULL),
 		    HD_ERR_CANCELLED);
 	ASSERT_UINT(files(), 0);
 	child_end(&child);
@@ -255,7 +421,7 @@ static void a_cancelled_job_leaves_nothing(void)
 static void each_failed_allocation_is_reported(void)
 {
 	enum first kind = FIRST_WHOLE;
-	const struct collect_options options = { .buffer = 3 << 20 };
+	const struct collect_options options = { .buffer = 3 << 20, .path = path };
 	start(&kind);
 	for (uint64_t nth = 1; nth < 100; nth++) {
 		struct collected collected;
@@ -283,6 +449,15 @@ int main(void)
 		{ "what_stays_lost_is_told", what_stays_lost_is_told },
 		{ "what_was_cut_is_kept", what_was_cut_is_kept },
 		{ "losses_of_other_threads_are_told", losses_of_other_threads_are_told },
+		{ "what_was_lost_late_is_asked_for_again", what_was_lost_late_is_asked_for_again },
+		{ "objects_without_references_are_asked_for_again",
+		  objects_without_references_are_asked_for_again },
+		{ "types_without_names_are_asked_for_again",
+		  types_without_names_are_asked_for_again },
+		{ "the_deadline_holds_for_bytes_that_trickle",
+		  the_deadline_holds_for_bytes_that_trickle },
+		{ "a_process_that_stands_still_is_told", a_process_that_stands_still_is_told },
+		{ "two_wait_for_each_other", two_wait_for_each_other },
 		{ "a_cancelled_job_leaves_nothing", a_cancelled_job_leaves_nothing },
 		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
 		CU_TEST_INFO_NULL,

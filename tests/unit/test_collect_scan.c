@@ -125,10 +125,42 @@ static void what_follows_the_snapshot_does_not_matter(void)
 {
 	make_walk();
 	stream_maker_event(&maker, MADE_NODES, 6, 7, 0, 9, 74);
-	stream_maker_event(&maker, MADE_NODES, 90, 7, 5, 9, 74);
+	stream_maker_event(&maker, MADE_NODES, 7, 7, 5, 9, 74);
+	stream_maker_event(&maker, MADE_OTHER, 90, 8, 0, 0, 10);
 	feed(64);
 	CU_ASSERT(scan.is_done && !scan.is_lost);
 	ASSERT_UINT(scan.objects, 3);
+}
+
+/* Another buffer was begun before. */
+static void a_gap_far_behind_the_snapshot_is_none_of_it(void)
+{
+	make_walk();
+	for (uint32_t i = 0; i < 17; i++)
+		stream_maker_event(&maker, MADE_NODES, 6 + i, 7, i, 2, 65000);
+	stream_maker_event(&maker, MADE_NODES, 90, 7, 60, 2, 74);
+	feed(4096);
+	CU_ASSERT(scan.is_done && !scan.is_lost);
+	ASSERT_UINT(scan.objects, 3);
+}
+
+/* The buffer of the walk had room for its GCEnd, not for nodes: the gap shows in the next one. */
+static void a_gap_behind_the_snapshot_is_a_loss_of_it(void)
+{
+	make_walk();
+	stream_maker_event(&maker, MADE_OTHER, 1699, 7, 0, 0, 10);
+	stream_maker_end(&maker);
+	feed(64);
+	CU_ASSERT(scan.is_done && scan.is_lost);
+	ASSERT_UINT(scan.lost_events, 1693);
+	stream_scan_deinit(&scan);
+	maker.bytes.size = 0;
+	text_deinit(&maker.bytes);
+	stream_maker_begin(&maker);
+	make_walk();
+	stream_maker_point(&maker, 7, 9);
+	feed(64);
+	CU_ASSERT(scan.is_done && scan.is_lost);
 }
 
 static void a_collection_without_a_walk_is_no_snapshot(void)
@@ -225,6 +257,10 @@ int main(void)
 		{ "a_sequence_point_ahead_is_a_loss", a_sequence_point_ahead_is_a_loss },
 		{ "what_follows_the_snapshot_does_not_matter",
 		  what_follows_the_snapshot_does_not_matter },
+		{ "a_gap_far_behind_the_snapshot_is_none_of_it",
+		  a_gap_far_behind_the_snapshot_is_none_of_it },
+		{ "a_gap_behind_the_snapshot_is_a_loss_of_it",
+		  a_gap_behind_the_snapshot_is_a_loss_of_it },
 		{ "a_collection_without_a_walk_is_no_snapshot",
 		  a_collection_without_a_walk_is_no_snapshot },
 		{ "other_blocks_are_passed_over", other_blocks_are_passed_over },

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/collect.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "collect/others.h"
 #include "collect/trace.h"
+#include "util/text.h"
 
 /* Keywords of Microsoft-Windows-DotNETRuntime: GC, Type, GCHeapDump, GCHeapCollect,
  * GCHeapAndTypeNames; GCHeapSurvivalAndMovement gives the ranges of the generations. */
@@ -15,28 +19,30 @@
 #define RUNDOWN_LOADER      UINT64_C(0x8) /* modules alone */
 
 #define TRIES_MAX       3u
+#define NAME_TRIES_MAX  2u /* more, for names of types */
 #define MEGABYTE        ((uint64_t)1 << 20)
 #define EVENT_SIZE      ((uint64_t)65536) /* of a GCBulkNode or GCBulkEdge that is full */
 #define FLUSH_MS        5000u
+#define OTHERS_MS       15000u /* for other traces of the process to end */
 #define START_MS        20000u /* for a runtime that connects to us to start */
 #define DYING_MS        300u   /* from the end of its sockets to that of a process */
-#define VERSION_MS      1000u
-#define TIMEOUT         30u             /* seconds */
+#define VERSION_MS      5000u
+#define TIMEOUT         60u             /* seconds */
 #define WALK_PER_SECOND (64 * MEGABYTE) /* of a slow machine */
 #define FLUSHED_VERSION 10u /* .NET, from which on a session begins with no types known */
 
 /* All tries together. */
 struct collecting {
 	struct endpoint *endpoint;
-	const char *path;
 	const struct collect_options *options;
 	struct job *job;
 	struct room room;
 	unsigned int command; /* index for trace_begin() */
 	struct collected best;
-	enum trace_end end; /* of the last one */
-	uint64_t needed;    /* bytes, as the last one has shown; 0: not known */
-	bool was_lost;
+	enum trace_end end;      /* of the last one */
+	uint64_t needed;         /* bytes, as the last one has shown; 0: not known */
+	bool was_lost;           /* objects or references, in the last one */
+	unsigned int name_tries; /* of the tries, those for names of types alone */
 	uint64_t start_deadline; /* until which the runtime may still be starting; 0: it is not */
 };
 
@@ -62,18 +68,32 @@ static void tell(const struct collecting *collecting, const char *format, ...)
 		collecting->options->say(collecting->options->arg, line);
 }
 
+/* When everything must have come, of a try that begins now. */
+static uint64_t deadline(const struct collecting *collecting)
+{
+	if (collecting->options->deadline)
+		return collecting->options->deadline;
+	return now_ms() + (TIMEOUT + collecting->room.anonymous / WALK_PER_SECOND) * 1000;
+}
+
+static bool is_too_late(const struct collecting *collecting)
+{
+	return collecting->options->deadline && now_ms() >= collecting->options->deadline;
+}
+
+static struct patience patience_of(const struct collecting *collecting, uint64_t ms)
+{
+	uint64_t end = now_ms() + ms, last = deadline(collecting);
+	return (struct patience){ .job = collecting->job, .deadline = end < last ? end : last };
+}
+
 /*
  * Older runtimes tell a type once for all sessions; the end of any session of another provider
- * makes them forget (dotnet-gcdump, EventPipeDotNetHeapDumper.cs).
+ * makes them forget (dotnet-gcdump, EventPipeDotNetHeapDumper.cs).  That it does not succeed shows
+ * by types without names.
  */
 static enum hd_status flush_types(struct collecting *collecting, struct hd_error *err)
 {
-	struct text version = { 0 };
-	endpoint_version(collecting->endpoint, VERSION_MS, collecting->job, &version);
-	bool is_new = version.bytes && strtoul(version.bytes, NULL, 10) >= FLUSHED_VERSION;
-	text_deinit(&version);
-	if (is_new)
-		return HD_OK;
 	const struct ipc_session session = {
 		.buffer_mb = 64,
 		.provider = { 0, 4, "Microsoft-DotNETCore-SampleProfiler" },
@@ -81,20 +101,23 @@ static enum hd_status flush_types(struct collecting *collecting, struct hd_error
 	struct trace trace = { .endpoint = collecting->endpoint,
 			       .job = collecting->job,
 			       .goal = TRACE_ONE_EVENT,
-			       .deadline = now_ms() + FLUSH_MS };
+			       .deadline = patience_of(collecting, FLUSH_MS).deadline };
 	enum hd_status status = trace_begin(&trace, &session, &collecting->command, err);
 	if (status == HD_OK)
 		status = trace_run(&trace, err);
 	trace_deinit(&trace);
-	return status;
+	return status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM ? status : HD_OK;
 }
 
-static uint64_t deadline(const struct collecting *collecting)
+static enum hd_status flush_old(struct collecting *collecting, struct hd_error *err)
 {
-	uint64_t seconds = collecting->options->timeout;
-	if (!seconds)
-		seconds = TIMEOUT + collecting->room.anonymous / WALK_PER_SECOND;
-	return now_ms() + seconds * 1000;
+	struct text version = { 0 };
+	uint64_t now = now_ms(), end = patience_of(collecting, VERSION_MS).deadline;
+	endpoint_version(collecting->endpoint, (unsigned int)(end > now ? end - now : 0),
+			 collecting->job, &version);
+	unsigned long number = version.bytes ? strtoul(version.bytes, NULL, 10) : 0;
+	text_deinit(&version);
+	return number && number < FLUSHED_VERSION ? flush_types(collecting, err) : HD_OK;
 }
 
 /* Is it a runtime that may not have got as far as having a heap? */
@@ -112,20 +135,50 @@ static uint64_t needed_by(const struct trace *trace)
 	return trace->size + scan->lost_events * EVENT_SIZE;
 }
 
+/* Are some of the objects of a better use than others? */
+static bool is_better(const struct collected *best, const struct collected_check *check)
+{
+	if (best->file.fd < 0)
+		return check->objects > 0;
+	if (best->is_complete != check->is_whole)
+		return check->is_whole;
+	if (check->is_whole && best->unnamed != check->unnamed)
+		return check->unnamed < best->unnamed;
+	return check->objects > best->objects;
+}
+
+/* What has arrived: by what was seen on the way, and by a look at the whole. */
+static enum hd_status check_stream(struct collecting *collecting, const struct trace *trace,
+				   const struct output_file *file, struct collected_check *ret,
+				   struct hd_error *err)
+{
+	const struct stream_scan *scan = &trace->scan;
+	const struct collect_options *options = collecting->options;
+	*ret = (struct collected_check){ .is_whole = true,
+					 .objects = scan->objects,
+					 .references = scan->references };
+	if (options->check && scan->has_nodes) {
+		enum hd_status status = options->check(options->arg, file->fd, ret, err);
+		if (status == HD_ERR_FORMAT) {
+			/* It has said so itself: there is nothing of use. */
+			*ret = (struct collected_check){ 0 };
+		} else if (status != HD_OK) {
+			return status;
+		}
+	}
+	ret->is_whole = ret->is_whole && scan->is_done && !scan->is_lost;
+	collecting->end = trace->end;
+	collecting->needed = needed_by(trace);
+	collecting->was_lost = scan->is_lost || (scan->has_nodes && !ret->is_whole);
+	return HD_OK;
+}
+
 static void keep(struct collecting *collecting, const struct trace *trace, struct output_file *file,
-		 uint64_t buffer)
+		 const struct collected_check *check)
 {
 	struct collected *best = &collecting->best;
 	const struct stream_scan *scan = &trace->scan;
-	collecting->end = trace->end;
-	collecting->needed = needed_by(trace);
-	collecting->was_lost = scan->is_lost || (scan->has_nodes && !scan->is_done);
-	bool is_complete = scan->is_done && !scan->is_lost;
-	bool is_better = (is_complete || scan->objects) &&
-			 (is_complete || best->file.fd < 0 || scan->objects > best->objects);
-	best->tries++;
-	best->buffer = buffer;
-	if (!is_better) {
+	if (!is_better(best, check)) {
 		output_file_abandon(file);
 		return;
 	}
@@ -133,25 +186,50 @@ static void keep(struct collecting *collecting, const struct trace *trace, struc
 		output_file_abandon(&best->file);
 	best->file = *file;
 	best->size = trace->size;
-	best->objects = scan->objects;
-	best->references = scan->references;
-	best->is_complete = is_complete;
+	best->objects = check->objects;
+	best->references = check->references;
+	best->unnamed = check->unnamed;
+	best->snapshot = check->snapshot;
+	best->is_complete = check->is_whole;
 	findings_deinit(&best->findings);
-	if (is_complete && scan->state != SCAN_END) {
+	if (check->is_whole && scan->state != SCAN_END) {
 		findings_add(&best->findings, "no-end", "collect again",
 			     "the trace has no end: names of modules may be missing");
 	}
-	if (is_complete && scan->is_lost_elsewhere) {
+	if (check->is_whole && scan->is_lost_elsewhere && !collecting->options->check) {
 		findings_add(&best->findings, "lost-events", "collect again",
 			     "events of other threads were lost: names of types may be missing");
 	}
+}
+
+/* The try has come to its end. */
+static enum hd_status take(struct collecting *collecting, const struct trace *trace,
+			   struct output_file *file, uint64_t buffer, struct hd_error *err)
+{
+	struct collected_check check;
+	enum hd_status status = check_stream(collecting, trace, file, &check, err);
+	if (status != HD_OK) {
+		output_file_abandon(file);
+		return status;
+	}
+	collecting->best.tries++;
+	collecting->best.buffer = buffer;
+	keep(collecting, trace, file, &check);
+	return HD_OK;
+}
+
+static enum hd_status open_file(const struct collecting *collecting, struct output_file *ret,
+				struct hd_error *err)
+{
+	const char *path = collecting->options->path;
+	return path ? output_file_open(ret, path, err) : output_file_open_unnamed(ret, err);
 }
 
 /* One session. */
 static enum hd_status try_once(struct collecting *collecting, uint64_t buffer, struct hd_error *err)
 {
 	struct output_file file;
-	TRY(output_file_open(&file, collecting->path, err));
+	TRY(open_file(collecting, &file, err));
 	const uint64_t generations = collecting->options->generations ? GENERATION_KEYWORDS : 0;
 	const struct ipc_session session = {
 		.buffer_mb = (uint32_t)(buffer / MEGABYTE),
@@ -165,13 +243,20 @@ static enum hd_status try_once(struct collecting *collecting, uint64_t buffer, s
 			       .goal = TRACE_SNAPSHOT,
 			       .deadline = deadline(collecting),
 			       .is_hasty = is_starting(collecting) };
-	job_begin(collecting->job, "collecting the heap", 0);
+	job_begin(collecting->job, "Collecting heap", 0);
 	enum hd_status status = trace_begin(&trace, &session, &collecting->command, err);
 	if (status == HD_OK)
 		status = trace_run(&trace, err);
 	job_end(collecting->job);
 	if (status == HD_OK) {
-		keep(collecting, &trace, &file, buffer);
+		status = take(collecting, &trace, &file, buffer, err);
+	} else if (file.error && !collecting->options->path) {
+		errno = file.error;
+		status = fail(err, HD_ERR_OS, 0,
+			      "%s: cannot write what the process sends: %s: set TMPDIR to a folder "
+			      "with more room",
+			      file.path, strerrordesc_np(file.error));
+		output_file_abandon(&file);
 	} else if (file.error) {
 		status = output_file_commit(&file, err);
 	} else {
@@ -194,90 +279,149 @@ static uint64_t next_buffer(const struct collecting *collecting, uint64_t buffer
 	return next > buffer + buffer / 8 ? next : 0;
 }
 
+/* What ended a trace too early, and what to do about it. */
+struct reason {
+	const char *what, *advice;
+};
+
+static struct reason reason_of(const struct collecting *collecting)
+{
+	static const char again[] = "collect again, or read its memory (heapdump PID export FILE)";
+	int pid = collecting->endpoint->pid;
+	if (pid && process_has_ended(pid, collecting->end == TRACE_HUNG_UP ? DYING_MS : 0)) {
+		return (struct reason){ "the process has ended",
+					"what is missing can be had from a core of it alone" };
+	}
+	if (collecting->end == TRACE_STOPPED || (pid && process_is_stopped(pid))) {
+		return (struct reason){ "the process was stopped",
+					"let it continue and collect again, or read its memory "
+					"(heapdump PID export FILE)" };
+	}
+	switch (collecting->end) {
+	case TRACE_REACHED:
+		return (struct reason){ "events were lost",
+					"free memory for the process, or read its memory (heapdump "
+					"PID export FILE)" };
+	case TRACE_HUNG_UP:
+		return (struct reason){ "the process ended the trace", again };
+	case TRACE_IDLE:
+		return (struct reason){ "the process sent no more", again };
+	case TRACE_TIMEOUT:
+	case TRACE_STOPPED:
+		break;
+	}
+	return (struct reason){ "it took too long", "collect again with a longer -timeout, or read "
+						    "its memory (heapdump PID export FILE)" };
+}
+
 /* There are no objects at all: why? */
 static enum hd_status no_heap(const struct collecting *collecting, struct hd_error *err)
 {
-	int pid = collecting->endpoint->pid;
-	if (pid && process_has_ended(pid, collecting->end == TRACE_HUNG_UP ? DYING_MS : 0)) {
-		return fail(err, HD_ERR_OS, 0, "process %d has ended while its heap was collected",
-			    pid);
-	}
-	if (pid && process_is_stopped(pid)) {
-		return fail(err, HD_ERR_OS, 0,
-			    "process %d was stopped while its heap was collected: let it continue",
-			    pid);
-	}
-	const char *what = collecting->end == TRACE_HUNG_UP   ? "ended the trace"
-			   : collecting->end == TRACE_TIMEOUT ? "took too long (-timeout SECONDS)"
-							      : "began no garbage collection";
-	return fail(err, HD_ERR_OS, 0,
-		    "process %d %s before a heap was there: try again, or read its memory "
-		    "(heapdump %d export FILE)",
-		    pid, what, pid);
+	struct reason reason = reason_of(collecting);
+	errno = 0;
+	return fail(err, HD_ERR_OS, 0, "no heap was collected from process %d, %s: %s",
+		    collecting->endpoint->pid, reason.what, reason.advice);
 }
 
 /* What is wrong with what there is. */
 static void add_findings(struct collecting *collecting)
 {
 	struct collected *best = &collecting->best;
-	if (best->is_complete)
-		return;
-	uint64_t mb = best->buffer / MEGABYTE;
-	if (collecting->was_lost && collecting->end == TRACE_REACHED) {
-		findings_add(&best->findings, "partial",
-			     "free memory for the process, or read its memory (heapdump PID export "
-			     "FILE)",
-			     "events were lost with a buffer of %" PRIu64
-			     " MB: of the heap %" PRIu64 " objects are there, not all of them",
-			     mb, best->objects);
-		return;
+	char number[27];
+	if (!best->is_complete) {
+		struct reason reason = reason_of(collecting);
+		findings_add(&best->findings, "partial", reason.advice, "%s (a buffer of %s MB)",
+			     reason.what, format_thousands(best->buffer / MEGABYTE, number));
 	}
-	const char *why =
-		collecting->end == TRACE_HUNG_UP ? "the process ended it" : "it took too long";
-	findings_add(&best->findings, "partial", "collect again, with a longer -timeout",
-		     "the trace is cut (%s): of the heap %" PRIu64
-		     " objects are there, not all of them",
-		     why, best->objects);
+	if (best->unnamed) {
+		findings_add(&best->findings, "unresolved-type",
+			     "end other traces of the process and collect again",
+			     "the process did not name the types of %s objects, as it does while "
+			     "it is traced by others too",
+			     format_thousands(best->unnamed, number));
+	}
 }
 
 static void tell_buffer(const struct collecting *collecting, uint64_t buffer)
 {
 	const char *bound = "";
+	char number[27];
 	if (buffer >= room_largest(&collecting->room)) {
 		bound = collecting->room.is_cgroup ? " (what its cgroup leaves it)"
 						   : " (what the machine has free)";
 	}
+	tell(collecting, "%sprocess %d is asked for a buffer of up to %s MB of its own memory%s",
+	     collecting->was_lost ? "events were lost: " : "", collecting->endpoint->pid,
+	     format_thousands(buffer / MEGABYTE, number), bound);
+}
+
+/* The last try has brought all objects, and types without names: prepare one for these. */
+static enum hd_status prepare_names(struct collecting *collecting, bool *ret_again,
+				    struct hd_error *err)
+{
+	collecting->name_tries++;
 	tell(collecting,
-	     "%sprocess %d is asked for a buffer of up to %" PRIu64 " MB of its own memory%s",
-	     collecting->best.tries ? "events were lost: " : "", collecting->endpoint->pid,
-	     buffer / MEGABYTE, bound);
+	     "process %d did not name all types: once more, when other traces of it "
+	     "have ended",
+	     collecting->endpoint->pid);
+	const struct patience patience = patience_of(collecting, OTHERS_MS);
+	job_begin(collecting->job, "Waiting for other traces of the process", 0);
+	TRY(others_await_end(collecting->endpoint->pid, &patience, ret_again, err));
+	*ret_again = *ret_again && !is_too_late(collecting);
+	return *ret_again ? flush_types(collecting, err) : HD_OK;
+}
+
+/* What comes after a try; *@p buffer is that of the next one, 0: none. */
+static enum hd_status plan_next(struct collecting *collecting, uint64_t *buffer,
+				struct hd_error *err)
+{
+	const struct collected *best = &collecting->best;
+	bool is_again = false;
+	if (is_too_late(collecting) || collecting->end == TRACE_HUNG_UP ||
+	    collecting->end == TRACE_TIMEOUT || collecting->end == TRACE_STOPPED) {
+		*buffer = 0;
+		return HD_OK;
+	}
+	if (best->is_complete) {
+		if (best->unnamed && collecting->name_tries < NAME_TRIES_MAX)
+			TRY(prepare_names(collecting, &is_again, err));
+		*buffer = is_again ? *buffer : 0;
+		return HD_OK;
+	}
+	/* Nothing at all: the collection may have been another session's. */
+	if (best->file.fd < 0 && !collecting->was_lost && collecting->end == TRACE_IDLE) {
+		if (is_starting(collecting))
+			collecting->best.tries--;
+		*buffer = best->tries < 2 ? *buffer : 0;
+		return HD_OK;
+	}
+	if (!collecting->was_lost || best->tries >= TRIES_MAX + collecting->name_tries) {
+		*buffer = 0;
+		return HD_OK;
+	}
+	*buffer = next_buffer(collecting, *buffer);
+	return HD_OK;
 }
 
 static enum hd_status try_all(struct collecting *collecting, struct hd_error *err)
 {
-	uint64_t buffer = collecting->options->buffer;
+	uint64_t buffer = collecting->options->buffer, told = 0;
 	buffer = buffer ? (buffer + MEGABYTE - 1) / MEGABYTE * MEGABYTE
 			: room_first(&collecting->room);
 	if (buffer > room_largest(&collecting->room))
 		buffer = room_largest(&collecting->room);
-	for (bool is_again = false; buffer;) {
-		if (!is_again)
+	while (buffer) {
+		if (buffer != told)
 			tell_buffer(collecting, buffer);
+		told = buffer;
 		enum hd_status status = try_once(collecting, buffer, err);
-		/* A later try that fails does not take away what an earlier one has got. */
-		if (status != HD_OK && (collecting->best.file.fd < 0 ||
-					status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM))
-			return status;
-		is_again = status == HD_OK && collecting->end == TRACE_IDLE &&
-			   collecting->best.file.fd < 0 && is_starting(collecting);
-		if (is_again) {
-			collecting->best.tries--;
-			continue;
+		if (status == HD_OK) {
+			status = plan_next(collecting, &buffer, err);
+		} else if (collecting->best.file.fd >= 0 && status != HD_ERR_CANCELLED &&
+			   status != HD_ERR_NOMEM) {
+			break; /* it does not take away what an earlier one has got */
 		}
-		if (status != HD_OK || collecting->best.is_complete || !collecting->was_lost ||
-		    collecting->end == TRACE_HUNG_UP || collecting->best.tries >= TRIES_MAX)
-			break;
-		buffer = next_buffer(collecting, buffer);
+		TRY(status);
 	}
 	if (collecting->best.file.fd < 0)
 		return no_heap(collecting, err);
@@ -286,11 +430,12 @@ static enum hd_status try_all(struct collecting *collecting, struct hd_error *er
 }
 
 /* A runtime that connects to us may wait with its start for this. */
-static enum hd_status resume(struct endpoint *endpoint, struct job *job, struct hd_error *err)
+static enum hd_status resume(const struct collecting *collecting, struct hd_error *err)
 {
+	struct endpoint *endpoint = collecting->endpoint;
 	if (endpoint->listener < 0 || endpoint->is_resumed)
 		return HD_OK;
-	const struct patience patience = { .job = job, .deadline = now_ms() + FLUSH_MS };
+	const struct patience patience = patience_of(collecting, FLUSH_MS);
 	struct text message = { 0 }, reply = { 0 };
 	uint32_t code;
 	ipc_message(&message, IPC_RESUME_RUNTIME, NULL, 0);
@@ -301,21 +446,37 @@ static enum hd_status resume(struct endpoint *endpoint, struct job *job, struct 
 	return status;
 }
 
-enum hd_status collect_snapshot(struct endpoint *endpoint, const char *path,
-				const struct collect_options *options, struct job *job,
-				struct collected *ret, struct hd_error *err)
+static void tell_waiting(void *arg)
+{
+	struct collecting *collecting = arg;
+	tell(collecting, "another heapdump collects from process %d: waiting for its end",
+	     collecting->endpoint->pid);
+	job_begin(collecting->job, "Waiting for another heapdump", 0);
+}
+
+static enum hd_status run(struct collecting *collecting, struct hd_error *err)
+{
+	TRY(resume(collecting, err));
+	TRY(flush_old(collecting, err));
+	room_read(collecting->endpoint->pid, &collecting->room);
+	return try_all(collecting, err);
+}
+
+enum hd_status collect_snapshot(struct endpoint *endpoint, const struct collect_options *options,
+				struct job *job, struct collected *ret, struct hd_error *err)
 {
 	struct collecting collecting = { .endpoint = endpoint,
-					 .path = path,
 					 .options = options,
 					 .job = job,
 					 .best = { .file = { .fd = -1 } } };
+	int turn;
 	if (endpoint->listener >= 0)
 		collecting.start_deadline = now_ms() + START_MS;
-	TRY(resume(endpoint, job, err));
-	TRY(flush_types(&collecting, err));
-	room_read(endpoint->pid, &collecting.room);
-	enum hd_status status = try_all(&collecting, err);
+	const struct patience patience = { .job = job, .deadline = deadline(&collecting) };
+	TRY(others_exclude(endpoint, &patience, tell_waiting, &collecting, &turn, err));
+	enum hd_status status = run(&collecting, err);
+	if (turn >= 0)
+		(void)close(turn);
 	if (status != HD_OK) {
 		collected_deinit(&collecting.best);
 		return status;

@@ -7,14 +7,26 @@
 #include "util/findings.h"
 #include "util/output_file.h"
 
+/** What a stream that has arrived holds. */
+struct collected_check {
+	uint32_t snapshot;            /**< number of the heap snapshot that is the best */
+	bool is_whole;                /**< nothing of it is missing */
+	uint64_t objects, references; /**< of it, that can be used */
+	uint64_t unnamed;             /**< objects whose type has no name */
+};
+
 /** How a snapshot is taken. */
 struct collect_options {
 	uint64_t buffer; /**< bytes of the first try; 0: from an estimate */
-	unsigned int
-		timeout; /**< seconds until the heap must have come; 0: by the size of the process */
+	uint64_t
+		deadline; /**< by now_ms(), of everything; 0: each try's by the size of the process */
 	bool generations; /**< with the address ranges of the generations */
+	const char *path; /**< the stream becomes this file; NULL: one without a name */
 	/** Told once per try, before it begins; may be NULL. */
 	void (*say)(void *arg, const char *line);
+	/** Look at what has arrived; NULL: what the events say while they arrive is believed. */
+	enum hd_status (*check)(void *arg, int fd, struct collected_check *ret,
+				struct hd_error *err);
 	void *arg;
 };
 
@@ -22,8 +34,9 @@ struct collect_options {
 struct collected {
 	struct output_file file; /**< the stream, complete; to be committed or abandoned */
 	uint64_t size;           /**< of it, bytes */
-	uint64_t objects, references;
-	uint64_t buffer; /**< bytes asked for in the last try */
+	uint64_t objects, references, unnamed;
+	uint32_t snapshot; /**< which of those in the stream; 0: the first */
+	uint64_t buffer;   /**< bytes asked for in the last try */
 	unsigned int tries;
 	bool is_complete;
 	struct findings findings; /**< what is missing */
@@ -32,9 +45,8 @@ struct collected {
 /**
  * Take one snapshot of the heap of a runtime, over EventPipe: its garbage collector walks the heap,
  * the process stands still for as long as that takes.  When events are lost it is done again with a
- * larger buffer.
+ * larger buffer; when names of types are, once other traces of the process have ended.
  *
- * @param path The stream goes into a file beside this one.
  * @param[out] ret To be given to collected_deinit(); untouched on failure, and no file is left then.
  * @retval HD_OK at least some objects are there: see ret->is_complete
  * @retval HD_ERR_OS
@@ -43,7 +55,7 @@ struct collected {
  * @retval HD_ERR_CANCELLED the session was stopped
  * @retval HD_ERR_NOMEM
  */
-HD_NODISCARD enum hd_status collect_snapshot(struct endpoint *endpoint, const char *path,
+HD_NODISCARD enum hd_status collect_snapshot(struct endpoint *endpoint,
 					     const struct collect_options *options, struct job *job,
 					     struct collected *ret, struct hd_error *err);
 

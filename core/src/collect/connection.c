@@ -39,11 +39,17 @@ static enum hd_status too_late(const struct endpoint *endpoint, struct hd_error 
 {
 	char name[40];
 	who(endpoint, name, sizeof(name));
-	bool is_stopped = endpoint->pid && process_is_stopped(endpoint->pid);
+	errno = 0;
+	if (endpoint->pid && process_is_stopped(endpoint->pid)) {
+		return fail(err, HD_ERR_OS, 0,
+			    "%s was stopped before it answered at its diagnostics socket: let it "
+			    "continue, or read its memory (heapdump PID export FILE)",
+			    name);
+	}
 	return fail(err, HD_ERR_OS, 0,
-		    "%s does not answer at its diagnostics socket%s: try again, or read its memory "
-		    "(heapdump PID export FILE)",
-		    name, is_stopped ? ", it is stopped" : "");
+		    "%s does not answer at its diagnostics socket: try again with a longer "
+		    "-timeout, or read its memory (heapdump PID export FILE)",
+		    name);
 }
 
 /* Wait until @p fd is ready for @p events; HD_ERR_OS without a message once it is too late. */
@@ -52,7 +58,9 @@ static enum hd_status wait_for(int fd, short events, const struct patience *pati
 {
 	for (;;) {
 		uint64_t now = now_ms();
-		if (now >= patience->deadline)
+		if (patience->watch)
+			watch_look(patience->watch, now);
+		if (now >= patience->deadline || (patience->watch && patience->watch->is_stopped))
 			return HD_ERR_OS;
 		uint64_t left = patience->deadline - now;
 		struct pollfd at = { .fd = fd, .events = events };

@@ -4,6 +4,7 @@
 
 #include "collect/discover.h"
 #include "collect/ipc.h"
+#include "collect/watch.h"
 #include "util/job.h"
 
 /** A runtime that takes commands, each over a connection of its own. */
@@ -25,6 +26,8 @@ struct endpoint {
 struct patience {
 	struct job *job;   /**< or NULL */
 	uint64_t deadline; /**< by now_ms() */
+	/** Or NULL: of the process that is to answer; there is no use in waiting when it is stopped. */
+	struct watch *watch;
 };
 
 /** Milliseconds of CLOCK_MONOTONIC. */

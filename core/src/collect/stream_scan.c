@@ -9,13 +9,14 @@
 
 #include "util/alloc.h"
 
-#define HEADER_SIZE     ((size_t)32)
-#define TRACE_SIZE      ((size_t)48)
-#define NAME_MAX_SIZE   ((size_t)32)
-#define BLOCK_MAX       ((uint64_t)1 << 30)
-#define EVENT_HEAD      ((size_t)16) /* of an event's payload: all that is looked at */
-#define METADATA_HEAD   ((size_t)72) /* id, provider, event id */
-#define METADATA_ID_MAX ((uint32_t)1 << 16)
+#define HEADER_SIZE       ((size_t)32)
+#define TRACE_SIZE        ((size_t)48)
+#define NAME_MAX_SIZE     ((size_t)32)
+#define BLOCK_MAX         ((uint64_t)1 << 30)
+#define EVENT_HEAD        ((size_t)16)        /* of an event's payload: all that is looked at */
+#define METADATA_HEAD     ((size_t)72)        /* id, provider, event id */
+#define THREAD_BUFFER_MAX ((uint64_t)1 << 20) /* of a thread's events (ep-buffer-manager.c) */
+#define METADATA_ID_MAX   ((uint32_t)1 << 16)
 
 /* Why an item cannot be taken: its bytes are not all there, or never will. */
 #define MORE ((size_t)0)
@@ -274,7 +275,14 @@ static bool follow(struct stream_scan *scan, uint64_t id, uint32_t sequence, boo
 		return true;
 	}
 	thread->last = sequence;
-	if (!missing || scan->is_done)
+	/*
+	 * A buffer numbers its events from that of its first one on (ep-buffer-manager.c), and small
+	 * events still fit into one when large ones were dropped: what the walk has lost may show
+	 * behind its GCEnd only, where the thread's next buffer begins.  What is lost still later is of
+	 * the next collection.
+	 */
+	if (!missing ||
+	    (scan->is_done && (id != scan->walk_thread || scan->behind >= THREAD_BUFFER_MAX)))
 		return true;
 	/* Before the first node any thread may be the one that will walk. */
 	bool is_walk = !scan->has_nodes || id == scan->walk_thread;
@@ -310,6 +318,8 @@ static bool take_event(struct stream_scan *scan, const uint8_t *payload, size_t 
 		return false;
 	uint8_t event = scan->metadata_id < scan->events_capacity ? scan->events[scan->metadata_id]
 								  : (uint8_t)SCAN_OTHER;
+	if (scan->is_done && scan->thread == scan->walk_thread)
+		scan->behind += scan->payload_size;
 	if (event == SCAN_OTHER || scan->is_done)
 		return true;
 	if (event == SCAN_NODES || event == SCAN_EDGES)

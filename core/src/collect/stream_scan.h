@@ -74,9 +74,10 @@ struct stream_scan {
 	uint64_t coming_objects, coming_references; /**< of the event whose rest is to come */
 	uint32_t next_node, next_edge;              /**< numbers of the events to come */
 	bool is_done;                               /**< the GCEnd behind it was met */
-	bool is_lost;                               /**< events of it are missing */
-	bool is_lost_elsewhere;                     /**< events of other threads are missing */
+	bool is_lost; /**< events of it are missing: known at the end of the stream alone */
+	bool is_lost_elsewhere; /**< events of other threads are missing */
 	uint64_t lost_events;
+	uint64_t behind;     /**< bytes of events of its thread behind it */
 	const char *problem; /**< static, of SCAN_BAD */
 };
 

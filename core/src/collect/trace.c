@@ -4,21 +4,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/text.h"
 
 #define BUFFER_SIZE  ((size_t)1 << 20)
 #define WRITE_STEP   ((uint64_t)8 << 20)
 #define POLL_MS      100
-#define REPLY_MS     10000u /* for a runtime that may not have started to answer a command */
+#define HASTY_MS     10000u /* for a runtime that may not have started to answer */
 #define STOP_MS      2000u  /* for the command that stops to be sent */
 #define IDLE_MS      5000u  /* without bytes and without work: there will be none */
-#define SILENCE_MS   10000u /* without bytes behind the first objects, or behind the stop */
-#define LOOK_MS      1000u  /* between two looks at what the process does */
-#define WORK_TICKS   5u     /* of the processor, between two looks, are work */
+#define SILENCE_MS   10000u /* without bytes behind the first objects */
+#define LOOK_MS      1000u  /* without bytes, until it matters what the process does */
+#define DRAIN_MS     2500u  /* beyond the deadline, for the rest of a stream that is stopped */
 #define CANCELLED_MS 3000u  /* for a session to end that nobody wants any more */
 
 static const enum ipc_command commands[] = { IPC_COLLECT_TRACING_5, IPC_COLLECT_TRACING_4,
@@ -35,15 +37,17 @@ static enum hd_status refused(const struct trace *trace, uint32_t code, struct h
 
 /*
  * Ask by one command; the connection becomes the stream when it is taken.  The runtime collects and
- * walks its heap before it answers.
+ * walks its heap before it answers, and does so later for what was given up before.
  */
 static enum hd_status ask(struct trace *trace, const struct ipc_session *session,
 			  enum ipc_command command, uint32_t *ret_code, struct hd_error *err)
 {
 	uint64_t deadline = trace->deadline;
-	if (trace->is_hasty && now_ms() + REPLY_MS < deadline)
-		deadline = now_ms() + REPLY_MS;
-	const struct patience patience = { .job = trace->job, .deadline = deadline };
+	if (trace->is_hasty && now_ms() + HASTY_MS < deadline)
+		deadline = now_ms() + HASTY_MS;
+	const struct patience patience = { .job = trace->job,
+					   .deadline = deadline,
+					   .watch = &trace->watch };
 	struct text message = { 0 }, reply = { 0 };
 	int fd = -1;
 	ipc_collect_message(&message, command, session);
@@ -70,6 +74,7 @@ enum hd_status trace_begin(struct trace *trace, const struct ipc_session *sessio
 			   unsigned int *command, struct hd_error *err)
 {
 	trace->stream = trace->control = -1;
+	trace->watch = watch_of(trace->endpoint->pid, now_ms());
 	trace->buffer = mem_alloc(BUFFER_SIZE, 1);
 	if (!trace->buffer)
 		return fail_nomem(err);
@@ -87,7 +92,9 @@ enum hd_status trace_begin(struct trace *trace, const struct ipc_session *sessio
 	}
 	if (code)
 		return refused(trace, code, err);
-	trace->last_bytes = trace->last_work = now_ms();
+	/* It is known only now when it has connected to us. */
+	trace->last_bytes = now_ms();
+	trace->watch = watch_of(trace->endpoint->pid, trace->last_bytes);
 	return HD_OK;
 }
 
@@ -98,7 +105,11 @@ static void stop(struct trace *trace)
 		return;
 	trace->is_stopping = true;
 	trace->last_bytes = now_ms();
-	const struct patience patience = { .deadline = trace->last_bytes + STOP_MS };
+	trace->drain_end =
+		trace->last_bytes > trace->deadline ? trace->last_bytes : trace->deadline;
+	trace->drain_end += DRAIN_MS;
+	const struct patience patience = { .deadline = trace->last_bytes + STOP_MS,
+					   .watch = &trace->watch };
 	struct text message = { 0 };
 	struct hd_error unused;
 	ipc_message(&message, IPC_STOP_TRACING, &trace->session, sizeof(trace->session));
@@ -181,48 +192,59 @@ static bool is_reached(const struct trace *trace)
 	return scan->is_done || scan->is_lost;
 }
 
-/* Does the process do anything?  Its heap is walked without a byte being sent. */
-static void look_at_process(struct trace *trace, uint64_t now)
-{
-	struct process_stat stat;
-	if (now < trace->next_look || !trace->endpoint->pid ||
-	    !process_stat_read(trace->endpoint->pid, &stat))
-		return;
-	if (stat.cpu_time >= trace->cpu_time + WORK_TICKS)
-		trace->last_work = now;
-	trace->cpu_time = stat.cpu_time;
-	trace->next_look = now + LOOK_MS;
-}
-
 /* Is there no use in waiting any longer?  Why is put into trace->end. */
 static bool is_in_vain(struct trace *trace)
 {
 	uint64_t now = now_ms();
-	if (trace->is_stopping)
-		return now >= trace->last_bytes + SILENCE_MS;
+	uint64_t silence = now - trace->last_bytes;
+	watch_look(&trace->watch, now);
+	if (trace->watch.is_stopped) {
+		trace->is_given_up = true;
+		trace->end = trace->is_stopping ? trace->end : TRACE_STOPPED;
+		return true;
+	}
+	if (trace->is_stopping) {
+		trace->is_given_up = now >= trace->drain_end || silence >= SILENCE_MS;
+		return trace->is_given_up;
+	}
 	trace->end = TRACE_TIMEOUT;
 	if (now >= trace->deadline)
 		return true;
 	trace->end = TRACE_IDLE;
-	if (trace->goal == TRACE_ONE_EVENT || (trace->is_hasty && !trace->scan.event_count))
-		return now >= trace->last_bytes + LOOK_MS;
-	if (trace->scan.has_nodes && now >= trace->last_bytes + SILENCE_MS)
-		return true;
-	if (now < trace->last_bytes + LOOK_MS)
+	if (silence < LOOK_MS)
 		return false;
-	look_at_process(trace, now);
-	uint64_t last = trace->last_bytes > trace->last_work ? trace->last_bytes : trace->last_work;
-	return now >= last + IDLE_MS;
+	if (trace->is_hasty && !trace->scan.event_count)
+		return true;
+	if (trace->goal == TRACE_ONE_EVENT)
+		return watch_idle(&trace->watch, now) >= LOOK_MS;
+	if (trace->scan.has_nodes && silence >= SILENCE_MS)
+		return true;
+	return silence >= IDLE_MS && watch_idle(&trace->watch, now) >= IDLE_MS;
+}
+
+/* Say how far it is. */
+static void show(struct trace *trace)
+{
+	char objects[27], size[27];
+	if (!trace->job || !trace->scan.objects)
+		return;
+	(void)snprintf(trace->progress, sizeof(trace->progress),
+		       "Collecting heap: %s objects, %s MB",
+		       format_thousands(trace->scan.objects, objects),
+		       format_thousands(trace->size >> 20, size));
+	trace->job->what = trace->progress;
 }
 
 /* One turn of the loop; *@p ret_over: the stream has ended, or will not. */
 static enum hd_status turn(struct trace *trace, bool *ret_over, struct hd_error *err)
 {
 	size_t got = wait_for_bytes(trace) ? receive(trace) : 0;
-	if (!job_step(trace->job, 0, got))
+	if (!job_step(trace->job, 0, 0))
 		return fail_cancelled(err);
-	if (got)
+	if (got) {
 		TRY(take_bytes(trace, got, err));
+		show(trace);
+	}
 	*ret_over = trace->has_ended || trace->scan.state == SCAN_END;
 	if (*ret_over && !trace->is_stopping)
 		trace->end = is_reached(trace) ? TRACE_REACHED : TRACE_HUNG_UP;
@@ -232,7 +254,7 @@ static enum hd_status turn(struct trace *trace, bool *ret_over, struct hd_error 
 		trace->end = TRACE_REACHED;
 		stop(trace);
 	} else if (is_in_vain(trace)) {
-		*ret_over = trace->is_stopping;
+		*ret_over = trace->is_given_up;
 		stop(trace);
 	}
 	return HD_OK;
@@ -258,8 +280,12 @@ static void drop(struct trace *trace)
 
 void trace_deinit(struct trace *trace)
 {
-	if (trace->stream >= 0 && !trace->has_ended && trace->scan.state != SCAN_END)
+	if (trace->stream >= 0 && !trace->has_ended && trace->scan.state != SCAN_END &&
+	    !trace->is_given_up)
 		drop(trace);
+	/* Nobody may show what it points to any more. */
+	if (trace->job && trace->job->what == trace->progress)
+		trace->job->what = "Collecting heap";
 	if (trace->stream >= 0)
 		(void)close(trace->stream);
 	if (trace->control >= 0)

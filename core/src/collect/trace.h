@@ -18,6 +18,7 @@ enum trace_end {
 	TRACE_HUNG_UP, /**< the stream ended before */
 	TRACE_IDLE,    /**< nothing came, and the process did nothing */
 	TRACE_TIMEOUT,
+	TRACE_STOPPED, /**< the process was, by a debugger or a signal */
 };
 
 /** One EventPipe session: its stream goes to a file and past a scan. */
@@ -36,8 +37,11 @@ struct trace {
 	int stream, control; /**< sockets; control: the command that stops it, or -1 */
 	uint64_t session;
 	bool is_stopping, has_ended;
-	uint64_t last_bytes, last_work, next_look; /**< by now_ms() */
-	uint64_t cpu_time;
+	bool is_given_up;    /**< there is no use in waiting for its end */
+	uint64_t last_bytes; /**< by now_ms() */
+	uint64_t drain_end;  /**< until when the rest is taken once it is stopping */
+	struct watch watch;
+	char progress[80];
 	uint8_t *buffer;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "command/command.h"
 #include "command/export_graph.h"
 #include "format/nettrace.h"
-#include "mem/mapped_file.h"
+#include "format/nettrace_check.h"
 #include "target/target.h"
 
 enum {
@@ -38,7 +39,8 @@ const struct option collect_options[] = {
 	[OPT_BUFFER] = { "buffer", VALUE_NUMBER, "SIZE",
 			 "memory of the process for the first try (512M; by its size)", NULL },
 	[OPT_TIMEOUT] = { "timeout", VALUE_NUMBER, "SECONDS",
-			  "until the heap must have come (30, more for large processes)", NULL },
+			  "after which it ends in any case (60 a try, more for large processes)",
+			  NULL },
 	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
 	[OPT_PORT] = { "port", VALUE_FILE, "PATH",
 		       "wait at PATH for a program that was started with DOTNET_DiagnosticPorts=PATH",
@@ -59,17 +61,32 @@ struct collection {
 	const struct format *format;
 	struct collected collected;
 	int pid;
-	uint64_t began; /* by now_ms() */
+	uint64_t began, deadline; /* by now_ms(); 0: none was given */
 	/* what was written */
 	uint64_t objects, references, roots, size;
 	bool has_roots;
 };
 
-static void say(void *arg, const char *line)
+static void warn(const struct call *call, const char *line)
 {
-	const struct call *call = arg;
 	if (call->sink->warn)
 		call->sink->warn(call->sink->arg, line);
+}
+
+/* What is going on. */
+static void note(const struct call *call, const char *line)
+{
+	if (call->sink->note) {
+		call->sink->note(call->sink->arg, line);
+	} else {
+		warn(call, line);
+	}
+}
+
+static void say(void *arg, const char *line)
+{
+	const struct collection *collection = arg;
+	note(collection->call, line);
 }
 
 /* The process that was asked for, else the one that is open. */
@@ -110,23 +127,31 @@ static enum hd_status refuse_stopped(const struct call *call, int pid)
 		    pid);
 }
 
+static enum hd_status wait_at_port(struct collection *collection, const char *path)
+{
+	struct call *call = collection->call;
+	const struct patience patience = { .job = &call->job,
+					   .deadline = collection->deadline
+							       ? collection->deadline
+							       : now_ms() + (uint64_t)PORT_TIMEOUT *
+										    1000 };
+	struct text line = { 0 };
+	text_printf(&line, "start the program with DOTNET_DiagnosticPorts=%s,nosuspend", path);
+	if (line.bytes)
+		note(call, line.bytes);
+	text_deinit(&line);
+	job_begin(&call->job, "Waiting for a runtime to connect", 0);
+	return endpoint_listen(path, &patience, &collection->endpoint, call->err);
+}
+
 static enum hd_status find_endpoint(struct collection *collection)
 {
 	struct call *call = collection->call;
-	const struct value *port = &call->options[OPT_PORT], *timeout = &call->options[OPT_TIMEOUT];
-	if (port->given) {
-		const uint64_t seconds = timeout->given ? timeout->number : PORT_TIMEOUT;
-		const struct patience patience = { .job = &call->job,
-						   .deadline = now_ms() + seconds * 1000 };
-		if (call->words[0].given)
-			return call_usage(call, "a process and -port exclude each other");
-		job_begin(&call->job, "waiting for a runtime to connect", 0);
-		return endpoint_listen(port->text, &patience, &collection->endpoint, call->err);
-	}
-	int pid = 0;
-	TRY(wanted_pid(call, &pid));
-	TRY(refuse_stopped(call, pid));
-	TRY(dotnet_process_find(pid, &collection->process, call->err));
+	const struct value *port = &call->options[OPT_PORT];
+	if (port->given)
+		return wait_at_port(collection, port->text);
+	TRY(refuse_stopped(call, collection->pid));
+	TRY(dotnet_process_find(collection->pid, &collection->process, call->err));
 	collection->endpoint = endpoint_of(&collection->process);
 	return HD_OK;
 }
@@ -152,6 +177,14 @@ static enum hd_status check_arguments(const struct call *call)
 	}
 	if (call->options[OPT_BUFFER].given && !call->options[OPT_BUFFER].number)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-buffer is a size such as 512M");
+	if (call->settings.snapshot) {
+		return fail(
+			call->err, HD_ERR_ARGUMENT, 0,
+			"--snapshot is about a .nettrace that is there: collect takes a snapshot "
+			"of its own");
+	}
+	if (call->options[OPT_PORT].given && call->words[0].given)
+		return call_usage(call, "a process and -port exclude each other");
 	if (call->options[OPT_LIVE].given && wanted_format(call) == &nettrace_format) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "a .nettrace holds what the process sent: -live needs another format");
@@ -159,7 +192,29 @@ static enum hd_status check_arguments(const struct call *call)
 	return HD_OK;
 }
 
-/* Where to; an existing file is replaced at the end, anything else is no place for it. */
+/* Is it a device, a FIFO, ...?  Such is written straight, at the end. */
+static bool is_special(const char *path)
+{
+	struct stat file;
+	return stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
+}
+
+/* Can a file be made there?  The process is not asked for what cannot be kept. */
+static enum hd_status try_path(const char *path, struct hd_error *err)
+{
+	struct output_file file;
+	if (is_special(path))
+		return HD_OK;
+	if (!*path) {
+		errno = 0;
+		return fail(err, HD_ERR_ARGUMENT, 0, "-o '': the name of the file is empty");
+	}
+	TRY(output_file_open(&file, path, err));
+	output_file_abandon(&file);
+	return HD_OK;
+}
+
+/* Where to; an existing file is replaced at the end. */
 static enum hd_status find_path(struct collection *collection)
 {
 	const struct call *call = collection->call;
@@ -178,59 +233,91 @@ static enum hd_status find_path(struct collection *collection)
 		length = snprintf(collection->path, size, "%d-%s%s", collection->pid, date,
 				  collection->format->extension);
 	}
-	struct stat file;
-	bool is_other = stat(collection->path, &file) == 0 && !S_ISREG(file.st_mode);
-	if (length < 0 || (size_t)length >= size || is_other) {
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "%.200s is no name for a file: -o FILE",
-			    collection->path);
+	if (length < 0 || (size_t)length >= size) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "the name of the file is too long");
 	}
+	return try_path(collection->path, call->err);
+}
+
+static enum hd_status check(void *arg, int fd, struct collected_check *ret, struct hd_error *err)
+{
+	const struct collection *collection = arg;
+	struct nettrace_check found;
+	TRY(nettrace_check(fd, "the trace", &collection->call->job, &found, err));
+	*ret = (struct collected_check){ .snapshot = found.snapshot,
+					 .is_whole = found.is_whole,
+					 .objects = found.objects,
+					 .references = found.references,
+					 .unnamed = found.unnamed };
 	return HD_OK;
 }
 
 static enum hd_status collect(struct collection *collection)
 {
 	struct call *call = collection->call;
+	const bool is_kept =
+		collection->format == &nettrace_format && !is_special(collection->path);
 	const struct collect_options options = {
 		.buffer = call->options[OPT_BUFFER].number,
-		.timeout = (unsigned int)call->options[OPT_TIMEOUT].number,
+		.deadline = collection->deadline,
 		.generations = call->options[OPT_GENERATIONS].given,
+		.path = is_kept ? collection->path : NULL,
 		.say = say,
-		.arg = call,
+		.check = check,
+		.arg = collection,
 	};
-	TRY(collect_snapshot(&collection->endpoint, collection->path, &options, &call->job,
-			     &collection->collected, call->err));
-	collection->objects = collection->collected.objects;
-	collection->references = collection->collected.references;
+	struct collected *collected = &collection->collected;
+	TRY(collect_snapshot(&collection->endpoint, &options, &call->job, collected, call->err));
+	collection->objects = collected->objects;
+	collection->references = collected->references;
 	return HD_OK;
 }
 
-/* Say what the reader has found in a trace, which the file in the end may not tell. */
-static void tell_findings(struct call *call, const struct hd_graph *graph)
+/* Does another line say so already, or why it is so? */
+static bool is_told(const struct collected *collected, const char *kind)
 {
+	static const char *const kinds[] = { "snapshots", "lost-events", "other-losses",
+					     "truncated" };
+	if (!collected->is_complete)
+		return strcmp(kind, "damaged") != 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kind, kinds[i]) == 0)
+			return true;
+	}
+	return strcmp(kind, "unresolved-type") == 0 && collected->unnamed;
+}
+
+/* Say what the reader has found in a trace, which the file in the end may not tell. */
+static void tell_findings(const struct collection *collection, const struct hd_graph *graph)
+{
+	char number[27];
 	for (size_t i = 0; i < graph->finding_count; i++) {
+		const struct graph_finding *finding = &graph->findings[i];
 		struct text line = { 0 };
-		text_printf(&line, "%s (%" PRIu64 ")%s", graph->findings[i].kind,
-			    graph->findings[i].count, graph->findings[i].detail ? ": " : "");
-		if (graph->findings[i].detail)
-			text_puts(&line, graph->findings[i].detail);
+		if (is_told(&collection->collected, finding->kind))
+			continue;
+		text_printf(&line, "%s (%s)%s", finding->kind,
+			    format_thousands(finding->count, number), finding->detail ? ": " : "");
+		if (finding->detail)
+			text_puts(&line, finding->detail);
 		if (line.bytes)
-			say(call, line.bytes);
+			warn(collection->call, line.bytes);
 		text_deinit(&line);
 	}
-	if (graph->info.is_partial)
-		call->findings = true;
 }
 
 /* Read the trace into a graph and write that. */
 static enum hd_status convert(struct collection *collection)
 {
 	struct call *call = collection->call;
-	const char *trace = collection->collected.file.temporary;
+	char trace[40];
+	(void)snprintf(trace, sizeof(trace), "/proc/self/fd/%d", collection->collected.file.fd);
 	const struct format_options options = { .lenient = call->settings.lenient,
-						.exact = call->settings.exact };
+						.exact = call->settings.exact,
+						.snapshot = collection->collected.snapshot };
 	struct hd_session own = { .settings = call->session->settings };
 	TRY(format_open(trace, &options, &call->job, &own.graph, &own.format, call->err));
-	tell_findings(call, own.graph);
+	tell_findings(collection, own.graph);
 	char machine[HOST_NAME_SIZE] = "";
 	if (gethostname(machine, sizeof(machine) - 1) == 0 && machine[0])
 		own.graph->info.machine = machine;
@@ -259,14 +346,38 @@ static enum hd_status convert(struct collection *collection)
 	return status;
 }
 
+/* The stream to what is no regular file. */
+static enum hd_status copy_stream(struct collection *collection)
+{
+	struct call *call = collection->call;
+	struct output_file file;
+	char bytes[65536];
+	TRY(output_file_open(&file, collection->path, call->err));
+	for (uint64_t at = 0; at < collection->collected.size;) {
+		ssize_t got = pread(collection->collected.file.fd, bytes, sizeof(bytes), (off_t)at);
+		if (got < 0)
+			file.error = errno;
+		if (got <= 0 || !output_file_write(&file, bytes, (size_t)got))
+			break;
+		at += (uint64_t)got;
+		if (!job_step(&call->job, 0, 0)) {
+			output_file_abandon(&file);
+			return fail_cancelled(call->err);
+		}
+	}
+	return output_file_commit(&file, call->err);
+}
+
 static enum hd_status finish(struct collection *collection)
 {
 	struct collected *collected = &collection->collected;
 	struct hd_error *err = collection->call->err;
-	if (collection->format == &nettrace_format) {
-		TRY(output_file_commit(&collected->file, err));
-	} else {
+	if (collection->format != &nettrace_format) {
 		TRY(convert(collection));
+	} else if (is_special(collection->path)) {
+		TRY(copy_stream(collection));
+	} else {
+		TRY(output_file_commit(&collected->file, err));
 	}
 	struct stat file;
 	if (stat(collection->path, &file) == 0)
@@ -274,27 +385,52 @@ static enum hd_status finish(struct collection *collection)
 	return HD_OK;
 }
 
-static void write_findings(struct call *call, const struct findings *findings)
+/* "PATH has the first 190 objects of the heap" */
+static void put_rest(const struct collection *collection, struct text *line)
 {
-	if (call->as_json)
-		json_array(&call->json, "findings");
-	for (size_t i = 0; i < findings->count; i++) {
-		const struct finding *row = &findings->rows[i];
-		if (call->as_json) {
-			json_object(&call->json, NULL);
-			json_string(&call->json, "kind", row->kind);
-			json_string(&call->json, "detail", row->detail);
-			json_string(&call->json, "advice", row->advice);
-			json_end(&call->json);
-			continue;
-		}
+	char number[27];
+	text_puts(line, "; ");
+	text_escape(line, collection->path, strlen(collection->path));
+	text_printf(line, " has only the first %s objects of the heap",
+		    format_thousands(collection->objects, number));
+}
+
+static void write_finding(const struct collection *collection, const struct finding *finding)
+{
+	struct call *call = collection->call;
+	struct text detail = { 0 };
+	text_puts(&detail, finding->detail);
+	if (strcmp(finding->kind, "partial") == 0)
+		put_rest(collection, &detail);
+	if (call->as_json) {
+		json_object(&call->json, NULL);
+		json_string(&call->json, "kind", finding->kind);
+		json_string(&call->json, "detail", detail.bytes);
+		json_string(&call->json, "advice", finding->advice);
+		json_end(&call->json);
+	} else if (detail.bytes) {
 		struct text line = { 0 };
-		text_printf(&line, "%s: %s; %s", row->kind, row->detail,
-			    row->advice ? row->advice : "");
+		text_printf(&line, "%s: ", finding->kind);
+		text_append(&line, detail.bytes, detail.size);
+		if (finding->advice) {
+			text_puts(&line, "; ");
+			text_puts(&line, finding->advice);
+		}
 		if (line.bytes)
-			say(call, line.bytes);
+			warn(call, line.bytes);
 		text_deinit(&line);
 	}
+	text_deinit(&detail);
+}
+
+static void write_findings(const struct collection *collection)
+{
+	struct call *call = collection->call;
+	const struct findings *findings = &collection->collected.findings;
+	if (call->as_json)
+		json_array(&call->json, "findings");
+	for (size_t i = 0; i < findings->count; i++)
+		write_finding(collection, &findings->rows[i]);
 	if (call->as_json)
 		json_end(&call->json);
 }
@@ -337,7 +473,23 @@ static void report(struct collection *collection)
 		out_printf(out, ", %s, in %.1f s.\n",
 			   format_count(collection->size, "byte", number), seconds);
 	}
-	write_findings(call, findings);
+	write_findings(collection);
+}
+
+static enum hd_status prepare(struct collection *collection)
+{
+	const struct call *call = collection->call;
+	const struct value *timeout = &call->options[OPT_TIMEOUT];
+	if (timeout->given)
+		collection->deadline = collection->began + timeout->number * 1000;
+	if (!call->options[OPT_PORT].given)
+		TRY(wanted_pid(call, &collection->pid));
+	/* Without a name the file takes that of the process, which is not known yet. */
+	if (call->options[OPT_OUTPUT].given)
+		TRY(find_path(collection));
+	TRY(find_endpoint(collection));
+	collection->pid = collection->endpoint.pid;
+	return call->options[OPT_OUTPUT].given ? HD_OK : find_path(collection);
 }
 
 enum hd_status run_collect(struct call *call)
@@ -347,10 +499,7 @@ enum hd_status run_collect(struct call *call)
 					 .endpoint = { .listener = -1, .waiting = -1 },
 					 .collected = { .file = { .fd = -1 } },
 					 .began = now_ms() };
-	enum hd_status status = find_endpoint(&collection);
-	collection.pid = collection.endpoint.pid;
-	if (status == HD_OK)
-		status = find_path(&collection);
+	enum hd_status status = prepare(&collection);
 	if (status == HD_OK)
 		status = collect(&collection);
 	/* The process is done with: what follows takes its time without it. */

@@ -360,7 +360,9 @@ static const struct command commands[] = {
 		  "heap, and nothing is attached to it. The process stands still for as long as that\n"
 		  "takes (a second for some million objects) and needs memory for a buffer. When\n"
 		  "events are lost it is done again with a larger one; a snapshot that lacks objects\n"
-		  "in the end is kept, with exit status 1. Without PID: the process that is open.\n",
+		  "in the end is kept, with exit status 1. Without PID: the process that is open.\n"
+		  "What the process sends is kept in $TMPDIR, else /tmp, until FILE is written from it;\n"
+		  "for a .nettrace, which holds just that, beside FILE.\n",
 	  .example = "collect 4711 -o shop.gcdump",
 	  .needs = NEEDS_NOTHING,
 	  .options = collect_options,
