@@ -798,7 +798,7 @@ class Batch(Base):
 
     def test_open_and_close(self) -> None:
         result = run(BUBBLECS, text="close\ninfo\nopen tests/data/kinds.heap\ngcroot 200\n")
-        self.assertIn("Found 9 unique roots", result.out)
+        self.assertIn("Found 10 unique roots", result.out)
         self.assertEqual(result.status, 2)
         result = run(BUBBLECS, text="open no-such.heap\ngcroot 1ce056\n")
         self.assertIn("Found 3 unique roots", result.out)

@@ -716,9 +716,9 @@ class Live(Case):
         self.assertLess(outside.total(), 400)
         self.assertFalse(outside["WebShop.Session"] + outside["WebShop.Product"])
         path = str(self.folder / "with.gcdump")
-        words = ("dumpheap", "-stat", "-type", "WebShop", "--json", "-gen")
+        query = ("dumpheap", "-stat", "-type", "WebShop", "--json", "-gen")
         counts = [
-            run(path, *words, generation).json["total"]["count"]
+            run(path, *query, generation).json["total"]["count"]
             for generation in ("0", "1", "2", "loh", "poh", "foh")
         ]
         # Collected by a GC of all generations: what the program holds has become old.

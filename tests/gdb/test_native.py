@@ -104,14 +104,14 @@ class NativeTest(unittest.TestCase):
 
     def test_structures_have_the_sizes_of_the_headers(self) -> None:
         self.assertEqual(ctypes.sizeof(native.Error), 512)
-        self.assertEqual(ctypes.sizeof(native.Sink), 56)
+        self.assertEqual(ctypes.sizeof(native.Sink), 64)
         self.assertEqual(ctypes.sizeof(native.Object), 32)
         self.assertEqual(ctypes.sizeof(native.Type), 40)
         self.assertEqual(ctypes.sizeof(native.CommandInfo), 32)
         self.assertEqual(ctypes.sizeof(native.Module), 16)
         self.assertEqual(ctypes.sizeof(native.Thread), 144)
         self.assertEqual(native.Thread.registers.offset, 8)
-        self.assertEqual(ctypes.sizeof(native.Debugger), 80)
+        self.assertEqual(ctypes.sizeof(native.Debugger), 88)
         self.assertEqual(native.Debugger.threads.offset, 64)
 
     def test_missing_library_says_what_to_do(self) -> None:

@@ -24,7 +24,7 @@ class Object(NamedTuple):
 
 
 class Root(NamedTuple):
-    """One root record; equal ones are repeated."""
+    """One root record; equal ones are roots each."""
 
     id: int
     kind: int

@@ -74,18 +74,21 @@ def check_processes(program: live.Program) -> list[str]:
 
 
 def check_streams(program: live.Program) -> list[str]:
-    """The client's stream and ours of the same program."""
+    """The client's streams, before and after ours, and ours of the same program."""
     # The first session of all makes the runtime's EventSource.
     program.collect("first.nettrace")
-    client = client_trace(program, "client.nettrace", BUFFER)
+    before = client_trace(program, "before.nettrace", BUFFER)
     own = program.collect("own.nettrace")
-    bad = check_nettrace.compare(client) + check_nettrace.compare(own)
-    theirs, ours = types_of(client), types_of(own)
-    for name in sorted(theirs.keys() | ours.keys()):
-        count = abs(theirs.get(name, (0, 0))[0] - ours.get(name, (0, 0))[0])
+    after = client_trace(program, "after.nettrace", BUFFER)
+    bad = check_nettrace.compare(before) + check_nettrace.compare(own)
+    theirs, ours = [types_of(before), types_of(after)], types_of(own)
+    for name in sorted(theirs[0].keys() | ours.keys()):
+        both = [types.get(name, (0, 0)) for types in theirs]
+        count = min(abs(one[0] - ours.get(name, (0, 0))[0]) for one in both)
         allowed = name in SESSION_TYPES and count <= SESSION_MAX
-        if theirs.get(name) != ours.get(name) and not allowed:
-            bad.append(f"{name}: the client's {theirs.get(name)}, ours {ours.get(name)}")
+        # What the program makes by itself meanwhile, the second has too.
+        if ours.get(name, (0, 0)) not in both and not allowed:
+            bad.append(f"{name}: the client's {both}, ours {ours.get(name)}")
     return bad
 
 

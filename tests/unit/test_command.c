@@ -136,8 +136,10 @@ static void wrong_options_are_told_with_the_right_ones(void)
 	check_fails("roots --workers 65", HD_EXIT_USAGE, "64");
 	check_fails("roots --max-mem lots", HD_EXIT_USAGE, "max-mem");
 	check_fails("export x --format xml", HD_EXIT_USAGE, "rpm");
-	check_fails("gcroot 1000 -gcgen 0", HD_EXIT_INPUT, "a heap dump file has no generations");
-	check_fails("gcroot 1000 -gcgen 2", HD_EXIT_INPUT, "a heap dump file has no generations");
+	check_fails("gcroot 1000 -gcgen 0", HD_EXIT_INPUT,
+		    "does not say where the generations lie");
+	check_fails("gcroot 1000 -gcgen 2", HD_EXIT_INPUT,
+		    "does not say where the generations lie");
 	check_fails("roots -thread 1", HD_EXIT_INPUT, "a heap dump file has no threads");
 	check_fails("gcroot -type S -conservative", HD_EXIT_INPUT, "dump file has no stacks");
 	check_fails("gcroot 1000 -Conservative", HD_EXIT_INPUT, "a heap dump file has no stacks");

@@ -28,7 +28,7 @@ static size_t merge(struct met_loss *met, size_t count)
 
 void completeness_write(struct call *call, const char *consequence)
 {
-	struct met_loss met[LOSSES_MAX];
+	struct met_loss met[LOSSES_MAX] = { 0 };
 	struct out *out = &call->out;
 	size_t count = call->as_json ? 0 : merge(met, session_losses(call->session, met));
 	if (count)

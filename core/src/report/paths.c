@@ -126,9 +126,10 @@ static void write_fold(struct path_report *report, uint64_t count, const uint32_
 		out_puts(report->out, i ? ", " : "");
 		text_type(report->out, report->graph, types[i]);
 	}
-	if (type_count > FOLD_NAMES)
+	if (type_count > FOLD_NAMES) {
 		out_printf(report->out, " and %s",
 			   format_count(type_count - FOLD_NAMES, "other type", number));
+	}
 	out_puts(report->out, " ...\n");
 }
 

@@ -145,9 +145,10 @@ static enum hd_status add_missing(struct edge_worker *worker, uint32_t node, uin
 	while (node < end)
 		end_node(worker, node++, 0);
 	if (count && degrees) {
-		if (count > UINT32_MAX - degrees[end - 1])
+		if (count > UINT32_MAX - degrees[end - 1]) {
 			return fail(err, HD_ERR_UNSUPPORTED, 0,
 				    "the heap changes while it is read");
+		}
 		degrees[end - 1] += (uint32_t)count;
 	}
 	worker->dropped += count;
