@@ -723,7 +723,7 @@ class Live(Case):
         ]
         # Collected by a GC of all generations: what the program holds has become old.
         self.assertGreater(counts[2], 10000)
-        self.assertEqual(sum(counts), run(path, *words[:-1]).json["total"]["count"])
+        self.assertEqual(sum(counts), run(path, *query[:-1]).json["total"]["count"])
 
     def test_interrupt(self) -> None:
         """Ctrl-C at any moment: no file, no session, and the process goes on."""

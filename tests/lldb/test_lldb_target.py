@@ -255,13 +255,13 @@ class DotnetCoreTest(unittest.TestCase):
             options=("-c", path),
         )
         one = targets.shell(path, "clrstack", managed[-1]).strip()
-        # LLDB tells of the thread whose turn it is now, at times only here.
-        self.assertTrue(answers[1].strip().endswith(one), answers[1])
+        # LLDB tells of the thread whose turn it is now, at times only here, before or behind it.
+        self.assertIn(one, answers[1])
         self.assertEqual(answers[2].strip(), whole)
         one = targets.shell(path, "clrstack", managed[0]).strip()
         self.assertEqual(answers[3].strip(), one)
         self.assertIn("is not managed: clrthreads lists those that are", answers[5])
-        self.assertTrue(answers[7].strip().endswith(whole), answers[7])
+        self.assertIn(whole, answers[7])
 
     def test_objects_of_a_kernel_core(self) -> None:
         path = targets.core("wks10-kernel")
