@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import datetime
 import json
 import os
 import pwd
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 from pathlib import Path
 from typing import Any, Callable, Counter, Iterator
 
@@ -289,6 +291,18 @@ class Fakes(Case):
         process = run(str(self.folder / "out.gcdump"), "info", "--json").json["process"]
         self.assertEqual(process["name"], "heapapp")
         self.assertEqual(process["machine"], socket.gethostname())
+
+    def test_time_is_that_of_the_machine(self) -> None:
+        """A .gcdump has its local time, the trace UTC."""
+        times = []
+        for zone in ("UTC0", "AAA5"):
+            with self.fake("good") as fake, mock.patch.dict(os.environ, TZ=zone):
+                answer = self.collect(fake.pid, name="out.gcdump")
+            self.assertEqual(answer.status, 0, answer.err)
+            path = str(self.folder / "out.gcdump")
+            times.append(run(path, "info", "--json").json["process"]["time"])
+        utc, west = map(datetime.datetime.fromisoformat, times)
+        self.assertEqual(utc - west, datetime.timedelta(hours=5))
 
     def test_older_commands(self) -> None:
         """Each unknown command leads to the next older one."""

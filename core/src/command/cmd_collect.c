@@ -48,9 +48,10 @@ const struct option collect_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-#define TIMEOUT_MAX    86400u
-#define PORT_TIMEOUT   30u
-#define HOST_NAME_SIZE 256u
+#define TIMEOUT_MAX      86400u
+#define PORT_TIMEOUT     30u
+#define HOST_NAME_SIZE   256u
+#define TICKS_PER_SECOND 10000000
 
 /* One run of the command. */
 struct collection {
@@ -306,6 +307,17 @@ static void tell_findings(const struct collection *collection, const struct hd_g
 	}
 }
 
+/* What the trace does not tell: the machine's name, which @p machine will hold, and its local time. */
+static void add_machine(struct graph_info *info, char machine[HOST_NAME_SIZE])
+{
+	const time_t now = time(NULL);
+	struct tm local;
+	if (gethostname(machine, HOST_NAME_SIZE - 1) == 0 && machine[0])
+		info->machine = machine;
+	if (info->time && localtime_r(&now, &local))
+		info->time += (uint64_t)(local.tm_gmtoff * TICKS_PER_SECOND);
+}
+
 /* Read the trace into a graph and write that. */
 static enum hd_status convert(struct collection *collection)
 {
@@ -314,13 +326,14 @@ static enum hd_status convert(struct collection *collection)
 	(void)snprintf(trace, sizeof(trace), "/proc/self/fd/%d", collection->collected.file.fd);
 	const struct format_options options = { .lenient = call->settings.lenient,
 						.exact = call->settings.exact,
-						.snapshot = collection->collected.snapshot };
+						.snapshot = collection->collected.snapshot,
+						.no_files = call->settings.no_files,
+						.sysroot = call->settings.sysroot };
 	struct hd_session own = { .settings = call->session->settings };
 	TRY(format_open(trace, &options, &call->job, &own.graph, &own.format, call->err));
 	tell_findings(collection, own.graph);
 	char machine[HOST_NAME_SIZE] = "";
-	if (gethostname(machine, sizeof(machine) - 1) == 0 && machine[0])
-		own.graph->info.machine = machine;
+	add_machine(&own.graph->info, machine);
 	struct exporting exporting = {
 		.session = &own,
 		.graph = own.graph,

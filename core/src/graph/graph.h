@@ -53,7 +53,8 @@ struct graph_info {
 	const char *command;           /**< the command line; NULL: not known */
 	const char *tool;              /**< what made the dump file; NULL: not known */
 	uint64_t pid;                  /**< 0: not known */
-	uint64_t time; /**< 100 ns since 0001-01-01, local time of the machine; 0: not known */
+	/** 100 ns since 0001-01-01, local time of the machine, of a .nettrace UTC; 0: not known. */
+	uint64_t time;
 	bool is_32bit;
 	bool is_partial;            /**< the file lacks objects: a finding says so */
 	struct graph_range *ranges; /**< pages; ascending, apart */
