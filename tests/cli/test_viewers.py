@@ -31,11 +31,11 @@ SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
 
 
 def run(*words: str | Path) -> str:
-    """The program's output."""
+    """The program's output; module files of a core, which would be a finding, may not be here."""
     done = subprocess.run(
         [PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=TIMEOUT, check=False
     )
-    if done.returncode != 0:
+    if done.returncode not in ((0, 1) if "info" in words else (0,)):
         raise AssertionError(f"{words}: {done.stderr}")
     return done.stdout
 

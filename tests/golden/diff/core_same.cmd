@@ -1,2 +1,2 @@
 file: --no-files corefiles/leak.core.zst
-diff corefiles/leak.core.zst --json
+diff corefiles/leak.core.zst --no-files --json

@@ -1,3 +1,3 @@
 file: corefiles/bubblecs.heap
 exit: 1
-diff corefiles/leak.core.zst -limit 6
+diff corefiles/leak.core.zst --no-files -limit 6

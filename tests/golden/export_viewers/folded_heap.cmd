@@ -1,2 +1,2 @@
-file: corefiles/leak.core.zst
+file: --no-files corefiles/leak.core.zst
 export - --format folded
