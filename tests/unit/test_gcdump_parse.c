@@ -136,7 +136,7 @@ static void all_that_a_file_may_have(void)
 	ASSERT_UINT((uint64_t)about->commit, 1 << 20);
 	ASSERT_UINT((uint64_t)about->working_set, 1 << 19);
 	ASSERT_UINT(about->multiplier_count, 2);
-	ASSERT_UINT(fast_u32(about->multipliers + 4), 0x40200000); /* 2.5 */
+	ASSERT_UINT(load_u32(about->multipliers + 4), 0x40200000); /* 2.5 */
 	CU_ASSERT(about->has_interop && about->has_tool);
 	/* Counts, an RCW, a CCW, an interface, a module with its name. */
 	ASSERT_UINT(about->interop_size, 20 + 40 + 32 + 33 + 16 + 4 + 7);

@@ -41,7 +41,7 @@ enum hd_status fast_byte(struct fast_reader *reader, uint8_t *ret)
 enum hd_status fast_i32(struct fast_reader *reader, int32_t *ret)
 {
 	TRY(need(reader, 4));
-	*ret = (int32_t)fast_u32(reader->bytes + reader->at);
+	*ret = (int32_t)load_u32(reader->bytes + reader->at);
 	reader->at += 4;
 	return HD_OK;
 }
@@ -49,7 +49,7 @@ enum hd_status fast_i32(struct fast_reader *reader, int32_t *ret)
 enum hd_status fast_i64(struct fast_reader *reader, int64_t *ret)
 {
 	TRY(need(reader, 8));
-	*ret = (int64_t)fast_u64(reader->bytes + reader->at);
+	*ret = (int64_t)load_u64(reader->bytes + reader->at);
 	reader->at += 8;
 	return HD_OK;
 }
@@ -68,7 +68,7 @@ static uint64_t text_size(const uint8_t *bytes, uint64_t size, uint32_t units)
 	uint64_t at = 0;
 	for (; units; units--) {
 		while (units >= 8 && at < size && size - at >= 8 &&
-		       !(fast_u64(bytes + at) & 0x8080808080808080u)) {
+		       !(load_u64(bytes + at) & 0x8080808080808080u)) {
 			at += 8;
 			units -= 8;
 		}
@@ -140,7 +140,7 @@ enum hd_status fast_forward(const struct fast_reader *reader, int32_t index, uin
 		return fast_fail(reader, reader->at, "there is no forward reference %" PRId32,
 				 index);
 	}
-	*ret = fast_u32(at.bytes + at.at + 4 * (uint64_t)index);
+	*ret = load_u32(at.bytes + at.at + 4 * (uint64_t)index);
 	if (*ret >= at.size)
 		return fast_fail(reader, reader->at, "a forward reference leads out of the file");
 	return HD_OK;

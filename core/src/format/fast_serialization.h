@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/gcdump.h"
+#include "mem/memory.h"
 #include "util/error.h"
 
 /*
@@ -51,21 +52,6 @@ struct fast_object {
 	struct fast_type type;
 	uint64_t resume; /**< where reading goes on when it stands elsewhere; 0: behind it */
 };
-
-/** Little-endian numbers at any place. */
-static inline uint32_t fast_u32(const uint8_t *bytes)
-{
-	uint32_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static inline uint64_t fast_u64(const uint8_t *bytes)
-{
-	uint64_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
 
 /** HD_ERR_FORMAT: "PATH: offset 0x..: what". */
 enum hd_status fast_fail(const struct fast_reader *reader, uint64_t at, const char *format, ...)

@@ -432,7 +432,7 @@ static enum hd_status make_ranges(struct gcdump_reading *reading, struct ranges 
 static bool is_sampled(const struct gcdump_about *about)
 {
 	for (uint32_t i = 0; i < about->multiplier_count; i++) {
-		uint32_t bits = fast_u32(about->multipliers + 4 * (size_t)i);
+		uint32_t bits = load_u32(about->multipliers + 4 * (size_t)i);
 		float multiplier;
 		memcpy(&multiplier, &bits, sizeof(multiplier));
 		if (multiplier > 1)

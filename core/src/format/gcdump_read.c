@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The nodes of a .gcdump become the objects of a graph. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "format/gcdump_reading.h"
-#include "mem/mapped_file.h"
+#include "format/read_mapped.h"
 #include "util/alloc.h"
 #include "util/arena.h"
 
@@ -419,23 +418,5 @@ enum hd_status gcdump_read(int fd, uint64_t size, const char *path,
 			   struct hd_graph **ret, struct hd_error *err)
 {
 	(void)size; /* that of now counts */
-	struct mapped_file file = { .fd = -1 };
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0)
-		return fail(err, HD_ERR_OS, 0, "%s: cannot read: too many open files", path);
-	TRY(mapped_file_adopt(copy, path, &file, err));
-	mapped_files_guard_begin();
-	struct hd_graph *graph = NULL;
-	enum hd_status status =
-		gcdump_read_bytes(file.bytes, file.size, path, options, job, &graph, err);
-	if (mapped_files_shrunk() && status != HD_ERR_CANCELLED) {
-		graph_destroy(graph);
-		graph = NULL;
-		status = fail(err, HD_ERR_OS, 0, "%s: the file shrank while it was read", path);
-	}
-	mapped_files_guard_end();
-	mapped_file_close(&file);
-	if (status == HD_OK)
-		*ret = graph;
-	return status;
+	return read_mapped(fd, path, gcdump_read_bytes, options, job, ret, err);
 }

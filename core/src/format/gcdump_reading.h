@@ -53,12 +53,12 @@ struct gcdump_reading {
 
 static inline uint64_t gcdump_address(const struct gcdump *file, uint32_t node)
 {
-	return fast_u64(file->addresses + (size_t)node * 8);
+	return load_u64(file->addresses + (size_t)node * 8);
 }
 
 static inline uint32_t gcdump_offset(const struct gcdump *file, uint32_t node)
 {
-	return fast_u32(file->offsets + (size_t)node * 4);
+	return load_u32(file->offsets + (size_t)node * 4);
 }
 
 static inline size_t gcdump_blocks(const struct gcdump *file)

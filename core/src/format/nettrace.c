@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/nettrace.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "format/gcdump.h"
 #include "format/nettrace_heap.h"
+#include "format/read_mapped.h"
 #include "mem/mapped_file.h"
 #include "util/alloc.h"
 
@@ -93,24 +92,7 @@ enum hd_status nettrace_read(int fd, uint64_t size, const char *path,
 			     struct hd_graph **ret, struct hd_error *err)
 {
 	(void)size; /* the mapping's counts */
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (own < 0)
-		return fail(err, HD_ERR_OS, 0, "%s: cannot open once more", path);
-	struct mapped_file file = { .fd = -1 };
-	TRY(mapped_file_adopt(own, path, &file, err));
-	mapped_files_guard_begin();
-	struct hd_graph *graph = NULL;
-	enum hd_status status = read_trace(file.bytes, file.size, path, options, job, &graph, err);
-	bool has_shrunk = mapped_files_shrunk();
-	mapped_files_guard_end();
-	mapped_file_close(&file);
-	if (has_shrunk && status != HD_ERR_NOMEM && status != HD_ERR_CANCELLED) {
-		graph_destroy(graph);
-		return fail(err, HD_ERR_OS, 0, "%s: the file shrank while it was read", path);
-	}
-	if (status == HD_OK)
-		*ret = graph;
-	return status;
+	return read_mapped(fd, path, read_trace, options, job, ret, err);
 }
 
 enum hd_status nettrace_to_gcdump(const struct mapped_file *file, const char *path,

@@ -55,19 +55,29 @@ static bool read_compressed(struct nt_bytes *block, uint32_t version, struct nt_
 	return !block->is_short;
 }
 
-static bool read_v4(struct nt_bytes *block, struct nt_blob *blob)
+/* What blobs that are not compressed begin with; *@p at: behind it, in their @p size bytes. */
+static bool read_head(struct nt_bytes *block, uint32_t size, struct nt_bytes *at,
+		      struct nt_blob *blob)
 {
-	uint32_t size = nt_u32(block);
 	const uint8_t *begin = nt_take(block, size);
 	if (!begin)
 		return false;
-	struct nt_bytes at = nt_bytes(begin, size);
-	blob->metadata = nt_u32(&at) & ID_BITS;
-	blob->sequence = nt_u32(&at);
-	blob->thread = nt_u64(&at);
-	blob->capture_thread = nt_u64(&at);
-	(void)nt_u64(&at); /* processor, stack */
-	blob->time = nt_u64(&at);
+	*at = nt_bytes(begin, size);
+	blob->metadata = nt_u32(at) & ID_BITS;
+	blob->sequence = nt_u32(at);
+	blob->thread = nt_u64(at);
+	blob->capture_thread = nt_u64(at);
+	(void)nt_u64(at); /* processor, stack */
+	blob->time = nt_u64(at);
+	return true;
+}
+
+static bool read_v4(struct nt_bytes *block, struct nt_blob *blob)
+{
+	uint32_t size = nt_u32(block);
+	struct nt_bytes at;
+	if (!read_head(block, size, &at, blob))
+		return false;
 	(void)nt_take(&at, 2 * (uint64_t)GUID_SIZE);
 	blob->size = nt_u32(&at);
 	blob->payload = nt_take(&at, blob->size);
@@ -81,17 +91,9 @@ static bool read_v4(struct nt_bytes *block, struct nt_blob *blob)
 
 static bool read_v6(struct nt_bytes *block, struct nt_blob *blob)
 {
-	uint32_t size = nt_u32(block);
-	const uint8_t *begin = nt_take(block, size);
-	if (!begin)
+	struct nt_bytes at;
+	if (!read_head(block, nt_u32(block), &at, blob))
 		return false;
-	struct nt_bytes at = nt_bytes(begin, size);
-	blob->metadata = nt_u32(&at) & ID_BITS;
-	blob->sequence = nt_u32(&at);
-	blob->thread = nt_u64(&at);
-	blob->capture_thread = nt_u64(&at);
-	(void)nt_u64(&at); /* processor, stack */
-	blob->time = nt_u64(&at);
 	(void)nt_u32(&at); /* labels */
 	blob->size = nt_u32(&at);
 	blob->payload = nt_take(&at, blob->size);

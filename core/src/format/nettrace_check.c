@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/nettrace_check.h"
 
-#include <fcntl.h>
-
 #include "format/nettrace_heap.h"
 #include "mem/mapped_file.h"
 #include "util/alloc.h"
@@ -59,12 +57,10 @@ static bool is_named(struct names *names, uint64_t id, bool *ret_nomem)
 static enum hd_status count(struct nt_heap *heap, struct names *names, struct nettrace_check *ret)
 {
 	const size_t size = NT_NODE_SIZE(heap->pointer_size);
-	uint64_t available = 0;
+	uint64_t available = heap->edges.total;
 	bool nomem = false, is_over = false;
-	for (size_t i = 0; i < heap->edges_count; i++)
-		available += heap->edges[i].count;
-	for (size_t i = 0; i < heap->nodes_count && !is_over; i++) {
-		const struct nt_rows *rows = &heap->nodes[i];
+	for (size_t i = 0; i < heap->nodes.rows_count && !is_over; i++) {
+		const struct nt_rows *rows = &heap->nodes.rows[i];
 		for (uint32_t row = 0; row < rows->count; row++) {
 			struct nt_node node = nt_node(rows->at + size * row, heap->pointer_size);
 			is_over = node.edges > available - ret->references;
@@ -80,7 +76,7 @@ static enum hd_status count(struct nt_heap *heap, struct names *names, struct ne
 			return fail_cancelled(heap->err);
 	}
 	ret->is_whole = ret->objects && !is_over && ret->references == available &&
-			!heap->objects_left && !heap->edges_left && heap->snapshot->has_end &&
+			!heap->nodes.left && !heap->edges.left && heap->snapshot->has_end &&
 			!heap->snapshot->lost;
 	return HD_OK;
 }
@@ -103,8 +99,8 @@ static enum hd_status check_snapshot(const struct nt_trace *trace,
 	enum hd_status status = made ? nt_heap_blocks(&heap) : fail_nomem(err);
 	if (status == HD_OK)
 		status = count(&heap, &names, ret);
-	pages_free(heap.nodes, heap.nodes_capacity, sizeof(*heap.nodes));
-	pages_free(heap.edges, heap.edges_capacity, sizeof(*heap.edges));
+	pages_free(heap.nodes.rows, heap.nodes.rows_capacity, sizeof(*heap.nodes.rows));
+	pages_free(heap.edges.rows, heap.edges.rows_capacity, sizeof(*heap.edges.rows));
 	type_table_deinit(&names.table);
 	mem_free(names.recent);
 	return status;
@@ -140,11 +136,8 @@ enum hd_status nettrace_check(int fd, const char *path, struct job *job, struct 
 			      struct hd_error *err)
 {
 	*ret = (struct nettrace_check){ 0 };
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (own < 0)
-		return fail(err, HD_ERR_OS, 0, "%s: cannot open once more", path);
 	struct mapped_file file = { .fd = -1 };
-	TRY(mapped_file_adopt(own, path, &file, err));
+	TRY(mapped_file_of(fd, path, &file, err));
 	mapped_files_guard_begin();
 	struct nt_trace trace = { 0 };
 	enum hd_status status = nt_trace_read(file.bytes, file.size, path, job, &trace, err);

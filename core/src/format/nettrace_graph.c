@@ -87,13 +87,13 @@ enum hd_status nt_heap_findings(struct nt_heap *heap)
 	struct hd_graph *graph = heap->graph;
 	const struct nt_snapshot *snapshot = heap->snapshot;
 	TRY(nt_trace_findings(heap->trace, snapshot, graph, heap->err));
-	if (heap->objects_left || heap->edges_left) {
+	if (heap->nodes.left || heap->edges.left) {
 		TRY(finding(graph, heap->err, "partial-heap",
-			    heap->objects_left ? heap->objects_left : heap->edges_left,
+			    heap->nodes.left ? heap->nodes.left : heap->edges.left,
 			    "%s without %s: the graph has the first %" PRIu32
 			    " objects, and what they refer to beyond is missing",
-			    heap->objects_left ? "objects came" : "references came",
-			    heap->objects_left ? "what else belongs to them" : "their objects",
+			    heap->nodes.left ? "objects came" : "references came",
+			    heap->nodes.left ? "what else belongs to them" : "their objects",
 			    heap->object_count));
 	} else if (!snapshot->has_end || snapshot->lost) {
 		TRY(finding(graph, heap->err, "partial-heap", 1,
@@ -240,7 +240,7 @@ enum hd_status nt_heap_info(struct nt_heap *heap)
 	info->time = ticks_of(&heap->trace->stream, snapshot->time);
 	info->is_32bit = heap->pointer_size == 4;
 	info->is_partial =
-		!snapshot->has_end || snapshot->lost || heap->objects_left || heap->edges_left;
+		!snapshot->has_end || snapshot->lost || heap->nodes.left || heap->edges.left;
 	TRY(find_process(heap));
 	return find_ranges(heap);
 }
@@ -318,8 +318,8 @@ static enum hd_status build(struct nt_heap *heap)
 
 static void heap_deinit(struct nt_heap *heap)
 {
-	pages_free(heap->nodes, heap->nodes_capacity, sizeof(*heap->nodes));
-	pages_free(heap->edges, heap->edges_capacity, sizeof(*heap->edges));
+	pages_free(heap->nodes.rows, heap->nodes.rows_capacity, sizeof(*heap->nodes.rows));
+	pages_free(heap->edges.rows, heap->edges.rows_capacity, sizeof(*heap->edges.rows));
 	pages_free(heap->keys, heap->pairs_capacity, sizeof(*heap->keys));
 	pages_free(heap->values, heap->pairs_capacity, sizeof(*heap->values));
 	pages_free(heap->order, heap->pairs_capacity, sizeof(*heap->order));

@@ -33,6 +33,15 @@ static inline size_t nt_cursor_seek(struct nt_cursor *cursor, uint64_t key)
 }
 
 /** A snapshot on its way into a graph. */
+/** Objects, or references, as they came: the blocks up to the first that is missing. */
+struct nt_blocks {
+	struct nt_rows *rows; /**< pages */
+	size_t rows_count, rows_capacity;
+	uint64_t total; /**< of their rows */
+	uint64_t left;  /**< rows that came and cannot be used */
+	bool has_end;   /**< what comes from now on cannot */
+};
+
 struct nt_heap {
 	const struct nt_trace *trace;
 	const struct nt_snapshot *snapshot;
@@ -41,14 +50,9 @@ struct nt_heap {
 	struct job *job;
 	struct hd_error *err;
 	uint32_t pointer_size;
-	/* objects and references up to the first that is missing: */
-	struct nt_rows *nodes; /**< pages */
-	size_t nodes_count, nodes_capacity;
-	struct nt_rows *edges; /**< pages */
-	size_t edges_count, edges_capacity;
-	uint32_t object_count;             /**< of nodes: those that have all their references */
-	uint64_t edge_count;               /**< of them, with those of weak tables */
-	uint64_t objects_left, edges_left; /**< that came and cannot be used */
+	struct nt_blocks nodes, edges;
+	uint32_t object_count; /**< of nodes: those that have all their references */
+	uint64_t edge_count;   /**< of them, with those of weak tables */
 	/* keys of weak tables and dependent handles, ascending, and where each stood in values: */
 	uint64_t *keys, *values; /**< pages, pairs_capacity; order: pair_count */
 	uint32_t *order;

@@ -11,45 +11,33 @@
 #define RECENT_BITS  12u
 #define RECENT_TYPES (1u << RECENT_BITS)
 
-static bool add_rows(struct nt_rows **array, size_t *count, size_t *capacity,
-		     const struct nt_rows *rows)
+/* Their index is the number of the event. */
+static bool add_rows(struct nt_blocks *blocks, const struct nt_rows *rows)
 {
-	if (*count == *capacity && !pages_grow((void **)array, capacity, sizeof(**array)))
+	blocks->has_end = blocks->has_end || rows->index != blocks->rows_count;
+	if (blocks->has_end) {
+		blocks->left += rows->count;
+		return true;
+	}
+	if (!PAGES_RESERVE(blocks, rows))
 		return false;
-	(*array)[(*count)++] = *rows;
+	blocks->rows[blocks->rows_count++] = *rows;
+	blocks->total += rows->count;
+	blocks->has_end = rows->is_short;
 	return true;
 }
 
 enum hd_status nt_heap_blocks(struct nt_heap *heap)
 {
-	bool nodes_end = false, edges_end = false;
 	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
 		const struct nt_item *item = &heap->trace->items[i];
-		bool made = true;
-		if (item->kind == NT_NODES) {
-			struct nt_rows rows =
-				nt_indexed_rows(item, NT_NODE_SIZE(heap->pointer_size));
-			nodes_end = nodes_end || rows.index != heap->nodes_count;
-			if (nodes_end) {
-				heap->objects_left += rows.count;
-			} else {
-				made = add_rows(&heap->nodes, &heap->nodes_count,
-						&heap->nodes_capacity, &rows);
-			}
-			nodes_end = nodes_end || rows.is_short;
-		} else if (item->kind == NT_EDGES) {
-			struct nt_rows rows =
-				nt_indexed_rows(item, NT_EDGE_SIZE(heap->pointer_size));
-			edges_end = edges_end || rows.index != heap->edges_count;
-			if (edges_end) {
-				heap->edges_left += rows.count;
-			} else {
-				made = add_rows(&heap->edges, &heap->edges_count,
-						&heap->edges_capacity, &rows);
-			}
-			edges_end = edges_end || rows.is_short;
-		}
-		if (!made)
+		bool is_node = item->kind == NT_NODES;
+		if (!is_node && item->kind != NT_EDGES)
+			continue;
+		struct nt_rows rows =
+			nt_indexed_rows(item, is_node ? NT_NODE_SIZE(heap->pointer_size)
+						      : NT_EDGE_SIZE(heap->pointer_size));
+		if (!add_rows(is_node ? &heap->nodes : &heap->edges, &rows))
 			return fail_nomem(heap->err);
 	}
 	return HD_OK;
@@ -66,14 +54,16 @@ struct walk {
 static bool walk_next(struct walk *walk, struct nt_node *ret)
 {
 	const struct nt_heap *heap = walk->heap;
-	while (walk->block < heap->nodes_count && walk->row >= heap->nodes[walk->block].count) {
+	while (walk->block < heap->nodes.rows_count &&
+	       walk->row >= heap->nodes.rows[walk->block].count) {
 		walk->block++;
 		walk->row = 0;
 	}
-	if (walk->block >= heap->nodes_count)
+	if (walk->block >= heap->nodes.rows_count)
 		return false;
 	size_t row_size = NT_NODE_SIZE(heap->pointer_size);
-	*ret = nt_node(heap->nodes[walk->block].at + row_size * walk->row++, heap->pointer_size);
+	*ret = nt_node(heap->nodes.rows[walk->block].at + row_size * walk->row++,
+		       heap->pointer_size);
 	walk->done++;
 	return true;
 }
@@ -89,11 +79,7 @@ static void adopt_interior(struct nt_heap *heap, struct nt_cursor *cursor,
 
 enum hd_status nt_heap_count(struct nt_heap *heap)
 {
-	uint64_t available = 0, used = 0, pairs = 0, total = 0;
-	for (size_t i = 0; i < heap->edges_count; i++)
-		available += heap->edges[i].count;
-	for (size_t i = 0; i < heap->nodes_count; i++)
-		total += heap->nodes[i].count;
+	uint64_t available = heap->edges.total, total = heap->nodes.total, used = 0, pairs = 0;
 	if (total >= HD_NONE)
 		return fail(heap->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
 	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
@@ -115,8 +101,8 @@ enum hd_status nt_heap_count(struct nt_heap *heap)
 	}
 	heap->object_count = (uint32_t)objects;
 	heap->edge_count = used + pairs;
-	heap->objects_left += total - objects;
-	heap->edges_left += available - used;
+	heap->nodes.left += total - objects;
+	heap->edges.left += available - used;
 	return HD_OK;
 }
 
@@ -133,8 +119,8 @@ static void copy_targets(struct targets *targets, uint64_t *to, uint64_t count)
 	const struct nt_heap *heap = targets->heap;
 	uint32_t pointer_size = heap->pointer_size;
 	size_t row_size = NT_EDGE_SIZE(pointer_size);
-	while (count && targets->block < heap->edges_count) {
-		const struct nt_rows *rows = &heap->edges[targets->block];
+	while (count && targets->block < heap->edges.rows_count) {
+		const struct nt_rows *rows = &heap->edges.rows[targets->block];
 		if (targets->row >= rows->count) {
 			targets->block++;
 			targets->row = 0;

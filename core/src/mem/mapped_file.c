@@ -141,6 +141,15 @@ enum hd_status mapped_file_adopt(int fd, const char *path, struct mapped_file *r
 	return HD_OK;
 }
 
+enum hd_status mapped_file_of(int fd, const char *path, struct mapped_file *ret,
+			      struct hd_error *err)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own < 0)
+		return fail(err, HD_ERR_OS, 0, "%s: cannot open once more", path);
+	return mapped_file_adopt(own, path, ret, err);
+}
+
 enum hd_status mapped_file_open(const char *path, struct mapped_file *ret, struct hd_error *err)
 {
 	/* Asked first: opening a FIFO would wait, and opening a device may do something. */

@@ -36,6 +36,10 @@ HD_NODISCARD enum hd_status mapped_file_open(const char *path, struct mapped_fil
 HD_NODISCARD enum hd_status mapped_file_adopt(int fd, const char *path, struct mapped_file *ret,
 					      struct hd_error *err);
 
+/** The same of a file that stays open by @p fd, which is the caller's. */
+HD_NODISCARD enum hd_status mapped_file_of(int fd, const char *path, struct mapped_file *ret,
+					   struct hd_error *err);
+
 /**
  * Close the descriptor and keep the mapping: for files of which there are many.  Of those only what
  * raises SIGBUS is seen to have shrunk.

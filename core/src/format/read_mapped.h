@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_READ_MAPPED_H
+#define HEAPDUMP_SRC_FORMAT_READ_MAPPED_H
+
+#include "format/format.h"
+
+/** Read a dump file whose bytes are all at hand; @p path is for messages. */
+typedef enum hd_status (*read_bytes_fn)(const uint8_t *bytes, uint64_t size, const char *path,
+					const struct format_options *options, struct job *job,
+					struct hd_graph **ret, struct hd_error *err);
+
+/**
+ * Read the file that @p fd is open on through a mapping of it.
+ *
+ * @retval HD_ERR_OS it cannot be mapped, or shrank while it was read
+ */
+HD_NODISCARD enum hd_status read_mapped(int fd, const char *path, read_bytes_fn read_bytes,
+					const struct format_options *options, struct job *job,
+					struct hd_graph **ret, struct hd_error *err);
+
+#endif
