@@ -53,8 +53,14 @@ class Maker:
     def __init__(self, image: Image) -> None:
         self.image = image
         self.random = random.Random()
+        types = {o.mt for o in image.objects}
         self.solid = [
-            o for o in image.objects if not o.free and image.has(o.address - 8) and image.has(o.end)
+            o
+            for o in image.objects
+            if not o.free
+            and image.has(o.address - 8)
+            and image.has(o.end)
+            and not self._has_old_objects(o, types)
         ]
         kinds = ("System.String[]", "System.Object[]", "Facts.Node[]", "WebShop.Product[]")
         self.arrays = [o for o in self.solid if o.type in kinds and o.size > 32]
@@ -70,6 +76,13 @@ class Maker:
         self.known = [o for o in self.inner if o.address in self.referred]
         self.free = [o for o in image.objects if o.free and self.next(o)]
         self.places: dict[tuple[int, int], int] = {}
+
+    def _has_old_objects(self, o: Object, types: set[int]) -> bool:
+        """Do objects of earlier days seem to lie in an array of numbers that was not cleared?"""
+        if o.type not in ("System.Byte[]", "System.Char[]", "System.Int32[]", "System.UInt64[]"):
+            return False
+        words = struct.iter_unpack("<Q", self.image.read(o.address + 16, o.step - 24))
+        return any(word in types for (word,) in words)
 
     def next(self, o: Object) -> Object | None:
         """The object right behind another."""

@@ -244,6 +244,35 @@ static void zeros_in_generation_0_are_a_context_without_owner(void)
 	end(&fixture);
 }
 
+static void a_wrong_half_of_a_context_is_its_own_finding(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct fake_clr *fake = fixture.fake;
+	uint64_t zeros = fake_object(fake, fixture.vector, 64);
+	(void)fake_object(fake, fixture.node, 0);
+	(void)fake_context(fake, 0x200);
+	for (int i = 0; i < 4; i++)
+		(void)fake_object(fake, fixture.node, 0);
+	uint64_t pointer = fake_context(fake, 0x200);
+	for (int i = 0; i < 4; i++)
+		(void)fake_object(fake, fixture.node, 0);
+	struct clr_thread *before = &fake->threads[0], *thread = &fake->threads[1];
+	/* A context lies where the Thread is. */
+	before->alloc_context = before->address;
+	thread->alloc_context = thread->address;
+	/* Over the objects between the two contexts, and over the end of the one before. */
+	thread->alloc_pointer = pointer - 0x100;
+	(void)one(&fixture, "InvalidAllocationContext", VERDICT_DAMAGE, thread->address,
+		  thread->address);
+	thread->alloc_pointer = pointer;
+	/* Into the zeros of an object. */
+	before->alloc_pointer = zeros + 64;
+	(void)one(&fixture, "InvalidAllocationContext", VERDICT_DAMAGE, before->address,
+		  before->address);
+	end(&fixture);
+}
+
 static void an_end_in_the_wrong_place_is_one_finding(void)
 {
 	struct fixture fixture;
@@ -346,6 +375,7 @@ int main(void)
 		{ "marking", many_marks_are_a_collection },
 		{ "moving", a_collection_that_moves_objects_is_no_damage },
 		{ "unowned", zeros_in_generation_0_are_a_context_without_owner },
+		{ "contexts", a_wrong_half_of_a_context_is_its_own_finding },
 		{ "ends", an_end_in_the_wrong_place_is_one_finding },
 		{ "lists", a_list_that_leads_back_is_one_finding },
 		{ "ranges", ranges_and_segments_limit_what_is_told },

@@ -117,6 +117,31 @@ static bool is_reached(struct resolver *resolver, const struct segment *segment,
 	       block.address + block.step == pointer;
 }
 
+/*
+ * What is not empty lies between pointer and limit: is it the limit that is bad?  The longer run of zeros is what is
+ * left of the context; it lies behind a bad pointer, and before a bad limit.
+ */
+static bool limit_is_too_high(struct resolver *resolver, const struct context *context)
+{
+	uint64_t first = first_nonzero(resolver, context->pointer, context->limit), last = first;
+	for (uint64_t at = first; at < context->limit;
+	     at = first_nonzero(resolver, at + 8, context->limit))
+		last = at;
+	return first - context->pointer >= CONTEXT_RESERVE &&
+	       first - context->pointer > context->limit - last;
+}
+
+/* Does it reach over the next one, which is sound? */
+static bool overlaps_next(struct resolver *resolver, const struct context *context)
+{
+	const struct heap *heap = resolver->heap;
+	const struct context *next = context + 1;
+	return next < heap->contexts + heap->context_count && context_is_sound(heap, next) &&
+	       context->limit + CONTEXT_RESERVE > next->pointer &&
+	       !(context_is_at_rest(resolver, next) &&
+		 !is_zero(resolver, next->pointer, next->limit));
+}
+
 static enum hd_status check_context(struct resolver *resolver, const struct context *context,
 				    struct hd_error *err)
 {
@@ -145,13 +170,10 @@ static enum hd_status check_context(struct resolver *resolver, const struct cont
 		why = "is not in generation 0";
 	} else if (context_is_at_rest(resolver, context) && !is_zero(resolver, pointer, limit)) {
 		why = "lies over what is not empty";
-		limit_is_bad = limit - pointer >= CONTEXT_RESERVE &&
-			       is_zero(resolver, pointer, pointer + CONTEXT_RESERVE);
+		limit_is_bad = limit_is_too_high(resolver, context);
 	} else if (!is_reached(resolver, segment, pointer)) {
 		why = "begins in the middle of an object";
-	} else if (context + 1 < heap->contexts + heap->context_count &&
-		   context_is_sound(heap, context + 1) &&
-		   limit + CONTEXT_RESERVE > context[1].pointer) {
+	} else if (overlaps_next(resolver, context)) {
 		why = "overlaps the next one";
 		limit_is_bad = true;
 	}

@@ -181,7 +181,7 @@ bool block_at(struct resolver *resolver, const struct segment *segment, uint64_t
 	return false;
 }
 
-bool is_zero(struct resolver *resolver, uint64_t begin, uint64_t end)
+uint64_t first_nonzero(struct resolver *resolver, uint64_t begin, uint64_t end)
 {
 	while (begin < end) {
 		uint64_t size;
@@ -193,11 +193,16 @@ bool is_zero(struct resolver *resolver, uint64_t begin, uint64_t end)
 		size = (size < end - begin ? size : end - begin) & ~(uint64_t)7;
 		for (uint64_t i = 0; i < size; i += 8) {
 			if (load_u64(bytes + i))
-				return false;
+				return begin + i;
 		}
 		begin += size ? size : 8;
 	}
-	return true;
+	return end;
+}
+
+bool is_zero(struct resolver *resolver, uint64_t begin, uint64_t end)
+{
+	return first_nonzero(resolver, begin, end) == end;
 }
 
 const struct segment *segment_before(const struct resolver *resolver, uint64_t address)

@@ -92,6 +92,9 @@ bool read_block(struct resolver *resolver, uint64_t address, struct object *ret)
 /** The object or Free block of @p segment whose bytes hold @p address, or false. */
 bool block_at(struct resolver *resolver, const struct segment *segment, uint64_t address,
 	      struct object *ret);
+/** The first word of [begin, end) that is not zero, or @p end.  What is not there counts as zero. */
+uint64_t first_nonzero(struct resolver *resolver, uint64_t begin, uint64_t end);
+
 /** Are all words of [begin, end) zero?  What is not there counts as zero. */
 bool is_zero(struct resolver *resolver, uint64_t begin, uint64_t end);
 /** Segment whose [end, reserved) holds @p address, or NULL. */
