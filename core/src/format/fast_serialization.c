@@ -134,7 +134,7 @@ enum hd_status fast_forward(const struct fast_reader *reader, int32_t index, uin
 		}
 		at.at = (uint32_t)label;
 	}
-	uint32_t count;
+	uint32_t count = 0;
 	TRY(fast_count(&at, false, 4, "forward references", &count));
 	if (index < 0 || (uint32_t)index >= count) {
 		return fast_fail(reader, reader->at, "there is no forward reference %" PRId32,
@@ -150,7 +150,7 @@ enum hd_status fast_forward(const struct fast_reader *reader, int32_t index, uin
 static enum hd_status read_type_at(struct fast_reader *reader, struct fast_type *ret)
 {
 	uint64_t at = reader->at;
-	uint8_t of, end;
+	uint8_t of = 0, end = 0;
 	TRY(fast_byte(reader, &of));
 	TRY(fast_i32(reader, &ret->version));
 	TRY(fast_i32(reader, &ret->min_reader));
@@ -170,13 +170,13 @@ static bool is_begin(uint8_t tag)
 static enum hd_status read_type(struct fast_reader *reader, struct fast_type *ret)
 {
 	uint64_t at = reader->at;
-	uint8_t tag;
+	uint8_t tag = 0;
 	TRY(fast_byte(reader, &tag));
 	if (is_begin(tag))
 		return read_type_at(reader, ret);
 	if (tag != FAST_OBJECT_REFERENCE)
 		return fast_fail(reader, at, "tag %u where a type should begin", tag);
-	int32_t label;
+	int32_t label = 0;
 	TRY(fast_i32(reader, &label));
 	struct fast_reader there = *reader;
 	there.at = (uint32_t)label;
@@ -207,14 +207,14 @@ static enum hd_status skip_item(struct fast_reader *reader, uint8_t tag)
 		return fast_text(reader, &text);
 	}
 	if (tag == FAST_BLOB) {
-		uint32_t size;
+		uint32_t size = 0;
 		TRY(fast_count(reader, false, 1, "bytes", &size));
 		return fast_skip(reader, size);
 	}
 	if (tag != FAST_SKIP_REGION)
 		return fast_fail(reader, at, "tag %u where an object should end", tag);
-	int32_t forward;
-	uint64_t end;
+	int32_t forward = 0;
+	uint64_t end = 0;
 	TRY(fast_i32(reader, &forward));
 	TRY(fast_forward(reader, forward, &end));
 	if (end < reader->at)
@@ -242,8 +242,8 @@ enum hd_status fast_end(struct fast_reader *reader, const struct fast_object *ob
 /* Go to the object that a reference with @p tag means; the tag is read. */
 static enum hd_status follow(struct fast_reader *reader, uint8_t tag, struct fast_object *ret)
 {
-	uint64_t at = reader->at - 1, to;
-	int32_t number;
+	uint64_t at = reader->at - 1, to = 0;
+	int32_t number = 0;
 	TRY(fast_i32(reader, &number));
 	if (tag == FAST_OBJECT_REFERENCE) {
 		to = (uint32_t)number;
