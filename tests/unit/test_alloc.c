@@ -222,6 +222,16 @@ static void a_bitmap_has_what_was_added(void)
 		}
 		for (uint64_t bit = 0; bit <= bits; bit++)
 			ASSERT_UINT(bitmap_has(bitmap, bit), bit % 3 == 0);
+		for (uint64_t bit = 0; bit <= bits; bit++) {
+			uint64_t next = (bit + 2) / 3 * 3;
+			ASSERT_UINT(bitmap_next(bitmap, bit, bits), next < bits ? next : bits);
+			ASSERT_UINT(bitmap_count(bitmap, bit), (bit + 2) / 3);
+		}
+		/* The next is far away. */
+		memset(bitmap, 0, bitmap_words(bits) * sizeof(*bitmap));
+		(void)bitmap_add(bitmap, bits);
+		ASSERT_UINT(bitmap_next(bitmap, 0, bits + 1), bits);
+		ASSERT_UINT(bitmap_next(bitmap, 0, bits), bits);
 		bitmap_free(bitmap, bits);
 	}
 }

@@ -433,7 +433,7 @@ static void check_file(const struct hd_graph *graph, bool live_only)
 	ASSERT_TEXT(between(&text, COUNTS, "}"), counts);
 	struct reach live = { 0 };
 	ASSERT_UINT(reach_from_roots(graph, NULL, &live, NULL), HD_OK);
-	ASSERT_UINT(size, live_only ? live.size : graph->total_size);
+	ASSERT_UINT(size, live_only ? reach_size(graph, &live) : graph->total_size);
 	reach_deinit(&live);
 	free(nodes);
 	free(edges);

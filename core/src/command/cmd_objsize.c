@@ -40,13 +40,14 @@ static enum hd_status list_objects(struct call *call, const struct reach *reach,
 				   struct statistics *statistics)
 {
 	const struct hd_graph *graph = call->graph;
-	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX), listed = 0;
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX), seen = 0, listed = 0;
+	uint64_t end = graph->object_count;
 	bool rows = !call->options[OPT_STAT].given;
-	for (uint32_t node = 0; node < graph->object_count; node++) {
-		if (node % 4096 == 0)
+	for (uint64_t at = bitmap_next(reach->bitmap, 0, end); at < end;
+	     at = bitmap_next(reach->bitmap, at + 1, end)) {
+		uint32_t node = (uint32_t)at;
+		if (seen++ % 4096 == 0)
 			TRY(call_check(call));
-		if (!bitmap_has(reach->bitmap, node))
-			continue;
 		statistics_add(statistics, graph->node_types[node], graph_size(graph, node));
 		if (!rows || listed++ >= limit)
 			continue;
@@ -83,7 +84,7 @@ static enum hd_status write_json(struct call *call, const struct subject *subjec
 		json_number(json, "of", subject->nodes_count);
 	}
 	json_number(json, "count", reach->count);
-	json_number(json, "size", reach->size);
+	json_number(json, "size", reach_size(call->graph, reach));
 	if (!call->options[OPT_STAT].given)
 		json_array(json, "objects");
 	TRY(list_objects(call, reach, statistics));

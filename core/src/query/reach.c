@@ -27,8 +27,6 @@ static enum hd_status mark(const struct hd_graph *graph, uint32_t *queue, uint64
 			return fail_cancelled(err);
 		prefetch_for(forward, reach->bitmap, queue, head, tail);
 		uint32_t node = queue[head];
-		reach->count += !graph_is_missing(graph, node);
-		reach->size += graph_size(graph, node);
 		uint64_t end = csr_begin(forward, node + 1);
 		for (uint64_t i = csr_begin(forward, node); i < end; i++) {
 			if (bitmap_add(reach->bitmap, forward->targets[i]))
@@ -50,6 +48,7 @@ static enum hd_status finish(const struct hd_graph *graph, uint32_t *queue, uint
 		reach_deinit(reach);
 		return status;
 	}
+	reach->count = bitmap_count(reach->bitmap, graph->object_count);
 	*ret = *reach;
 	return HD_OK;
 }
@@ -94,6 +93,15 @@ enum hd_status reach_from_roots(const struct hd_graph *graph, struct job *job, s
 			queue[tail++] = root->node;
 	}
 	return finish(graph, queue, tail, job, &reach, ret, err);
+}
+
+uint64_t reach_size(const struct hd_graph *graph, const struct reach *reach)
+{
+	uint64_t size = 0, end = graph->object_count;
+	for (uint64_t node = bitmap_next(reach->bitmap, 0, end); node < end;
+	     node = bitmap_next(reach->bitmap, node + 1, end))
+		size += graph_size(graph, (uint32_t)node);
+	return size;
 }
 
 void reach_deinit(struct reach *reach)

@@ -9,7 +9,6 @@ struct reach {
 	uint64_t *bitmap; /**< one bit per node */
 	uint32_t node_count;
 	uint64_t count; /**< objects; missing nodes do not count */
-	uint64_t size;  /**< bytes of them */
 };
 
 /**
@@ -27,6 +26,9 @@ HD_NODISCARD enum hd_status reach_init(const struct hd_graph *graph, const uint3
 /** Mark all that is alive: reachable from a root that is not weak. */
 HD_NODISCARD enum hd_status reach_from_roots(const struct hd_graph *graph, struct job *job,
 					     struct reach *ret, struct hd_error *err);
+
+/** Bytes of the objects; a pass over them. */
+uint64_t reach_size(const struct hd_graph *graph, const struct reach *reach);
 
 /** A zeroed struct is allowed. */
 void reach_deinit(struct reach *reach);

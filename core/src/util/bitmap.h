@@ -38,4 +38,27 @@ static inline bool bitmap_add(uint64_t *bitmap, uint64_t bit)
 	return !(word & mask);
 }
 
+/** The first bit of [@p bit, @p end) that is set, or @p end. */
+static inline uint64_t bitmap_next(const uint64_t *bitmap, uint64_t bit, uint64_t end)
+{
+	for (; bit < end; bit = (bit / 64 + 1) * 64) {
+		uint64_t word = bitmap[bit / 64] >> (bit % 64);
+		if (!word)
+			continue;
+		bit += (uint64_t)__builtin_ctzll(word);
+		return bit < end ? bit : end;
+	}
+	return end;
+}
+
+/** How many of the first @p bits are set. */
+static inline uint64_t bitmap_count(const uint64_t *bitmap, uint64_t bits)
+{
+	uint64_t count = 0;
+	for (uint64_t i = 0; i < bits / 64; i++)
+		count += (uint64_t)__builtin_popcountll(bitmap[i]);
+	uint64_t rest = bitmap[bits / 64] & (((uint64_t)1 << (bits % 64)) - 1);
+	return count + (uint64_t)__builtin_popcountll(rest);
+}
+
 #endif
