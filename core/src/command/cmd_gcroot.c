@@ -116,8 +116,11 @@ static void write_headings(struct call *call, const struct rooted *rooted, struc
 /* Where an object is; from GENERATION_LOH on what it is. */
 static const char *generation_title(unsigned int generation)
 {
-	static const char *const names[] = { "generation 0", "generation 1",  "generation 2",
-					     "large object", "pinned object", "frozen object" };
+	static const char *const names[] = {
+		[GENERATION_0] = "generation 0",    [GENERATION_1] = "generation 1",
+		[GENERATION_2] = "generation 2",    [GENERATION_LOH] = "large object",
+		[GENERATION_POH] = "pinned object", [GENERATION_NONGC] = "frozen object",
+	};
 	return generation < sizeof(names) / sizeof(names[0]) ? names[generation] : "older object";
 }
 

@@ -13,21 +13,6 @@ static const char *const groups[ROOT_KINDS] = {
 	[HD_ROOT_THREAD_STATIC] = "(Thread statics)",
 };
 
-static const char *const handles[GRAPH_HANDLES] = {
-	[GRAPH_HANDLE_STRONG] = "strong handle",
-	[GRAPH_HANDLE_PINNED] = "pinned handle",
-	[GRAPH_HANDLE_WEAK_SHORT] = "weak short handle",
-	[GRAPH_HANDLE_WEAK_LONG] = "weak long handle",
-	[GRAPH_HANDLE_DEPENDENT] = "dependent handle",
-	[GRAPH_HANDLE_REF_COUNTED] = "ref counted handle",
-	[GRAPH_HANDLE_SIZED_REF] = "sized ref handle",
-	[GRAPH_HANDLE_VARIABLE] = "variable handle",
-	[GRAPH_HANDLE_ASYNC_PINNED] = "async pinned handle",
-	[GRAPH_HANDLE_CROSS_REFERENCE] = "cross reference handle",
-	[GRAPH_HANDLE_WEAK_INTERIOR] = "weak interior handle",
-	[GRAPH_HANDLE_WEAK_NATIVE_COM] = "weak native COM handle",
-};
-
 const char *root_group_name(const struct hd_graph *graph, unsigned int kind)
 {
 	if (kind >= ROOT_KINDS)
@@ -44,7 +29,7 @@ static const char *detail_name(const struct hd_graph *graph, const struct graph_
 		detail->frame < graph->frame_count ? graph->frames[detail->frame].method : NULL;
 	if (method && *method)
 		return method;
-	return detail->handle < GRAPH_HANDLES ? handles[detail->handle] : NULL;
+	return graph_handle_name(detail->handle) ? graph_handle_label(detail->handle) : NULL;
 }
 
 const char *root_own_name(const struct hd_graph *graph, uint32_t index, size_t *size)

@@ -35,6 +35,11 @@ enum graph_handle {
 	GRAPH_HANDLES
 };
 
+/** "strong", "weak-short", ... as JSON has it; NULL for GRAPH_HANDLE_NONE. */
+const char *graph_handle_name(uint8_t handle);
+/** "strong handle", "weak short handle", ...: SOS's words; "handle" for GRAPH_HANDLE_NONE. */
+const char *graph_handle_label(uint8_t handle);
+
 /** More about a root; texts lie in the graph's arena. Dump files have a name or a handle, if anything. */
 struct graph_root_detail {
 	uint64_t address; /**< of the slot: a handle, a static, a word of a stack; 0 = none */

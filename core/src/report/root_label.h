@@ -12,11 +12,6 @@ extern const char *const root_kind_names[];
 /** Names of the flags: "pinned", "weak", ...; NULL ends; bit i is flag 1 << i. */
 extern const char *const root_flag_names[];
 
-/** "strong", "weak-short", ... as JSON has it; NULL for GRAPH_HANDLE_NONE. */
-const char *graph_handle_name(uint8_t handle);
-/** "strong handle", "weak short handle", ...: SOS's words; "handle" for GRAPH_HANDLE_NONE. */
-const char *graph_handle_label(uint8_t handle);
-
 /** What is known beyond its record of root @p index; NULL for dump files. */
 static inline const struct graph_root_detail *root_detail(const struct hd_graph *graph,
 							  uint32_t index)
