@@ -35,61 +35,61 @@ void nt_stop(struct nt_stream *stream, uint64_t at, const char *why)
 	stream->stopped_at = at;
 }
 
+/*
+ * The row of an id in a table that has @p count rows and room for one more: a new one is zero, which
+ * is of no era.  false: no memory.
+ */
+static bool find_row(struct nt_stream *stream, uint32_t table, uint64_t id, size_t *count,
+		     struct nt_last *ret)
+{
+	uint32_t fresh = (uint32_t)*count;
+	uint32_t index = type_table_add(&stream->table, table, id, fresh);
+	if (index == UINT32_MAX)
+		return false;
+	*count += index == fresh;
+	*ret = (struct nt_last){ .id = id, .row = (size_t)index + 1 };
+	return true;
+}
+
+/* The row of a metadata id; NULL: no memory. */
+static struct nt_metadata *metadata_row(struct nt_stream *stream, uint64_t id)
+{
+	struct nt_last *last = &stream->last_metadata;
+	if ((!last->row || last->id != id) &&
+	    (!PAGES_RESERVE(stream, metadata) ||
+	     !find_row(stream, TABLE_METADATA, id, &stream->metadata_count, last)))
+		return NULL;
+	return &stream->metadata[last->row - 1];
+}
+
 enum hd_status nt_define(struct nt_stream *stream, uint64_t id, const struct nt_metadata *metadata)
 {
-	if (!PAGES_RESERVE(stream, metadata))
+	struct nt_metadata *row = metadata_row(stream, id);
+	if (!row)
 		return fail_nomem(stream->err);
-	uint32_t fresh = (uint32_t)stream->metadata_count;
-	uint32_t index = type_table_add(&stream->table, TABLE_METADATA, id, fresh);
-	if (index == UINT32_MAX)
-		return fail_nomem(stream->err);
-	if (index == fresh)
-		stream->metadata_count++;
-	stream->metadata[index] = *metadata;
-	stream->metadata[index].era = stream->metadata_era;
-	stream->last_metadata = 0;
+	*row = *metadata;
+	row->era = stream->metadata_era;
 	return HD_OK;
 }
 
 /* What an id stands for, or NULL: an id that is not defined gets a row that is of no era. */
 static enum hd_status find_metadata(struct nt_stream *stream, uint64_t id, struct nt_metadata **ret)
 {
-	if (!stream->last_metadata || stream->last_metadata_id != id) {
-		if (!PAGES_RESERVE(stream, metadata))
-			return fail_nomem(stream->err);
-		uint32_t fresh = (uint32_t)stream->metadata_count;
-		uint32_t index = type_table_add(&stream->table, TABLE_METADATA, id, fresh);
-		if (index == UINT32_MAX)
-			return fail_nomem(stream->err);
-		if (index == fresh) {
-			stream->metadata[index] = (struct nt_metadata){ .era = UINT32_MAX };
-			stream->metadata_count++;
-		}
-		stream->last_metadata_id = id;
-		stream->last_metadata = (size_t)index + 1;
-	}
-	struct nt_metadata *row = &stream->metadata[stream->last_metadata - 1];
+	struct nt_metadata *row = metadata_row(stream, id);
+	if (!row)
+		return fail_nomem(stream->err);
 	*ret = row->era == stream->metadata_era ? row : NULL;
 	return HD_OK;
 }
 
 struct nt_thread *nt_thread(struct nt_stream *stream, uint64_t id)
 {
-	if (!stream->last_thread || stream->last_thread_id != id) {
-		if (!PAGES_RESERVE(stream, threads))
-			return NULL;
-		uint32_t fresh = (uint32_t)stream->threads_count;
-		uint32_t index = type_table_add(&stream->table, TABLE_THREADS, id, fresh);
-		if (index == UINT32_MAX)
-			return NULL;
-		if (index == fresh) {
-			stream->threads[index] = (struct nt_thread){ .era = UINT32_MAX };
-			stream->threads_count++;
-		}
-		stream->last_thread_id = id;
-		stream->last_thread = (size_t)index + 1;
-	}
-	struct nt_thread *thread = &stream->threads[stream->last_thread - 1];
+	struct nt_last *last = &stream->last_thread;
+	if ((!last->row || last->id != id) &&
+	    (!PAGES_RESERVE(stream, threads) ||
+	     !find_row(stream, TABLE_THREADS, id, &stream->threads_count, last)))
+		return NULL;
+	struct nt_thread *thread = &stream->threads[last->row - 1];
 	if (thread->era != stream->thread_era) {
 		*thread = (struct nt_thread){ .id = id,
 					      .pid = stream->pid,
@@ -375,6 +375,7 @@ static enum hd_status read_blocks(struct nt_stream *stream)
 enum hd_status nt_stream_read(struct nt_stream *stream)
 {
 	job_begin(stream->job, "Reading events", stream->size);
+	stream->thread_era = stream->metadata_era = 1;
 	TRY(read_blocks(stream));
 	job_end(stream->job);
 	bool has_pointers = stream->pointer_size == 4 || stream->pointer_size == 8;

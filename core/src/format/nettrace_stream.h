@@ -22,8 +22,14 @@ enum nt_provider {
 struct nt_metadata {
 	enum nt_provider provider;
 	uint32_t event, version;
-	uint32_t era;   /**< of the stream when it was defined */
+	uint32_t era;   /**< of the stream when it was defined, from 1 on */
 	uint64_t count; /**< its events */
+};
+
+/** The row that was looked up last in a table of ids. */
+struct nt_last {
+	uint64_t id;
+	size_t row; /**< index + 1; 0: none */
 };
 
 /** A thread that captures events, or that they are of. */
@@ -98,9 +104,7 @@ struct nt_stream {
 	size_t threads_count, threads_capacity;
 	struct type_table table; /**< section 0: metadata ids, 1: threads */
 	uint32_t thread_era, metadata_era, interval;
-	/* the last that were looked up: */
-	uint64_t last_metadata_id, last_thread_id;
-	size_t last_metadata, last_thread; /**< index + 1 */
+	struct nt_last last_metadata, last_thread;
 };
 
 /**
