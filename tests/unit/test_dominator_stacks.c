@@ -5,6 +5,7 @@
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"
+#include "support/writer_checks.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -38,11 +39,7 @@ static bool append(void *arg, const char *bytes, size_t size)
 	return true;
 }
 
-typedef enum hd_status (*writer_fn)(const struct hd_graph *graph,
-				    const struct write_options *options, struct job *job,
-				    format_write_fn write, void *arg, struct hd_error *err);
-
-static struct text written_by(writer_fn writer, const struct fixture *fixture)
+static struct text written_by(graph_write_fn writer, const struct fixture *fixture)
 {
 	const struct write_options options = { .dominators = &fixture->dominators };
 	struct text text = { 0 };
@@ -50,7 +47,7 @@ static struct text written_by(writer_fn writer, const struct fixture *fixture)
 	return text;
 }
 
-static void check_text(writer_fn writer, const struct fixture *fixture, const char *expected)
+static void check_text(graph_write_fn writer, const struct fixture *fixture, const char *expected)
 {
 	struct text text = written_by(writer, fixture);
 	ASSERT_TEXT(text.bytes, expected);
@@ -337,20 +334,7 @@ static void an_empty_heap_has_no_stacks(void)
 	tear_down(&fixture);
 }
 
-/* What takes a number of pieces, then no more. */
-struct taker {
-	size_t pieces, left;
-};
-
-static bool take_some(void *arg, const char *bytes, size_t size)
-{
-	struct taker *taker = arg;
-	CU_ASSERT(bytes && size);
-	taker->pieces++;
-	return --taker->left > 0;
-}
-
-static const writer_fn writers[] = { folded_write, speedscope_write };
+static const graph_write_fn writers[] = { folded_write, speedscope_write };
 
 static void the_writers_stop_when_nobody_takes_more(void)
 {
@@ -362,26 +346,12 @@ static void the_writers_stop_when_nobody_takes_more(void)
 	name_type(graph, 0, name);
 	set_up(&fixture, graph);
 	const struct write_options options = { .dominators = &fixture.dominators };
-	struct taker all = { .left = SIZE_MAX };
-	ASSERT_UINT(folded_write(graph, &options, NULL, take_some, &all, NULL), HD_OK);
-	CU_ASSERT(all.pieces > 5);
-	for (size_t left = 1; left <= all.pieces; left++) {
-		struct taker taker = { .left = left };
-		ASSERT_UINT(folded_write(graph, &options, NULL, take_some, &taker, NULL),
-			    HD_ERR_CANCELLED);
-		ASSERT_UINT(taker.pieces, left);
+	for (size_t i = 0; i < 2; i++) {
+		const struct graph_writing what = { writers[i], graph, &options };
+		check_refused_pieces(&(struct writing){ write_graph, &what }, i ? 1 : 6);
 	}
-	struct taker taker = { .left = 1 };
-	ASSERT_UINT(speedscope_write(graph, &options, NULL, take_some, &taker, NULL),
-		    HD_ERR_CANCELLED);
 	tear_down(&fixture);
 	free(name);
-}
-
-static int countdown_cancelled(void *arg)
-{
-	unsigned int *left = arg;
-	return *left == 0 || --*left == 0;
 }
 
 static void writing_can_be_cancelled(void)
@@ -390,17 +360,8 @@ static void writing_can_be_cancelled(void)
 	set_up(&fixture, list_of_two_types(300000));
 	const struct write_options options = { .dominators = &fixture.dominators };
 	for (size_t i = 0; i < 2; i++) {
-		enum hd_status status = HD_ERR_CANCELLED;
-		unsigned int polls = 1;
-		for (; status != HD_OK && polls < 100; polls++) {
-			unsigned int left = polls;
-			struct job job = { .cancelled = countdown_cancelled, .arg = &left };
-			struct taker taker = { .left = SIZE_MAX };
-			status = writers[i](fixture.graph, &options, &job, take_some, &taker, NULL);
-			CU_ASSERT(status == HD_OK || status == HD_ERR_CANCELLED);
-		}
-		ASSERT_UINT(status, HD_OK);
-		CU_ASSERT(polls > 5);
+		const struct graph_writing what = { writers[i], fixture.graph, &options };
+		check_cancelling(&(struct writing){ write_graph, &what }, 4);
 	}
 	tear_down(&fixture);
 }
@@ -411,17 +372,8 @@ static void each_failed_allocation_is_reported(void)
 	set_up(&fixture, small_graph());
 	const struct write_options options = { .dominators = &fixture.dominators };
 	for (size_t i = 0; i < 2; i++) {
-		enum hd_status status = HD_ERR_NOMEM;
-		for (uint64_t nth = 1; status != HD_OK && nth < 100; nth++) {
-			struct hd_error err = { 0 };
-			struct taker taker = { .left = SIZE_MAX };
-			alloc_fail_at(nth);
-			status = writers[i](fixture.graph, &options, NULL, take_some, &taker, &err);
-			alloc_fail_at(0);
-			CU_ASSERT(status == HD_OK ? nth > 8 : status == HD_ERR_NOMEM);
-			ASSERT_UINT(err.status, status);
-		}
-		ASSERT_UINT(status, HD_OK);
+		const struct graph_writing what = { writers[i], fixture.graph, &options };
+		check_failed_allocations(&(struct writing){ write_graph, &what }, 8);
 	}
 	struct job job = { .max_mem = 10 };
 	struct taker taker = { .left = SIZE_MAX };

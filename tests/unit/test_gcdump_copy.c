@@ -5,7 +5,7 @@
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/suite.h"
-#include "util/alloc.h"
+#include "support/writer_checks.h"
 
 static bool take(void *arg, const char *bytes, size_t size)
 {
@@ -235,23 +235,20 @@ static void other_formats_are_refused(void)
 	ASSERT_UINT(gcdump_copy("/nonexistent/file", &options, NULL, take, NULL, NULL), HD_ERR_OS);
 }
 
-static bool take_some(void *arg, const char *bytes, size_t size)
+static enum hd_status copy_file(const void *what, struct job *job, format_write_fn write, void *arg,
+				struct hd_error *err)
 {
-	(void)bytes;
-	(void)size;
-	size_t *left = arg;
-	return *left && (*left)--;
+	const struct dump_file *file = what;
+	const struct format_options options = { 0 };
+	return gcdump_copy(file->path, &options, job, write, arg, err);
 }
 
 static void copying_stops_when_nobody_takes_more(void)
 {
 	struct text file = dump_source_file(fixtures[0]);
 	struct dump_file opened;
-	const struct format_options options = { 0 };
-	size_t left = 0;
 	dump_file_make(&opened, file.bytes, file.size);
-	ASSERT_UINT(gcdump_copy(opened.path, &options, NULL, take_some, &left, NULL),
-		    HD_ERR_CANCELLED);
+	check_refused_pieces(&(struct writing){ copy_file, &opened }, 1);
 	dump_file_close(&opened);
 	text_deinit(&file);
 }
@@ -260,21 +257,8 @@ static void each_failed_allocation_is_reported(void)
 {
 	struct text file = dump_source_file(fixtures[0]);
 	struct dump_file opened;
-	const struct format_options options = { 0 };
 	dump_file_make(&opened, file.bytes, file.size);
-	enum hd_status status = HD_ERR_NOMEM;
-	uint64_t nth = 1;
-	for (; status != HD_OK && nth < 200; nth++) {
-		size_t all = SIZE_MAX;
-		struct hd_error err = { 0 };
-		alloc_fail_at(nth);
-		status = gcdump_copy(opened.path, &options, NULL, take_some, &all, &err);
-		alloc_fail_at(0);
-		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);
-		ASSERT_UINT(err.status, status);
-	}
-	ASSERT_UINT(status, HD_OK);
-	CU_ASSERT(nth > 8);
+	check_failed_allocations(&(struct writing){ copy_file, &opened }, 7);
 	dump_file_close(&opened);
 	text_deinit(&file);
 }

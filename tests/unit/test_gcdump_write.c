@@ -7,6 +7,7 @@
 #include "support/dump_text.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"
+#include "support/writer_checks.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
@@ -483,48 +484,14 @@ static void what_is_written_is_read_back(void)
 	}
 }
 
-static bool take_some(void *arg, const char *bytes, size_t size)
-{
-	(void)bytes;
-	(void)size;
-	size_t *left = arg;
-	return *left && (*left)--;
-}
-
 static void the_writer_stops_when_nobody_takes_more(void)
 {
-	struct hd_graph *graph = graph_make_list(100000);
-	REQUIRE(graph);
-	for (size_t i = 0; i < 3; i++) {
-		size_t left = i;
-		ASSERT_UINT(gcdump_write(graph, NULL, NULL, take_some, &left, NULL),
-			    HD_ERR_CANCELLED);
-	}
-	graph_destroy(graph);
-}
-
-static int countdown(void *arg)
-{
-	unsigned int *left = arg;
-	return *left == 0 || --*left == 0;
+	check_refused_pieces_of_list(gcdump_write, 100000, 3);
 }
 
 static void writing_can_be_cancelled(void)
 {
-	struct hd_graph *graph = graph_make_list(200000);
-	REQUIRE(graph);
-	bool finished = false;
-	unsigned int polls = 1;
-	for (; !finished && polls < 100; polls++) {
-		unsigned int left = polls;
-		size_t all = SIZE_MAX;
-		struct job job = { .cancelled = countdown, .arg = &left };
-		enum hd_status status = gcdump_write(graph, NULL, &job, take_some, &all, NULL);
-		finished = status == HD_OK;
-		CU_ASSERT(finished || status == HD_ERR_CANCELLED);
-	}
-	CU_ASSERT(finished && polls > 8);
-	graph_destroy(graph);
+	check_cancelling_of_list(gcdump_write, 200000, 7);
 }
 
 static void each_failed_allocation_is_reported(void)
@@ -540,20 +507,11 @@ static void each_failed_allocation_is_reported(void)
 	graph->types[0].name = NULL;
 	graph->info.process = "\xff";
 	uint64_t live = 0x3;
-	enum hd_status status = HD_ERR_NOMEM;
-	uint64_t nth = 1;
-	for (; status != HD_OK && nth < 100; nth++) {
-		size_t all = SIZE_MAX;
-		struct hd_error err = { 0 };
-		const struct write_options options = { .live = &live, .live_only = nth % 2 };
-		alloc_fail_at(nth);
-		status = gcdump_write(graph, &options, NULL, take_some, &all, &err);
-		alloc_fail_at(0);
-		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);
-		ASSERT_UINT(err.status, status);
+	for (unsigned int live_only = 0; live_only < 2; live_only++) {
+		const struct write_options options = { .live = &live, .live_only = live_only };
+		const struct graph_writing what = { gcdump_write, graph, &options };
+		check_failed_allocations(&(struct writing){ write_graph, &what }, 11);
 	}
-	ASSERT_UINT(status, HD_OK);
-	CU_ASSERT(nth > 12);
 	graph_destroy(graph);
 }
 

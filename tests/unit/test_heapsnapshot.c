@@ -5,7 +5,7 @@
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"
-#include "util/alloc.h"
+#include "support/writer_checks.h"
 #include "util/text.h"
 
 #define FIELDS ((size_t)7)
@@ -458,58 +458,14 @@ static void random_graphs_are_reached_from_the_root(void)
 	}
 }
 
-/* What takes a number of pieces, then no more. */
-struct taker {
-	size_t pieces, left;
-};
-
-static bool take_some(void *arg, const char *bytes, size_t size)
-{
-	struct taker *taker = arg;
-	CU_ASSERT(bytes && size);
-	taker->pieces++;
-	return --taker->left > 0;
-}
-
 static void the_writer_stops_when_nobody_takes_more(void)
 {
-	struct hd_graph *graph = graph_make_list(40000);
-	REQUIRE(graph);
-	struct taker all = { .left = SIZE_MAX };
-	ASSERT_UINT(heapsnapshot_write(graph, NULL, NULL, take_some, &all, NULL), HD_OK);
-	CU_ASSERT(all.pieces > 5);
-	for (size_t left = 1; left <= all.pieces; left++) {
-		struct taker taker = { .left = left };
-		struct hd_error err;
-		ASSERT_UINT(heapsnapshot_write(graph, NULL, NULL, take_some, &taker, &err),
-			    HD_ERR_CANCELLED);
-		ASSERT_UINT(taker.pieces, left);
-	}
-	graph_destroy(graph);
-}
-
-static int countdown_cancelled(void *arg)
-{
-	unsigned int *left = arg;
-	return *left == 0 || --*left == 0;
+	check_refused_pieces_of_list(heapsnapshot_write, 40000, 6);
 }
 
 static void writing_can_be_cancelled(void)
 {
-	struct hd_graph *graph = graph_make_list(200000);
-	REQUIRE(graph);
-	enum hd_status status = HD_ERR_CANCELLED;
-	unsigned int polls = 1;
-	for (; status != HD_OK && polls < 100; polls++) {
-		unsigned int left = polls;
-		struct job job = { .cancelled = countdown_cancelled, .arg = &left };
-		struct taker taker = { .left = SIZE_MAX };
-		status = heapsnapshot_write(graph, NULL, &job, take_some, &taker, NULL);
-		CU_ASSERT(status == HD_OK || status == HD_ERR_CANCELLED);
-	}
-	ASSERT_UINT(status, HD_OK);
-	CU_ASSERT(polls > 20);
-	graph_destroy(graph);
+	check_cancelling_of_list(heapsnapshot_write, 200000, 19);
 }
 
 static void each_failed_allocation_is_reported(void)
@@ -519,17 +475,8 @@ static void each_failed_allocation_is_reported(void)
 		struct graph_frame frame = { .method = "M()" };
 		struct hd_graph *graph = heap_graph(details, &frame);
 		const struct write_options options = { .live_only = live_only };
-		enum hd_status status = HD_ERR_NOMEM;
-		for (uint64_t nth = 1; status != HD_OK && nth < 100; nth++) {
-			struct hd_error err = { 0 };
-			struct taker taker = { .left = SIZE_MAX };
-			alloc_fail_at(nth);
-			status = heapsnapshot_write(graph, &options, NULL, take_some, &taker, &err);
-			alloc_fail_at(0);
-			CU_ASSERT(status == HD_OK ? nth > 10 : status == HD_ERR_NOMEM);
-			ASSERT_UINT(err.status, status);
-		}
-		ASSERT_UINT(status, HD_OK);
+		const struct graph_writing what = { heapsnapshot_write, graph, &options };
+		check_failed_allocations(&(struct writing){ write_graph, &what }, 10);
 		heap_destroy(graph);
 	}
 }

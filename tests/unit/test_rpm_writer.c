@@ -3,6 +3,7 @@
 #include "support/dump_text.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"
+#include "support/writer_checks.h"
 #include "util/alloc.h"
 
 static void check_round_trip(const struct hd_graph *graph)
@@ -332,49 +333,19 @@ static void a_section_that_a_lenient_reader_made_is_written_back(void)
 	graph_destroy(graph);
 }
 
-struct taker {
-	size_t pieces, left;
-};
-
-static bool take_some(void *arg, const char *bytes, size_t size)
-{
-	struct taker *taker = arg;
-	CU_ASSERT(bytes && size);
-	CU_ASSERT(taker->left > 0); /* never called again once it has refused */
-	taker->pieces++;
-	return --taker->left > 0;
-}
-
 static void the_writer_stops_when_nobody_takes_more(void)
 {
-	struct hd_graph *graph = graph_make_list(100000); /* over 2 MB, in pieces */
-	REQUIRE(graph);
-	struct taker all = { .left = SIZE_MAX };
-	ASSERT_UINT(rpm_format.write(graph, NULL, NULL, take_some, &all, NULL), HD_OK);
-	CU_ASSERT(all.pieces > 5);
-	for (size_t left = 1; left <= all.pieces; left++) {
-		struct taker taker = { .left = left };
-		struct hd_error err;
-		ASSERT_UINT(rpm_format.write(graph, NULL, NULL, take_some, &taker, &err),
-			    HD_ERR_CANCELLED);
-		ASSERT_UINT(taker.pieces, left);
-	}
-	graph_destroy(graph);
+	check_refused_pieces_of_list(rpm_format.write, 100000, 6);
 }
 
-static int countdown_cancelled(void *arg)
-{
-	unsigned int *left = arg;
-	return *left == 0 || --*left == 0;
-}
-
+/* It polls with each piece. */
 static void writing_can_be_cancelled(void)
 {
 	struct hd_graph *graph = graph_make_list(100000);
 	REQUIRE(graph);
 	for (unsigned int polls = 1; polls < 5; polls++) {
 		unsigned int left = polls;
-		struct job job = { .cancelled = countdown_cancelled, .arg = &left };
+		struct job job = { .cancelled = cancel_countdown, .arg = &left };
 		struct taker taker = { .left = SIZE_MAX };
 		ASSERT_UINT(rpm_format.write(graph, NULL, &job, take_some, &taker, NULL),
 			    HD_ERR_CANCELLED);
@@ -383,25 +354,11 @@ static void writing_can_be_cancelled(void)
 	graph_destroy(graph);
 }
 
-static bool swallow(void *arg, const char *bytes, size_t size)
-{
-	(void)arg;
-	return bytes && size;
-}
-
 static void each_failed_allocation_is_reported(void)
 {
 	struct hd_graph *graph = make_graph(3);
-	enum hd_status status = HD_ERR_NOMEM;
-	for (uint64_t nth = 1; status != HD_OK && nth < 100; nth++) {
-		struct hd_error err = { 0 };
-		alloc_fail_at(nth);
-		status = rpm_format.write(graph, NULL, NULL, swallow, NULL, &err);
-		alloc_fail_at(0);
-		CU_ASSERT(status == HD_OK ? nth > 6 : status == HD_ERR_NOMEM);
-		ASSERT_UINT(err.status, status);
-	}
-	ASSERT_UINT(status, HD_OK);
+	const struct graph_writing what = { .write = rpm_format.write, .graph = graph };
+	check_failed_allocations(&(struct writing){ write_graph, &what }, 6);
 	graph_destroy(graph);
 }
 
