@@ -140,6 +140,8 @@ static void serve(struct child_board *board, void *arg)
 
 static struct live_child child;
 static struct dotnet_process process;
+static const struct collect_options plain = { .buffer = 3 << 20, .path = path };
+static struct collected collected;
 
 static void set_up(void)
 {
@@ -168,38 +170,58 @@ static void tear_down(void)
 	(void)rmdir(directory);
 }
 
-static void start(enum first *kind)
+/* Begin to be a runtime that sends @p kind. */
+static void start(enum first kind)
 {
 	(void)unlink(socket_path);
-	child = child_fork(serve, kind);
+	child = child_fork(serve, &kind);
 	process =
 		(struct dotnet_process){ .pid = child.pid, .uid = getuid(), .socket = socket_path };
 }
 
-static enum hd_status collect(const struct collect_options *options, struct collected *ret,
-			      struct hd_error *err)
+static enum hd_status collect(const struct collect_options *options, struct hd_error *err)
 {
 	struct endpoint endpoint = endpoint_of(&process);
 	struct job job = { 0 };
-	*ret = (struct collected){ .file = { .fd = -1 } };
-	return collect_snapshot(&endpoint, options, &job, ret, err);
+	collected = (struct collected){ .file = { .fd = -1 } };
+	return collect_snapshot(&endpoint, options, &job, &collected, err);
+}
+
+/* Collect a file, which may be less than the whole heap. */
+static void collect_some(const struct collect_options *options, bool is_complete)
+{
+	ASSERT_UINT_FATAL(collect(options, NULL), HD_OK);
+	CU_ASSERT(collected.is_complete == is_complete);
+}
+
+static void check_finding(const char *kind)
+{
+	ASSERT_UINT_FATAL(collected.findings.count, 1);
+	ASSERT_TEXT(collected.findings.rows[0].kind, kind);
+}
+
+/* What there is on disk: the file may have no name yet. */
+static void check_files(void)
+{
+	ASSERT_UINT(files(), collected.file.is_unnamed ? 0 : 1);
+}
+
+static void end(void)
+{
+	collected_deinit(&collected);
+	child_end(&child);
 }
 
 static void a_snapshot_is_collected(void)
 {
-	enum first kind = FIRST_WHOLE;
-	const struct collect_options options = { .buffer = 3 << 20, .path = path };
-	struct collected collected;
-	start(&kind);
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(collected.is_complete);
+	start(FIRST_WHOLE);
+	collect_some(&plain, true);
 	ASSERT_UINT(collected.objects, 2);
 	ASSERT_UINT(collected.references, 5);
 	ASSERT_UINT(collected.tries, 1);
 	ASSERT_UINT(collected.findings.count, 0);
 	ASSERT_TEXT(child.board->message, "3 ");
-	/* It may have no name yet. */
-	ASSERT_UINT(files(), collected.file.is_unnamed ? 0 : 1);
+	check_files();
 	collected_deinit(&collected);
 	ASSERT_UINT(files(), 0);
 	child_end(&child);
@@ -207,79 +229,50 @@ static void a_snapshot_is_collected(void)
 
 static void what_was_lost_is_asked_for_again(void)
 {
-	enum first kind = FIRST_LOSSY;
-	const struct collect_options options = { .buffer = 3 << 20, .path = path };
-	struct collected collected;
-	start(&kind);
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(collected.is_complete);
+	start(FIRST_LOSSY);
+	collect_some(&plain, true);
 	ASSERT_UINT(collected.tries, 2);
-	/* It may have no name yet. */
-	ASSERT_UINT(files(), collected.file.is_unnamed ? 0 : 1);
+	check_files();
 	/* 100 events of 64 KiB, a quarter more, and 64 MB. */
 	ASSERT_TEXT(child.board->message, "3 71 ");
-	collected_deinit(&collected);
-	child_end(&child);
+	end();
 }
 
 static void what_stays_lost_is_told(void)
 {
-	enum first kind = ALWAYS_LOSSY;
-	const struct collect_options options = { .buffer = 3 << 20, .path = path };
-	struct collected collected;
-	start(&kind);
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(!collected.is_complete);
+	start(ALWAYS_LOSSY);
+	collect_some(&plain, false);
 	CU_ASSERT(collected.tries >= 2 && collected.tries <= 3);
-	ASSERT_UINT_FATAL(collected.findings.count, 1);
-	ASSERT_TEXT(collected.findings.rows[0].kind, "partial");
-	/* It may have no name yet. */
-	ASSERT_UINT(files(), collected.file.is_unnamed ? 0 : 1);
-	collected_deinit(&collected);
-	child_end(&child);
+	check_finding("partial");
+	check_files();
+	end();
 }
 
 static void what_was_cut_is_kept(void)
 {
-	enum first kind = FIRST_CUT;
-	const struct collect_options options = { .buffer = 3 << 20, .path = path };
-	struct collected collected;
-	start(&kind);
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(!collected.is_complete);
+	start(FIRST_CUT);
+	collect_some(&plain, false);
 	ASSERT_UINT(collected.objects, 2);
 	ASSERT_UINT(collected.tries, 1);
 	ASSERT_UINT(collected.findings.count, 1);
-	collected_deinit(&collected);
-	child_end(&child);
+	end();
 }
 
 static void losses_of_other_threads_are_told(void)
 {
-	enum first kind = FIRST_UNSURE;
-	const struct collect_options options = { .buffer = 3 << 20, .path = path };
-	struct collected collected;
-	start(&kind);
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(collected.is_complete);
-	ASSERT_UINT_FATAL(collected.findings.count, 1);
-	ASSERT_TEXT(collected.findings.rows[0].kind, "lost-events");
-	collected_deinit(&collected);
-	child_end(&child);
+	start(FIRST_UNSURE);
+	collect_some(&plain, true);
+	check_finding("lost-events");
+	end();
 }
 
 static void what_was_lost_late_is_asked_for_again(void)
 {
-	enum first kind = FIRST_LATE;
-	const struct collect_options options = { .buffer = 3 << 20, .path = path };
-	struct collected collected;
-	start(&kind);
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(collected.is_complete);
+	start(FIRST_LATE);
+	collect_some(&plain, true);
 	ASSERT_UINT(collected.tries, 2);
 	ASSERT_TEXT(child.board->message, "3 71 ");
-	collected_deinit(&collected);
-	child_end(&child);
+	end();
 }
 
 /* What a look at the whole finds, in this order. */
@@ -299,88 +292,68 @@ static enum hd_status look(void *arg, int fd, struct collected_check *ret, struc
 
 static void objects_without_references_are_asked_for_again(void)
 {
-	enum first kind = FIRST_WHOLE;
 	struct looks looks = { { { .objects = 1 }, { .objects = 2, .is_whole = true } }, 0 };
 	const struct collect_options options = {
 		.buffer = 3 << 20, .path = path, .check = look, .arg = &looks
 	};
-	struct collected collected;
-	start(&kind);
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(collected.is_complete);
+	start(FIRST_WHOLE);
+	collect_some(&options, true);
 	ASSERT_UINT(collected.tries, 2);
 	ASSERT_UINT(collected.objects, 2);
 	ASSERT_UINT(collected.findings.count, 0);
-	collected_deinit(&collected);
-	child_end(&child);
+	end();
 }
 
 static void types_without_names_are_asked_for_again(void)
 {
-	enum first kind = FIRST_WHOLE;
 	const struct collected_check unnamed = { .objects = 2, .is_whole = true, .unnamed = 1 };
 	struct looks looks = { { unnamed, { .snapshot = 2, .objects = 2, .is_whole = true } }, 0 };
 	const struct collect_options options = {
 		.buffer = 3 << 20, .path = path, .check = look, .arg = &looks
 	};
-	struct collected collected;
-	start(&kind);
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(collected.is_complete);
+	start(FIRST_WHOLE);
+	collect_some(&options, true);
 	ASSERT_UINT(collected.unnamed, 0);
 	ASSERT_UINT(collected.snapshot, 2);
 	ASSERT_UINT(collected.findings.count, 0);
 	collected_deinit(&collected);
 	/* It stays so. */
 	looks = (struct looks){ { unnamed, unnamed, unnamed }, 0 };
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(collected.is_complete);
+	collect_some(&options, true);
 	ASSERT_UINT(collected.unnamed, 1);
-	ASSERT_UINT_FATAL(collected.findings.count, 1);
-	ASSERT_TEXT(collected.findings.rows[0].kind, "unresolved-type");
-	collected_deinit(&collected);
-	child_end(&child);
+	check_finding("unresolved-type");
+	end();
 }
 
 static void the_deadline_holds_for_bytes_that_trickle(void)
 {
-	enum first kind = TRICKLE;
-	struct collected collected;
-	start(&kind);
+	start(TRICKLE);
 	uint64_t began = now_ms();
 	const struct collect_options options = { .buffer = 3 << 20,
 						 .path = path,
 						 .deadline = began + 1000 };
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
-	CU_ASSERT(!collected.is_complete);
+	collect_some(&options, false);
 	ASSERT_UINT(collected.tries, 1);
 	CU_ASSERT(now_ms() < began + 5000);
 	ASSERT_UINT_FATAL(collected.findings.count, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(collected.findings.rows[0].detail, "took too long"));
-	collected_deinit(&collected);
-	child_end(&child);
+	end();
 }
 
 static void a_process_that_stands_still_is_told(void)
 {
-	enum first kind = STANDSTILL;
-	struct collected collected;
-	start(&kind);
+	start(STANDSTILL);
 	uint64_t began = now_ms();
-	const struct collect_options options = { .buffer = 3 << 20, .path = path };
-	ASSERT_UINT_FATAL(collect(&options, &collected, NULL), HD_OK);
+	collect_some(&plain, false);
 	CU_ASSERT(now_ms() < began + 5000);
 	ASSERT_UINT_FATAL(collected.findings.count, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(collected.findings.rows[0].detail, "was stopped"));
-	collected_deinit(&collected);
-	child_end(&child);
+	end();
 }
 
 static void two_wait_for_each_other(void)
 {
-	enum first kind = FIRST_WHOLE;
-	struct collected collected;
-	start(&kind);
+	start(FIRST_WHOLE);
 	struct endpoint endpoint = endpoint_of(&process);
 	const struct patience patience = { .deadline = now_ms() + 1000 };
 	int turn;
@@ -389,13 +362,11 @@ static void two_wait_for_each_other(void)
 						 .path = path,
 						 .deadline = now_ms() + 300 };
 	struct hd_error err;
-	ASSERT_UINT(collect(&options, &collected, &err), HD_ERR_OS);
+	ASSERT_UINT(collect(&options, &err), HD_ERR_OS);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "another heapdump"));
 	(void)close(turn);
-	const struct collect_options later = { .buffer = 3 << 20, .path = path };
-	ASSERT_UINT_FATAL(collect(&later, &collected, &err), HD_OK);
-	collected_deinit(&collected);
-	child_end(&child);
+	collect_some(&plain, true);
+	end();
 }
 
 static int always(void *arg)
@@ -406,28 +377,22 @@ static int always(void *arg)
 
 static void a_cancelled_job_leaves_nothing(void)
 {
-	enum first kind = FIRST_WHOLE;
-	const struct collect_options options = { .buffer = 3 << 20, .path = path };
-	struct collected collected = { .file = { .fd = -1 } };
 	struct job job = { .cancelled = always };
-	start(&kind);
+	collected = (struct collected){ .file = { .fd = -1 } };
+	start(FIRST_WHOLE);
 	struct endpoint endpoint = endpoint_of(&process);
-	ASSERT_UINT(collect_snapshot(&endpoint, &options, &job, &collected, NULL),
-		    HD_ERR_CANCELLED);
+	ASSERT_UINT(collect_snapshot(&endpoint, &plain, &job, &collected, NULL), HD_ERR_CANCELLED);
 	ASSERT_UINT(files(), 0);
 	child_end(&child);
 }
 
 static void each_failed_allocation_is_reported(void)
 {
-	enum first kind = FIRST_WHOLE;
-	const struct collect_options options = { .buffer = 3 << 20, .path = path };
-	start(&kind);
+	start(FIRST_WHOLE);
 	for (uint64_t nth = 1; nth < 100; nth++) {
-		struct collected collected;
 		struct hd_error err = { 0 };
 		alloc_fail_at(nth);
-		enum hd_status status = collect(&options, &collected, &err);
+		enum hd_status status = collect(&plain, &err);
 		bool failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);
