@@ -15,6 +15,9 @@ struct made_gcdump_type {
 };
 
 #define MADE_CHILDREN 8u
+/** For .children of a node. */
+#define CHILDREN1(a)    .children = { a }, .child_count = 1
+#define CHILDREN2(a, b) .children = { a, b }, .child_count = 2
 
 struct made_gcdump_node {
 	uint32_t type;

@@ -1,61 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "format/gcdump.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
-#include "support/gcdump_maker.h"
+#include "support/gcdump_samples.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"
-#include "util/alloc.h"
 
 /* Damaged files, large ones, and limits. */
 
-#define COUNT(array)    ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-#define CHILDREN1(a)    .children = { a }, .child_count = 1
-#define CHILDREN2(a, b) .children = { a, b }, .child_count = 2
-
-static const struct made_gcdump_type plain_types[] = {
-	{ u"UNDEFINED", 0, NULL },
-	{ u"[root]", -1, NULL },
-	{ u"Ns.\u00e9\u6587<T>", -1, u"/x/\u00fc.dll" },
-	{ u"emoji \xd83d\xde00", -1, u"" },
-	{ u"", -1, NULL },
-	{ NULL, -1, u"/x/\u00fc.dll" },
-	{ u"never used", 99, NULL },
-};
-
-static const struct made_gcdump_node plain_nodes[] = {
-	{ .type = 1, CHILDREN1(3) },
-	{ .type = 2, .size = 8192, .address = 0x30, CHILDREN2(2, 1) },
-	{ .type = 3, .size = INT32_MAX, .address = 0x20 },
-	{ .type = 4, .size = 64, .address = 0x10, CHILDREN1(4) },
-	{ .type = 5, .size = -2000000000, .address = 0x50 },
-	{ .type = 2, .size = 24, .address = 0x40 },
-	{ .type = 2, .size = INT32_MAX, .address = 0x60 },
-};
-
-static struct made_gcdump plain_spec(void)
-{
-	return (struct made_gcdump){ .types = plain_types,
-				     .nodes = plain_nodes,
-				     .type_count = COUNT(plain_types),
-				     .node_count = COUNT(plain_nodes),
-				     .width = 64 };
-}
-
-static enum hd_status read_made(const struct made_gcdump *spec, bool lenient, unsigned int workers,
-				struct hd_graph **ret, struct hd_error *err)
-{
-	size_t size;
-	uint8_t *bytes = gcdump_make(spec, &size);
-	const struct format_options options = { .lenient = lenient };
-	struct job job = { .workers = workers };
-	enum hd_status status =
-		gcdump_read_bytes(bytes, size, "x.gcdump", &options, &job, ret, err);
-	free(bytes);
-	return status;
-}
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 /* A file of the plain nodes, and the place of a node's record in it. */
 static uint8_t *make_plain(size_t *ret_size, uint32_t node, size_t *ret_record)
@@ -286,30 +239,7 @@ static void it_can_be_cancelled_and_is_limited_in_memory(void)
 
 static void each_failed_allocation_is_reported(void)
 {
-	struct made_gcdump spec = plain_spec();
-	static const struct made_gcdump_segment segment = { 0, 10, { 10, 0, 0, 0, 0 } };
-	spec.segments = &segment;
-	spec.segment_count = 1;
-	spec.process = u"proc";
-	spec.total_error = 1;
-	spec.log = u"heapdump: true sizes\n20 100000000\n";
-	size_t size;
-	uint8_t *bytes = gcdump_make(&spec, &size);
-	for (unsigned int lenient = 0; lenient < 2; lenient++) {
-		const struct format_options options = { .lenient = lenient };
-		enum hd_status status = HD_ERR_NOMEM;
-		uint64_t nth = 0;
-		while (status == HD_ERR_NOMEM && nth < 1000) {
-			struct hd_graph *graph = NULL;
-			alloc_fail_at(++nth);
-			status = gcdump_read_bytes(bytes, size, "x", &options, NULL, &graph, NULL);
-			alloc_fail_at(0);
-			graph_destroy(graph);
-		}
-		ASSERT_UINT(status, HD_OK);
-		CU_ASSERT(nth > 50);
-	}
-	free(bytes);
+	check_failed_allocations_of(plain_spec());
 }
 
 int main(void)

@@ -1,232 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
-#include "format/gcdump.h"
-#include "format/gcdump_reading.h"
-#include "format/nettrace.h"
+/* Files that a test makes. */
 #include "support/assert_more.h"
 #include "support/dump_text.h"
-#include "support/gcdump_maker.h"
+#include "support/gcdump_samples.h"
 #include "support/suite.h"
-#include "util/alloc.h"
 #include "util/text.h"
-
-/* --- what dotnet-gcdump wrote, against what is known of it --- */
-
-/* The number behind "KEY": in a text; leaves the test when there is none. */
-static uint64_t number_of(const char *json, const char *key)
-{
-	char quoted[64];
-	(void)snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
-	const char *at = strstr(json, quoted);
-	REQUIRE(at);
-	return strtoull(at + strlen(quoted), NULL, 10);
-}
-
-/* The JSON string at @p at, without escapes, into @p ret; false: null. */
-static bool string_at(const char *at, char *ret, size_t size)
-{
-	size_t next = 0;
-	if (*at++ != '"')
-		return false;
-	for (; *at != '"' && next + 1 < size; at++) {
-		at += *at == '\\';
-		ret[next++] = *at;
-	}
-	ret[next] = '\0';
-	return true;
-}
-
-/* Count and bytes of all types of a name and a module. */
-static struct hd_type sum_types(const struct hd_graph *graph, const char *name, const char *module)
-{
-	struct hd_type sum = { 0 };
-	for (uint32_t i = 0; i < graph->type_count; i++) {
-		const struct graph_type *type = &graph->types[i];
-		if (!type->name || strcmp(type->name, name) != 0 ||
-		    strcmp(type->module ? type->module : "", module) != 0)
-			continue;
-		sum.object_count += type->count;
-		sum.object_size += type->size;
-	}
-	return sum;
-}
-
-/* Roots with a name, or of a kind without one. */
-static uint64_t count_roots(const struct hd_graph *graph, uint8_t kind, uint8_t handle,
-			    const char *name)
-{
-	uint64_t count = 0;
-	for (uint32_t i = 0; i < graph->root_count; i++) {
-		const struct graph_root_detail *detail = &graph->details[i];
-		count += graph->roots[i].kind == kind && detail->handle == handle &&
-			 (name ? detail->name && strcmp(detail->name, name) == 0 : !detail->name);
-	}
-	return count;
-}
-
-struct expected {
-	uint64_t objects, pseudo_nodes, pseudo_edges, roots;
-};
-
-/* Every entry of per_type: types of objects, and pseudo-nodes, which have no module. */
-static void check_types(const struct hd_graph *graph, const char *json, struct expected *expected)
-{
-	const char *at = strstr(json, "\"per_type\"");
-	REQUIRE(at);
-	while ((at = strstr(at + 1, "\"name\": "))) {
-		char name[512], module[512] = "";
-		const char *module_at = strstr(at, "\"module\": ");
-		REQUIRE(module_at);
-		CU_ASSERT(string_at(at + 8, name, sizeof(name)));
-		bool has_module = string_at(module_at + 10, module, sizeof(module));
-		uint64_t count = number_of(at, "count"), total = number_of(at, "total");
-		if (name[0] == '[' && !has_module) {
-			expected->pseudo_nodes += count;
-			CU_ASSERT(!sum_types(graph, name, module).object_count);
-		} else if (strcmp(name, "UNDEFINED") != 0) {
-			struct hd_type sum = sum_types(graph, name, module);
-			expected->objects += count;
-			ASSERT_UINT(sum.object_count, count);
-			ASSERT_UINT(sum.object_size, total);
-		}
-	}
-}
-
-/* Every entry of root_children: what a pseudo-node has for roots. */
-static void check_roots(const struct hd_graph *graph, const char *json, uint64_t null_slots,
-			struct expected *expected)
-{
-	static const struct {
-		const char *name;
-		uint8_t kind, handle;
-	} groups[] = {
-		{ "[local vars]", HD_ROOT_STACK, GRAPH_HANDLE_NONE },
-		{ "[strong Handles]", HD_ROOT_HANDLE, GRAPH_HANDLE_STRONG },
-		{ "[pinning Handles]", HD_ROOT_HANDLE, GRAPH_HANDLE_PINNED },
-		{ "[Dependent Handles]", HD_ROOT_HANDLE, GRAPH_HANDLE_DEPENDENT },
-		{ "[finalizer Handles]", HD_ROOT_FINALIZER, GRAPH_HANDLE_NONE },
-		{ "[COM/WinRT Objects]", HD_ROOT_HANDLE, GRAPH_HANDLE_REF_COUNTED },
-	};
-	const char *at = strstr(json, "\"root_children\": {");
-	REQUIRE(at);
-	const char *end = strchr(at, '}');
-	for (at = strchr(at, '\n') + 3; at < end; at = strchr(at, '\n') + 3) {
-		char name[512];
-		if (!string_at(at, name, sizeof(name)))
-			break;
-		uint64_t count = strtoull(strstr(at, "\": ") + 3, NULL, 10);
-		/* A compiler's class. */
-		if (strncmp(name, "[]", 2) == 0)
-			continue;
-		expected->pseudo_edges += count;
-		if (strncmp(name, "[static var ", 12) == 0) {
-			name[strlen(name) - 1] = '\0';
-			ASSERT_UINT(count_roots(graph, HD_ROOT_STATIC, 0, name + 12), count);
-			expected->roots += count;
-		}
-		for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-			if (strcmp(groups[i].name, name) != 0)
-				continue;
-			count -= groups[i].kind == HD_ROOT_STACK ? null_slots : 0;
-			ASSERT_UINT(count_roots(graph, groups[i].kind, groups[i].handle, NULL),
-				    count);
-			expected->roots += count;
-		}
-	}
-}
-
-static struct hd_graph *open_file(const char *name, unsigned int workers)
-{
-	struct text file = dump_source_file(name);
-	struct hd_graph *graph = NULL;
-	struct hd_error err = { 0 };
-	const struct dump_reading how = { .workers = workers, .exact = true };
-	ASSERT_UINT(dump_open(file.bytes, file.size, &how, &graph, &err), HD_OK);
-	ASSERT_TEXT(err.message, "");
-	text_deinit(&file);
-	REQUIRE(graph);
-	return graph;
-}
-
-/* @p null_slots: children of [local vars] that are no node with an address. */
-static void check_fixture(const char *name, uint64_t null_slots)
-{
-	char path[64], json_path[64];
-	(void)snprintf(path, sizeof(path), "tests/data/%s.gcdump", name);
-	(void)snprintf(json_path, sizeof(json_path), "tests/data/%s.gcdump.expected.json", name);
-	struct hd_graph *graph = open_file(path, 1);
-	struct text json = dump_source_file(json_path);
-	struct expected expected = { 0 };
-	check_types(graph, json.bytes, &expected);
-	check_roots(graph, json.bytes, null_slots, &expected);
-	ASSERT_UINT(graph->object_count, expected.objects);
-	ASSERT_UINT(graph->node_count, graph->object_count);
-	ASSERT_UINT(number_of(json.bytes, "nodes"),
-		    expected.objects + expected.pseudo_nodes +
-			    number_of(json.bytes, "undefined_nodes"));
-	ASSERT_UINT(graph->forward.edge_count,
-		    number_of(json.bytes, "edges") - expected.pseudo_edges);
-	ASSERT_UINT(graph->root_count, expected.roots);
-	/* Of all edges of the tree those that lead on in it, and to nothing, are no roots. */
-	ASSERT_UINT(graph->root_count,
-		    expected.pseudo_edges - (expected.pseudo_nodes - 1) - null_slots);
-	ASSERT_UINT(graph->total_size, number_of(json.bytes, "total_size"));
-	ASSERT_TEXT(graph->info.tool, "dotnet-gcdump");
-	CU_ASSERT(!graph->info.process && !graph->info.machine && !graph->info.pid);
-	CU_ASSERT(!graph->info.is_32bit && !graph->info.is_partial);
-	ASSERT_UINT(graph->finding_count, 0);
-	ASSERT_UINT(graph->domain_count, 1);
-	for (uint32_t i = 1; i < graph->object_count; i++)
-		CU_ASSERT_FATAL(graph->ids[i - 1] < graph->ids[i]);
-	text_deinit(&json);
-	graph_destroy(graph);
-}
-
-static void files_of_dotnet_gcdump_are_read_whole(void)
-{
-	check_fixture("small300", 5);
-	check_fixture("small1000", 4);
-}
-
-/* sample_nodes of small300: a list node and what it refers to, a static and its list. */
-static void an_object_is_what_the_file_says(void)
-{
-	struct hd_graph *graph = open_file("tests/data/small300.gcdump", 1);
-	uint32_t node = hd_graph_find(graph, 0x7f4c9dc233c8);
-	struct hd_object object;
-	ASSERT_UINT_FATAL((uint64_t)hd_graph_object(graph, node, &object), 0);
-	ASSERT_UINT(object.size, 40);
-	ASSERT_TEXT(graph->types[object.type].name, "HeapApp.ListNode");
-	ASSERT_UINT(object.reference_count, 1);
-	uint32_t target = HD_NONE;
-	ASSERT_UINT(hd_graph_references(graph, node, 0, &target, 1), 1);
-	ASSERT_UINT(graph_id(graph, target), 0x7f5878201918);
-	for (uint32_t i = 0; i < graph->root_count; i++) {
-		const char *name = graph->details[i].name;
-		if (!name || strcmp(name, "HeapApp.ListNode.Head") != 0)
-			continue;
-		ASSERT_TEXT(graph->types[graph->roots[i].container].name, "HeapApp.ListNode");
-		target = graph->roots[i].node;
-	}
-	ASSERT_TEXT(graph->types[graph->node_types[target]].name, "HeapApp.ListNode");
-	graph_destroy(graph);
-}
-
-/* --- files that are made for it --- */
-
-static enum hd_status read_made(const struct made_gcdump *spec, bool lenient, unsigned int workers,
-				struct hd_graph **ret, struct hd_error *err)
-{
-	size_t size;
-	uint8_t *bytes = gcdump_make(spec, &size);
-	const struct format_options options = { .lenient = lenient };
-	struct job job = { .workers = workers };
-	enum hd_status status =
-		gcdump_read_bytes(bytes, size, "x.gcdump", &options, &job, ret, err);
-	free(bytes);
-	return status;
-}
 
 static struct hd_graph *graph_of(const struct made_gcdump *spec)
 {
@@ -238,9 +16,7 @@ static struct hd_graph *graph_of(const struct made_gcdump *spec)
 	return graph;
 }
 
-#define COUNT(array)    ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-#define CHILDREN1(a)    .children = { a }, .child_count = 1
-#define CHILDREN2(a, b) .children = { a, b }, .child_count = 2
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 /* Each kind of pseudo-node with object 1 below it: a row is a node of its own. */
 static const struct {
@@ -404,35 +180,6 @@ static void a_root_may_be_undefined_or_an_object(void)
 	graph_destroy(graph);
 }
 
-static const struct made_gcdump_type plain_types[] = {
-	{ u"UNDEFINED", 0, NULL },
-	{ u"[root]", -1, NULL },
-	{ u"Ns.\u00e9\u6587<T>", -1, u"/x/\u00fc.dll" },
-	{ u"emoji \xd83d\xde00", -1, u"" },
-	{ u"", -1, NULL },
-	{ NULL, -1, u"/x/\u00fc.dll" },
-	{ u"never used", 99, NULL },
-};
-
-static const struct made_gcdump_node plain_nodes[] = {
-	{ .type = 1, CHILDREN1(3) },
-	{ .type = 2, .size = 8192, .address = 0x30, CHILDREN2(2, 1) },
-	{ .type = 3, .size = INT32_MAX, .address = 0x20 },
-	{ .type = 4, .size = 64, .address = 0x10, CHILDREN1(4) },
-	{ .type = 5, .size = -2000000000, .address = 0x50 },
-	{ .type = 2, .size = 24, .address = 0x40 },
-	{ .type = 2, .size = INT32_MAX, .address = 0x60 },
-};
-
-static struct made_gcdump plain_spec(void)
-{
-	return (struct made_gcdump){ .types = plain_types,
-				     .nodes = plain_nodes,
-				     .type_count = COUNT(plain_types),
-				     .node_count = COUNT(plain_nodes),
-				     .width = 64 };
-}
-
 static void types_and_sizes(void)
 {
 	struct made_gcdump spec = plain_spec();
@@ -538,7 +285,7 @@ static void samples_and_wrong_totals_are_findings(void)
 
 static void repeated_addresses_are_kept_apart(void)
 {
-	struct made_gcdump_node nodes[COUNT(plain_nodes)];
+	struct made_gcdump_node nodes[PLAIN_NODES];
 	memcpy(nodes, plain_nodes, sizeof(nodes));
 	nodes[5].address = 0x20;
 	nodes[5].child_count = 1;
@@ -564,7 +311,7 @@ static void objects_may_stand_in_any_order(void)
 {
 	struct made_gcdump spec = plain_spec();
 	struct hd_graph *expected = graph_of(&spec);
-	struct made_gcdump_node nodes[COUNT(plain_nodes)];
+	struct made_gcdump_node nodes[PLAIN_NODES];
 	memcpy(nodes, plain_nodes, sizeof(nodes));
 	/* Two change places, and those that refer to them. */
 	for (size_t i = 0; i < COUNT(nodes); i++) {
@@ -597,119 +344,12 @@ static void objects_may_stand_in_any_order(void)
 
 static void each_failed_allocation_is_reported(void)
 {
-	struct made_gcdump spec = tree_spec();
-	static const struct made_gcdump_segment segment = { 0, 10, { 10, 0, 0, 0, 0 } };
-	spec.segments = &segment;
-	spec.segment_count = 1;
-	spec.process = u"proc";
-	spec.total_error = 1;
-	spec.log = u"heapdump: true sizes\n20 100000000\n";
-	size_t size;
-	uint8_t *bytes = gcdump_make(&spec, &size);
-	for (unsigned int lenient = 0; lenient < 2; lenient++) {
-		const struct format_options options = { .lenient = lenient };
-		enum hd_status status = HD_ERR_NOMEM;
-		uint64_t nth = 0;
-		while (status == HD_ERR_NOMEM && nth < 1000) {
-			struct hd_graph *graph = NULL;
-			alloc_fail_at(++nth);
-			status = gcdump_read_bytes(bytes, size, "x", &options, NULL, &graph, NULL);
-			alloc_fail_at(0);
-			graph_destroy(graph);
-		}
-		ASSERT_UINT(status, HD_OK);
-		CU_ASSERT(nth > 50);
-	}
-	free(bytes);
-}
-
-/* --- names --- */
-
-static void check_name(const char *name, const char *expected)
-{
-	struct text text = { 0 };
-	gcdump_type_name(&text, name, strlen(name));
-	ASSERT_TEXT(text.bytes, expected);
-	text_deinit(&text);
-}
-
-/* As DotNetHeapDumpGraphReader.cs converts the runtime's names. */
-static void names_are_those_of_the_heap(void)
-{
-	check_name("System.String", "System.String");
-	check_name("System.String (Bytes > 10K)", "System.String");
-	check_name("System.Byte[] (Bytes > 100M)", "System.Byte[]");
-	check_name("A (Bytes > 2K)", "A (Bytes > 2K)");
-	check_name(" (Bytes > 1K)", " (Bytes > 1K)");
-	check_name("System.Int32<,>", "System.Int32[,]");
-	check_name("System.Int32<*>", "System.Int32[*]");
-	check_name("System.Int32<,,>[] (Bytes > 1M)", "System.Int32[,,][]");
-	check_name("A.D<S,A.L<O>>[]", "A.D<S, A.L<O>>[]");
-	check_name("A.D<S[],T<,>>", "A.D<S[], T[,]>");
-	check_name("A.D<S, T>", "A.D<S, T>");
-	check_name("[]c", "<>c");
-	check_name("[]c[]", "<>c[]");
-	check_name("A.B+[]c__DisplayClass1_0<X,Y>", "A.B+<>c__DisplayClass1_0<X, Y>");
-	check_name("L<[]c>", "L<<>c>");
-	check_name("<Main>d__1", "<Main>d__1");
-	check_name("<>c", "<>c");
-	check_name("A[,]", "A[,]");
-	check_name("D<A[,],B>", "D<A[,], B>");
-	check_name("[RCW A,B]", "[RCW A,B]");
-	check_name("A<,", "A<,");
-	check_name("A>,>", "A>,>");
-	check_name("[", "[");
-}
-
-static void same_types(const struct hd_graph *a, const struct hd_graph *b)
-{
-	for (uint32_t i = 0; i < a->type_count; i++) {
-		const struct graph_type *type = &a->types[i];
-		if (!type->count)
-			continue;
-		const char *module = type->module ? type->module : "";
-		struct hd_type sum = sum_types(b, type->name, module);
-		ASSERT_UINT(sum.object_count, type->count);
-		ASSERT_UINT(sum.object_size, type->size);
-	}
-}
-
-/* One heap, as dotnet-gcdump wrote it and as the trace that it made that of. */
-static void the_types_are_those_of_the_trace(void)
-{
-	struct text text = dump_source_file("tests/data/small300.nettrace");
-	const struct format_options options = { .no_files = true };
-	struct dump_file file;
-	struct hd_graph *trace = NULL, *graph = NULL;
-	struct hd_error err = { 0 };
-	dump_file_make(&file, text.bytes, text.size);
-	ASSERT_UINT_FATAL(nettrace_read(file.fd, text.size, "t", &options, NULL, &trace, &err),
-			  HD_OK);
-	dump_file_close(&file);
-	text_deinit(&text);
-	text = dump_source_file("tests/data/small300.gcdump");
-	ASSERT_UINT_FATAL(gcdump_read_bytes((const uint8_t *)text.bytes, text.size, "g", &options,
-					    NULL, &graph, &err),
-			  HD_OK);
-	same_types(graph, trace);
-	same_types(trace, graph);
-	for (uint32_t i = 0; i < graph->type_count; i++) {
-		const struct graph_type *type = &graph->types[i];
-		struct hd_type sum = sum_types(graph, type->name, type->module ? type->module : "");
-		ASSERT_UINT(sum.object_count, type->count); /* no other type is the same */
-	}
-	graph_destroy(graph);
-	graph_destroy(trace);
-	text_deinit(&text);
+	check_failed_allocations_of(tree_spec());
 }
 
 int main(void)
 {
 	CU_TestInfo tests[] = {
-		{ "files of dotnet-gcdump are read whole", files_of_dotnet_gcdump_are_read_whole },
-		{ "names are those of the heap", names_are_those_of_the_heap },
-		{ "the types are those of the trace", the_types_are_those_of_the_trace },
-		{ "an object is what the file says", an_object_is_what_the_file_says },
 		{ "pseudo-nodes become roots", pseudo_nodes_become_roots },
 		{ "a tree of roots may be odd", a_tree_of_roots_may_be_odd },
 		{ "a root may be undefined, or an object", a_root_may_be_undefined_or_an_object },
