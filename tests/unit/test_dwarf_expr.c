@@ -30,71 +30,73 @@ struct expression_case {
 	uint64_t expected;
 };
 
+static const struct expression_case expression_cases[] = {
+	{ RULES("\x03\1\2\3\4\5\6\7\x08"), UINT64_C(0x0807060504030201) },
+	{ RULES("\x08\xff"), 255 },
+	{ RULES("\x09\xff"), UINT64_MAX },
+	{ RULES("\x0a\xfe\xff"), 0xfffe },
+	{ RULES("\x0b\xfe\xff"), (uint64_t)-2 },
+	{ RULES("\x0c\xfe\xff\xff\xff"), 0xfffffffe },
+	{ RULES("\x0d\xfe\xff\xff\xff"), (uint64_t)-2 },
+	{ RULES("\x0e\xfe\xff\xff\xff\xff\xff\xff\xff"), (uint64_t)-2 },
+	{ RULES("\x0f\xfe\xff\xff\xff\xff\xff\xff\xff"), (uint64_t)-2 },
+	{ RULES("\x10\xe5\x8e\x26"), 624485 },
+	{ RULES("\x11\xc0\xbb\x78"), (uint64_t)-123456 },
+	{ RULES("\x31\x12\x22"), 2 },
+	{ RULES("\x31\x32\x13"), 1 },
+	{ RULES("\x31\x32\x14"), 1 },
+	{ RULES("\x31\x32\x33\x15\x02"), 1 },
+	{ RULES("\x31\x35\x16\x1c"), 4 },
+	{ RULES("\x31\x32\x33\x17"), 2 },         /* 1 2 3: 3 1 2 */
+	{ RULES("\x31\x32\x33\x17\x13"), 1 },     /* then 1 */
+	{ RULES("\x31\x32\x33\x17\x13\x13"), 3 }, /* then 3 */
+	{ RULES("\x09\xfb\x19"), 5 },
+	{ RULES("\x3c\x3a\x1a"), 8 },
+	{ RULES("\x09\xf9\x32\x1b"), (uint64_t)-3 },
+	{ RULES("\x0f\0\0\0\0\0\0\0\x80\x09\xff\x1b"), UINT64_C(1) << 63 },
+	{ RULES("\x32\x35\x1c"), (uint64_t)-3 },
+	{ RULES("\x37\x35\x1d"), 2 },
+	{ RULES("\x37\x35\x1e"), 35 },
+	{ RULES("\x35\x1f"), (uint64_t)-5 },
+	{ RULES("\x35\x20"), ~UINT64_C(5) },
+	{ RULES("\x3c\x33\x21"), 15 },
+	{ RULES("\x35\x23\x80\x02"), 261 },
+	{ RULES("\x35\x34\x24"), 80 },
+	{ RULES("\x35\x08\x40\x24"), 0 },
+	{ RULES("\x09\x80\x3c\x25"), UINT64_C(0xfffffffffffff) >> 0 },
+	{ RULES("\x09\x80\x33\x26"), (uint64_t)-16 },
+	{ RULES("\x09\x80\x08\xff\x26"), UINT64_MAX },
+	{ RULES("\x35\x33\x27"), 6 },
+	{ RULES("\x09\xff\x31\x2a"), 0 }, /* -1 >= 1 */
+	{ RULES("\x31\x31\x29\x31\x32\x2b\x31\x31\x2c\x31\x32\x2d\x31\x32\x2e\x22\x22\x22"
+		"\x22"),
+	  4 },
+	{ RULES("\x31\x28\x01\x00\x96\x35"), 5 },
+	{ RULES("\x32\x30\x28\x01\x00\x35"), 5 },
+	{ RULES("\x32\x2f\x01\x00\x35"), 2 },
+	{ RULES("\x35\x31\x1c\x12\x28\xfa\xff"), 0 }, /* counts down */
+	{ RULES("\x57"), SP },
+	{ RULES("\x90\x07"), SP },
+	{ RULES("\x76\x7f"), 0xa0 + REG_RBP - 1 },
+	{ RULES("\x92\x10\x01"), IP + 1 },
+	{ RULES("\x77\x00\x06"), WORD },
+	{ RULES("\x77\x01\x94\x02"), WORD >> 8 & 0xffff },
+	{ RULES("\x4f"), 31 },
+};
+
 static void expressions(void)
 {
-	const struct expression_case cases[] = {
-		{ RULES("\x03\1\2\3\4\5\6\7\x08"), UINT64_C(0x0807060504030201) },
-		{ RULES("\x08\xff"), 255 },
-		{ RULES("\x09\xff"), UINT64_MAX },
-		{ RULES("\x0a\xfe\xff"), 0xfffe },
-		{ RULES("\x0b\xfe\xff"), (uint64_t)-2 },
-		{ RULES("\x0c\xfe\xff\xff\xff"), 0xfffffffe },
-		{ RULES("\x0d\xfe\xff\xff\xff"), (uint64_t)-2 },
-		{ RULES("\x0e\xfe\xff\xff\xff\xff\xff\xff\xff"), (uint64_t)-2 },
-		{ RULES("\x0f\xfe\xff\xff\xff\xff\xff\xff\xff"), (uint64_t)-2 },
-		{ RULES("\x10\xe5\x8e\x26"), 624485 },
-		{ RULES("\x11\xc0\xbb\x78"), (uint64_t)-123456 },
-		{ RULES("\x31\x12\x22"), 2 },
-		{ RULES("\x31\x32\x13"), 1 },
-		{ RULES("\x31\x32\x14"), 1 },
-		{ RULES("\x31\x32\x33\x15\x02"), 1 },
-		{ RULES("\x31\x35\x16\x1c"), 4 },
-		{ RULES("\x31\x32\x33\x17"), 2 },         /* 1 2 3: 3 1 2 */
-		{ RULES("\x31\x32\x33\x17\x13"), 1 },     /* then 1 */
-		{ RULES("\x31\x32\x33\x17\x13\x13"), 3 }, /* then 3 */
-		{ RULES("\x09\xfb\x19"), 5 },
-		{ RULES("\x3c\x3a\x1a"), 8 },
-		{ RULES("\x09\xf9\x32\x1b"), (uint64_t)-3 },
-		{ RULES("\x0f\0\0\0\0\0\0\0\x80\x09\xff\x1b"), UINT64_C(1) << 63 },
-		{ RULES("\x32\x35\x1c"), (uint64_t)-3 },
-		{ RULES("\x37\x35\x1d"), 2 },
-		{ RULES("\x37\x35\x1e"), 35 },
-		{ RULES("\x35\x1f"), (uint64_t)-5 },
-		{ RULES("\x35\x20"), ~UINT64_C(5) },
-		{ RULES("\x3c\x33\x21"), 15 },
-		{ RULES("\x35\x23\x80\x02"), 261 },
-		{ RULES("\x35\x34\x24"), 80 },
-		{ RULES("\x35\x08\x40\x24"), 0 },
-		{ RULES("\x09\x80\x3c\x25"), UINT64_C(0xfffffffffffff) >> 0 },
-		{ RULES("\x09\x80\x33\x26"), (uint64_t)-16 },
-		{ RULES("\x09\x80\x08\xff\x26"), UINT64_MAX },
-		{ RULES("\x35\x33\x27"), 6 },
-		{ RULES("\x09\xff\x31\x2a"), 0 }, /* -1 >= 1 */
-		{ RULES("\x31\x31\x29\x31\x32\x2b\x31\x31\x2c\x31\x32\x2d\x31\x32\x2e\x22\x22\x22"
-			"\x22"),
-		  4 },
-		{ RULES("\x31\x28\x01\x00\x96\x35"), 5 },
-		{ RULES("\x32\x30\x28\x01\x00\x35"), 5 },
-		{ RULES("\x32\x2f\x01\x00\x35"), 2 },
-		{ RULES("\x35\x31\x1c\x12\x28\xfa\xff"), 0 }, /* counts down */
-		{ RULES("\x57"), SP },
-		{ RULES("\x90\x07"), SP },
-		{ RULES("\x76\x7f"), 0xa0 + REG_RBP - 1 },
-		{ RULES("\x92\x10\x01"), IP + 1 },
-		{ RULES("\x77\x00\x06"), WORD },
-		{ RULES("\x77\x01\x94\x02"), WORD >> 8 & 0xffff },
-		{ RULES("\x4f"), 31 },
-	};
 	struct fake_memory fake;
 	struct registers registers;
 	make_frame(&fake, &registers);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(expression_cases) / sizeof(expression_cases[0]); i++) {
+		const struct expression_case *row = &expression_cases[i];
 		uint64_t value = 0x5a5a;
-		CU_ASSERT(dwarf_expr_run(&fake.memory, &registers, (const uint8_t *)cases[i].code,
-					 cases[i].size, NULL, &value));
-		if (value != cases[i].expected)
+		CU_ASSERT(dwarf_expr_run(&fake.memory, &registers, (const uint8_t *)row->code,
+					 row->size, NULL, &value));
+		if (value != row->expected)
 			(void)fprintf(stderr, "case %zu\n", i);
-		ASSERT_UINT(value, cases[i].expected);
+		ASSERT_UINT(value, row->expected);
 	}
 	fake_memory_deinit(&fake);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/gcdump_encode.h"
 #include "support/assert_more.h"
+#include "support/gcdump_bytes.h"
 #include "support/suite.h"
-#include "util/alloc.h"
-#include "util/job.h"
-#include "util/text.h"
+#include "support/writer_checks.h"
 
 /* A source in plain arrays. */
 struct made {
@@ -59,42 +58,6 @@ static bool take(void *arg, const char *bytes, size_t size)
 	return true;
 }
 
-/* What is expected, put together by hand. */
-static void put(struct text *text, uint64_t value, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		char byte = (char)(value >> 8 * i);
-		text_append(text, &byte, 1);
-	}
-}
-
-static void put_string(struct text *text, const char *string)
-{
-	put(text, string ? strlen(string) : UINT32_MAX, 4);
-	if (string)
-		text_puts(text, string);
-}
-
-static void put_type(struct text *text, const char *name, uint32_t version, uint32_t min_reader)
-{
-	text_append(text, "\4\4\1", 3);
-	put(text, version, 4);
-	put(text, min_reader, 4);
-	put_string(text, name);
-	text_append(text, "\6", 1);
-}
-
-static void put_hex(struct text *text, const char *hex)
-{
-	for (; *hex; hex++) {
-		if (*hex == ' ')
-			continue;
-		char byte = (char)(hex_value(hex[0]) << 4 | hex_value(hex[1]));
-		text_append(text, &byte, 1);
-		hex++;
-	}
-}
-
 static struct gcdump_text ascii(const char *string)
 {
 	uint32_t size = (uint32_t)strlen(string);
@@ -143,35 +106,6 @@ static const struct gcdump_about plain_about = { .version = 10,
 						 .average_size = 1,
 						 .has_interop = true,
 						 .has_tool = true };
-
-/* The header up to MemoryGraph's fields. */
-static void put_head(struct text *text, uint32_t graph_min_reader)
-{
-	put_string(text, "!FastSerialization.1");
-	put_type(text, "GCHeapDump", 10, 8);
-	put_type(text, "Graphs.MemoryGraph", 1, graph_min_reader);
-}
-
-/* What follows the last object, and the table of forward references. */
-static void put_end(struct text *text, const uint32_t *forwards, uint32_t count)
-{
-	text_append(text, "\6", 1);
-	size_t table = text->size;
-	put(text, count, 4);
-	for (uint32_t i = 0; i < count; i++)
-		put(text, forwards[i], 4);
-	size_t trailer = text->size;
-	put(text, table, 4);
-	put(text, trailer, 4);
-}
-
-/* A type of the table. */
-static void put_row(struct text *text, const char *name, uint32_t size, const char *module)
-{
-	put_string(text, name);
-	put(text, size, 4);
-	put_string(text, module);
-}
 
 /*
  * A root and two objects of one type: the first has the type's size, the second another; a node
@@ -259,13 +193,12 @@ static void put_about(struct text *text)
 	put_hex(text, "01000000 0000803f 0c 01000000");
 }
 
-/* Everything that a file can have: segments, interop, deferred types, a log, multipliers. */
-static void what_dumps_of_perfview_have_is_written(void)
+/* Everything that a file can have beside its graph: segments, interop, a log, multipliers. */
+static struct gcdump_about perfview_about(void)
 {
 	static struct gcdump_segment segments[] = { { 0x1000, 0x2000, { 1, 2, 3, 4, 5 } },
 						    { 0x3000, 0x4000, { 6, 7, 8, 9, 10 } } };
-	const struct gcdump_type types[] = { { .name = ascii("UNDEFINED") } };
-	const struct gcdump_about about = {
+	return (struct gcdump_about){
 		.version = 9,
 		.min_reader = 8,
 		.average_count = 2.5f,
@@ -288,6 +221,13 @@ static void what_dumps_of_perfview_have_is_written(void)
 		.interop = (const uint8_t *)"\x01\x02\x03\x04",
 		.interop_size = 4,
 	};
+}
+
+/* And deferred types. */
+static void what_dumps_of_perfview_have_is_written(void)
+{
+	const struct gcdump_type types[] = { { .name = ascii("UNDEFINED") } };
+	const struct gcdump_about about = perfview_about();
 	static const int64_t total = 77;
 	struct made made = { .types = types };
 	struct gcdump_source source = source_of(&made, &about, 1, 1);
@@ -556,20 +496,6 @@ static void objects_that_change_meanwhile_are_an_error(void)
 	text_deinit(&got);
 }
 
-static bool take_some(void *arg, const char *bytes, size_t size)
-{
-	(void)bytes;
-	(void)size;
-	size_t *left = arg;
-	return *left && (*left)--;
-}
-
-static int countdown(void *arg)
-{
-	unsigned int *left = arg;
-	return *left == 0 || --*left == 0;
-}
-
 enum {
 	LARGE = 200000
 };
@@ -584,49 +510,29 @@ static bool next_of_many(void *arg, struct gcdump_node *ret)
 	return true;
 }
 
+static enum hd_status write_source(const void *what, struct job *job, format_write_fn write,
+				   void *arg, struct hd_error *err)
+{
+	return gcdump_encode(what, job, write, arg, err);
+}
+
 static void writing_can_be_stopped(void)
 {
 	const struct gcdump_type types[] = { { .size = 8 } };
 	struct made made = { .types = types };
 	struct gcdump_source source = source_of(&made, &plain_about, 1, LARGE);
 	source.next = next_of_many;
-	size_t pieces = SIZE_MAX;
-	ASSERT_UINT(gcdump_encode(&source, NULL, take_some, &pieces, NULL), HD_OK);
-	pieces = SIZE_MAX - pieces;
-	CU_ASSERT(pieces > 8);
-	for (size_t i = 0; i < pieces; i++) {
-		size_t left = i;
-		struct hd_error err = { 0 };
-		ASSERT_UINT(gcdump_encode(&source, NULL, take_some, &left, &err), HD_ERR_CANCELLED);
-		ASSERT_UINT(err.status, HD_ERR_CANCELLED);
-	}
-	bool finished = false;
-	for (unsigned int polls = 1; !finished; polls++) {
-		unsigned int left = polls;
-		size_t all = SIZE_MAX;
-		struct job job = { .cancelled = countdown, .arg = &left };
-		enum hd_status status = gcdump_encode(&source, &job, take_some, &all, NULL);
-		finished = status == HD_OK;
-		CU_ASSERT(finished ? polls > 6 : status == HD_ERR_CANCELLED);
-	}
+	const struct writing writing = { write_source, &source };
+	check_refused_pieces(&writing, 9);
+	check_cancelling(&writing, 6);
 }
 
 static void each_failed_allocation_is_reported(void)
 {
 	const struct gcdump_type types[] = { { .size = 0 } };
 	struct made made = { .types = types };
-	struct gcdump_source source = source_of(&made, &plain_about, 1, 3);
-	enum hd_status status = HD_ERR_NOMEM;
-	for (uint64_t nth = 1; status != HD_OK && nth < 10; nth++) {
-		size_t all = SIZE_MAX;
-		struct hd_error err = { 0 };
-		alloc_fail_at(nth);
-		status = gcdump_encode(&source, NULL, take_some, &all, &err);
-		alloc_fail_at(0);
-		CU_ASSERT(status == HD_OK ? nth > 3 : status == HD_ERR_NOMEM);
-		ASSERT_UINT(err.status, status);
-	}
-	ASSERT_UINT(status, HD_OK);
+	const struct gcdump_source source = source_of(&made, &plain_about, 1, 3);
+	check_failed_allocations(&(struct writing){ write_source, &source }, 3);
 }
 
 int main(void)

@@ -4,9 +4,9 @@
 
 #include "format/gcdump.h"
 #include "format/gcdump_reading.h"
-#include "format/nettrace.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
+#include "support/nettrace_graph.h"
 #include "support/suite.h"
 #include "util/text.h"
 
@@ -264,13 +264,9 @@ static void the_types_are_those_of_the_trace(void)
 {
 	struct text text = dump_source_file("tests/data/small300.nettrace");
 	const struct format_options options = { .no_files = true };
-	struct dump_file file;
 	struct hd_graph *trace = NULL, *graph = NULL;
 	struct hd_error err = { 0 };
-	dump_file_make(&file, text.bytes, text.size);
-	ASSERT_UINT_FATAL(nettrace_read(file.fd, text.size, "t", &options, NULL, &trace, &err),
-			  HD_OK);
-	dump_file_close(&file);
+	ASSERT_UINT_FATAL(read_trace(text.bytes, text.size, &options, &trace, &err), HD_OK);
 	text_deinit(&text);
 	text = dump_source_file("tests/data/small300.gcdump");
 	ASSERT_UINT_FATAL(gcdump_read_bytes((const uint8_t *)text.bytes, text.size, "g", &options,

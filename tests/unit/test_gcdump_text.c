@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/gcdump_encode.h"
 #include "support/assert_more.h"
+#include "support/gcdump_bytes.h"
 #include "support/suite.h"
 #include "util/alloc.h"
 #include "util/arena.h"
-#include "util/text.h"
-
-static void put_hex(struct text *text, const char *hex)
-{
-	for (; *hex; hex++) {
-		if (*hex == ' ')
-			continue;
-		char byte = (char)(hex_value(hex[0]) << 4 | hex_value(hex[1]));
-		text_append(text, &byte, 1);
-		hex++;
-	}
-}
 
 static const struct {
 	const char *utf8;

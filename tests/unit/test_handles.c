@@ -276,12 +276,42 @@ static void damage_map(struct made *made, uint32_t kind)
 	}
 }
 
+/* Of block 1, whose handles have it in block 9. */
+static void damage_user_data(struct made *made, uint32_t kind)
+{
+	struct fake_memory *memory = &made->fake->memory;
+	uint64_t segment = made->segment;
+	static const uint8_t index = 120, no_block = 50, none = 0xff, data = 9;
+	switch (kind) {
+	case USER_DATA_OUTSIDE:
+		fake_poke(memory, fake_handle_user_data_at(segment, 1), &index, 1);
+		break;
+	case USER_DATA_NO_BLOCK:
+		fake_poke(memory, fake_handle_user_data_at(segment, 1), &no_block, 1);
+		break;
+	case USER_DATA_MISSING:
+		fake_unmap(memory, segment + 4096);
+		fake_map(memory, segment + 4096, 1024);
+		(void)fake_handle(made->fake, segment, 0, 0, made->objects[0]);
+		(void)fake_handle(made->fake, segment, 1, 0, made->objects[1]);
+		break;
+	case USER_DATA_NONE:
+		fake_poke(memory, fake_handle_user_data_at(segment, 1), &none, 1);
+		break;
+	default:
+		fake_handle_block(made->fake, segment, 2, HANDLE_DEPENDENT);
+		(void)fake_handle(made->fake, segment, 2, 0, made->objects[3]);
+		fake_poke(memory, fake_handle_user_data_at(segment, 2), &data, 1);
+		break;
+	}
+}
+
 static void damage_segment(struct made *made, uint32_t kind)
 {
 	struct fake_memory *memory = &made->fake->memory;
 	uint64_t segment = made->segment, next = fake_handle_next(segment, 13);
-	static const uint8_t index = 120, no_block = 50, type = 13, none = 0xff;
-	static const uint8_t weak = HANDLE_WEAK_SHORT, pinned = HANDLE_PINNED, data = 9, used = 0;
+	static const uint8_t type = 13, none = 0xff, used = 0;
+	static const uint8_t weak = HANDLE_WEAK_SHORT, pinned = HANDLE_PINNED;
 	switch (kind) {
 	case NEXT_UNREADABLE:
 		fake_poke_u64(memory, next, (uint64_t)0x7eee << 16);
@@ -302,26 +332,6 @@ static void damage_segment(struct made *made, uint32_t kind)
 		break;
 	case VALUES_MISSING:
 		fake_unmap(memory, segment + 4096);
-		break;
-	case USER_DATA_OUTSIDE:
-		fake_poke(memory, fake_handle_user_data_at(segment, 1), &index, 1);
-		break;
-	case USER_DATA_NO_BLOCK:
-		fake_poke(memory, fake_handle_user_data_at(segment, 1), &no_block, 1);
-		break;
-	case USER_DATA_MISSING:
-		fake_unmap(memory, segment + 4096);
-		fake_map(memory, segment + 4096, 1024);
-		(void)fake_handle(made->fake, segment, 0, 0, made->objects[0]);
-		(void)fake_handle(made->fake, segment, 1, 0, made->objects[1]);
-		break;
-	case USER_DATA_NONE:
-		fake_poke(memory, fake_handle_user_data_at(segment, 1), &none, 1);
-		break;
-	case USER_DATA_TWICE:
-		fake_handle_block(made->fake, segment, 2, HANDLE_DEPENDENT);
-		(void)fake_handle(made->fake, segment, 2, 0, made->objects[3]);
-		fake_poke(memory, fake_handle_user_data_at(segment, 2), &data, 1);
 		break;
 	case OTHER_TYPE:
 		fake_poke(memory, fake_handle_type_at(segment, 0), &weak, 1);
@@ -359,6 +369,8 @@ static void test_damage(void)
 		(void)fake_handle_bucket(made.fake, &made.table, 1);
 		if (kind <= NO_BUCKET) {
 			damage_map(&made, kind);
+		} else if (kind >= USER_DATA_OUTSIDE && kind <= USER_DATA_TWICE) {
+			damage_user_data(&made, kind);
 		} else {
 			damage_segment(&made, kind);
 		}

@@ -7,6 +7,7 @@
 #include "mem/mapped_file.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
+#include "support/nettrace_graph.h"
 #include "support/suite.h"
 #include "util/alloc.h"
 
@@ -26,23 +27,12 @@ static json_t *expected_of(const char *name)
 	return json;
 }
 
-static enum hd_status read_bytes(const char *bytes, size_t size,
-				 const struct format_options *options, struct hd_graph **ret,
-				 struct hd_error *err)
-{
-	struct dump_file file;
-	dump_file_make(&file, bytes, size);
-	enum hd_status status = nettrace_read(file.fd, size, "trace", options, NULL, ret, err);
-	dump_file_close(&file);
-	return status;
-}
-
 static struct hd_graph *read_file(const char *name, bool exact)
 {
 	struct text file = source_file(name);
 	struct hd_graph *graph = NULL;
 	struct hd_error err = { 0 };
-	(void)read_bytes(file.bytes, file.size, &(struct format_options){ .exact = exact }, &graph,
+	(void)read_trace(file.bytes, file.size, &(struct format_options){ .exact = exact }, &graph,
 			 &err);
 	ASSERT_TEXT(err.message, "");
 	REQUIRE(graph);
@@ -277,7 +267,7 @@ static bool check_cut(const char *bytes, size_t size, const struct hd_graph *who
 	struct hd_graph *graph = NULL;
 	struct hd_error err = { 0 };
 	enum hd_status status =
-		read_bytes(bytes, size, &(struct format_options){ .exact = exact }, &graph, &err);
+		read_trace(bytes, size, &(struct format_options){ .exact = exact }, &graph, &err);
 	if (status != HD_OK) {
 		ASSERT_UINT(status, HD_ERR_FORMAT);
 		CU_ASSERT(err.message[0]);
@@ -329,7 +319,7 @@ static void any_byte_may_be_damaged(void)
 				struct hd_graph *graph = NULL;
 				struct hd_error err = { 0 };
 				const struct format_options options = { .exact = exact };
-				if (read_bytes(file.bytes, file.size, &options, &graph, &err) ==
+				if (read_trace(file.bytes, file.size, &options, &graph, &err) ==
 				    HD_OK)
 					graph_destroy(graph);
 				else
@@ -351,7 +341,7 @@ static void memory_may_run_out_anywhere(void)
 			struct hd_graph *graph = NULL;
 			struct hd_error err = { 0 };
 			alloc_fail_at(nth);
-			status = read_bytes(file.bytes, file.size, &options, &graph, &err);
+			status = read_trace(file.bytes, file.size, &options, &graph, &err);
 			alloc_fail_at(0);
 			/* Without memory for an assembly's metadata names stay simple. */
 			if (status == HD_OK)
