@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <string.h>
 
+#include "input_memory.h"
 #include "unwind/gc_info.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,40 +15,6 @@ struct head {
 	uint8_t offset_high;
 };
 #define HEAD_SIZE 5u
-
-struct input {
-	struct memory memory;
-	const uint8_t *data;
-	size_t size;
-};
-
-static const struct input *input_of(const struct memory *memory)
-{
-	return (const struct input *)memory;
-}
-
-static size_t read_input(struct memory *memory, uint64_t address, void *buf, size_t size)
-{
-	const struct input *input = input_of(memory);
-	if (address < BASE || address - BASE >= input->size)
-		return 0;
-	size_t offset = (size_t)(address - BASE), left = input->size - offset;
-	size = size < left ? size : left;
-	memcpy(buf, input->data + offset, size);
-	return size;
-}
-
-static const uint8_t *run_input(struct memory *memory, uint64_t address, uint64_t *ret_size)
-{
-	const struct input *input = input_of(memory);
-	if (address < BASE || address - BASE >= input->size)
-		return NULL;
-	*ret_size = input->size - (address - BASE);
-	return input->data + (address - BASE);
-}
-
-static const struct memory_ops mapped = { .read = read_input, .run = run_input };
-static const struct memory_ops copied = { .read = read_input };
 
 static bool is_same_slot(const struct gc_slot *a, const struct gc_slot *b)
 {
@@ -75,7 +41,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < HEAD_SIZE)
 		return 0;
 	memcpy(&head, data, HEAD_SIZE);
-	struct input input = { .data = data + HEAD_SIZE, .size = size - HEAD_SIZE };
 	struct gc_info_query query = { .version = 2 + head.version % 3u,
 				       .offset = head.offset_low | (uint32_t)head.offset_high << 16,
 				       .is_active = head.flags & 1,
@@ -84,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct gc_info infos[2] = { { 0 }, { 0 } };
 	enum gc_info_result results[2];
 	for (unsigned int i = 0; i < 2; i++) {
-		input.memory.ops = i ? &copied : &mapped;
+		struct input_memory input =
+			input_memory_at(BASE, data + HEAD_SIZE, size - HEAD_SIZE, i == 0);
 		results[i] = gc_info_decode(&input.memory, BASE, &query, &infos[i]);
 		if (results[i] == GC_INFO_NOMEM || infos[i].slots_count > GC_INFO_SLOTS_MAX ||
 		    (results[i] == GC_INFO_BAD && infos[i].slots_count))

@@ -5,6 +5,7 @@
 #include "clr/module.h"
 #include "clr/type.h"
 #include "clr/type_name.h"
+#include "input_memory.h"
 #include "metadata/image.h"
 #include "metadata/metadata.h"
 #include "util/alloc.h"
@@ -13,26 +14,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define IMAGE_BASE ((uint64_t)1 << 32)
 #define ROWS_MAX   300u
-
-/* The input, as memory at IMAGE_BASE. */
-struct input {
-	struct memory memory;
-	const uint8_t *data;
-	size_t size;
-};
-
-static size_t read_input(struct memory *memory, uint64_t address, void *buf, size_t size)
-{
-	const struct input *input = (const struct input *)memory;
-	if (address < IMAGE_BASE || address - IMAGE_BASE >= input->size)
-		return 0;
-	size_t offset = (size_t)(address - IMAGE_BASE), left = input->size - offset;
-	size = size < left ? size : left;
-	memcpy(buf, input->data + offset, size);
-	return size;
-}
-
-static const struct memory_ops input_ops = { .read = read_input };
 
 static uint32_t rows_of(const struct metadata *metadata, enum md_table table)
 {
@@ -75,7 +56,7 @@ static void read_names(struct clr *clr, const struct module *module)
 /* Any bytes as metadata, or as a PE image with them: no crash, no hang, nothing out of bounds. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct input input = { .memory = { .ops = &input_ops }, .data = data, .size = size };
+	struct input_memory input = input_memory_at(IMAGE_BASE, data, size, false);
 	struct target target = { .memory = &input.memory, .own = &input.memory };
 	struct clr clr = { .target = &target, .memory = &input.memory, .major = 10 };
 	struct image image;

@@ -6,18 +6,11 @@
 
 #include "format/nettrace.h"
 #include "mem/mapped_file.h"
+#include "swallow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MEMORY_MAX ((uint64_t)256 << 20)
-
-static bool swallow(void *arg, const char *bytes, size_t size)
-{
-	(void)arg;
-	(void)bytes;
-	(void)size;
-	return true;
-}
 
 static void read_trace(const uint8_t *data, size_t size)
 {

@@ -4,16 +4,9 @@
 #include <unistd.h>
 
 #include "format/rpm_reader.h"
+#include "swallow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static bool swallow(void *arg, const char *bytes, size_t size)
-{
-	(void)arg;
-	(void)bytes;
-	(void)size;
-	return true;
-}
 
 /* Any bytes as a text log, strict and lenient: no crash, no hang; what is read can be written. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,6 +5,7 @@
 #include "clr/code.h"
 #include "clr/module.h"
 #include "heap/heap.h"
+#include "input_memory.h"
 #include "stack/stack.h"
 #include "util/alloc.h"
 
@@ -34,25 +35,6 @@ struct image {
 #define FLAG_CONSERVATIVE 8u
 #define FLAG_NO_RANGES    16u
 #define FLAG_NO_ROOTS     32u
-
-struct image_memory {
-	struct memory memory;
-	const uint8_t *bytes;
-	uint64_t size;
-};
-
-static size_t read_image(struct memory *memory, uint64_t address, void *buf, size_t size)
-{
-	const struct image_memory *image = (const struct image_memory *)memory;
-	if (address < BASE || address - BASE >= image->size)
-		return 0;
-	uint64_t left = image->size - (address - BASE);
-	size_t count = size < left ? size : (size_t)left;
-	memcpy(buf, image->bytes + (address - BASE), count);
-	return count;
-}
-
-static const struct memory_ops image_ops = { .read = read_image };
 
 static uint64_t place(uint16_t words)
 {
@@ -153,9 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < sizeof(image) || size > 65536)
 		return 0;
 	memcpy(&image, data, sizeof(image));
-	struct image_memory memory = { .memory = { .ops = &image_ops },
-				       .bytes = data,
-				       .size = size };
+	struct input_memory memory = input_memory_at(BASE, data, size, false);
 	struct target_range ranges[3];
 	struct target_thread registers = { .tid = 7 };
 	registers.registers[REGISTER_RIP] = BASE + image.rip;

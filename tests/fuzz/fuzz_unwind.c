@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <string.h>
 
+#include "input_memory.h"
 #include "unwind/unwind_codes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -14,25 +14,6 @@ struct head {
 	uint16_t is_active;
 };
 
-struct input {
-	struct memory memory;
-	const uint8_t *data;
-	size_t size;
-};
-
-static size_t read_input(struct memory *memory, uint64_t address, void *buf, size_t size)
-{
-	const struct input *input = (const struct input *)memory;
-	if (address < BASE || address - BASE >= input->size)
-		return 0;
-	size_t offset = (size_t)(address - BASE), left = input->size - offset;
-	size = size < left ? size : left;
-	memcpy(buf, input->data + offset, size);
-	return size;
-}
-
-static const struct memory_ops ops = { .read = read_input };
-
 /* Any bytes as unwind codes, code and stack: done, or nothing changed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -40,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < sizeof(head))
 		return 0;
 	memcpy(&head, data, sizeof(head));
-	struct input input = { .memory = { .ops = &ops }, .data = data, .size = size };
+	struct input_memory input = input_memory_at(BASE, data, size, false);
 	struct unwind_function function = { .begin = BASE + head.begin,
 					    .unwind_info = BASE + head.unwind_info,
 					    .image_base = BASE,
