@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""fake_runtime.py MODE: answers on a diagnostics socket as a .NET runtime does, or as MODE says, no good one.
+
+A program of its own, so that its id and start time make the socket's name.
+"""
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+TRACE = Path(__file__).resolve().parents[1] / "data" / "small300.nettrace"
+# Until a test has given it up.
+TIMEOUT = 120
+# Seconds until a large heap is collected and walked: only then the runtime answers.
+LATE = 11
+NOBODY = 65534
+
+MAGIC = b"DOTNET_IPC_V1\0"
+OK, ERROR, SERVER = 0x00, 0xFF, 0xFF
+TRACING, PROCESS = 0x02, 0x04
+STOP, INFO_2 = 0x01, 0x04
+UNKNOWN_COMMAND = 0x80131385
+PROFILER_ACTIVE = 0x8013136A
+SESSION = 7
+
+
+def socket_path(pid: int) -> str:
+    """Where a runtime of that process listens."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    start = stat[stat.rindex(")") + 2 :].split()[19]
+    return f"{os.environ.get('TMPDIR', '/tmp')}/dotnet-diagnostic-{pid}-{start}-socket"
+
+
+def reply(kind: int, payload: bytes, magic: bytes = MAGIC) -> bytes:
+    """One message of the server."""
+    return magic + struct.pack("<HBBH", 20 + len(payload), SERVER, kind, 0) + payload
+
+
+def version_reply(version: str) -> bytes:
+    """The answer to ProcessInfo2."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<I", len(value) + 1) + (value + "\0").encode("utf-16-le")
+
+    names = text("fake") + text("linux") + text("x64") + text("fake")
+    return reply(OK, struct.pack("<Q", os.getpid()) + bytes(16) + names + text(version))
+
+
+def trickle(connection: socket.socket) -> None:
+    """A stream whose next block never ends."""
+    trace = TRACE.read_bytes()
+    head = trace[: trace.index(b"Trace", 12) + 5 + 1 + 48 + 1]
+    block = b"\5\5\1" + struct.pack("<iii", 2, 2, 10) + b"StackBlock\6"
+    block += struct.pack("<i", 64 << 20)
+    connection.sendall(head + block + bytes(-(len(head) + len(block)) % 4))
+    for _ in range(TIMEOUT * 5):
+        connection.sendall(bytes(100))
+        time.sleep(0.2)
+
+
+def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
+    """Answer the command that begins a session."""
+    started = reply(OK, struct.pack("<Q", SESSION))
+    if mode == "unnamed":
+        provider = "Microsoft-Windows-DotNETRuntime\0".encode("utf-16-le")
+        bulk_type = provider + struct.pack("<I", 15)
+        assert bulk_type in trace
+        trace = trace.replace(bulk_type, provider + struct.pack("<I", 9999))
+    if mode == "late":
+        time.sleep(LATE)
+    if mode in ("good", "old", "late", "unnamed"):
+        connection.sendall(started + trace)
+    elif mode == "cut":
+        connection.sendall(started + trace[: len(trace) * 4 // 5])
+    elif mode == "cut-late":
+        connection.sendall(started + trace[: len(trace) * 9 // 10])
+    elif mode == "early":
+        connection.sendall(started + trace[:500])
+    elif mode == "dies":
+        connection.sendall(started + trace[:500])
+        time.sleep(0.3)
+        os._exit(1)
+    elif mode == "silent":
+        connection.sendall(started + trace[:32])
+        time.sleep(TIMEOUT)
+    elif mode == "trickle":
+        connection.sendall(started)
+        trickle(connection)
+    elif mode == "freezes":
+        connection.sendall(started + trace[: len(trace) * 4 // 5])
+        os.kill(os.getpid(), signal.SIGSTOP)
+    elif mode == "noise":
+        connection.sendall(started + random.Random(1).randbytes(5000))
+    elif mode == "profiler":
+        connection.sendall(reply(ERROR, struct.pack("<I", PROFILER_ACTIVE)))
+    elif mode == "no-session":
+        connection.sendall(reply(OK, b""))
+
+
+def serve_one(connection: socket.socket, mode: str, trace: bytes) -> None:
+    """Answer one command."""
+    if mode == "stall":
+        time.sleep(TIMEOUT)
+    if mode == "hangup":
+        return
+    head = connection.recv(20, socket.MSG_WAITALL)
+    if len(head) < 20:
+        return
+    size, command_set, command = struct.unpack("<HBB", head[14:18])
+    connection.recv(size - 20, socket.MSG_WAITALL)
+    print(f"{command_set:x}/{command:x}", flush=True)
+    early = {
+        "garbage": random.Random(2).randbytes(300),
+        "magic": reply(OK, bytes(8), b"DOTNET_IPC_V2\0"),
+        "short": reply(OK, bytes(8))[:11],
+        "tiny": MAGIC + struct.pack("<HBBH", 3, SERVER, OK, 0),
+        "large": MAGIC + struct.pack("<HBBH", 65535, SERVER, OK, 0) + bytes(100),
+        "ancient": reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)),
+    }
+    if mode in early:
+        connection.sendall(early[mode])
+    elif (command_set, command) == (PROCESS, INFO_2):
+        connection.sendall(version_reply("3.1.0" if mode == "flush" else "10.0.1"))
+    elif command_set == TRACING and command == STOP:
+        connection.sendall(reply(OK, struct.pack("<Q", SESSION)))
+    elif command_set == TRACING and mode == "old" and command != 0x03:
+        connection.sendall(reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)))
+    else:
+        serve_trace(connection, mode, trace)
+
+
+def serve(mode: str) -> None:
+    """Listen as a runtime does until killed; "other": as another user."""
+    trace = TRACE.read_bytes()
+    listener = socket.socket(socket.AF_UNIX)
+    path = socket_path(os.getpid())
+    if mode == "other":
+        os.chmod(os.path.dirname(path), 0o777)
+        if os.fork():
+            time.sleep(TIMEOUT)
+        os.setuid(NOBODY)
+    listener.bind(path)
+    listener.listen(16)
+    print("READY", flush=True)
+    while True:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            serve_one(connection, mode, trace)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The shell program as its users meet it: statuses, streams, options."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from shell_program import BAD, BUBBLECS, BUILD, DATA, LARGE_OBJECTS, PROGRAM, SOURCE, TIMEOUT
+from shell_program import Base, environment, folder, large_dump, run, temporary
+
+
+class Statuses(Base):
+    """0 done, 1 findings, 2 usage, 3 input, 130 interrupted."""
+
+    def test_0_done(self) -> None:
+        for words in (["info"], ["gcroot", "1ce056"], ["dumpheap", "-stat"], ["help"]):
+            result = run(BUBBLECS, *words)
+            self.assertEqual((result.status, result.err), (0, ""), words)
+            self.assertTrue(result.out.endswith("\n"))
+
+    def test_1_findings(self) -> None:
+        seed = str(DATA / "seed001.heap")
+        for words in (
+            [BUBBLECS, "gcroot", "1ce4bf"],
+            [BUBBLECS, "pathto", "1ce056", "1ce4bf"],
+            [BUBBLECS, "retained", "1ce4bf"],
+            [BUBBLECS, "diff", seed],
+            [seed, "info"],
+        ):
+            result = run(*words)
+            self.assertEqual((result.status, result.err), (1, ""), words)
+            self.assertNotEqual(result.out, "")
+
+    def test_2_usage(self) -> None:
+        for pattern, *words in (
+            ("no object deadbeef in this dump .nearest: ", "gcroot", "deadbeef"),
+            ("no option", "gcroot", "1ce056", "-nosuch"),
+            ("is missing", "gcroot"),
+            ("is missing", "diff"),
+            ("too many", "info", "more"),
+            ("is a number", "dumpheap", "-min", "x"),
+            ("hexadecimal", "gcroot", "xyz"),
+            ("no command", "dumpdomain"),
+            ("workers", "info", "--workers", "1000"),
+            ("width", "info", "--width", "3"),
+            ("color", "info", "--color", "pink"),
+            ("max-mem", "info", "--max-mem", "lots"),
+        ):
+            self.check_error(run(BUBBLECS, *words), 2, pattern)
+            self.check_json_error(run(BUBBLECS, *words, "--json"), 2, pattern)
+            self.check_json_error(run("--json", BUBBLECS, *words), 2, pattern)
+
+    def test_2_usage_before_the_target(self) -> None:
+        self.check_error(run("--nosuch", BUBBLECS, "info"), 2, "unknown option --nosuch")
+        self.check_error(run("--workers", "many", BUBBLECS, "info"), 2, "workers")
+        self.check_error(run("--width"), 2, "missing")
+        self.check_error(run("-x", BUBBLECS), 2, "unknown option -x")
+        result = run()
+        self.assertEqual((result.status, result.out), (2, ""))
+        self.assertIn("usage:", result.err)
+
+    def test_3_input(self) -> None:
+        garbage = temporary("garbage", bytes(range(256)) * 64)
+        elf = temporary("elf", b"\x7fELF" + bytes(100))
+        for pattern, path in (
+            ("No such file", "no-such.heap"),
+            ("is a directory", str(SOURCE)),
+            ("is empty", temporary("empty")),
+            ("not a heap dump", garbage),
+            ("not a regular file", "/dev/null"),
+            ("ELF", elf),
+            ("line 4, column 8: expected", BAD),
+        ):
+            self.check_error(run(path, "info"), 3, pattern)
+            self.check_json_error(run(path, "info", "--json"), 3, pattern)
+            self.check_error(run(BUBBLECS, "diff", path), 3, pattern)
+            self.check_json_error(run(BUBBLECS, "diff", path, "--json"), 3, pattern)
+
+    def test_3_no_permission(self) -> None:
+        if os.geteuid() == 0:
+            print(
+                "test_3_no_permission: skipped, root may read every file",
+                file=sys.stderr,
+            )
+            self.skipTest("root may read every file")
+        path = temporary("secret.heap", Path(BUBBLECS).read_bytes())
+        os.chmod(path, 0)
+        self.check_error(run(path, "info"), 3, "Permission denied")
+
+    def test_3_wins_over_usage_of_the_id(self) -> None:
+        self.check_error(run("no-such.heap", "gcroot", "1ce056"), 3, "No such file")
+
+    def test_2_is_told_before_the_file_is_read(self) -> None:
+        self.check_error(run("no-such.heap", "gcroot", "1ce056", "-x"), 2, "no option")
+
+    def test_control_characters_never_reach_the_terminal(self) -> None:
+        dump = str(DATA / "names.heap")
+        for words in (
+            ["dumpheap"],
+            ["types"],
+            ["gcroot", "9"],
+            ["info"],
+            ["dumpobj", "1"],
+        ):
+            out = run(dump, *words).out
+            self.assertIsNone(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", out), words)
+
+    def test_control_characters_in_errors(self) -> None:
+        err = run("no\x1b[31msuch\x07file.heap", "info").err
+        self.assertIsNone(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", err), repr(err))
+        err = run(BUBBLECS, "no\x1b[31msuch").err
+        self.assertIsNone(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", err), repr(err))
+
+    def interrupt(self, delay: float, *words: str) -> tuple[int, bytes, bytes]:
+        """Send SIGINT after DELAY; the status, standard output and standard error."""
+        process = subprocess.Popen(
+            [PROGRAM, "--workers", "1", large_dump(), *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT)
+        return process.returncode, out, err
+
+    def test_130_interrupted(self) -> None:
+        last = f"{LARGE_OBJECTS * 16:x}"
+        for words in (["info"], ["gcroot", last], ["info", "--json"]):
+            for delay in (0.02, 0.04, 0.08, 0.01, 0.16, 0.32):
+                status, out, err = self.interrupt(delay, *words)
+                # Too early for our handler, or too late for the command.
+                self.assertIn(status, (130, 0, -signal.SIGINT))
+                if status == 130:
+                    break
+            self.assertEqual(status, 130, words)
+            if "--json" in words:
+                self.assertEqual(json.loads(out)["error"]["status"], "cancelled")
+                self.assertEqual(err, b"")
+            else:
+                self.assertEqual(out, b"")
+                self.assertLessEqual(err.count(b"\n"), 1)
+
+
+class Options(Base):
+    """Where options may stand, and what they do."""
+
+    def test_before_the_target_and_behind_the_command(self) -> None:
+        expected = run(BUBBLECS, "info", "--json").out
+        for words in (
+            ["--json", BUBBLECS, "info"],
+            [BUBBLECS, "info", "-json"],
+            ["--json", "--", BUBBLECS, "info"],
+            ["--workers", "1", BUBBLECS, "info", "--json"],
+            ["--workers=2", "--max-mem=1G", "--json", BUBBLECS, "info"],
+            [BUBBLECS, "info", "--workers=1", "--json", "--max-mem", "1G"],
+        ):
+            result = run(*words)
+            self.assertEqual((result.status, result.err), (0, ""), words)
+            self.assertEqual(result.out, expected, words)
+
+    def test_option_before_and_between_words(self) -> None:
+        expected = run(BUBBLECS, "pathto", "1ce03a", "1ce2ce", "-full").out
+        self.assertEqual(run(BUBBLECS, "pathto", "-full", "1ce03a", "1ce2ce").out, expected)
+        self.assertEqual(run(BUBBLECS, "pathto", "1ce03a", "--full", "1ce2ce").out, expected)
+
+    def test_two_dashes_end_options(self) -> None:
+        name = temporary("-dash.heap", Path(BUBBLECS).read_bytes())
+        result = run(BUBBLECS, "diff", "--", name)
+        self.assertEqual((result.status, result.err), (0, ""))
+        done = subprocess.run(
+            [PROGRAM, "--", "-dash.heap", "info"],
+            cwd=folder.name,
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_lenient(self) -> None:
+        self.check_error(run(BAD, "info"), 3, "--lenient")
+        for words in (["--lenient", BAD, "info"], [BAD, "info", "--lenient"]):
+            result = run(*words)
+            self.assertEqual((result.status, result.err), (1, ""))
+            self.assertIn("bad-hex", result.out)
+        result = run(BUBBLECS, "diff", BAD, "--lenient")
+        self.assertEqual(result.status, 1)
+
+    def test_max_mem(self) -> None:
+        self.check_error(run(large_dump(), "info", "--max-mem", "1M"), 3, "max-mem")
+        self.check_error(run("--max-mem", "1M", large_dump(), "info"), 3, "max-mem")
+
+    def test_width(self) -> None:
+        full = run(BUBBLECS, "dumpheap", "-stat").out.splitlines()
+        for width in (20, 40, 80):
+            lines = run(BUBBLECS, "dumpheap", "-stat", "--width", str(width)).out.splitlines()
+            self.assertEqual(len(lines), len(full))
+            for line, whole in zip(lines, full):
+                self.assertLessEqual(len(line), width)
+                kept = whole if len(whole) <= width else whole[: width - 1] + "\u2026"
+                self.assertEqual(line, kept)
+
+    def test_color(self) -> None:
+        plain = run(BUBBLECS, "gcroot", "1ce056").out
+        self.assertNotIn("\x1b", plain)
+        for result in (
+            run(BUBBLECS, "gcroot", "1ce056", "--color", "on"),
+            run(
+                "--color=on",
+                BUBBLECS,
+                "gcroot",
+                "1ce056",
+                env=environment(NO_COLOR="1"),
+            ),
+        ):
+            self.assertIn("\x1b[", result.out)
+            self.assertEqual(re.sub("\x1b\\[[0-9;]*m", "", result.out), plain)
+        cut = run(BUBBLECS, "gcroot", "1ce056", "--color", "on", "--width", "30").out
+        uncoloured = run(BUBBLECS, "gcroot", "1ce056", "--width", "30").out
+        self.assertEqual(re.sub("\x1b\\[[0-9;]*m", "", cut), uncoloured)
+        self.assertNotIn("\x1b", run(BUBBLECS, "info", "--json", "--color", "on").out)
+
+    def test_version_and_help(self) -> None:
+        self.assertRegex(run("--version").out, r"^heapdump \d+\.\d+\.\d+\n$")
+        for option in ("--help", "-h"):
+            result = run(option)
+            self.assertEqual((result.status, result.err), (0, ""))
+            for word in (
+                "usage:",
+                "--json",
+                "--lenient",
+                "gcroot",
+                "dumpheap",
+                "export",
+            ):
+                self.assertIn(word, result.out)
+
+    def test_help_of_every_command(self) -> None:
+        for command in run(BUBBLECS, "help", "--json").json()["commands"]:
+            result = run(BUBBLECS, "help", command["name"])
+            self.assertEqual((result.status, result.err), (0, ""))
+            self.assertIn("Usage: " + command["name"], result.out)
+            lines = [line for line in result.out.splitlines() if not line.startswith("Usage")]
+            self.assertLessEqual(max(map(len, lines)), 100)
+
+    def test_print_init(self) -> None:
+        for option, command, name in (
+            ("--print-gdbinit", "source ", "heapdump.py"),
+            ("--print-lldbinit", "plugin load ", "libheapdump_lldb.so"),
+        ):
+            result = run(option)
+            if result.status == 3 and name.endswith(".so") and not (BUILD / name).exists():
+                print(f"{option}: skipped, {name} is not built", file=sys.stderr)
+                continue
+            if result.status == 3 and BUILD.parent != SOURCE:
+                print(
+                    f"{option}: skipped, {BUILD} is not in the source folder",
+                    file=sys.stderr,
+                )
+                continue
+            self.assertEqual((result.status, result.err), (0, ""))
+            self.assertTrue(result.out.startswith(command), result.out)
+            path = result.out.removeprefix(command).rstrip("\n")
+            self.assertTrue(Path(path).is_file(), path)
+            self.assertEqual(Path(path).name, name)
+
+
+if __name__ == "__main__":
+    unittest.main()

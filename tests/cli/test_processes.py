@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Processes in the shell: those without a runtime, and those that a GC is at work in."""
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+from typing import NamedTuple
+
+from shell_program import BUBBLECS, PROGRAM, SOURCE, TIMEOUT, run
+
+
+class Processes(unittest.TestCase):
+    """heapdump PID."""
+
+    def test_no_such_process(self) -> None:
+        result = run("4194305", "info")
+        self.assertEqual(result.status, 3)
+        self.assertRegex(result.err, "no process|no such")
+
+    def test_a_file_wins_over_a_pid(self) -> None:
+        with tempfile.TemporaryDirectory() as where:
+            shutil.copy(BUBBLECS, Path(where) / "1")
+            done = subprocess.run(
+                [PROGRAM, "1", "info", "--json"], cwd=where, capture_output=True, check=True
+            )
+            self.assertEqual(json.loads(done.stdout)["kind"], "rpm")
+
+    def test_no_runtime(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as process:
+            try:
+                time.sleep(0.2)
+                result = run(str(process.pid), "dumpheap", "-stat")
+                if "refused" in result.err:
+                    print("skipped: this machine refuses ptrace", file=sys.stderr)
+                    return
+                self.assertEqual(result.status, 3)
+                self.assertIn("no CoreCLR here", result.err)
+                self.assertRegex(result.err, r"stood still for [0-9.]+ ms")
+                info = run(str(process.pid), "info", "--json").json()
+                self.assertEqual(info["kind"], "process")
+                self.assertIsNone(info["runtime"])
+                self.assertIn("no-runtime", [row["kind"] for row in info["findings"]])
+                self.assertIsNone(process.poll(), "it runs on")
+            finally:
+                process.kill()
+
+
+class Program(NamedTuple):
+    """A .NET program that has said that it is ready."""
+
+    process: subprocess.Popen[bytes]
+
+    @property
+    def pid(self) -> str:
+        """What to open."""
+        return str(self.process.pid)
+
+    def memory(self, address: int, size: int) -> bytes:
+        """What it has at ADDRESS."""
+        with open(f"/proc/{self.pid}/mem", "rb", buffering=0) as file:
+            file.seek(address)
+            return file.read(size)
+
+    def words(self, address: int, count: int) -> tuple[int, ...]:
+        """Words at ADDRESS."""
+        return struct.unpack(f"<{count}Q", self.memory(address, 8 * count))
+
+    def collecting(self) -> int:
+        """Address of gc_structures_invalid_cnt: by g_dacTable and GcDacVars (gcinterface.dac.h)."""
+        maps = Path(f"/proc/{self.pid}/maps").read_text(encoding="utf-8").splitlines()
+        line = next(line for line in maps if line.endswith("/libcoreclr.so"))
+        base, path = int(line.split("-")[0], 16), line.split()[-1]
+        names = subprocess.run(["nm", "-D", path], capture_output=True, text=True, check=True)
+        symbol = next(n for n in names.stdout.splitlines() if " g_dacTable" in n)
+        for variable in self.words(base + int(symbol.split()[0], 16), 60):
+            try:
+                vars_at = self.words(variable, 1)[0]
+                fields = self.words(vars_at, 25)
+            except (OSError, OverflowError, struct.error):
+                continue
+            if fields[2] == 5 and 64 <= fields[1] <= 4096 and fields[0] & 0xFF == 2:
+                return fields[24]
+        raise AssertionError("no GcDacVars")
+
+    def collect(self, count: int) -> None:
+        """Let it look as if a GC was moving objects, or not."""
+        with open(f"/proc/{self.pid}/mem", "r+b", buffering=0) as file:
+            file.seek(self.collecting())
+            file.write(struct.pack("<i", count))
+
+
+class Collecting(unittest.TestCase):
+    """A process that is stopped while a GC is in the act."""
+
+    def start(self, name: str) -> Program:
+        """Start a program of corefiles/apps; it ends with the test."""
+        path = SOURCE / "corefiles" / "build" / "apps" / f"{name}-net10.0" / f"{name}.dll"
+        dotnet = shutil.which("dotnet")
+        if not dotnet or not path.exists() or not shutil.which("nm"):
+            self.skipTest(f"no dotnet and nm to run {path}")
+        # pylint: disable-next=consider-using-with
+        process = subprocess.Popen([dotnet, str(path)], stdout=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        assert process.stdout
+        self.addCleanup(process.stdout.close)
+        for line in process.stdout:
+            if line == b"READY\n":
+                break
+        if "refused" in run(str(process.pid), "info").err:
+            self.skipTest("this machine refuses ptrace")
+        return Program(process)
+
+    def test_stops_again(self) -> None:
+        program = self.start("churn")
+        runs = [run(program.pid, "info", "--json").json() for _ in range(8)]
+        caught = [document for document in runs if document["runtime"]["gc_in_progress"]]
+        self.assertLess(len(caught), 4)
+        self.assertGreater(max(document["stops"] for document in runs), 1)
+        for document in caught:
+            details = [row["detail"] for row in document["findings"]]
+            self.assertIn(f"each of the {document['stops']} times", " ".join(details))
+
+    def test_settles(self) -> None:
+        program = self.start("facts")
+        quiet = run(program.pid, "info", "--json").json()
+        self.assertEqual(quiet["stops"], 1)
+        program.collect(1)
+        document = run(program.pid, "info", "--json").json()
+        self.assertTrue(document["runtime"]["gc_in_progress"])
+        self.assertGreater(document["stops"], 5)
+        (finding,) = [row for row in document["findings"] if row["kind"] == "gc-in-progress"]
+        self.assertIn(f"each of the {document['stops']} times", finding["detail"])
+        clear = threading.Timer(0.3, program.collect, [0])
+        clear.start()
+        document = run(program.pid, "info", "--json").json()
+        clear.join()
+        self.assertFalse(document["runtime"]["gc_in_progress"])
+        self.assertEqual(document["objects"], quiet["objects"])
+
+    def test_waits_for_a_long_collection(self) -> None:
+        program = self.start("facts")
+        program.collect(1)
+        clear = threading.Timer(2, program.collect, [0])
+        clear.start()
+        document = run(program.pid, "info", "--json").json()
+        clear.join()
+        self.assertFalse(document["runtime"]["gc_in_progress"])
+        self.assertGreater(document["stops"], 10)
+
+    def test_is_interrupted(self) -> None:
+        program = self.start("facts")
+        program.collect(1)
+        with subprocess.Popen(
+            [PROGRAM, program.pid, "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 130)
+        program.collect(0)
+        self.assertFalse(run(program.pid, "info", "--json").json()["runtime"]["gc_in_progress"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

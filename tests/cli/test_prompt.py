@@ -1,0 +1,416 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Commands from standard input and at a terminal."""
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import tempfile
+import termios
+import time
+import unittest
+from pathlib import Path
+
+from shell_program import BAD, BUBBLECS, DATA, PROGRAM, SOURCE
+from shell_program import Base, environment, folder, large_dump, run
+
+PROMPT = "heapdump> "
+
+
+class Batch(Base):
+    """Commands from standard input."""
+
+    def test_all_run_and_the_highest_status_counts(self) -> None:
+        for text, status in (
+            ("info\n", 0),
+            ("", 0),
+            ("info\ngcroot 1ce4bf\ninfo\n", 1),
+            ("gcroot 1ce4bf\nnosuch\ninfo\n", 2),
+            ("nosuch\nopen no-such.heap\ninfo\n", 3),
+        ):
+            result = run(BUBBLECS, text=text)
+            self.assertEqual(result.status, status, text)
+            self.assertEqual(result.out.count("Findings:    none"), text.count("info"), text)
+
+    def test_details_of_lines(self) -> None:
+        text = "# a comment\n\n   \n  gcroot   '1ce056'   -limit \"1\"\r\ninfo"
+        result = run(BUBBLECS, text=text)
+        self.assertEqual((result.status, result.err), (0, ""))
+        self.assertIn("Found 3 unique roots, 1 shown", result.out)
+        self.assertIn("Findings:", result.out)
+
+    def test_quit_ends(self) -> None:
+        for word in ("quit", "exit", "q"):
+            result = run(BUBBLECS, text=f"info\n{word}\nnosuch\n")
+            self.assertEqual((result.status, result.err), (0, ""))
+
+    def test_target_that_cannot_be_read(self) -> None:
+        self.check_error(run("no-such.heap", text="info\ninfo\n"), 3, "No such file")
+        self.check_error(run(BAD), 3, "line 4, column 8")
+
+    def test_open_and_close(self) -> None:
+        result = run(BUBBLECS, text="close\ninfo\nopen tests/data/kinds.heap\ngcroot 200\n")
+        self.assertIn("Found 10 unique roots", result.out)
+        self.assertEqual(result.status, 2)
+        result = run(BUBBLECS, text="open no-such.heap\ngcroot 1ce056\n")
+        self.assertIn("Found 3 unique roots", result.out)
+
+    def test_set_holds(self) -> None:
+        result = run(BUBBLECS, text="set width 30\nset color on\ngcroot 1ce056\n")
+        self.assertEqual((result.status, result.err), (0, ""))
+        lines = re.sub("\x1b\\[[0-9;]*m", "", result.out).splitlines()
+        self.assertIn("\x1b[", result.out)
+        self.assertLessEqual(max(map(len, lines)), 30)
+
+    def test_quotes(self) -> None:
+        name = "'System.Collections.Generic.List`1[[BubbleCS.HighScore, bubblecs'"
+        result = run(BUBBLECS, text=f"dumpheap -stat -type {name}\n")
+        self.assertIn("Total 1 objects", result.out)
+        self.check_error(run(BUBBLECS, text="dumpheap -type 'open\n"), 2, "quote")
+
+    def test_pipe(self) -> None:
+        result = run(BUBBLECS, text="dumpheap -stat | grep Board\ninfo | wc -l\n")
+        self.assertEqual(
+            result.out.splitlines()[0].split(), ["1d", "2", "560", "BubbleCS.GameBoard"]
+        )
+        self.assertEqual(result.out.splitlines()[1].strip(), "8")
+        self.assertEqual((result.status, result.err), (0, ""))
+
+    def test_pipe_that_closes(self) -> None:
+        result = run(large_dump(), text="dumpheap | head -n 1\ndumpobj 10\n")
+        self.assertEqual(result.err, "")
+        self.assertIn("Name:        Node", result.out)
+
+    def test_file(self) -> None:
+        path = Path(folder.name) / "answers.txt"
+        lines = f"info > {path}\ninfo >> {path}\n"
+        result = run(BUBBLECS, text=lines)
+        self.assertEqual((result.status, result.out, result.err), (0, "", ""))
+        self.assertEqual(path.read_text(), run(BUBBLECS, "info").out * 2)
+        run(BUBBLECS, text=f"gcroot 1ce4bf >{path}\n")
+        self.assertEqual(path.read_text(), run(BUBBLECS, "gcroot", "1ce4bf").out)
+
+    def test_file_with_blanks_and_quotes(self) -> None:
+        path = Path(folder.name) / "two words.txt"
+        result = run(BUBBLECS, text=f"info > '{path}'\n")
+        self.assertEqual((result.status, result.out, result.err), (0, "", ""))
+        self.assertTrue(path.exists(), os.listdir(folder.name))
+
+    def test_file_errors(self) -> None:
+        self.check_error(run(BUBBLECS, text="info > no-such/file\n"), 3, "cannot write.*No such")
+        self.check_error(run(BUBBLECS, text="info >\n"), 2, "behind")
+        self.check_error(run(BUBBLECS, text="| wc\n"), 2, "before")
+        result = run(BUBBLECS, text="info > /dev/full\ninfo\n")
+        self.assertEqual(result.status, 3)
+        self.assertEqual(result.err.count("\n"), 1, result.err)
+
+    def test_status_of_a_redirected_command(self) -> None:
+        result = run(BUBBLECS, text="gcroot 1ce4bf | cat\n")
+        self.assertEqual(result.status, 1)
+        result = run(BUBBLECS, text="gcroot deadbeef > /dev/null\n")
+        self.assertEqual(result.status, 2)
+
+    def test_long_line(self) -> None:
+        result = run(BUBBLECS, text="gcroot " + "1" * 100000 + "\ninfo\n")
+        self.assertEqual(result.status, 2)
+        self.assertEqual(result.err.count("\n"), 1)
+        self.assertIn("Findings:", result.out)
+
+
+class Terminal:
+    """The program on a pseudo-terminal."""
+
+    def __init__(self, *argv: str, **env: str) -> None:
+        # libedit's el_set(EL_ADDFN) keeps two copies that nothing frees.
+        options = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+        pid, self.fd = pty.fork()
+        if pid == 0:
+            try:
+                os.chdir(SOURCE)
+                os.execve(PROGRAM, [PROGRAM, *argv], environment(**options | env))
+            finally:
+                os._exit(127)
+        self.pid = pid
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+        self.seen = ""
+        self.status: int | None = None
+
+    def send(self, text: str) -> None:
+        os.write(self.fd, text.encode())
+
+    def expect(self, pattern: str, seconds: float = 20) -> str:
+        """Read until PATTERN is seen; what stood up to its end is taken away."""
+        deadline = time.monotonic() + seconds
+        while not (match := re.search(pattern, self.seen)):
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
+                raise AssertionError(f"no {pattern!r} in {self.seen!r}")
+            try:
+                piece = os.read(self.fd, 65536)
+            except OSError as error:
+                if error.errno != errno.EIO:
+                    raise
+                piece = b""
+            if not piece:
+                raise AssertionError(f"the program ended: no {pattern!r} in {self.seen!r}")
+            self.seen += piece.decode("utf-8", "replace")
+        text = self.seen[: match.end()]
+        self.seen = self.seen[match.end() :]
+        return text
+
+    def prompt(self) -> str:
+        """Text up to the next prompt; libedit shows it shortly before it takes single keys."""
+        text = self.expect(re.escape(PROMPT))
+        deadline = time.monotonic() + 5
+        while termios.tcgetattr(self.fd)[3] & termios.ICANON and time.monotonic() < deadline:
+            time.sleep(0.001)
+        return text
+
+    def finish(self, seconds: float = 20) -> str:
+        """Read to the end of the program; its status is kept."""
+        text = self.seen
+        deadline = time.monotonic() + seconds
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
+                raise AssertionError(f"the program does not end: {text[-2000:]!r}")
+            try:
+                piece = os.read(self.fd, 65536)
+            except OSError:
+                piece = b""
+            if not piece:
+                break
+            text += piece.decode("utf-8", "replace")
+        self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.fd)
+        return text
+
+    def close(self) -> None:
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            os.close(self.fd)
+
+
+class Prompt(unittest.TestCase):
+    """Line editing on a terminal."""
+
+    def start(self, *argv: str, **env: str) -> Terminal:
+        terminal = Terminal(*argv, **env)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def test_commands_and_ctrl_d(self) -> None:
+        terminal = self.start(BUBBLECS)
+        first = terminal.prompt()
+        self.assertIn("273 objects", first)
+        terminal.send("gcroot 1ce056\n")
+        self.assertIn("Found 3 unique roots", terminal.prompt())
+        terminal.send("nosuch\n")
+        self.assertIn("no command", terminal.prompt())
+        terminal.send("\x04")
+        terminal.finish()
+        self.assertEqual(terminal.status, 0)
+
+    def test_quit(self) -> None:
+        terminal = self.start(BUBBLECS)
+        terminal.prompt()
+        terminal.send("quit\n")
+        terminal.finish()
+        self.assertEqual(terminal.status, 0)
+
+    def test_file_that_cannot_be_read(self) -> None:
+        terminal = self.start("no-such.heap")
+        self.assertIn("No such file", terminal.finish())
+        self.assertEqual(terminal.status, 3)
+
+    def test_history(self) -> None:
+        home = tempfile.TemporaryDirectory(dir=folder.name)
+        self.addCleanup(home.cleanup)
+        terminal = self.start(BUBBLECS, HOME=home.name)
+        terminal.prompt()
+        terminal.send("dumpobj 1ce113\n")
+        terminal.prompt()
+        terminal.send("\x1b[A\n")
+        self.assertIn("BubbleCS.Score", terminal.prompt())
+        terminal.send("quit\n")
+        terminal.finish()
+        again = self.start(BUBBLECS, HOME=home.name)
+        again.prompt()
+        again.send("\x10\x10")  # Ctrl-P twice: quit, then the command before it
+        again.expect("dumpobj 1ce113")
+        again.send("\n")
+        self.assertIn("BubbleCS.Score", again.prompt())
+        files = os.listdir(home.name)
+        self.assertEqual(len(files), 1)
+        mode = os.stat(Path(home.name) / files[0]).st_mode & 0o777
+        self.assertEqual(mode & 0o077, 0, f"history is readable by others: {mode:o}")
+
+    def complete(self, typed: str, expected: str) -> None:
+        """Type, with TAB characters, press Enter, and look for EXPECTED in the answer."""
+        terminal = self.start(BUBBLECS)
+        terminal.prompt()
+        terminal.send(typed + "\n")
+        text = terminal.expect("\n(?s:.*)" + re.escape(PROMPT))
+        self.assertRegex(re.sub("\x1b\\[[0-9;]*[A-Za-z@]", "", text), expected)
+
+    def test_completes_commands(self) -> None:
+        self.complete("gcr\t1ce056", "Found 3 unique roots")
+        self.complete("retai\t1ce056", "retains 75 objects")
+        terminal = self.start(BUBBLECS)
+        terminal.prompt()
+        terminal.send("dump\t\t")
+        terminal.expect("dumpheap\\s+dumpobj")
+
+    def test_completes_options_and_values(self) -> None:
+        self.complete("gcroot 1ce056 -nos\t", "\n\r?HandleTable:")
+        self.complete("gcroot 1ce056 --js\t", '"schema": 1')
+        self.complete("roots -kind st\tt\t", "Total 3 roots, 3 static")
+        self.complete("help domi\t", "Usage: dominators")
+        self.complete("set work\t", "workers +0")
+
+    def test_completes_type_names(self) -> None:
+        self.complete("dumpheap -stat -type BubbleCS.GameB\t", "Total 2 objects")
+
+    def test_completes_type_names_with_blanks(self) -> None:
+        for quote in ("", "'", '"'):
+            typed = f"dumpheap -stat -type {quote}System.Collections.Generic.L\t"
+            self.complete(typed, "Total 1 objects")
+
+    def test_characters_of_any_language(self) -> None:
+        terminal = self.start(str(DATA / "names.heap"))
+        terminal.prompt()
+        terminal.send("dumpheap -type \u00c4pfel\u20ac -short\n")
+        terminal.expect("\r\n3\r\n")
+
+    def test_completes_file_names(self) -> None:
+        self.complete("open tests/data/kin\t", "17 objects")
+
+    def test_ctrl_c_drops_the_line(self) -> None:
+        terminal = self.start(BUBBLECS)
+        terminal.prompt()
+        terminal.send("export /no/such/fold")
+        terminal.expect("fold")
+        terminal.send("\x03")
+        terminal.prompt()
+        terminal.send("dumpobj 1ce113\n")
+        text = terminal.prompt()
+        self.assertIn("BubbleCS.Score", text)
+        self.assertNotIn("cannot write", text)
+        for _ in range(20):
+            terminal.send("\x03")
+        terminal.send("\ndumpobj 1ce113\n")
+        terminal.expect("BubbleCS.Score")
+        terminal.prompt()
+        terminal.send("\x04")
+        terminal.finish()
+        self.assertEqual(terminal.status, 0)
+
+    def test_ctrl_c_ends_a_command(self) -> None:
+        terminal = self.start(large_dump())
+        self.assertIn("1,500,001 objects", terminal.prompt())
+        terminal.send("dumpheap\n")
+        terminal.expect("Node|Address")
+        terminal.send("\x03")
+        text = terminal.prompt()
+        self.assertIn("nterrupted", text[-200:])
+        terminal.send("dumpobj 10\n")
+        self.assertIn("Size:        24(0x18) bytes", terminal.prompt())
+        terminal.send("dominators -top 1\n")
+        time.sleep(0.05)
+        terminal.send("\x03")
+        terminal.prompt()  # a second one follows when the command was faster
+        terminal.send("dumpobj 10\n")
+        terminal.expect(r"Size:        24\(0x18\) bytes")
+        terminal.prompt()
+        terminal.send("dominators -top 1\n")
+        self.assertIn("1,500,001", terminal.prompt())
+        terminal.send("quit\n")
+        terminal.finish()
+        self.assertEqual(terminal.status, 0)
+
+    def test_ctrl_c_while_the_file_is_opened(self) -> None:
+        """It ends the program; when it comes too late, the prompt lives on."""
+        for delay in (0.03, 0.06, 0.1):
+            terminal = self.start("--workers", "1", large_dump())
+            time.sleep(delay)
+            terminal.send("\x03")
+            try:
+                terminal.prompt()
+                terminal.send("\x04")
+            except AssertionError:
+                pass
+            terminal.finish()
+            self.assertIn(terminal.status, (0, 130, -signal.SIGINT, 127))
+
+    def test_ctrl_c_with_a_pager(self) -> None:
+        """Ctrl-C goes to the reader of a pipe as well; the prompt lives on."""
+        terminal = self.start(large_dump())
+        terminal.prompt()
+        terminal.send("dumpheap | cat\n")
+        terminal.expect("Address")
+        terminal.send("\x03")
+        terminal.prompt()
+        terminal.send("dumpobj 10\n")
+        self.assertIn("Size:        24(0x18) bytes", terminal.prompt())
+
+    def test_pipe_and_file(self) -> None:
+        terminal = self.start(BUBBLECS)
+        terminal.prompt()
+        terminal.send("dumpheap -short | wc -l\n")
+        self.assertRegex(terminal.prompt(), r"\n\s*273\r")
+        path = Path(folder.name) / "prompt.txt"
+        terminal.send(f"info > {path}\n")
+        terminal.prompt()
+        self.assertEqual(path.read_text(), run(BUBBLECS, "info").out)
+        terminal.send(f"info >> {path}\n")
+        terminal.prompt()
+        self.assertEqual(path.read_text(), run(BUBBLECS, "info").out * 2)
+        terminal.send("gcroot 1ce056 | head -n 1\n")
+        self.assertIn("Stack:", terminal.prompt())
+
+    def test_colours_and_width(self) -> None:
+        terminal = self.start(BUBBLECS, "gcroot", "1ce056")
+        self.assertIn("\x1b[36mBubbleCS.GameBoard", terminal.finish())
+        for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+            terminal = self.start(BUBBLECS, "gcroot", "1ce056", **{name: value})
+            self.assertNotIn("\x1b", terminal.finish())
+        terminal = self.start(BUBBLECS, "gcroot", "1ce056", "--color", "off")
+        self.assertNotIn("\x1b", terminal.finish())
+        terminal = self.start("--color", "on", BUBBLECS, "gcroot", "1ce056", NO_COLOR="1")
+        self.assertIn("\x1b[36m", terminal.finish())
+
+    def test_colours_do_not_go_to_a_pipe(self) -> None:
+        terminal = self.start(BUBBLECS)
+        terminal.prompt()
+        path = Path(folder.name) / "plain.txt"
+        terminal.send(f"gcroot 1ce056 > {path}\n")
+        terminal.prompt()
+        self.assertNotIn("\x1b", path.read_text())
+
+
+class Progress(unittest.TestCase):
+    """Only for people."""
+
+    def test_none_when_standard_error_is_no_terminal(self) -> None:
+        result = run("--workers", "1", large_dump(), "info")
+        self.assertEqual(result.err, "")
+
+    def test_shown_on_a_terminal_and_wiped(self) -> None:
+        terminal = Terminal("--workers", "1", large_dump(), "dominators", "-top", "1")
+        self.addCleanup(terminal.close)
+        text = terminal.finish()
+        self.assertRegex(text, r"\r[A-Z][a-z ]+\.\.\.")
+        self.assertIn("\r\x1b[K", text)
+        lines = re.split(r"\r\n", re.sub("\r[^\r\n]*\x1b\\[K", "", text))
+        self.assertFalse(any("..." in line for line in lines), lines[:5])
+
+
+if __name__ == "__main__":
+    unittest.main()
