@@ -17,6 +17,8 @@ import support
 COREFILES = support.SOURCE / "corefiles" / "build"
 FACTS = COREFILES / "apps" / "facts-net10.0" / "facts.dll"
 PROGRAM = str(support.BUILD / "heapdump")
+# What a debugger must answer as the shell does, about a core.
+OF_CORES = ("eeheap", "dumpheap -stat", "clrstack -all -roots", "gchandles", "finalizequeue")
 
 SOURCE_TEXT = """
 #include <pthread.h>

@@ -200,13 +200,7 @@ class DotnetCoreTest(unittest.TestCase):
         path = targets.core("wks10-full")
         if path is None:
             return
-        for command in (
-            "eeheap",
-            "dumpheap -stat",
-            "clrstack -all -roots",
-            "gchandles",
-            "finalizequeue",
-        ):
+        for command in targets.OF_CORES:
             expected = targets.shell(path, *command.split())
             self.assertGreater(len(expected.splitlines()), 10)
             for backend in ("auto", "debugger"):

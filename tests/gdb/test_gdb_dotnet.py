@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT
+"""The plug-in inside GDB on .NET programs: cores that have been made, and one that lives."""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import time
+import unittest
+
+import gdb_batch
+import support
+import targets
+from gdb_batch import GDB, between, mark, run_gdb, thread_numbers
+
+
+class DotnetCoreTest(unittest.TestCase):
+    """Cores of .NET programs, where they have been made."""
+
+    def test_same_answers_as_the_shell(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        for command in targets.OF_CORES:
+            expected = targets.shell(path, *command.split())
+            self.assertGreater(len(expected.splitlines()), 10)
+            for backend in ("auto", "debugger"):
+                text = run_gdb(
+                    f"set heapdump backend {backend}",
+                    mark(1),
+                    command,
+                    mark(2),
+                    options=("-c", path),
+                )
+                self.assertEqual(between(text, 1), expected, (command, backend))
+
+    def test_threads_have_their_numbers_in_gdb(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        for backend in ("auto", "debugger"):
+            text = run_gdb(
+                "set heapdump backend " + backend,
+                mark(1),
+                "clrthreads",
+                mark(2),
+                "info threads",
+                mark(3),
+                options=("-c", path),
+            )
+            targets.check_numbers(thread_numbers(between(text, 2)), between(text, 1))
+
+    def test_core_that_is_read_through_gdb_is_a_core(self) -> None:
+        path = targets.core("wks10-heap")
+        if path is None:
+            return
+        text = run_gdb("set heapdump backend debugger", "heapdump info", options=("-c", path))
+        self.assertRegex(text, rf"(?m)^File: +{re.escape(path)}$")
+        self.assertRegex(text, r"(?m)^Kind: +core, read by the debugger$")
+        self.assertNotIn(" at 0x0 ", text)
+
+    def test_clrstack_is_about_the_selected_thread(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        whole = targets.shell(path, "clrstack")
+        managed = re.findall(r"(?m)^OS Thread Id: 0x([1-9a-f][0-9a-f]*) ", whole)
+        numbers = thread_numbers(run_gdb("info threads", options=("-c", path)))
+        other = next(number for tid, number in numbers.items() if f"{tid:x}" not in managed)
+        last = numbers[int(managed[-1], 16)]
+        text = run_gdb(
+            f"thread {last}",
+            mark(1),
+            "clrstack",
+            mark(2),
+            "clrstack -all",
+            mark(3),
+            f"clrstack {managed[0]}",
+            mark(4),
+            f"thread {other}",
+            mark(5),
+            "clrstack",
+            "print $_heapdump_status",
+            mark(6),
+            f"heapdump open {path}",
+            mark(7),
+            "clrstack",
+            mark(8),
+            options=("-c", path),
+        )
+        self.assertEqual(between(text, 1), targets.shell(path, "clrstack", managed[-1]))
+        self.assertEqual(between(text, 2), whole)
+        self.assertEqual(between(text, 3), targets.shell(path, "clrstack", managed[0]))
+        self.assertIn("is not managed: clrthreads lists those that are", between(text, 5))
+        self.assertIn("$1 = 2", between(text, 5))
+        self.assertEqual(between(text, 7), whole)
+
+    def test_objects_of_a_kernel_core(self) -> None:
+        path = targets.core("wks10-kernel")
+        if path is None:
+            return
+        expected = targets.shell(path, "dumpheap", "-stat")
+        text = run_gdb(mark(1), "dumpheap -stat", mark(2), options=("-c", path))
+        self.assertEqual(between(text, 1), expected)
+
+    def test_two_cores_side_by_side(self) -> None:
+        first, second = targets.core("wks10-full"), targets.core("svr10-full")
+        if first is None or second is None:
+            return
+        text = run_gdb(
+            "core-file " + first,
+            "add-inferior",
+            "inferior 2",
+            "core-file " + second,
+            mark(1),
+            "eeheap",
+            mark(2),
+            "inferior 1",
+            "eeheap",
+            mark(3),
+        )
+        self.assertEqual(between(text, 1), targets.shell(second, "eeheap"))
+        self.assertEqual(text.split("<<2>>")[1].count("Number of GC Heaps: 1"), 1)
+
+    def test_interrupt_while_gdb_is_asked(self) -> None:
+        path = targets.core("gen10-1m-full")
+        if path is None:
+            return
+        argv = GDB + ["-ex", "set height 0", "-ex", "set heapdump backend debugger", "-c", path]
+        terminal = support.Terminal(argv, r"\(gdb\) ")
+        self.addCleanup(terminal.__exit__)
+        terminal.prompt()
+        terminal.command("heapdump info")
+        for delay in (0.2, 0.1, 0.3, 0.05, 0.4, 0.15):  # the machine may be too quick
+            terminal.send("verifyheap\n")
+            time.sleep(delay)
+            terminal.send("\x03")
+            terminal.send("\nprint $_heapdump_status + 1000\n")
+            text = terminal.wait(r"= (1130|1000)", 120)
+            self.assertNotIn("Traceback", text)
+            self.assertNotIn("Python Exception", text)
+            self.assertNotIn("Exception ignored", text)
+            terminal.prompt()
+            if text.endswith("1130"):
+                break
+            terminal.command("heapdump close")
+        else:
+            self.fail("not interrupted in 6 tries")
+        self.assertIn("Quit", text)
+        self.assertIn("= 42", terminal.command("print 42"))
+        self.assertIn("Total", terminal.command("dumpheap -stat"))
+
+
+class DotnetLiveTest(unittest.TestCase):
+    """A live .NET program that says itself what it has."""
+
+    def start(self) -> "tuple[targets.Child, dict[str, object]]":
+        started = targets.start_facts()
+        if started is None:
+            self.skipTest("no dotnet")
+        self.addCleanup(started[0].end)
+        return started
+
+    def check_objects(self, truth: dict[str, object], text: str) -> None:
+        for number, row in enumerate(targets.some_objects(truth), 1):
+            found = targets.document(between(text, number))
+            self.assertEqual(found["type"], row["type"])
+            self.assertEqual(found["mt"], row["mt"])
+            self.assertEqual(found["size"], row["size"])
+
+    def test_roots(self) -> None:
+        child, truth = self.start()
+        lines = []
+        for number, line in enumerate(targets.gcroot_lines(truth), 1):
+            lines += [mark(number), line]
+        count = len(lines) // 2
+        text = run_gdb(*lines, mark(count + 1), options=("-p", str(child.pid)))
+        targets.check_gcroots(truth, [between(text, i) for i in range(1, count + 1)])
+
+    def commands(self, truth: dict[str, object]) -> list[str]:
+        lines = []
+        rows = targets.some_objects(truth)
+        self.assertGreater(len(rows), 3)
+        for number, row in enumerate(rows, 1):
+            lines += [mark(number), f"dumpobj {row['address']} --json"]
+        return lines + [mark(len(rows) + 1)]
+
+    def test_attached(self) -> None:
+        child, truth = self.start()
+        pid = str(child.pid)
+        text = run_gdb(*self.commands(truth), "heapdump info", options=("-p", pid))
+        self.check_objects(truth, text)
+        self.assertNotIn("read by the debugger", text)
+        text = run_gdb("set heapdump backend debugger", *self.commands(truth), options=("-p", pid))
+        self.check_objects(truth, text)
+        self.assertIn(targets.wait_for_state(child.pid, "RS"), "RS")
+
+    def test_stacks(self) -> None:
+        child, truth = self.start()
+        for backend in ("auto", "debugger"):
+            text = run_gdb(
+                "set heapdump backend " + backend,
+                mark(1),
+                "clrstack -all",
+                mark(2),
+                "clrthreads",
+                mark(3),
+                "info threads",
+                mark(4),
+                "thread",
+                options=("-p", str(child.pid)),
+            )
+            targets.check_stacks(truth, between(text, 1))
+            targets.check_numbers(thread_numbers(between(text, 3)), between(text, 2))
+            self.assertRegex(text.split("<<4>>")[1], r"Current thread is 1 ")
+
+    def test_functions(self) -> None:
+        child, truth = self.start()
+        row = targets.some_objects(truth)[0]
+        address = row["address"]
+        text = run_gdb(
+            f"print $hd_type({address})",
+            f"print $hd_size({address})",
+            f'print $hd_count("{row["type"]}") > 100',
+            'print $hd_count("No.Such")',
+            "print $hd_size(8)",
+            options=("-p", str(child.pid)),
+        )
+        self.assertIn(f'$1 = "{row["type"]}"', text)
+        self.assertIn(f"$2 = {row['size']}", text)
+        self.assertIn("$3 = 1", text)
+        self.assertIn("$4 = 0", text)
+        self.assertNotIn("$5", text)
+
+    def test_what_the_user_writes_is_seen(self) -> None:
+        child, truth = self.start()
+        row = next(r for r in targets.some_objects(truth) if r["name"] == "string.long")
+        length = int(row["address"], 16) + 8
+        for backend in ("auto", "debugger"):
+            text = run_gdb(
+                "set heapdump backend " + backend,
+                mark(1),
+                f"dumpobj {row['address']} --json",
+                mark(2),
+                f"set var *(int*){length:#x} = 3",
+                f"dumpobj {row['address']} --json",
+                f"set var *(int*){length:#x} = 1000",
+                mark(3),
+                f"dumpobj {row['address']} --json",
+                mark(4),
+                options=("-p", str(child.pid)),
+            )
+            sizes = [targets.document(between(text, i))["size"] for i in (1, 2, 3)]
+            self.assertEqual(sizes, [2022, 28, 2022], backend)
+
+    def test_after_continue_everything_is_read_anew(self) -> None:
+        child, truth = self.start()
+        row = next(r for r in targets.some_objects(truth) if r["name"] == "string.long")
+        length = int(row["address"], 16) + 8
+        # Another writes to its memory while it runs.
+        write = (
+            f"shell (sleep 1; python3 -c 'import os; "
+            f'f = os.open("/proc/{child.pid}/mem", os.O_WRONLY); '
+            f"os.pwrite(f, bytes([5, 0, 0, 0]), {length})'; kill -INT {child.pid}) &"
+        )
+        text = run_gdb(
+            "handle SIG34 SIG35 nostop noprint pass",
+            "set heapdump backend debugger",
+            mark(1),
+            f"dumpobj {row['address']} --json",
+            mark(2),
+            write,
+            "continue",
+            mark(3),
+            f"dumpobj {row['address']} --json",
+            mark(4),
+            f"set var *(int*){length:#x} = 1000",
+            options=("-p", str(child.pid)),
+        )
+        self.assertEqual(targets.document(between(text, 1))["size"], 2022)
+        self.assertIn("SIGINT", between(text, 2))
+        self.assertEqual(targets.document(between(text, 3))["size"], 32)
+
+    def test_gdbserver(self) -> None:
+        child, truth = self.start()
+        remote = gdb_batch.serve(self, [str(child.pid)], ("--attach",))
+        text = run_gdb(
+            "set sysroot /",
+            remote,
+            *self.commands(truth),
+            "heapdump info",
+            mark(20),
+            "clrstack -all",
+            mark(21),
+            "detach",
+        )
+        self.check_objects(truth, text)
+        targets.check_stacks(truth, between(text, 20))
+        self.assertIn("read by the debugger", text)
+
+
+if __name__ == "__main__":
+    if shutil.which("gdb") is None:
+        print("skipped: no gdb")
+        sys.exit(77)
+    unittest.main()
