@@ -142,6 +142,49 @@ static void a_symbolic_link_keeps_pointing(void)
 	ASSERT_UINT(entries(false), 2);
 }
 
+static bool is_link(const char *name)
+{
+	struct stat stat_of;
+	return lstat(name, &stat_of) == 0 && S_ISLNK(stat_of.st_mode);
+}
+
+/* As a shell's > does: over links to links, by names from where each link stands. */
+static void a_dangling_link_gets_its_file(void)
+{
+	char folder[80], second[96], target[96];
+	(void)snprintf(folder, sizeof(folder), "%s/folder", directory);
+	(void)snprintf(second, sizeof(second), "%s/second", folder);
+	(void)snprintf(target, sizeof(target), "%s/target", folder);
+	CU_ASSERT_FATAL(mkdir(folder, 0700) == 0);
+	CU_ASSERT_FATAL(symlink("folder/second", path) == 0);
+	CU_ASSERT_FATAL(symlink("target", second) == 0);
+	write_whole(path, "new");
+	CU_ASSERT(is_link(path) && is_link(second) && !is_link(target));
+	ASSERT_TEXT(content_of(target), "new");
+	write_whole(path, "newer");
+	CU_ASSERT(is_link(path) && is_link(second) && !is_link(target));
+	ASSERT_TEXT(content_of(target), "newer");
+	CU_ASSERT(unlink(target) == 0 && unlink(second) == 0);
+	CU_ASSERT(symlink(target, second) == 0);
+	write_whole(path, "absolute");
+	ASSERT_TEXT(content_of(target), "absolute");
+	CU_ASSERT(unlink(target) == 0 && unlink(second) == 0 && rmdir(folder) == 0);
+}
+
+static void a_link_to_nowhere_is_told(void)
+{
+	struct output_file file;
+	struct hd_error err = { 0 };
+	CU_ASSERT_FATAL(symlink("none/target", path) == 0);
+	ASSERT_UINT(output_file_open(&file, path, &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, ENOENT);
+	CU_ASSERT(unlink(path) == 0 && symlink("x.heap", path) == 0);
+	ASSERT_UINT(output_file_open(&file, path, &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, ELOOP);
+	CU_ASSERT(is_link(path));
+	ASSERT_UINT(entries(false), 1);
+}
+
 static void a_full_device_is_told(void)
 {
 	struct output_file file;
@@ -237,6 +280,8 @@ int main(void)
 		{ "a_replaced_file_keeps_its_permissions", a_replaced_file_keeps_its_permissions },
 		{ "a_new_file_has_the_usual_permissions", a_new_file_has_the_usual_permissions },
 		{ "a_symbolic_link_keeps_pointing", a_symbolic_link_keeps_pointing },
+		{ "a_dangling_link_gets_its_file", a_dangling_link_gets_its_file },
+		{ "a_link_to_nowhere_is_told", a_link_to_nowhere_is_told },
 		{ "a_full_device_is_told", a_full_device_is_told },
 		{ "devices_are_written_straight", devices_are_written_straight },
 		{ "a_fifo_is_written_straight", a_fifo_is_written_straight },

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,20 +100,54 @@ static int name_it(struct output_file *file)
 	return 0;
 }
 
+#define LINKS_MAX 40u /* as many as Linux follows */
+
+/* Replace @p name, of PATH_MAX bytes, by what the link of that name holds; false: it is none. */
+static bool follow_link(char *name)
+{
+	char target[PATH_MAX];
+	ssize_t got = readlink(name, target, sizeof(target));
+	if (got <= 0)
+		return false;
+	const char *slash = *target == '/' ? NULL : strrchr(name, '/');
+	size_t folder = slash ? (size_t)(slash - name) + 1 : 0;
+	if (folder + (size_t)got >= PATH_MAX)
+		return false;
+	memcpy(name + folder, target, (size_t)got);
+	name[folder + (size_t)got] = '\0';
+	return true;
+}
+
+/* A symbolic link keeps pointing: what it points to is replaced, or made where nothing is. */
+static char *followed(const char *path)
+{
+	char name[PATH_MAX], *real = realpath(path, NULL);
+	const char *found = real ? real : path;
+	size_t size = strlen(path);
+	if (!real && size < sizeof(name) && access(path, F_OK) != 0) {
+		memcpy(name, path, size + 1);
+		for (unsigned int i = 0; i < LINKS_MAX && follow_link(name); i++)
+			continue;
+		found = name;
+	}
+	char *copy = mem_strndup(found, strlen(found));
+	free(real);
+	return copy;
+}
+
 enum hd_status output_file_open(struct output_file *file, const char *path, struct hd_error *err)
 {
 	*file = (struct output_file){ .fd = -1 };
-	/* A symbolic link keeps pointing: what it points to is replaced. */
-	char *real = realpath(path, NULL);
-	const char *name = real ? real : path;
-	file->path = mem_strndup(name, strlen(name));
-	free(real);
+	file->path = followed(path);
 	if (!file->path)
 		return fail_nomem(err);
 	struct stat old;
 	bool exists = stat(path, &old) == 0;
+	int error = exists || errno == ENOENT ? 0 : errno; /* links that lead to themselves, ... */
 	errno = 0;
-	if (exists && S_ISDIR(old.st_mode)) {
+	if (error) {
+		errno = error;
+	} else if (exists && S_ISDIR(old.st_mode)) {
 		errno = EISDIR;
 	} else if (!*path) {
 		errno = ENOENT;
@@ -125,7 +160,7 @@ enum hd_status output_file_open(struct output_file *file, const char *path, stru
 	}
 	if (file->fd >= 0)
 		return HD_OK;
-	int error = errno;
+	error = errno;
 	enum hd_status status = error ? cannot(path, error, err) : fail_nomem(err);
 	deinit(file);
 	return status;
@@ -183,7 +218,7 @@ enum hd_status output_file_commit(struct output_file *file, struct hd_error *err
 	int error = file->error;
 	if (!error && file->temporary && fsync(file->fd) != 0)
 		error = errno;
-	if (!error && file->is_unnamed)
+	if (!error && file->temporary && file->is_unnamed)
 		error = name_it(file);
 	if (!error) {
 		int fd = file->fd;
