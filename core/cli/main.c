@@ -88,8 +88,9 @@ static struct hd_sink make_sink(void *write_error)
 	if (isatty(STDERR_FILENO))
 		sink.progress = show_progress;
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	sink.color = isatty(STDOUT_FILENO) && !(no_color && *no_color) && term &&
-		     strcmp(term, "dumb") != 0;
+	bool is_terminal = isatty(STDOUT_FILENO);
+	sink.color = is_terminal && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+	sink.binary = !is_terminal;
 	return sink;
 }
 

@@ -30,7 +30,8 @@ static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm", "he
 					      "folded", "speedscope", NULL };
 
 const struct option collect_options[] = {
-	[OPT_OUTPUT] = { "o", VALUE_FILE, "FILE", "where to (PID-DATE-TIME.gcdump)", NULL },
+	[OPT_OUTPUT] = { "o", VALUE_FILE, "FILE",
+			 "where to, - for standard output (PID-DATE-TIME.gcdump)", NULL },
 	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
 			 "gcdump, nettrace, rpm, heapsnapshot, folded, speedscope (as FILE ends)",
 			 format_choices },
@@ -190,14 +191,17 @@ static enum hd_status check_arguments(const struct call *call)
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "a .nettrace holds what the process sent: -live needs another format");
 	}
-	return HD_OK;
+	const struct value *path = &call->options[OPT_OUTPUT];
+	return path->given && is_output(path->text) ? output_check(call, wanted_format(call))
+						    : HD_OK;
 }
 
-/* Is it a device, a FIFO, ...?  Such is written straight, at the end. */
+/* Is it the output, a device, a FIFO, ...?  Such is written straight, at the end. */
 static bool is_special(const char *path)
 {
 	struct stat file;
-	return stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
+	return is_output(path) ||
+	       (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
 }
 
 /* Can a file be made there?  The process is not asked for what cannot be kept. */
@@ -346,8 +350,11 @@ static enum hd_status convert(struct collection *collection)
 	if (options.exact && exporting.format == &gcdump_format && !exporting.live_only)
 		exporting.copied = trace;
 	enum hd_status status = export_prepare(&exporting);
-	if (status == HD_OK)
+	if (status == HD_OK && is_output(collection->path)) {
+		status = export_output(&exporting, call);
+	} else if (status == HD_OK) {
 		status = export_file(&exporting, collection->path);
+	}
 	if (status == HD_OK) {
 		const struct export_counts counts = export_count(&exporting);
 		collection->objects = counts.objects;
@@ -359,26 +366,40 @@ static enum hd_status convert(struct collection *collection)
 	return status;
 }
 
-/* The stream to what is no regular file. */
-static enum hd_status copy_stream(struct collection *collection)
+/* The stream to the output, or to a file that is open. */
+static enum hd_status copy_stream(struct collection *collection, struct output_file *file)
+{
+	struct call *call = collection->call;
+	char bytes[65536];
+	for (uint64_t at = 0; at < collection->collected.size;) {
+		ssize_t got = pread(collection->collected.file.fd, bytes, sizeof(bytes), (off_t)at);
+		if (got <= 0) {
+			return fail(call->err, HD_ERR_OS, 0, "the trace cannot be read back: %s",
+				    got ? strerrordesc_np(errno) : "it was cut");
+		}
+		if (file ? !output_file_write(file, bytes, (size_t)got)
+			 : !output_write(&call->out, bytes, (size_t)got))
+			break;
+		at += (uint64_t)got;
+		if (!job_step(&call->job, 0, 0))
+			return fail_cancelled(call->err);
+	}
+	return HD_OK;
+}
+
+/* The same to what is no regular file. */
+static enum hd_status copy_to_special(struct collection *collection)
 {
 	struct call *call = collection->call;
 	struct output_file file;
-	char bytes[65536];
+	if (is_output(collection->path))
+		return copy_stream(collection, NULL);
 	TRY(output_file_open(&file, collection->path, call->err));
-	for (uint64_t at = 0; at < collection->collected.size;) {
-		ssize_t got = pread(collection->collected.file.fd, bytes, sizeof(bytes), (off_t)at);
-		if (got < 0)
-			file.error = errno;
-		if (got <= 0 || !output_file_write(&file, bytes, (size_t)got))
-			break;
-		at += (uint64_t)got;
-		if (!job_step(&call->job, 0, 0)) {
-			output_file_abandon(&file);
-			return fail_cancelled(call->err);
-		}
-	}
-	return output_file_commit(&file, call->err);
+	enum hd_status status = copy_stream(collection, &file);
+	if (status == HD_OK)
+		return output_file_commit(&file, call->err);
+	output_file_abandon(&file);
+	return status;
 }
 
 static enum hd_status finish(struct collection *collection)
@@ -388,12 +409,12 @@ static enum hd_status finish(struct collection *collection)
 	if (collection->format != &nettrace_format) {
 		TRY(convert(collection));
 	} else if (is_special(collection->path)) {
-		TRY(copy_stream(collection));
+		TRY(copy_to_special(collection));
 	} else {
 		TRY(output_file_commit(&collected->file, err));
 	}
 	struct stat file;
-	if (stat(collection->path, &file) == 0)
+	if (!is_special(collection->path) && stat(collection->path, &file) == 0)
 		collection->size = (uint64_t)file.st_size;
 	return HD_OK;
 }
@@ -403,7 +424,11 @@ static void put_rest(const struct collection *collection, struct text *line)
 {
 	char number[27];
 	text_puts(line, "; ");
-	text_escape(line, collection->path, strlen(collection->path));
+	if (is_output(collection->path)) {
+		text_puts(line, "what was written");
+	} else {
+		text_escape(line, collection->path, strlen(collection->path));
+	}
 	text_printf(line, " has only the first %s objects of the heap",
 		    format_thousands(collection->objects, number));
 }
@@ -466,6 +491,33 @@ static void report_json(const struct collection *collection, double seconds)
 	json_bool(json, "complete", collected->is_complete && !collection->call->findings);
 }
 
+/* What was written, in the answer; where that is the dump itself, beside it. */
+static void report_text(const struct collection *collection, double seconds)
+{
+	struct call *call = collection->call;
+	const bool is_beside = is_output(collection->path);
+	struct text line = { 0 };
+	char number[COUNT_SIZE];
+	text_puts(&line, is_beside ? "wrote " : "Wrote ");
+	if (!is_beside) {
+		text_escape(&line, collection->path, strlen(collection->path));
+		text_puts(&line, ": ");
+	}
+	text_puts(&line, format_count(collection->objects, "object", number));
+	text_printf(&line, ", %s", format_count(collection->references, "reference", number));
+	if (collection->has_roots)
+		text_printf(&line, ", %s", format_count(collection->roots, "root", number));
+	if (collection->size)
+		text_printf(&line, ", %s", format_count(collection->size, "byte", number));
+	text_printf(&line, ", in %.1f s%s", seconds, is_beside ? "" : ".\n");
+	if (line.bytes && is_beside) {
+		note(call, line.bytes);
+	} else if (line.bytes) {
+		out_puts(&call->out, line.bytes);
+	}
+	text_deinit(&line);
+}
+
 static void report(struct collection *collection)
 {
 	struct call *call = collection->call;
@@ -475,16 +527,7 @@ static void report(struct collection *collection)
 	if (call->as_json) {
 		report_json(collection, seconds);
 	} else {
-		char number[COUNT_SIZE];
-		struct out *out = &call->out;
-		out_puts(out, "Wrote ");
-		text_escape(&out->text, collection->path, strlen(collection->path));
-		out_printf(out, ": %s", format_count(collection->objects, "object", number));
-		out_printf(out, ", %s", format_count(collection->references, "reference", number));
-		if (collection->has_roots)
-			out_printf(out, ", %s", format_count(collection->roots, "root", number));
-		out_printf(out, ", %s, in %.1f s.\n",
-			   format_count(collection->size, "byte", number), seconds);
+		report_text(collection, seconds);
 	}
 	write_findings(collection);
 }

@@ -21,14 +21,6 @@ const struct option export_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-static bool write_out(void *arg, const char *bytes, size_t size)
-{
-	struct out *out = arg;
-	if (out->sink->write(out->sink->arg, bytes, size) != 0)
-		out->stopped = true;
-	return !out->stopped;
-}
-
 /* A .gcdump of a .gcdump is that file; so is that of a trace whose graph is the one of dotnet-gcdump. */
 static bool is_copy(const struct exporting *exporting)
 {
@@ -39,36 +31,37 @@ static bool is_copy(const struct exporting *exporting)
 	       (from == &nettrace_format && exporting->copy_options.exact);
 }
 
+/* The format by its name or the end of the file's. */
+static const struct format *wanted_format(const struct call *call)
+{
+	const struct value *name = &call->options[OPT_FORMAT];
+	const struct format *by_path = format_of_path(call->words[0].text);
+	if (name->given)
+		return format_find(name->text);
+	return by_path ? by_path : &rpm_format;
+}
+
 enum hd_status check_export(struct call *call)
 {
-	const char *path = call->words[0].text;
-	const struct format *by_path = format_of_path(path);
-	if (!call->options[OPT_FORMAT].given && by_path && !by_path->write) {
+	const struct format *format = wanted_format(call);
+	if (!format->write) {
 		return fail(
 			call->err, HD_ERR_ARGUMENT, 0,
 			"a %s is what a process sends: collect writes it, export cannot; -format "
 			"NAME chooses another format",
-			by_path->extension);
+			format->extension);
 	}
-	if (strcmp(path, "-") == 0 && call->as_json) {
-		return fail(call->err, HD_ERR_ARGUMENT, 0,
-			    "--json and the output of \"export -\" exclude each other");
-	}
-	return HD_OK;
+	return is_output(call->words[0].text) ? output_check(call, format) : HD_OK;
 }
 
-static enum hd_status prepare(struct call *call, const char *path, struct exporting *exporting)
+static enum hd_status prepare(struct call *call, struct exporting *exporting)
 {
-	const struct value *name = &call->options[OPT_FORMAT];
-	const struct format *by_path = format_of_path(path);
 	const struct hd_session *session = call->session;
 	const struct settings *settings = &call->settings;
 	*exporting = (struct exporting){
 		.session = call->session,
 		.graph = call->graph,
-		.format = name->given ? format_find(name->text)
-			  : by_path   ? by_path
-				      : &rpm_format,
+		.format = wanted_format(call),
 		.live_only = call->options[OPT_LIVE].given,
 		.copy_options = { .exact = settings->exact || session->is_exact,
 				  .snapshot = session->snapshot },
@@ -83,11 +76,10 @@ static enum hd_status prepare(struct call *call, const char *path, struct export
 enum hd_status run_export(struct call *call)
 {
 	const char *path = call->words[0].text;
-	bool is_output = strcmp(path, "-") == 0;
 	struct exporting exporting;
-	TRY(prepare(call, path, &exporting));
-	if (is_output)
-		return export_write(&exporting, write_out, &call->out);
+	TRY(prepare(call, &exporting));
+	if (is_output(path))
+		return export_output(&exporting, call);
 	TRY(export_file(&exporting, path));
 	job_end(&call->job);
 	const struct export_counts counts = export_count(&exporting);

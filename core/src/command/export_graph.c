@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/export_graph.h"
 
+#include <string.h>
+
 #include "format/gcdump.h"
 #include "util/bitmap.h"
 #include "util/output_file.h"
@@ -64,7 +66,8 @@ struct export_counts export_count(const struct exporting *exporting)
 	return counts;
 }
 
-enum hd_status export_write(const struct exporting *exporting, format_write_fn write, void *arg)
+static enum hd_status export_write(const struct exporting *exporting, format_write_fn write,
+				   void *arg)
 {
 	if (exporting->copied) {
 		return gcdump_copy(exporting->copied, &exporting->copy_options, exporting->job,
@@ -84,4 +87,41 @@ enum hd_status export_file(const struct exporting *exporting, const char *path)
 		return output_file_commit(&file, exporting->err);
 	output_file_abandon(&file);
 	return status;
+}
+
+bool is_output(const char *path)
+{
+	static const char *const names[] = { "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(path, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum hd_status output_check(const struct call *call, const struct format *format)
+{
+	if (call->as_json) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "--json and a dump on the same output exclude each other");
+	}
+	if (!format->is_binary || call->sink->binary)
+		return HD_OK;
+	return fail(call->err, HD_ERR_ARGUMENT, 0,
+		    "a %s is no text: give the name of a file, or in the shell send the output to "
+		    "one or to a pipe",
+		    format->extension);
+}
+
+bool output_write(void *arg, const char *bytes, size_t size)
+{
+	struct out *out = arg;
+	if (!out->stopped && out->sink->write(out->sink->arg, bytes, size) != 0)
+		out->stopped = true;
+	return !out->stopped;
+}
+
+enum hd_status export_output(const struct exporting *exporting, struct call *call)
+{
+	return export_write(exporting, output_write, &call->out);
 }

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_EXPORT_GRAPH_H
 #define HEAPDUMP_SRC_COMMAND_EXPORT_GRAPH_H
 
-#include "session/session.h"
+#include "command/command.h"
 
 /** One export: what, how and where to. */
 struct exporting {
@@ -28,9 +28,17 @@ struct export_counts {
 /** Count what is written, after export_prepare(). */
 struct export_counts export_count(const struct exporting *exporting);
 
-/** Write it piece by piece; HD_ERR_CANCELLED also when @p write returns false. */
-HD_NODISCARD enum hd_status export_write(const struct exporting *exporting, format_write_fn write,
-					 void *arg);
+/** Does @p path name the output of the command: "-", standard output? */
+bool is_output(const char *path);
+
+/** May a file of @p format go there, by the options and by what the output takes? */
+HD_NODISCARD enum hd_status output_check(const struct call *call, const struct format *format);
+
+/** Write to the output of a command as it is, uncut: @p arg is its struct out. */
+bool output_write(void *arg, const char *bytes, size_t size);
+
+/** Write it to the output of @p call. */
+HD_NODISCARD enum hd_status export_output(const struct exporting *exporting, struct call *call);
 
 /** Write it to a file that appears when it is complete. */
 HD_NODISCARD enum hd_status export_file(const struct exporting *exporting, const char *path);

@@ -345,8 +345,9 @@ static const struct command commands[] = {
 	  .summary = "write the heap to a dump file",
 	  .description =
 		  "The file appears under its name when it is complete; a file of that name is\n"
-		  "replaced. FILE - writes to the output of the command. Of a core or process: objects\n"
-		  "with their addresses, dead ones too, references, and all roots.\n",
+		  "replaced. FILE - is the output of the command, for a .gcdump no terminal, and takes\n"
+		  "-format. Of a core or process: objects with their addresses, dead ones too,\n"
+		  "references, and all roots.\n",
 	  .example = "export copy.heap --format rpm",
 	  .needs = NEEDS_GRAPH,
 	  .options = export_options,

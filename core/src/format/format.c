@@ -35,6 +35,7 @@ const struct format gcdump_format = {
 	.read = gcdump_read,
 	.write = gcdump_write,
 	.extension = ".gcdump",
+	.is_binary = true,
 	.uses_life = true,
 	.has_dead = true,
 };
@@ -45,6 +46,7 @@ const struct format nettrace_format = {
 	.detect = nettrace_detect,
 	.read = nettrace_read,
 	.extension = ".nettrace",
+	.is_binary = true,
 };
 
 const struct format heapsnapshot_format = {

@@ -41,6 +41,7 @@ struct format {
 				struct job *job, format_write_fn write, void *arg,
 				struct hd_error *err);
 	const char *extension; /**< of its files: ".gcdump" */
+	bool is_binary;        /**< its files are no text */
 	bool uses_life, uses_dominators;
 	bool has_dead;   /**< what nothing keeps alive is written, unless live_only */
 	bool has_weak;   /**< weak roots are written */
