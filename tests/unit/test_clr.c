@@ -242,6 +242,7 @@ static void calibration(void)
 	clr = open(fake);
 	ASSERT_UINT(clr->app_domain, 0);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, "missing-symbols"));
+	CU_ASSERT_FALSE(findings_has(&fake->target.findings, "no-threads"));
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
 }

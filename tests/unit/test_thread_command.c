@@ -115,6 +115,25 @@ static void what_is_no_thread_has_no_role(void)
 	end(&fixture);
 }
 
+/* What their stacks keep alive is not known then. */
+static void without_threads_nothing_is_called_dead(void)
+{
+	for (unsigned int lost = 0; lost < 2; lost++) {
+		struct fixture fixture;
+		char line[64];
+		begin(&fixture);
+		if (lost)
+			fake_set_global(fixture.fake, FAKE_THREAD_STORE, 0);
+		(void)snprintf(line, sizeof(line), "retained %" PRIx64, fixture.object);
+		check(&fixture, line, "the threads, and so their stacks, are not known", lost);
+		check(&fixture, line, "it need not be dead", 1);
+		check(&fixture, "dumpheap -dead --json", "\"no-threads\"", lost);
+		check(&fixture, "info", "no-threads: the runtime's ThreadStore was not found",
+		      lost);
+		end(&fixture);
+	}
+}
+
 static void monitors_are_the_same_in_json(void)
 {
 	struct fixture fixture;
@@ -129,6 +148,7 @@ static void monitors_are_the_same_in_json(void)
 static CU_TestInfo tests[] = {
 	{ "threads_have_the_columns_of_sos", threads_have_the_columns_of_sos },
 	{ "what_is_no_thread_has_no_role", what_is_no_thread_has_no_role },
+	{ "without_threads_nothing_is_called_dead", without_threads_nothing_is_called_dead },
 	{ "monitors_are_the_same_in_json", monitors_are_the_same_in_json },
 	CU_TEST_INFO_NULL,
 };

@@ -18,6 +18,7 @@ struct code_cache;
  * - unknown-build: offsets were taken from the table of the release's series, or are not known
  * - newer-runtime: a major version after the last one that was tried
  * - missing-symbols: a global of the runtime could not be found, and what that costs
+ * - no-threads: that global is the ThreadStore: no stack is known
  * - thread-list: the ThreadStore's list ends early or does not fit the process
  * - gc-in-progress: a GC was between plan and sweep: parts of the heap cannot be walked
  * - gc-heap: a heap or generation could not be read

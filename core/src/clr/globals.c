@@ -291,21 +291,23 @@ static void read_named(struct clr *clr, const struct descriptor *descriptor)
 
 static void report_missing(const struct clr *clr)
 {
+	static const char symbols[] = "missing-symbols";
 	const struct {
 		uint64_t value;
-		const char *name, *cost;
+		const char *kind, *name, *cost;
 	} needed[] = {
-		{ clr->app_domain, "AppDomain", "the list of assemblies cannot be read" },
-		{ clr->thread_store, "ThreadStore",
-		  "threads and their allocation contexts are not known, and the walk may take "
-		  "their free space for damage" },
-		{ clr->free_method_table, "Free MethodTable",
+		{ clr->app_domain, symbols, "AppDomain", "the list of assemblies cannot be read" },
+		{ clr->thread_store, "no-threads", "ThreadStore",
+		  "threads, what their stacks keep alive, and their allocation contexts are not "
+		  "known, and the walk may take their free space for damage" },
+		{ clr->free_method_table, symbols, "Free MethodTable",
 		  "free blocks of the heap count as damage" },
-		{ clr->string_method_table, "String MethodTable", "strings are not shown" },
+		{ clr->string_method_table, symbols, "String MethodTable",
+		  "strings are not shown" },
 	};
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (needed[i].value == 0) {
-			findings_add(&clr->target->findings, "missing-symbols",
+			findings_add(&clr->target->findings, needed[i].kind,
 				     target_advice(clr->target, clr->module->base,
 						   "take a full dump, or give the folder with "
 						   "the runtime's files by --sysroot"),

@@ -15,6 +15,7 @@ static const struct loss losses[] = {
 	{ "heap-bytes-missing", "bytes of the heap are missing", "bytes of the heap are missing" },
 	{ "missing-stack", "1 stack could not be read", "stacks could not be read" },
 	{ "no-registers", "1 thread has no registers", "threads have no registers" },
+	{ "no-threads", "the threads, and so their stacks, are not known", NULL },
 	{ "thread-list", "stacks of some threads are not known", NULL },
 	{ "handle-table", "a part of the handle table could not be read", NULL },
 	{ "finalizer-queue", "a part of a finalizer queue could not be read", NULL },
