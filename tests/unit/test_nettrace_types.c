@@ -120,6 +120,13 @@ static void nested_types_have_their_outer_class_if_the_assembly_is_the_right_one
 		ASSERT_TEXT(graph->types[graph->node_types[0]].name, rows[i].inner);
 		ASSERT_TEXT(graph->types[graph->node_types[1]].name, rows[i].array);
 		ASSERT_TEXT(graph->types[4].name, "fnptr");
+		bool is_other = strcmp(rows[i].outer, rows[0].outer) != 0;
+		const struct graph_finding *other = dump_finding(graph, "other-module");
+		ASSERT_UINT(other != NULL, is_other);
+		if (other) {
+			ASSERT_UINT(other->count, 1);
+			CU_ASSERT(strncmp(other->detail, path, strlen(path)) == 0);
+		}
 		ASSERT_TEXT(graph->types[0].module, rows[i].has_file ? path : "/nowhere/x.dll");
 		graph_destroy(graph);
 		nettrace_deinit(&maker);
