@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "command/completeness.h"
 #include "command/strings.h"
 #include "query/filter.h"
 #include "query/reach.h"
@@ -27,6 +28,8 @@ const struct option objsize_options[] = {
 	[OPT_SUMMARY] = { "summary", VALUE_NONE, NULL, "the same as -stat", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
+
+#define REACHES_MORE "it may reach more"
 
 /* What is asked about: an object, or all of a type. */
 struct subject {
@@ -90,6 +93,7 @@ static enum hd_status write_json(struct call *call, const struct subject *subjec
 	TRY(list_objects(call, reach, statistics));
 	statistics_sort(statistics, false, false);
 	statistics_json(statistics, json);
+	links_completeness_json(call);
 	return HD_OK;
 }
 
@@ -124,6 +128,7 @@ static enum hd_status write_text(struct call *call, const struct subject *subjec
 	statistics_sort(statistics, false, false);
 	out_puts(out, call->options[OPT_STAT].given ? "Statistics:\n" : "\nStatistics:\n");
 	statistics_text(statistics, out);
+	links_completeness_write(call, REACHES_MORE);
 	return HD_OK;
 }
 
@@ -184,7 +189,13 @@ static enum hd_status write_strings(struct call *call, const struct subject *sub
 	}
 	if (!call->as_json)
 		write_title(call, subject);
-	return strings_write(call, &range, &among);
+	TRY(strings_write(call, &range, &among));
+	if (call->as_json) {
+		links_completeness_json(call);
+	} else {
+		links_completeness_write(call, REACHES_MORE);
+	}
+	return HD_OK;
 }
 
 static enum hd_status answer(struct call *call, const struct subject *subject)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/command.h"
+#include "command/completeness.h"
 #include "report/paths.h"
 
 enum {
@@ -30,11 +30,15 @@ static enum hd_status write_path(struct call *call, const struct path_tree *tree
 		json_bool(&call->json, "reachable", found);
 		json_array(&call->json, "path");
 	}
-	if (found) {
+	if (found)
 		TRY(path_write(&report, tree, from, call->err));
-	} else if (!call->as_json) {
+	if (call->as_json) {
+		json_end(&call->json);
+		links_completeness_json(call);
+	} else if (!found) {
 		out_printf(&call->out, "Could not find a path from %" PRIx64 " to %" PRIx64 ".\n",
 			   graph_id(call->graph, from), graph_id(call->graph, tree->target));
+		links_completeness_write(call, "there may be one");
 	}
 	return HD_OK;
 }

@@ -21,4 +21,8 @@ void completeness_write(struct call *call, const char *consequence);
 /** The members "complete" and "findings" (kinds) of the document. */
 void completeness_json(struct call *call);
 
+/** The same where no root matters, but only what objects refer to. */
+void links_completeness_write(struct call *call, const char *consequence);
+void links_completeness_json(struct call *call);
+
 #endif

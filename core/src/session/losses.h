@@ -9,6 +9,7 @@ struct loss {
 	const char *kind;
 	const char *one;  /**< about one of them, or however many there are */
 	const char *many; /**< what stands behind their number; NULL: they are not counted */
+	bool is_of_roots; /**< roots alone are missing: what objects refer to is not touched */
 };
 
 /** The loss that findings of @p kind are about, or NULL: the graph lacks nothing for them. */

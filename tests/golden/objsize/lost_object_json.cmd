@@ -1,0 +1,2 @@
+file: --lenient tests/data/lost_object.heap
+objsize 10 -stat --json
