@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import unittest
@@ -296,6 +297,23 @@ class GdbTest(unittest.TestCase):
         self.assertEqual(self.complete("heapdump open test.h"), ["heapdump open test.heap"])
         self.assertIn("set heapdump workers", self.complete("set heapdump w"))
         self.assertIn("set heapdump color auto", self.complete("set heapdump color a"))
+
+    def test_completion_of_processes(self) -> None:
+        """This one, which has a runtime's socket meanwhile."""
+        with open("/proc/self/stat", encoding="ascii", errors="replace") as file:
+            start = file.read().rpartition(")")[2].split()[19]
+        folder = os.environ.get("TMPDIR") or "/tmp"
+        pid = str(os.getpid())
+        path = os.path.join(folder, f"dotnet-diagnostic-{pid}-{start}-socket")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path)
+            try:
+                line = "heapdump collect "
+                self.assertIn(line + pid, self.complete(line))
+                self.assertIn(line + pid, self.complete(line + pid[:-1]))
+                self.assertEqual(self.complete(line + pid), [line + pid])
+            finally:
+                os.unlink(path)
 
     def test_taken_names_stay(self) -> None:
         mine = self.script("mine.gdb", "define gcroot\necho mine\\n\nend\n")

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What front ends need besides running commands: completion, kept answers, SIGINT, the table. */
+#include <inttypes.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include "collect/discover.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
 #include "support/dump_text.h"
@@ -103,6 +108,31 @@ static void values_are_completed(void)
 	struct text got;
 	CU_ASSERT_EQUAL(complete(NULL, "dumpheap -type Sys", &got), 0);
 	CU_ASSERT_PTR_NULL(got.bytes);
+}
+
+/* This one, which has the socket of one while it is asked. */
+static void processes_are_completed(void)
+{
+	struct process_stat own;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *folder = getenv("TMPDIR");
+	int pid = getpid(), listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CU_ASSERT_FATAL(listener >= 0 && process_stat_read(pid, &own));
+	(void)snprintf(address.sun_path, sizeof(address.sun_path),
+		       "%s/dotnet-diagnostic-%d-%" PRIu64 "-socket",
+		       folder && *folder ? folder : "/tmp", pid, own.start_time);
+	char line[32], expected[32];
+	(void)snprintf(line, sizeof(line), "collect %d", pid);
+	(void)snprintf(expected, sizeof(expected), "%d ", pid);
+	check_completion(line, "");
+	CU_ASSERT_FATAL(bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0);
+	check_completion(line, expected);
+	struct text all;
+	CU_ASSERT_EQUAL(complete(session, "collect -live ''", &all), 0);
+	CU_ASSERT(all.bytes && strstr(all.bytes, expected));
+	text_deinit(&all);
+	check_completion("collect 1x", "");
+	CU_ASSERT(unlink(address.sun_path) == 0 && close(listener) == 0);
 }
 
 static void files_are_left_to_the_front_end(void)
@@ -311,6 +341,7 @@ int main(void)
 		{ "commands_are_completed", commands_are_completed },
 		{ "options_are_completed", options_are_completed },
 		{ "values_are_completed", values_are_completed },
+		{ "processes_are_completed", processes_are_completed },
 		{ "files_are_left_to_the_front_end", files_are_left_to_the_front_end },
 		{ "only_names_of_sos_are_marked", only_names_of_sos_are_marked },
 		{ "a_sink_of_another_version_is_refused", a_sink_of_another_version_is_refused },

@@ -175,7 +175,7 @@ static enum hd_status parse_value(const struct call *call, const struct expected
 {
 	const enum value_kind kind = expected->kind;
 	const char *dash = expected->dash, *name = expected->name;
-	if (kind == VALUE_NUMBER && !parse_number(text, &ret->number)) {
+	if ((kind == VALUE_NUMBER || kind == VALUE_PROCESS) && !parse_number(text, &ret->number)) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "%s%s is a number (decimal, or 0x...), not \"%.40s\"", dash, name,
 			    text);

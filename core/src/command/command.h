@@ -15,6 +15,7 @@ enum value_kind {
 	VALUE_NONE = 0,
 	VALUE_TEXT,    /**< any; choices, if there are, are what is offered */
 	VALUE_NUMBER,  /**< decimal, 0x, K M G */
+	VALUE_PROCESS, /**< the id of one: a number; .NET processes are what is offered */
 	VALUE_ADDRESS, /**< hexadecimal; debuggers evaluate other expressions first */
 	VALUE_TYPE,    /**< part of a type name */
 	VALUE_CHOICE,
@@ -73,7 +74,7 @@ struct command {
 struct value {
 	bool given;
 	const char *text;
-	uint64_t number; /**< of VALUE_NUMBER and VALUE_ADDRESS */
+	uint64_t number; /**< of VALUE_NUMBER, VALUE_PROCESS and VALUE_ADDRESS */
 };
 
 /** One run of a command: what it was given, and where its answer goes. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clr/type_lookup.h"
+#include "collect/discover.h"
 #include "command/command.h"
 #include "query/filter.h"
 
@@ -88,6 +89,19 @@ static void offer_choices(const struct completer *completer, const char *const *
 		offer(completer, *choices);
 }
 
+static void offer_processes(const struct completer *completer)
+{
+	struct dotnet_processes processes;
+	if (dotnet_processes_list(&processes, NULL) != HD_OK)
+		return;
+	for (size_t i = 0; i < processes.rows_count; i++) {
+		char pid[16];
+		(void)snprintf(pid, sizeof(pid), "%d", processes.rows[i].pid);
+		offer(completer, pid);
+	}
+	dotnet_processes_deinit(&processes);
+}
+
 static int offer_kind(const struct completer *completer, const struct hd_session *session,
 		      enum value_kind kind, const char *const *choices)
 {
@@ -109,6 +123,9 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 	case VALUE_SETTING:
 		for (size_t i = 0; (name = hd_setting_name(i, NULL)); i++)
 			offer(completer, name);
+		return 0;
+	case VALUE_PROCESS:
+		offer_processes(completer);
 		return 0;
 	case VALUE_NONE:
 	case VALUE_OF_SETTING:
