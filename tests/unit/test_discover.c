@@ -155,9 +155,9 @@ static void a_buffer_is_never_more_than_what_is_free(void)
 static void this_process_has_room(void)
 {
 	struct room room;
-	room_read(getpid(), &room);
+	room_read("", getpid(), &room);
 	CU_ASSERT(room.anonymous > 0 && room.free > 0);
-	room_read(0, &room);
+	room_read("", 0, &room);
 	ASSERT_UINT(room.anonymous, 0);
 }
 

@@ -458,7 +458,7 @@ static enum hd_status run(struct collecting *collecting, struct hd_error *err)
 {
 	TRY(resume(collecting, err));
 	TRY(flush_old(collecting, err));
-	room_read(collecting->endpoint->pid, &collecting->room);
+	room_read("", collecting->endpoint->pid, &collecting->room);
 	return try_all(collecting, err);
 }
 

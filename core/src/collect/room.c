@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/room.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "target/proc.h"
 
@@ -54,41 +52,44 @@ size_t cgroup_parse(const char *text, const char *controller, const char **ret)
 	return 0;
 }
 
-static bool read_small(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd >= 0 ? read(fd, buf, size - 1) : -1;
-	if (fd >= 0)
-		(void)close(fd);
-	buf[got > 0 ? got : 0] = '\0';
-	return got > 0;
-}
-
-/* The files of one version of cgroups. */
+/* The files of one version of cgroups (cgroup-v1/memory.rst, cgroup-v2.rst of the kernel). */
 struct cgroup_files {
 	const char *controller, *root, *limit, *usage, *cache;
 };
 
+/* Read DIRECTORY/NAME, all of it. */
+static bool read_whole(const char *directory, const char *name, struct text *ret)
+{
+	char path[PATH_MAX];
+	int size = snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return size > 0 && (size_t)size < sizeof(path) && proc_read_path(path, ret) && ret->size;
+}
+
 static bool read_number(const char *directory, const char *name, uint64_t *ret)
 {
-	char path[4200], text[64];
-	int size = snprintf(path, sizeof(path), "%s/%s", directory, name);
-	if (size <= 0 || (size_t)size >= sizeof(path) || !read_small(path, text, sizeof(text)))
-		return false;
-	char *end;
-	*ret = strtoull(text, &end, 10);
-	return end != text; /* not "max" */
+	struct text text = { 0 };
+	bool is_number = false; /* nor is "max" one */
+	if (read_whole(directory, name, &text)) {
+		char *end;
+		*ret = strtoull(text.bytes, &end, 10);
+		is_number = end != text.bytes;
+	}
+	text_deinit(&text);
+	return is_number;
 }
 
 /* Files that the kernel can drop count as used. */
 static uint64_t read_cache(const char *directory, const char *name)
 {
-	char path[4200], text[8192];
-	int size = snprintf(path, sizeof(path), "%s/memory.stat", directory);
-	if (size <= 0 || (size_t)size >= sizeof(path) || !read_small(path, text, sizeof(text)))
-		return 0;
-	const char *line = strstr(text, name);
-	return line ? strtoull(line + strlen(name), NULL, 10) : 0;
+	struct text text = { 0 };
+	uint64_t cache = 0;
+	if (read_whole(directory, "memory.stat", &text)) {
+		const char *line = strstr(text.bytes, name);
+		if (line)
+			cache = strtoull(line + strlen(name), NULL, 10);
+	}
+	text_deinit(&text);
+	return cache;
 }
 
 static void bound_by(struct room *room, const struct cgroup_files *files, const char *directory)
@@ -107,46 +108,51 @@ static void bound_by(struct room *room, const struct cgroup_files *files, const 
 }
 
 /* Limits of a cgroup and of those around it. */
-static void bound_by_groups(struct room *room, const char *text, const struct cgroup_files *files)
+static void bound_by_groups(struct room *room, const char *root, const char *text,
+			    const struct cgroup_files *files)
 {
-	char directory[4096];
+	char directory[PATH_MAX];
 	const char *path;
 	size_t size = cgroup_parse(text, files->controller, &path);
-	size_t root = strlen(files->root);
-	if (!size || *path != '/' || root + size >= sizeof(directory))
+	if (!size || *path != '/' || size >= sizeof(directory))
 		return;
-	memcpy(directory, files->root, root);
-	memcpy(directory + root, path, size);
-	directory[root + size] = '\0';
+	int length = snprintf(directory, sizeof(directory), "%s%s%.*s", root, files->root,
+			      (int)size, path);
+	if (length <= 0 || (size_t)length >= sizeof(directory))
+		return;
+	size_t top = strlen(root) + strlen(files->root);
 	for (;;) {
 		bound_by(room, files, directory);
 		char *slash = strrchr(directory, '/');
-		if (!slash || (size_t)(slash - directory) < root)
+		if (!slash || (size_t)(slash - directory) < top)
 			return;
 		*slash = '\0';
 	}
 }
 
-void room_read(int pid, struct room *ret)
+void room_read(const char *root, int pid, struct room *ret)
 {
 	static const struct cgroup_files versions[] = {
 		{ "", "/sys/fs/cgroup", "memory.max", "memory.current", "\ninactive_file " },
 		{ "memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
 		  "memory.usage_in_bytes", "\ntotal_inactive_file " },
 	};
+	char proc[PATH_MAX], process[PATH_MAX];
+	(void)snprintf(proc, sizeof(proc), "%s/proc", root);
+	(void)snprintf(process, sizeof(process), "%s/proc/%d", root, pid);
 	*ret = (struct room){ 0 };
-	char meminfo[4096];
-	if (read_small("/proc/meminfo", meminfo, sizeof(meminfo)))
-		ret->free = kilobytes_parse(meminfo, "MemAvailable");
 	struct text text = { 0 };
-	if (pid && proc_read_file(pid, "status", &text) && text.bytes) {
+	if (read_whole(proc, "meminfo", &text))
+		ret->free = kilobytes_parse(text.bytes, "MemAvailable");
+	text_deinit(&text);
+	if (pid && read_whole(process, "status", &text)) {
 		ret->anonymous = kilobytes_parse(text.bytes, "RssAnon") +
 				 kilobytes_parse(text.bytes, "VmSwap");
 	}
 	text_deinit(&text);
-	if (pid && proc_read_file(pid, "cgroup", &text) && text.bytes) {
+	if (pid && read_whole(process, "cgroup", &text)) {
 		for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-			bound_by_groups(ret, text.bytes, &versions[i]);
+			bound_by_groups(ret, root, text.bytes, &versions[i]);
 	}
 	text_deinit(&text);
 	/*

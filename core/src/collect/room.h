@@ -23,8 +23,12 @@ uint64_t kilobytes_parse(const char *text, const char *name);
  */
 size_t cgroup_parse(const char *text, const char *controller, const char **ret);
 
-/** Look at a process; what cannot be read counts as unknown. */
-void room_read(int pid, struct room *ret);
+/**
+ * Look at a process; what cannot be read counts as unknown.
+ *
+ * @param[in] root Where /proc and /sys are: "", but in tests.
+ */
+void room_read(const char *root, int pid, struct room *ret);
 
 /** The first buffer to ask for, bytes. */
 uint64_t room_first(const struct room *room);

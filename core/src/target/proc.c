@@ -19,7 +19,7 @@ static void proc_path(int pid, const char *name, char *buf, size_t size)
 	(void)snprintf(buf, size, "/proc/%d/%s", pid, name);
 }
 
-static bool read_path(const char *path, struct text *ret)
+bool proc_read_path(const char *path, struct text *ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -49,7 +49,7 @@ bool proc_read_file(int pid, const char *name, struct text *ret)
 {
 	char path[64];
 	proc_path(pid, name, path, sizeof(path));
-	return read_path(path, ret);
+	return proc_read_path(path, ret);
 }
 
 /* "\012" is how the kernel writes a newline; the only escape there is. */
@@ -302,7 +302,7 @@ enum hd_status proc_check(int pid, struct hd_error *err)
 static const char *yama_hint(void)
 {
 	struct text text = { 0 };
-	bool is_set = read_path("/proc/sys/kernel/yama/ptrace_scope", &text) && text.bytes &&
+	bool is_set = proc_read_path("/proc/sys/kernel/yama/ptrace_scope", &text) && text.bytes &&
 		      *text.bytes >= '1' && *text.bytes <= '3';
 	bool is_never = is_set && *text.bytes == '3';
 	text_deinit(&text);

@@ -34,6 +34,8 @@ struct proc_status {
 
 /** Append the file at /proc/PID/NAME to @p ret; false and errno when it cannot be read. */
 bool proc_read_file(int pid, const char *name, struct text *ret);
+/** The same of any file whose size the kernel does not tell. */
+bool proc_read_path(const char *path, struct text *ret);
 
 /** Parse the text of a maps file; false when memory is exhausted.  Odd lines are left out. */
 bool proc_maps_parse(const char *text, size_t size, struct proc_maps *ret);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* What bounds a buffer: the machine's free memory and cgroups of both versions, in a tree of files. */
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/room.h"
+#include "support/assert_more.h"
+#include "support/suite.h"
+
+#define MB  ((uint64_t)1 << 20)
+#define PID 4711
+
+static char root[32];
+
+static void set_up(void)
+{
+	(void)snprintf(root, sizeof(root), "/tmp/heapdump-room-XXXXXX");
+	REQUIRE(mkdtemp(root));
+}
+
+static int remove_one(const char *path, const struct stat *stat_of, int kind, struct FTW *place)
+{
+	(void)stat_of;
+	(void)kind;
+	(void)place;
+	return remove(path);
+}
+
+static void tear_down(void)
+{
+	CU_ASSERT(nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+/* Write a file below the root; folders are made. */
+static void put(const char *name, const char *content)
+{
+	char path[256];
+	(void)snprintf(path, sizeof(path), "%s%s", root, name);
+	for (char *slash = strchr(path + strlen(root) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+	FILE *file = fopen(path, "w");
+	REQUIRE(file);
+	(void)fputs(content, file);
+	(void)fclose(file);
+}
+
+static void put_number(const char *folder, const char *name, uint64_t megabytes)
+{
+	char path[128], content[32];
+	(void)snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", folder, name);
+	(void)snprintf(content, sizeof(content), "%llu\n", (unsigned long long)(megabytes * MB));
+	put(path, content);
+}
+
+/* A machine with 8 GB free, and a process with 300 MB of its own in the cgroups of @p cgroup. */
+static void put_machine(const char *cgroup)
+{
+	put("/proc/meminfo", "MemTotal:  16777216 kB\nMemAvailable:  8388608 kB\n");
+	put("/proc/4711/status", "Name:\tx\nRssAnon:\t  204800 kB\nVmSwap:\t  102400 kB\n");
+	put("/proc/4711/cgroup", cgroup);
+}
+
+static void check(uint64_t megabytes, bool is_cgroup)
+{
+	struct room room;
+	room_read(root, PID, &room);
+	ASSERT_UINT(room.free, megabytes * MB);
+	ASSERT_UINT(room.is_cgroup, is_cgroup);
+	ASSERT_UINT(room.anonymous, 300 * MB);
+	ASSERT_UINT(room.needed, 664 * MB);
+}
+
+static void the_tightest_group_around_it_counts(void)
+{
+	put_machine("0::/user/shop/web\n");
+	check(8192, false);
+	put_number("/user/shop/web", "memory.max", 4096);
+	put_number("/user/shop/web", "memory.current", 1024);
+	check(3072, true);
+	/* One around it has less left, though its limit is larger. */
+	put_number("/user/shop", "memory.max", 5000);
+	put_number("/user/shop", "memory.current", 4500);
+	check(500, true);
+	put_number("/user", "memory.max", 6000);
+	put_number("/user", "memory.current", 4600);
+	check(500, true);
+	/* That of a container is the top of what it sees. */
+	put_number("", "memory.max", 5000);
+	put_number("", "memory.current", 4900);
+	check(100, true);
+	/* One beside it does not matter, nor does what is above the tree. */
+	put_number("/user/other", "memory.max", 20);
+	put_number("/user/other", "memory.current", 10);
+	put("/sys/fs/memory.max", "10\n");
+	put("/sys/fs/memory.current", "5\n");
+	check(100, true);
+}
+
+static void the_group_of_a_container_is_found(void)
+{
+	put_machine("0::/\n");
+	put_number("", "memory.max", 700);
+	put_number("", "memory.current", 600);
+	check(100, true);
+}
+
+static void what_is_no_limit_bounds_nothing(void)
+{
+	put_machine("0::/user/shop\n");
+	put("/sys/fs/cgroup/user/shop/memory.max", "max\n");
+	put_number("/user/shop", "memory.current", 4500);
+	check(8192, false);
+	/* More than the machine has. */
+	put_number("/user/shop", "memory.max", 1 << 20);
+	check(8192, false);
+	/* How much is used is not known. */
+	put_number("/user", "memory.max", 10);
+	check(8192, false);
+	put("/sys/fs/cgroup/user/memory.current", "");
+	check(8192, false);
+}
+
+static void files_that_can_be_dropped_are_free(void)
+{
+	put_machine("0::/shop\n");
+	put_number("/shop", "memory.max", 4096);
+	put_number("/shop", "memory.current", 4000);
+	put("/sys/fs/cgroup/shop/memory.stat",
+	    "anon 1\nworkingset_inactive_file 5\ninactive_file 1048576000\nactive_file 7\n");
+	check(1096, true);
+	put("/sys/fs/cgroup/shop/memory.stat", "anon 1\ninactive_file 99999999999\n");
+	check(4096, true);
+}
+
+static void a_full_group_leaves_next_to_nothing(void)
+{
+	put_machine("0::/shop\n");
+	put_number("/shop", "memory.max", 1000);
+	put_number("/shop", "memory.current", 1001);
+	struct room room;
+	room_read(root, PID, &room);
+	ASSERT_UINT(room.free, 1);
+	ASSERT_UINT(room_first(&room), MB);
+}
+
+static void groups_of_version_1_bound_too(void)
+{
+	put_machine("9:name=systemd:/x\n4:cpu,memory:/docker/web\n0::/x\n");
+	put_number("/memory/docker/web", "memory.limit_in_bytes", 3000);
+	put_number("/memory/docker/web", "memory.usage_in_bytes", 1000);
+	check(2000, true);
+	put("/sys/fs/cgroup/memory/docker/web/memory.stat",
+	    "cache 1\ninactive_file 5\ntotal_inactive_file 104857600\n");
+	check(2100, true);
+	put_number("/memory/docker", "memory.limit_in_bytes", 1500);
+	put_number("/memory/docker", "memory.usage_in_bytes", 1200);
+	check(300, true);
+	/* "unlimited" */
+	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+	put_number("/memory", "memory.usage_in_bytes", 9000);
+	check(300, true);
+	/* A container without a namespace of its own sees its group at the top alone. */
+	put("/proc/4711/cgroup", "4:memory:/elsewhere/web\n");
+	put_number("/memory", "memory.limit_in_bytes", 9050);
+	check(50, true);
+}
+
+static void what_is_not_there_is_not_known(void)
+{
+	struct room room;
+	room_read(root, PID, &room);
+	ASSERT_UINT(room.free, 0);
+	ASSERT_UINT(room.anonymous, 0);
+	ASSERT_UINT(room_largest(&room), 1024 * MB);
+	static const char *const broken[] = { "",          "\n",      "0::\n",
+					      "0::shop\n", "garbage", "0::/../..\n" };
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		put_machine(broken[i]);
+		check(8192, false);
+	}
+	put("/proc/4711/status", "");
+	room_read(root, PID, &room);
+	ASSERT_UINT(room.anonymous, 0);
+}
+
+/* A path of any length is no reason to fail. */
+static void long_paths_are_left_out(void)
+{
+	static char line[9000];
+	(void)snprintf(line, sizeof(line), "0::/");
+	memset(line + 4, 'x', sizeof(line) - 6);
+	line[sizeof(line) - 2] = '\n';
+	put_machine(line);
+	put_number("", "memory.max", 10);
+	put_number("", "memory.current", 5);
+	check(8192, false);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "the_tightest_group_around_it_counts", the_tightest_group_around_it_counts },
+		{ "the_group_of_a_container_is_found", the_group_of_a_container_is_found },
+		{ "what_is_no_limit_bounds_nothing", what_is_no_limit_bounds_nothing },
+		{ "files_that_can_be_dropped_are_free", files_that_can_be_dropped_are_free },
+		{ "a_full_group_leaves_next_to_nothing", a_full_group_leaves_next_to_nothing },
+		{ "groups_of_version_1_bound_too", groups_of_version_1_bound_too },
+		{ "what_is_not_there_is_not_known", what_is_not_there_is_not_known },
+		{ "long_paths_are_left_out", long_paths_are_left_out },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ "room", NULL, NULL, set_up, tear_down, tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
