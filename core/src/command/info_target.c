@@ -284,7 +284,7 @@ static void write_json(struct call *call, const struct totals *totals)
 	json_number(json, "objects", totals->objects);
 	json_number(json, "bytes", totals->bytes);
 	json_number(json, "types", totals->types);
-	/* Reading roots takes long: they are told once a command has read them. */
+	/* Those of the graph, which walks the heap again: once a command has made it. */
 	if (call->session->graph) {
 		info_json_roots(json, call->session->graph);
 	} else {

@@ -236,7 +236,9 @@ static const struct command commands[] = {
 	{ .name = "dumpgen",
 	  .alias = "dg",
 	  .summary = "count the objects of one generation by type",
-	  .description = "GENERATION is gen0, gen1, gen2, loh, poh or foh (frozen objects).\n",
+	  .description =
+		  "GENERATION is gen0, gen1, gen2, loh, poh or foh (frozen objects). Of a dump file\n"
+		  "with generations dumpheap -stat -gen does the same.\n",
 	  .example = "dumpgen gen2 -type System.String",
 	  .is_sos = true,
 	  .needs = NEEDS_HEAP,
@@ -345,8 +347,8 @@ static const struct command commands[] = {
 	  .summary = "write the heap to a dump file",
 	  .description =
 		  "The file appears under its name when it is complete; a file of that name is\n"
-		  "replaced. FILE - is the output of the command, for a .gcdump no terminal, and takes\n"
-		  "-format. Of a core or process: objects with their addresses, dead ones too,\n"
+		  "replaced. FILE - is the output of the command, which for a .gcdump must be no\n"
+		  "terminal. Of a core or process: objects with their addresses, dead ones too,\n"
 		  "references, and all roots.\n",
 	  .example = "export copy.heap --format rpm",
 	  .needs = NEEDS_GRAPH,
