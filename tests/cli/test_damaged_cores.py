@@ -111,6 +111,30 @@ class Incomplete(unittest.TestCase):
         self.assertNotIn("dead: ", tree)
         self.assertIn("not reached need not be dead", tree)
 
+    def test_what_an_object_refers_to_needs_no_roots(self) -> None:
+        self.lose_stack()
+        lines = (
+            f"objsize {LEAKED} -stat",
+            f"objsize {LEAKED} -strings",
+            f"pathto {LEAKED} {LEAKED}",
+        )
+        for line in lines:
+            self.assertNotIn("Incomplete", self.run_on(line).out, line)
+            self.assertIs(self.run_on(f"{line} --json").json()["complete"], True, line)
+        (root,) = run(LEAK, "gcroot", LEAKED, "--json").json()["roots"]
+        source, damaged = (link["address"] for link in root["path"][:2])
+        poke(self.path, int(damaged, 16), bytes.fromhex("1234567812345678"))
+        result = self.run_on(f"pathto {source} {LEAKED}")
+        self.assertEqual(result.status, 1)
+        self.assertIn("Incomplete: 1 stretch of the heap could not be walked", result.out)
+        self.assertIn("there may be one", result.out)
+        self.assertIn("it may reach more", self.run_on(lines[0]).out)
+        self.assertIn("it may reach more", self.run_on(lines[1]).out)
+        for line in lines:
+            document = self.run_on(f"{line} --json").json()
+            self.assertIs(document["complete"], False, line)
+            self.assertNotIn("missing-stack", document["findings"], line)
+
     def test_info_finds_it_by_itself(self) -> None:
         self.lose_stack()
         document = self.run_on("info --json").json()

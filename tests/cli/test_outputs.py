@@ -7,25 +7,20 @@ import contextlib
 import os
 import pty
 import shutil
-import socket
-import struct
+import signal
 import subprocess
+import sys
 import tempfile
-import threading
 import unittest
 from pathlib import Path
 from typing import Any, Iterator
 
-SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
-BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
-PROGRAM = str(BUILD / "heapdump")
-DATA = SOURCE / "tests" / "data"
+import fake_runtime
+from shell_program import DATA, PROGRAM, TIMEOUT
+
 DUMP = DATA / "small300.gcdump"
-TRACE = DATA / "small300.nettrace"
+TRACE = fake_runtime.TRACE
 OUTPUTS = ("-", "/dev/stdout")
-TIMEOUT = 120
-MAGIC = b"DOTNET_IPC_V1\0"
-PROCESS_INFO, STOP_TRACING = (4, 4), (2, 1)
 
 
 def heapdump(*words: str, stdout: Any = subprocess.PIPE) -> subprocess.CompletedProcess[bytes]:
@@ -39,47 +34,22 @@ def heapdump(*words: str, stdout: Any = subprocess.PIPE) -> subprocess.Completed
     )
 
 
-def reply(payload: bytes) -> bytes:
-    return MAGIC + struct.pack("<HBBH", 20 + len(payload), 0xFF, 0, 0) + payload
-
-
-def serve(listener: socket.socket) -> None:
-    """Answer as a runtime whose heap is that of the trace, until the listener is shut down."""
-    names = ["fake", "linux", "x64", "fake", "10.0.1"]
-    texts = [struct.pack("<I", len(text) + 1) + (text + "\0").encode("utf-16-le") for text in names]
-    with contextlib.suppress(OSError):
-        while True:
-            connection, _ = listener.accept()
-            with connection, contextlib.suppress(OSError):
-                head = connection.recv(20, socket.MSG_WAITALL)
-                size, *command = struct.unpack("<HBB", head[14:18])
-                connection.recv(size - 20, socket.MSG_WAITALL)
-                if tuple(command) == PROCESS_INFO:
-                    connection.sendall(reply(bytes(24) + b"".join(texts)))
-                elif tuple(command) == STOP_TRACING:
-                    connection.sendall(reply(struct.pack("<Q", 1)))
-                else:
-                    connection.sendall(reply(struct.pack("<Q", 1)) + TRACE.read_bytes())
-
-
 @contextlib.contextmanager
 def runtime() -> Iterator[str]:
-    """The id of a process, this one, that can be collected from."""
-    stat = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace")
-    start = stat[stat.rindex(")") + 2 :].split()[19]
-    folder = os.environ.get("TMPDIR") or "/tmp"
-    path = Path(f"{folder}/dotnet-diagnostic-{os.getpid()}-{start}-socket")
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
-        listener.listen(16)
-        thread = threading.Thread(target=serve, args=[listener])
-        thread.start()
+    """The id of a process that can be collected from."""
+    with subprocess.Popen(
+        [sys.executable, fake_runtime.__file__, "good"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout and process.stdout.readline() == "READY\n"
+        path = fake_runtime.socket_path(process.pid)
         try:
-            yield str(os.getpid())
+            yield str(process.pid)
         finally:
-            listener.shutdown(socket.SHUT_RDWR)
-            thread.join()
-            path.unlink()
+            os.killpg(process.pid, signal.SIGKILL)
+            os.unlink(path)
 
 
 class Case(unittest.TestCase):
