@@ -10,6 +10,7 @@
 #include "support/assert_more.h"
 #include "support/suite.h"
 #include "util/alloc.h"
+#include "util/job.h"
 
 #define PAGE ((size_t)4096)
 
@@ -115,6 +116,30 @@ static void a_file_that_shrinks_reads_as_zeros(void)
 	mapped_files_guard_begin();
 	CU_ASSERT(!mapped_files_shrunk());
 	mapped_files_guard_end();
+}
+
+static void read_on_a_worker(void *arg, unsigned int index)
+{
+	const volatile uint8_t *bytes = arg;
+	if (index == 1)
+		ASSERT_UINT(bytes[PAGE * 5], 0);
+}
+
+static void workers_may_be_the_first_to_meet_it(void)
+{
+	struct mapped_file file = { .fd = -1 };
+	fill(PAGE * 8);
+	CU_ASSERT_FATAL(mapped_file_open(path, &file, NULL) == HD_OK);
+	mapped_files_guard_begin();
+	CU_ASSERT_FATAL(truncate(path, PAGE * 3) == 0);
+	const union {
+		const uint8_t *bytes;
+		void *arg;
+	} view = { .bytes = file.bytes };
+	run_parallel(2, read_on_a_worker, view.arg);
+	CU_ASSERT(mapped_files_shrunk());
+	mapped_files_guard_end();
+	mapped_file_close(&file);
 }
 
 static void a_cut_within_the_last_page_is_seen(void)
@@ -239,6 +264,7 @@ int main(void)
 		{ "an_empty_file_has_no_bytes", an_empty_file_has_no_bytes },
 		{ "what_is_no_regular_file_is_refused", what_is_no_regular_file_is_refused },
 		{ "a_file_that_shrinks_reads_as_zeros", a_file_that_shrinks_reads_as_zeros },
+		{ "workers_may_be_the_first_to_meet_it", workers_may_be_the_first_to_meet_it },
 		{ "a_cut_within_the_last_page_is_seen", a_cut_within_the_last_page_is_seen },
 		{ "without_its_descriptor_a_mapping_is_guarded",
 		  without_its_descriptor_a_mapping_is_guarded },

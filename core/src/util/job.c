@@ -95,7 +95,9 @@ void run_parallel(unsigned int count, void (*fn)(void *arg, unsigned int index),
 	bool started[MAX_WORKERS] = { false };
 	struct parallel_call calls[MAX_WORKERS];
 	sigset_t all, old;
+	/* Signals stay with this thread; but one that a worker's own fault raises must come through. */
 	(void)sigfillset(&all);
+	(void)sigdelset(&all, SIGBUS);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (unsigned int i = 1; i < count && i < MAX_WORKERS; i++) {
 		calls[i] = (struct parallel_call){ .fn = fn, .arg = arg, .index = i };
