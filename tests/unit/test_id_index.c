@@ -68,22 +68,20 @@ static size_t make_wanted(const uint64_t *ids, uint32_t count, uint64_t *wanted)
 	return made;
 }
 
-static void check_ids(const uint64_t *ids, uint32_t count)
+static void check_index(const struct id_index *index, const uint64_t *ids, uint32_t count)
 {
-	struct id_index index;
-	ASSERT_UINT_FATAL(id_index_init(&index, ids, count, NULL), HD_OK);
 	uint64_t *wanted = malloc((5 * (size_t)count + 5) * sizeof(*wanted));
 	uint32_t *found = malloc((5 * (size_t)count + 5) * sizeof(*found));
 	REQUIRE(wanted);
 	REQUIRE(found);
 	size_t size = make_wanted(ids, count, wanted);
-	id_index_find_all(&index, ids, wanted, found, size);
+	id_index_find_all(index, ids, wanted, found, size);
 	uint32_t wrong_rank = 0, wrong_find = 0, wrong_all = 0;
 	for (size_t i = 0; i < size; i++) {
 		uint32_t rank = rank_by_search(ids, count, wanted[i]);
 		uint32_t expected = rank < count && ids[rank] == wanted[i] ? rank : UINT32_MAX;
-		wrong_rank += id_index_lower_bound(&index, ids, wanted[i]) != rank;
-		wrong_find += id_index_find(&index, ids, wanted[i]) != expected;
+		wrong_rank += id_index_lower_bound(index, ids, wanted[i]) != rank;
+		wrong_find += id_index_find(index, ids, wanted[i]) != expected;
 		wrong_all += found[i] != expected;
 	}
 	ASSERT_UINT(wrong_rank, 0);
@@ -91,6 +89,16 @@ static void check_ids(const uint64_t *ids, uint32_t count)
 	ASSERT_UINT(wrong_all, 0);
 	free(wanted);
 	free(found);
+}
+
+static void check_ids(const uint64_t *ids, uint32_t count)
+{
+	struct id_index index;
+	ASSERT_UINT_FATAL(id_index_init(&index, ids, count, NULL), HD_OK);
+	check_index(&index, ids, count);
+	id_index_deinit(&index);
+	id_index_init_bare(&index, ids, count);
+	check_index(&index, ids, count);
 	id_index_deinit(&index);
 }
 

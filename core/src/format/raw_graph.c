@@ -9,6 +9,8 @@
 
 /* References that a worker does between two looks at cancellation. */
 #define BATCH ((size_t)1 << 14)
+/* So many ids are not worth an index. */
+#define LOOKUPS_FEW 65536u
 /* How far ahead memory at random places is asked for: what is read by position, then rows. */
 #define AHEAD_OFFSETS 32u
 #define AHEAD_ROWS    12u
@@ -185,7 +187,7 @@ static enum hd_status sort_objects(struct finishing *finishing)
 	struct raw_graph *raw = finishing->raw;
 	uint32_t count = raw->object_count;
 	finishing->kept = count;
-	if (ascends(raw))
+	if (raw->ascends || ascends(raw))
 		return HD_OK;
 	job_begin(finishing->job, "Sorting objects", 0);
 	if (!job_step(finishing->job, 0, 0))
@@ -411,6 +413,8 @@ static enum hd_status resolve_by_index(struct finishing *finishing)
 		return fail_nomem(finishing->err);
 	for (size_t i = 0; i < finishing->extra_count; i++)
 		finishing->extra_nodes[i] = hd_graph_find(finishing->graph, finishing->extra[i]);
+	if (finishing->raw->all_inside && !finishing->raw->rank)
+		return HD_OK;
 	TRY(run(finishing, "Resolving references", finishing->raw->edge_count, resolve_indexes));
 	if (finishing->none)
 		drop_none(finishing->raw);
@@ -513,6 +517,17 @@ static enum hd_status take_rows(struct finishing *finishing)
 	return run(finishing, "Sorting references", finishing->kept, copy_rows);
 }
 
+/* Ids of few missing nodes and roots are found without the table of an index. */
+static enum hd_status make_index(struct finishing *finishing)
+{
+	const struct raw_graph *raw = finishing->raw;
+	struct id_index *index = &finishing->graph->index;
+	if (raw->target_ids || finishing->extra_count > LOOKUPS_FEW)
+		return id_index_init(index, raw->ids, finishing->kept, finishing->err);
+	id_index_init_bare(index, raw->ids, finishing->kept);
+	return HD_OK;
+}
+
 static enum hd_status finish(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
@@ -521,7 +536,7 @@ static enum hd_status finish(struct finishing *finishing)
 		return fail(finishing->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
 	TRY(sort_objects(finishing));
 	TRY(take_objects(finishing));
-	TRY(id_index_init(&graph->index, raw->ids, finishing->kept, finishing->err));
+	TRY(make_index(finishing));
 	TRY(take_large(finishing));
 	if (raw->target_ids) {
 		TRY(resolve_by_id(finishing));
@@ -529,9 +544,7 @@ static enum hd_status finish(struct finishing *finishing)
 		TRY(resolve_by_index(finishing));
 	}
 	TRY(take_rows(finishing));
-	if (raw_graph_count_types(graph))
-		return HD_OK;
-	return fail(finishing->err, HD_ERR_FORMAT, 0, "the sizes of all objects exceed 64 bits");
+	return raw_graph_count_types(graph, raw->type_map, NULL, finishing->job, finishing->err);
 }
 
 enum hd_status raw_graph_finish(struct raw_graph *raw, const uint64_t *extra, size_t extra_count,

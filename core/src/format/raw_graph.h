@@ -12,7 +12,8 @@ struct raw_graph {
 	uint32_t object_count;
 	uint64_t edge_count;
 	uint64_t *ids;            /**< pages, object_count */
-	uint32_t *types;          /**< pages, object_count: of the graph's types */
+	uint32_t *types;          /**< pages, object_count: of the graph's types, or: */
+	const uint32_t *type_map; /**< borrowed: of the graph's types by types[]; NULL: the same */
 	uint32_t *sizes;          /**< pages, object_count; SIZE_LARGE: in large */
 	struct large_size *large; /**< pages; node is the index here, ascending */
 	size_t large_count, large_capacity;
@@ -24,6 +25,8 @@ struct raw_graph {
 		*target_ids; /**< pages, edge_count: ids; those of no object become missing nodes */
 	/** Objects with id 0, or that of another one before them, stay, under ids of their own. */
 	bool keeps_repeated;
+	bool ascends;    /**< the ids do, and none is 0: there is no need to look */
+	bool all_inside; /**< no targets but indexes here: there is no need to look */
 	/* made by raw_graph_finish(); NULL: the same */
 	uint32_t *order; /**< pages: node -> index here */
 	uint32_t *rank;  /**< pages, object_count: index here -> node */
@@ -95,8 +98,17 @@ HD_NODISCARD enum hd_status raw_graph_roots(struct hd_graph *graph, const struct
 /** Mark each root that says what an earlier one says. */
 HD_NODISCARD enum hd_status raw_graph_mark_repeated(struct hd_graph *graph, struct hd_error *err);
 
-/** Add up count and size of each type, and total_size; false: a sum exceeds 64 bits. */
-bool raw_graph_count_types(struct hd_graph *graph);
+/**
+ * Add up count and size of each type, and total_size.
+ *
+ * @param map If not NULL, node_types are indexes of it, and become what it has there.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_FORMAT a sum exceeds 64 bits; the message is of the file @p path, if there is one
+ */
+HD_NODISCARD enum hd_status raw_graph_count_types(struct hd_graph *graph, const uint32_t *map,
+						  const char *path, struct job *job,
+						  struct hd_error *err);
 
 /** Add a finding to a graph that is being made; the detail is copied. */
 HD_NODISCARD enum hd_status raw_graph_finding(struct hd_graph *graph, const char *kind,

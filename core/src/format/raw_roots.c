@@ -8,17 +8,79 @@
 #include "util/arena.h"
 #include "util/sort.h"
 
-bool raw_graph_count_types(struct hd_graph *graph)
+/* Fewer objects are not worth a worker of its own, nor are more types sums for each worker. */
+#define OBJECTS_MIN 65536u
+#define TYPES_MAX   65536u
+
+struct type_sum {
+	uint64_t count, size;
+};
+
+/* Objects of which workers have a share each. */
+struct counting {
+	struct hd_graph *graph;
+	const uint32_t *map;
+	unsigned int workers;
+	struct type_sum *sums; /* pages, type_count for each worker */
+	_Atomic bool overflows;
+};
+
+static void count_share(void *arg, unsigned int worker)
 {
-	for (uint32_t node = 0; node < graph->object_count; node++) {
-		struct graph_type *type = &graph->types[graph->node_types[node]];
-		uint64_t size = graph_size(graph, node);
-		type->count++;
-		if (__builtin_add_overflow(type->size, size, &type->size) ||
-		    __builtin_add_overflow(graph->total_size, size, &graph->total_size))
-			return false;
+	struct counting *counting = arg;
+	const struct hd_graph *graph = counting->graph;
+	struct type_sum *sums = counting->sums + (size_t)worker * graph->type_count;
+	uint64_t objects = graph->object_count;
+	uint32_t node = (uint32_t)(objects * worker / counting->workers);
+	uint32_t end = (uint32_t)(objects * (worker + 1) / counting->workers);
+	bool overflows = false;
+	for (; node < end; node++) {
+		uint32_t type = graph->node_types[node];
+		uint64_t size = graph->sizes[node];
+		if (size == SIZE_LARGE)
+			size = graph_size(graph, node);
+		if (counting->map)
+			graph->node_types[node] = type = counting->map[type];
+		sums[type].count++;
+		overflows |= __builtin_add_overflow(sums[type].size, size, &sums[type].size);
 	}
-	return true;
+	if (overflows)
+		counting->overflows = true;
+}
+
+/* false: a sum exceeds 64 bits. */
+static bool add_sums(const struct counting *counting)
+{
+	struct hd_graph *graph = counting->graph;
+	bool overflows = counting->overflows;
+	for (size_t i = 0; i < (size_t)counting->workers * graph->type_count; i++) {
+		struct graph_type *type = &graph->types[i % graph->type_count];
+		const struct type_sum *sum = &counting->sums[i];
+		type->count += sum->count;
+		overflows |= __builtin_add_overflow(type->size, sum->size, &type->size);
+		overflows |=
+			__builtin_add_overflow(graph->total_size, sum->size, &graph->total_size);
+	}
+	return !overflows;
+}
+
+enum hd_status raw_graph_count_types(struct hd_graph *graph, const uint32_t *map, const char *path,
+				     struct job *job, struct hd_error *err)
+{
+	struct counting counting = { .graph = graph, .map = map, .workers = job_workers(job) };
+	if (graph->object_count < OBJECTS_MIN || graph->type_count > TYPES_MAX)
+		counting.workers = 1;
+	size_t count = (size_t)counting.workers * graph->type_count;
+	counting.sums = pages_alloc(count, sizeof(*counting.sums));
+	if (!counting.sums)
+		return fail_nomem(err);
+	run_parallel(counting.workers, count_share, &counting);
+	bool is_good = add_sums(&counting);
+	pages_free(counting.sums, count, sizeof(*counting.sums));
+	if (is_good)
+		return HD_OK;
+	return fail(err, HD_ERR_FORMAT, 0, "%s%sthe sizes of all objects exceed 64 bits",
+		    path ? path : "", path ? ": " : "");
 }
 
 enum hd_status raw_graph_finding(struct hd_graph *graph, const char *kind, uint64_t count,

@@ -84,10 +84,7 @@ static enum hd_status merge_roots(struct merge *merge)
 static enum hd_status count_types(struct merge *merge)
 {
 	struct hd_graph *graph = merge->graph;
-	if (!raw_graph_count_types(graph)) {
-		return fail(merge->err, HD_ERR_FORMAT, 0,
-			    "%s: the sizes of all objects exceed 64 bits", merge->chunks[0].path);
-	}
+	TRY(raw_graph_count_types(graph, NULL, merge->chunks[0].path, merge->job, merge->err));
 	uint64_t objects = 0, types = 0;
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		if (graph->types[i].name)

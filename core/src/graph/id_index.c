@@ -90,14 +90,21 @@ static uint64_t plan_slices(struct id_index *index, const uint64_t *ids)
 	return buckets;
 }
 
+void id_index_init_bare(struct id_index *index, const uint64_t *ids, uint32_t count)
+{
+	*index = (struct id_index){ .count = count };
+	if (count) {
+		index->min = ids[0];
+		index->max = ids[count - 1];
+	}
+}
+
 enum hd_status id_index_init(struct id_index *index, const uint64_t *ids, uint32_t count,
 			     struct hd_error *err)
 {
-	*index = (struct id_index){ .count = count };
+	id_index_init_bare(index, ids, count);
 	if (!count)
 		return HD_OK;
-	index->min = ids[0];
-	index->max = ids[count - 1];
 	uint32_t bits = bits_of(index->max - index->min);
 	index->slice_shift = bits > ID_SLICE_BITS ? bits - ID_SLICE_BITS : 0;
 	index->slice_count = (uint32_t)((index->max - index->min) >> index->slice_shift) + 1;
@@ -146,6 +153,8 @@ uint32_t id_index_lower_bound(const struct id_index *index, const uint64_t *ids,
 		return 0;
 	if (id > index->max)
 		return index->count;
+	if (!index->slices)
+		return search(ids, 0, index->count, id);
 	uint32_t bucket = clamp(index, id);
 	return search(ids, index->buckets[bucket], index->buckets[bucket + 1], id);
 }
@@ -189,7 +198,9 @@ void id_index_find_all(const struct id_index *index, const uint64_t *ids, const 
 		memset(ret, 0xff, count * sizeof(*ret));
 		return;
 	}
-	for (size_t done = 0; done < count; done += LOOKUP_BATCH) {
+	for (size_t i = 0; !index->slices && i < count; i++)
+		ret[i] = id_index_find(index, ids, wanted[i]);
+	for (size_t done = 0; index->slices && done < count; done += LOOKUP_BATCH) {
 		size_t size = count - done < LOOKUP_BATCH ? count - done : LOOKUP_BATCH;
 		find_batch(index, ids, wanted + done, ret + done, size);
 	}

@@ -21,7 +21,7 @@ struct id_slice {
  * per id, and 256 KiB.
  */
 struct id_index {
-	struct id_slice *slices; /**< slice_count + 1; the last one ends the array */
+	struct id_slice *slices; /**< slice_count + 1; the last one ends the array; NULL: bare */
 	uint32_t *buckets; /**< rank of the first id in the bucket; ascending, bucket_count + 1 */
 	uint64_t min, max;
 	uint32_t slice_shift, slice_count, bucket_count;
@@ -36,6 +36,9 @@ struct id_index {
  */
 HD_NODISCARD enum hd_status id_index_init(struct id_index *index, const uint64_t *ids,
 					  uint32_t count, struct hd_error *err);
+
+/** Make one without the table, which takes no time and no memory: look-ups search all ids. */
+void id_index_init_bare(struct id_index *index, const uint64_t *ids, uint32_t count);
 
 /** A zeroed index is allowed. */
 void id_index_deinit(struct id_index *index);
