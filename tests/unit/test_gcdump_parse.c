@@ -415,10 +415,17 @@ static void compressed_numbers(void)
 		CU_ASSERT(value == rows[i].value);
 		for (size_t cut = 0; cut < rows[i].size; cut++)
 			CU_ASSERT(!gcdump_cint(rows[i].bytes, rows[i].bytes + cut, &value));
+		/* What stands behind it does not matter. */
+		uint8_t wide[GCDUMP_CINT_WIDE];
+		memset(wide, i % 2 ? 0xff : 0x55, sizeof(wide));
+		memcpy(wide, rows[i].bytes, rows[i].size);
+		CU_ASSERT(gcdump_cint_wide(wide, &value) == wide + rows[i].size);
+		CU_ASSERT(value == rows[i].value);
 	}
 	int32_t value;
-	const uint8_t endless[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x01 };
+	const uint8_t endless[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x01, 0x01, 0x01 };
 	CU_ASSERT(!gcdump_cint(endless, endless + 6, &value));
+	CU_ASSERT(!gcdump_cint_wide(endless, &value));
 }
 
 static void texts_become_utf8(void)

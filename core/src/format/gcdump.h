@@ -100,8 +100,9 @@ HD_NODISCARD enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, co
 void gcdump_deinit(struct gcdump *gcdump);
 
 /** The record at @p offset of the blob, checked but for its children; false if it is none. */
-static inline bool gcdump_record(const struct gcdump *gcdump, uint32_t offset,
-				 struct gcdump_record *ret)
+__attribute__((always_inline)) static inline bool gcdump_record(const struct gcdump *gcdump,
+								uint32_t offset,
+								struct gcdump_record *ret)
 {
 	if (offset >= gcdump->blob_size)
 		return false;

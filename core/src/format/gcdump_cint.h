@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mem/memory.h"
+
 /** The most bytes of a compressed number (MemoryGraph.cs, ReadCompressedInt). */
 #define GCDUMP_CINT_MAX 5
 
@@ -22,6 +24,33 @@ static inline const uint8_t *gcdump_cint_there(const uint8_t *at, int32_t *ret)
 	}
 	*ret = (int32_t)value;
 	return at + 1;
+}
+
+/** Bytes that gcdump_cint_wide() looks at. */
+#define GCDUMP_CINT_WIDE 8
+
+/**
+ * The same of a number that is mostly longer than a byte, of any length alike: GCDUMP_CINT_WIDE bytes are
+ * there.
+ */
+static inline const uint8_t *gcdump_cint_wide(const uint8_t *at, int32_t *ret)
+{
+	if (!(*at & 0x80)) {
+		*ret = (int32_t)(int8_t)(uint8_t)(*at << 1) >> 1;
+		return at + 1;
+	}
+	uint64_t bytes = load_u64(at), ends = ~bytes & 0x8080808080u;
+	if (!ends)
+		return NULL;
+	/* The groups of 7 bits move together, first of two bytes, then of four, then all. */
+	unsigned int size = ((unsigned int)__builtin_ctzll(ends) + 1) / 8;
+	uint64_t value = __builtin_bswap64(bytes) >> (64 - 8 * size) & 0x7f7f7f7f7fu;
+	value = (value & 0x7f007f007fu) | (value & 0x7f007f00u) >> 1;
+	value = (value & 0x7f00003fffu) | (value & 0x3fff0000u) >> 2;
+	value = (value & 0xfffffffu) | (value & 0x7f00000000u) >> 4;
+	unsigned int above = 64 - 7 * size;
+	*ret = (int32_t)((int64_t)(value << above) >> above);
+	return at + size;
 }
 
 /** Near the end of the bytes: looks before each one. */

@@ -7,6 +7,7 @@
 #include "format/gcdump_cint.h"
 #include "format/raw_graph.h"
 #include "util/bitmap.h"
+#include "util/sort.h"
 
 /** Nodes that gcdump_reading.shifts tells of together. */
 #define GCDUMP_BLOCK 256u
@@ -20,6 +21,17 @@ struct text;
 struct gcdump_pseudo_node {
 	uint32_t node;
 	uint32_t parent; /**< in tree; of the first itself */
+};
+
+/** Where the records of objects begin in the blob. */
+struct gcdump_starts {
+	uint64_t *bits;  /**< bitmap of the blob; NULL: it is not known */
+	uint32_t *ranks; /**< pages, words: the records before each word */
+	size_t words;
+	/* records that are objects in their order, ascending by from (their ranks) and, once they are
+	 * numbered, by to (the objects) */
+	struct sort_piece pieces[SORT_PIECES_MAX];
+	uint32_t piece_count;
 };
 
 /** A .gcdump on its way into a graph. */
@@ -38,10 +50,15 @@ struct gcdump_reading {
 	size_t tree_count, tree_capacity;
 	uint32_t *shifts; /**< pages, of each GCDUMP_BLOCK nodes: all of them are objects, in raw at
 				node - shift; HD_NONE: map tells */
-	uint32_t *map;    /**< pages, node_count: index in raw, GCDUMP_MISSING, or HD_NONE */
-	uint32_t *order;  /**< pages, raw.object_count: their nodes, by address; NULL: they ascend
-				with their nodes, and there is no need of it */
-	uint64_t *missing; /**< pages: addresses */
+	uint32_t *firsts; /**< pages, of each GCDUMP_BLOCK nodes: objects before them */
+	/** Consecutive nodes that are consecutive objects, most of them in a file of one order. */
+	uint32_t main_node, main_object, main_count;
+	uint32_t *map; /**< pages, node_count: index in raw, GCDUMP_MISSING, or HD_NONE */
+	uint32_t *
+		order; /**< raw.types, which are the nodes of objects by address until their records are
+				read; NULL: they ascend with their nodes, and there is no need of it */
+	struct gcdump_starts starts; /**< with an order */
+	uint64_t *missing;           /**< pages: addresses */
 	size_t missing_count, missing_capacity;
 	uint8_t *used;          /**< pages, type_count: objects are of the type */
 	uint32_t *type_map;     /**< pages, type_count: type of the graph */
@@ -84,10 +101,54 @@ static inline uint32_t gcdump_object(const struct gcdump_reading *reading, uint3
 }
 
 /**
- * Number the objects by address, or as they stand if that is the same, and collect the addresses
- * of undefined nodes: fills map, order and missing; makes raw, with ids if there is an order.
+ * Number the objects as they stand, and collect the addresses of undefined nodes: fills map and
+ * missing; makes raw.
  */
 HD_NODISCARD enum hd_status gcdump_number(struct gcdump_reading *reading);
+
+/** Number them anew, by address: fills map, order and the ids of raw. */
+HD_NODISCARD enum hd_status gcdump_sort(struct gcdump_reading *reading);
+
+/** The node of an object, while there is no order. */
+uint32_t gcdump_node_of(const struct gcdump_reading *reading, uint32_t object);
+
+/** Forget starts. */
+void gcdump_starts_deinit(struct gcdump_reading *reading);
+
+/** Records one after the other, in the order of objects. */
+struct gcdump_cursor {
+	const struct gcdump_starts *starts;
+	const struct sort_piece *piece;
+	uint32_t left; /**< of the piece */
+	size_t word;
+	uint64_t bits; /**< of the word, those that are to come */
+};
+
+/** Stand before the record of @p object. */
+void gcdump_cursor_init(struct gcdump_cursor *cursor, const struct gcdump_starts *starts,
+			uint32_t object);
+/** Go to the piece behind the one that has ended. */
+void gcdump_cursor_next_piece(struct gcdump_cursor *cursor);
+
+/** Where the next record begins. */
+static inline uint32_t gcdump_cursor_next(struct gcdump_cursor *cursor)
+{
+	if (!cursor->left)
+		gcdump_cursor_next_piece(cursor);
+	cursor->left--;
+	while (!cursor->bits)
+		cursor->bits = cursor->starts->bits[++cursor->word];
+	uint32_t bit = (uint32_t)__builtin_ctzll(cursor->bits);
+	cursor->bits &= cursor->bits - 1;
+	return (uint32_t)cursor->word * 64 + bit;
+}
+
+/**
+ * Make raw of the records of all objects, and the types.
+ *
+ * @param[out] ret_met_pseudo Do objects refer to pseudo-nodes?
+ */
+HD_NODISCARD enum hd_status gcdump_read_nodes(struct gcdump_reading *reading, bool *ret_met_pseudo);
 
 /** Find the pseudo-nodes. */
 HD_NODISCARD enum hd_status gcdump_find_pseudo(struct gcdump_reading *reading);
