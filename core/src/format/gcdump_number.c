@@ -7,6 +7,8 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
+/* How far ahead memory at random places is asked for. */
+#define AHEAD 96u
 /* Objects whose places are asked for side by side. */
 #define GROUP 64u
 
@@ -96,6 +98,14 @@ uint32_t gcdump_node_of(const struct gcdump_reading *reading, uint32_t object)
 	return node;
 }
 
+/* The word of the starts that a node's record will be looked up in soon. */
+static inline uint32_t word_ahead(const struct gcdump_reading *reading, uint32_t node)
+{
+	const struct gcdump *file = &reading->file;
+	uint32_t offset = file->node_count - node > AHEAD ? gcdump_offset(file, node + AHEAD) : 0;
+	return offset < file->blob_size ? offset / 64 : 0;
+}
+
 /* Mark the records of all objects; false: two objects share one. */
 static bool mark_starts(struct gcdump_reading *reading)
 {
@@ -103,6 +113,7 @@ static bool mark_starts(struct gcdump_reading *reading)
 	const struct gcdump *file = &reading->file;
 	for (uint32_t node = 0; node < file->node_count; node++) {
 		uint32_t offset = gcdump_offset(file, node);
+		__builtin_prefetch(&starts->bits[word_ahead(reading, node)], 1);
 		if (gcdump_object(reading, node) < GCDUMP_MISSING && offset < file->blob_size)
 			starts->bits[offset / 64] |= (uint64_t)1 << offset % 64;
 	}
@@ -154,6 +165,9 @@ static void list_addresses(void *arg, unsigned int worker)
 	for (uint32_t node = share(sorting, worker); node < end;) {
 		uint32_t ranks[GROUP], nodes[GROUP], count = 0;
 		for (; node < end && count < GROUP; node++) {
+			uint32_t ahead = word_ahead(reading, node);
+			__builtin_prefetch(&reading->starts.bits[ahead]);
+			__builtin_prefetch(&reading->starts.ranks[ahead]);
 			if (gcdump_object(reading, node) >= GCDUMP_MISSING)
 				continue;
 			nodes[count] = node;
