@@ -154,19 +154,46 @@ static void damage_anywhere_does_no_harm(void)
 
 #define MANY ((uint32_t)300000)
 
-static struct made_gcdump_node *make_many(bool ascending)
+/* Orders of addresses: one that ascends, those of two parts that do, and none. */
+enum order {
+	ASCENDING,
+	PARTED,
+	PARTED_AT_BATCH,
+	LOWEST_LAST,
+	MIXED,
+	ORDERS
+};
+
+static uint64_t place_of(enum order order, uint32_t node)
+{
+	const uint32_t objects = MANY - 1;
+	switch (order) {
+	case PARTED:
+		return (node + objects - 100000) % objects;
+	case PARTED_AT_BATCH:
+		/* The batches of the reader are 16384 objects. */
+		return (node - 1 + objects - 9 * 16384) % objects;
+	case LOWEST_LAST:
+		return node == objects ? 0 : node;
+	case MIXED:
+		return (uint64_t)node * 7919 % MANY;
+	default:
+		return node;
+	}
+}
+
+static struct made_gcdump_node *make_many(enum order order)
 {
 	struct random random = { .state = 9 };
 	struct made_gcdump_node *nodes = calloc(MANY, sizeof(*nodes));
 	REQUIRE(nodes);
 	nodes[0] = (struct made_gcdump_node){ .type = 1, CHILDREN2(1, MANY - 1) };
 	for (uint32_t i = 1; i < MANY; i++) {
-		uint64_t place = ascending ? i : (uint64_t)i * 7919 % MANY;
 		nodes[i] = (struct made_gcdump_node){
 			.type = 2 + i % 4,
 			.size = 16 + (int32_t)random_below(&random, 3) * 100,
-			.address = 0x7f0000000000 + place * 24,
-			.child_count = (uint32_t)random_below(&random, 4),
+			.address = 0x7f0000000000 + place_of(order, i) * 24,
+			.child_count = (uint32_t)random_below(&random, MADE_CHILDREN + 1),
 		};
 		for (uint32_t k = 0; k < nodes[i].child_count; k++)
 			nodes[i].children[k] = 1 + (uint32_t)random_below(&random, MANY - 1);
@@ -176,8 +203,8 @@ static struct made_gcdump_node *make_many(bool ascending)
 
 static void workers_read_the_same(void)
 {
-	for (unsigned int ascending = 0; ascending < 2; ascending++) {
-		struct made_gcdump_node *nodes = make_many(ascending);
+	for (unsigned int order = 0; order < ORDERS; order++) {
+		struct made_gcdump_node *nodes = make_many((enum order)order);
 		struct made_gcdump spec = plain_spec();
 		spec.nodes = nodes;
 		spec.node_count = MANY;
@@ -191,8 +218,8 @@ static void workers_read_the_same(void)
 			CU_ASSERT_FATAL(node != HD_NONE);
 			ASSERT_UINT(graph_size(one, node), (uint64_t)nodes[i].size);
 			ASSERT_UINT(one->types[one->node_types[node]].id, nodes[i].type + 1);
-			uint32_t targets[4];
-			ASSERT_UINT_FATAL(hd_graph_references(one, node, 0, targets, 4),
+			uint32_t targets[MADE_CHILDREN];
+			ASSERT_UINT_FATAL(hd_graph_references(one, node, 0, targets, MADE_CHILDREN),
 					  nodes[i].child_count);
 			for (uint32_t k = 0; k < nodes[i].child_count; k++) {
 				ASSERT_UINT(graph_id(one, targets[k]),
@@ -213,7 +240,7 @@ static int countdown(void *arg)
 
 static void it_can_be_cancelled_and_is_limited_in_memory(void)
 {
-	struct made_gcdump_node *nodes = make_many(false);
+	struct made_gcdump_node *nodes = make_many(MIXED);
 	struct made_gcdump spec = plain_spec();
 	spec.nodes = nodes;
 	spec.node_count = MANY;
@@ -237,6 +264,29 @@ static void it_can_be_cancelled_and_is_limited_in_memory(void)
 	free(nodes);
 }
 
+/* What counts is how many references there are, not how many a file of this size may have. */
+static void the_limit_is_of_what_is_needed(void)
+{
+	struct made_gcdump_node *nodes = make_many(ASCENDING);
+	struct made_gcdump spec = plain_spec();
+	spec.nodes = nodes;
+	spec.node_count = MANY;
+	size_t size;
+	uint64_t references = 0;
+	for (uint32_t i = 1; i < MANY; i++)
+		references += nodes[i].child_count;
+	uint8_t *bytes = gcdump_make(&spec, &size);
+	struct job job = { .max_mem = 24 * (uint64_t)(MANY - 1) + 4 * references };
+	struct hd_graph *graph = NULL;
+	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", NULL, &job, &graph, NULL), HD_OK);
+	graph_destroy(graph);
+	graph = NULL;
+	job.max_mem--;
+	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", NULL, &job, &graph, NULL), HD_ERR_NOMEM);
+	free(bytes);
+	free(nodes);
+}
+
 static void each_failed_allocation_is_reported(void)
 {
 	check_failed_allocations_of(plain_spec());
@@ -254,6 +304,7 @@ int main(void)
 		{ "workers read the same", workers_read_the_same },
 		{ "it can be cancelled, and is limited in memory",
 		  it_can_be_cancelled_and_is_limited_in_memory },
+		{ "the limit is of what is needed", the_limit_is_of_what_is_needed },
 		{ "each failed allocation is reported", each_failed_allocation_is_reported },
 		CU_TEST_INFO_NULL,
 	};

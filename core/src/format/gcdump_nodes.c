@@ -264,12 +264,15 @@ static bool read_ordered(struct part *part, uint32_t object, uint32_t end)
 /* The same, while it is known where records begin: there is no need to look it up. */
 static bool read_pieces(struct part *part, uint32_t object, uint32_t end)
 {
-	const uint32_t *order = part->reading->order;
+	const struct gcdump_reading *reading = part->reading;
 	struct gcdump_cursor cursor;
-	gcdump_cursor_init(&cursor, &part->reading->starts, object);
+	gcdump_cursor_init(&cursor, &reading->starts, object);
 	for (; object < end; object++) {
-		uint32_t offset = gcdump_cursor_next(&cursor);
-		if (!read_record(part, order[object], offset, object, true))
+		uint32_t node = reading->order[object], offset = gcdump_cursor_next(&cursor);
+		/* Should the file change while it is read, it may be what was there before. */
+		if (node >= reading->file.node_count)
+			node = 0;
+		if (!read_record(part, node, offset, object, true))
 			return false;
 	}
 	number_targets(part);

@@ -101,7 +101,7 @@ struct graph_places {
 
 /**
  * Frozen when a builder returns it; only what is marked as cache changes later.  Per object:
- * types 4, sizes 4, forward 4, reverse 4 bytes (and ids 8, index 4); per reference 4 + 4.
+ * types 4, sizes 4, forward 4, reverse 4 bytes (and ids 8, index 4 or 0); per reference 4 + 4.
  */
 struct hd_graph {
 	uint32_t object_count, node_count;
