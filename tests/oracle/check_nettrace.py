@@ -96,7 +96,9 @@ def add_row(snapshot: Snapshot, kind: str, words: list[str]) -> None:
     elif kind == "pair":
         snapshot.edges.setdefault(numbers[0], collections.Counter())[numbers[1]] += 1
     elif kind == "static" and numbers[1]:
-        snapshot.statics[(bool(numbers[0] & THREAD_STATIC), numbers[1], words[3])] += 1
+        # An auto-property's field is named as the property.
+        name = re.sub(r"^<(.+)>k__BackingField$", r"\1", words[3])
+        snapshot.statics[(bool(numbers[0] & THREAD_STATIC), numbers[1], name)] += 1
 
 
 def ours(path: Path, number: int) -> tuple[Snapshot, dict[int, str]]:

@@ -13,11 +13,10 @@
 /* How many look-ups ahead memory is asked for. */
 #define AHEAD 12u
 
-#define CCW_SIZE         44u
-#define CCW_NODE         200
-#define RCW_SIZE         40u
-#define RCW_EXTRA        1000u
-#define STATIC_OF_THREAD 1u
+#define CCW_SIZE  44u
+#define CCW_NODE  200
+#define RCW_SIZE  40u
+#define RCW_EXTRA 1000u
 
 /* The node of the tree that a root belongs to. */
 static enum hd_status root_group(struct nx *nx, const struct nt_root *root, uint32_t *ret)
@@ -134,7 +133,7 @@ static enum hd_status add_statics(struct nx *nx, const struct nt_item *item)
 	struct nt_bytes at = nt_statics(item, &count);
 	struct nt_static variable;
 	for (uint32_t i = 0; i < count && nt_static_next(&at, &variable); i++) {
-		bool of_thread = variable.flags & STATIC_OF_THREAD;
+		bool of_thread = variable.flags & NT_STATIC_OF_THREAD;
 		uint32_t group, type, own;
 		TRY(nx_kid_named(nx, 0, of_thread ? "[thread static vars]" : "[static vars]",
 				 &group));

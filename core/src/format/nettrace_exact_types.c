@@ -224,7 +224,8 @@ enum hd_status nx_types(struct nx *nx)
 {
 	const struct nt_snapshot *snapshot = nx->snapshot;
 	for (size_t i = snapshot->process_first; i < snapshot->process_end; i++) {
-		if (nx->trace->items[i].kind == NT_MODULE)
+		if (nx->trace->items[i].kind == NT_MODULE ||
+		    nx->trace->items[i].kind == NT_MODULE_RUNDOWN)
 			TRY(add_module(nx, &nx->trace->items[i]));
 	}
 	for (size_t i = snapshot->process_first; i < snapshot->process_end; i++) {

@@ -77,8 +77,8 @@ static enum hd_status report_modules(struct nt_heap *heap)
 		return HD_OK;
 	return finding(
 		heap->graph, heap->err, "other-module", count,
-		"%.300s%s: the file is not what was loaded: names of nested types lack their "
-		"outer class",
+		"%.300s%s: the file is not what was loaded: names of nested types may lack their "
+		"outer class, statics the class that declares them",
 		first->path, count > 1 ? " and others" : "");
 }
 

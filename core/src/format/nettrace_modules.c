@@ -39,7 +39,8 @@ static size_t read_file(struct memory *memory, uint64_t address, void *buf, size
 	return some;
 }
 
-static struct metadata *read_metadata(struct nt_types *types, const struct mapped_file *mapped)
+static struct metadata *read_metadata(struct nt_types *types, struct nt_assembly *assembly,
+				      const struct mapped_file *mapped)
 {
 	static const struct memory_ops ops = { .read = read_file };
 	struct file_memory file = { .memory = { .ops = &ops },
@@ -50,6 +51,8 @@ static struct metadata *read_metadata(struct nt_types *types, const struct mappe
 	    image.metadata_size > METADATA_MAX - types->metadata_size)
 		return NULL;
 	types->metadata_size += image.metadata_size;
+	assembly->is_certain = assembly->pdb && image_has_pdb(&file.memory, 0, false, assembly->pdb,
+							      assembly->pdb_age);
 	uint8_t *bytes = mem_alloc(image.metadata_size, 1);
 	if (!bytes)
 		return NULL;
@@ -73,11 +76,16 @@ static bool is_defined(const struct nt_type *type)
 	       !(type->flags & NT_TYPE_ARRAY) && !is_pointer;
 }
 
+uint32_t nt_type_def(const struct nt_type *type)
+{
+	return is_defined(type) ? type->token & 0xffffff : 0;
+}
+
 /* Row of TypeDef of a type, 0: none that the metadata has. */
 static uint32_t type_def(const struct metadata *metadata, const struct nt_type *type)
 {
-	uint32_t rid = type->token & 0xffffff;
-	return is_defined(type) && rid <= metadata->tables[MD_TYPE_DEF].rows ? rid : 0;
+	uint32_t rid = nt_type_def(type);
+	return rid <= metadata->tables[MD_TYPE_DEF].rows ? rid : 0;
 }
 
 /* Bytes of the name of a TypeDef, its namespace before it; "" there is none. */
@@ -92,8 +100,7 @@ static void append_def(const struct metadata *metadata, uint32_t rid, struct tex
 					metadata_column(metadata, MD_TYPE_DEF, rid, COLUMN_NAME)));
 }
 
-/* The name that was sent, without type arguments and '\'. */
-static void append_sent(const struct nt_type *type, struct text *text)
+void nt_append_sent(const struct nt_type *type, struct text *text)
 {
 	struct nt_utf16 name = type->name;
 	for (uint32_t i = 0; i < name.units; i++) {
@@ -124,22 +131,25 @@ static bool is_same(const struct metadata *metadata, const struct nt_type *type,
 	if (!rid)
 		return !is_defined(type);
 	sent->size = defined->size = 0;
-	append_sent(type, sent);
+	nt_append_sent(type, sent);
 	append_def(metadata, rid, defined);
 	return !sent->failed && !defined->failed && sent->size == defined->size &&
 	       (!sent->size || memcmp(sent->bytes, defined->bytes, sent->size) == 0);
 }
 
-/* Is the file of a module what the types that were sent are of? */
+/* Is the file of a module what the types that were sent are of?  *ret_any: there was one to ask. */
 static bool is_right_file(const struct nt_types *types, uint32_t assembly,
-			  const struct metadata *metadata)
+			  const struct metadata *metadata, bool *ret_any)
 {
 	struct text sent = { 0 }, defined = { 0 };
 	bool is_right = true;
 	uint32_t row = types->assemblies[assembly].first;
 	for (; is_right && row != HD_NONE; row = types->places[row].next) {
 		const struct nt_type *type = &types->rows[row];
-		is_right = !type->name.units || is_same(metadata, type, &sent, &defined);
+		if (!type->name.units)
+			continue;
+		is_right = is_same(metadata, type, &sent, &defined);
+		*ret_any |= is_defined(type);
 	}
 	text_deinit(&sent);
 	text_deinit(&defined);
@@ -165,15 +175,25 @@ static struct metadata *metadata_of(struct nt_types *types, uint32_t index)
 	struct mapped_file mapped = { .fd = -1 };
 	if (!open_module(types, assembly->path, &mapped))
 		return NULL;
-	struct metadata *metadata = mapped.bytes ? read_metadata(types, &mapped) : NULL;
+	struct metadata *metadata = mapped.bytes ? read_metadata(types, assembly, &mapped) : NULL;
 	mapped_file_close(&mapped);
-	if (metadata && !is_right_file(types, index, metadata)) {
+	bool any = false;
+	if (metadata && !is_right_file(types, index, metadata, &any)) {
 		metadata_destroy(metadata);
 		metadata = NULL;
 		assembly->is_other = true;
 	}
+	/* Programs that were built without a PDB have only the names. */
+	if (!assembly->pdb)
+		assembly->is_certain = any;
 	assembly->metadata = metadata;
 	return metadata;
+}
+
+const struct metadata *nt_module_metadata(struct nt_types *types, uint32_t assembly)
+{
+	const struct metadata *metadata = metadata_of(types, assembly);
+	return types->assemblies[assembly].is_certain ? metadata : NULL;
 }
 
 /* Only names without a namespace can be of nested classes. */
@@ -189,13 +209,9 @@ static bool may_be_nested(const struct nt_type *type)
 	return true;
 }
 
-void nt_append_outer(struct nt_types *types, size_t row, struct text *text)
+/* Append the outer classes of a TypeDef, each with '+' behind it. */
+static void append_outer(const struct metadata *metadata, uint32_t rid, struct text *text)
 {
-	const struct nt_type *type = &types->rows[row];
-	if (!may_be_nested(type) || type->flags & NT_TYPE_ARRAY)
-		return;
-	const struct metadata *metadata = metadata_of(types, types->places[row].assembly);
-	uint32_t rid = metadata ? type_def(metadata, type) : 0;
 	uint32_t chain[NESTING_MAX];
 	unsigned int count = 0;
 	while (rid && count < NESTING_MAX) {
@@ -207,4 +223,20 @@ void nt_append_outer(struct nt_types *types, size_t row, struct text *text)
 		append_def(metadata, chain[--count], text);
 		text_puts(text, "+");
 	}
+}
+
+void nt_append_type_def(const struct metadata *metadata, uint32_t rid, struct text *text)
+{
+	append_outer(metadata, rid, text);
+	append_def(metadata, rid, text);
+}
+
+void nt_append_outer(struct nt_types *types, size_t row, struct text *text)
+{
+	const struct nt_type *type = &types->rows[row];
+	if (!may_be_nested(type) || type->flags & NT_TYPE_ARRAY)
+		return;
+	const struct metadata *metadata = metadata_of(types, types->places[row].assembly);
+	if (metadata)
+		append_outer(metadata, type_def(metadata, type), text);
 }

@@ -2,13 +2,14 @@
 /* Roots of a snapshot, and what weak tables keep alive. */
 #include <string.h>
 
+#include "format/nettrace_fields.h"
 #include "format/nettrace_heap.h"
+#include "metadata/metadata.h"
 #include "util/alloc.h"
 #include "util/arena.h"
 #include "util/sort.h"
 #include "util/text.h"
 
-#define STATIC_OF_THREAD 1u
 /* Of the type's part of a name: many variables may repeat a long one. */
 #define NAME_MAX_BYTES 1024u
 
@@ -146,17 +147,28 @@ enum hd_status nt_heap_roots(struct nt_heap *heap)
 	return sort_interior(heap);
 }
 
+/* All rows of NT_STATICS that have an object. */
+struct statics {
+	struct nt_static *rows; /* pages */
+	size_t rows_count, rows_capacity;
+	struct nt_declarer *declarers; /* pages; declarers_count */
+	size_t declarers_count;
+};
+
 /*
- * "Type.field".  The event has the type of the object, not the class that declares the field, and
- * no more is known of it: the name is the one that dotnet-gcdump gives it.
+ * "Type.field".  The event has the type of the object, not the class that declares the field: where
+ * that is not known, the name is the one that dotnet-gcdump gives it.
  */
 static const char *static_name(struct nt_heap *heap, const struct nt_static *variable,
-			       struct text *text)
+			       const struct nt_declarer *declarer, struct text *text)
 {
 	struct hd_graph *graph = heap->graph;
 	uint32_t type = nt_types_known(&heap->types, variable->type);
 	text->size = 0;
-	if (type < graph->type_count) {
+	if (declarer->metadata) {
+		nt_append_type_def(declarer->metadata, declarer->type, text);
+		text->size = text->size < NAME_MAX_BYTES ? text->size : NAME_MAX_BYTES;
+	} else if (type < graph->type_count) {
 		const struct graph_type *known = &graph->types[type];
 		text_append(text, known->name,
 			    known->name_size < NAME_MAX_BYTES ? known->name_size : NAME_MAX_BYTES);
@@ -164,15 +176,22 @@ static const char *static_name(struct nt_heap *heap, const struct nt_static *var
 		text_printf(text, "Type(0x%llx)", (unsigned long long)variable->type);
 	}
 	text_puts(text, ".");
+	size_t begin = text->size, size;
 	nt_append_utf8(text, &variable->field);
-	char *name = text->failed ? NULL : arena_alloc(graph->root_arena, text->size + 1);
-	if (name)
-		memcpy(name, text->bytes, text->size + 1);
+	if (text->failed)
+		return NULL;
+	const char *field = metadata_field_label(text->bytes + begin, text->size - begin, &size);
+	char *name = arena_alloc(graph->root_arena, begin + size + 1);
+	if (name) {
+		memcpy(name, text->bytes, begin);
+		memcpy(name + begin, field, size);
+		name[begin + size] = '\0';
+	}
 	return name;
 }
 
-static enum hd_status add_statics(struct nt_heap *heap, const struct nt_item *item,
-				  struct text *text)
+static enum hd_status read_statics(struct nt_heap *heap, const struct nt_item *item,
+				   struct statics *statics)
 {
 	uint32_t count;
 	struct nt_bytes at = nt_statics(item, &count);
@@ -180,19 +199,50 @@ static enum hd_status add_statics(struct nt_heap *heap, const struct nt_item *it
 	for (uint32_t i = 0; i < count && nt_static_next(&at, &variable); i++) {
 		if (!variable.object)
 			continue;
-		if (!PAGES_RESERVE(heap, roots))
+		if (!PAGES_RESERVE(statics, rows))
 			return fail_nomem(heap->err);
-		const char *name = static_name(heap, &variable, text);
-		if (!name)
-			return fail_nomem(heap->err);
-		bool of_thread = variable.flags & STATIC_OF_THREAD;
+		statics->rows[statics->rows_count++] = variable;
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_statics(struct nt_heap *heap, const struct statics *statics)
+{
+	struct text text = { 0 };
+	enum hd_status status = HD_OK;
+	for (size_t i = 0; status == HD_OK && i < statics->rows_count; i++) {
+		const struct nt_static *row = &statics->rows[i];
+		const char *name = NULL;
+		if (PAGES_RESERVE(heap, roots))
+			name = static_name(heap, row, &statics->declarers[i], &text);
+		if (!name) {
+			status = fail_nomem(heap->err);
+			break;
+		}
+		bool of_thread = row->flags & NT_STATIC_OF_THREAD;
 		heap->roots[heap->roots_count++] = (struct raw_root){
-			.id = variable.object,
+			.id = row->object,
 			.kind = of_thread ? HD_ROOT_THREAD_STATIC : HD_ROOT_STATIC,
 			.name = name,
 		};
 	}
-	return HD_OK;
+	text_deinit(&text);
+	return status;
+}
+
+static enum hd_status find_statics(struct nt_heap *heap, struct statics *statics)
+{
+	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
+		if (heap->trace->items[i].kind == NT_STATICS)
+			TRY(read_statics(heap, &heap->trace->items[i], statics));
+	}
+	statics->declarers = pages_alloc(statics->rows_count, sizeof(*statics->declarers));
+	if (!statics->declarers)
+		return fail_nomem(heap->err);
+	statics->declarers_count = statics->rows_count;
+	TRY(nt_declarers_find(&heap->types, statics->rows, statics->rows_count, heap->pointer_size,
+			      statics->declarers));
+	return add_statics(heap, statics);
 }
 
 enum hd_status nt_heap_statics(struct nt_heap *heap)
@@ -200,12 +250,9 @@ enum hd_status nt_heap_statics(struct nt_heap *heap)
 	heap->graph->root_arena = arena_create();
 	if (!heap->graph->root_arena)
 		return fail_nomem(heap->err);
-	struct text text = { 0 };
-	enum hd_status status = HD_OK;
-	for (size_t i = heap->snapshot->first; status == HD_OK && i < heap->snapshot->end; i++) {
-		if (heap->trace->items[i].kind == NT_STATICS)
-			status = add_statics(heap, &heap->trace->items[i], &text);
-	}
-	text_deinit(&text);
+	struct statics statics = { 0 };
+	enum hd_status status = find_statics(heap, &statics);
+	pages_free(statics.rows, statics.rows_capacity, sizeof(*statics.rows));
+	pages_free(statics.declarers, statics.declarers_count, sizeof(*statics.declarers));
 	return status;
 }

@@ -21,15 +21,25 @@ static const struct {
 	enum nt_kind kind;
 	uint32_t size;
 } kinds[] = {
-	{ NT_RUNTIME, 1, NT_GC_START, 4 },      { NT_RUNTIME, 2, NT_GC_END, 4 },
-	{ NT_RUNTIME, 15, NT_TYPES, 6 },        { NT_RUNTIME, 16, NT_ROOTS, 10 },
-	{ NT_RUNTIME, 17, NT_WEAK_TABLES, 10 }, { NT_RUNTIME, 18, NT_NODES, 10 },
-	{ NT_RUNTIME, 19, NT_EDGES, 10 },       { NT_RUNTIME, 23, NT_RANGE, 9 },
-	{ NT_RUNTIME, 36, NT_CCWS, 6 },         { NT_RUNTIME, 37, NT_RCWS, 6 },
-	{ NT_RUNTIME, 38, NT_STATICS, 14 },     { NT_RUNTIME, 149, NT_MODULE, 24 },
-	{ NT_RUNTIME, 150, NT_MODULE, 24 },     { NT_RUNTIME, 152, NT_MODULE, 24 },
-	{ NT_RUNTIME, 153, NT_MODULE, 24 },     { NT_RUNDOWN, 153, NT_MODULE, 24 },
-	{ NT_RUNDOWN, 154, NT_MODULE, 24 },     { NT_EVENT_PIPE, 1, NT_PROCESS, 2 },
+	{ NT_RUNTIME, 1, NT_GC_START, 4 },
+	{ NT_RUNTIME, 2, NT_GC_END, 4 },
+	{ NT_RUNTIME, 15, NT_TYPES, 6 },
+	{ NT_RUNTIME, 16, NT_ROOTS, 10 },
+	{ NT_RUNTIME, 17, NT_WEAK_TABLES, 10 },
+	{ NT_RUNTIME, 18, NT_NODES, 10 },
+	{ NT_RUNTIME, 19, NT_EDGES, 10 },
+	{ NT_RUNTIME, 23, NT_RANGE, 9 },
+	{ NT_RUNTIME, 36, NT_CCWS, 6 },
+	{ NT_RUNTIME, 37, NT_RCWS, 6 },
+	{ NT_RUNTIME, 38, NT_STATICS, 14 },
+	{ NT_RUNTIME, 149, NT_MODULE, 24 },
+	{ NT_RUNTIME, 150, NT_MODULE, 24 },
+	{ NT_RUNTIME, 152, NT_MODULE, 24 },
+	{ NT_RUNTIME, 153, NT_MODULE, 24 },
+	{ NT_RUNDOWN, 153, NT_MODULE_RUNDOWN, 24 },
+	{ NT_RUNDOWN, 154, NT_MODULE_RUNDOWN, 24 },
+	{ NT_RUNDOWN, 146, NT_RUNDOWN_END, 0 },
+	{ NT_EVENT_PIPE, 1, NT_PROCESS, 2 },
 };
 
 static enum hd_status add_item(struct nt_trace *trace, const struct nt_item *item)

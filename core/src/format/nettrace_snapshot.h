@@ -23,6 +23,8 @@ enum nt_kind {
 	NT_RCWS,
 	NT_STATICS,
 	NT_MODULE,
+	NT_MODULE_RUNDOWN, /**< the same, when a session ends: all modules, in the order of the AppDomain */
+	NT_RUNDOWN_END, /**< DCEndComplete: no more of those come */
 	NT_PROCESS,
 	NT_LOST, /**< no event: some were lost before */
 	NT_KINDS
@@ -152,10 +154,12 @@ static inline struct nt_root nt_root(const uint8_t *at, uint32_t pointer_size)
 
 /** Rows of NT_STATICS: they have a text each. */
 struct nt_static {
+	uint64_t slot; /**< address of what holds the reference */
 	uint64_t object, type;
-	uint32_t flags; /**< 1: of a thread */
+	uint32_t flags; /**< NT_STATIC_OF_THREAD, which no runtime sends so far */
 	struct nt_utf16 field;
 };
+#define NT_STATIC_OF_THREAD 1u
 
 /** Begin with the first row. */
 static inline struct nt_bytes nt_statics(const struct nt_item *item, uint32_t *ret_count)
@@ -169,7 +173,7 @@ static inline struct nt_bytes nt_statics(const struct nt_item *item, uint32_t *r
 /** The next row; false: it is not all there. */
 static inline bool nt_static_next(struct nt_bytes *at, struct nt_static *ret)
 {
-	(void)nt_u64(at); /* id of the root */
+	ret->slot = nt_u64(at);
 	ret->object = nt_u64(at);
 	ret->type = nt_u64(at);
 	ret->flags = nt_u32(at);

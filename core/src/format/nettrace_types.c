@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "metadata/image.h"
 #include "metadata/metadata.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -50,7 +51,21 @@ bool nt_module_read(const struct nt_item *item, struct nt_module *ret)
 	ret->flags = nt_u32(&at);
 	(void)nt_u32(&at);
 	ret->path = nt_utf16z(&at);
-	return !at.is_short;
+	ret->pdb = NULL;
+	ret->pdb_age = 0;
+	if (at.is_short)
+		return false;
+	/* What version 2 has behind it. */
+	(void)nt_utf16z(&at); /* path of a native image */
+	(void)nt_u16(&at);
+	const uint8_t *pdb = nt_take(&at, IMAGE_GUID_SIZE);
+	uint32_t age = nt_u32(&at);
+	static const uint8_t none[IMAGE_GUID_SIZE];
+	if (!at.is_short && memcmp(pdb, none, sizeof(none)) != 0) {
+		ret->pdb = pdb;
+		ret->pdb_age = age;
+	}
+	return true;
 }
 
 static enum hd_status add_type(struct nt_types *types, const struct nt_type *type)
@@ -135,10 +150,17 @@ static enum hd_status add_module(struct nt_types *types, const struct nt_item *i
 	uint32_t index = find_assembly(types, module.id);
 	if (index == UINT32_MAX)
 		return fail_nomem(types->err);
-	if (types->assemblies[index].path || !module.path.units)
+	struct nt_assembly *assembly = &types->assemblies[index];
+	if (item->kind == NT_MODULE_RUNDOWN) {
+		assembly->position = ++types->positions;
+		assembly->is_dynamic = module.flags & NT_MODULE_DYNAMIC;
+		assembly->pdb = module.pdb;
+		assembly->pdb_age = module.pdb_age;
+	}
+	if (assembly->path || !module.path.units)
 		return HD_OK;
-	types->assemblies[index].path = nt_copy_utf8(graph, &module.path);
-	return types->assemblies[index].path ? HD_OK : fail_nomem(types->err);
+	assembly->path = nt_copy_utf8(graph, &module.path);
+	return assembly->path ? HD_OK : fail_nomem(types->err);
 }
 
 enum hd_status nt_types_read(const struct nt_trace *trace, const struct nt_snapshot *snapshot,
@@ -150,8 +172,10 @@ enum hd_status nt_types_read(const struct nt_trace *trace, const struct nt_snaps
 		const struct nt_item *item = &trace->items[i];
 		if (item->kind == NT_TYPES)
 			TRY(add_types(types, item));
-		if (item->kind == NT_MODULE)
+		if (item->kind == NT_MODULE || item->kind == NT_MODULE_RUNDOWN)
 			TRY(add_module(types, item, graph));
+		types->has_rundown_end |= item->kind == NT_RUNDOWN_END;
+		types->has_loss |= item->kind == NT_LOST;
 	}
 	return HD_OK;
 }

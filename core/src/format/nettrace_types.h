@@ -11,15 +11,25 @@ struct text;
 
 /** Type flags of BulkType (eventtrace.h: TypeFlags). */
 enum nt_type_flag {
+	NT_TYPE_DELEGATE = 1,
 	NT_TYPE_RCW = 4,
 	NT_TYPE_ARRAY = 8
 };
 
 /** Of CorElementType (corhdr.h). */
 enum nt_element {
+	NT_ELEMENT_STRING = 0xe,
 	NT_ELEMENT_PTR = 0xf,
 	NT_ELEMENT_BYREF = 0x10,
-	NT_ELEMENT_FNPTR = 0x1b
+	NT_ELEMENT_VALUE = 0x11,
+	NT_ELEMENT_CLASS = 0x12,
+	NT_ELEMENT_ARRAY = 0x14,
+	NT_ELEMENT_GENERIC_INST = 0x15,
+	NT_ELEMENT_FNPTR = 0x1b,
+	NT_ELEMENT_OBJECT = 0x1c,
+	NT_ELEMENT_SZ_ARRAY = 0x1d,
+	NT_ELEMENT_CMOD_REQD = 0x1f,
+	NT_ELEMENT_CMOD_OPT = 0x20
 };
 
 /** A row of BulkType. */
@@ -36,13 +46,16 @@ struct nt_bytes nt_types_begin(const struct nt_item *item, uint32_t *ret_count);
 /** The next row; false: it is not all there. */
 bool nt_type_next(struct nt_bytes *at, struct nt_type *ret);
 
-/** A NT_MODULE item. */
+/** A NT_MODULE or NT_MODULE_RUNDOWN item. */
 struct nt_module {
 	uint64_t id;
-	uint32_t flags; /**< 2: native, it has no types */
+	uint32_t flags; /**< 2: native, it has no types; 4: made at run time, it has no file */
 	struct nt_utf16 path;
+	const uint8_t *pdb; /**< GUID; NULL: not known */
+	uint32_t pdb_age;
 };
-#define NT_MODULE_NATIVE 2u
+#define NT_MODULE_NATIVE  2u
+#define NT_MODULE_DYNAMIC 4u
 bool nt_module_read(const struct nt_item *item, struct nt_module *ret);
 
 /** A module whose types occur, and the metadata of its file, if that is at hand. */
@@ -51,7 +64,13 @@ struct nt_assembly {
 	const char *path; /**< ends with NUL; NULL: not known */
 	struct metadata *metadata;
 	bool is_tried, is_other; /**< the file is not what was loaded */
-	uint32_t first;          /**< row of a type of it, the others by nt_place.next; HD_NONE */
+	bool is_certain;         /**< it is, by its PDB or the names of types */
+	bool is_dynamic;
+	uint32_t first; /**< row of a type of it, the others by nt_place.next; HD_NONE */
+	uint32_t
+		position; /**< among the modules of the rundown, from 1; 0: it is not one of them */
+	const uint8_t *pdb; /**< GUID, borrowed from the trace; NULL: not known */
+	uint32_t pdb_age;
 };
 
 /** Where a type belongs. */
@@ -71,6 +90,8 @@ struct nt_types {
 	struct type_table table;              /**< section 0: types, 1: modules */
 	uint64_t unknown;                     /**< types that were not defined */
 	uint64_t metadata_size;               /**< bytes of metadata read so far */
+	uint32_t positions;                   /**< the last of a module */
+	bool has_rundown_end, has_loss;       /**< of the process */
 	const struct format_options *options; /**< may be NULL */
 	struct job *job;
 	struct hd_error *err;
@@ -115,5 +136,14 @@ void nt_append_type_name(struct text *text, const char *name, size_t size);
  * is none, or the file of its module is not at hand.
  */
 void nt_append_outer(struct nt_types *types, size_t row, struct text *text);
+
+/** Metadata of a module's file, if it is at hand and certainly what was loaded; else NULL. */
+const struct metadata *nt_module_metadata(struct nt_types *types, uint32_t assembly);
+/** Append the name of a TypeDef with its outer classes: "Namespace.Outer+Inner". */
+void nt_append_type_def(const struct metadata *metadata, uint32_t rid, struct text *text);
+/** Append the name of a type as it was sent, without its arguments and '\\'. */
+void nt_append_sent(const struct nt_type *type, struct text *text);
+/** RID of the TypeDef that a type is of, in its module; 0: it is of none, as arrays are. */
+uint32_t nt_type_def(const struct nt_type *type);
 
 #endif

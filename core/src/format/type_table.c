@@ -63,6 +63,12 @@ uint32_t type_table_add(struct type_table *table, uint32_t section, uint64_t id,
 	return entry->index - 1;
 }
 
+uint32_t type_table_find(const struct type_table *table, uint32_t section, uint64_t id)
+{
+	/* A free entry has 0 there. */
+	return table->capacity ? find(table, section, id)->index - 1 : UINT32_MAX;
+}
+
 uint64_t type_table_hash(const char *name, size_t size)
 {
 	uint64_t hash = 0xcbf29ce484222325u;

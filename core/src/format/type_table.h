@@ -25,6 +25,9 @@ void type_table_deinit(struct type_table *table);
  */
 uint32_t type_table_add(struct type_table *table, uint32_t section, uint64_t id, uint32_t fresh);
 
+/** Index of a key; UINT32_MAX when it is not there. */
+uint32_t type_table_find(const struct type_table *table, uint32_t section, uint64_t id);
+
 /** A key for a name. */
 uint64_t type_table_hash(const char *name, size_t size);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "metadata/image.h"
 
+#include <string.h>
+
 /*
  * Headers of a PE image (PE/COFF specification; ECMA-335 II.25): DOS header, at 60 the offset of
  * "PE\0\0" with the COFF header, optional header with its data directories, section table.
@@ -10,12 +12,20 @@
 #define PE_OFFSET_MAX     0x10000000u
 #define PE_SIGNATURE      0x00004550u
 #define SECTION_SIZE      40u
+#define DEBUG_DIRECTORY   6u
 #define CLI_DIRECTORY     14u
 #define CLI_METADATA      8u /* of the CLI header: RVA, size */
 #define OPTIONAL_HEADER   24u
 #define OFFSET_IMAGE_SIZE 56u
 #define PE32_DIRECTORIES  96u
 #define PE64_DIRECTORIES  112u
+
+/* IMAGE_DEBUG_DIRECTORY, and what one of CodeView leads to: "RSDS", GUID, age, path. */
+#define DEBUG_ENTRY_SIZE  28u
+#define DEBUG_ENTRIES_MAX 64u
+#define DEBUG_CODE_VIEW   2u
+#define CODE_VIEW_RSDS    0x53445352u
+#define CODE_VIEW_SIZE    24u
 
 struct headers {
 	struct memory *memory;
@@ -98,4 +108,41 @@ bool image_locate(struct memory *memory, uint64_t base, bool is_mapped, uint32_t
 	struct image image = { 0 };
 	uint64_t directory;
 	return read_headers(&headers, &image, &directory) && locate(&headers, rva, size, ret);
+}
+
+/* Does an entry of the debug directory name that PDB? */
+static bool is_code_view(const struct headers *headers, const uint8_t *entry, const uint8_t *guid,
+			 uint32_t age)
+{
+	uint8_t bytes[CODE_VIEW_SIZE];
+	uint64_t address;
+	return load_u32(entry + 12) == DEBUG_CODE_VIEW && load_u32(entry + 16) >= CODE_VIEW_SIZE &&
+	       locate(headers, load_u32(entry + 20), CODE_VIEW_SIZE, &address) &&
+	       memory_read(headers->memory, address, bytes, sizeof(bytes)) &&
+	       load_u32(bytes) == CODE_VIEW_RSDS && memcmp(bytes + 4, guid, IMAGE_GUID_SIZE) == 0 &&
+	       load_u32(bytes + 4 + IMAGE_GUID_SIZE) == age;
+}
+
+bool image_has_pdb(struct memory *memory, uint64_t base, bool is_mapped, const uint8_t *guid,
+		   uint32_t age)
+{
+	struct headers headers = { .memory = memory, .base = base, .is_mapped = is_mapped };
+	struct image image = { 0 };
+	uint64_t directory, entries;
+	uint32_t rva, size;
+	if (!read_headers(&headers, &image, &directory))
+		return false;
+	directory -= (uint64_t)(CLI_DIRECTORY - DEBUG_DIRECTORY) * 8;
+	if (!memory_u32(memory, directory, &rva) || !memory_u32(memory, directory + 4, &size) ||
+	    !rva || !locate(&headers, rva, size, &entries))
+		return false;
+	uint32_t count = size / DEBUG_ENTRY_SIZE;
+	for (uint32_t i = 0; i < count && i < DEBUG_ENTRIES_MAX; i++) {
+		uint8_t entry[DEBUG_ENTRY_SIZE];
+		if (memory_read(memory, entries + (uint64_t)i * DEBUG_ENTRY_SIZE, entry,
+				sizeof(entry)) &&
+		    is_code_view(&headers, entry, guid, age))
+			return true;
+	}
+	return false;
 }

@@ -25,4 +25,13 @@ bool image_find_metadata(struct memory *memory, uint64_t base, bool is_mapped, s
 bool image_locate(struct memory *memory, uint64_t base, bool is_mapped, uint32_t rva, uint32_t size,
 		  uint64_t *ret);
 
+#define IMAGE_GUID_SIZE 16u
+
+/**
+ * Does the debug directory of that image name the PDB with this GUID and age?  Compilers make the
+ * GUID new, or of the contents, for each build.
+ */
+bool image_has_pdb(struct memory *memory, uint64_t base, bool is_mapped, const uint8_t *guid,
+		   uint32_t age);
+
 #endif
