@@ -23,6 +23,15 @@ finalized        what waited for its finalizer when the heap was sent is alive i
                  turn before the core was taken
 cast-cache       the runtime's table of casts is dropped at the end of a collection (CastCache.s_table), so
                  that it is alive only while the heap is sent
+not-sent         statics of a core that the runtime does not send: those of generic types and of threads, and
+                 those with an object that is made behind
+collectible      statics of collectible assemblies: in a core they are references of their LoaderAllocator, and
+                 no roots.  All are copies of facts.dll, so that statics of the program have the name, and
+                 objects of the type
+left-alone       statics whose class the trace cannot tell, which are named by the type of their object: those of
+                 assemblies made at run time, and the last one before these, of a class that has no other
+
+All other statics have the name that the core has: static-names of them.
 
 That other collection may go on when the core is taken, or have moved the objects: then it is done again.
 """
@@ -31,7 +40,7 @@ from __future__ import annotations
 import collections
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Counter
 
@@ -49,6 +58,8 @@ FINALIZED_MAX = 8
 TRIES_MAX = 6
 NO_OBJECT = "no object"
 FINALIZED_TYPES = {"System.Gen2GcCallback"}
+LEFT_ALONE = {"Emitted.Run.staticReference", "System.Text.EncodingHelper.s_localeEnvVars"}
+EMITTED = "staticReference"
 
 
 @dataclass
@@ -60,7 +71,8 @@ class Heap:
     references: dict[int, Counter[int]]
     types: dict[str, tuple[int, int]]
     live: set[int]
-    statics: dict[int, str] = field(default_factory=dict)
+    statics: dict[int, set[str]]
+    of_threads: set[str]
 
     def kind(self, address: int) -> str:
         """Name of an object's type."""
@@ -90,18 +102,21 @@ def rows_of(path: Path, *words: str) -> dict[int, dict[str, Any]]:
 def read(path: Path) -> Heap:
     """All of it."""
     rows = rows_of(path)
-    roots = live.heapdump(str(path), "roots")["roots"]
+    statics: dict[int, set[str]] = collections.defaultdict(set)
+    of_threads: set[str] = set()
+    for row in live.heapdump(str(path), "roots")["roots"]:
+        if row["kind"] in ("static", "thread-static"):
+            statics[int(row["object"], 16)].add(row["name"])
+        if row["kind"] == "thread-static":
+            of_threads.add(row["name"])
     return Heap(
         {address: row for address, row in rows.items() if not row["free"]},
         {address: row for address, row in rows.items() if row["free"]},
         read_references(path),
         live.by_type(live.heapdump(str(path), "dumpheap", "-stat")["types"]),
         {address for address, row in rows_of(path, "-live").items() if not row["free"]},
-        {
-            int(row["object"], 16): row["name"]
-            for row in roots
-            if row["kind"] in ("static", "thread-static")
-        },
+        dict(statics),
+        of_threads,
     )
 
 
@@ -120,8 +135,9 @@ class Comparison:
 
     def is_cast_cache(self, address: int) -> bool:
         """The table of casts that the collection has dropped."""
-        name = self.dump.statics.get(address, "")
-        return self.core.kind(address) == "System.Int32[]" and name.endswith(".s_table")
+        names = self.dump.statics.get(address, set())
+        is_table = any(name.endswith(".s_table") for name in names)
+        return self.core.kind(address) == "System.Int32[]" and is_table
 
     def has_moved(self) -> bool:
         """Has a collection after that of the .gcdump moved objects?"""
@@ -200,6 +216,45 @@ class Comparison:
                 if target not in self.core.statics and not self.is_cast_cache(target):
                     self.wrong(f"{address:x} -> {target:x}: neither reference nor static")
 
+    def statics(self) -> None:
+        """Names of static variables, as sets by object."""
+        known = {
+            (name, self.core.kind(address))
+            for address, names in self.core.statics.items()
+            for name in names
+        }
+        for address, names in self.dump.statics.items():
+            expected = self.core.statics.get(address, set())
+            for name in names:
+                rule = self.static_rule(address, name, expected, known)
+                self.rules[rule] += 1
+                if rule == "wrong-static":
+                    self.wrong(f"{address:x}: static {name}, in the core {sorted(expected)}")
+        for address, names in self.core.statics.items():
+            for name in names - self.dump.statics.get(address, set()) - LEFT_ALONE:
+                self.rules["not-sent"] += 1
+                is_generic = ">" in name.rpartition(".")[0].replace("<>", "")
+                is_new = address not in self.dump.objects
+                if not is_generic and not is_new and name not in self.core.of_threads:
+                    self.wrong(f"{address:x}: static {name} is not in the .gcdump")
+
+    def static_rule(
+        self, address: int, name: str, expected: set[str], known: set[tuple[str, str]]
+    ) -> str:
+        """Why one is named so."""
+        kind, _, what = name.rpartition(".")
+        if name in expected:
+            return "static-names"
+        if not expected and (name, self.dump.kind(address)) in known:
+            return "collectible"
+        fields = {other.rpartition(".")[2] for other in expected & LEFT_ALONE}
+        is_emitted = not expected and what == EMITTED
+        if kind == self.dump.kind(address) and (is_emitted or what in fields):
+            return "left-alone"
+        if self.is_cast_cache(address):
+            return "cast-cache"
+        return "wrong-static"
+
     def alive(self, behind: set[int]) -> None:
         """What is alive."""
         for address in self.core.live - self.dump.live - behind:
@@ -235,6 +290,7 @@ def check(app: str, flavour: str, server: bool) -> list[str]:
     comparison.totals(behind)
     comparison.references()
     comparison.slots()
+    comparison.statics()
     comparison.alive(behind)
     rules = ", ".join(f"{name} {count}" for name, count in sorted(comparison.rules.items()))
     print(
