@@ -358,17 +358,38 @@ uint8_t *maker_finish_mem(const struct metadata_maker *maker, uint32_t *ret_size
 #define SECTION_FILE 0x400u
 #define PE_OFFSET    0x80u
 #define CLI_SIZE     72u
+#define ENTRY_SIZE   28u /* of the debug directory */
+#define RSDS_SIZE    24u
 
 static void poke(uint8_t *bytes, size_t offset, uint32_t value, size_t width)
 {
 	memcpy(bytes + offset, &value, width);
 }
 
+/* A debug directory of two entries, the second one of CodeView. */
+static void put_debug(uint8_t *bytes, size_t directory, uint32_t begin, uint32_t at, uint8_t pdb)
+{
+	poke(bytes, directory, SECTION_RVA + at, 4);
+	poke(bytes, directory + 4, 2 * ENTRY_SIZE, 4);
+	size_t entry = (size_t)begin + at;
+	poke(bytes, entry + 12, 16, 4); /* the build can be repeated */
+	entry += ENTRY_SIZE;
+	poke(bytes, entry + 12, 2, 4);
+	poke(bytes, entry + 16, RSDS_SIZE, 4);
+	poke(bytes, entry + 20, SECTION_RVA + at + 2 * ENTRY_SIZE, 4);
+	entry += ENTRY_SIZE;
+	memcpy(bytes + entry, "RSDS", 4);
+	memset(bytes + entry + 4, pdb, 16);
+	poke(bytes, entry + 20, 1, 4);
+}
+
 uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uint32_t size,
 		     uint32_t *ret_size)
 {
 	uint32_t begin = kind->is_mapped ? SECTION_RVA : SECTION_FILE;
-	uint32_t raw_size = CLI_SIZE + size, optional = kind->is_pe32 ? 224 : 240;
+	uint32_t optional = kind->is_pe32 ? 224 : 240;
+	uint32_t debug = kind->pdb ? 2 * ENTRY_SIZE + RSDS_SIZE : 0;
+	uint32_t raw_size = CLI_SIZE + size + debug;
 	uint8_t *bytes = calloc(begin + raw_size, 1);
 	if (!bytes)
 		abort();
@@ -395,6 +416,8 @@ uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uin
 	poke(bytes, begin + 8, SECTION_RVA + CLI_SIZE, 4);
 	poke(bytes, begin + 12, size, 4);
 	memcpy(bytes + begin + CLI_SIZE, metadata, size);
+	if (kind->pdb)
+		put_debug(bytes, directories + (size_t)6 * 8, begin, CLI_SIZE + size, kind->pdb);
 	*ret_size = begin + raw_size;
 	return bytes;
 }

@@ -56,6 +56,7 @@ uint8_t *maker_finish_mem(const struct metadata_maker *maker, uint32_t *ret_size
 struct image_kind {
 	bool is_mapped; /**< the section lies at its RVA, 0x2000, else at 0x400 */
 	bool is_pe32;
+	uint8_t pdb; /**< each byte of the GUID in its debug directory, of age 1; 0: it has none */
 };
 
 /** A PE image with @p metadata in its one section, for free(). */

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/nettrace_types.h"
+
 #define RUNTIME "Microsoft-Windows-DotNETRuntime"
 #define RUNDOWN "Microsoft-Windows-DotNETRuntimeRundown"
 
 /* Events that are defined: metadata id = event id, of the rundown provider 1000 + event id. */
-static const uint16_t defined[] = { 1, 2, 15, 16, 17, 18, 19, 23, 36, 37, 38, 152, 10 };
+static const uint16_t defined[] = { 1, 2, 15, 16, 17, 18, 19, 23, 36, 37, 38, 146, 152, 154, 10 };
 
 void maker_put(struct maker_bytes *bytes, const void *from, size_t size)
 {
@@ -380,11 +382,17 @@ void nettrace_pair(struct nettrace_maker *maker, uint64_t key, uint64_t value)
 void nettrace_static(struct nettrace_maker *maker, uint64_t object, uint64_t type, uint32_t flags,
 		     const char *field)
 {
+	nettrace_static_at(maker, 0, object, type, flags, field);
+}
+
+void nettrace_static_at(struct nettrace_maker *maker, uint64_t slot, uint64_t object, uint64_t type,
+			uint32_t flags, const char *field)
+{
 	maker->event.size = 0;
 	maker_put_le(&maker->event, 1, 4);
 	maker_put_le(&maker->event, 0, 8);
 	maker_put_le(&maker->event, 0, 2);
-	maker_put_le(&maker->event, 0, 8);
+	maker_put_le(&maker->event, slot, 8);
 	maker_put_le(&maker->event, object, 8);
 	maker_put_le(&maker->event, type, 8);
 	maker_put_le(&maker->event, flags, 4);
@@ -433,6 +441,21 @@ void nettrace_rcw(struct nettrace_maker *maker, uint64_t object, uint64_t unknow
 	send(maker, 37);
 }
 
+/* CorElementType of a type. */
+static uint8_t element_of(const char *name, uint32_t flags)
+{
+	size_t size = strlen(name);
+	if (flags & NT_TYPE_ARRAY)
+		return size > 2 && strcmp(name + size - 2, "[]") == 0 ? 0x1d : 0x14;
+	if (size && name[size - 1] == '*')
+		return 0xf;
+	if (strcmp(name, "FNPTR") == 0)
+		return 0x1b;
+	if (strcmp(name, "System.String") == 0)
+		return 0xe;
+	return strstr(name, "Struct") ? 0x11 : 0x12;
+}
+
 void nettrace_type(struct nettrace_maker *maker, uint64_t id, uint64_t module, uint32_t token,
 		   uint32_t flags, const char *name, uint64_t parameter)
 {
@@ -441,10 +464,7 @@ void nettrace_type(struct nettrace_maker *maker, uint64_t id, uint64_t module, u
 	maker_put_le(&maker->event, module, 8);
 	maker_put_le(&maker->event, token, 4);
 	maker_put_le(&maker->event, flags, 4);
-	/* PTR, FNPTR, else CLASS */
-	bool is_pointer = *name && name[strlen(name) - 1] == '*';
-	bool is_function = strcmp(name, "FNPTR") == 0;
-	maker_put_le(&maker->event, is_pointer ? 0xf : is_function ? 0x1b : 0x12, 1);
+	maker_put_le(&maker->event, element_of(name, flags), 1);
 	maker_put_utf16(&maker->event, name);
 	maker_put_le(&maker->event, parameter ? 1 : 0, 4);
 	if (parameter)
@@ -462,4 +482,23 @@ void nettrace_module(struct nettrace_maker *maker, uint64_t id, const char *path
 	maker_put_utf16(&maker->event, path);
 	maker_put_utf16(&maker->event, "");
 	send(maker, 152);
+}
+
+void nettrace_module_rundown(struct nettrace_maker *maker, uint64_t id, uint32_t flags,
+			     const char *path, uint8_t pdb)
+{
+	maker->event.size = 0;
+	maker_put_le(&maker->event, id, 8);
+	maker_put_le(&maker->event, 0, 8);
+	maker_put_le(&maker->event, flags, 4);
+	maker_put_le(&maker->event, 0, 4);
+	maker_put_utf16(&maker->event, path);
+	maker_put_utf16(&maker->event, "");
+	maker_put_le(&maker->event, 0, 2);
+	for (unsigned int i = 0; i < 16; i++)
+		maker_put_le(&maker->event, pdb, 1);
+	maker_put_le(&maker->event, 1, 4);
+	maker_put_utf16(&maker->event, "a.pdb");
+	nettrace_event(maker, true, 154, maker->event.bytes, maker->event.size);
+	maker->event.size = 0;
 }

@@ -58,6 +58,9 @@ void nettrace_root(struct nettrace_maker *maker, uint64_t object, uint8_t kind, 
 void nettrace_pair(struct nettrace_maker *maker, uint64_t key, uint64_t value);
 void nettrace_static(struct nettrace_maker *maker, uint64_t object, uint64_t type, uint32_t flags,
 		     const char *field);
+/** The same, with the address of its slot. */
+void nettrace_static_at(struct nettrace_maker *maker, uint64_t slot, uint64_t object, uint64_t type,
+			uint32_t flags, const char *field);
 void nettrace_range(struct nettrace_maker *maker, uint8_t generation, uint64_t start,
 		    uint64_t used);
 void nettrace_ccw(struct nettrace_maker *maker, uint64_t object, uint64_t type, uint64_t unknown);
@@ -66,6 +69,9 @@ void nettrace_rcw(struct nettrace_maker *maker, uint64_t object, uint64_t unknow
 void nettrace_type(struct nettrace_maker *maker, uint64_t id, uint64_t module, uint32_t token,
 		   uint32_t flags, const char *name, uint64_t parameter);
 void nettrace_module(struct nettrace_maker *maker, uint64_t id, const char *path);
+/** A module of the rundown; @p pdb: each byte of its PDB's GUID, of age 1, 0: it has none. */
+void nettrace_module_rundown(struct nettrace_maker *maker, uint64_t id, uint32_t flags,
+			     const char *path, uint8_t pdb);
 
 void maker_put(struct maker_bytes *bytes, const void *from, size_t size);
 void maker_put_le(struct maker_bytes *bytes, uint64_t value, unsigned int size);

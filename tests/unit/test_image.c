@@ -50,6 +50,38 @@ static void test_kinds(void)
 	check(&(struct image_kind){ .is_mapped = false, .is_pe32 = true });
 }
 
+static void check_pdb(const struct image_kind *kind, uint8_t guid, uint32_t age, bool expected)
+{
+	struct fake_memory memory;
+	uint32_t size = make(&memory, kind);
+	uint8_t bytes[IMAGE_GUID_SIZE];
+	memset(bytes, guid, sizeof(bytes));
+	CU_ASSERT(image_has_pdb(&memory.memory, BASE, kind->is_mapped, bytes, age) == expected);
+	/* However its end is cut, it is said to have none. */
+	for (uint32_t cut = 1; cut <= 80 && kind->pdb; cut++) {
+		struct fake_memory shorter;
+		uint32_t all;
+		uint8_t *image = maker_image(kind, content, sizeof(content), &all);
+		fake_memory_init(&shorter);
+		fake_map(&shorter, BASE, size - cut);
+		fake_poke(&shorter, BASE, image, size - cut);
+		CU_ASSERT(!image_has_pdb(&shorter.memory, BASE, kind->is_mapped, bytes, age));
+		fake_memory_deinit(&shorter);
+		free(image);
+	}
+	fake_memory_deinit(&memory);
+}
+
+static void test_pdb(void)
+{
+	check_pdb(&(struct image_kind){ .pdb = 0x5a }, 0x5a, 1, true);
+	check_pdb(&(struct image_kind){ .pdb = 0x5a, .is_mapped = true }, 0x5a, 1, true);
+	check_pdb(&(struct image_kind){ .pdb = 0x5a, .is_pe32 = true }, 0x5a, 1, true);
+	check_pdb(&(struct image_kind){ .pdb = 0x5a }, 0x5a, 2, false);
+	check_pdb(&(struct image_kind){ .pdb = 0x5a }, 0x5b, 1, false);
+	check_pdb(&(struct image_kind){ 0 }, 0, 0, false);
+}
+
 /* The wrong way to look at it finds nothing, or nothing outside the image. */
 static void test_wrong_layout(void)
 {
@@ -99,6 +131,7 @@ static CU_TestInfo tests[] = {
 	{ "metadata_is_found_in_images_of_all_kinds", test_kinds },
 	{ "the_wrong_layout_stays_inside", test_wrong_layout },
 	{ "damaged_headers_do_no_harm", test_damage },
+	{ "the_debug_directory_names_a_pdb", test_pdb },
 	CU_TEST_INFO_NULL,
 };
 

@@ -77,8 +77,7 @@ static bool is_array(const struct nt_type *type)
 
 static bool is_string(const struct nt_object *object)
 {
-	return object->type->element_type == NT_ELEMENT_STRING ||
-	       strcmp(object->name, "System.String") == 0;
+	return object->type->element_type == NT_ELEMENT_STRING;
 }
 
 /* Is it a type of objects that are no boxed values? */
@@ -164,6 +163,8 @@ static bool class_holds(const struct named *named, const struct nt_object *objec
 		return false;
 	if (flags & TYPE_INTERFACE || is_called(named, "System.Object"))
 		return true;
+	if (!is_reference(object->type))
+		return is_called(named, "System.ValueType") || is_called(named, "System.Enum");
 	if (is_string(object))
 		return false;
 	/* Through another module its bases are not followed. */
