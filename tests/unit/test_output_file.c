@@ -253,6 +253,67 @@ static void what_cannot_be_opened_is_told(void)
 	ASSERT_UINT(entries(false), 0);
 }
 
+static void what_is_written_behind_is_all_there(void)
+{
+	enum {
+		COUNT = 700000
+	};
+	struct output_file file;
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	CU_ASSERT(output_file_write(&file, "begin\n", 6));
+	output_file_write_behind(&file);
+	char line[16];
+	for (unsigned int i = 0; i < COUNT; i++) {
+		(void)snprintf(line, sizeof(line), "%09u\n", i);
+		CU_ASSERT(output_file_write(&file, line, 10));
+	}
+	ASSERT_UINT(output_file_commit(&file, NULL), HD_OK);
+	FILE *written = fopen(path, "r");
+	REQUIRE(written);
+	CU_ASSERT(fread(line, 1, 6, written) == 6 && memcmp(line, "begin\n", 6) == 0);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		char expected[16];
+		(void)snprintf(expected, sizeof(expected), "%09u\n", i);
+		CU_ASSERT_FATAL(fread(line, 1, 10, written) == 10);
+		CU_ASSERT_FATAL(memcmp(line, expected, 10) == 0);
+	}
+	CU_ASSERT(fgetc(written) == EOF);
+	(void)fclose(written);
+	(void)unlink(path);
+}
+
+static void what_is_written_behind_may_be_abandoned(void)
+{
+	struct output_file file;
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	output_file_write_behind(&file);
+	CU_ASSERT(output_file_write(&file, "one", 3));
+	output_file_abandon(&file);
+	ASSERT_UINT(entries(false), 0);
+}
+
+/* It is told at the latest when the file is to be committed, and no more is taken then. */
+static void a_write_behind_that_fails_leaves_nothing(void)
+{
+	static char bytes[1 << 20];
+	struct output_file file;
+	struct hd_error err = { 0 };
+	for (unsigned int count = 1; count < 20; count += 9) {
+		ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+		int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+		CU_ASSERT_FATAL(full >= 0 && dup2(full, file.fd) == file.fd);
+		(void)close(full);
+		output_file_write_behind(&file);
+		bool goes_on = true;
+		for (unsigned int i = 0; i < count; i++)
+			goes_on = output_file_write(&file, bytes, sizeof(bytes));
+		CU_ASSERT(count == 1 || !goes_on);
+		ASSERT_UINT(output_file_commit(&file, &err), HD_ERR_OS);
+		CU_ASSERT(strstr(err.message, "No space left on device") != NULL);
+		ASSERT_UINT(entries(false), 0);
+	}
+}
+
 static void each_failed_allocation_is_reported(void)
 {
 	struct output_file file;
@@ -287,6 +348,11 @@ int main(void)
 		{ "a_fifo_is_written_straight", a_fifo_is_written_straight },
 		{ "a_failed_write_leaves_nothing", a_failed_write_leaves_nothing },
 		{ "what_cannot_be_opened_is_told", what_cannot_be_opened_is_told },
+		{ "what_is_written_behind_is_all_there", what_is_written_behind_is_all_there },
+		{ "what_is_written_behind_may_be_abandoned",
+		  what_is_written_behind_may_be_abandoned },
+		{ "a_write_behind_that_fails_leaves_nothing",
+		  a_write_behind_that_fails_leaves_nothing },
 		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
 		CU_TEST_INFO_NULL,
 	};

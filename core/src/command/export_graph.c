@@ -81,6 +81,7 @@ enum hd_status export_file(const struct exporting *exporting, const char *path)
 {
 	struct output_file file;
 	TRY(output_file_open(&file, path, exporting->err));
+	output_file_write_behind(&file);
 	enum hd_status status = export_write(exporting, write_file, &file);
 	/* A failed write stops the writer as if cancelled; commit says what failed. */
 	if (status == HD_OK || file.error)

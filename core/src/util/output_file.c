@@ -11,9 +11,12 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/write_behind.h"
 
 static void deinit(struct output_file *file)
 {
+	if (file->behind)
+		(void)write_behind_end(file->behind);
 	if (file->fd >= 0)
 		(void)close(file->fd);
 	mem_free(file->path);
@@ -197,24 +200,35 @@ enum hd_status output_file_open_unnamed(struct output_file *file, struct hd_erro
 	return status;
 }
 
+void output_file_write_behind(struct output_file *file)
+{
+	if (file->temporary && !file->behind)
+		file->behind = write_behind_begin(file->fd);
+}
+
+/* Wait until everything is written. */
+static void end_behind(struct output_file *file)
+{
+	int error = file->behind ? write_behind_end(file->behind) : 0;
+	file->behind = NULL;
+	if (!file->error)
+		file->error = error;
+}
+
 bool output_file_write(struct output_file *file, const char *bytes, size_t size)
 {
-	while (size && !file->error) {
-		ssize_t wrote = write(file->fd, bytes, size);
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0) {
-			file->error = wrote < 0 ? errno : EIO;
-			break;
-		}
-		bytes += wrote;
-		size -= (size_t)wrote;
+	if (file->behind) {
+		if (!write_behind_add(file->behind, bytes, size))
+			end_behind(file);
+	} else if (!file->error) {
+		file->error = write_all(file->fd, bytes, size);
 	}
 	return !file->error;
 }
 
 enum hd_status output_file_commit(struct output_file *file, struct hd_error *err)
 {
+	end_behind(file);
 	int error = file->error;
 	if (!error && file->temporary && fsync(file->fd) != 0)
 		error = errno;

@@ -7,6 +7,8 @@
 
 #include "util/error.h"
 
+struct write_behind;
+
 /**
  * A file that appears under its name only when it is complete: it is written without a name, so that
  * nothing is left of it however the process ends (O_TMPFILE), or beside the name where the file system
@@ -16,9 +18,10 @@
 struct output_file {
 	int fd;
 	char *path;
-	char *temporary; /**< a name to open it by until then; NULL: written straight */
-	bool is_unnamed; /**< temporary is not in its folder yet */
-	int error;       /**< errno of the first failed write, or 0 */
+	char *temporary;             /**< a name to open it by until then; NULL: written straight */
+	bool is_unnamed;             /**< temporary is not in its folder yet */
+	int error;                   /**< errno of the first failed write, or 0 */
+	struct write_behind *behind; /**< or NULL */
 };
 
 /**
@@ -36,6 +39,12 @@ HD_NODISCARD enum hd_status output_file_open(struct output_file *file, const cha
  */
 HD_NODISCARD enum hd_status output_file_open_unnamed(struct output_file *file,
 						     struct hd_error *err);
+
+/**
+ * Let a thread of its own do the writing from now on, while the next bytes are made.  What is written
+ * straight is not: it may wait for a reader, and a signal is to find who waits.
+ */
+void output_file_write_behind(struct output_file *file);
 
 /** Write all of @p size bytes; false once that failed: output_file_commit() says why. */
 bool output_file_write(struct output_file *file, const char *bytes, size_t size);
