@@ -160,7 +160,7 @@ static enum hd_status write_bytes(struct trace *trace, size_t size, struct hd_er
 	if (!output_file_write(trace->file, (const char *)trace->buffer, size))
 		return fail(err, HD_ERR_OS, 0, "the trace cannot be written");
 	/* On its way to the disk while more comes, so that there is little to wait for at the end. */
-	if (trace->size - trace->written >= WRITE_STEP) {
+	if (trace->file->temporary && trace->size - trace->written >= WRITE_STEP) {
 		(void)sync_file_range(trace->file->fd, (off_t)trace->written,
 				      (off_t)(trace->size - trace->written), SYNC_FILE_RANGE_WRITE);
 		trace->written = trace->size;
