@@ -36,12 +36,23 @@ static struct hd_graph *new_graph(uint32_t types)
 	return graph;
 }
 
+static void read_ids(const void *arg, uint64_t begin, size_t count, uint64_t *ret)
+{
+	const uint64_t *ids = arg;
+	for (size_t i = 0; i < count; i++)
+		ret[i] = ids[begin + i];
+}
+
 static void fill(struct raw_graph *raw, const struct given *given, uint32_t count, bool by_id)
 {
+	static uint64_t ids[32];
 	uint64_t edges = 0;
 	for (uint32_t i = 0; i < count; i++)
 		edges += given[i].degree;
-	ASSERT_UINT_FATAL(raw_graph_init(raw, count, edges, by_id, NULL, NULL), HD_OK);
+	ASSERT_UINT_FATAL(raw_graph_init(raw, count, edges, NULL, NULL), HD_OK);
+	CU_ASSERT_FATAL(edges <= 32);
+	raw->read_ids = by_id ? read_ids : NULL;
+	raw->read_arg = ids;
 	uint64_t next = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		raw->ids[i] = given[i].id;
@@ -50,7 +61,7 @@ static void fill(struct raw_graph *raw, const struct given *given, uint32_t coun
 		CU_ASSERT(raw_graph_set_size(raw, i, given[i].size));
 		for (uint32_t k = 0; k < given[i].degree; k++, next++) {
 			if (by_id) {
-				raw->target_ids[next] = given[i].targets[k];
+				ids[next] = given[i].targets[k];
 			} else {
 				raw->targets[next] = (uint32_t)given[i].targets[k];
 			}
@@ -215,8 +226,9 @@ static void many_objects(bool by_id, bool shuffled, unsigned int workers)
 		ids[i] = ids[other];
 		ids[other] = id;
 	}
-	ASSERT_UINT_FATAL(raw_graph_init(&raw, COUNT, 2 * (uint64_t)COUNT, by_id, NULL, NULL),
-			  HD_OK);
+	ASSERT_UINT_FATAL(raw_graph_init(&raw, COUNT, 2 * (uint64_t)COUNT, NULL, NULL), HD_OK);
+	raw.read_ids = by_id ? read_ids : NULL;
+	raw.read_arg = targets;
 	for (uint32_t i = 0; i < COUNT; i++) {
 		raw.ids[i] = ids[i];
 		raw.types[i] = i % 3;
@@ -225,11 +237,8 @@ static void many_objects(bool by_id, bool shuffled, unsigned int workers)
 		for (uint32_t k = 0; k < 2; k++) {
 			uint32_t to = (uint32_t)random_below(&random, COUNT);
 			targets[2 * i + k] = ids[to];
-			if (by_id) {
-				raw.target_ids[2 * i + k] = ids[to];
-			} else {
+			if (!by_id)
 				raw.targets[2 * i + k] = to;
-			}
 		}
 	}
 	struct job job = { .workers = workers };
@@ -272,7 +281,7 @@ static void sizes_may_be_set_in_any_order_and_again(void)
 {
 	struct raw_graph raw;
 	uint64_t large = (uint64_t)1 << 40;
-	ASSERT_UINT_FATAL(raw_graph_init(&raw, 4, 0, false, NULL, NULL), HD_OK);
+	ASSERT_UINT_FATAL(raw_graph_init(&raw, 4, 0, NULL, NULL), HD_OK);
 	CU_ASSERT(raw_graph_set_size(&raw, 3, large + 3));
 	CU_ASSERT(raw_graph_set_size(&raw, 1, large));
 	CU_ASSERT(raw_graph_set_size(&raw, 0, large));
@@ -358,8 +367,8 @@ static void it_can_be_cancelled_and_is_limited_in_memory(void)
 	raw_graph_deinit(&raw);
 	graph_destroy(graph);
 	struct job small = { .max_mem = 1 << 20 };
-	ASSERT_UINT(raw_graph_init(&raw, 1 << 20, 0, false, &small, NULL), HD_ERR_NOMEM);
-	ASSERT_UINT(raw_graph_init(&raw, 1, UINT64_MAX / 2, true, NULL, NULL), HD_ERR_NOMEM);
+	ASSERT_UINT(raw_graph_init(&raw, 1 << 20, 0, &small, NULL), HD_ERR_NOMEM);
+	ASSERT_UINT(raw_graph_init(&raw, 1, UINT64_MAX / 2, NULL, NULL), HD_ERR_NOMEM);
 }
 
 static enum hd_status make(void)
@@ -372,7 +381,7 @@ static enum hd_status make(void)
 	};
 	struct raw_graph raw;
 	struct hd_graph *graph = new_graph(3);
-	enum hd_status status = raw_graph_init(&raw, 3, 2, true, NULL, NULL);
+	enum hd_status status = raw_graph_init(&raw, 3, 2, NULL, NULL);
 	for (uint32_t i = 0; status == HD_OK && i < 3; i++) {
 		raw.ids[i] = given[i].id;
 		raw.degrees[i] = given[i].degree;
@@ -380,8 +389,9 @@ static enum hd_status make(void)
 			status = HD_ERR_NOMEM;
 	}
 	if (status == HD_OK) {
-		raw.target_ids[0] = 0x10;
-		raw.target_ids[1] = 0x99;
+		static const uint64_t ids[] = { 0x10, 0x99 };
+		raw.read_ids = read_ids;
+		raw.read_arg = ids;
 		status = raw_graph_finish(&raw, (const uint64_t[]){ 7 }, 1, graph, NULL, NULL);
 	}
 	if (status == HD_OK)

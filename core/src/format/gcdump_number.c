@@ -360,7 +360,7 @@ enum hd_status gcdump_number(struct gcdump_reading *reading)
 	reading->missing_count = 0;
 	TRY(number_blocks(reading, &count));
 	raw_graph_deinit(&reading->raw);
-	TRY(raw_graph_init(&reading->raw, count, 0, false, reading->job, reading->err));
+	TRY(raw_graph_init(&reading->raw, count, 0, reading->job, reading->err));
 	reading->raw.keeps_repeated = true;
 	return HD_OK;
 }

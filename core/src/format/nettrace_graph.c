@@ -323,6 +323,8 @@ static void heap_deinit(struct nt_heap *heap)
 	pages_free(heap->keys, heap->pairs_capacity, sizeof(*heap->keys));
 	pages_free(heap->values, heap->pairs_capacity, sizeof(*heap->values));
 	pages_free(heap->order, heap->pairs_capacity, sizeof(*heap->order));
+	pages_free(heap->paired, heap->paired_capacity, sizeof(*heap->paired));
+	pages_free(heap->runs, heap->runs_capacity, sizeof(*heap->runs));
 	pages_free(heap->roots, heap->roots_capacity, sizeof(*heap->roots));
 	pages_free(heap->interior, heap->interior_count, sizeof(*heap->interior));
 	pages_free(heap->interior_root, heap->interior_count, sizeof(*heap->interior_root));

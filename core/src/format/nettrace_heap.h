@@ -6,6 +6,7 @@
 #include "format/nettrace_snapshot.h"
 #include "format/nettrace_types.h"
 #include "format/raw_graph.h"
+#include "util/sort.h"
 
 /** 64-bit keys in ascending order, looked up near where the last was found. */
 struct nt_cursor {
@@ -42,6 +43,22 @@ struct nt_blocks {
 	bool has_end;   /**< what comes from now on cannot */
 };
 
+/** An object that is a key of weak tables: its values are references behind its own. */
+struct nt_paired {
+	uint32_t object;  /**< its number as they came */
+	uint32_t count;   /**< of its values */
+	size_t first;     /**< of them: index in order */
+	uint64_t own_end; /**< references, without values, of it and the objects before it */
+};
+
+/** References of the graph that lie side by side in the trace, or are values of weak tables. */
+struct nt_run {
+	uint64_t to;    /**< number of the first among those of the graph */
+	uint64_t from;  /**< its number among the rows of edges, or in order */
+	uint64_t count; /**< at least 1 */
+	bool is_values;
+};
+
 struct nt_heap {
 	const struct nt_trace *trace;
 	const struct nt_snapshot *snapshot;
@@ -57,6 +74,11 @@ struct nt_heap {
 	uint64_t *keys, *values; /**< pages, pairs_capacity; order: pair_count */
 	uint32_t *order;
 	size_t pair_count, pairs_capacity;
+	struct nt_paired *paired; /**< pages; ascending by object */
+	size_t paired_count, paired_capacity;
+	struct nt_run
+		*runs; /**< pages; ascending by to, no gaps; what heap->raw reads references by */
+	size_t runs_count, runs_capacity;
 	struct raw_root *roots; /**< pages */
 	size_t roots_count, roots_capacity;
 	uint64_t *interior;      /**< pages: addresses of interior roots, ascending */
@@ -70,6 +92,23 @@ struct nt_heap {
 HD_NODISCARD enum hd_status nt_heap_blocks(struct nt_heap *heap);
 /** Count the objects and references; make interior roots those of their objects. */
 HD_NODISCARD enum hd_status nt_heap_count(struct nt_heap *heap);
+/** Where the objects go: pieces of them that ascend, and the first reference of each. */
+struct nt_places {
+	struct sort_piece pieces[SORT_PIECES_MAX]; /**< ascending by from, which are as they came */
+	uint64_t edges[SORT_PIECES_MAX];
+	uint64_t edge_counts[SORT_PIECES_MAX];
+	uint32_t count;
+};
+
+/** Find out where the references lie, for nt_heap_references(). */
+HD_NODISCARD enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places);
+/** The ids that references of heap->raw are to: raw_graph's read_ids. */
+void nt_heap_references(const void *arg, uint64_t begin, size_t count, uint64_t *ret);
+/** Fail as the bytes of the trace are not what they were. */
+HD_NODISCARD enum hd_status nt_heap_changed(const struct nt_heap *heap);
+/** Block that holds row @p row of all. */
+size_t nt_block_of(const struct nt_blocks *blocks, uint64_t row);
+
 /** Fill heap->raw, with types->rows as types. */
 HD_NODISCARD enum hd_status nt_heap_fill(struct nt_heap *heap);
 /** Collect the roots, and the pairs of weak tables. */

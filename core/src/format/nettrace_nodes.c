@@ -21,7 +21,8 @@ static bool add_rows(struct nt_blocks *blocks, const struct nt_rows *rows)
 	}
 	if (!PAGES_RESERVE(blocks, rows))
 		return false;
-	blocks->rows[blocks->rows_count++] = *rows;
+	blocks->rows[blocks->rows_count] = *rows;
+	blocks->rows[blocks->rows_count++].first = blocks->total;
 	blocks->total += rows->count;
 	blocks->has_end = rows->is_short;
 	return true;
@@ -43,13 +44,20 @@ enum hd_status nt_heap_blocks(struct nt_heap *heap)
 	return HD_OK;
 }
 
-/* Walks over the objects that can be used. */
+/* Walks over the objects as they came. */
 struct walk {
 	const struct nt_heap *heap;
 	size_t block;
 	uint32_t row;
-	uint64_t done; /* objects */
 };
+
+/* From object @p index on. */
+static struct walk walk_from(const struct nt_heap *heap, uint32_t index)
+{
+	size_t block = nt_block_of(&heap->nodes, index);
+	uint64_t first = block < heap->nodes.rows_count ? heap->nodes.rows[block].first : 0;
+	return (struct walk){ .heap = heap, .block = block, .row = (uint32_t)(index - first) };
+}
 
 static bool walk_next(struct walk *walk, struct nt_node *ret)
 {
@@ -64,7 +72,6 @@ static bool walk_next(struct walk *walk, struct nt_node *ret)
 	size_t row_size = NT_NODE_SIZE(heap->pointer_size);
 	*ret = nt_node(heap->nodes.rows[walk->block].at + row_size * walk->row++,
 		       heap->pointer_size);
-	walk->done++;
 	return true;
 }
 
@@ -77,6 +84,23 @@ static void adopt_interior(struct nt_heap *heap, struct nt_cursor *cursor,
 		heap->roots[heap->interior_root[i]].id = node->address;
 }
 
+/* The values of weak tables that an object is the key of, if it is one. */
+static enum hd_status find_values(struct nt_heap *heap, struct nt_cursor *keys, uint64_t address,
+				  struct nt_paired *ret)
+{
+	ret->first = nt_cursor_seek(keys, address);
+	size_t end = ret->first;
+	while (end < keys->count && keys->keys[end] == address)
+		end++;
+	ret->count = (uint32_t)(end - ret->first);
+	if (!ret->count)
+		return HD_OK;
+	if (!PAGES_RESERVE(heap, paired))
+		return fail_nomem(heap->err);
+	heap->paired[heap->paired_count++] = *ret;
+	return HD_OK;
+}
+
 enum hd_status nt_heap_count(struct nt_heap *heap)
 {
 	uint64_t available = heap->edges.total, total = heap->nodes.total, used = 0, pairs = 0;
@@ -87,54 +111,26 @@ enum hd_status nt_heap_count(struct nt_heap *heap)
 	struct walk walk = { .heap = heap };
 	struct nt_node node;
 	job_begin(heap->job, "Counting objects", total);
-	uint64_t objects = 0;
+	uint32_t objects = 0;
 	while (walk_next(&walk, &node) && node.edges <= available - used) {
 		used += node.edges;
-		objects++;
-		for (size_t i = nt_cursor_seek(&keys, node.address);
-		     i < keys.count && keys.keys[i] == node.address; i++)
-			pairs++;
+		struct nt_paired paired = { .object = objects++, .own_end = used };
+		TRY(find_values(heap, &keys, node.address, &paired));
+		pairs += paired.count;
+		if (node.edges + paired.count > UINT32_MAX) {
+			return fail(heap->err, HD_ERR_UNSUPPORTED, 0,
+				    "an object with over 4 billion references");
+		}
 		if (interior.count)
 			adopt_interior(heap, &interior, &node);
 		if (objects % JOB_STRIDE == 0 && !job_step(heap->job, 0, JOB_STRIDE))
 			return fail_cancelled(heap->err);
 	}
-	heap->object_count = (uint32_t)objects;
+	heap->object_count = objects;
 	heap->edge_count = used + pairs;
 	heap->nodes.left += total - objects;
 	heap->edges.left += available - used;
 	return HD_OK;
-}
-
-/* Walks over the references. */
-struct targets {
-	const struct nt_heap *heap;
-	size_t block;
-	uint32_t row;
-};
-
-/* Copy the next @p count, which are there. */
-static void copy_targets(struct targets *targets, uint64_t *to, uint64_t count)
-{
-	const struct nt_heap *heap = targets->heap;
-	uint32_t pointer_size = heap->pointer_size;
-	size_t row_size = NT_EDGE_SIZE(pointer_size);
-	while (count && targets->block < heap->edges.rows_count) {
-		const struct nt_rows *rows = &heap->edges.rows[targets->block];
-		if (targets->row >= rows->count) {
-			targets->block++;
-			targets->row = 0;
-			continue;
-		}
-		uint32_t some = rows->count - targets->row;
-		if (some > count)
-			some = (uint32_t)count;
-		const uint8_t *at = rows->at + row_size * targets->row;
-		for (uint32_t i = 0; i < some; i++, at += row_size)
-			*to++ = nt_load_pointer(at, pointer_size);
-		targets->row += some;
-		count -= some;
-	}
 }
 
 struct recent {
@@ -142,24 +138,27 @@ struct recent {
 	uint32_t index; /* + 1 */
 };
 
-static uint32_t find_type(struct nt_heap *heap, struct recent *recent, uint64_t id)
+/* Objects on their way into heap->raw. */
+struct filling {
+	struct nt_heap *heap;
+	struct nt_places places;
+	unsigned int workers;
+	_Atomic uint64_t edge_count; /* as the objects that were passed say */
+	_Atomic bool has_rest;       /* types that nobody defined, or large sizes */
+	_Atomic bool is_cancelled, is_nomem;
+};
+
+/* Index of a type that was defined, or UINT32_MAX. */
+static uint32_t find_type(const struct nt_heap *heap, struct recent *recent, uint64_t id)
 {
 	struct recent *entry = &recent[id * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
 	if (entry->index && entry->id == id)
 		return entry->index - 1;
-	uint32_t index = nt_types_find(&heap->types, id);
+	uint32_t index = nt_types_known(&heap->types, id);
 	if (index != UINT32_MAX)
 		*entry = (struct recent){ .id = id, .index = index + 1 };
 	return index;
 }
-
-/* Where pieces of the objects go, and their references. */
-struct places {
-	struct sort_piece pieces[SORT_PIECES_MAX];
-	uint64_t edges[SORT_PIECES_MAX], edges_end[SORT_PIECES_MAX];
-	uint32_t count;
-	struct recent recent[RECENT_TYPES];
-};
 
 /* References of an object; those of weak tables are behind its own. */
 static uint64_t degree_of(struct nt_cursor *keys, const struct nt_node *node)
@@ -171,107 +170,170 @@ static uint64_t degree_of(struct nt_cursor *keys, const struct nt_node *node)
 	return degree;
 }
 
-/* Addresses and degrees of all objects as they come. */
-static enum hd_status list_objects(struct nt_heap *heap)
+/* Objects of a worker: its first; that of the next worker begins its own. */
+static uint32_t first_of(const struct filling *filling, unsigned int worker)
 {
-	struct raw_graph *raw = &heap->raw;
+	return (uint32_t)((uint64_t)filling->heap->object_count * worker / filling->workers);
+}
+
+static bool step(struct filling *filling, unsigned int worker)
+{
+	if (!job_step(filling->heap->job, worker, JOB_STRIDE))
+		filling->is_cancelled = true;
+	return !filling->is_cancelled;
+}
+
+/* Addresses and degrees as they come. */
+static void list_objects(void *arg, unsigned int worker)
+{
+	struct filling *filling = arg;
+	const struct nt_heap *heap = filling->heap;
 	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
+	uint32_t begin = first_of(filling, worker), end = first_of(filling, worker + 1);
+	struct walk walk = walk_from(heap, begin);
+	struct nt_node node;
+	uint64_t edge_count = 0;
+	for (uint32_t i = begin; i < end && walk_next(&walk, &node); i++) {
+		uint64_t degree = degree_of(&keys, &node);
+		edge_count += degree;
+		heap->raw.ids[i] = node.address;
+		heap->raw.degrees[i] = (uint32_t)degree;
+		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !step(filling, worker))
+			break;
+	}
+	filling->edge_count += edge_count;
+}
+
+/* In order of addresses, if that takes a few pieces; raw_graph_finish() sorts what is not. */
+static void plan_places(const struct raw_graph *raw, struct nt_places *places)
+{
+	places->count = sort_pieces(raw->ids, raw->object_count, places->pieces);
+	if (!places->count) {
+		places->pieces[0] = (struct sort_piece){ .count = raw->object_count };
+		places->count = 1;
+	}
+	for (uint32_t i = 0; i < places->count; i++) {
+		const struct sort_piece *piece = &places->pieces[i];
+		for (uint32_t k = 0; k < piece->count; k++)
+			places->edge_counts[i] += raw->degrees[piece->from + k];
+	}
+	for (uint32_t i = 0; i < places->count; i++) {
+		for (uint32_t k = 0; k < places->count; k++) {
+			if (places->pieces[k].to < places->pieces[i].to)
+				places->edges[i] += places->edge_counts[k];
+		}
+	}
+}
+
+/* The piece that object @p index is in. */
+static const struct sort_piece *piece_of(const struct nt_places *places, uint32_t index)
+{
+	const struct sort_piece *piece = places->pieces;
+	while (index - piece->from >= piece->count)
+		piece++;
+	return piece;
+}
+
+/* Put objects where they belong, but for types and sizes that need a table. */
+static void place_objects(void *arg, unsigned int worker)
+{
+	struct filling *filling = arg;
+	const struct nt_heap *heap = filling->heap;
+	const struct raw_graph *raw = &heap->raw;
+	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
+	uint32_t begin = first_of(filling, worker), end = first_of(filling, worker + 1);
+	struct recent *recent = mem_calloc(RECENT_TYPES, sizeof(*recent));
+	struct walk walk = walk_from(heap, begin);
+	struct nt_node node;
+	uint64_t edge_count = 0;
+	bool has_rest = false;
+	const struct sort_piece *piece = begin < end ? piece_of(&filling->places, begin) : NULL;
+	for (uint32_t i = begin; recent && i < end && walk_next(&walk, &node); i++) {
+		while (i - piece->from >= piece->count)
+			piece++;
+		uint32_t to = piece->to + (i - piece->from);
+		uint64_t degree = degree_of(&keys, &node);
+		edge_count += degree;
+		raw->ids[to] = node.address;
+		raw->degrees[to] = (uint32_t)degree;
+		raw->types[to] = find_type(heap, recent, node.type);
+		raw->sizes[to] = node.size < SIZE_LARGE ? (uint32_t)node.size : SIZE_LARGE;
+		has_rest |= raw->types[to] == UINT32_MAX || raw->sizes[to] == SIZE_LARGE;
+		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !step(filling, worker))
+			break;
+	}
+	if (!recent)
+		filling->is_nomem = true;
+	if (has_rest)
+		filling->has_rest = true;
+	mem_free(recent);
+	filling->edge_count += edge_count;
+}
+
+/* Types that nobody defined get an index as they come, large sizes their table. */
+static enum hd_status place_rest(struct filling *filling)
+{
+	struct nt_heap *heap = filling->heap;
+	struct raw_graph *raw = &heap->raw;
+	const struct sort_piece *piece = filling->places.pieces;
 	struct walk walk = { .heap = heap };
 	struct nt_node node;
 	for (uint32_t i = 0; i < heap->object_count && walk_next(&walk, &node); i++) {
-		uint64_t degree = degree_of(&keys, &node);
-		if (degree > UINT32_MAX) {
-			return fail(heap->err, HD_ERR_UNSUPPORTED, 0,
-				    "an object with over 4 billion references");
-		}
-		raw->ids[i] = node.address;
-		raw->degrees[i] = (uint32_t)degree;
+		while (i - piece->from >= piece->count)
+			piece++;
+		uint32_t to = piece->to + (i - piece->from);
+		if (raw->types[to] == UINT32_MAX)
+			raw->types[to] = nt_types_find(&heap->types, node.type);
+		if (raw->types[to] == UINT32_MAX ||
+		    (raw->sizes[to] == SIZE_LARGE && !raw_graph_set_size(raw, to, node.size)))
+			return fail_nomem(heap->err);
 		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !job_step(heap->job, 0, JOB_STRIDE))
 			return fail_cancelled(heap->err);
 	}
 	return HD_OK;
 }
 
-/* In order of addresses, if that takes a few pieces; raw_graph_finish() sorts what is not. */
-static void plan_places(const struct nt_heap *heap, struct places *places)
+enum hd_status nt_heap_changed(const struct nt_heap *heap)
 {
-	const struct raw_graph *raw = &heap->raw;
-	uint32_t object_count = heap->object_count;
-	places->count = sort_pieces(raw->ids, object_count, places->pieces);
-	if (!places->count) {
-		places->pieces[0] = (struct sort_piece){ .count = object_count };
-		places->count = 1;
-	}
-	uint64_t counts[SORT_PIECES_MAX] = { 0 };
-	for (uint32_t i = 0; i < places->count; i++) {
-		const struct sort_piece *piece = &places->pieces[i];
-		for (uint32_t k = 0; k < piece->count; k++)
-			counts[i] += raw->degrees[piece->from + k];
-	}
-	for (uint32_t i = 0; i < places->count; i++) {
-		places->edges[i] = 0;
-		for (uint32_t k = 0; k < places->count; k++) {
-			if (places->pieces[k].to < places->pieces[i].to)
-				places->edges[i] += counts[k];
-		}
-		places->edges_end[i] = places->edges[i] + counts[i];
-	}
+	return fail(heap->err, HD_ERR_OS, 0, "%s: the file changed while it was read",
+		    heap->trace->stream.path);
 }
 
-static enum hd_status fill_object(struct nt_heap *heap, struct places *places, uint32_t index,
-				  const struct nt_node *node)
+/* Let all workers do their share of the objects. */
+static enum hd_status run(struct filling *filling, void (*fn)(void *arg, unsigned int worker))
 {
-	struct raw_graph *raw = &heap->raw;
-	raw->ids[index] = node->address;
-	raw->types[index] = find_type(heap, places->recent, node->type);
-	if (raw->types[index] == UINT32_MAX || !raw_graph_set_size(raw, index, node->size))
+	const struct nt_heap *heap = filling->heap;
+	filling->workers = heap->object_count < JOB_STRIDE ? 1 : job_workers(heap->job);
+	filling->edge_count = 0;
+	run_parallel(filling->workers, fn, filling);
+	if (filling->is_nomem)
 		return fail_nomem(heap->err);
-	return HD_OK;
+	if (filling->is_cancelled)
+		return fail_cancelled(heap->err);
+	return filling->edge_count == heap->edge_count ? HD_OK : nt_heap_changed(heap);
 }
 
-static enum hd_status fill(struct nt_heap *heap, struct places *places)
+static enum hd_status fill(struct filling *filling)
 {
-	struct raw_graph *raw = &heap->raw;
-	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
-	struct walk walk = { .heap = heap };
-	struct targets targets = { .heap = heap };
-	struct nt_node node;
-	for (uint32_t p = 0; p < places->count; p++) {
-		const struct sort_piece *piece = &places->pieces[p];
-		uint64_t at = places->edges[p];
-		for (uint32_t i = 0; i < piece->count && walk_next(&walk, &node); i++) {
-			uint64_t degree = degree_of(&keys, &node), end = at + degree;
-			if (end > places->edges_end[p]) {
-				return fail(heap->err, HD_ERR_OS, 0,
-					    "%s: the file changed while it was read",
-					    heap->trace->stream.path);
-			}
-			raw->degrees[piece->to + i] = (uint32_t)degree;
-			copy_targets(&targets, raw->target_ids + at, node.edges);
-			at += node.edges;
-			for (size_t k = nt_cursor_seek(&keys, node.address); at < end; k++)
-				raw->target_ids[at++] = heap->values[heap->order[k]];
-			TRY(fill_object(heap, places, piece->to + i, &node));
-			if (i % JOB_STRIDE == JOB_STRIDE - 1 && !job_step(heap->job, 0, JOB_STRIDE))
-				return fail_cancelled(heap->err);
-		}
-	}
-	return HD_OK;
+	struct nt_heap *heap = filling->heap;
+	TRY(run(filling, list_objects));
+	plan_places(&heap->raw, &filling->places);
+	TRY(nt_heap_runs(heap, &filling->places));
+	TRY(run(filling, place_objects));
+	return filling->has_rest ? place_rest(filling) : HD_OK;
 }
 
 enum hd_status nt_heap_fill(struct nt_heap *heap)
 {
-	TRY(raw_graph_init(&heap->raw, heap->object_count, heap->edge_count, true, heap->job,
-			   heap->err));
+	TRY(raw_graph_init(&heap->raw, heap->object_count, heap->edge_count, heap->job, heap->err));
+	heap->raw.read_ids = nt_heap_references;
+	heap->raw.read_arg = heap;
 	job_begin(heap->job, "Reading objects", heap->object_count * (uint64_t)2);
-	struct places *places = mem_calloc(1, sizeof(*places));
-	if (!places)
+	struct filling *filling = mem_calloc(1, sizeof(*filling));
+	if (!filling)
 		return fail_nomem(heap->err);
-	enum hd_status status = list_objects(heap);
-	if (status == HD_OK) {
-		plan_places(heap, places);
-		status = fill(heap, places);
-	}
-	mem_free(places);
+	filling->heap = heap;
+	enum hd_status status = fill(filling);
+	mem_free(filling);
 	return status;
 }

@@ -84,7 +84,8 @@ HD_NODISCARD enum hd_status nt_trace_choose(const struct nt_trace *trace, uint32
 struct nt_rows {
 	const uint8_t *at;
 	uint32_t count, index;
-	bool is_short; /**< the event says that there are more */
+	bool is_short;  /**< the event says that there are more */
+	uint64_t first; /**< rows of the blocks before it (struct nt_blocks) */
 };
 
 /** Rows behind @p head bytes, of which the last 6 are their count and the runtime's instance. */

@@ -96,12 +96,9 @@ uint32_t nt_types_find(struct nt_types *types, uint64_t id)
 	return index;
 }
 
-uint32_t nt_types_known(struct nt_types *types, uint64_t id)
+uint32_t nt_types_known(const struct nt_types *types, uint64_t id)
 {
-	/* One that is new stays in the table and has no row. */
-	uint32_t fresh = (uint32_t)types->rows_count;
-	uint32_t index = type_table_add(&types->table, TABLE_TYPES, id, fresh);
-	return index < fresh ? index : UINT32_MAX;
+	return type_table_find(&types->table, TABLE_TYPES, id);
 }
 
 static enum hd_status add_types(struct nt_types *types, const struct nt_item *item)

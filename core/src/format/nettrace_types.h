@@ -112,8 +112,8 @@ void nt_types_deinit(struct nt_types *types);
 /** Index of a type, made when nobody defined it; UINT32_MAX: no memory. */
 uint32_t nt_types_find(struct nt_types *types, uint64_t id);
 
-/** Index of a type, or UINT32_MAX when nobody defined it.  No type may be made after that. */
-uint32_t nt_types_known(struct nt_types *types, uint64_t id);
+/** Index of a type, or UINT32_MAX when nobody defined it. */
+uint32_t nt_types_known(const struct nt_types *types, uint64_t id);
 
 /** Give @p graph its types, one per row. */
 HD_NODISCARD enum hd_status nt_types_name(struct nt_types *types, struct hd_graph *graph);

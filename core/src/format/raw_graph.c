@@ -14,6 +14,8 @@
 /* How far ahead memory at random places is asked for: what is read by position, then rows. */
 #define AHEAD_OFFSETS 32u
 #define AHEAD_ROWS    12u
+/* Ids that are read at once. */
+#define IDS ((size_t)512)
 
 struct finishing {
 	struct raw_graph *raw;
@@ -32,32 +34,27 @@ struct finishing {
 	_Atomic bool cancelled;
 };
 
-static enum hd_status check_memory(uint32_t object_count, uint64_t edge_count, bool by_id,
-				   struct job *job, struct hd_error *err)
+static enum hd_status check_memory(uint32_t object_count, uint64_t edge_count, struct job *job,
+				   struct hd_error *err)
 {
 	uint64_t bytes;
-	if (__builtin_mul_overflow(edge_count, by_id ? 12 : 4, &bytes) ||
+	if (__builtin_mul_overflow(edge_count, 4, &bytes) ||
 	    __builtin_add_overflow(bytes, (uint64_t)object_count * 24, &bytes))
 		return fail_nomem(err);
 	return job_check_memory(job, bytes, err);
 }
 
 enum hd_status raw_graph_init(struct raw_graph *raw, uint32_t object_count, uint64_t edge_count,
-			      bool by_id, struct job *job, struct hd_error *err)
+			      struct job *job, struct hd_error *err)
 {
 	*raw = (struct raw_graph){ .object_count = object_count, .edge_count = edge_count };
-	TRY(check_memory(object_count, edge_count, by_id, job, err));
+	TRY(check_memory(object_count, edge_count, job, err));
 	raw->ids = pages_alloc(object_count, sizeof(*raw->ids));
 	raw->types = pages_alloc(object_count, sizeof(*raw->types));
 	raw->sizes = pages_alloc(object_count, sizeof(*raw->sizes));
 	raw->degrees = pages_alloc(object_count, sizeof(*raw->degrees));
-	if (by_id) {
-		raw->target_ids = pages_alloc(edge_count, sizeof(*raw->target_ids));
-	} else {
-		raw->targets = pages_alloc(edge_count, sizeof(*raw->targets));
-	}
-	if (raw->ids && raw->types && raw->sizes && raw->degrees &&
-	    (raw->targets || raw->target_ids))
+	raw->targets = pages_alloc(edge_count, sizeof(*raw->targets));
+	if (raw->ids && raw->types && raw->sizes && raw->degrees && raw->targets)
 		return HD_OK;
 	raw_graph_deinit(raw);
 	return fail_nomem(err);
@@ -71,7 +68,6 @@ void raw_graph_deinit(struct raw_graph *raw)
 	pages_free(raw->large, raw->large_capacity, sizeof(*raw->large));
 	pages_free(raw->degrees, raw->object_count, sizeof(*raw->degrees));
 	pages_free(raw->targets, raw->edge_count, sizeof(*raw->targets));
-	pages_free(raw->target_ids, raw->edge_count, sizeof(*raw->target_ids));
 	pages_free(raw->order, raw->object_count, sizeof(*raw->order));
 	pages_free(raw->rank, raw->object_count, sizeof(*raw->rank));
 	*raw = (struct raw_graph){ 0 };
@@ -80,16 +76,12 @@ void raw_graph_deinit(struct raw_graph *raw)
 enum hd_status raw_graph_set_edge_count(struct raw_graph *raw, uint64_t edge_count, struct job *job,
 					struct hd_error *err)
 {
-	bool by_id = raw->target_ids;
-	TRY(check_memory(raw->object_count, edge_count, by_id, job, err));
-	void *targets =
-		pages_alloc(edge_count, by_id ? sizeof(*raw->target_ids) : sizeof(*raw->targets));
+	TRY(check_memory(raw->object_count, edge_count, job, err));
+	uint32_t *targets = pages_alloc(edge_count, sizeof(*targets));
 	if (!targets)
 		return fail_nomem(err);
 	pages_free(raw->targets, raw->edge_count, sizeof(*raw->targets));
-	pages_free(raw->target_ids, raw->edge_count, sizeof(*raw->target_ids));
-	raw->targets = by_id ? NULL : targets;
-	raw->target_ids = by_id ? targets : NULL;
+	raw->targets = targets;
 	raw->edge_count = edge_count;
 	return HD_OK;
 }
@@ -263,18 +255,37 @@ static enum hd_status take_large(struct finishing *finishing)
 	return HD_OK;
 }
 
+static uint64_t target_id(const struct raw_graph *raw, uint64_t reference)
+{
+	uint64_t id;
+	raw->read_ids(raw->read_arg, reference, 1, &id);
+	return id;
+}
+
+/* Look up the targets of references; how many are none. */
+static uint64_t resolve_batch(const struct finishing *finishing, uint64_t begin, uint64_t end)
+{
+	const struct raw_graph *raw = finishing->raw;
+	uint64_t none = 0, ids[IDS];
+	for (uint64_t i = begin; i < end;) {
+		size_t count = end - i < IDS ? (size_t)(end - i) : IDS;
+		raw->read_ids(raw->read_arg, i, count, ids);
+		id_index_find_all(&finishing->graph->index, raw->ids, ids, raw->targets + i, count);
+		for (size_t k = 0; k < count; k++)
+			none += raw->targets[i + k] == HD_NONE;
+		i += count;
+	}
+	return none;
+}
+
 static void resolve_ids(void *arg, unsigned int worker)
 {
 	struct finishing *finishing = arg;
-	struct raw_graph *raw = finishing->raw;
-	uint64_t end = share(finishing, raw->edge_count, worker + 1);
+	uint64_t end = share(finishing, finishing->raw->edge_count, worker + 1);
 	uint64_t none = 0;
-	for (uint64_t i = share(finishing, raw->edge_count, worker); i < end;) {
+	for (uint64_t i = share(finishing, finishing->raw->edge_count, worker); i < end;) {
 		size_t count = end - i < BATCH ? (size_t)(end - i) : BATCH;
-		id_index_find_all(&finishing->graph->index, raw->ids, raw->target_ids + i,
-				  raw->targets + i, count);
-		for (size_t k = 0; k < count; k++)
-			none += raw->targets[i + k] == HD_NONE;
+		none += resolve_batch(finishing, i, i + count);
 		i += count;
 		if (!step(finishing, worker, count))
 			break;
@@ -331,9 +342,9 @@ static enum hd_status collect_missing(struct finishing *finishing)
 		if (id_index_find(&finishing->graph->index, raw->ids, id) == HD_NONE)
 			TRY(add_missing(finishing, id));
 	}
-	for (uint64_t i = 0; raw->target_ids && finishing->none && i < raw->edge_count; i++) {
+	for (uint64_t i = 0; raw->read_ids && finishing->none && i < raw->edge_count; i++) {
 		if (raw->targets[i] == HD_NONE)
-			TRY(add_missing(finishing, raw->target_ids[i]));
+			TRY(add_missing(finishing, target_id(raw, i)));
 	}
 	sort_u64(finishing->ids, finishing->ids_count);
 	size_t unique = 0;
@@ -368,18 +379,14 @@ static enum hd_status take_ids(struct finishing *finishing)
 static enum hd_status resolve_by_id(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
-	raw->targets = pages_alloc(raw->edge_count, sizeof(*raw->targets));
-	if (!raw->targets)
-		return fail_nomem(finishing->err);
 	TRY(run(finishing, "Resolving references", raw->edge_count, resolve_ids));
 	TRY(collect_missing(finishing));
 	TRY(take_ids(finishing));
 	for (uint64_t i = 0; finishing->none && i < raw->edge_count; i++) {
-		if (raw->targets[i] == HD_NONE)
-			raw->targets[i] = hd_graph_find(finishing->graph, raw->target_ids[i]);
+		if (raw->targets[i] == HD_NONE) {
+			raw->targets[i] = hd_graph_find(finishing->graph, target_id(raw, i));
+		}
 	}
-	pages_free(raw->target_ids, raw->edge_count, sizeof(*raw->target_ids));
-	raw->target_ids = NULL;
 	if (!finishing->none)
 		return HD_OK;
 	return raw_graph_finding(finishing->graph, "unresolved-reference", finishing->none,
@@ -522,7 +529,7 @@ static enum hd_status make_index(struct finishing *finishing)
 {
 	const struct raw_graph *raw = finishing->raw;
 	struct id_index *index = &finishing->graph->index;
-	if (raw->target_ids || finishing->extra_count > LOOKUPS_FEW)
+	if (raw->read_ids || finishing->extra_count > LOOKUPS_FEW)
 		return id_index_init(index, raw->ids, finishing->kept, finishing->err);
 	id_index_init_bare(index, raw->ids, finishing->kept);
 	return HD_OK;
@@ -538,7 +545,7 @@ static enum hd_status finish(struct finishing *finishing)
 	TRY(take_objects(finishing));
 	TRY(make_index(finishing));
 	TRY(take_large(finishing));
-	if (raw->target_ids) {
+	if (raw->read_ids) {
 		TRY(resolve_by_id(finishing));
 	} else {
 		TRY(resolve_by_index(finishing));

@@ -18,11 +18,15 @@ struct raw_graph {
 	struct large_size *large; /**< pages; node is the index here, ascending */
 	size_t large_count, large_capacity;
 	uint32_t *degrees; /**< pages, object_count */
-	/* the references of all objects, one behind the other; one of both arrays: */
-	uint32_t *targets; /**< pages, edge_count: indexes here; object_count + i: extra[i] of
-				raw_graph_finish(); HD_NONE: none, the reference is left out */
-	uint64_t
-		*target_ids; /**< pages, edge_count: ids; those of no object become missing nodes */
+	uint32_t *targets; /**< pages, edge_count: the references of all objects, one behind the
+				other, as indexes here; object_count + i: extra[i] of raw_graph_finish();
+				HD_NONE: none, the reference is left out */
+	/**
+	 * If set, targets is only room: this gives the ids that references [begin, begin + count) are
+	 * to, also on other threads; those of no object become missing nodes.
+	 */
+	void (*read_ids)(const void *arg, uint64_t begin, size_t count, uint64_t *ret);
+	const void *read_arg;
 	/** Objects with id 0, or that of another one before them, stay, under ids of their own. */
 	bool keeps_repeated;
 	bool ascends;    /**< the ids do, and none is 0: there is no need to look */
@@ -33,13 +37,13 @@ struct raw_graph {
 };
 
 /**
- * Allocate the arrays, with targets, or target_ids if @p by_id.
+ * Allocate the arrays.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM also when it would pass the job's memory limit
  */
 HD_NODISCARD enum hd_status raw_graph_init(struct raw_graph *raw, uint32_t object_count,
-					   uint64_t edge_count, bool by_id, struct job *job,
+					   uint64_t edge_count, struct job *job,
 					   struct hd_error *err);
 
 /** Change the number of references, before they are filled in. */
