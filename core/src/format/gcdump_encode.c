@@ -91,11 +91,10 @@ static void put_bytes(struct encoder *encoder, const void *bytes, uint64_t size)
 	}
 }
 
+/* The lowest bytes of a number; this machine is little-endian as the file is. */
 static inline void put_le(struct encoder *encoder, uint64_t value, size_t size)
 {
-	uint8_t *at = room(encoder, size);
-	for (size_t i = 0; i < size; i++)
-		at[i] = (uint8_t)(value >> 8 * i);
+	memcpy(room(encoder, size), &value, size);
 	encoder->used += size;
 }
 
