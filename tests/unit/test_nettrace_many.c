@@ -168,11 +168,59 @@ static void every_number_of_workers_reads_all_of_it(void)
 	}
 }
 
+/* Put what lies at one address, @p pairs and interior roots of it, and objects, all as many as COUNT. */
+static void put_pile(struct nettrace_maker *maker, bool pairs)
+{
+	const struct nt_node node = { .address = 0x10000, .size = 24, .type = TYPE(0) };
+	struct nt_node nodes[BLOCK];
+	nettrace_begin(maker);
+	nettrace_type(maker, TYPE(0), 0x7000, 0x2000002, 0, "A", 0);
+	nettrace_gc_start(maker, 1);
+	for (uint32_t i = 0; i < BLOCK; i++)
+		nodes[i] = node;
+	for (uint32_t i = 0; i < COUNT; i += BLOCK) {
+		for (uint32_t k = 0; k < BLOCK; k++) {
+			if (pairs) {
+				nettrace_pair(maker, node.address, node.address);
+			} else {
+				nettrace_root(maker, node.address + 8, 0, NT_ROOT_INTERIOR);
+			}
+		}
+		nettrace_nodes(maker, i / BLOCK, nodes, BLOCK);
+		nettrace_flush(maker);
+	}
+	nettrace_gc_end(maker, 1);
+	nettrace_end(maker);
+}
+
+/* What no heap has: each of the objects with each of the pairs, or roots, would take hours. */
+static void piles_at_one_address_take_no_time(void)
+{
+	for (unsigned int pairs = 0; pairs < 2; pairs++) {
+		struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+		struct dump_file file;
+		struct hd_graph *graph = NULL;
+		struct hd_error err = { 0 };
+		struct job job = { .workers = 2, .max_mem = (uint64_t)1 << 30 };
+		put_pile(&maker, pairs);
+		dump_file_make(&file, (const char *)maker.file.bytes, maker.file.size);
+		enum hd_status status =
+			nettrace_read(file.fd, maker.file.size, "trace", NULL, &job, &graph, &err);
+		/* All the references, 22 billion, need more than that. */
+		CU_ASSERT(!pairs || status == HD_ERR_NOMEM);
+		CU_ASSERT((status == HD_OK) == (graph != NULL));
+		graph_destroy(graph);
+		dump_file_close(&file);
+		nettrace_deinit(&maker);
+	}
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
 		{ "every number of workers reads all of it",
 		  every_number_of_workers_reads_all_of_it },
+		{ "piles at one address take no time", piles_at_one_address_take_no_time },
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -33,7 +33,16 @@ static inline size_t nt_cursor_seek(struct nt_cursor *cursor, uint64_t key)
 	return low;
 }
 
-/** A snapshot on its way into a graph. */
+/** Number of the keys that are @p key, of which *@p ret is the first; not in steps, as they may be many. */
+static inline size_t nt_cursor_equal(struct nt_cursor *cursor, uint64_t key, size_t *ret)
+{
+	*ret = nt_cursor_seek(cursor, key);
+	if (*ret == cursor->count || cursor->keys[*ret] != key)
+		return 0;
+	struct nt_cursor behind = *cursor;
+	return (key < UINT64_MAX ? nt_cursor_seek(&behind, key + 1) : cursor->count) - *ret;
+}
+
 /** Objects, or references, as they came: the blocks up to the first that is missing. */
 struct nt_blocks {
 	struct nt_rows *rows; /**< pages */
@@ -59,6 +68,7 @@ struct nt_run {
 	bool is_values;
 };
 
+/** A snapshot on its way into a graph. */
 struct nt_heap {
 	const struct nt_trace *trace;
 	const struct nt_snapshot *snapshot;
@@ -83,7 +93,7 @@ struct nt_heap {
 	size_t roots_count, roots_capacity;
 	uint64_t *interior;      /**< pages: addresses of interior roots, ascending */
 	uint32_t *interior_root; /**< pages: their index in roots */
-	size_t interior_count;
+	size_t interior_count, adopted_count;
 	struct nt_types types;
 	struct raw_graph raw;
 };

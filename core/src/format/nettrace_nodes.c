@@ -75,12 +75,17 @@ static bool walk_next(struct walk *walk, struct nt_node *ret)
 	return true;
 }
 
-/* Make the interior roots that lie in an object those of the object. */
+/*
+ * Make the interior roots that lie in an object those of the object.  Each lies in one: they would be more
+ * only if objects overlapped, and then all in all of them.
+ */
 static void adopt_interior(struct nt_heap *heap, struct nt_cursor *cursor,
 			   const struct nt_node *node)
 {
 	for (size_t i = nt_cursor_seek(cursor, node->address);
-	     i < cursor->count && cursor->keys[i] - node->address < node->size; i++)
+	     i < cursor->count && cursor->keys[i] - node->address < node->size &&
+	     heap->adopted_count < cursor->count;
+	     i++, heap->adopted_count++)
 		heap->roots[heap->interior_root[i]].id = node->address;
 }
 
@@ -88,11 +93,7 @@ static void adopt_interior(struct nt_heap *heap, struct nt_cursor *cursor,
 static enum hd_status find_values(struct nt_heap *heap, struct nt_cursor *keys, uint64_t address,
 				  struct nt_paired *ret)
 {
-	ret->first = nt_cursor_seek(keys, address);
-	size_t end = ret->first;
-	while (end < keys->count && keys->keys[end] == address)
-		end++;
-	ret->count = (uint32_t)(end - ret->first);
+	ret->count = (uint32_t)nt_cursor_equal(keys, address, &ret->first);
 	if (!ret->count)
 		return HD_OK;
 	if (!PAGES_RESERVE(heap, paired))
@@ -163,11 +164,8 @@ static uint32_t find_type(const struct nt_heap *heap, struct recent *recent, uin
 /* References of an object; those of weak tables are behind its own. */
 static uint64_t degree_of(struct nt_cursor *keys, const struct nt_node *node)
 {
-	uint64_t degree = node->edges;
-	for (size_t k = nt_cursor_seek(keys, node->address);
-	     k < keys->count && keys->keys[k] == node->address; k++)
-		degree++;
-	return degree;
+	size_t first;
+	return node->edges + nt_cursor_equal(keys, node->address, &first);
 }
 
 /* Objects of a worker: its first; that of the next worker begins its own. */
