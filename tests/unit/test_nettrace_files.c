@@ -318,7 +318,8 @@ static void any_byte_may_be_damaged(void)
 			for (int exact = 0; exact < 2; exact++) {
 				struct hd_graph *graph = NULL;
 				struct hd_error err = { 0 };
-				const struct format_options options = { .exact = exact };
+				const struct format_options options = { .exact = exact,
+									.no_files = true };
 				if (read_trace(file.bytes, file.size, &options, &graph, &err) ==
 				    HD_OK)
 					graph_destroy(graph);
@@ -335,7 +336,7 @@ static void memory_may_run_out_anywhere(void)
 {
 	struct text file = source_file("small300.nettrace");
 	for (int exact = 0; exact < 2; exact++) {
-		const struct format_options options = { .exact = exact };
+		const struct format_options options = { .exact = exact, .no_files = true };
 		enum hd_status status = HD_ERR_NOMEM;
 		for (uint64_t nth = 1; status != HD_OK; nth += nth < 300 ? 1 : 7) {
 			struct hd_graph *graph = NULL;
@@ -343,7 +344,6 @@ static void memory_may_run_out_anywhere(void)
 			alloc_fail_at(nth);
 			status = read_trace(file.bytes, file.size, &options, &graph, &err);
 			alloc_fail_at(0);
-			/* Without memory for an assembly's metadata names stay simple. */
 			if (status == HD_OK)
 				graph_destroy(graph);
 			else
