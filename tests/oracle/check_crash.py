@@ -23,7 +23,7 @@ from typing import Iterator
 
 from check_roots import gcroot, strong_roots
 from session import Json, ask, truth_of
-from table import ROOTS, Row, finish, title, verdict_of
+from table import ROOTS, Report, Row, finish
 
 # Tags that live in the report and are dead in the dump, by mode: the second exception comes when a finally
 # runs, which unwinds the frames of the first; the lock that a thread waits for is released.
@@ -177,12 +177,10 @@ def main() -> int:
     arguments = parser.parse_args()
     rows: list[Row] = []
     for core in arguments.cores:
+        report = Report(core)
         for name, count, problems, reasons in check_core(arguments.program, core):
-            verdict = verdict_of(len(problems), reasons)
-            rows.append((title(core), name, verdict))
-            print(f"{core.name}\t{name}\t{count}\t{verdict}")
-            for problem in problems[:10]:
-                print(f"{core.name}: {problem[:1000]}")
+            report.add(name, count, problems, reasons)
+        rows += report.end()
     return 0 if finish(rows, ROOTS, arguments.update_table) else 1
 
 

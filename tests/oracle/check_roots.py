@@ -20,7 +20,7 @@ import tempfile
 from typing import Iterator
 
 from session import Json, ask, truth_of
-from table import ROOTS, Row, finish, title, verdict_of
+from table import ROOTS, Report, Row, finish, title
 
 SAMPLE = 200
 # What a root of the core becomes in the text format.
@@ -37,7 +37,9 @@ def gcroot(address: str) -> str:
 def sample(program: str, core: pathlib.Path, option: str, count: int) -> list[str]:
     """Some of the objects that dumpheap lists with that option."""
     command = [program, str(core), "dumpheap", option, "-short"]
-    run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    run = subprocess.run(command, check=False, capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"{' '.join(command)}: status {run.returncode}\n{run.stderr[:2000]}")
     addresses = run.stdout.split()
     choice = random.Random(title(core))
     return ["0x" + a.lstrip("0") for a in choice.sample(addresses, min(count, len(addresses)))]
@@ -174,12 +176,10 @@ def main() -> int:
     arguments = parser.parse_args()
     rows: list[Row] = []
     for core in arguments.cores:
+        report = Report(core)
         for name, count, problems in check_core(arguments.program, core):
-            verdict = verdict_of(len(problems), {})
-            rows.append((title(core), name, verdict))
-            print(f"{core.name}\t{name}\t{count}\t{verdict}")
-            for problem in problems[:10]:
-                print(f"{core.name}: {problem[:1000]}")
+            report.add(name, count, problems, {})
+        rows += report.end()
     return 0 if finish(rows, ROOTS, arguments.update_table) else 1
 
 

@@ -36,7 +36,7 @@ import root_rules
 import rules
 import truth
 from session import truth_of
-from table import HEAP, ROOTS, Row, finish, title, verdict_of
+from table import HEAP, ROOTS, Report, Row, finish
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -86,7 +86,7 @@ PARTS = {
     "collectible": "nt",
 }
 # Neither counts as a fact: values of objects, and what explains differences.
-NOT_COMPARED = "Vugiov"
+NOT_COMPARED = "Vugijov"
 
 
 def sort(path: pathlib.Path) -> pathlib.Path:
@@ -233,7 +233,9 @@ def ask_heapdump(core: pathlib.Path, out: pathlib.Path, words: list[str]) -> Non
         raise SystemExit(f"compare: {program} failed on {core} ({result.returncode})")
 
 
-def compare_clrmd(core: pathlib.Path, folder: pathlib.Path, ours: pathlib.Path) -> list[Row]:
+def compare_clrmd(
+    core: pathlib.Path, folder: pathlib.Path, ours: pathlib.Path, report: Report
+) -> None:
     """One row for each kind of fact."""
     raw = folder / "clrmd"
     explain = rules.Explanation(ours)
@@ -244,7 +246,7 @@ def compare_clrmd(core: pathlib.Path, folder: pathlib.Path, ours: pathlib.Path) 
             raise SystemExit(f"compare: ClrMD crashed on {core}")
     if reason:
         print(f"{core.name}: not compared with ClrMD: {reason}", file=sys.stderr)
-        return []
+        return
     theirs = sort(raw)
     for is_ours, line in differences(theirs, ours):
         if line[0] not in NOT_COMPARED:
@@ -252,29 +254,14 @@ def compare_clrmd(core: pathlib.Path, folder: pathlib.Path, ours: pathlib.Path) 
     explain.apply()
     root_rules.apply(explain, ours, "".join(PARTS[part] for part in crashed))
     their_counts = counts(theirs)
-    rows = []
     for kind, name in (KINDS | ROOT_KINDS).items():
-        left = explain.left(kind)
-        for is_ours, line in left[:10]:
-            print(f"{core.name}: only {'heapdump' if is_ours else 'ClrMD'}: {' '.join(line)}")
-        verdict = verdict_of(len(left), explain.counts(kind))
-        if verdict == "equal" and kind not in their_counts:
-            continue
-        rows.append((title(core), name, verdict))
-        print(f"{core.name}\t{name}\t{their_counts.get(kind, 0)}\t{verdict}")
-    return rows
-
-
-def compare_truth(core: pathlib.Path, ours: pathlib.Path, said: dict[str, Any]) -> list[Row]:
-    """Rows for what the program itself said."""
-    rows = []
-    for name, count, problems, reasons in truth.check(said, ours):
-        verdict = verdict_of(len(problems), reasons)
-        for problem in problems[:10]:
-            print(f"{core.name}: {problem}")
-        rows.append((title(core), "truth: " + name, verdict))
-        print(f"{core.name}\ttruth: {name}\t{count}\t{verdict}")
-    return rows
+        problems = [
+            f"only {'heapdump' if is_ours else 'ClrMD'}: {' '.join(line)}"
+            for is_ours, line in explain.left(kind)
+        ]
+        reasons = explain.counts(kind)
+        if problems or reasons or kind in their_counts:
+            report.add(name, their_counts.get(kind, 0), problems, reasons)
 
 
 def compare(core: pathlib.Path, record: bool) -> list[Row]:
@@ -286,9 +273,11 @@ def compare(core: pathlib.Path, record: bool) -> list[Row]:
         options = [] if has_live_set(core) else ["--no-live"]
         ask_heapdump(core, folder / "facts", options + addresses)
         ours = sort(folder / "facts")
-        rows = compare_clrmd(core, folder, ours)
-        if said:
-            rows += compare_truth(core, ours, said)
+        report = Report(core)
+        compare_clrmd(core, folder, ours, report)
+        for name, count, problems, reasons in truth.check(said, ours) if said else ():
+            report.add("truth: " + name, count, problems, reasons)
+        rows = report.end()
         if record and not any("DIFFERENT" in verdict for _, _, verdict in rows):
             write_recorded(core, ours)
     return rows

@@ -7,6 +7,8 @@
  *   g  OSTHREAD KIND SLOT OBJECT  root on a stack that is no frame's: KIND 1 argument, 2 GCFrame,
  *                                 3 exception; 4 word of a frame that may be one
  *   i  OBJECT                     array that a thread's statics lie in
+ *   j  OSTHREAD SP                frame whose return address is not what stands on the stack: the runtime
+ *                                 has put its own there, to stop the thread (hijacked)
  *   o  OSTHREAD SLOT              interior root on a stack that points out of the heap
  *   v  MAJOR                      of the runtime
  *
@@ -75,6 +77,15 @@ static void write_static(struct facts *facts, const struct static_slot *slot)
 	text_deinit(&name);
 }
 
+/* The return address from a method to its caller lies right below the caller's frame. */
+static bool is_hijacked(struct facts *facts, const struct stack_frame *frame,
+			const struct stack_frame *caller)
+{
+	uint64_t word = 0;
+	return frame->kind == STACK_MANAGED && caller->kind == STACK_MANAGED &&
+	       memory_u64(facts->clr->memory, caller->sp - 8, &word) && word != caller->ip;
+}
+
 static void write_frames(struct facts *facts, const struct thread_stack *stack)
 {
 	uint64_t id = stack->thread->os_id;
@@ -89,6 +100,8 @@ static void write_frames(struct facts *facts, const struct thread_stack *stack)
 		fprintf(facts->out, "m\t%" PRIu64 "\t%" PRIx64 "\t%s\n", id, frame->sp,
 			name.bytes ? name.bytes : "-");
 		text_deinit(&name);
+		if (i + 1 < stack->frames_count && is_hijacked(facts, frame, frame + 1))
+			fprintf(facts->out, "j\t%" PRIu64 "\t%" PRIx64 "\n", id, frame->sp);
 	}
 	if (stack->is_partial || stack->is_missing)
 		fprintf(facts->out, "p\t%" PRIu64 "\t%s\n", id, stack->why);

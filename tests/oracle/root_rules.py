@@ -7,7 +7,10 @@ clrmd-static-zero        ClrMD has no address for a static field of a class whos
 clrmd-saved-register     ClrMD has no slot for a register that a frame further in has saved on the stack
 clrmd-no-walk            ClrMD finds none of the frames of a thread that stands in managed code, or in a helper of
                          the runtime, without an explicit Frame
-clrmd-arity              ClrMD prints Span`1<Byte> where heapdump prints Span<Byte>
+clrmd-hijacked           ClrMD ends a walk at a return address that the runtime has put there to stop the thread
+                         in a method, which has called others since
+clrmd-arity              ClrMD prints Span`1<Byte>, or SharedArrayPool`1[[System.Char, System.Private.CoreLib]],
+                         where heapdump prints Span<Byte> and SharedArrayPool<System.Char>
 clrmd-byref-outside      ClrMD takes what a pointer to a stack points to for the object that it points into
 clrmd-frame-root         ClrMD counts what an explicit Frame of .NET 8 or 9 protects as a root of a method
 clrmd-dispatcher-frame   on .NET 9 ClrMD lists the roots of System.Runtime.EH's methods between a handler and its
@@ -43,9 +46,10 @@ class Known:
         self.thread_arrays: set[str] = set()
         self.outside: set[tuple[str, str]] = set()
         self.other_roots: set[tuple[str, str, str]] = set()
+        self.hijacked: dict[str, int] = {}
         self.frames: dict[str, list[tuple[int, str]]] = collections.defaultdict(list)
         self._path = ours
-        for line in rules.lines_of(ours, "ugiomv"):
+        for line in rules.lines_of(ours, "ugijomv"):
             self._remember(line.rstrip("\n").split("\t"))
         for frames in self.frames.values():
             frames.sort()
@@ -55,6 +59,8 @@ class Known:
             self.fields[line[3]].add((line[1], line[2]))
         elif line[0] == "i":
             self.thread_arrays.add(line[1])
+        elif line[0] == "j":
+            self.hijacked[line[1]] = int(line[2], 16)
         elif line[0] == "o":
             # ClrMD may have it in a register.
             self.outside |= {(line[1], line[2]), (line[1], "0")}
@@ -80,6 +86,24 @@ class Known:
                 if target in within:
                     result[source].append(target)
         return result
+
+
+# Type arguments that have none of their own: [A, ASSEMBLY],[B[], ASSEMBLY], in brackets.
+ARGUMENT = r"\[(?:[^\[\]]|\[,*\])+, [^\[\],]+\]"
+ARGUMENTS = re.compile(rf"\[({ARGUMENT}(?:,{ARGUMENT})*)\]")
+
+
+def spelling(signature: str) -> str:
+    """A signature of ClrMD's as heapdump spells it."""
+
+    def angular(match: re.Match[str]) -> str:
+        arguments = match[1][1:-1].split("],[")
+        return f"<{', '.join(argument.rsplit(', ', 1)[0] for argument in arguments)}>"
+
+    count = 1
+    while count:
+        signature, count = ARGUMENTS.subn(angular, signature)
+    return re.sub(r"`\d+", "", signature)
 
 
 def reached(edges: dict[str, list[str]], seeds: set[str]) -> set[str]:
@@ -139,10 +163,10 @@ class RootRules:
         """c THREAD SP IP, m THREAD SP SIGNATURE."""
         explain = self._explain
 
-        def spelling(theirs: Line, ours: Line) -> Optional[str]:
-            return "clrmd-arity" if re.sub(r"`\d+", "", theirs[3]) == ours[3] else None
+        def arity(theirs: Line, ours: Line) -> Optional[str]:
+            return "clrmd-arity" if spelling(theirs[3]) == ours[3] else None
 
-        explain.pairs("m", 3, spelling)
+        explain.pairs("m", 3, arity)
         missed = collections.Counter(line[1] for is_ours, line in explain.left("c") if is_ours)
         threads = {t for t, count in missed.items() if count == len(self._known.frames[t])}
 
@@ -152,6 +176,19 @@ class RootRules:
         self._seed("clrmd-no-walk", (l for o, l in explain.left("s") if o and l[1] in threads))
         for kind in "cms":
             explain.filter(kind, True, thread)
+        self._hijacked()
+
+    def _hijacked(self) -> None:
+        """Frames further out, and their roots: saved registers lie in the frame that is hijacked."""
+        hijacked = self._known.hijacked
+
+        def outer(line: Line) -> Optional[str]:
+            place = int(line[2], 16) - (line[0] != "s")
+            return "clrmd-hijacked" if place >= hijacked.get(line[1], 1 << 64) else None
+
+        self._seed("clrmd-hijacked", (l for o, l in self._explain.left("s") if o and outer(l)))
+        for kind in "cms":
+            self._explain.filter(kind, True, outer)
 
     def _seed(self, name: str, lines: Iterable[Line]) -> None:
         self._seeds[name] |= {line[3] for line in lines}

@@ -38,14 +38,14 @@ def describe(name: str) -> str:
 
 def is_random(name: str, fact: str, rule: str) -> bool:
     """Does one core of that name need the rule, and another one not?"""
-    if name.startswith("churn"):
-        # A collection may have caught it.
-        return rule in ("gc-in-progress", "clrmd-no-walk", "clrmd-saved-register")
-    if rule == "clrmd-empty-context":
+    if rule in ("clrmd-empty-context", "clrmd-hijacked", "clrmd-arity"):
         return True
+    of_stacks = fact in ("frames", "methods of frames", "stack roots", "live set")
+    if name.startswith("churn"):
+        # A collection may have caught it, anywhere.
+        return rule == "gc-in-progress" or (of_stacks and rule.startswith("clrmd-"))
     if name.startswith("crash"):
         # The DAC does not always die.
-        of_stacks = fact in ("frames", "methods of frames", "stack roots", "live set")
         return rule == "after-report" or (of_stacks and rule.startswith("clrmd-"))
     return False
 
@@ -54,6 +54,34 @@ def is_only_random(name: str, fact: str, verdict: str) -> bool:
     """Is there a difference only because of such rules?"""
     rules = rule_names(verdict)
     return bool(rules) and all(is_random(name, fact, rule) for rule in rules)
+
+
+class Report:
+    """What is found of one core: differences are printed as they come, the rest is one line at the end."""
+
+    def __init__(self, core: pathlib.Path) -> None:
+        self.rows: list[Row] = []
+        self._core = core
+
+    def add(self, fact: str, count: int, problems: list[str], reasons: dict[str, int]) -> None:
+        """A row: how many of that fact there are, what is wrong, and which rules explain how many."""
+        verdict = verdict_of(len(problems), reasons)
+        self.rows.append((title(self._core), fact, verdict))
+        if not problems:
+            return
+        print(f"{self._core.name}\t{fact}\t{count}\t{verdict}")
+        for problem in problems[:10]:
+            print(f"{self._core.name}: {problem[:1000]}")
+
+    def end(self) -> list[Row]:
+        """Its rows."""
+        verdicts = [verdict.split()[0] for _, _, verdict in self.rows]
+        equal, explained = verdicts.count("equal"), verdicts.count("explained")
+        different = len(verdicts) - equal - explained
+        print(
+            f"{self._core.name}: {equal} facts equal, {explained} explained, {different} DIFFERENT"
+        )
+        return self.rows
 
 
 class Table:
