@@ -7,6 +7,7 @@
 #include "support/graph_maker.h"
 #include "support/suite.h"
 #include "util/alloc.h"
+#include "util/bitmap.h"
 
 #define BLOCK (1u << CSR_BLOCK_SHIFT)
 
@@ -369,7 +370,7 @@ static void make_rows(struct csr_rows *ret, const struct csr *csr)
 		ret->targets[count++] = UINT32_MAX;
 		for (uint64_t i = csr_begin(csr, node); i < csr_begin(csr, node + 1); i++)
 			ret->targets[count++] = csr->targets[i];
-		csr_rows_end(ret, node, count);
+		(void)bitmap_add(ret->ends, node + count);
 	}
 	ret->targets[count] = UINT32_MAX;
 }

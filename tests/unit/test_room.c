@@ -57,6 +57,20 @@ static void put_number(const char *folder, const char *name, uint64_t megabytes)
 	put(path, content);
 }
 
+/* A cgroup of version 2. */
+static void put_group(const char *folder, uint64_t limit, uint64_t usage)
+{
+	put_number(folder, "memory.max", limit);
+	put_number(folder, "memory.current", usage);
+}
+
+/* One of version 1. */
+static void put_old_group(const char *folder, uint64_t limit, uint64_t usage)
+{
+	put_number(folder, "memory.limit_in_bytes", limit);
+	put_number(folder, "memory.usage_in_bytes", usage);
+}
+
 /* A machine with 8 GB free, and a process with 300 MB of its own in the cgroups of @p cgroup. */
 static void put_machine(const char *cgroup)
 {
@@ -79,23 +93,18 @@ static void the_tightest_group_around_it_counts(void)
 {
 	put_machine("0::/user/shop/web\n");
 	check(8192, false);
-	put_number("/user/shop/web", "memory.max", 4096);
-	put_number("/user/shop/web", "memory.current", 1024);
+	put_group("/user/shop/web", 4096, 1024);
 	check(3072, true);
 	/* One around it has less left, though its limit is larger. */
-	put_number("/user/shop", "memory.max", 5000);
-	put_number("/user/shop", "memory.current", 4500);
+	put_group("/user/shop", 5000, 4500);
 	check(500, true);
-	put_number("/user", "memory.max", 6000);
-	put_number("/user", "memory.current", 4600);
+	put_group("/user", 6000, 4600);
 	check(500, true);
 	/* That of a container is the top of what it sees. */
-	put_number("", "memory.max", 5000);
-	put_number("", "memory.current", 4900);
+	put_group("", 5000, 4900);
 	check(100, true);
 	/* One beside it does not matter, nor does what is above the tree. */
-	put_number("/user/other", "memory.max", 20);
-	put_number("/user/other", "memory.current", 10);
+	put_group("/user/other", 20, 10);
 	put("/sys/fs/memory.max", "10\n");
 	put("/sys/fs/memory.current", "5\n");
 	check(100, true);
@@ -104,8 +113,7 @@ static void the_tightest_group_around_it_counts(void)
 static void the_group_of_a_container_is_found(void)
 {
 	put_machine("0::/\n");
-	put_number("", "memory.max", 700);
-	put_number("", "memory.current", 600);
+	put_group("", 700, 600);
 	check(100, true);
 }
 
@@ -128,8 +136,7 @@ static void what_is_no_limit_bounds_nothing(void)
 static void files_that_can_be_dropped_are_free(void)
 {
 	put_machine("0::/shop\n");
-	put_number("/shop", "memory.max", 4096);
-	put_number("/shop", "memory.current", 4000);
+	put_group("/shop", 4096, 4000);
 	put("/sys/fs/cgroup/shop/memory.stat",
 	    "anon 1\nworkingset_inactive_file 5\ninactive_file 1048576000\nactive_file 7\n");
 	check(1096, true);
@@ -140,8 +147,7 @@ static void files_that_can_be_dropped_are_free(void)
 static void a_full_group_leaves_next_to_nothing(void)
 {
 	put_machine("0::/shop\n");
-	put_number("/shop", "memory.max", 1000);
-	put_number("/shop", "memory.current", 1001);
+	put_group("/shop", 1000, 1001);
 	struct room room;
 	room_read(root, PID, &room);
 	ASSERT_UINT(room.free, 1);
@@ -151,14 +157,12 @@ static void a_full_group_leaves_next_to_nothing(void)
 static void groups_of_version_1_bound_too(void)
 {
 	put_machine("9:name=systemd:/x\n4:cpu,memory:/docker/web\n0::/x\n");
-	put_number("/memory/docker/web", "memory.limit_in_bytes", 3000);
-	put_number("/memory/docker/web", "memory.usage_in_bytes", 1000);
+	put_old_group("/memory/docker/web", 3000, 1000);
 	check(2000, true);
 	put("/sys/fs/cgroup/memory/docker/web/memory.stat",
 	    "cache 1\ninactive_file 5\ntotal_inactive_file 104857600\n");
 	check(2100, true);
-	put_number("/memory/docker", "memory.limit_in_bytes", 1500);
-	put_number("/memory/docker", "memory.usage_in_bytes", 1200);
+	put_old_group("/memory/docker", 1500, 1200);
 	check(300, true);
 	/* "unlimited" */
 	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -196,8 +200,7 @@ static void long_paths_are_left_out(void)
 	memset(line + 4, 'x', sizeof(line) - 6);
 	line[sizeof(line) - 2] = '\n';
 	put_machine(line);
-	put_number("", "memory.max", 10);
-	put_number("", "memory.current", 5);
+	put_group("", 10, 5);
 	check(8192, false);
 }
 

@@ -158,16 +158,10 @@ static enum hd_status find_endpoint(struct collection *collection)
 	return HD_OK;
 }
 
-/* The format by its name or the end of the file's. */
 static const struct format *wanted_format(const struct call *call)
 {
-	const struct value *name = &call->options[OPT_FORMAT], *path = &call->options[OPT_OUTPUT];
-	if (name->given)
-		return format_find(name->text);
-	if (!path->given)
-		return &gcdump_format;
-	const struct format *format = format_of_path(path->text);
-	return format ? format : &gcdump_format;
+	return output_format(&call->options[OPT_FORMAT], &call->options[OPT_OUTPUT],
+			     &gcdump_format);
 }
 
 static enum hd_status check_arguments(const struct call *call)

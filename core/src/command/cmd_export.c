@@ -31,14 +31,9 @@ static bool is_copy(const struct exporting *exporting)
 	       (from == &nettrace_format && exporting->copy_options.exact);
 }
 
-/* The format by its name or the end of the file's. */
 static const struct format *wanted_format(const struct call *call)
 {
-	const struct value *name = &call->options[OPT_FORMAT];
-	const struct format *by_path = format_of_path(call->words[0].text);
-	if (name->given)
-		return format_find(name->text);
-	return by_path ? by_path : &rpm_format;
+	return output_format(&call->options[OPT_FORMAT], &call->words[0], &rpm_format);
 }
 
 enum hd_status check_export(struct call *call)

@@ -90,6 +90,15 @@ enum hd_status export_file(const struct exporting *exporting, const char *path)
 	return status;
 }
 
+const struct format *output_format(const struct value *name, const struct value *path,
+				   const struct format *otherwise)
+{
+	if (name->given)
+		return format_find(name->text);
+	const struct format *by_path = path->given ? format_of_path(path->text) : NULL;
+	return by_path ? by_path : otherwise;
+}
+
 bool is_output(const char *path)
 {
 	static const char *const names[] = { "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };

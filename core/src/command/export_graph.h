@@ -28,6 +28,10 @@ struct export_counts {
 /** Count what is written, after export_prepare(). */
 struct export_counts export_count(const struct exporting *exporting);
 
+/** The format that is named, else what @p path ends in, else @p otherwise. */
+const struct format *output_format(const struct value *name, const struct value *path,
+				   const struct format *otherwise);
+
 /** Does @p path name the output of the command: "-", standard output? */
 bool is_output(const char *path);
 

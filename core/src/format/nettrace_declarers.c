@@ -17,6 +17,7 @@
 #include "graph/graph.h"
 #include "util/alloc.h"
 #include "util/arena.h"
+#include "util/sort.h"
 #include "util/text.h"
 
 #define NOTHING UINT64_MAX
@@ -153,16 +154,7 @@ static enum hd_status match_variables(struct search *search)
 /* First of the unknown keys that is not below @p key, or their number. */
 static size_t find_unknown(const struct nt_fields *fields, uint64_t key)
 {
-	size_t low = 0, high = fields->unknown_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (fields->unknown[middle] < key) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return lower_bound_u64(fields->unknown, fields->unknown_count, key);
 }
 
 static bool fits(const struct search *search, size_t a, size_t a_match, size_t b, size_t b_match)

@@ -20,17 +20,7 @@ static inline size_t nt_cursor_seek(struct nt_cursor *cursor, uint64_t key)
 	size_t at = cursor->at;
 	if ((!at || cursor->keys[at - 1] < key) && (at == cursor->count || cursor->keys[at] >= key))
 		return at;
-	size_t low = 0, high = cursor->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (cursor->keys[middle] < key) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	cursor->at = low;
-	return low;
+	return cursor->at = lower_bound_u64(cursor->keys, cursor->count, key);
 }
 
 /** Number of the keys that are @p key, of which *@p ret is the first; not in steps, as they may be many. */
@@ -39,8 +29,9 @@ static inline size_t nt_cursor_equal(struct nt_cursor *cursor, uint64_t key, siz
 	*ret = nt_cursor_seek(cursor, key);
 	if (*ret == cursor->count || cursor->keys[*ret] != key)
 		return 0;
-	struct nt_cursor behind = *cursor;
-	return (key < UINT64_MAX ? nt_cursor_seek(&behind, key + 1) : cursor->count) - *ret;
+	const uint64_t *keys = cursor->keys + *ret;
+	size_t left = cursor->count - *ret;
+	return key < UINT64_MAX ? lower_bound_u64(keys, left, key + 1) : left;
 }
 
 /** Objects, or references, as they came: the blocks up to the first that is missing. */

@@ -120,13 +120,6 @@ HD_NODISCARD enum hd_status csr_rows_init(struct csr_rows *rows, uint32_t node_c
 /** A zeroed struct is allowed. */
 void csr_rows_deinit(struct csr_rows *rows);
 
-/** Node @p node, and those before it, have @p edges edges; one thread at a time. */
-static inline void csr_rows_end(struct csr_rows *rows, uint32_t node, uint64_t edges)
-{
-	uint64_t bit = node + edges;
-	rows->ends[bit / 64] |= (uint64_t)1 << bit % 64;
-}
-
 /**
  * As csr_reverse(), of @p rows in which every node has its end.  Gives the memory of its targets
  * back as it goes: afterwards they are only good for csr_rows_deinit().

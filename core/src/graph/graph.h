@@ -126,8 +126,7 @@ struct hd_graph {
 	struct graph_thread *threads;
 	struct graph_frame *frames;
 	size_t thread_count, frame_count;
-	struct arena *
-		root_arena; /**< owns the texts of details, threads, frames; see graph_set_roots() */
+	struct arena *root_arena; /**< owns the texts of details, threads, frames */
 	struct graph_finding *findings;
 	struct graph_info info;
 	struct arena *arena; /**< owns all names */

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "snapshot/edge_walk.h"
 
+#include "util/sort.h"
+
 size_t claimed_from(const struct root_set *roots, uint64_t address)
 {
-	size_t low = 0, high = roots->claimed_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (roots->claimed[middle] < address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return lower_bound_u64(roots->claimed, roots->claimed_count, address);
 }
 
 size_t edges_from(const struct root_set *roots, uint64_t address)
@@ -63,16 +56,9 @@ void beside_skip(struct beside *beside, uint64_t address)
 
 bool beside_claims(const struct beside *beside, uint64_t slot)
 {
-	size_t low = 0, high = (size_t)(beside->claim_end - beside->claim);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (beside->claim[middle] < slot) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return beside->claim + low < beside->claim_end && beside->claim[low] == slot;
+	size_t count = (size_t)(beside->claim_end - beside->claim);
+	size_t place = lower_bound_u64(beside->claim, count, slot);
+	return place < count && beside->claim[place] == slot;
 }
 
 void edges_begin(struct edge_walk *walk, struct beside *beside, struct walker *walker)

@@ -9,6 +9,21 @@
 /** Sort ascending. */
 void sort_u64(uint64_t *values, size_t count);
 
+/** Position of the first of @p values, which ascend, that is not below @p value; @p count: none. */
+static inline size_t lower_bound_u64(const uint64_t *values, size_t count, uint64_t value)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (values[middle] < value) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
 /**
  * Sort @p keys ascending, stably, and give in @p order where each stood (radix sort: linear).
  *
