@@ -19,7 +19,7 @@ clrmd-no-gc-frame        alive through a variable of the runtime itself (GCFrame
                          arguments of a call: ClrMD does not list those roots
 clrmd-no-thread-array    alive through the array that a thread's statics lie in: ClrMD does not list those roots
 clrmd-generic-slot       ClrMD gives one slot for a thread-static field of all instantiations of a generic type of
-                         .NET 8
+                         .NET 8, and one of another type's for those of its definition, which has none
 gc-in-progress           a GC moves objects: what lies where depends on how far it is
 """
 from __future__ import annotations
@@ -151,6 +151,8 @@ class RootRules:
         for line in theirs:
             owners[line[2], line[5]].add(line[1])
         wrong = {line[1] for line in theirs if len(owners[line[2], line[5]]) > 1}
+        names = [line for is_ours, line in explain.left("n") if not is_ours]
+        wrong |= {line[1] for line in names if re.search(r"<T1(, ?T\d+)*>$", line[2])}
 
         def generic(line: Line) -> Optional[str]:
             return "clrmd-generic-slot" if line[1] in wrong else None

@@ -38,7 +38,7 @@ def describe(name: str) -> str:
 
 def is_random(name: str, fact: str, rule: str) -> bool:
     """Does one core of that name need the rule, and another one not?"""
-    if rule in ("clrmd-empty-context", "clrmd-hijacked", "clrmd-arity"):
+    if rule in ("clrmd-empty-context", "clrmd-hijacked", "clrmd-arity", "clrmd-generic-slot"):
         return True
     of_stacks = fact in ("frames", "methods of frames", "stack roots", "live set")
     if name.startswith("churn"):
