@@ -316,6 +316,15 @@ static void add_machine(struct graph_info *info, char machine[HOST_NAME_SIZE])
 		info->time += (uint64_t)(local.tm_gmtoff * TICKS_PER_SECOND);
 }
 
+static void count(struct collection *collection, const struct exporting *exporting)
+{
+	const struct export_counts counts = export_count(exporting);
+	collection->objects = counts.objects;
+	collection->references = counts.references;
+	collection->roots = counts.roots;
+	collection->has_roots = true;
+}
+
 /* Read the trace into a graph and write that. */
 static enum hd_status convert(struct collection *collection)
 {
@@ -344,17 +353,17 @@ static enum hd_status convert(struct collection *collection)
 	if (options.exact && exporting.format == &gcdump_format && !exporting.live_only)
 		exporting.copied = trace;
 	enum hd_status status = export_prepare(&exporting);
+	if (status == HD_OK)
+		count(collection, &exporting);
+	if (exporting.copied) {
+		/* From the trace: what was read of it for the counts and findings is in the way. */
+		hd_session_close(&own);
+		exporting.graph = NULL;
+	}
 	if (status == HD_OK && is_output(collection->path)) {
 		status = export_output(&exporting, call);
 	} else if (status == HD_OK) {
 		status = export_file(&exporting, collection->path);
-	}
-	if (status == HD_OK) {
-		const struct export_counts counts = export_count(&exporting);
-		collection->objects = counts.objects;
-		collection->references = counts.references;
-		collection->roots = counts.roots;
-		collection->has_roots = true;
 	}
 	hd_session_close(&own);
 	return status;

@@ -224,6 +224,16 @@ static enum hd_status fail_incomplete(const struct nx *nx, const char *what)
 		nx->trace->stream.path, what);
 }
 
+/* Ask for what the rows behind @p row need, which begin with an address. */
+static void prefetch(const struct nx *nx, const struct nt_rows *rows, uint32_t row, size_t row_size)
+{
+	const uint8_t *at = rows->at + row_size * row;
+	if (rows->count - row <= 2 * AHEAD)
+		return;
+	nx_prefetch_node(nx, nt_load_pointer(at + row_size * AHEAD, nx->pointer_size));
+	nx_prefetch_slot(nx, nt_load_pointer(at + row_size * 2 * AHEAD, nx->pointer_size));
+}
+
 static enum hd_status add_node(struct nx *nx, const struct nt_node *object, struct edges *edges)
 {
 	uint32_t node, type;
@@ -237,10 +247,7 @@ static enum hd_status add_node(struct nx *nx, const struct nt_node *object, stru
 		const uint8_t *at =
 			edges->rows.at + (size_t)NT_EDGE_SIZE(nx->pointer_size) * edges->row++;
 		TRY(append_child(nx, nt_load_pointer(at, nx->pointer_size)));
-		if (edges->row + AHEAD < edges->rows.count) {
-			at += (size_t)NT_EDGE_SIZE(nx->pointer_size) * (AHEAD + 1);
-			nx_prefetch(nx, nt_load_pointer(at, nx->pointer_size));
-		}
+		prefetch(nx, &edges->rows, edges->row, NT_EDGE_SIZE(nx->pointer_size));
 	}
 	uint64_t unknown;
 	bool has_rcw;
@@ -269,11 +276,7 @@ static enum hd_status add_nodes(struct nx *nx)
 		for (uint32_t k = 0; k < rows.count; k++) {
 			struct nt_node node = nt_node(rows.at + row_size * k, nx->pointer_size);
 			TRY(add_node(nx, &node, &edges));
-			if (k + AHEAD < rows.count) {
-				nx_prefetch(nx, nt_node(rows.at + row_size * (k + AHEAD),
-							nx->pointer_size)
-							.address);
-			}
+			prefetch(nx, &rows, k, row_size);
 			if (nx->addresses_count >= NODES_MAX)
 				return HD_OK;
 		}
@@ -297,11 +300,22 @@ static void source_rewind(void *arg)
 	struct nx *nx = arg;
 	nx->next_record = nx->next_child = 0;
 	nx->next_pseudo = 0;
+	nx->passes++;
+}
+
+/* Nobody asks for them once more. */
+static void give_back(struct nx *nx)
+{
+	pages_discard(nx->records, nx->records_capacity, 0, nx->next_record, sizeof(*nx->records));
+	pages_discard(nx->children, nx->children_capacity, 0, nx->next_child,
+		      sizeof(*nx->children));
 }
 
 static bool source_next(void *arg, struct gcdump_node *ret)
 {
 	struct nx *nx = arg;
+	if (nx->passes > 1 && nx->next_record % JOB_STRIDE == 0)
+		give_back(nx);
 	if (nx->next_record < nx->records_count) {
 		const struct nx_record *record = &nx->records[nx->next_record++];
 		*ret = (struct gcdump_node){ .index = record->node,

@@ -34,12 +34,9 @@ struct nx_link {
 	uint32_t pseudo, node;
 };
 
-/** Node of an address: open addressing. */
+/** Nodes by address: open addressing; which address a node has is in nx.addresses. */
 struct nx_map {
-	struct nx_slot {
-		uint64_t address;
-		uint32_t node; /**< + 1; 0: free */
-	} __attribute__((packed)) * slots;
+	uint32_t *slots; /**< pages; node + 1, 0: free */
 	size_t capacity;
 	uint64_t seed;
 	uint32_t count;
@@ -85,6 +82,7 @@ struct nx {
 	/* reading while it is encoded */
 	size_t next_record, next_child;
 	uint32_t next_pseudo;
+	uint32_t passes; /**< begun; the second gives back what it has passed */
 };
 
 /** What names are kept apart. */
@@ -97,8 +95,9 @@ enum nx_name {
 
 /** Node of an address, made at its first mention. */
 HD_NODISCARD enum hd_status nx_node(struct nx *nx, uint64_t address, uint32_t *ret);
-/** Ask for the memory that nx_node() will need. */
-void nx_prefetch(const struct nx *nx, uint64_t address);
+/** Ask for the memory that nx_node() will need: first for the place in the map, then for what it leads to. */
+void nx_prefetch_slot(const struct nx *nx, uint64_t address);
+void nx_prefetch_node(const struct nx *nx, uint64_t address);
 /** A node of no address. */
 HD_NODISCARD enum hd_status nx_new_node(struct nx *nx, uint32_t *ret);
 

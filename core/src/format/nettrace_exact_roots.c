@@ -14,10 +14,11 @@ static size_t slot_at(const struct nx_map *map, uint64_t address)
 	return (size_t)(x ^ (x >> 31)) & (map->capacity - 1);
 }
 
-static struct nx_slot *map_find(const struct nx_map *map, uint64_t address)
+/* The slot that has the node of an address, or would. */
+static uint32_t *map_find(const struct nx_map *map, const uint64_t *addresses, uint64_t address)
 {
 	size_t slot = slot_at(map, address);
-	while (map->slots[slot].node && map->slots[slot].address != address)
+	while (map->slots[slot] && addresses[map->slots[slot] - 1] != address)
 		slot = (slot + 1) & (map->capacity - 1);
 	return &map->slots[slot];
 }
@@ -35,8 +36,9 @@ static enum hd_status map_grow(struct nx *nx)
 	if (!larger.slots)
 		return fail_nomem(nx->err);
 	for (size_t i = 0; i < map->capacity; i++) {
-		if (map->slots[i].node)
-			*map_find(&larger, map->slots[i].address) = map->slots[i];
+		uint32_t slot = map->slots[i];
+		if (slot)
+			*map_find(&larger, nx->addresses, nx->addresses[slot - 1]) = slot;
 	}
 	pages_free(map->slots, map->capacity, sizeof(*map->slots));
 	*map = larger;
@@ -56,24 +58,32 @@ enum hd_status nx_new_node(struct nx *nx, uint32_t *ret)
 	return HD_OK;
 }
 
-void nx_prefetch(const struct nx *nx, uint64_t address)
+void nx_prefetch_slot(const struct nx *nx, uint64_t address)
 {
 	if (nx->map.capacity)
 		__builtin_prefetch(&nx->map.slots[slot_at(&nx->map, address)]);
+}
+
+void nx_prefetch_node(const struct nx *nx, uint64_t address)
+{
+	uint32_t slot = nx->map.capacity ? nx->map.slots[slot_at(&nx->map, address)] : 0;
+	if (slot)
+		__builtin_prefetch(&nx->addresses[slot - 1]);
 }
 
 enum hd_status nx_node(struct nx *nx, uint64_t address, uint32_t *ret)
 {
 	if (nx->map.count >= nx->map.capacity / 4 * 3)
 		TRY(map_grow(nx));
-	struct nx_slot *slot = map_find(&nx->map, address);
-	if (!slot->node) {
-		TRY(nx_new_node(nx, ret));
-		nx->addresses[*ret] = address;
-		*slot = (struct nx_slot){ .address = address, .node = *ret + 1 };
+	uint32_t *slot = map_find(&nx->map, nx->addresses, address);
+	if (!*slot) {
+		uint32_t node = 0;
+		TRY(nx_new_node(nx, &node));
+		nx->addresses[node] = address;
+		*slot = node + 1;
 		nx->map.count++;
 	}
-	*ret = slot->node - 1;
+	*ret = *slot - 1;
 	return HD_OK;
 }
 
