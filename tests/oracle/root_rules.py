@@ -9,8 +9,8 @@ clrmd-no-walk            ClrMD finds none of the frames of a thread that stands 
                          the runtime, without an explicit Frame
 clrmd-hijacked           ClrMD ends a walk at a return address that the runtime has put there to stop the thread
                          in a method, which has called others since
-clrmd-arity              ClrMD prints Span`1<Byte>, or SharedArrayPool`1[[System.Char, System.Private.CoreLib]],
-                         where heapdump prints Span<Byte> and SharedArrayPool<System.Char>
+clrmd-arity              ClrMD prints Span`1<Byte>, or Pool`1+Bucket[[System.Char, System.Private.CoreLib]], where
+                         heapdump prints Span<Byte> and Pool<System.Char>+Bucket
 clrmd-byref-outside      ClrMD takes what a pointer to a stack points to for the object that it points into
 clrmd-frame-root         ClrMD counts what an explicit Frame of .NET 8 or 9 protects as a root of a method
 clrmd-dispatcher-frame   on .NET 9 ClrMD lists the roots of System.Runtime.EH's methods between a handler and its
@@ -88,22 +88,28 @@ class Known:
         return result
 
 
-# Type arguments that have none of their own: [A, ASSEMBLY],[B[], ASSEMBLY], in brackets.
+# Type arguments that have none of their own, [A, ASSEMBLY],[B[], ASSEMBLY], in brackets, and the name before them.
 ARGUMENT = r"\[(?:[^\[\]]|\[,*\])+, [^\[\],]+\]"
-ARGUMENTS = re.compile(rf"\[({ARGUMENT}(?:,{ARGUMENT})*)\]")
+INSTANTIATION = re.compile(rf"([^ (,\[\]]*)\[({ARGUMENT}(?:,{ARGUMENT})*)\]")
 
 
 def spelling(signature: str) -> str:
-    """A signature of ClrMD's as heapdump spells it."""
+    """A signature of ClrMD's nearly as heapdump spells it: Outer`1+Inner`1[[A, X],[B, X]] is Outer<A>+Inner<B>."""
 
     def angular(match: re.Match[str]) -> str:
-        arguments = match[1][1:-1].split("],[")
-        return f"<{', '.join(argument.rsplit(', ', 1)[0] for argument in arguments)}>"
+        arguments = [argument.rsplit(", ", 1)[0] for argument in match[2][1:-1].split("],[")]
+
+        def take(count: int) -> str:
+            taken, arguments[:count] = arguments[:count], []
+            return f"<{','.join(taken)}>" if taken else ""
+
+        name = re.sub(r"`(\d+)", lambda arity: take(int(arity[1])), match[1])
+        return name + take(len(arguments))
 
     count = 1
     while count:
-        signature, count = ARGUMENTS.subn(angular, signature)
-    return re.sub(r"`\d+", "", signature)
+        signature, count = INSTANTIATION.subn(angular, signature)
+    return re.sub(r"`\d+", "", signature).replace(", ", ",")
 
 
 def reached(edges: dict[str, list[str]], seeds: set[str]) -> set[str]:
@@ -166,7 +172,7 @@ class RootRules:
         explain = self._explain
 
         def arity(theirs: Line, ours: Line) -> Optional[str]:
-            return "clrmd-arity" if spelling(theirs[3]) == ours[3] else None
+            return "clrmd-arity" if spelling(theirs[3]) == ours[3].replace(", ", ",") else None
 
         explain.pairs("m", 3, arity)
         missed = collections.Counter(line[1] for is_ours, line in explain.left("c") if is_ours)

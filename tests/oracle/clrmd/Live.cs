@@ -8,6 +8,8 @@ using static Program;
 // collectible types.
 internal static class Live
 {
+    // HNDTYPE_WEAK_INTERIOR_POINTER of gcinterface.h, which ClrMD has no name for.
+    private const ClrHandleKind WeakInteriorPointer = (ClrHandleKind)10;
     private static readonly HashSet<ulong> seen = new();
     private static readonly Queue<ulong> queue = new();
 
@@ -19,9 +21,13 @@ internal static class Live
 
     private static void Roots(string types)
     {
-        // Strong handles, stacks, the finalizer's queue, statics and thread statics.
+        // Strong handles, stacks, the finalizer's queue, statics and thread statics. ClrMD takes a weak interior
+        // handle for a strong one, so that collectible types would keep themselves alive by their statics.
         foreach (ClrRoot root in heap.EnumerateRoots())
-            Add(root is ClrStackRoot stack ? stack.Object.Address : root.Object.Address);
+        {
+            if (root is not ClrHandle { HandleKind: WeakInteriorPointer })
+                Add(root.Object.Address);
+        }
         // Before 4.2 ClrMD leaves out some of the latter. What holds them is alive, too.
         foreach (ulong slot in StaticFacts.ThreadStaticSlots(types))
         {
