@@ -252,7 +252,8 @@ def compare_clrmd(
         if line[0] not in NOT_COMPARED:
             explain.add(is_ours, line)
     explain.apply()
-    root_rules.apply(explain, ours, "".join(PARTS[part] for part in crashed))
+    kinds = "".join(PARTS[part] for part in crashed)
+    root_rules.apply(explain, ours, kinds, "threadstatics" not in crashed)
     their_counts = counts(theirs)
     for kind, name in (KINDS | ROOT_KINDS).items():
         problems = [

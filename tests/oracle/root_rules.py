@@ -5,12 +5,15 @@ clrmd-crash              the DAC dies of SIGSEGV before it has told this, or is 
 clrmd-static-zero        ClrMD has no address for a static field of a class whose constructor has not run (of
                          .NET 8: of one that ReadyToRun code has initialised, too)
 clrmd-saved-register     ClrMD has no slot for a register that a frame further in has saved on the stack
-clrmd-no-walk            ClrMD finds none of the frames of a thread that stands in managed code, or in a helper of
-                         the runtime, without an explicit Frame
+clrmd-no-walk            ClrMD begins with the innermost explicit Frame of a thread that stands in managed code, or in
+                         a helper of the runtime, and finds no frame further in, or none at all
+clrmd-handle-tables      with server GC ClrMD reads the handle tables of as many processors as there are heaps now,
+                         of which a GC that adapts itself gives up some
 clrmd-hijacked           ClrMD ends a walk at a return address that the runtime has put there to stop the thread
                          in a method, which has called others since
 clrmd-arity              ClrMD prints Span`1<Byte>, or Pool`1+Bucket[[System.Char, System.Private.CoreLib]], where
                          heapdump prints Span<Byte> and Pool<System.Char>+Bucket
+clrmd-parameter          ClrMD prints a parameter of a nested class without the outer one
 clrmd-byref-outside      ClrMD takes what a pointer to a stack points to for the object that it points into
 clrmd-frame-root         ClrMD counts what an explicit Frame of .NET 8 or 9 protects as a root of a method
 clrmd-dispatcher-frame   on .NET 9 ClrMD lists the roots of System.Runtime.EH's methods between a handler and its
@@ -28,7 +31,7 @@ import bisect
 import collections
 import pathlib
 import re
-from typing import Iterable, Optional
+from typing import Iterable, Iterator, Optional
 
 import rules
 from rules import Line
@@ -77,10 +80,14 @@ class Known:
         index = bisect.bisect_right(frames, slot, key=lambda frame: frame[0])
         return frames[index - 1][1] if index else ""
 
+    def lines(self, kinds: str) -> Iterator[str]:
+        """All lines of some kinds."""
+        return rules.lines_of(self._path, kinds)
+
     def edges(self, within: set[str]) -> dict[str, list[str]]:
         """References inside a set of objects."""
         result: dict[str, list[str]] = collections.defaultdict(list)
-        for line in rules.lines_of(self._path, "R"):
+        for line in self.lines("R"):
             if line[2 : line.index("\t", 2)] in within:
                 _, source, _, target = line.rstrip("\n").split("\t")
                 if target in within:
@@ -88,6 +95,8 @@ class Known:
         return result
 
 
+# Types of handles that keep nothing alive; of a dependent one its object does.
+WEAK = ("0", "1", "9", "10")
 # Type arguments that have none of their own, [A, ASSEMBLY],[B[], ASSEMBLY], in brackets, and the name before them.
 ARGUMENT = r"\[(?:[^\[\]]|\[,*\])+, [^\[\],]+\]"
 INSTANTIATION = re.compile(rf"([^ (,\[\]]*)\[({ARGUMENT}(?:,{ARGUMENT})*)\]")
@@ -110,6 +119,17 @@ def spelling(signature: str) -> str:
     while count:
         signature, count = INSTANTIATION.subn(angular, signature)
     return re.sub(r"`\d+", "", signature).replace(", ", ",")
+
+
+def skeleton(signature: str) -> list[str]:
+    """The parameters without generic arguments and outer classes."""
+    parameters = signature.partition("(")[2]
+    while "<" in parameters:
+        shorter = re.sub(r"<[^<>]*>", "", parameters)
+        if shorter == parameters:
+            break
+        parameters = shorter
+    return [re.sub(r".*[.+]", "", name) for name in parameters.split(",")]
 
 
 def reached(edges: dict[str, list[str]], seeds: set[str]) -> set[str]:
@@ -171,20 +191,59 @@ class RootRules:
         """c THREAD SP IP, m THREAD SP SIGNATURE."""
         explain = self._explain
 
-        def arity(theirs: Line, ours: Line) -> Optional[str]:
-            return "clrmd-arity" if spelling(theirs[3]) == ours[3].replace(", ", ",") else None
+        def spelled(theirs: Line, ours: Line) -> Optional[str]:
+            left, right = spelling(theirs[3]), ours[3].replace(", ", ",")
+            if left == right:
+                return "clrmd-arity"
+            same = left.split("(")[0] == right.split("(")[0] and skeleton(left) == skeleton(right)
+            return "clrmd-parameter" if same else None
 
-        explain.pairs("m", 3, arity)
-        missed = collections.Counter(line[1] for is_ours, line in explain.left("c") if is_ours)
-        threads = {t for t, count in missed.items() if count == len(self._known.frames[t])}
-
-        def thread(line: Line) -> Optional[str]:
-            return "clrmd-no-walk" if line[1] in threads else None
-
-        self._seed("clrmd-no-walk", (l for o, l in explain.left("s") if o and l[1] in threads))
-        for kind in "cms":
-            explain.filter(kind, True, thread)
+        explain.pairs("m", 3, spelled)
+        self._not_walked()
         self._hijacked()
+
+    def _not_walked(self) -> None:
+        """Frames further in than the first that ClrMD has."""
+        explain = self._explain
+        missed: dict[str, list[int]] = collections.defaultdict(list)
+        for is_ours, line in explain.left("c"):
+            if is_ours:
+                missed[line[1]].append(int(line[2], 16))
+        # Of each thread, up to where.
+        ends: dict[str, int] = {}
+        for thread, places in missed.items():
+            frames = [place for place, _ in self._known.frames[thread]]
+            if sorted(places) == frames[: len(places)]:
+                ends[thread] = (frames + [1 << 64])[len(places)]
+
+        def inner(line: Line) -> Optional[str]:
+            return "clrmd-no-walk" if int(line[2], 16) < ends.get(line[1], 0) else None
+
+        self._seed("clrmd-no-walk", (l for o, l in explain.left("s") if o and inner(l)))
+        for kind in "cms":
+            explain.filter(kind, True, inner)
+
+    def handles(self) -> None:
+        """h HANDLE OBJECT TYPE SECONDARY: whole segments, of 64 KiB."""
+        explain = self._explain
+        if not explain.is_server:
+            return
+
+        def segment(handle: str) -> int:
+            return int(handle, 16) >> 16
+
+        there = collections.Counter(segment(line.split("\t")[1]) for line in self._known.lines("h"))
+        left = [line for is_ours, line in explain.left("h") if is_ours]
+        missed = collections.Counter(segment(line[1]) for line in left)
+        gone = {key for key, count in missed.items() if count == there[key]}
+
+        def table(line: Line) -> Optional[str]:
+            return "clrmd-handle-tables" if segment(line[1]) in gone else None
+
+        for line in filter(table, left):
+            if line[3] not in WEAK:
+                self._seeds["clrmd-handle-tables"] |= {line[2], line[4]}
+        explain.filter("h", True, table)
 
     def _hijacked(self) -> None:
         """Frames further out, and their roots: saved registers lie in the frame that is hijacked."""
@@ -206,6 +265,11 @@ class RootRules:
         saved = {(l[1], l[3], l[4]) for is_ours, l in self._explain.left("s") if is_ours}
         registers = self._explain.take("s", False, lambda line: line[2] == "0")
         found = {(line[1], line[3], line[4]) for line in registers}
+        # Those that are in a register of the thread itself, too, which both sides have.
+        for text in self._known.lines("s"):
+            line = text.rstrip("\n").split("\t")
+            if line[2] == "0":
+                found.add((line[1], line[3], line[4]))
 
         def register(line: Line) -> Optional[str]:
             return "clrmd-saved-register" if (line[1], line[3], line[4]) in found else None
@@ -275,22 +339,27 @@ class RootRules:
         for kind in "yz":
             explain.filter(kind, True, moving)
 
-    def crash(self, kinds: str) -> None:
-        """Of those ClrMD could not tell all."""
+    def crash(self, kinds: str, has_statics: bool) -> None:
+        """Of those ClrMD could not tell all: thread statics of collectible types are a part of their own."""
 
         def rule(line: Line) -> Optional[str]:
-            if line[0] == "t" and (line[1], line[2]) not in self._known.fields["collectible"]:
-                return None
+            if line[0] == "t" and has_statics:
+                is_collectible = (line[1], line[2]) in self._known.fields["collectible"]
+                return "clrmd-crash" if is_collectible else None
             return "clrmd-crash"
 
         for kind in kinds:
             self._explain.filter(kind, True, rule)
 
 
-def apply(explain: rules.Explanation, ours: pathlib.Path, crashed: str) -> None:
-    """Take out what the rules explain; crashed: the kinds of facts that ClrMD could not tell all of."""
+def apply(explain: rules.Explanation, ours: pathlib.Path, crashed: str, has_statics: bool) -> None:
+    """
+    Take out what the rules explain; crashed: the kinds of facts that ClrMD could not tell all of,
+    has_statics: but for thread statics of types that are not collectible.
+    """
     applied = RootRules(explain, ours)
-    applied.crash(crashed)
+    applied.crash(crashed, has_statics)
+    applied.handles()
     applied.statics()
     applied.thread_statics()
     applied.frames()

@@ -15,7 +15,8 @@ clrmd-static-zero            ClrMD has no address for a static field
 clrmd-delegate-to-itself     ClrMD gives the delegate itself as target of a static method
 clrmd-method-name            ClrMD cuts at the last dot of a method's name, adds arguments, has no DynamicClass
 clrmd-open-delegate          ClrMD does not read an open delegate of a virtual method
-clrmd-empty-context          ClrMD neither lists nor leaves out an allocation context that is used up
+clrmd-empty-context          ClrMD neither lists nor leaves out an allocation context that is used up, and misses what
+                             lies between it and the next one
 gc-in-progress               behind the first unreadable word of a segment, while a GC moves objects
 """
 from __future__ import annotations
@@ -104,6 +105,8 @@ def field_type(theirs: str, ours: str, element: str) -> Optional[str]:
     if "System.__Canon" in theirs:
         if theirs == "System.__Canon" or skeleton(theirs) == skeleton(ours):
             return "clrmd-canonical-field-type"
+    if element == CLASS and theirs == ours.rsplit(".", 1)[-1] and theirs.endswith("[][]"):
+        return "clrmd-type-not-loaded"
     if element == CLASS and theirs in NOT_LOADED and theirs.endswith("[]") == ours.endswith("[]"):
         return "clrmd-type-not-loaded"
     return None
@@ -138,6 +141,8 @@ class Explanation:
         self._errors: list[int] = []
         self._segments: list[tuple[int, int]] = []
         self.is_walkable = True
+        self.is_server = False
+        self._path = ours
         for line in lines_of(ours, "ENSI"):
             self._remember(line.rstrip("\n").split("\t"))
 
@@ -150,6 +155,8 @@ class Explanation:
             self._errors.append(int(line[1], 16))
         elif line[1] == "walkable":
             self.is_walkable = line[2] == "1"
+        elif line[1] == "server":
+            self.is_server = line[2] == "1"
 
     def add(self, is_ours: bool, line: Line) -> None:
         """A line that only one side has."""
@@ -287,6 +294,17 @@ class Explanation:
         found = {line[1] for line in self._ours["A"] if empty(line)}
         self.filter("A", True, empty)
         self.filter("E", False, lambda line: "clrmd-empty-context" if line[1] in found else None)
+        # ClrMD goes on behind the next one.
+        contexts = [int(line.split("\t")[1], 16) for line in lines_of(self._path, "A")]
+        ends = sorted(contexts + [end for _, end in self._segments] + [1 << 64])
+        spans = [(at, ends[bisect.bisect_right(ends, at)]) for at in (int(a, 16) for a in found)]
+
+        def behind(line: Line) -> Optional[str]:
+            inside = any(at < int(line[1], 16) < end for at, end in spans)
+            return "clrmd-empty-context" if inside else None
+
+        for kind in "ORPTL":
+            self.filter(kind, True, behind)
 
     def _gc_in_progress(self) -> None:
         """Allow what lies behind the first error of its segment; and types seen only there."""

@@ -36,9 +36,20 @@ def describe(name: str) -> str:
     return f".NET {match[2] or '10'}, {GC.get(match[1], 'workstation')}, {kind}"
 
 
+# What depends on where threads stand, what a finalizer has done, how many heaps a server's GC uses.
+RANDOM = (
+    "clrmd-empty-context",
+    "clrmd-hijacked",
+    "clrmd-arity",
+    "clrmd-parameter",
+    "clrmd-generic-slot",
+    "clrmd-handle-tables",
+)
+
+
 def is_random(name: str, fact: str, rule: str) -> bool:
     """Does one core of that name need the rule, and another one not?"""
-    if rule in ("clrmd-empty-context", "clrmd-hijacked", "clrmd-arity", "clrmd-generic-slot"):
+    if rule in RANDOM:
         return True
     of_stacks = fact in ("frames", "methods of frames", "stack roots", "live set")
     if name.startswith("churn"):
