@@ -111,9 +111,9 @@ enum layout_origin {
 	X(CODE_HEADER_METHOD, "RealCodeHeader", "MethodDesc", 24, 24, 24)                  \
 	X(CODE_HEADER_UNWIND_COUNT, "RealCodeHeader", "NumUnwindInfos", 32, 32, 32)        \
 	X(CODE_HEADER_UNWIND, "RealCodeHeader", "UnwindInfos", 36, 36, 36)                 \
-	X(CALL_FRAME_SP, "InlinedCallFrame", "CallSiteSP", 24, 24, 24)                     \
-	X(CALL_FRAME_RETURN, "InlinedCallFrame", "CallerReturnAddress", 32, 32, 32)        \
-	X(CALL_FRAME_FP, "InlinedCallFrame", "CalleeSavedFP", 40, 40, 40)                  \
+	X(CALL_FRAME_SP, "InlinedCallFrame", "CallSiteSP", 32, 24, 24)                     \
+	X(CALL_FRAME_RETURN, "InlinedCallFrame", "CallerReturnAddress", 40, 32, 32)        \
+	X(CALL_FRAME_FP, "InlinedCallFrame", "CalleeSavedFP", 48, 40, 40)                  \
 	X(METHOD_FRAME_BLOCK, "FramedMethodFrame", "TransitionBlockPtr", 16, 16, 16)       \
 	X(SOFTWARE_FRAME_CONTEXT, "SoftwareExceptionFrame", "TargetContext", NO, NO, 288)  \
 	X(FAULTING_FRAME_CONTEXT, "FaultingExceptionFrame", "TargetContext", NO, NO, 32)   \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Threads that wait in different ways, locks that they hold, and contexts that they leave half used.
 using System;
+using System.IO.Pipes;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Threading;
@@ -9,12 +10,13 @@ namespace Facts
 {
     public static unsafe class Threads
     {
-        private static readonly string[] states = { "wait", "sleep", "contend", "monitor-wait", "in-catch", "spin" };
+        private static readonly string[] states = { "wait", "sleep", "contend", "monitor-wait", "in-catch", "read", "spin" };
         private static readonly ManualResetEventSlim go = new(false);
         private static readonly ManualResetEventSlim never = new(false);
         private static readonly object contended = new Node(1);
         private static readonly object waited = new Node(2);
         private static readonly Thread[] threads = new Thread[states.Length];
+        private static readonly AnonymousPipeServerStream pipe = new(PipeDirection.In);
         private static CountdownEvent finished;
         private static long spins;
 
@@ -68,6 +70,7 @@ namespace Facts
                     try { throw new InvalidOperationException("caught, never left"); }
                     catch (Exception e) { never.Wait(); GC.KeepAlive(e); }
                     break;
+                case "read": pipe.ReadByte(); break; // in a call of ReadyToRun code to native code
                 default: while (Volatile.Read(ref spins) >= 0) spins++; break;
             }
             GC.KeepAlive(local);
@@ -136,7 +139,7 @@ namespace Facts
             finished.Wait();
             for (int i = 0; i < threads.Length; i++)
             {
-                while (states[i] != "spin" && (threads[i].ThreadState & ThreadState.WaitSleepJoin) == 0)
+                while (states[i] is not ("read" or "spin") && (threads[i].ThreadState & ThreadState.WaitSleepJoin) == 0)
                     Thread.Sleep(1);
             }
             var late = new Thread(() => GC.KeepAlive(Allocate(51))) { Name = "late" };
