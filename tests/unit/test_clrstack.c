@@ -131,16 +131,23 @@ static void what_is_no_object_is_no_root(void)
 {
 	struct fixture fixture;
 	begin(&fixture);
-	recursion(&fixture, 1, false);
+	const uint64_t slot = TOP + FAKE_FRAME_SIZE;
+	recursion(&fixture, 2, false);
 	check(&fixture, "clrstack -roots", " <no object>", 0);
-	fake_poke_u64(&fixture.fake->memory, TOP, fixture.object + 0x100);
+	fake_poke_u64(&fixture.fake->memory, TOP, 0);
+	fake_poke_u64(&fixture.fake->memory, slot, fixture.object + 0x100);
 	check(&fixture, "clrstack -roots", " -> ", 0);
 	check(&fixture, "clrstack -roots", "7f0000000128, which is no object; each word", 1);
 	/* A word that may be a reference. */
-	fake_poke_u64(&fixture.fake->memory, TOP, fixture.object + 8);
+	fake_poke_u64(&fixture.fake->memory, slot, fixture.object + 8);
 	check(&fixture, "clrstack -roots", "7f0000000030, which is no object; each word", 1);
 	check(&fixture, "clrstack -roots", "7f0000000028+8 <unknown type", 1);
 	check(&fixture, "clrstack -roots --json", "\"flags\": [\"conservative\"]", 1);
+	/* Where a thread was interrupted a variable may not have been set yet. */
+	recursion(&fixture, 1, false);
+	fake_poke_u64(&fixture.fake->memory, TOP, fixture.object + 0x100);
+	check(&fixture, "clrstack -roots", "no object", 0);
+	check(&fixture, "clrstack --json", "\"partial\": false", 1);
 	end(&fixture);
 }
 

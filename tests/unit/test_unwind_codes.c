@@ -279,6 +279,28 @@ static void test_bad(void)
 	tear_down(&fixture);
 }
 
+static bool is_whole(struct fixture *fixture)
+{
+	return unwind_frame_is_whole(&fixture->memory.memory, &fixture->function,
+				     &fixture->registers);
+}
+
+static void test_prologue_ends(void)
+{
+	static const struct {
+		uint64_t offset;
+		bool is_whole;
+	} cases[] = { { 0, false }, { 1, false }, { 7, false }, { 8, true }, { 0x40, true } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture fixture = set_up(cases[i].offset);
+		PUT_INFO(&fixture, 8, 0, CODE(8, ALLOC_SMALL, 5), CODE(1, PUSH, REG_RBP));
+		CU_ASSERT(is_whole(&fixture) == cases[i].is_whole);
+		fixture.function.unwind_info = 0;
+		CU_ASSERT(!is_whole(&fixture));
+		tear_down(&fixture);
+	}
+}
+
 /* Instructions at rip; what is left of an epilogue is carried out. */
 static void test_epilogue(void)
 {
@@ -308,6 +330,7 @@ static void test_epilogue(void)
 			bool is_epilogue = is_active && cases[i].is_epilogue;
 			PUT_INFO(&fixture, 8, 0, CODE(8, ALLOC_SMALL, 5), CODE(1, PUSH, REG_RBP));
 			fake_poke(&fixture.memory, FUNCTION + 0x40, cases[i].bytes, cases[i].size);
+			CU_ASSERT(is_whole(&fixture) == !cases[i].is_epilogue);
 			fixture.function.is_active = is_active;
 			CU_ASSERT(step(&fixture));
 			check_return(&fixture, is_epilogue
@@ -363,6 +386,7 @@ static CU_TestInfo tests[] = {
 	{ "a_machine_frame_ends_it", test_machine_frame },
 	{ "chained_information_is_followed", test_chain },
 	{ "bad_codes_change_nothing", test_bad },
+	{ "a_frame_is_whole_behind_its_prologue", test_prologue_ends },
 	{ "an_epilogue_is_carried_out", test_epilogue },
 	{ "registers_of_a_thread_have_their_numbers", test_registers },
 	CU_TEST_INFO_NULL,

@@ -35,8 +35,10 @@
 #define FLAGS_NONE     0x07efff80u
 #define CODE_SEGMENT   0x33u
 
-/* HelperMethodFrame (frames.h; 8, 9): its Thread. */
-#define HELPER_THREAD 32u
+/* HelperMethodFrame (frames.h; 8, 9): its attributes and Thread; FRAME_ATTR_EXCEPTION. */
+#define HELPER_ATTRIBUTES   24u
+#define HELPER_THREAD       32u
+#define ATTRIBUTE_EXCEPTION 1u
 
 /* CONTEXT of AMD64 (pal.h). */
 static const uint16_t context_offsets[REG_ROWS] = {
@@ -199,7 +201,10 @@ static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_
 	uint64_t owner = 0;
 	struct explicit_frame guess = *frame;
 	if (memory_u64(clr->memory, frame->address + HELPER_THREAD, &owner) && owner == thread) {
+		uint32_t attributes = 0;
+		(void)memory_u32(clr->memory, frame->address + HELPER_ATTRIBUTES, &attributes);
 		frame->kind = FRAME_HELPER_METHOD;
+		frame->is_throwing = attributes & ATTRIBUTE_EXCEPTION;
 		return;
 	}
 	if (read_inlined_call(clr, &guess) && guess.sp + 4096 > frame->address &&

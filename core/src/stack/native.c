@@ -200,6 +200,19 @@ static enum step no_managed_code(struct walk *walk, bool is_first)
 	return STEP_END;
 }
 
+/* In 8 and 9: was it a helper that throws that managed code has called, up to @p sp? */
+static bool is_thrown(const struct walk *walk, uint64_t sp)
+{
+	const struct explicit_frame *last = NULL;
+	for (size_t i = walk->next_frame; i < walk->chain.rows_count; i++) {
+		const struct explicit_frame *frame = &walk->chain.rows[i];
+		if (frame->address >= sp || !span_has(&walk->span, frame->address))
+			break;
+		last = frame;
+	}
+	return last && last->is_throwing;
+}
+
 enum step walk_native(struct walk *walk, bool is_first)
 {
 	enum found found = FOUND_NONE;
@@ -229,10 +242,14 @@ enum step walk_native(struct walk *walk, bool is_first)
 				found == FOUND_CALLER && walk->stack->thread->is_cooperative;
 		}
 		if (found != FOUND_NONE) {
-			walk->context =
-				(struct frame_context){ .registers = registers,
-							.is_active = found == FOUND_SIGNAL };
-			return found == FOUND_CALLER ? adjust_ip(walk, lead) : STEP_ON;
+			bool is_caller = found == FOUND_CALLER;
+			walk->context = (struct frame_context){
+				.registers = registers,
+				.is_active = !is_caller,
+				.is_aborted =
+					is_caller && is_thrown(walk, registers.values[REG_RSP]),
+			};
+			return is_caller ? adjust_ip(walk, lead) : STEP_ON;
 		}
 	}
 	if (lead) {

@@ -4,6 +4,7 @@
 
 #include "heap/heap.h"
 #include "stack/walker.h"
+#include "unwind/unwind_codes.h"
 #include "util/alloc.h"
 
 /* Registers that a call does not preserve (System V ABI, AMD64, 3.2.1). */
@@ -36,6 +37,8 @@ enum step walk_add_root(struct walk *walk, const struct stack_root *root)
 	    !is_object(walk, root->value)) {
 		if (type_table_failed(walk->clr))
 			return STEP_NOMEM;
+		if (walk->is_unsure)
+			return STEP_ON;
 		(void)walk_bad(walk, "the slot at %" PRIx64 " has %" PRIx64 ", which is no object",
 			       root->address, root->value);
 		if (root->kind == STACK_ROOT_GC_FRAME)
@@ -151,6 +154,17 @@ static bool keep_slots(struct walk *walk, struct code_entry *entry, enum step *r
 	return true;
 }
 
+/* Is a frame that was interrupted where no GC info is one already, and still? */
+static bool frame_is_whole(const struct walk *walk, const struct code_info *code)
+{
+	const struct unwind_function function = { .begin = code->function,
+						  .unwind_info = code->unwind_info,
+						  .image_base = code->image_base,
+						  .is_active = true };
+	return !walk->context.is_active ||
+	       unwind_frame_is_whole(walk->memory, &function, &walk->context.registers);
+}
+
 enum step walk_slots(struct walk *walk, const struct code_info *code, bool no_untracked,
 		     uint64_t caller_sp, uint32_t frame)
 {
@@ -183,10 +197,14 @@ enum step walk_slots(struct walk *walk, const struct code_info *code, bool no_un
 		end = entry->slots_end;
 		frame_register = entry->frame_register;
 	}
+	if (is_unknown && !frame_is_whole(walk, code))
+		end = begin;
+	walk->is_unsure = is_unknown;
 	for (size_t i = begin; i < end && step == STEP_ON; i++) {
 		struct stack_root root = { .frame = frame, .kind = STACK_ROOT_FRAME };
 		step = add_slot(walk, &slots[i], frame_register, caller_sp, &root);
 	}
+	walk->is_unsure = false;
 	/* The runtime would let it run on to where it knows. */
 	if (step == STEP_ON && is_unknown)
 		step = walk_frame_words(walk, caller_sp, frame, first);

@@ -79,6 +79,7 @@ struct walk {
 	uint64_t bad_sp;    /**< of the last good one, where something went wrong first */
 	uint32_t cfi_steps; /**< taken so far */
 	bool cfi_failed;    /**< a native frame could not be left by its unwind information */
+	bool is_unsure;     /**< the frame's slots may hold what was there before */
 	bool in_helper; /**< it is in native code that managed code called as its own: no Frame */
 	/* after a funclet: nothing is reported up to the frame of its method */
 	bool is_skipping;

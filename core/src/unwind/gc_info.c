@@ -183,7 +183,8 @@ static void find_offset(struct decoder *decoder)
 	uint64_t table = decoder->bits.position;
 	decoder->offset = query->offset;
 	decoder->has_scratch = query->is_active;
-	if (has_old_offsets && !query->is_active)
+	/* A call that throws is not taken for running: what it was given is dead (checked on 9). */
+	if (has_old_offsets && !query->is_active && !query->is_aborted)
 		decoder->offset--;
 	decoder->safe_point = find_safe_point(decoder, table, decoder->offset);
 	read_ranges(decoder);

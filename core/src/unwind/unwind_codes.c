@@ -267,6 +267,18 @@ static bool finish_epilogue(struct unwinding *unwinding, bool *ret_failed)
 	return true;
 }
 
+bool unwind_frame_is_whole(struct memory *memory, const struct unwind_function *function,
+			   const struct registers *registers)
+{
+	struct unwind_info info;
+	struct unwinding unwinding = { .memory = memory, .registers = *registers };
+	bool failed;
+	if (!read_info(memory, function->unwind_info, &info) ||
+	    registers->values[REG_RIP] - function->begin < info.bytes[1])
+		return false;
+	return !finish_epilogue(&unwinding, &failed);
+}
+
 bool unwind_codes_step(struct memory *memory, const struct unwind_function *function,
 		       struct registers *registers)
 {

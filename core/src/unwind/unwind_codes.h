@@ -28,4 +28,12 @@ struct unwind_function {
 bool unwind_codes_step(struct memory *memory, const struct unwind_function *function,
 		       struct registers *registers);
 
+/**
+ * Is the frame of a function that was interrupted at @p registers made, and not yet given up?  false in
+ * its prologue and, as unwind_codes_step() recognises it, its epilogue, and when the codes cannot be
+ * read.  Zeroes that the function gives its variables first may still be missing.
+ */
+bool unwind_frame_is_whole(struct memory *memory, const struct unwind_function *function,
+			   const struct registers *registers);
+
 #endif
