@@ -86,7 +86,7 @@ PARTS = {
     "collectible": "nt",
 }
 # Neither counts as a fact: values of objects, and what explains differences.
-NOT_COMPARED = "Vugijov"
+NOT_COMPARED = "Vugijkov"
 
 
 def sort(path: pathlib.Path) -> pathlib.Path:

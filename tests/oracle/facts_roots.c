@@ -9,6 +9,8 @@
  *   i  OBJECT                     array that a thread's statics lie in
  *   j  OSTHREAD SP                frame whose return address is not what stands on the stack: the runtime
  *                                 has put its own there, to stop the thread (hijacked)
+ *   k  OSTHREAD                   thread that was interrupted where the frame is not made, or not there
+ *                                 any more, or no GC info is: it reports no variables
  *   o  OSTHREAD SLOT              interior root on a stack that points out of the heap
  *   v  MAJOR                      of the runtime
  *
@@ -117,10 +119,29 @@ static uint64_t container(struct facts *facts, const struct starts *starts, uint
 	return address - start < object.step && !object.type->is_free ? start : 0;
 }
 
+/* Was the thread interrupted where its frame has words alone that may be references? */
+static bool is_unmade(const struct thread_stack *stack)
+{
+	bool has_words = false;
+	if (!stack->frames_count || !stack->frames[0].is_active)
+		return false;
+	for (size_t i = 0; i < stack->roots_count; i++) {
+		const struct stack_root *root = &stack->roots[i];
+		if (root->frame)
+			continue;
+		if (!(root->flags & STACK_ROOT_CONSERVATIVE))
+			return false;
+		has_words = true;
+	}
+	return has_words;
+}
+
 static void write_stack_roots(struct facts *facts, const struct thread_stack *stack,
 			      const struct starts *starts)
 {
 	uint64_t id = stack->thread->os_id;
+	if (is_unmade(stack))
+		fprintf(facts->out, "k\t%" PRIu64 "\n", id);
 	for (size_t i = 0; i < stack->roots_count; i++) {
 		const struct stack_root *root = &stack->roots[i];
 		uint64_t object = root->value;

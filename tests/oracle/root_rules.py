@@ -11,6 +11,7 @@ clrmd-handle-tables      with server GC ClrMD reads the handle tables of as many
                          of which a GC that adapts itself gives up some
 clrmd-hijacked           ClrMD ends a walk at a return address that the runtime has put there to stop the thread
                          in a method, which has called others since
+clrmd-unmade-frame       ClrMD reads the variables of a thread's first frame in its prologue and epilogue, too
 clrmd-arity              ClrMD prints Span`1<Byte>, or Pool`1+Bucket[[System.Char, System.Private.CoreLib]], where
                          heapdump prints Span<Byte> and Pool<System.Char>+Bucket
 clrmd-parameter          ClrMD prints a parameter of a nested class without the outer one
@@ -50,9 +51,10 @@ class Known:
         self.outside: set[tuple[str, str]] = set()
         self.other_roots: set[tuple[str, str, str]] = set()
         self.hijacked: dict[str, int] = {}
+        self.unmade: set[str] = set()
         self.frames: dict[str, list[tuple[int, str]]] = collections.defaultdict(list)
         self._path = ours
-        for line in rules.lines_of(ours, "ugijomv"):
+        for line in rules.lines_of(ours, "ugijkomv"):
             self._remember(line.rstrip("\n").split("\t"))
         for frames in self.frames.values():
             frames.sort()
@@ -64,6 +66,8 @@ class Known:
             self.thread_arrays.add(line[1])
         elif line[0] == "j":
             self.hijacked[line[1]] = int(line[2], 16)
+        elif line[0] == "k":
+            self.unmade.add(line[1])
         elif line[0] == "o":
             # ClrMD may have it in a register.
             self.outside |= {(line[1], line[2]), (line[1], "0")}
@@ -283,8 +287,14 @@ class RootRules:
         """s THREAD SLOT OBJECT FLAGS."""
         known = self._known
         byref = "clrmd-byref-outside"
+        unfinished: set[tuple[str, str]] = set()
 
         def frame(line: Line) -> Optional[str]:
+            if int(line[3], 16) in self._explain.unfinished:
+                unfinished.add((line[1], line[2]))
+                return "clrmd-unfinished-object"
+            if line[1] in known.unmade:
+                return "clrmd-unmade-frame"
             if (line[1], line[2], line[3]) in known.other_roots:
                 return "clrmd-frame-root"
             if line[4] == "1" and (line[1], line[2]) in known.outside:
@@ -297,6 +307,12 @@ class RootRules:
         theirs = [line for is_ours, line in self._explain.left("s") if not is_ours]
         self._seed(byref, (line for line in theirs if frame(line) == byref))
         self._explain.filter("s", False, frame)
+        # What the pointer is into ClrMD cannot tell.
+        self._explain.filter(
+            "s",
+            True,
+            lambda line: "clrmd-unfinished-object" if (line[1], line[2]) in unfinished else None,
+        )
 
     def live(self) -> None:
         """w ADDRESS."""

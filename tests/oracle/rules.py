@@ -17,6 +17,7 @@ clrmd-method-name            ClrMD cuts at the last dot of a method's name, adds
 clrmd-open-delegate          ClrMD does not read an open delegate of a virtual method
 clrmd-empty-context          ClrMD neither lists nor leaves out an allocation context that is used up, and misses what
                              lies between it and the next one
+clrmd-unfinished-object      what a thread has just taken room for has no type yet: ClrMD's walk ends there
 gc-in-progress               behind the first unreadable word of a segment, while a GC moves objects
 """
 from __future__ import annotations
@@ -143,6 +144,7 @@ class Explanation:
         self.is_walkable = True
         self.is_server = False
         self._path = ours
+        self.unfinished: set[int] = set()
         for line in lines_of(ours, "ENSI"):
             self._remember(line.rstrip("\n").split("\t"))
 
@@ -294,16 +296,42 @@ class Explanation:
         found = {line[1] for line in self._ours["A"] if empty(line)}
         self.filter("A", True, empty)
         self.filter("E", False, lambda line: "clrmd-empty-context" if line[1] in found else None)
-        # ClrMD goes on behind the next one.
         contexts = [int(line.split("\t")[1], 16) for line in lines_of(self._path, "A")]
+        self._behind("clrmd-empty-context", contexts, [int(address, 16) for address in found])
+        self._unfinished(contexts)
+
+    def _unfinished(self, contexts: list[int]) -> None:
+        """An object right before a context's pointer that has no type yet."""
+        errors = {int(line[1], 16) for line in self._theirs["E"]}
+        if not errors or not self.is_walkable:
+            return
+        contexts = sorted(contexts)
+        objects = sorted(int(line.split("\t")[1], 16) for line in lines_of(self._path, "O"))
+        name, ends = "clrmd-unfinished-object", []
+        for error in errors:
+            index = bisect.bisect_right(contexts, error)
+            last = bisect.bisect_left(objects, error)
+            if index < len(contexts) and objects[last : last + 1] > contexts[index : index + 1]:
+                self.unfinished.add(error)
+                ends.append(contexts[index])
+
+        def unfinished(line: Line) -> Optional[str]:
+            return name if int(line[1], 16) in self.unfinished else None
+
+        self.filter("E", False, unfinished)
+        self.filter("E", True, unfinished)
+        self._behind(name, [], ends)
+
+    def _behind(self, name: str, contexts: list[int], places: list[int]) -> None:
+        """What ClrMD misses from some places on: it goes on behind the next of the contexts, if at all."""
         ends = sorted(contexts + [end for _, end in self._segments] + [1 << 64])
-        spans = [(at, ends[bisect.bisect_right(ends, at)]) for at in (int(a, 16) for a in found)]
+        spans = [(at, ends[bisect.bisect_right(ends, at)]) for at in places]
 
         def behind(line: Line) -> Optional[str]:
             inside = any(at < int(line[1], 16) < end for at, end in spans)
-            return "clrmd-empty-context" if inside else None
+            return name if inside else None
 
-        for kind in "ORPTL":
+        for kind in "ORPTLBXDM":
             self.filter(kind, True, behind)
 
     def _gc_in_progress(self) -> None:

@@ -39,6 +39,8 @@ def describe(name: str) -> str:
 # What depends on where threads stand, what a finalizer has done, how many heaps a server's GC uses.
 RANDOM = (
     "clrmd-empty-context",
+    "clrmd-unfinished-object",
+    "clrmd-unmade-frame",
     "clrmd-hijacked",
     "clrmd-arity",
     "clrmd-parameter",
