@@ -47,13 +47,15 @@ class Maker:
         self.image = image
         self.random = random.Random()
         types = {o.mt for o in image.objects}
+        # Where a walk that stumbles in them may go on with what only looks like objects.
+        self.deceiving = {o.address for o in image.objects if self._has_old_objects(o, types)}
         self.solid = [
             o
             for o in image.objects
             if not o.free
             and image.has(o.address - 8)
             and image.has(o.end)
-            and not self._has_old_objects(o, types)
+            and o.address not in self.deceiving
         ]
         kinds = ("System.String[]", "System.Object[]", "Facts.Node[]", "WebShop.Product[]")
         self.arrays = [o for o in self.solid if o.type in kinds and o.size > 32]
@@ -71,7 +73,10 @@ class Maker:
         self.places: dict[tuple[int, int], int] = {}
 
     def _has_old_objects(self, o: Object, types: set[int]) -> bool:
-        """Do objects of earlier days seem to lie in an array of numbers that was not cleared?"""
+        """
+        Do objects seem to lie in an array of numbers: of earlier days, if it was not cleared, or
+        method tables in the runtime's cache of casts?
+        """
         if o.type not in ("System.Byte[]", "System.Char[]", "System.Int32[]", "System.UInt64[]"):
             return False
         words = struct.iter_unpack("<Q", self.image.read(o.address + 16, o.step - 24))
@@ -161,9 +166,9 @@ class Maker:
             known = known or at.address in self.referred
             at = self.next(at)
         # It must end inside an object that others know, so that a walk stumbles there.
-        return bool(at and at.address < end < at.end) and (
-            known or bool(at and at.address in self.referred)
-        )
+        if not at or at.address in self.deceiving:
+            return False
+        return at.address < end < at.end and (known or at.address in self.referred)
 
     # references
 
