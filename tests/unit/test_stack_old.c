@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The explicit Frames of .NET 8 and 9, whose kinds have no numbers. */
-/* Walks of stacks that are made in code: which frames, which slots. */
 #include "support/assert_more.h"
 #include "support/stack_fixture.h"
 #include "support/suite.h"

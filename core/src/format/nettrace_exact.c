@@ -314,9 +314,9 @@ static void give_back(struct nx *nx)
 static bool source_next(void *arg, struct gcdump_node *ret)
 {
 	struct nx *nx = arg;
-	if (nx->passes > 1 && nx->next_record % JOB_STRIDE == 0)
-		give_back(nx);
 	if (nx->next_record < nx->records_count) {
+		if (nx->passes > 1 && nx->next_record % JOB_STRIDE == 0)
+			give_back(nx);
 		const struct nx_record *record = &nx->records[nx->next_record++];
 		*ret = (struct gcdump_node){ .index = record->node,
 					     .type = record->type,

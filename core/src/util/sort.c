@@ -102,16 +102,8 @@ static struct run *lowest_run(const uint64_t *keys, struct run *runs, const stru
 /* First key of a run that is not below @p key. */
 static uint32_t run_place(const uint64_t *keys, const struct run *run, uint64_t key)
 {
-	uint32_t low = run->begin, high = run->end;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (keys[middle] < key) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	size_t count = run->end - run->begin;
+	return run->begin + (uint32_t)lower_bound_u64(keys + run->begin, count, key);
 }
 
 static int compare_pieces(const void *a, const void *b)
