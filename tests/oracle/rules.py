@@ -17,7 +17,8 @@ clrmd-method-name            ClrMD cuts at the last dot of a method's name, adds
 clrmd-open-delegate          ClrMD does not read an open delegate of a virtual method
 clrmd-empty-context          ClrMD neither lists nor leaves out an allocation context that is used up, and misses what
                              lies between it and the next one
-clrmd-unfinished-object      what a thread has just taken room for has no type yet: ClrMD's walk ends there
+clrmd-unfinished-object      what a thread has just taken room for has no type yet: ClrMD's walk ends there.  In
+                             the large and pinned object heaps it is a run of zeros up to the next object
 gc-in-progress               behind the first unreadable word of a segment, while a GC moves objects
 """
 from __future__ import annotations
@@ -34,6 +35,8 @@ Line = list[str]
 POINTER, STRUCT, CLASS, FUNCTION = "15", "17", "18", "27"
 ANY_POINTER = ("System.UIntPtr", "System.ValueType*")
 NOT_LOADED = ("Object", "Object[]", "System.ValueType[]")
+UOH = ("loh", "poh")
+ZERO_RUN = "damage 3,"  # DAMAGE_ZERO_RUN (heap/walk.h)
 PARAMETER = re.compile(r"T\d*|T[A-Z]\w*|[KV]")
 
 
@@ -140,7 +143,9 @@ class Explanation:
         )
         self._names: dict[str, str] = {}
         self._errors: list[int] = []
+        self._zero_runs: set[int] = set()
         self._segments: list[tuple[int, int]] = []
+        self._uoh: list[tuple[int, int]] = []
         self.is_walkable = True
         self.is_server = False
         self._path = ours
@@ -153,8 +158,12 @@ class Explanation:
             self._names[line[1]] = line[2]
         elif line[0] == "S":
             self._segments.append((int(line[3], 16), int(line[4], 16)))
+            if line[2] in UOH:
+                self._uoh.append(self._segments[-1])
         elif line[0] == "E":
             self._errors.append(int(line[1], 16))
+            if line[2].startswith(ZERO_RUN):
+                self._zero_runs.add(int(line[1], 16))
         elif line[1] == "walkable":
             self.is_walkable = line[2] == "1"
         elif line[1] == "server":
@@ -301,7 +310,7 @@ class Explanation:
         self._unfinished(contexts)
 
     def _unfinished(self, contexts: list[int]) -> None:
-        """An object right before a context's pointer that has no type yet."""
+        """An object right before a context's pointer, or in UOH, that has no type yet."""
         errors = {int(line[1], 16) for line in self._theirs["E"]}
         if not errors or not self.is_walkable:
             return
@@ -309,6 +318,10 @@ class Explanation:
         objects = sorted(int(line.split("\t")[1], 16) for line in lines_of(self._path, "O"))
         name, ends = "clrmd-unfinished-object", []
         for error in errors:
+            if error in self._zero_runs and any(a <= error < b for a, b in self._uoh):
+                self.unfinished.add(error)
+                ends.append(error)
+                continue
             index = bisect.bisect_right(contexts, error)
             last = bisect.bisect_left(objects, error)
             if index < len(contexts) and objects[last : last + 1] > contexts[index : index + 1]:
