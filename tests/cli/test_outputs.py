@@ -4,22 +4,30 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
+import fcntl
 import os
 import pty
+import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from typing import Any, Iterator
 
 import fake_runtime
-from shell_program import DATA, PROGRAM, TIMEOUT
+from shell_program import DATA, PROGRAM, SOURCE, TIMEOUT, large_dump
 
 DUMP = DATA / "small300.gcdump"
 TRACE = fake_runtime.TRACE
+# Seconds after which a program that was interrupted is deaf.
+DEAF = 20
 OUTPUTS = ("-", "/dev/stdout")
 
 
@@ -31,6 +39,25 @@ def heapdump(*words: str, stdout: Any = subprocess.PIPE) -> subprocess.Completed
         stderr=subprocess.PIPE,
         timeout=TIMEOUT,
         check=False,
+    )
+
+
+def prompt(text: str) -> subprocess.CompletedProcess[bytes]:
+    """Lines at the prompt of the dump."""
+    return subprocess.run(
+        [PROGRAM, str(DUMP)],
+        input=text.encode(),
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+
+
+def waits(pid: int) -> bool:
+    """Does a process sleep for a while, in poll() or in the open() of a FIFO?"""
+    where = Path(f"/proc/{pid}/wchan").read_text("ascii")
+    return any(
+        name in where for name in ("poll", "nanosleep", "fifo", "pipe_w", "wait_for_partner")
     )
 
 
@@ -113,6 +140,244 @@ class Export(Case):
             self.assertEqual(heapdump(str(DUMP), "export", str(link)).returncode, 0)
             self.assertTrue(link.is_symlink())
             self.assertEqual(target.read_bytes(), DUMP.read_bytes())
+
+
+class Owners(Case):
+    """What the files of others are used for: output_place.h has the rules."""
+
+    def play_other(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("only root can play somebody else")
+
+    def test_permissions_of_another_owner(self) -> None:
+        self.play_other()
+        path = self.folder / "x.heap"
+        path.touch()
+        os.chown(path, fake_runtime.NOBODY, fake_runtime.NOBODY)
+        path.chmod(0o4777)
+        self.assertEqual(heapdump(str(DUMP), "export", str(path)).returncode, 0)
+        self.assertEqual((path.stat().st_mode & 0o7777, path.stat().st_uid), (0o600, os.geteuid()))
+
+    def test_traps_in_a_sticky_folder(self) -> None:
+        self.play_other()
+        self.folder.chmod(0o1777)
+        victim = self.folder / "victim"
+        victim.write_bytes(b"old")
+        trap = self.folder / "x.gcdump"
+        for kind in ("link", "file", "fifo"):
+            if kind == "link":
+                trap.symlink_to(victim)
+            elif kind == "file":
+                trap.touch(0o666)
+            else:
+                os.mkfifo(trap)
+            os.chown(trap, fake_runtime.NOBODY, fake_runtime.NOBODY, follow_symlinks=False)
+            with runtime() as pid:
+                runs = [
+                    heapdump(str(DUMP), "export", str(trap)),
+                    heapdump("collect", pid, "-o", str(trap)),
+                    prompt(f"info > {trap}\n"),
+                    prompt(f"info >> {trap}\n"),
+                ]
+            for done in runs:
+                self.assertEqual(done.returncode, 3, (kind, done.args))
+                self.assertEqual(done.stderr.count(b"\n"), 1, (kind, done.stderr))
+                self.assertIn(b"x.gcdump: cannot write: ", done.stderr)
+                self.assertIn(b"belongs to user 65534", done.stderr)
+                # The process is not asked for what cannot be kept.
+                self.assertNotIn(b"buffer", done.stderr)
+            self.assertEqual(victim.read_bytes(), b"old")
+            self.assertEqual(trap.lstat().st_uid, fake_runtime.NOBODY)
+            trap.unlink()
+
+    def test_new_files_are_private(self) -> None:
+        old = os.umask(0)
+        self.addCleanup(os.umask, old)
+        with runtime() as pid:
+            heapdump("collect", pid, "-o", "a.nettrace")
+            heapdump("collect", pid, "-o", "b.gcdump")
+        heapdump(str(DUMP), "export", "c.heap")
+        prompt("info > d.txt\ninfo >> e.txt\n")
+        modes = {path.name: path.stat().st_mode & 0o777 for path in self.folder.iterdir()}
+        names = ("a.nettrace", "b.gcdump", "c.heap", "d.txt", "e.txt")
+        self.assertEqual(modes, dict.fromkeys(names, 0o600))
+
+
+class Limits(Case):
+    """ulimit -f, which raises SIGXFSZ, too."""
+
+    def limited(self, words: list[str], text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        def bound() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        with open(self.folder / "out", "wb") as out:
+            return subprocess.run(
+                [PROGRAM, *words],
+                input=text,
+                stdout=out,
+                stderr=subprocess.PIPE,
+                timeout=TIMEOUT,
+                check=False,
+                preexec_fn=bound,
+            )
+
+    def too_large(self, done: subprocess.CompletedProcess[bytes]) -> None:
+        self.assertEqual(done.returncode, 3, (done.args, done.stderr))
+        self.assertIn(b"File too large", done.stderr.splitlines()[-1])
+
+    def test_files(self) -> None:
+        self.too_large(self.limited([str(DUMP), "export", "x.heap"]))
+        with runtime() as pid:
+            for name in ("x.nettrace", "x.gcdump"):
+                self.too_large(self.limited(["collect", pid, "-o", name]))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
+
+    def test_standard_output(self) -> None:
+        self.too_large(self.limited([str(DUMP), "dumpheap"]))
+        done = self.limited([str(DUMP)], b"dumpheap > x\ninfo\n")
+        self.too_large(done)
+        self.assertIn(b"Findings", (self.folder / "out").read_bytes())
+
+    def test_unpacking(self) -> None:
+        core = SOURCE / "corefiles" / "leak.core.zst"
+        self.too_large(self.limited([str(core), "info"]))
+
+
+class Fifos(Case):
+    """Ctrl-C ends the wait for a reader, and for one that does not read."""
+
+    def interrupted(self, words: list[str], text: bytes = b"") -> None:
+        with subprocess.Popen(
+            [PROGRAM, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as program:
+            assert program.stdin
+            program.stdin.write(text)
+            program.stdin.flush()
+            # It looks for a reader once it does nothing but sleep.
+            idle, deadline = 0, time.monotonic() + 10
+            while idle < 5 and time.monotonic() < deadline:
+                time.sleep(0.1)
+                idle = idle + 1 if waits(program.pid) else 0
+            program.send_signal(signal.SIGINT)
+            program.stdin.close()
+            program.stdin = None
+            try:
+                _, err = program.communicate(timeout=DEAF)
+            except subprocess.TimeoutExpired:
+                program.kill()
+                raise
+            self.assertEqual(program.returncode, 130, err)
+            self.assertIn(b"interrupted", err)
+
+    def test_nobody_reads(self) -> None:
+        os.mkfifo("f")
+        self.interrupted([str(DUMP), "export", "f"])
+        self.interrupted([str(DUMP)], b"info > f\n")
+        with runtime() as pid:
+            self.interrupted(["collect", pid, "-o", "f"])
+            self.interrupted(["collect", pid, "-o", "f", "-format", "nettrace"])
+
+    def test_a_reader_that_stops(self) -> None:
+        os.mkfifo("f")
+        reader = os.open("f", os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+        self.interrupted([str(DUMP), "export", "f"])
+
+    def test_a_reader_that_comes_late(self) -> None:
+        os.mkfifo("f")
+        for words, text in (([str(DUMP), "export", "f"], b""), ([str(DUMP)], b"info > f\n")):
+            with subprocess.Popen(
+                [PROGRAM, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+            ) as program:
+                assert program.stdin
+                program.stdin.write(text)
+                program.stdin.close()
+                time.sleep(0.3)
+                got = Path("f").read_bytes()
+                self.assertEqual(program.wait(TIMEOUT), 0)
+            self.assertIn(b"Findings" if text else b"a 2 ", got)
+
+
+def without_nameless_files() -> None:
+    """openat() with O_TMPFILE fails from now on, as on file systems that do not have it."""
+    syscall, flags = struct.pack("=HBBI", 0x20, 0, 0, 0), struct.pack("=HBBI", 0x20, 0, 0, 32)
+    code = (
+        syscall
+        + struct.pack("=HBBI", 0x15, 0, 4, 257)
+        + flags
+        + struct.pack("=HBBI", 0x54, 0, 0, os.O_TMPFILE)
+        + struct.pack("=HBBI", 0x15, 0, 1, os.O_TMPFILE)
+        + struct.pack("=HBBI", 0x06, 0, 0, 0x50000 | errno.EOPNOTSUPP)
+        + struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
+    )
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("=H6xQ", len(code) // 8, ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+    assert libc.prctl(22, 2, ctypes.c_char_p(program)) == 0  # PR_SET_SECCOMP, a filter
+
+
+class Killed(Case):
+    """What is left of a program that is asked to end."""
+
+    def killed(self, words: list[str], pattern: str, number: int) -> None:
+        with subprocess.Popen(
+            [PROGRAM, *words], stderr=subprocess.DEVNULL, preexec_fn=without_nameless_files
+        ) as program:
+            while not list(self.folder.glob(pattern)) and program.poll() is None:
+                time.sleep(0.001)
+            program.send_signal(number)
+            self.assertEqual(program.wait(TIMEOUT), -number)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_nothing(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            self.killed([large_dump(), "export", "x.heap"], ".heapdump-*.part", number)
+            self.killed(["collect", "-port", "port", "-o", "x.gcdump"], "port", number)
+
+    def test_it_may_be_ignored(self) -> None:
+        command = ["/bin/sh", "-c", 'trap "" HUP; exec "$@"', "sh", PROGRAM]
+        command += ["collect", "-port", "port", "-timeout", "2", "-o", "x.gcdump"]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as program:
+            while not (self.folder / "port").exists():
+                time.sleep(0.01)
+            program.send_signal(signal.SIGHUP)
+            self.assertEqual(program.wait(TIMEOUT), 3)
+
+
+class Ends(Case):
+    """What is told of a file that is complete already."""
+
+    def test_only_the_answer_is_lost(self) -> None:
+        for words in (["export", "x.heap"], ["export", "x.heap", "--json"]):
+            with open("/dev/full", "wb") as full:
+                done = heapdump(str(DUMP), *words, stdout=full)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(b"warning: the file is written and complete; only", done.stderr)
+            self.assertEqual(heapdump("x.heap", "diff", str(DUMP)).returncode, 0)
+
+    def test_a_dump_that_shrinks_leaves_no_file(self) -> None:
+        """What is missing reads as zeros, so that a file of it would be wrong."""
+        core = self.folder / "core"
+        packed = SOURCE / "corefiles" / "leak.core.zst"
+        subprocess.run(["zstd", "-qd", packed, "-o", core], check=True, timeout=TIMEOUT)
+        with subprocess.Popen(
+            [PROGRAM, str(core)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as program:
+            assert program.stdin and program.stdout
+            program.stdin.write(b"gcwhere 7f039fe5a158 > ready\n")
+            program.stdin.flush()
+            while not (self.folder / "ready").exists():
+                time.sleep(0.02)
+            os.truncate(core, core.stat().st_size // 2)
+            _, err = program.communicate(b"export x.heap\n", timeout=TIMEOUT)
+        self.assertEqual(program.returncode, 3, err)
+        self.assertIn(b"shrank while it was open", err)
+        self.assertFalse((self.folder / "x.heap").exists())
 
 
 class Collect(Case):

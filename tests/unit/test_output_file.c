@@ -2,6 +2,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,7 +69,7 @@ static const char *content_of(const char *name)
 static void write_whole(const char *name, const char *content)
 {
 	struct output_file file;
-	ASSERT_UINT_FATAL(output_file_open(&file, name, NULL), HD_OK);
+	ASSERT_UINT_FATAL(output_file_open(&file, name, NULL, NULL), HD_OK);
 	CU_ASSERT(output_file_write(&file, content, strlen(content)));
 	ASSERT_UINT(output_file_commit(&file, NULL), HD_OK);
 }
@@ -75,11 +77,11 @@ static void write_whole(const char *name, const char *content)
 static void a_file_appears_when_it_is_complete(void)
 {
 	struct output_file file;
-	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
 	CU_ASSERT(output_file_write(&file, "one ", 4));
 	CU_ASSERT(access(path, F_OK) != 0);
-	/* Nor anything else, if it has no name yet. */
-	ASSERT_UINT(entries(false), file.is_unnamed ? 0 : 1);
+	/* Nor anything else: it has no name yet, or one that lists do not show. */
+	ASSERT_UINT(entries(false), 0);
 	CU_ASSERT(output_file_write(&file, "two", 3));
 	CU_ASSERT(output_file_write(&file, "", 0));
 	CU_ASSERT(access(path, F_OK) != 0);
@@ -91,12 +93,12 @@ static void a_file_appears_when_it_is_complete(void)
 static void what_is_abandoned_leaves_nothing(void)
 {
 	struct output_file file;
-	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
 	CU_ASSERT(output_file_write(&file, "one", 3));
 	output_file_abandon(&file);
 	ASSERT_UINT(entries(false), 0);
 	put_file(path, "old", 0640);
-	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
 	CU_ASSERT(output_file_write(&file, "new", 3));
 	ASSERT_TEXT(content_of(path), "old");
 	output_file_abandon(&file);
@@ -120,12 +122,12 @@ static void a_replaced_file_keeps_its_permissions(void)
 	ASSERT_UINT(entries(false), 1);
 }
 
-static void a_new_file_has_the_usual_permissions(void)
+static void a_new_file_is_its_owners_only(void)
 {
-	mode_t mask = umask(027);
+	mode_t mask = umask(0);
 	write_whole(path, "new");
 	(void)umask(mask);
-	ASSERT_UINT(mode_of(path), 0640);
+	ASSERT_UINT(mode_of(path), 0600);
 }
 
 static void a_symbolic_link_keeps_pointing(void)
@@ -176,10 +178,10 @@ static void a_link_to_nowhere_is_told(void)
 	struct output_file file;
 	struct hd_error err = { 0 };
 	CU_ASSERT_FATAL(symlink("none/target", path) == 0);
-	ASSERT_UINT(output_file_open(&file, path, &err), HD_ERR_OS);
+	ASSERT_UINT(output_file_open(&file, path, NULL, &err), HD_ERR_OS);
 	CU_ASSERT_EQUAL(err.os_errno, ENOENT);
 	CU_ASSERT(unlink(path) == 0 && symlink("x.heap", path) == 0);
-	ASSERT_UINT(output_file_open(&file, path, &err), HD_ERR_OS);
+	ASSERT_UINT(output_file_open(&file, path, NULL, &err), HD_ERR_OS);
 	CU_ASSERT_EQUAL(err.os_errno, ELOOP);
 	CU_ASSERT(is_link(path));
 	ASSERT_UINT(entries(false), 1);
@@ -189,7 +191,7 @@ static void a_full_device_is_told(void)
 {
 	struct output_file file;
 	struct hd_error err = { 0 };
-	ASSERT_UINT_FATAL(output_file_open(&file, "/dev/full", NULL), HD_OK);
+	ASSERT_UINT_FATAL(output_file_open(&file, "/dev/full", NULL, NULL), HD_OK);
 	CU_ASSERT(!output_file_write(&file, "one", 3));
 	CU_ASSERT(!output_file_write(&file, "two", 3));
 	ASSERT_UINT(output_file_commit(&file, &err), HD_ERR_OS);
@@ -226,7 +228,7 @@ static void a_failed_write_leaves_nothing(void)
 {
 	put_file(path, "old", 0600);
 	struct output_file file;
-	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
 	CU_ASSERT(output_file_write(&file, "one", 3));
 	int real = file.fd;
 	file.fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -243,13 +245,13 @@ static void what_cannot_be_opened_is_told(void)
 {
 	struct output_file file;
 	struct hd_error err = { 0 };
-	ASSERT_UINT(output_file_open(&file, directory, &err), HD_ERR_OS);
+	ASSERT_UINT(output_file_open(&file, directory, NULL, &err), HD_ERR_OS);
 	CU_ASSERT_EQUAL(err.os_errno, EISDIR);
 	char name[100];
 	(void)snprintf(name, sizeof(name), "%s/none/x.heap", directory);
-	ASSERT_UINT(output_file_open(&file, name, &err), HD_ERR_OS);
+	ASSERT_UINT(output_file_open(&file, name, NULL, &err), HD_ERR_OS);
 	CU_ASSERT_EQUAL(err.os_errno, ENOENT);
-	ASSERT_UINT(output_file_open(&file, "", &err), HD_ERR_OS);
+	ASSERT_UINT(output_file_open(&file, "", NULL, &err), HD_ERR_OS);
 	ASSERT_UINT(entries(false), 0);
 }
 
@@ -259,7 +261,7 @@ static void what_is_written_behind_is_all_there(void)
 		COUNT = 700000
 	};
 	struct output_file file;
-	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
 	CU_ASSERT(output_file_write(&file, "begin\n", 6));
 	output_file_write_behind(&file);
 	char line[16];
@@ -285,7 +287,7 @@ static void what_is_written_behind_is_all_there(void)
 static void what_is_written_behind_may_be_abandoned(void)
 {
 	struct output_file file;
-	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
 	output_file_write_behind(&file);
 	CU_ASSERT(output_file_write(&file, "one", 3));
 	output_file_abandon(&file);
@@ -299,7 +301,7 @@ static void a_write_behind_that_fails_leaves_nothing(void)
 	struct output_file file;
 	struct hd_error err = { 0 };
 	for (unsigned int count = 1; count < 20; count += 9) {
-		ASSERT_UINT_FATAL(output_file_open(&file, path, NULL), HD_OK);
+		ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
 		int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 		CU_ASSERT_FATAL(full >= 0 && dup2(full, file.fd) == file.fd);
 		(void)close(full);
@@ -314,13 +316,99 @@ static void a_write_behind_that_fails_leaves_nothing(void)
 	}
 }
 
+/* The largest name that there is leaves no room for a longer one beside it. */
+static void a_long_name_is_no_problem(void)
+{
+	char name[300], last[256];
+	memset(last, 'x', sizeof(last) - 1);
+	last[sizeof(last) - 1] = '\0';
+	(void)snprintf(name, sizeof(name), "%s/%s", directory, last);
+	write_whole(name, "new");
+	ASSERT_TEXT(content_of(name), "new");
+	ASSERT_UINT(entries(false), 1);
+}
+
+/* A signal would end the program that runs this. */
+static void a_limit_on_files_is_an_error(void)
+{
+	static char bytes[1 << 20];
+	struct rlimit old, small;
+	CU_ASSERT_FATAL(getrlimit(RLIMIT_FSIZE, &old) == 0);
+	for (unsigned int behind = 0; behind < 2; behind++) {
+		struct output_file file;
+		struct hd_error err = { 0 };
+		ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
+		if (behind)
+			output_file_write_behind(&file);
+		small = (struct rlimit){ .rlim_cur = 1000, .rlim_max = old.rlim_max };
+		CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &small) == 0);
+		(void)output_file_write(&file, bytes, sizeof(bytes));
+		enum hd_status status = output_file_commit(&file, &err);
+		CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &old) == 0);
+		ASSERT_UINT(status, HD_ERR_OS);
+		CU_ASSERT(strstr(err.message, "cannot write: File too large") != NULL);
+		ASSERT_UINT(entries(false), 0);
+	}
+	sigset_t pending;
+	CU_ASSERT(sigpending(&pending) == 0 && !sigismember(&pending, SIGXFSZ));
+}
+
+static int stops_at_third(void *arg)
+{
+	unsigned int *asked = arg;
+	return ++*asked >= 3;
+}
+
+static void nobody_reads_a_fifo(void)
+{
+	struct output_file file;
+	struct hd_error err = { 0 };
+	unsigned int asked = 0;
+	struct job job = { .cancelled = stops_at_third, .arg = &asked };
+	CU_ASSERT_FATAL(mkfifo(path, 0600) == 0);
+	ASSERT_UINT(output_file_open(&file, path, &job, &err), HD_ERR_CANCELLED);
+	ASSERT_UINT(asked, 3);
+	ASSERT_UINT(entries(false), 1);
+}
+
+static void a_reader_of_a_fifo_that_stops_reading(void)
+{
+	static char bytes[1 << 20]; /* more than a pipe takes */
+	struct output_file file;
+	struct hd_error err = { 0 };
+	unsigned int asked = 0;
+	struct job job = { .cancelled = stops_at_third, .arg = &asked };
+	CU_ASSERT_FATAL(mkfifo(path, 0600) == 0);
+	int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	CU_ASSERT_FATAL(reader >= 0);
+	ASSERT_UINT_FATAL(output_file_open(&file, path, &job, &err), HD_OK);
+	CU_ASSERT(!output_file_write(&file, bytes, sizeof(bytes)));
+	ASSERT_UINT(output_file_commit(&file, &err), HD_ERR_CANCELLED);
+	(void)close(reader);
+}
+
+/* Neither a signal nor a wait. */
+static void a_reader_of_a_fifo_that_leaves(void)
+{
+	struct output_file file;
+	struct hd_error err = { 0 };
+	CU_ASSERT_FATAL(mkfifo(path, 0600) == 0);
+	int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	CU_ASSERT_FATAL(reader >= 0);
+	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, &err), HD_OK);
+	(void)close(reader);
+	CU_ASSERT(!output_file_write(&file, "one", 3));
+	ASSERT_UINT(output_file_commit(&file, &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, EPIPE);
+}
+
 static void each_failed_allocation_is_reported(void)
 {
 	struct output_file file;
 	for (uint64_t nth = 1; nth < 10; nth++) {
 		struct hd_error err = { 0 };
 		alloc_fail_at(nth);
-		enum hd_status status = output_file_open(&file, path, &err);
+		enum hd_status status = output_file_open(&file, path, NULL, &err);
 		alloc_fail_at(0);
 		if (status == HD_OK) {
 			CU_ASSERT(nth > 2);
@@ -339,7 +427,7 @@ int main(void)
 		{ "a_file_appears_when_it_is_complete", a_file_appears_when_it_is_complete },
 		{ "what_is_abandoned_leaves_nothing", what_is_abandoned_leaves_nothing },
 		{ "a_replaced_file_keeps_its_permissions", a_replaced_file_keeps_its_permissions },
-		{ "a_new_file_has_the_usual_permissions", a_new_file_has_the_usual_permissions },
+		{ "a_new_file_is_its_owners_only", a_new_file_is_its_owners_only },
 		{ "a_symbolic_link_keeps_pointing", a_symbolic_link_keeps_pointing },
 		{ "a_dangling_link_gets_its_file", a_dangling_link_gets_its_file },
 		{ "a_link_to_nowhere_is_told", a_link_to_nowhere_is_told },
@@ -353,6 +441,11 @@ int main(void)
 		  what_is_written_behind_may_be_abandoned },
 		{ "a_write_behind_that_fails_leaves_nothing",
 		  a_write_behind_that_fails_leaves_nothing },
+		{ "a_long_name_is_no_problem", a_long_name_is_no_problem },
+		{ "a_limit_on_files_is_an_error", a_limit_on_files_is_an_error },
+		{ "nobody_reads_a_fifo", nobody_reads_a_fifo },
+		{ "a_reader_of_a_fifo_that_stops_reading", a_reader_of_a_fifo_that_stops_reading },
+		{ "a_reader_of_a_fifo_that_leaves", a_reader_of_a_fifo_that_leaves },
 		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
 		CU_TEST_INFO_NULL,
 	};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/gcdump.h"
+#include "mem/mapped_file.h"
 #include "util/bitmap.h"
 #include "util/output_file.h"
 
@@ -70,22 +71,30 @@ static enum hd_status export_write(const struct exporting *exporting, format_wri
 				   void *arg)
 {
 	if (exporting->copied) {
-		return gcdump_copy(exporting->copied, &exporting->copy_options, exporting->job,
-				   write, arg, exporting->err);
+		return gcdump_copy(exporting->copied, exporting->copied_fd,
+				   &exporting->copy_options, exporting->job, write, arg,
+				   exporting->err);
 	}
 	return exporting->format->write(exporting->graph, &exporting->options, exporting->job,
 					write, arg, exporting->err);
 }
 
-enum hd_status export_file(const struct exporting *exporting, const char *path)
+enum hd_status export_file(const struct exporting *exporting, const char *path, uint64_t *ret_size)
 {
 	struct output_file file;
-	TRY(output_file_open(&file, path, exporting->err));
+	TRY(output_file_open(&file, path, exporting->job, exporting->err));
 	output_file_write_behind(&file);
 	enum hd_status status = export_write(exporting, write_file, &file);
+	/* What was read of a file that shrank was zeros: hd_command_run() says which it is. */
+	if (status == HD_OK && mapped_files_shrunk())
+		status = fail(exporting->err, HD_ERR_OS, 0, "a file shrank while it was read");
 	/* A failed write stops the writer as if cancelled; commit says what failed. */
-	if (status == HD_OK || file.error)
-		return output_file_commit(&file, exporting->err);
+	const uint64_t size = file.size;
+	if (status == HD_OK || file.error) {
+		TRY(output_file_commit(&file, exporting->err));
+		*ret_size = size;
+		return HD_OK;
+	}
 	output_file_abandon(&file);
 	return status;
 }

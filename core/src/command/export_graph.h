@@ -10,7 +10,8 @@ struct exporting {
 	struct hd_graph *graph;
 	const struct format *format;
 	bool live_only;
-	const char *copied; /**< the file whose content is written without loss; or NULL */
+	const char *copied;   /**< the file whose content is written without loss; or NULL */
+	const int *copied_fd; /**< it is open as this; NULL: it is opened by its name */
 	struct format_options copy_options;
 	struct job *job;
 	struct hd_error *err;
@@ -44,7 +45,12 @@ bool output_write(void *arg, const char *bytes, size_t size);
 /** Write it to the output of @p call. */
 HD_NODISCARD enum hd_status export_output(const struct exporting *exporting, struct call *call);
 
-/** Write it to a file that appears when it is complete. */
-HD_NODISCARD enum hd_status export_file(const struct exporting *exporting, const char *path);
+/**
+ * Write it to a file that appears when it is complete; then nothing can fail any more.
+ *
+ * @param[out] ret_size Bytes that were written; untouched on failure.
+ */
+HD_NODISCARD enum hd_status export_file(const struct exporting *exporting, const char *path,
+					uint64_t *ret_size);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A command's answer kept for a front end that takes it afterwards. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <heapdump/command.h>
@@ -9,6 +8,10 @@
 #include "command/command.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/output_file.h"
+#include "util/read_at.h"
+#include "util/signal_hold.h"
+#include "util/sink.h"
 #include "util/text.h"
 
 /* What is kept in memory; the rest goes to a file without a name. */
@@ -16,24 +19,36 @@
 
 struct hd_text {
 	struct text memory, warnings;
-	FILE *file;
-	size_t read; /* of memory */
-	int error;   /* errno of the first failed write to it, or 0 */
+	struct output_file file;
+	bool has_file;
+	uint64_t size; /* of it */
+	uint64_t read; /* of memory, then of it */
+	int error;     /* errno of what failed first with it, or 0 */
 	const struct hd_sink *sink;
 };
 
 static int keep(void *arg, const char *bytes, size_t size)
 {
 	struct hd_text *text = arg;
-	if (!text->file && text->memory.size + size <= MEMORY_MAX) {
+	if (!text->has_file && text->memory.size + size <= MEMORY_MAX) {
 		text_append(&text->memory, bytes, size);
 		return text->memory.failed;
 	}
-	if (!text->file)
-		text->file = tmpfile();
-	if (!text->file || fwrite(bytes, 1, size, text->file) != size)
-		text->error = errno ? errno : EIO;
+	struct hd_error unused;
+	if (!text->has_file && output_file_open_unnamed(&text->file, &unused) != HD_OK)
+		return text->error = unused.status == HD_ERR_NOMEM ? ENOMEM : errno;
+	text->has_file = true;
+	text->size += size;
+	if (!output_file_write(&text->file, bytes, size))
+		text->error = text->file.error;
 	return text->error;
+}
+
+static enum hd_status not_kept(const struct hd_text *text, struct hd_error *err)
+{
+	errno = text->error;
+	return fail(err, HD_ERR_OS, 0, "cannot keep the answer in a temporary file: %s",
+		    strerrordesc_np(text->error));
 }
 
 static void keep_warning(void *arg, const char *line)
@@ -64,8 +79,12 @@ static void pass_progress(void *arg, const char *what, uint64_t done, uint64_t t
 int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 		const struct hd_sink *sink, struct hd_text **ret, struct hd_error *err)
 {
+	if (!ret) {
+		(void)fail(err, HD_ERR_ARGUMENT, 0, "there is no place for the answer");
+		return HD_EXIT_USAGE;
+	}
 	*ret = NULL;
-	if (sink_check(sink, err) != HD_OK)
+	if (sink_check(sink, false, err) != HD_OK)
 		return HD_EXIT_USAGE;
 	struct hd_text *text = mem_calloc(1, sizeof(*text));
 	*ret = text;
@@ -81,20 +100,19 @@ int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 	own.note = sink->note ? pass_note : NULL;
 	own.cancelled = ask_cancelled;
 	own.progress = sink->progress ? pass_progress : NULL;
+	struct signal_hold too_large;
+	signal_hold_begin(&too_large, HOLD_TOO_LARGE);
 	int status = hd_command_run(session, argc, argv, &own, err);
 	text->sink = NULL;
-	if (text->file)
-		rewind(text->file);
-	if (status != HD_EXIT_INTERRUPTED)
+	signal_hold_end(&too_large);
+	if (status != HD_EXIT_INTERRUPTED && !text->error)
 		return status;
 	if (text->memory.failed) {
 		(void)fail_nomem(err);
 		return HD_EXIT_INPUT;
 	}
 	if (text->error) {
-		errno = text->error;
-		(void)fail(err, HD_ERR_OS, 0, "cannot keep the answer in a temporary file: %s",
-			   strerrordesc_np(text->error));
+		(void)not_kept(text, err);
 		return HD_EXIT_INPUT;
 	}
 	return status;
@@ -102,27 +120,44 @@ int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 
 size_t hd_text_read(struct hd_text *text, char *buf, size_t size)
 {
-	size_t left = text->memory.size - text->read;
-	if (left) {
-		size_t now = left < size ? left : size;
-		memcpy(buf, text->memory.bytes + text->read, now);
-		text->read += now;
-		return now;
+	if (!text || !buf)
+		return 0;
+	bool is_memory = text->read < text->memory.size;
+	uint64_t at = is_memory ? text->read : text->read - text->memory.size;
+	uint64_t left = (is_memory ? text->memory.size : text->size) - at;
+	size_t now = left < size ? (size_t)left : size;
+	if (text->error || !now)
+		return 0;
+	if (is_memory) {
+		memcpy(buf, text->memory.bytes + at, now);
+	} else {
+		ssize_t got = read_at(text->file.fd, buf, now, (off_t)at);
+		if (got <= 0)
+			text->error = got ? errno : EIO;
+		now = got > 0 ? (size_t)got : 0;
 	}
-	return text->file ? fread(buf, 1, size, text->file) : 0;
+	text->read += now;
+	return now;
+}
+
+enum hd_status hd_text_check(const struct hd_text *text, struct hd_error *err)
+{
+	if (!text)
+		return fail(err, HD_ERR_ARGUMENT, 0, "there is no text");
+	return text->error ? not_kept(text, err) : HD_OK;
 }
 
 const char *hd_text_warnings(const struct hd_text *text)
 {
-	return text->warnings.bytes ? text->warnings.bytes : "";
+	return text && text->warnings.bytes ? text->warnings.bytes : "";
 }
 
 void hd_text_free(struct hd_text *text)
 {
 	if (!text)
 		return;
-	if (text->file)
-		(void)fclose(text->file);
+	if (text->has_file)
+		output_file_abandon(&text->file);
 	text_deinit(&text->memory);
 	text_deinit(&text->warnings);
 	mem_free(text);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/write_behind.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/write_all.h"
 
 #define SLOTS     4u
 #define SLOT_SIZE ((size_t)512 << 10)
@@ -29,20 +28,6 @@ struct write_behind {
 	char slots[SLOTS][SLOT_SIZE];
 };
 
-int write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t wrote = write(fd, bytes, size);
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0)
-			return wrote < 0 ? errno : EIO;
-		bytes += wrote;
-		size -= (size_t)wrote;
-	}
-	return 0;
-}
-
 /* The next slot that is full; false: there will be none. */
 static bool await_slot(struct write_behind *behind, unsigned int *ret)
 {
@@ -61,8 +46,10 @@ static void *write_slots(void *arg)
 	int error = 0;
 	for (unsigned int slot; await_slot(behind, &slot);) {
 		/* Behind an error the others are only passed over. */
-		if (!error)
-			error = write_all(behind->fd, behind->slots[slot], behind->sizes[slot]);
+		if (!error) {
+			error = write_all(behind->fd, behind->slots[slot], behind->sizes[slot],
+					  NULL);
+		}
 		(void)pthread_mutex_lock(&behind->lock);
 		behind->error = error;
 		behind->written++;

@@ -17,7 +17,4 @@ bool write_behind_add(struct write_behind *behind, const char *bytes, size_t siz
 /** Wait for what is left to be written, and free @p behind: errno of the write that failed, or 0. */
 int write_behind_end(struct write_behind *behind);
 
-/** Write all bytes: errno, or 0. */
-int write_all(int fd, const char *bytes, size_t size);
-
 #endif
