@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mem/mapped_file.h"
@@ -155,6 +157,40 @@ static void a_cut_within_the_last_page_is_seen(void)
 	mapped_file_close(&file);
 }
 
+/* The same size, and the time of the last write set back: the time of the change tells. */
+static void a_watched_file_that_is_written_is_noticed(void)
+{
+	for (int turn = 0; turn < 4; turn++) {
+		struct mapped_file file = { .fd = -1 };
+		struct stat as_of;
+		fill(PAGE * 2);
+		CU_ASSERT_FATAL(mapped_file_open(path, &file, NULL) == HD_OK);
+		CU_ASSERT_FATAL(fstat(file.fd, &as_of) == 0);
+		if (turn)
+			mapped_file_watch(&file, &as_of);
+		CU_ASSERT(!mapped_files_written() && !file_was_written(file.fd, &as_of));
+		struct timespec pause = { .tv_nsec = 20000000 };
+		(void)nanosleep(&pause, NULL); /* the clock of the file system is no finer */
+		int fd = open(path, O_RDWR | O_CLOEXEC);
+		CU_ASSERT_FATAL(fd >= 0);
+		/* Reading is no change. */
+		uint8_t byte;
+		CU_ASSERT(pread(fd, &byte, 1, 0) == 1 && !mapped_files_written());
+		CU_ASSERT(pwrite(fd, "z", 1, 1) == 1);
+		const struct timespec times[2] = { as_of.st_atim, as_of.st_mtim };
+		if (turn == 2)
+			CU_ASSERT(futimens(fd, times) == 0);
+		CU_ASSERT(close(fd) == 0);
+		CU_ASSERT(file_was_written(file.fd, &as_of));
+		CU_ASSERT(mapped_files_written() == (turn > 0) && !mapped_files_shrunk());
+		if (turn == 3)
+			mapped_file_close_fd(&file);
+		CU_ASSERT(mapped_files_written() == (turn == 1 || turn == 2));
+		mapped_file_close(&file);
+		CU_ASSERT(!mapped_files_written());
+	}
+}
+
 static void without_its_descriptor_a_mapping_is_guarded(void)
 {
 	struct mapped_file file = { .fd = -1 };
@@ -266,6 +302,8 @@ int main(void)
 		{ "a_file_that_shrinks_reads_as_zeros", a_file_that_shrinks_reads_as_zeros },
 		{ "workers_may_be_the_first_to_meet_it", workers_may_be_the_first_to_meet_it },
 		{ "a_cut_within_the_last_page_is_seen", a_cut_within_the_last_page_is_seen },
+		{ "a_watched_file_that_is_written_is_noticed",
+		  a_watched_file_that_is_written_is_noticed },
 		{ "without_its_descriptor_a_mapping_is_guarded",
 		  without_its_descriptor_a_mapping_is_guarded },
 		{ "the_guard_nests", the_guard_nests },

@@ -245,9 +245,15 @@ static void only_files_that_were_loaded_count(void)
 		worlds[i].rows[1].expected = "System.Object.right";
 		check(&worlds[i]);
 	}
-	/* Without a PDB the names of types are asked, if there are any. */
-	struct world world = whole;
+	/* Without a PDB nothing proves a file, and it is not read. */
+	struct world world = worlds[0];
+	world.modules[1].other_pdb = 0;
 	world.modules[1].pdb = 0;
+	check(&world);
+	/* To who trusts it the names of types do, if there are any. */
+	world = whole;
+	world.modules[1].pdb = 0;
+	world.options.trust_files = true;
 	check(&world);
 	world.modules[2] = shop;
 	world.modules[2].pdb = 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clr/module_proof.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -112,12 +113,11 @@ static void set_missing(struct module *module, const char *format, ...)
 }
 
 /* Module -> PEAssembly -> PEImage -> LoadedImageLayout -> base (8, 10). */
-static bool find_layout(struct clr *clr, const struct module *module, uint64_t *ret_base,
-			bool *ret_is_mapped)
+static bool find_layout(struct clr *clr, uint64_t module, uint64_t *ret_base, bool *ret_is_mapped)
 {
 	uint64_t assembly, image, layout;
 	uint32_t flags;
-	if (!clr_pointer(clr, module->address, L_MODULE_PE_ASSEMBLY, &assembly) || !assembly ||
+	if (!clr_pointer(clr, module, L_MODULE_PE_ASSEMBLY, &assembly) || !assembly ||
 	    !clr_pointer(clr, assembly, L_PE_ASSEMBLY_IMAGE, &image) || !image ||
 	    !clr_pointer(clr, image, L_PE_IMAGE_LAYOUT, &layout) || !layout ||
 	    !clr_pointer(clr, layout, L_IMAGE_LAYOUT_BASE, ret_base) || !*ret_base ||
@@ -126,6 +126,13 @@ static bool find_layout(struct clr *clr, const struct module *module, uint64_t *
 		return false;
 	*ret_is_mapped = flags & LAYOUT_IS_MAPPED;
 	return true;
+}
+
+bool module_base(struct clr *clr, uint64_t module, uint64_t *ret_base, bool *ret_is_mapped)
+{
+	*ret_is_mapped = true;
+	return find_layout(clr, module, ret_base, ret_is_mapped) ||
+	       (clr_pointer(clr, module, L_MODULE_BASE, ret_base) && *ret_base);
 }
 
 static bool has_root(struct clr *clr, const struct image *image)
@@ -139,7 +146,8 @@ static bool find_image(struct clr *clr, struct module *module, struct image *ret
 {
 	uint64_t base;
 	bool is_mapped;
-	if (find_layout(clr, module, &base, &is_mapped)) {
+	if (find_layout(clr, module->address, &base, &is_mapped)) {
+		module_prove_image(clr, module->address, base);
 		module->image_base = base;
 		module->is_mapped = is_mapped;
 		if (image_find_metadata(clr->memory, base, is_mapped, ret))
@@ -147,6 +155,7 @@ static bool find_image(struct clr *clr, struct module *module, struct image *ret
 	}
 	if (!clr_pointer(clr, module->address, L_MODULE_BASE, &base) || !base)
 		return false;
+	module_prove_image(clr, module->address, base);
 	module->image_base = base;
 	module->is_mapped = true;
 	bool found = image_find_metadata(clr->memory, base, true, ret);
@@ -233,7 +242,8 @@ static void explain_missing(struct clr *clr, struct module *module, bool found)
 	const char *path = mapped_path(clr, module), *name = display_path(module);
 	enum target_file_state state =
 		path ? target_file_state(clr->target, path) : TARGET_FILE_NONE;
-	if (!found && state == TARGET_FILE_UNVERIFIED) {
+	bool is_trusted = clr->target->options.trust_files;
+	if (!found && state == TARGET_FILE_UNVERIFIED && is_trusted) {
 		target_reject_file(clr->target, path,
 				   "it has no metadata where the process had them");
 		state = TARGET_FILE_REJECTED;
@@ -246,6 +256,11 @@ static void explain_missing(struct clr *clr, struct module *module, bool found)
 		set_missing(module,
 			    "metadata of %s is not in the target, and the file here is another",
 			    name);
+	} else if (state == TARGET_FILE_UNVERIFIED || state == TARGET_FILE_NO_IMAGE) {
+		set_missing(
+			module,
+			"metadata of %s is not in the target, and nothing proves that the file here is the one",
+			name);
 	} else if (state == TARGET_FILE_MISSING || state == TARGET_FILE_NOT_REGULAR) {
 		set_missing(module,
 			    "metadata of %s is not in the target, and there is no such file", name);

@@ -20,4 +20,12 @@
  */
 void module_load(struct clr *clr, struct module *module, uint64_t *budget);
 
+/**
+ * Address of the image that the runtime's Module @p module was loaded from.
+ *
+ * @param[out] ret_is_mapped Sections lie at their RVAs; otherwise as in the file.
+ * @return false: it has none, or it is not known
+ */
+bool module_base(struct clr *clr, uint64_t module, uint64_t *ret_base, bool *ret_is_mapped);
+
 #endif

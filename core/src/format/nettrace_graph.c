@@ -60,15 +60,15 @@ enum hd_status nt_trace_findings(const struct nt_trace *trace, const struct nt_s
 	return HD_OK;
 }
 
-/* Modules whose file is another one than the process had. */
-static enum hd_status report_modules(struct nt_heap *heap)
+/* Modules whose file is another one than the process had; or, @p is_unproven, may be another. */
+static enum hd_status report_modules(struct nt_heap *heap, bool is_unproven)
 {
 	const struct nt_types *types = &heap->types;
 	const struct nt_assembly *first = NULL;
 	uint64_t count = 0;
 	for (size_t i = 0; i < types->assemblies_count; i++) {
 		const struct nt_assembly *assembly = &types->assemblies[i];
-		if (!assembly->is_other)
+		if (is_unproven ? !assembly->is_unproven : !assembly->is_other)
 			continue;
 		first = first ? first : assembly;
 		count++;
@@ -76,10 +76,34 @@ static enum hd_status report_modules(struct nt_heap *heap)
 	if (!count)
 		return HD_OK;
 	return finding(
-		heap->graph, heap->err, "other-module", count,
-		"%.300s%s: the file is not what was loaded: names of nested types may lack their "
+		heap->graph, heap->err, is_unproven ? "unproven-module" : "other-module", count,
+		"%.300s%s: %s: names of nested types may lack their "
 		"outer class, statics the class that declares them",
-		first->path, count > 1 ? " and others" : "");
+		first->path, count > 1 ? " and others" : "",
+		is_unproven ? "nothing in the trace proves that the file is what was loaded, so it "
+			      "is not read without --trust-files"
+			    : "the file is not what was loaded");
+}
+
+/* Modules whose file is there and could not be read. */
+static enum hd_status report_unread(struct nt_heap *heap)
+{
+	const struct nt_types *types = &heap->types;
+	const struct nt_assembly *first = NULL;
+	uint64_t count = 0;
+	for (size_t i = 0; i < types->assemblies_count; i++) {
+		const struct nt_assembly *assembly = &types->assemblies[i];
+		if (!assembly->error)
+			continue;
+		first = first ? first : assembly;
+		count++;
+	}
+	if (!count)
+		return HD_OK;
+	return finding(heap->graph, heap->err, "unread-module", count,
+		       "%.300s%s: the file cannot be read: %s: names of nested types may lack "
+		       "their outer class, statics the class that declares them",
+		       first->path, count > 1 ? " and others" : "", strerrordesc_np(first->error));
 }
 
 enum hd_status nt_heap_findings(struct nt_heap *heap)
@@ -105,7 +129,9 @@ enum hd_status nt_heap_findings(struct nt_heap *heap)
 		TRY(finding(graph, heap->err, "unresolved-type", heap->types.unknown,
 			    "types of objects whose names are not in the trace"));
 	}
-	return report_modules(heap);
+	TRY(report_modules(heap, false));
+	TRY(report_modules(heap, true));
+	return report_unread(heap);
 }
 
 /* Days from 0001-01-01 of a date of the Gregorian calendar. */

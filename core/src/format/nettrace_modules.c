@@ -4,12 +4,13 @@
  * TypeDef in the assembly's file tells the rest, if that is the file that was loaded: then all
  * types of the module have the names there that were sent.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "format/format.h"
 #include "format/nettrace_types.h"
 #include "graph/graph.h"
-#include "mem/mapped_file.h"
+#include "mem/file_memory.h"
 #include "mem/named_file.h"
 #include "metadata/image.h"
 #include "metadata/metadata.h"
@@ -22,30 +23,10 @@
 #define COLUMN_NAME      1u
 #define COLUMN_NAMESPACE 2u
 
-/* A mapped file as memory from address 0 on. */
-struct file_memory {
-	struct memory memory;
-	const uint8_t *bytes;
-	uint64_t size;
-};
-
-static size_t read_file(struct memory *memory, uint64_t address, void *buf, size_t size)
-{
-	const struct file_memory *file = (const struct file_memory *)memory;
-	if (address >= file->size)
-		return 0;
-	size_t some = size < file->size - address ? size : (size_t)(file->size - address);
-	memcpy(buf, file->bytes + address, some);
-	return some;
-}
-
 static struct metadata *read_metadata(struct nt_types *types, struct nt_assembly *assembly,
 				      const struct mapped_file *mapped)
 {
-	static const struct memory_ops ops = { .read = read_file };
-	struct file_memory file = { .memory = { .ops = &ops },
-				    .bytes = mapped->bytes,
-				    .size = mapped->size };
+	struct file_memory file = file_memory_of(mapped);
 	struct image image;
 	if (!image_find_metadata(&file.memory, 0, false, &image) || !image.metadata_size ||
 	    image.metadata_size > METADATA_MAX - types->metadata_size)
@@ -156,14 +137,21 @@ static bool is_right_file(const struct nt_types *types, uint32_t assembly,
 	return is_right;
 }
 
-static bool open_module(const struct nt_types *types, const char *path, struct mapped_file *ret)
+/* *@p ret_error gets the errno of a file that is there and cannot be read. */
+static bool open_module(const struct nt_types *types, const char *path, struct mapped_file *ret,
+			int *ret_error)
 {
 	const struct format_options *options = types->options;
-	bool is_other = false;
+	enum named_file_result result;
 	if ((options && options->no_files) || !named_file_is(path))
 		return false;
-	int fd = named_file_open(options ? options->sysroot : NULL, path, &is_other);
-	return fd >= 0 && mapped_file_adopt(fd, path, ret, NULL) == HD_OK;
+	int fd = named_file_open(options ? options->sysroot : NULL, path, true, &result);
+	if (fd >= 0 && mapped_file_adopt(fd, path, ret, NULL) == HD_OK)
+		return true;
+	bool is_there = fd >= 0 || result == NAMED_FILE_FAILED;
+	if (is_there && errno != ENOENT && errno != ENOTDIR)
+		*ret_error = errno;
+	return false;
 }
 
 static struct metadata *metadata_of(struct nt_types *types, uint32_t index)
@@ -173,12 +161,17 @@ static struct metadata *metadata_of(struct nt_types *types, uint32_t index)
 		return assembly->metadata;
 	assembly->is_tried = true;
 	struct mapped_file mapped = { .fd = -1 };
-	if (!open_module(types, assembly->path, &mapped))
+	if (!open_module(types, assembly->path, &mapped, &assembly->error))
 		return NULL;
 	struct metadata *metadata = mapped.bytes ? read_metadata(types, assembly, &mapped) : NULL;
 	mapped_file_close(&mapped);
-	bool any = false;
-	if (metadata && !is_right_file(types, index, metadata, &any)) {
+	/* Names can be guessed, and whoever wrote the trace must not read a file by them. */
+	bool any = false, is_trusted = types->options && types->options->trust_files;
+	if (metadata && !assembly->is_certain && !is_trusted) {
+		metadata_destroy(metadata);
+		metadata = NULL;
+		assembly->is_unproven = true;
+	} else if (metadata && !is_right_file(types, index, metadata, &any)) {
 		metadata_destroy(metadata);
 		metadata = NULL;
 		assembly->is_other = true;

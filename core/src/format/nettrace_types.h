@@ -64,8 +64,10 @@ struct nt_assembly {
 	const char *path; /**< ends with NUL; NULL: not known */
 	struct metadata *metadata;
 	bool is_tried, is_other; /**< the file is not what was loaded */
+	bool is_unproven;        /**< there is a file, but nothing says whether it is: not used */
 	bool is_certain;         /**< it is, by its PDB or the names of types */
 	bool is_dynamic;
+	int error; /**< errno of what kept the file from being read, but for one that is not there; 0 */
 	uint32_t first; /**< row of a type of it, the others by nt_place.next; HD_NONE */
 	uint32_t
 		position; /**< among the modules of the rundown, from 1; 0: it is not one of them */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/opening.h"
 
 /*
  * What is mapped, for the signal handler: it may run on any thread at any time, so the table is
@@ -26,6 +27,8 @@ struct slot {
 	_Atomic uint64_t size;
 	_Atomic int fd;
 	_Atomic bool shrunk;
+	_Atomic bool is_watched;
+	_Atomic int64_t written[2], changed[2]; /**< st_mtim, st_ctim when the watch began */
 };
 
 struct slot_chunk {
@@ -102,6 +105,7 @@ static bool slot_fill(const struct mapped_file *file)
 	atomic_store(&slot->size, file->size);
 	atomic_store(&slot->fd, file->fd);
 	atomic_store(&slot->shrunk, false);
+	atomic_store(&slot->is_watched, false);
 	atomic_store(&slot->begin, begin);
 	return true;
 }
@@ -145,22 +149,18 @@ enum hd_status mapped_file_of(int fd, const char *path, struct mapped_file *ret,
 			      struct hd_error *err)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (own < 0)
-		return fail(err, HD_ERR_OS, 0, "%s: cannot open once more", path);
+	if (own < 0) {
+		return fail(err, HD_ERR_OS, 0, "%s: cannot open once more: %s", path,
+			    strerrordesc_np(errno));
+	}
 	return mapped_file_adopt(own, path, ret, err);
 }
 
 enum hd_status mapped_file_open(const char *path, struct mapped_file *ret, struct hd_error *err)
 {
-	/* Asked first: opening a FIFO would wait, and opening a device may do something. */
-	struct stat info;
-	if (stat(path, &info))
-		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(errno));
-	if (!S_ISREG(info.st_mode)) {
-		errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+	int fd = open_as(HD_OPEN_INPUT, path);
+	if (fd < 0 && (errno == EISDIR || errno == EINVAL))
 		return fail(err, HD_ERR_OS, 0, "%s: cannot open: not a regular file", path);
-	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(errno));
 	return mapped_file_adopt(fd, path, ret, err);
@@ -174,6 +174,40 @@ void mapped_file_close_fd(struct mapped_file *file)
 	if (file->fd >= 0)
 		(void)close(file->fd);
 	file->fd = -1;
+}
+
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool file_was_written(int fd, const struct stat *as_of)
+{
+	struct stat info;
+	return !fstat(fd, &info) && !(is_same_time(&info.st_mtim, &as_of->st_mtim) &&
+				      is_same_time(&info.st_ctim, &as_of->st_ctim));
+}
+
+static void keep_time(_Atomic int64_t *slot, const struct timespec *time)
+{
+	atomic_store(&slot[0], (int64_t)time->tv_sec);
+	atomic_store(&slot[1], (int64_t)time->tv_nsec);
+}
+
+static struct timespec kept_time(const _Atomic int64_t *slot)
+{
+	return (struct timespec){ .tv_sec = atomic_load(&slot[0]),
+				  .tv_nsec = atomic_load(&slot[1]) };
+}
+
+void mapped_file_watch(const struct mapped_file *file, const struct stat *as_of)
+{
+	struct slot *slot = file->bytes ? slot_of((uintptr_t)file->bytes) : NULL;
+	if (!slot)
+		return;
+	keep_time(slot->written, &as_of->st_mtim);
+	keep_time(slot->changed, &as_of->st_ctim);
+	atomic_store(&slot->is_watched, true);
 }
 
 void mapped_file_close(struct mapped_file *file)
@@ -254,15 +288,32 @@ static bool slot_has_shrunk(const struct slot *slot)
 		(uint64_t)info.st_size < atomic_load(&slot->size));
 }
 
-bool mapped_files_shrunk(void)
+static bool slot_was_written(const struct slot *slot)
 {
-	bool shrunk = atomic_load(&shrunk_since_begin);
+	const struct stat as_of = { .st_mtim = kept_time(slot->written),
+				    .st_ctim = kept_time(slot->changed) };
+	return atomic_load(&slot->is_watched) && file_was_written(atomic_load(&slot->fd), &as_of);
+}
+
+static bool any_slot(bool (*is)(const struct slot *slot))
+{
+	bool found = false;
 	for (struct slot_chunk *chunk = &first_chunk; chunk; chunk = atomic_load(&chunk->next)) {
 		for (unsigned int i = 0; i < SLOTS_PER_CHUNK; i++) {
 			const struct slot *slot = &chunk->slots[i];
-			if (atomic_load(&slot->begin) > 1 && slot_has_shrunk(slot))
-				shrunk = true;
+			if (atomic_load(&slot->begin) > 1 && is(slot))
+				found = true;
 		}
 	}
-	return shrunk;
+	return found;
+}
+
+bool mapped_files_shrunk(void)
+{
+	return any_slot(slot_has_shrunk) || atomic_load(&shrunk_since_begin);
+}
+
+bool mapped_files_written(void)
+{
+	return any_slot(slot_was_written);
 }

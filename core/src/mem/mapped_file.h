@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "util/error.h"
 
@@ -46,6 +47,20 @@ HD_NODISCARD enum hd_status mapped_file_of(int fd, const char *path, struct mapp
  */
 void mapped_file_close_fd(struct mapped_file *file);
 
+/**
+ * Notice when somebody writes to @p file from now on: mapped_files_written() tells.  For what is read as one
+ * whole, such as a core; not for what a running process has mapped, which may change all the time.
+ *
+ * @param as_of What fstat() said of it before its first byte was read.
+ */
+void mapped_file_watch(const struct mapped_file *file, const struct stat *as_of);
+
+/**
+ * Was the file that @p fd is open on written to since fstat() said @p as_of of it?  The time of the last change
+ * counts as well: whoever writes can set the other one back.
+ */
+bool file_was_written(int fd, const struct stat *as_of);
+
 /** A zeroed struct with fd -1 is allowed. */
 void mapped_file_close(struct mapped_file *file);
 
@@ -60,5 +75,10 @@ void mapped_files_guard_end(void);
  * mapped_files_guard_begin()?
  */
 bool mapped_files_shrunk(void);
+/**
+ * Was a file that is watched written to since then, by its times?  A write that is closer to
+ * mapped_file_watch() than the clock of the file system may be missed.
+ */
+bool mapped_files_written(void);
 
 #endif

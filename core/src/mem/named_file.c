@@ -3,13 +3,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include "util/broker.h"
+#include "util/read_at.h"
+
+/** Folders that a path goes down at most, and links that it goes through. */
+#define DEPTH_MAX 64u
+#define LINKS_MAX 40u
+
+/** Of file systems that <linux/magic.h> of Debian 12 does not name. */
+#define MAGIC_CONFIGFS 0x62656570u
+#define MAGIC_FUSECTL  0x65735543u
+#define MAGIC_MQUEUE   0x19800202u
+#define MAGIC_RPC_PIPE 0x67596969u
+
+static const char *const kernel_folders[] = { "dev", "proc", "sys" };
 
 bool named_file_is(const char *path)
 {
@@ -28,42 +44,235 @@ bool named_file_is(const char *path)
 	       strcmp(path + size - (sizeof(deleted) - 1), deleted) != 0;
 }
 
-static int open_below(const char *sysroot, const char *path, int flags)
+/** A path on its way: the folders from the root to where it is, and what is left of it. */
+struct walk {
+	int folders[DEPTH_MAX]; /**< descriptors; the root first */
+	unsigned int depth;     /**< folders that are open, at least 1 */
+	unsigned int links;     /**< that were followed */
+	char left[PATH_MAX];
+	int place; /**< O_PATH descriptor of what the path leads to, -1: of the folder itself */
+	char name[NAME_MAX + 1]; /**< its name in the last folder */
+};
+
+static void walk_up_to(struct walk *walk, unsigned int depth)
 {
-	int root = open(sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
+	while (walk->depth > depth)
+		(void)close(walk->folders[--walk->depth]);
+}
+
+/* Take the first part off what is left: false at the end, or when it is too long for a name. */
+static bool next_part(struct walk *walk, int *ret_code)
+{
+	char *begin = walk->left + strspn(walk->left, "/");
+	size_t size = strcspn(begin, "/");
+	*ret_code = size > NAME_MAX ? ENAMETOOLONG : 0;
+	if (!size || *ret_code)
+		return false;
+	memcpy(walk->name, begin, size);
+	walk->name[size] = '\0';
+	memmove(walk->left, begin + size, strlen(begin + size) + 1);
+	return true;
+}
+
+/* Put the text of the link @p place before what is left. */
+static int follow_link(struct walk *walk, int place)
+{
+	char joined[PATH_MAX];
+	if (walk->links++ == LINKS_MAX)
+		return ELOOP;
+	ssize_t got = readlinkat(place, "", joined, sizeof(joined));
+	if (got < 0)
+		return errno;
+	size_t size = (size_t)got, left = strlen(walk->left);
+	if (!size)
+		return ENOENT;
+	if (size + left >= sizeof(joined))
+		return ENAMETOOLONG;
+	if (joined[0] == '/')
+		walk_up_to(walk, 1);
+	memcpy(joined + size, walk->left, left + 1); /* "" or a slash and more */
+	memcpy(walk->left, joined, size + left + 1);
+	return 0;
+}
+
+static bool is_kernel_folder(const struct walk *walk)
+{
+	for (size_t i = 0; i < sizeof(kernel_folders) / sizeof(kernel_folders[0]); i++) {
+		if (walk->depth == 1 && strcmp(walk->name, kernel_folders[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Go into what walk->name names.  0 or an errno; walk->place is set when it is no folder. */
+static int walk_into(struct walk *walk)
+{
+	if (strcmp(walk->name, ".") == 0)
+		return 0;
+	if (strcmp(walk->name, "..") == 0) {
+		walk_up_to(walk, walk->depth > 1 ? walk->depth - 1 : 1);
+		return 0;
+	}
+	if (is_kernel_folder(walk))
+		return EACCES;
+	struct stat info = { 0 };
+	int place =
+		openat(walk->folders[walk->depth - 1], walk->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int code = place < 0 || fstat(place, &info) ? errno : 0;
+	if (!code && S_ISDIR(info.st_mode)) {
+		if (walk->depth < DEPTH_MAX) {
+			walk->folders[walk->depth++] = place;
+			return 0;
+		}
+		code = ENAMETOOLONG;
+	} else if (!code && S_ISLNK(info.st_mode)) {
+		code = follow_link(walk, place);
+	} else if (!code && walk->left[0]) {
+		code = ENOTDIR;
+	} else if (!code) {
+		walk->place = place;
+		return 0;
+	}
+	if (place >= 0)
+		(void)close(place);
+	return code;
+}
+
+static int walk_path(struct walk *walk, const char *path)
+{
+	size_t size = strlen(path);
+	int code = size < sizeof(walk->left) ? 0 : ENAMETOOLONG;
+	if (code)
+		return code;
+	memcpy(walk->left, path, size + 1);
+	while (!code && walk->place < 0 && next_part(walk, &code))
+		code = walk_into(walk);
+	return code;
+}
+
+/* Is the file one whose bytes the kernel makes up as they are read? */
+static bool is_of_kernel(const struct statfs *system)
+{
+	static const uint32_t kinds[] = {
+		PROC_SUPER_MAGIC,    SYSFS_MAGIC,    DEBUGFS_MAGIC,      TRACEFS_MAGIC,
+		SECURITYFS_MAGIC,    SELINUX_MAGIC,  SMACK_MAGIC,        CGROUP_SUPER_MAGIC,
+		CGROUP2_SUPER_MAGIC, PSTOREFS_MAGIC, EFIVARFS_MAGIC,     BPF_FS_MAGIC,
+		BINFMTFS_MAGIC,      NSFS_MAGIC,     AUTOFS_SUPER_MAGIC, DEVPTS_SUPER_MAGIC,
+		MAGIC_CONFIGFS,      MAGIC_FUSECTL,  MAGIC_MQUEUE,       MAGIC_RPC_PIPE
+	};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if ((uint32_t)system->f_type == kinds[i])
+			return true;
+	}
+	return false;
+}
+
+/* Whoever answers for a FUSE mount may keep the reader waiting: it must be the user's own choice. */
+static bool is_foreign_fuse(const struct walk *walk, const struct stat *info,
+			    const struct statfs *system, const char *sysroot)
+{
+	struct stat root;
+	return system->f_type == FUSE_SUPER_MAGIC && !sysroot &&
+	       (fstat(walk->folders[0], &root) || root.st_dev != info->st_dev);
+}
+
+/* Does it begin as an ELF or PE image?  NAMED_FILE_FAILED: it cannot be read, errno. */
+static enum named_file_result look_at_head(int fd, const struct stat *info)
+{
+	uint8_t head[4] = { 0 };
+	ssize_t got = read_at(fd, head, sizeof(head), 0);
+	if (got >= 0 && got < (ssize_t)sizeof(head) && info->st_size >= (off_t)sizeof(head)) {
+		errno = EIO;
+		got = -1;
+	}
+	if (got < 0)
+		return NAMED_FILE_FAILED;
+	bool is_image = memcmp(head, "\177ELF", 4) == 0 || memcmp(head, "MZ", 2) == 0;
+	return is_image ? NAMED_FILE_OPENED : NAMED_FILE_NO_IMAGE;
+}
+
+/* Open what was found by its name in its folder, to read: it must still be the same file. */
+static int open_place(const struct walk *walk, const struct stat *found)
+{
+	struct stat info;
+	int fd = openat(walk->folders[walk->depth - 1], walk->name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
 		return -1;
-	const struct open_how how = { .flags = (uint64_t)(unsigned int)flags,
-				      .resolve = RESOLVE_IN_ROOT };
-	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	int code = errno;
-	if (fd < 0 && (code == ENOSYS || code == EPERM) && !strstr(path, "/../")) {
-		/* A kernel before 5.6, or a container that forbids the call. */
-		fd = openat(root, path + strspn(path, "/"), flags);
+	if (!fstat(fd, &info) && info.st_dev == found->st_dev && info.st_ino == found->st_ino)
+		return fd;
+	(void)close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
+static int open_found(const struct walk *walk, const char *sysroot, bool is_image_only,
+		      enum named_file_result *ret_result)
+{
+	struct stat info;
+	struct statfs system;
+	*ret_result = NAMED_FILE_NOT_REGULAR;
+	errno = EINVAL;
+	if (walk->place >= 0 &&
+	    (fstat(walk->place, &info) != 0 || fstatfs(walk->place, &system) != 0)) {
+		*ret_result = NAMED_FILE_FAILED;
+		return -1;
+	}
+	if (walk->place < 0 || !S_ISREG(info.st_mode) || is_of_kernel(&system) ||
+	    is_foreign_fuse(walk, &info, &system, sysroot)) {
+		errno = EINVAL;
+		return -1;
+	}
+	*ret_result = NAMED_FILE_FAILED;
+	int fd = open_place(walk, &info);
+	if (fd < 0)
+		return -1;
+	*ret_result = is_image_only ? look_at_head(fd, &info) : NAMED_FILE_OPENED;
+	if (*ret_result == NAMED_FILE_OPENED)
+		return fd;
+	int code = *ret_result == NAMED_FILE_NO_IMAGE ? ENOEXEC : errno;
+	(void)close(fd);
+	errno = code;
+	return -1;
+}
+
+int named_file_open_directly(const char *sysroot, const char *path, bool is_image_only,
+			     enum named_file_result *ret_result)
+{
+	*ret_result = NAMED_FILE_FAILED;
+	struct walk walk = { .place = -1 };
+	walk.folders[0] = open(sysroot ? sysroot : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (walk.folders[0] < 0)
+		return -1;
+	walk.depth = 1;
+	int fd = -1, code = walk_path(&walk, path);
+	if (!code) {
+		fd = open_found(&walk, sysroot, is_image_only, ret_result);
 		code = errno;
 	}
-	(void)close(root);
+	if (walk.place >= 0)
+		(void)close(walk.place);
+	walk_up_to(&walk, 0);
 	errno = code;
 	return fd;
 }
 
-int named_file_open(const char *sysroot, const char *path, bool *ret_is_other)
+/* What a broker's errno means: see hd_broker.open. */
+static enum named_file_result result_of(int code)
 {
-	const int flags = O_PATH | O_CLOEXEC;
-	*ret_is_other = false;
-	int place = sysroot ? open_below(sysroot, path, flags) : open(path, flags);
-	if (place < 0)
-		return -1;
-	struct stat info;
-	*ret_is_other = fstat(place, &info) || !S_ISREG(info.st_mode);
-	int fd = -1, code = EINVAL;
-	if (!*ret_is_other) {
-		char name[64];
-		(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
-		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-		code = errno;
-	}
-	(void)close(place);
-	errno = code;
+	return code == EINVAL    ? NAMED_FILE_NOT_REGULAR
+	       : code == ENOEXEC ? NAMED_FILE_NO_IMAGE
+				 : NAMED_FILE_FAILED;
+}
+
+int named_file_open(const char *sysroot, const char *path, bool is_image_only,
+		    enum named_file_result *ret_result)
+{
+	const struct hd_broker *broker = broker_current();
+	if (!broker)
+		return named_file_open_directly(sysroot, path, is_image_only, ret_result);
+	enum hd_open_as as = is_image_only ? HD_OPEN_MODULE : HD_OPEN_ANY_MODULE;
+	int fd = broker->open(broker->arg, (int)as, path, sysroot);
+	*ret_result = fd < 0 ? result_of(errno) : NAMED_FILE_OPENED;
 	return fd;
 }

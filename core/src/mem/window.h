@@ -3,9 +3,10 @@
 #define HEAPDUMP_SRC_MEM_WINDOW_H
 
 #include "mem/memory.h"
+#include "util/fuzzed.h"
 
 /** Bytes that a window copies at a time where nothing is mapped. */
-#define WINDOW_SIZE ((size_t)1 << 20)
+#define WINDOW_SIZE ((size_t)1 << FUZZED(20, 13))
 
 /**
  * One reader's view of memory as it moves along: a pointer to the bytes where they are mapped, a

@@ -5,35 +5,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "mem/file_memory.h"
 #include "target/elf_image.h"
 
 #define PAGE ((uint64_t)4096)
 /** Captured pages that are compared at most. */
 #define COMPARED_MAX 1024u
 
-/** What is known to identify a PE image. */
-struct pe_identity {
-	uint32_t timestamp, image_size;
-};
-
-/* A file as memory whose addresses are its offsets. */
-struct file_bytes {
-	struct memory memory;
-	const struct mapped_file *file;
-};
-
-static size_t file_bytes_read(struct memory *memory, uint64_t address, void *buf, size_t size)
-{
-	const struct mapped_file *file = ((const struct file_bytes *)memory)->file;
-	if (address >= file->size)
-		return 0;
-	uint64_t room = file->size - address;
-	size_t piece = room < size ? (size_t)room : size;
-	memcpy(buf, file->bytes + address, piece);
-	return piece;
-}
-
-static const struct memory_ops file_bytes_ops = { .read = file_bytes_read };
+/** Bytes of a build-id that nobody guesses: linkers make 8, 16 or 20. */
+#define BUILD_ID_MIN 8u
+/** Bytes that the headers of a PE image may have. */
+#define PE_HEADERS_MAX 4096u
+/* IMAGE_DOS_HEADER.e_lfanew; from there on OptionalHeader.SizeOfHeaders; the fixed part of both. */
+#define PE_AT           0x3cu
+#define PE_HEADERS_SIZE (24u + 60u)
+#define PE_SIZE         (24u + 64u)
 
 static const struct target_mapping *part_at(const struct target *target,
 					    const struct file_parts *parts, size_t index)
@@ -87,7 +73,7 @@ static enum target_file_state match_elf(const struct target *target, const struc
 					const struct mapped_file *file, char *reason,
 					size_t reason_size)
 {
-	struct file_bytes bytes = { .memory = { .ops = &file_bytes_ops }, .file = file };
+	struct file_memory bytes = file_memory_of(file);
 	struct elf_image image;
 	uint8_t in_file[BUILD_ID_MAX], in_core[BUILD_ID_MAX];
 	if (!elf_image_read(&bytes.memory, 0, &image))
@@ -97,46 +83,50 @@ static enum target_file_state match_elf(const struct target *target, const struc
 	if (!core_size)
 		return TARGET_FILE_NONE;
 	if (core_size == file_size && memcmp(in_core, in_file, core_size) == 0)
-		return TARGET_FILE_MATCHED;
-	char core_text[BUILD_ID_MAX * 2 + 1], file_text[BUILD_ID_MAX * 2 + 1];
-	print_id(core_text, sizeof(core_text), in_core, core_size);
-	print_id(file_text, sizeof(file_text), in_file, file_size);
-	(void)snprintf(reason, reason_size, "the core has build-id %s, the file %s", core_text,
-		       file_size ? file_text : "none");
+		return core_size < BUILD_ID_MIN ? TARGET_FILE_NONE : TARGET_FILE_MATCHED;
+	char text[BUILD_ID_MAX * 2 + 1];
+	print_id(text, sizeof(text), in_core, core_size);
+	(void)snprintf(reason, reason_size, "the core has build-id %s, the file %s", text,
+		       file_size ? "another" : "none");
 	return TARGET_FILE_MISMATCH;
 }
 
-/* IMAGE_DOS_HEADER.e_lfanew, IMAGE_FILE_HEADER.TimeDateStamp, IMAGE_OPTIONAL_HEADER.SizeOfImage */
-static bool read_pe(struct memory *memory, uint64_t base, struct pe_identity *ret)
+/*
+ * The size of the PE headers at @p base with the table of sections (OptionalHeader.SizeOfHeaders),
+ * whose bytes go to @p buf; 0: there are none, or not all of them.
+ */
+static uint32_t read_pe(struct memory *memory, uint64_t base, uint8_t *buf)
 {
 	uint16_t magic;
-	uint32_t header, signature;
-	return memory_u16(memory, base, &magic) && magic == 0x5a4d &&
-	       memory_u32(memory, base + 0x3c, &header) &&
-	       memory_u32(memory, base + header, &signature) && signature == 0x4550 &&
-	       memory_u32(memory, base + header + 8, &ret->timestamp) &&
-	       memory_u32(memory, base + header + 24 + 56, &ret->image_size);
+	uint32_t header, signature, size;
+	if (!memory_u16(memory, base, &magic) || magic != 0x5a4d ||
+	    !memory_u32(memory, base + PE_AT, &header) || header > PE_HEADERS_MAX - PE_SIZE ||
+	    !memory_u32(memory, base + header, &signature) || signature != 0x4550 ||
+	    !memory_u32(memory, base + header + PE_HEADERS_SIZE, &size))
+		return 0;
+	bool is_whole = size >= header + PE_SIZE && size <= PE_HEADERS_MAX;
+	return is_whole && memory_read(memory, base, buf, size) ? size : 0;
 }
 
+/*
+ * All headers are compared, not only the time stamp and the size of the image: who guesses a number
+ * does not guess the sizes of all sections and directories.
+ */
 static enum target_file_state match_pe(const struct target *target, const struct file_parts *parts,
 				       const struct mapped_file *file, char *reason,
 				       size_t reason_size)
 {
-	struct file_bytes bytes = { .memory = { .ops = &file_bytes_ops }, .file = file };
-	struct pe_identity in_file = { 0 }, in_core;
-	bool is_pe = read_pe(&bytes.memory, 0, &in_file);
+	struct file_memory bytes = file_memory_of(file);
+	uint8_t in_file[PE_HEADERS_MAX], in_core[PE_HEADERS_MAX];
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct target_mapping *part = part_at(target, parts, i);
-		if (part->offset || !read_pe(target->own, part->start, &in_core))
+		uint32_t size = part->offset ? 0 : read_pe(target->own, part->start, in_core);
+		if (!size)
 			continue;
-		if (is_pe && in_core.timestamp == in_file.timestamp &&
-		    in_core.image_size == in_file.image_size)
+		if (read_pe(&bytes.memory, 0, in_file) == size &&
+		    memcmp(in_file, in_core, size) == 0)
 			return TARGET_FILE_MATCHED;
-		(void)snprintf(reason, reason_size,
-			       "the core has PE time stamp %08x and image size 0x%x, the file "
-			       "%08x and 0x%x",
-			       in_core.timestamp, in_core.image_size, in_file.timestamp,
-			       in_file.image_size);
+		(void)snprintf(reason, reason_size, "the core has other PE headers");
 		return TARGET_FILE_MISMATCH;
 	}
 	return TARGET_FILE_NONE;
@@ -218,9 +208,8 @@ static enum target_file_state match_pages(const struct target *target,
 		compare_pages(target, parts, file, is_elf ? PF_X : PF_R | PF_X, PF_W);
 	if (comparison.words && comparison.equal * 2 < comparison.words) {
 		(void)snprintf(reason, reason_size,
-			       "of %" PRIu64
-			       " words in %u pages that the core holds, the file has %" PRIu64,
-			       comparison.words, comparison.pages, comparison.equal);
+			       "most words of %u pages that the core holds are others",
+			       comparison.pages);
 		return TARGET_FILE_MISMATCH;
 	}
 	if (!comparison.words && is_pe)
@@ -241,8 +230,7 @@ static enum target_file_state match_size(const struct target *target,
 		if (end <= file->size + (PAGE - 1))
 			continue;
 		(void)snprintf(reason, reason_size,
-			       "%" PRIu64 " bytes of it were mapped, the file has %" PRIu64, end,
-			       file->size);
+			       "%" PRIu64 " bytes of it were mapped, the file has fewer", end);
 		return TARGET_FILE_MISMATCH;
 	}
 	return TARGET_FILE_UNVERIFIED;
@@ -256,7 +244,8 @@ enum target_file_state file_match(const struct target *target, const struct file
 	enum target_file_state state = match_elf(target, parts, file, reason, reason_size);
 	if (state == TARGET_FILE_NONE)
 		state = match_pe(target, parts, file, reason, reason_size);
-	if (state == TARGET_FILE_NONE)
+	/* No proof, but good enough for who trusts the files: what the core has of pages can be guessed. */
+	if (state == TARGET_FILE_NONE && target->options.trust_files)
 		state = match_pages(target, parts, file, reason, reason_size);
 	if (state == TARGET_FILE_NONE)
 		state = match_size(target, parts, file, reason, reason_size);

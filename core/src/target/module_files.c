@@ -5,14 +5,16 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include "mem/file_memory.h"
 #include "mem/named_file.h"
 #include "target/file_match.h"
 #include "util/alloc.h"
 
 #define PAGE ((uint64_t)4096)
-/** Files that are mapped at most: of a core that names very many. */
-#define MAPPED_MAX 4096u
+/** Files that are opened at most: of a core that names very many. */
+#define OPENED_MAX 4096u
 /** Files that a finding names one by one. */
 #define NAMED_MAX 3u
 /** A state that is not public: nobody asked for it yet. */
@@ -26,6 +28,8 @@ struct module_file {
 	const char *path;        /**< of a mapping */
 	struct file_parts parts; /**< its mappings */
 	_Atomic int state;       /**< enum target_file_state or STATE_UNTRIED */
+	dev_t device;            /**< with inode: which file it is, once it was opened */
+	ino_t inode;             /**< 0 = it was not */
 	struct mapped_file file; /**< set before state says that it may be read */
 	char reason[320];
 };
@@ -38,22 +42,55 @@ struct module_files {
 	uint32_t *order;      /**< mappings, those of one file together */
 	uint32_t *file_of;    /**< for each mapping */
 	pthread_mutex_t lock; /**< of opening */
-	unsigned int mapped;  /**< files */
+	unsigned int opened;  /**< files */
 };
 
-static enum target_file_state open_file(struct module_file *file, const char *sysroot)
+/*
+ * Was the same file tried under another name, and is not what the core has?  A core must not have as many
+ * guesses as it has names.
+ */
+static bool is_refuted(const struct module_files *files, const struct module_file *file)
 {
-	bool is_other = false;
-	int fd = named_file_open(sysroot, file->path, &is_other);
-	if (is_other)
+	for (size_t i = 0; i < files->count; i++) {
+		const struct module_file *other = &files->files[i];
+		if (other == file || other->inode != file->inode || other->device != file->device)
+			continue;
+		int state = atomic_load_explicit(&other->state, memory_order_acquire);
+		if (state == TARGET_FILE_MISMATCH || state == TARGET_FILE_REJECTED)
+			return true;
+	}
+	return false;
+}
+
+static void refute(struct module_file *file)
+{
+	(void)snprintf(file->reason, sizeof(file->reason), "the same file has another name too");
+}
+
+static enum target_file_state open_file(const struct target_options *options,
+					struct module_file *file)
+{
+	enum named_file_result result;
+	int fd = named_file_open(options->sysroot, file->path, !options->trust_files, &result);
+	if (result == NAMED_FILE_NOT_REGULAR)
 		return TARGET_FILE_NOT_REGULAR;
+	if (result == NAMED_FILE_NO_IMAGE) {
+		(void)snprintf(file->reason, sizeof(file->reason), "no ELF or PE image");
+		return TARGET_FILE_NO_IMAGE;
+	}
 	int code = errno;
+	struct stat info = { 0 };
+	if (fd >= 0 && !fstat(fd, &info)) {
+		file->device = info.st_dev;
+		file->inode = info.st_ino;
+	}
 	struct hd_error err;
 	if (fd < 0 || mapped_file_adopt(fd, file->path, &file->file, &err) != HD_OK) {
 		(void)snprintf(file->reason, sizeof(file->reason), "%s",
 			       fd < 0 ? strerrordesc_np(code) : "it cannot be mapped");
 		return TARGET_FILE_MISSING;
 	}
+	mapped_file_close_fd(&file->file);
 	return TARGET_FILE_UNVERIFIED;
 }
 
@@ -61,21 +98,23 @@ static enum target_file_state try_file(struct module_files *files, struct module
 {
 	if (!named_file_is(file->path))
 		return TARGET_FILE_NONE;
-	if (files->mapped == MAPPED_MAX) {
-		(void)snprintf(file->reason, sizeof(file->reason), "too many files are mapped");
+	if (files->opened == OPENED_MAX) {
+		(void)snprintf(file->reason, sizeof(file->reason), "too many files were opened");
 		return TARGET_FILE_MISSING;
 	}
-	enum target_file_state state = open_file(file, files->target->options.sysroot);
+	enum target_file_state state = open_file(&files->target->options, file);
 	if (state != TARGET_FILE_UNVERIFIED)
 		return state;
-	mapped_file_close_fd(&file->file);
-	state = file_match(files->target, &file->parts, &file->file, file->reason,
-			   sizeof(file->reason));
-	if (state == TARGET_FILE_MISMATCH) {
-		mapped_file_close(&file->file);
+	files->opened++;
+	if (is_refuted(files, file)) {
+		state = TARGET_FILE_MISMATCH;
+		refute(file);
 	} else {
-		files->mapped++;
+		state = file_match(files->target, &file->parts, &file->file, file->reason,
+				   sizeof(file->reason));
 	}
+	if (state == TARGET_FILE_MISMATCH)
+		mapped_file_close(&file->file);
 	return state;
 }
 
@@ -102,7 +141,8 @@ static const uint8_t *module_files_run(struct memory *memory, uint64_t address, 
 		return NULL;
 	struct module_file *file = &files->files[files->file_of[mapping - files->target->mappings]];
 	enum target_file_state state = state_of(files, file);
-	if (state != TARGET_FILE_MATCHED && state != TARGET_FILE_UNVERIFIED)
+	if (state != TARGET_FILE_MATCHED &&
+	    (state != TARGET_FILE_UNVERIFIED || !files->target->options.trust_files))
 		return NULL;
 	/* The kernel maps whole pages: behind the end of the file the last one has zeros. */
 	uint64_t size = (file->file.size + PAGE - 1) & ~(PAGE - 1);
@@ -227,6 +267,34 @@ void target_confirm_file(struct target *target, const char *path)
 		target_add_file_findings(target);
 }
 
+void target_prove_file(struct target *target, const char *path, target_prove *prove, void *arg)
+{
+	struct module_file *file = find_file(target, path);
+	if (!file || state_of(target->files, file) != TARGET_FILE_UNVERIFIED)
+		return;
+	struct file_memory bytes = file_memory_of(&file->file);
+	enum target_proof proof = TARGET_PROOF_OTHER;
+	(void)pthread_mutex_lock(&target->files->lock);
+	if (is_refuted(target->files, file)) {
+		refute(file);
+	} else {
+		proof = prove(arg, &bytes.memory);
+		if (proof == TARGET_PROOF_OTHER) {
+			(void)snprintf(file->reason, sizeof(file->reason),
+				       "its tables are not as long as those that the process had");
+		}
+	}
+	if (proof != TARGET_PROOF_NONE) {
+		atomic_store_explicit(&file->state,
+				      (int)(proof == TARGET_PROOF_SAME ? TARGET_FILE_MATCHED
+								       : TARGET_FILE_REJECTED),
+				      memory_order_release);
+	}
+	(void)pthread_mutex_unlock(&target->files->lock);
+	if (proof != TARGET_PROOF_NONE)
+		target_add_file_findings(target);
+}
+
 /* Some files of one kind of trouble: the first by name. */
 struct trouble {
 	const char *kind, *what, *advice;
@@ -276,6 +344,23 @@ static void report(struct target *target, const struct trouble *trouble)
 	}
 }
 
+/* Files that nothing proves: what is said where they are not used, and where they are. */
+static const struct trouble unverified = {
+	.kind = "files-unverified",
+	.what = "bytes that the core lacks are not taken from files that nothing in it proves to be "
+		"those that the process had",
+	.advice =
+		"take a full dump; or, if you trust who wrote the core and know that the files are "
+		"the right ones, give --trust-files",
+};
+static const struct trouble trusted = {
+	.kind = "files-unverified",
+	.what = "bytes that the core lacks come from files that nothing in "
+		"it could be compared with",
+	.advice = "make sure that they are those of the machine that wrote "
+		  "the core, or take a full dump",
+};
+
 void target_add_file_findings(struct target *target)
 {
 	struct module_files *files = target->files;
@@ -289,13 +374,7 @@ void target_add_file_findings(struct target *target)
 				 .what = "bytes that the core lacks are not taken from files that "
 					 "are not those that the process had",
 				 .advice = SYSROOT_ADVICE };
-	struct trouble blind = {
-		.kind = "files-unverified",
-		.what = "bytes that the core lacks come from files that nothing in "
-			"it could be compared with",
-		.advice = "make sure that they are those of the machine that wrote "
-			  "the core, or take a full dump"
-	};
+	struct trouble blind = target->options.trust_files ? trusted : unverified;
 	for (size_t i = 0; i < files->count; i++) {
 		const struct module_file *file = &files->files[i];
 		switch (atomic_load_explicit(&file->state, memory_order_acquire)) {
@@ -308,6 +387,7 @@ void target_add_file_findings(struct target *target)
 			add_name(&other, target, file);
 			break;
 		case TARGET_FILE_UNVERIFIED:
+		case TARGET_FILE_NO_IMAGE:
 			add_name(&blind, target, file);
 			break;
 		default:

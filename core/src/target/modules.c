@@ -6,11 +6,16 @@
 #include "util/alloc.h"
 
 #define MODULES_MAX 8192u
+/** ELF images that are looked at, in ranges or mapped files: each may have many headers. */
+#define IMAGES_MAX 8192u
 
 /* Modules being collected. */
 struct collector {
 	struct target *target;
+	struct job *job;
 	size_t capacity;
+	uint64_t *known; /**< .dynamic of all modules, ascending: for add_images() */
+	size_t known_count;
 };
 
 static enum hd_status add_module(struct collector *collector, uint64_t base, uint64_t dynamic,
@@ -19,6 +24,7 @@ static enum hd_status add_module(struct collector *collector, uint64_t base, uin
 	struct target *target = collector->target;
 	if (target->module_count == collector->capacity) {
 		size_t capacity = grown_capacity(collector->capacity, sizeof(*target->modules));
+		TRY(target_reserve(target, capacity, sizeof(*target->modules), err));
 		struct target_module *modules =
 			mem_realloc(target->modules, capacity, sizeof(*modules));
 		if (!capacity || !modules)
@@ -27,6 +33,7 @@ static enum hd_status add_module(struct collector *collector, uint64_t base, uin
 		collector->capacity = capacity;
 	}
 	struct target_module module = { .base = base, .dynamic = dynamic };
+	TRY(target_reserve(target, 1, strlen(path) + 1, err));
 	module.path = mem_strndup(path, strlen(path));
 	if (!module.path)
 		return fail_nomem(err);
@@ -76,6 +83,8 @@ static enum hd_status walk_link_map(struct collector *collector, uint64_t entry,
 	*ret_complete = false;
 	while (entry) {
 		uint64_t fields[4];
+		if (!job_step(collector->job, 0, 0))
+			return fail_cancelled(err);
 		if (!memory_read(target->memory, entry, fields, sizeof(fields))) {
 			add_broken(target, entry, "cannot be read");
 			return HD_OK;
@@ -139,12 +148,31 @@ static size_t image_places(const struct target *target)
 	return target->mapping_count ? target->mapping_count : target->range_count;
 }
 
-static bool is_known(const struct target *target, const struct elf_image *image)
+/* The first of the known .dynamic at or above @p dynamic. */
+static size_t known_place(const struct collector *collector, uint64_t dynamic)
 {
-	for (size_t i = 0; i < target->module_count; i++) {
-		if (target->modules[i].dynamic == image->dynamic)
-			return true;
+	size_t low = 0, high = collector->known_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (collector->known[middle] < dynamic) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
 	}
+	return low;
+}
+
+/* Is there a module with that .dynamic?  From now on there is. */
+static bool is_known(struct collector *collector, uint64_t dynamic)
+{
+	size_t place = known_place(collector, dynamic);
+	if (place < collector->known_count && collector->known[place] == dynamic)
+		return true;
+	memmove(collector->known + place + 1, collector->known + place,
+		(collector->known_count - place) * sizeof(*collector->known));
+	collector->known[place] = dynamic;
+	collector->known_count++;
 	return false;
 }
 
@@ -159,16 +187,21 @@ static void read_soname(const struct target *target, const struct elf_image *ima
 		buf[0] = '\0';
 }
 
-static enum hd_status add_images(struct collector *collector, struct hd_error *err)
+/* The modules of the images; @p collector knows those of the link map. */
+static enum hd_status add_new_images(struct collector *collector, struct hd_error *err)
 {
 	struct target *target = collector->target;
-	for (size_t i = 0; i < image_places(target); i++) {
+	for (size_t i = 0, images = 0; i < image_places(target) && images < IMAGES_MAX; i++) {
 		struct elf_image image;
 		const char *path;
 		if (target->module_count == MODULES_MAX)
 			break;
-		if (!image_at(target, i, &image, &path) || !image.dynamic ||
-		    is_known(target, &image))
+		if (!job_step(collector->job, 0, 0))
+			return fail_cancelled(err);
+		if (!image_at(target, i, &image, &path))
+			continue;
+		images++;
+		if (!image.dynamic || is_known(collector, image.dynamic))
 			continue;
 		char soname[256];
 		if (!path) {
@@ -178,6 +211,19 @@ static enum hd_status add_images(struct collector *collector, struct hd_error *e
 		TRY(add_module(collector, image.bias, image.dynamic, path, err));
 	}
 	return HD_OK;
+}
+
+static enum hd_status add_images(struct collector *collector, struct hd_error *err)
+{
+	const struct target *target = collector->target;
+	collector->known = mem_alloc(MODULES_MAX, sizeof(*collector->known));
+	if (!collector->known)
+		return fail_nomem(err);
+	for (size_t i = 0; i < target->module_count; i++)
+		(void)is_known(collector, target->modules[i].dynamic);
+	enum hd_status status = add_new_images(collector, err);
+	mem_free(collector->known);
+	return status;
 }
 
 /* Without a link map the executable is the image that holds its entry point. */
@@ -212,20 +258,34 @@ static enum hd_status name_executable(struct target *target, struct hd_error *er
 	return HD_OK;
 }
 
-enum hd_status target_load_modules(struct target *target, struct hd_error *err)
+/* r_debug.r_map by the executable's headers, else by the first image that has one. */
+static enum hd_status find_link_map(const struct collector *collector, uint64_t *ret,
+				    struct hd_error *err)
 {
-	struct collector collector = { .target = target };
+	const struct target *target = collector->target;
 	struct elf_image image;
 	const char *path;
-	uint64_t map = 0;
-	bool complete = false;
 	if (target->auxv_phdr && elf_image_read_program(target->memory, target->auxv_phdr,
 							target->auxv_phnum, 0, &image))
-		map = link_map_of(target, &image);
-	for (size_t i = 0; !map && i < image_places(target); i++) {
-		if (image_at(target, i, &image, &path))
-			map = link_map_of(target, &image);
+		*ret = link_map_of(target, &image);
+	for (size_t i = 0, images = 0; !*ret && i < image_places(target) && images < IMAGES_MAX;
+	     i++) {
+		if (!job_step(collector->job, 0, 0))
+			return fail_cancelled(err);
+		if (!image_at(target, i, &image, &path))
+			continue;
+		images++;
+		*ret = link_map_of(target, &image);
 	}
+	return HD_OK;
+}
+
+enum hd_status target_load_modules(struct target *target, struct job *job, struct hd_error *err)
+{
+	struct collector collector = { .target = target, .job = job };
+	uint64_t map = 0;
+	bool complete = false;
+	TRY(find_link_map(&collector, &map, err));
 	TRY(walk_link_map(&collector, map, &complete, err));
 	if (!complete) {
 		size_t listed = target->module_count;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UTIL_READ_AT_H
+#define HEAPDUMP_SRC_UTIL_READ_AT_H
+
+#include <sys/types.h>
+
+/**
+ * Read @p size bytes of a file at @p offset, in as many steps as it takes: a short or interrupted
+ * read() is no end.
+ *
+ * @return bytes read, fewer than @p size only at the end of the file; -1 and errno when it cannot
+ * be read
+ */
+ssize_t read_at(int fd, void *buf, size_t size, off_t offset);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mem/named_file.h"
+#include "support/assert_more.h"
+#include "support/elf_maker.h"
+#include "support/suite.h"
+
+/* ROOT is the sysroot, and beside it is what must not be reached out of it. */
+static char folder[64], root[96];
+
+static const char *at(const char *name)
+{
+	static char paths[4][256];
+	static unsigned int turn;
+	char *path = paths[turn++ % 4];
+	(void)snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+	return path;
+}
+
+static void put(const char *name, const char *text)
+{
+	CU_ASSERT_FATAL(write_file(at(name), text, strlen(text)));
+}
+
+static void link_to(const char *target, const char *name)
+{
+	CU_ASSERT_FATAL(symlink(target, at(name)) == 0);
+}
+
+static void make_folder(void)
+{
+	(void)snprintf(folder, sizeof(folder), "/tmp/heapdump-named-XXXXXX");
+	CU_ASSERT_FATAL(mkdtemp(folder) != NULL);
+	(void)snprintf(root, sizeof(root), "%s/root", folder);
+	CU_ASSERT_FATAL(mkdir(root, 0700) == 0 && mkdir(at("root/lib"), 0700) == 0 &&
+			mkdir(at("root/proc"), 0700) == 0 && mkdir(at("root/a"), 0700) == 0);
+	put("secret", "\177ELF secret");
+	put("lib", "\177ELF a file where the root has a folder");
+	put("root/lib/m.so", "\177ELF inside");
+	put("root/lib/text", "hello");
+	put("root/proc/kcore", "\177ELF in a folder of that name");
+	link_to(at("secret"), "root/absolute");
+	link_to("../secret", "root/up");
+	link_to("../../../../../../../../../../etc/passwd", "root/lib/far-up");
+	link_to("..", "root/parent");
+	link_to("/lib/m.so", "root/a/inside");
+	link_to("../../../lib/./m.so", "root/a/inside-too");
+	link_to("/proc/kcore", "root/a/kcore");
+	link_to("loop-2", "root/loop");
+	link_to("loop", "root/loop-2");
+	link_to("self/x", "root/self");
+}
+
+static void remove_folder(void)
+{
+	char command[128];
+	(void)snprintf(command, sizeof(command), "rm -r %s", folder);
+	CU_ASSERT(system(command) == 0); /* NOLINT: a path of our own */
+}
+
+/* What a name gives below @p sysroot: the text from byte 5 on, or NULL. */
+static const char *text_of(const char *sysroot, const char *path,
+			   enum named_file_result *ret_result)
+{
+	static char buf[64];
+	int fd = named_file_open(sysroot, path, true, ret_result);
+	CU_ASSERT((fd >= 0) == (*ret_result == NAMED_FILE_OPENED));
+	if (fd < 0)
+		return NULL;
+	ssize_t got = read(fd, buf, sizeof(buf) - 1);
+	CU_ASSERT(got > 5 && close(fd) == 0);
+	buf[got > 0 ? got : 0] = '\0';
+	return buf + 5;
+}
+
+static void check(const char *path, enum named_file_result expected, const char *text)
+{
+	enum named_file_result result;
+	const char *got = text_of(root, path, &result);
+	if (result != expected || (text && (!got || strcmp(got, text) != 0))) {
+		printf("%s: %d %s\n", path, (int)result, got ? got : "");
+		CU_ASSERT(false);
+	}
+}
+
+static void below_a_sysroot(void)
+{
+	static const char *const inside[] = { "/lib/m.so",        "//lib/./m.so",
+					      "/lib/../lib/m.so", "/../../lib/m.so",
+					      "/a/inside",        "/a/inside-too",
+					      "/parent/lib/m.so", "/parent/../parent/../lib/m.so" };
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
+		check(inside[i], NAMED_FILE_OPENED, "inside");
+	static const char *const outside[] = {
+		"/absolute",   "/up",          "/lib/far-up",       "/../secret",
+		"/loop",       "/self",        "/no/such",          "/a/../../secret",
+		"/lib/m.so/",  "/a/kcore",     "/lib/m.so/../m.so", "/parent/secret",
+		"/proc/kcore", "//proc/kcore", "/a/../proc/kcore",
+	};
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
+		check(outside[i], NAMED_FILE_FAILED, NULL);
+	check("", NAMED_FILE_NOT_REGULAR, NULL);
+	check("/", NAMED_FILE_NOT_REGULAR, NULL);
+	check("/lib", NAMED_FILE_NOT_REGULAR, NULL);
+	check("/lib/text", NAMED_FILE_NO_IMAGE, NULL);
+}
+
+static void nothing_leads_out_of_a_sysroot(void)
+{
+	below_a_sysroot();
+}
+
+/* As in a container that forbids the call, or on a kernel before 5.6. */
+static void nor_without_openat2(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = 4, .filter = filter };
+	pid_t child = fork();
+	CU_ASSERT_FATAL(child >= 0);
+	if (!child) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ||
+		    syscall(SYS_openat2, AT_FDCWD, "/", NULL, (size_t)0) != -1 || errno != ENOSYS)
+			_exit(2);
+		unsigned int before = CU_get_number_of_failures();
+		below_a_sysroot();
+		_exit(CU_get_number_of_failures() != before);
+	}
+	int status = -1;
+	CU_ASSERT(waitpid(child, &status, 0) == child);
+	CU_ASSERT(status == 0);
+}
+
+/* FIFOs would wait, devices do things; none of them is opened. */
+static void only_regular_files_are_opened(void)
+{
+	CU_ASSERT_FATAL(mkfifo(at("root/fifo"), 0600) == 0);
+	check("/fifo", NAMED_FILE_NOT_REGULAR, NULL);
+	link_to("fifo", "root/to-fifo");
+	check("/to-fifo", NAMED_FILE_NOT_REGULAR, NULL);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", root);
+	CU_ASSERT(fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0);
+	check("/socket", NAMED_FILE_NOT_REGULAR, NULL);
+	(void)close(fd);
+	/* A device that anybody may make only as root. */
+	if (mknod(at("root/zero"), S_IFCHR | 0600, makedev(1, 5)) == 0)
+		check("/zero", NAMED_FILE_NOT_REGULAR, NULL);
+}
+
+/* What the kernel makes up is no file of a program, however it is named. */
+static void no_file_of_the_kernel_is_opened(void)
+{
+	static const char *const names[] = { "/proc/self/exe",
+					     "//proc/self/environ",
+					     "/./proc/self/maps",
+					     "/tmp/../proc/self/status",
+					     "/proc/self/root/bin/sh",
+					     "/sys/kernel/notes",
+					     "/dev/zero",
+					     "/dev/fd/0" };
+	enum named_file_result result;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int fd = named_file_open(NULL, names[i], false, &result);
+		if (fd >= 0) {
+			printf("%s was opened\n", names[i]);
+			CU_ASSERT(false);
+			(void)close(fd);
+		}
+	}
+	/* By a link of somebody's own, and where the user's own choice is that file system. */
+	link_to("/proc/self/exe", "exe");
+	CU_ASSERT(named_file_open(NULL, at("exe"), true, &result) < 0);
+	ASSERT_UINT(result, NAMED_FILE_FAILED);
+	CU_ASSERT(named_file_open("/proc/self", "/status", false, &result) < 0);
+	ASSERT_UINT(result, NAMED_FILE_NOT_REGULAR);
+	CU_ASSERT(named_file_open("/proc/self", "/exe", false, &result) < 0);
+}
+
+static void without_a_sysroot_links_are_followed(void)
+{
+	enum named_file_result result;
+	link_to("root/lib/m.so", "to-inside");
+	const char *text = text_of(NULL, at("to-inside"), &result);
+	CU_ASSERT(text && strcmp(text, "inside") == 0);
+	int fd = named_file_open(NULL, at("root/lib/text"), false, &result);
+	CU_ASSERT(fd >= 0 && result == NAMED_FILE_OPENED);
+	CU_ASSERT(fcntl(fd, F_GETFD) == FD_CLOEXEC);
+	CU_ASSERT(close(fd) == 0);
+	CU_ASSERT(named_file_open(at("nowhere"), "/x", true, &result) < 0 && errno == ENOENT);
+}
+
+/* Deep folders, long names, long chains of links: one error each, and no descriptor is left open. */
+static void bounds_hold(void)
+{
+	enum named_file_result result;
+	char path[9000];
+	int before = dup(0);
+	memset(path, 'n', sizeof(path));
+	path[0] = '/';
+	path[300] = '\0';
+	CU_ASSERT(named_file_open(root, path, true, &result) < 0 && errno == ENAMETOOLONG);
+	path[300] = 'n';
+	path[sizeof(path) - 1] = '\0';
+	CU_ASSERT(named_file_open(root, path, true, &result) < 0 && errno == ENAMETOOLONG);
+	CU_ASSERT(named_file_open(root, "/loop", true, &result) < 0 && errno == ELOOP);
+	CU_ASSERT(named_file_open(root, "/self", true, &result) < 0 && errno == ELOOP);
+	size_t used = 0;
+	for (unsigned int i = 0; i < 80; i++) {
+		used += (size_t)snprintf(path + used, sizeof(path) - used, "/d");
+		char name[512];
+		(void)snprintf(name, sizeof(name), "%s%s", root, path);
+		CU_ASSERT_FATAL(mkdir(name, 0700) == 0);
+	}
+	CU_ASSERT(named_file_open(root, path, true, &result) < 0 && errno == ENAMETOOLONG);
+	int after = dup(0);
+	CU_ASSERT(after == before + 1);
+	(void)close(before);
+	(void)close(after);
+}
+
+#define TEST(name)          \
+	{                   \
+#name, name \
+	}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		TEST(nothing_leads_out_of_a_sysroot),
+		TEST(nor_without_openat2),
+		TEST(only_regular_files_are_opened),
+		TEST(no_file_of_the_kernel_is_opened),
+		TEST(without_a_sysroot_links_are_followed),
+		TEST(bounds_hold),
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { .pName = "named_file",
+				    .pTests = tests,
+				    .pSetUpFunc = make_folder,
+				    .pTearDownFunc = remove_folder },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}
