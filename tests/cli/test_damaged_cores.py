@@ -10,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -156,7 +157,7 @@ class Incomplete(unittest.TestCase):
     def test_small_sizes_have_small_units(self) -> None:
         result = run("--no-files", "--max-mem", "1K", str(self.path), "gcroot", LEAKED)
         self.assertEqual(result.status, 3)
-        self.assertIn("max-mem allows 1 KB", result.err)
+        self.assertIn("max-mem allows (1 KB)", result.err)
         self.assertNotIn("0 MB", result.err)
 
 
@@ -254,6 +255,48 @@ class Files(unittest.TestCase):
             _, err = process.communicate("dumpheap -stat\n", timeout=TIMEOUT)
         self.assertEqual(process.returncode, 3, err)
         self.assertIn("shrank", err)
+
+    def overwritten(self, before: str, after: str, name: str = "changes.core") -> tuple[int, str]:
+        """Run BEFORE, write one byte of the core anew, read on, and run AFTER."""
+        path = Path(folder.name) / name
+        shutil.copy(LEAK if name.endswith(".zst") else unpacked(), path)
+        with subprocess.Popen(
+            [PROGRAM, "--no-files", str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdin and process.stdout
+            process.stdin.write(before)
+            process.stdin.flush()
+            process.stdout.readline()
+            time.sleep(0.05)  # the clock of the file system is no finer
+            with path.open("r+b") as file:
+                file.seek(-1, os.SEEK_END)
+                last = file.read(1)
+                file.seek(-1, os.SEEK_END)
+                file.write(bytes([last[0] ^ 1]))
+            _, err = process.communicate(after.replace("FILE", str(path)), timeout=TIMEOUT)
+        return process.returncode, err
+
+    def test_a_core_that_is_overwritten_between_commands(self) -> None:
+        status, err = self.overwritten("eeheap\n", "dumpheap -stat\n")
+        self.assertEqual(status, 3, err)
+        self.assertIn("changes.core was changed while it was open", err)
+        # Opened again, it is another core.
+        status, err = self.overwritten("eeheap\n", "open FILE\ndumpheap -stat\n")
+        self.assertEqual((status, err), (0, ""))
+
+    def test_a_core_that_is_overwritten_during_a_command(self) -> None:
+        # More than a pipe holds: it is still at it when the core changes.
+        status, err = self.overwritten("dumpheap\n", "")
+        self.assertEqual(status, 3, err)
+        self.assertIn("changes.core was changed while it was open", err)
+
+    def test_a_packed_core_is_read_once(self) -> None:
+        status, err = self.overwritten("eeheap\n", "dumpheap -stat\n", "changes.core.zst")
+        self.assertEqual((status, err), (0, ""))
 
 
 class Bad(unittest.TestCase):

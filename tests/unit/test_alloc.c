@@ -164,6 +164,42 @@ static void allocations_fail_when_they_are_told_to(void)
 	mem_free(copy);
 }
 
+static void arrays_are_cleared_where_they_are(void)
+{
+	static const size_t lengths[] = { 100, PAGES_MIN - 1, PAGES_MIN, PAGES_MIN + 12345 };
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		uint8_t *bytes = pages_alloc(lengths[i], 1);
+		REQUIRE(bytes);
+		memset(bytes, 0xff, lengths[i]);
+		pages_clear(bytes, lengths[i], 1);
+		CU_ASSERT(!bytes[0] && !memcmp(bytes, bytes + 1, lengths[i] - 1));
+		pages_free(bytes, lengths[i], 1);
+	}
+}
+
+/* What the fuzz targets measure. */
+static void bytes_that_are_allocated_are_counted(void)
+{
+	uint64_t before = alloc_live();
+	alloc_peak_reset();
+	ASSERT_UINT(alloc_peak(), before);
+	char *small = mem_calloc(1000, 1);
+	char *large = pages_alloc(PAGES_MIN, 2);
+	REQUIRE(small);
+	REQUIRE(large);
+	uint64_t both = alloc_live();
+	CU_ASSERT(both >= before + 1000 + 2 * PAGES_MIN);
+	char *more = mem_realloc(small, 100000, 1);
+	REQUIRE(more);
+	CU_ASSERT(alloc_live() >= both + 99000 && alloc_peak() >= alloc_live());
+	pages_free(large, PAGES_MIN, 2);
+	mem_free(more);
+	ASSERT_UINT(alloc_live(), before);
+	CU_ASSERT(alloc_peak() >= both);
+	alloc_peak_reset();
+	ASSERT_UINT(alloc_peak(), before);
+}
+
 static void an_arena_keeps_everything_until_its_end(void)
 {
 	static const size_t pieces[] = { 1, 0, 7, 100, 5000, 16384, 16385, 100000 };
@@ -267,6 +303,8 @@ int main(void)
 		{ "discarding_gives_back_what_lies_inside",
 		  discarding_gives_back_what_lies_inside },
 		{ "capacities_grow_by_half", capacities_grow_by_half },
+		{ "arrays_are_cleared_where_they_are", arrays_are_cleared_where_they_are },
+		{ "bytes_that_are_allocated_are_counted", bytes_that_are_allocated_are_counted },
 		{ "allocations_fail_when_they_are_told_to",
 		  allocations_fail_when_they_are_told_to },
 		CU_TEST_INFO_NULL,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
+#include <unistd.h>
 
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
@@ -239,6 +240,158 @@ static void the_content_shows_in_the_segments(void)
 	ASSERT_UINT(content_with(2, 1 << 20, heap + 8), CONTENT_MINI);
 }
 
+/* The core of @p maker, in which all loads but the first become notes: each has all of them. */
+static struct text with_repeated_notes(struct elf_maker *maker, size_t copies)
+{
+	elf_maker_load(maker, BASE, page, PAGE, PAGE, PF_R | PF_W);
+	for (size_t i = 0; i < copies; i++)
+		elf_maker_load(maker, 0, NULL, 0, 0, 0);
+	struct text core = elf_maker_build(maker);
+	for (size_t i = 0; i < copies; i++)
+		memcpy(core.bytes + MAKER_PHDR(2 + i), core.bytes + MAKER_PHDR(0),
+		       sizeof(Elf64_Phdr));
+	return core;
+}
+
+static void notes_that_many_segments_have_are_read_once(void)
+{
+	struct elf_maker maker;
+	elf_maker_init(&maker);
+	elf_maker_thread(&maker, 1, NULL, 11);
+	elf_maker_thread(&maker, 2, NULL, 0);
+	elf_maker_file(&maker, BASE, BASE + PAGE, 0, "/a");
+	struct text core = with_repeated_notes(&maker, 300);
+	struct target *target = NULL;
+	CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &target, NULL) == HD_OK);
+	REQUIRE(target);
+	ASSERT_UINT(target->thread_count, 2);
+	ASSERT_UINT(target->mapping_count, 1);
+	CU_ASSERT(target->signal == 11);
+	ASSERT_UINT_FATAL(target->findings.count, 1);
+	ASSERT_TEXT(target->findings.rows[0].kind, "odd-note");
+	CU_ASSERT(!strncmp(target->findings.rows[0].detail, "300 segments of notes", 21));
+	target_destroy(target);
+	text_deinit(&core);
+	elf_maker_deinit(&maker);
+}
+
+static void notes_of_segments_that_overlap_are_all_read(void)
+{
+	struct elf_maker maker;
+	elf_maker_init(&maker);
+	for (int32_t i = 0; i < 6; i++)
+		elf_maker_thread(&maker, 10 + i, NULL, 0);
+	struct text core = with_repeated_notes(&maker, 2);
+	/* The last four, the first two, and from the second to the fourth. */
+	uint64_t one = maker.notes_size / 6;
+	const uint64_t parts[3][2] = { { 2, 4 }, { 0, 2 }, { 1, 3 } };
+	for (size_t i = 0; i < 3; i++) {
+		Elf64_Phdr header;
+		char *at = core.bytes + MAKER_PHDR(i ? i + 1 : 0);
+		memcpy(&header, at, sizeof(header));
+		header.p_offset = maker.notes_offset + parts[i][0] * one;
+		header.p_filesz = parts[i][1] * one;
+		memcpy(at, &header, sizeof(header));
+	}
+	struct target *target = NULL;
+	CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &target, NULL) == HD_OK);
+	REQUIRE(target);
+	ASSERT_UINT_FATAL(target->thread_count, 6);
+	for (int32_t i = 0; i < 6; i++)
+		CU_ASSERT(target->threads[i].tid == 10 + i);
+	CU_ASSERT(findings_has(&target->findings, "odd-note"));
+	target_destroy(target);
+	text_deinit(&core);
+	elf_maker_deinit(&maker);
+}
+
+static void threads_are_found_in_any_order(void)
+{
+	struct elf_maker maker;
+	uint64_t registers[REGISTER_COUNT] = { 0 };
+	elf_maker_init(&maker);
+	for (int32_t i = 0; i < 1000; i++) {
+		registers[REGISTER_RIP] = (uint64_t)i;
+		elf_maker_thread(&maker, i * 7919 % 500 - 20, registers, 0);
+	}
+	struct target *target = open_with_page(&maker);
+	ASSERT_UINT(target->thread_count, 1000);
+	for (int32_t i = 0; i < 500; i++) {
+		const struct target_thread *thread = target_thread(target, i * 7919 % 500 - 20);
+		REQUIRE(thread);
+		/* Each id is there twice: the first counts. */
+		CU_ASSERT(thread == &target->threads[i]);
+	}
+	CU_ASSERT_PTR_NULL(target_thread(target, -21));
+	CU_ASSERT_PTR_NULL(target_thread(target, 480));
+	target_destroy(target);
+}
+
+/* Does a core of @p maker need more than @p most, and say so? */
+static void assert_needs_more(struct elf_maker *maker, uint64_t most)
+{
+	const struct target_options options = { .no_files = true, .max_mem = most };
+	struct target *target = NULL;
+	struct hd_error err = { 0 };
+	elf_maker_load(maker, BASE, page, PAGE, PAGE, PF_R | PF_W);
+	struct text core = elf_maker_build(maker);
+	enum hd_status status = core_open_bytes(core.bytes, core.size, &options, &target, &err);
+	ASSERT_UINT(status, HD_ERR_NOMEM);
+	CU_ASSERT_PTR_NULL(target);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "--max-mem"));
+	target_destroy(target);
+	text_deinit(&core);
+	elf_maker_deinit(maker);
+}
+
+static void lists_count_against_max_mem(void)
+{
+	struct elf_maker maker;
+	char path[1001];
+	elf_maker_init(&maker);
+	for (int32_t i = 0; i < 1000; i++)
+		elf_maker_thread(&maker, i, NULL, 0);
+	assert_needs_more(&maker, 64 << 10);
+	elf_maker_init(&maker);
+	for (uint64_t i = 0; i < 1000; i++)
+		elf_maker_load(&maker, BASE + (i + 1) * PAGE, page, 8, 8, PF_R);
+	assert_needs_more(&maker, 64 << 10);
+	elf_maker_init(&maker);
+	memset(path, 'p', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	for (uint64_t i = 0; i < 100; i++)
+		elf_maker_file(&maker, BASE + i * PAGE, BASE + (i + 1) * PAGE, 0, path);
+	assert_needs_more(&maker, 64 << 10);
+}
+
+static int always(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+static void reading_notes_can_be_interrupted(void)
+{
+	struct elf_maker maker;
+	struct job job = { .cancelled = always };
+	struct target *target = NULL;
+	struct hd_error err = { 0 };
+	char path[] = "/tmp/heapdump-notes-XXXXXX";
+	int fd = mkstemp(path);
+	CU_ASSERT_FATAL(fd >= 0);
+	(void)close(fd);
+	elf_maker_init(&maker);
+	elf_maker_thread(&maker, 1, NULL, 0);
+	elf_maker_load(&maker, BASE, page, PAGE, PAGE, PF_R | PF_W);
+	struct text core = elf_maker_build(&maker);
+	CU_ASSERT(write_file(path, core.bytes, core.size));
+	ASSERT_UINT(target_open_core(path, NULL, &job, &target, &err), HD_ERR_CANCELLED);
+	CU_ASSERT_PTR_NULL(target);
+	(void)unlink(path);
+	text_deinit(&core);
+	elf_maker_deinit(&maker);
+}
+
 #define TEST(name)          \
 	{                   \
 #name, name \
@@ -256,6 +409,11 @@ int main(void)
 		TEST(a_note_larger_than_its_segment_ends_them),
 		TEST(the_producer_shows_in_the_notes),
 		TEST(the_content_shows_in_the_segments),
+		TEST(notes_that_many_segments_have_are_read_once),
+		TEST(notes_of_segments_that_overlap_are_all_read),
+		TEST(threads_are_found_in_any_order),
+		TEST(lists_count_against_max_mem),
+		TEST(reading_notes_can_be_interrupted),
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = { { .pName = "core_notes", .pTests = tests }, CU_SUITE_INFO_NULL };

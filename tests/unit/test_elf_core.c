@@ -429,6 +429,44 @@ static void notes_behind_the_cut_are_said_to_be_gone(void)
 	text_deinit(&core);
 }
 
+static bool is_core(const char *name)
+{
+	bool is = false;
+	ASSERT_UINT(target_is_core(name, &is, NULL), HD_OK);
+	return is;
+}
+
+static void bytes_of_the_file_are_given_twice_at_most(void)
+{
+	static const uint8_t bytes[64 << 10] = { 1 };
+	struct elf_maker maker;
+	elf_maker_init(&maker);
+	elf_maker_load(&maker, BASE, bytes, sizeof(bytes), sizeof(bytes), PF_R | PF_W);
+	for (uint64_t i = 1; i < 50; i++)
+		elf_maker_load(&maker, BASE + i * 2 * sizeof(bytes), NULL, sizeof(bytes),
+			       sizeof(bytes), PF_R | PF_W);
+	struct text core = elf_maker_build(&maker);
+	for (size_t i = 1; i < 50; i++)
+		memcpy(core.bytes + MAKER_PHDR(i) + offsetof(Elf64_Phdr, p_offset),
+		       core.bytes + MAKER_PHDR(0) + offsetof(Elf64_Phdr, p_offset), 8);
+	struct target *target = NULL;
+	CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &target, NULL) == HD_OK);
+	REQUIRE(target);
+	ASSERT_UINT(target->range_count, 50);
+	uint64_t sum = 0;
+	for (size_t i = 0; i < target->range_count; i++)
+		sum += target->ranges[i].captured;
+	CU_ASSERT(sum >= sizeof(bytes) && sum <= 2 * core.size);
+	/* The first has its bytes, and a single one that shares them as well. */
+	ASSERT_UINT(target->ranges[0].captured, sizeof(bytes));
+	ASSERT_UINT(target->ranges[1].captured, sizeof(bytes));
+	ASSERT_UINT(target->ranges[49].captured, 0);
+	CU_ASSERT(findings_has(&target->findings, "odd-segment") && !target->is_truncated);
+	target_destroy(target);
+	text_deinit(&core);
+	elf_maker_deinit(&maker);
+}
+
 static void is_core_looks_at_the_first_bytes(void)
 {
 	char folder[] = "/tmp/heapdump-core-XXXXXX", path[64];
@@ -436,23 +474,26 @@ static void is_core_looks_at_the_first_bytes(void)
 	(void)snprintf(path, sizeof(path), "%s/core", folder);
 	struct text core = small_core(false);
 	CU_ASSERT(write_file(path, core.bytes, core.size));
-	CU_ASSERT(target_is_core(path));
+	CU_ASSERT(is_core(path));
 	CU_ASSERT(write_file(path,
 			     "\x7f"
 			     "ELF",
 			     4));
-	CU_ASSERT(target_is_core(path));
+	CU_ASSERT(is_core(path));
 	CU_ASSERT(write_file(path,
 			     "\x7f"
 			     "EL",
 			     3));
-	CU_ASSERT(!target_is_core(path));
+	CU_ASSERT(!is_core(path));
 	CU_ASSERT(write_file(path, "", 0));
-	CU_ASSERT(!target_is_core(path));
-	CU_ASSERT(!target_is_core(folder));
+	CU_ASSERT(!is_core(path));
+	CU_ASSERT(!is_core(folder));
 	CU_ASSERT(unlink(path) == 0 && mkfifo(path, 0600) == 0);
-	CU_ASSERT(!target_is_core(path));
-	CU_ASSERT(!target_is_core("/no/such/file"));
+	CU_ASSERT(!is_core(path));
+	bool unused;
+	struct hd_error err;
+	ASSERT_UINT(target_is_core("/no/such/file", &unused, &err), HD_ERR_OS);
+	ASSERT_TEXT(err.message, "/no/such/file: cannot open: No such file or directory");
 	CU_ASSERT(unlink(path) == 0 && rmdir(folder) == 0);
 	text_deinit(&core);
 }
@@ -556,6 +597,7 @@ int main(void)
 		TEST(a_cut_core_opens_with_what_is_left),
 		TEST(truncation_says_how_much_is_gone),
 		TEST(notes_behind_the_cut_are_said_to_be_gone),
+		TEST(bytes_of_the_file_are_given_twice_at_most),
 		TEST(is_core_looks_at_the_first_bytes),
 		TEST(every_failed_allocation_is_told),
 		TEST(a_real_core_opens_at_every_size),

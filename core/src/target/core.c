@@ -11,11 +11,14 @@
 #include "target/target.h"
 #include "target/unpack.h"
 #include "util/alloc.h"
+#include "util/opening.h"
+#include "util/read_at.h"
 
-static bool is_core_file(int fd, uint8_t *head)
+/** What target_module_files() takes for each mapping, at most. */
+#define MODULE_FILE_SIZE 512u
+
+static bool is_core_head(const uint8_t *head, size_t size)
 {
-	ssize_t got = pread(fd, head, UNPACK_HEAD_SIZE, 0);
-	size_t size = got > 0 ? (size_t)got : 0;
 	if (size >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0)
 		return true;
 	uint8_t first[EI_NIDENT + 2];
@@ -23,19 +26,27 @@ static bool is_core_file(int fd, uint8_t *head)
 	       memcmp(first, ELFMAG, SELFMAG) == 0 && load_u16(first + EI_NIDENT) == ET_CORE;
 }
 
-bool target_is_core(const char *path)
+enum hd_status target_is_core(const char *path, bool *ret, struct hd_error *err)
 {
-	struct stat info;
-	if (stat(path, &info) || !S_ISREG(info.st_mode))
-		return false;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	*ret = false;
+	int fd = open_as(HD_OPEN_INPUT, path);
+	/* Of what is not a regular file the reader of dump files says what is wrong. */
+	if (fd < 0 && errno != EISDIR && errno != EINVAL)
+		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(errno));
 	if (fd < 0)
-		return false;
+		return HD_OK;
 	uint8_t *head = mem_alloc(UNPACK_HEAD_SIZE, 1);
-	bool is_core = head && is_core_file(fd, head);
+	ssize_t got = head ? read_at(fd, head, UNPACK_HEAD_SIZE, 0) : 0;
+	enum hd_status status = head ? HD_OK : fail_nomem(err);
+	if (got < 0) {
+		status = fail(err, HD_ERR_OS, 0, "%s: cannot read: %s", path,
+			      strerrordesc_np(errno));
+	} else if (head) {
+		*ret = is_core_head(head, (size_t)got);
+	}
 	mem_free(head);
 	(void)close(fd);
-	return is_core;
+	return status;
 }
 
 static void add_truncation(struct target *target, const struct core_headers *headers)
@@ -57,25 +68,28 @@ static void add_truncation(struct target *target, const struct core_headers *hea
 
 /* From the headers to target->own; @p file is taken. */
 static enum hd_status read_core(struct target *target, const char *path, struct mapped_file *file,
-				struct core_headers *headers, struct hd_error *err)
+				struct core_headers *headers, struct job *job, struct hd_error *err)
 {
-	TRY(core_headers_read(file, path, &target->findings, headers, err));
+	TRY(core_headers_read(target, file, path, headers, err));
 	add_truncation(target, headers);
 	struct core_notes notes;
-	TRY(core_notes_read(target, file, headers, &notes, err));
+	TRY(core_notes_read(target, file, headers, &notes, job, err));
 	target->producer = core_guess_producer(&notes, headers);
 	struct core_run *runs = NULL;
 	size_t count = 0;
 	TRY(core_ranges_make(target, headers, &runs, &count, err));
-	target->content = core_guess_content(target);
 	target->own = target->memory = core_memory_create(file, runs, count);
-	return target->own ? HD_OK : fail_nomem(err);
+	if (!target->own)
+		return fail_nomem(err);
+	TRY(target_mark_cut(target, err));
+	return core_guess_content(target, err);
 }
 
 static enum hd_status add_files(struct target *target, struct hd_error *err)
 {
 	if (target->options.no_files || !target->mapping_count)
 		return HD_OK;
+	TRY(target_reserve(target, target->mapping_count, MODULE_FILE_SIZE, err));
 	struct memory *files = target_module_files(target);
 	if (!files)
 		return fail_nomem(err);
@@ -96,24 +110,30 @@ static enum hd_status open_core(struct target *target, const char *path, struct 
 	TRY(mapped_file_open(path, &file, err));
 	target->file_size = file.size;
 	struct stat info;
-	if (fstat(file.fd, &info) == 0)
-		target->time = info.st_mtim;
 	enum hd_status status = HD_OK;
-	if (unpack_is_packed(file.bytes, file.size)) {
+	if (fstat(file.fd, &info) != 0) {
+		status = fail(err, HD_ERR_OS, 0, "%s: cannot tell when it was written: %s", path,
+			      strerrordesc_np(errno));
+	} else {
+		target->time = info.st_mtim;
+		mapped_file_watch(&file, &info);
+	}
+	if (status == HD_OK && unpack_is_packed(file.bytes, file.size)) {
 		target->is_compressed = true;
 		status = unpack_file(&file, path, target->options.max_mem, job, &target->findings,
 				     err);
 	}
 	target->unpacked_size = file.size;
+	target->reserved = target->is_compressed ? file.size : 0;
 	if (status == HD_OK) {
 		struct core_headers headers = { 0 };
-		status = read_core(target, path, &file, &headers, err);
+		status = read_core(target, path, &file, &headers, job, err);
 		core_headers_deinit(&headers);
 	}
 	mapped_file_close(&file);
 	TRY(status);
 	TRY(add_files(target, err));
-	TRY(target_load_modules(target, err));
+	TRY(target_load_modules(target, job, err));
 	target_add_file_findings(target);
 	return HD_OK;
 }

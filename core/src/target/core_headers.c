@@ -2,7 +2,6 @@
 #include "target/core_headers.h"
 
 #include <elf.h>
-#include <gelf.h>
 #include <inttypes.h>
 
 #include "util/alloc.h"
@@ -31,17 +30,6 @@ static const char *machine_name(uint16_t machine)
 	default:
 		return "another machine";
 	}
-}
-
-Elf *core_elf_begin(const struct mapped_file *file)
-{
-	/* libelf only reads it; its interface is older than const. */
-	const union {
-		const uint8_t *bytes;
-		char *image;
-	} view = { .bytes = file->bytes };
-	(void)elf_version(EV_CURRENT);
-	return elf_memory(view.image, (size_t)file->size);
 }
 
 /* Refuse, by name, what is no ELF core of x86-64. */
@@ -106,8 +94,19 @@ static size_t count_to_first_segment(const struct mapped_file *file, const Elf64
 	return (size_t)((first.p_offset - header->e_phoff) / sizeof(first));
 }
 
+/* What section header 0 says the number is; 0: it is not there. */
+static size_t count_of_section(const struct mapped_file *file, const Elf64_Ehdr *header)
+{
+	Elf64_Shdr zero;
+	if (!header->e_shoff || header->e_shentsize != sizeof(zero) ||
+	    header->e_shoff > file->size || file->size - header->e_shoff < sizeof(zero))
+		return 0;
+	memcpy(&zero, file->bytes + header->e_shoff, sizeof(zero));
+	return zero.sh_info;
+}
+
 /* How many program headers there are; all of them are in the file. */
-static enum hd_status count_headers(Elf *elf, const struct mapped_file *file, const char *path,
+static enum hd_status count_headers(const struct mapped_file *file, const char *path,
 				    const Elf64_Ehdr *header, size_t *ret, struct hd_error *err)
 {
 	size_t count = header->e_phnum;
@@ -117,11 +116,8 @@ static enum hd_status count_headers(Elf *elf, const struct mapped_file *file, co
 			    (unsigned int)header->e_phentsize, sizeof(Elf64_Phdr));
 	}
 	if (count == PN_XNUM) {
-		GElf_Shdr section;
-		Elf_Scn *zero = elf_getscn(elf, 0);
-		count = zero && gelf_getshdr(zero, &section) && section.sh_info
-				? section.sh_info
-				: count_to_first_segment(file, header);
+		size_t counted = count_of_section(file, header);
+		count = counted ? counted : count_to_first_segment(file, header);
 	}
 	uint64_t room = header->e_phoff <= file->size ? file->size - header->e_phoff : 0;
 	if (count > room / sizeof(Elf64_Phdr)) {
@@ -151,6 +147,22 @@ static uint64_t clamp_segment(struct core_headers *headers, const struct mapped_
 	return there;
 }
 
+/*
+ * The bytes of a load that are taken from the file: none where the loads before it have taken more
+ * than all of it already, as then they share them.
+ */
+static uint64_t give_bytes(struct core_headers *headers, const struct mapped_file *file,
+			   const Elf64_Phdr *header, uint64_t captured)
+{
+	if (captured > GIVEN_MAX * file->size - headers->given_bytes) {
+		if (!headers->shared_count++)
+			headers->first_shared = header->p_vaddr;
+		return 0;
+	}
+	headers->given_bytes += captured;
+	return captured;
+}
+
 static void add_load(struct core_headers *headers, const struct mapped_file *file,
 		     const Elf64_Phdr *header, struct findings *findings)
 {
@@ -174,6 +186,8 @@ static void add_load(struct core_headers *headers, const struct mapped_file *fil
 	uint64_t captured = header->p_filesz < size ? header->p_filesz : size;
 	uint64_t promised = captured;
 	captured = clamp_segment(headers, file, header->p_offset, captured);
+	if (captured && !give_bytes(headers, file, header, captured))
+		captured = promised = 0;
 	headers->loads[headers->load_count++] = (struct core_load){
 		.start = header->p_vaddr,
 		.end = header->p_vaddr + size,
@@ -199,39 +213,55 @@ static void add_note(struct core_headers *headers, const struct mapped_file *fil
 	};
 }
 
-static enum hd_status read_table(const struct mapped_file *file, const char *path,
-				 struct findings *findings, struct core_headers *headers,
+/* Memory for the lists of what @p table has. */
+static enum hd_status make_lists(struct target *target, struct core_headers *headers,
+				 const uint8_t *table, size_t count, struct hd_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t type = load_u32(table + i * sizeof(Elf64_Phdr));
+		headers->load_capacity += type == PT_LOAD;
+		headers->note_capacity += type == PT_NOTE;
+	}
+	TRY(target_reserve(target, headers->load_capacity, sizeof(*headers->loads), err));
+	TRY(target_reserve(target, headers->note_capacity, sizeof(*headers->notes), err));
+	headers->loads = mem_alloc(headers->load_capacity, sizeof(*headers->loads));
+	headers->notes = mem_alloc(headers->note_capacity, sizeof(*headers->notes));
+	return headers->loads && headers->notes ? HD_OK : fail_nomem(err);
+}
+
+static void report_shared(struct findings *findings, const struct core_headers *headers)
+{
+	if (!headers->shared_count)
+		return;
+	findings_add(findings, "odd-segment", NULL,
+		     "%" PRIu64 " segments, the first at 0x%" PRIx64
+		     ", say that they have bytes of the file that others have already: they are "
+		     "taken as not captured",
+		     headers->shared_count, headers->first_shared);
+}
+
+static enum hd_status read_table(struct target *target, const struct mapped_file *file,
+				 const char *path, struct core_headers *headers,
 				 struct hd_error *err)
 {
-	Elf *elf = core_elf_begin(file);
 	Elf64_Ehdr header;
 	memcpy(&header, file->bytes, sizeof(header));
 	size_t count = 0;
-	enum hd_status status = count_headers(elf, file, path, &header, &count, err);
-	if (elf)
-		(void)elf_end(elf);
-	TRY(status);
-	size_t loads = 0, notes = 0;
+	TRY(count_headers(file, path, &header, &count, err));
 	const uint8_t *table = file->bytes + header.e_phoff;
-	for (size_t i = 0; i < count; i++) {
-		uint32_t type = load_u32(table + i * sizeof(Elf64_Phdr));
-		loads += type == PT_LOAD;
-		notes += type == PT_NOTE;
-	}
-	headers->loads = mem_alloc(loads, sizeof(*headers->loads));
-	headers->notes = mem_alloc(notes, sizeof(*headers->notes));
-	if (!headers->loads || !headers->notes)
-		return fail_nomem(err);
+	TRY(make_lists(target, headers, table, count, err));
 	for (size_t i = 0; i < count; i++) {
 		Elf64_Phdr segment;
 		memcpy(&segment, table + i * sizeof(segment), sizeof(segment));
 		/* Counted again: the file may be changing. */
-		if (segment.p_type == PT_LOAD && headers->load_count < loads) {
-			add_load(headers, file, &segment, findings);
-		} else if (segment.p_type == PT_NOTE && headers->note_count < notes) {
+		if (segment.p_type == PT_LOAD && headers->load_count < headers->load_capacity) {
+			add_load(headers, file, &segment, &target->findings);
+		} else if (segment.p_type == PT_NOTE &&
+			   headers->note_count < headers->note_capacity) {
 			add_note(headers, file, &segment);
 		}
 	}
+	report_shared(&target->findings, headers);
 	if (!headers->load_count) {
 		return fail(err, HD_ERR_FORMAT, 0,
 			    "%s: is an empty core: it has no memory segments: %s", path,
@@ -240,13 +270,12 @@ static enum hd_status read_table(const struct mapped_file *file, const char *pat
 	return HD_OK;
 }
 
-enum hd_status core_headers_read(const struct mapped_file *file, const char *path,
-				 struct findings *findings, struct core_headers *ret,
-				 struct hd_error *err)
+enum hd_status core_headers_read(struct target *target, const struct mapped_file *file,
+				 const char *path, struct core_headers *ret, struct hd_error *err)
 {
 	*ret = (struct core_headers){ 0 };
 	TRY(check_kind(file, path, err));
-	return read_table(file, path, findings, ret, err);
+	return read_table(target, file, path, ret, err);
 }
 
 void core_headers_deinit(struct core_headers *headers)

@@ -2,8 +2,6 @@
 #ifndef HEAPDUMP_SRC_TARGET_CORE_HEADERS_H
 #define HEAPDUMP_SRC_TARGET_CORE_HEADERS_H
 
-#include <libelf.h>
-
 #include "mem/mapped_file.h"
 #include "target/core_memory.h"
 #include "target/target.h"
@@ -23,32 +21,39 @@ struct core_note_segment {
 	bool is_cut; /**< the file ends within it */
 };
 
+/**
+ * How often, on average, a byte of the file may be given as memory: once in a core that is sound.
+ * Without an end a small file could say that it is a large heap.
+ */
+#define GIVEN_MAX 2u
+
 /** What the ELF and program headers of a core say, clamped to the file. */
 struct core_headers {
 	struct core_load *loads; /**< in the order of the file */
-	size_t load_count;
+	size_t load_count, load_capacity;
 	struct core_note_segment *notes;
-	size_t note_count;
+	size_t note_count, note_capacity;
 	uint64_t segment_bytes; /**< that the headers promise */
 	uint64_t missing_bytes; /**< of these, beyond the end of the file */
+	uint64_t given_bytes;   /**< of the file, as memory: at most GIVEN_MAX times its size */
+	uint64_t shared_count;  /**< loads that would pass that, and are taken as not captured */
+	uint64_t first_shared;  /**< the address of the first of them */
 	bool notes_cut;
 	bool is_unaligned; /**< a captured load's offset is no multiple of a page */
 };
 
-/** libelf's view of the mapped file; NULL when it cannot have one.  To be given to elf_end(). */
-Elf *core_elf_begin(const struct mapped_file *file);
-
 /**
- * Read the headers of the core at @p file.
+ * Read the headers of the core at @p file.  Time and memory are linear in the number of headers.
  *
+ * @param target Gets findings; what its lists take counts against its options.max_mem.
  * @param[out] ret To be given to core_headers_deinit(), also on failure.
  * @retval HD_OK
  * @retval HD_ERR_FORMAT
  * @retval HD_ERR_UNSUPPORTED no core, or of another kind of machine
- * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_NOMEM also when it would pass options.max_mem
  */
-HD_NODISCARD enum hd_status core_headers_read(const struct mapped_file *file, const char *path,
-					      struct findings *findings, struct core_headers *ret,
+HD_NODISCARD enum hd_status core_headers_read(struct target *target, const struct mapped_file *file,
+					      const char *path, struct core_headers *ret,
 					      struct hd_error *err);
 void core_headers_deinit(struct core_headers *headers);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/core_notes.h"
 
-#include <gelf.h>
+#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* struct elf_prstatus and elf_prpsinfo of x86-64 (sys/procfs.h), whatever machine this is. */
 #define PRSTATUS_SIZE      336u
@@ -29,6 +30,9 @@ struct note {
 	uint64_t size;
 };
 
+/** What malloc() adds to a small piece of memory, at most. */
+#define PIECE_EXTRA 32u
+
 static void add_short_note(const struct note *note, const char *name, uint64_t expected)
 {
 	findings_add(&note->target->findings, "odd-note", NULL,
@@ -46,6 +50,7 @@ static enum hd_status read_prstatus(const struct note *note, struct hd_error *er
 	if (target->thread_count == note->notes->thread_capacity) {
 		size_t capacity =
 			grown_capacity(note->notes->thread_capacity, sizeof(*target->threads));
+		TRY(target_reserve(target, capacity, sizeof(*target->threads), err));
 		struct target_thread *threads =
 			mem_realloc(target->threads, capacity, sizeof(*threads));
 		if (!capacity || !threads)
@@ -89,6 +94,7 @@ static enum hd_status add_mapping(const struct note *note, const uint8_t *row, u
 			     mapping.start, mapping.end);
 		return HD_OK;
 	}
+	TRY(target_reserve(target, 1, path_size + PIECE_EXTRA, err));
 	mapping.path = mem_strndup(path, path_size);
 	if (!mapping.path)
 		return fail_nomem(err);
@@ -96,8 +102,29 @@ static enum hd_status add_mapping(const struct note *note, const uint8_t *row, u
 	return HD_OK;
 }
 
+/* Room for @p count more mappings. */
+static enum hd_status reserve_mappings(const struct note *note, uint64_t count,
+				       struct hd_error *err)
+{
+	struct target *target = note->target;
+	size_t capacity = note->notes->mapping_capacity;
+	if (count <= capacity - target->mapping_count)
+		return HD_OK;
+	size_t grown = grown_capacity(capacity, sizeof(*target->mappings));
+	if (grown < target->mapping_count + (size_t)count)
+		grown = target->mapping_count + (size_t)count;
+	TRY(target_reserve(target, grown, sizeof(*target->mappings), err));
+	struct target_mapping *mappings =
+		mem_realloc(target->mappings, grown, sizeof(*target->mappings));
+	if (!mappings)
+		return fail_nomem(err);
+	target->mappings = mappings;
+	note->notes->mapping_capacity = grown;
+	return HD_OK;
+}
+
 /* u64 count, u64 unit of offsets, count rows of start, end, offset, then as many paths. */
-static enum hd_status read_files(const struct note *note, struct hd_error *err)
+static enum hd_status read_files(const struct note *note, struct job *job, struct hd_error *err)
 {
 	struct target *target = note->target;
 	if (note->size < 16) {
@@ -114,14 +141,12 @@ static enum hd_status read_files(const struct note *note, struct hd_error *err)
 			     count, possible);
 		count = possible;
 	}
-	struct target_mapping *mappings = mem_realloc(
-		target->mappings, target->mapping_count + (size_t)count, sizeof(*mappings));
-	if (!mappings)
-		return fail_nomem(err);
-	target->mappings = mappings;
+	TRY(reserve_mappings(note, count, err));
 	const char *path = (const char *)note->bytes + 16 + count * 24;
 	uint64_t left = note->size - 16 - count * 24;
 	for (uint64_t i = 0; i < count; i++) {
+		if (!job_step(job, 0, 0))
+			return fail_cancelled(err);
 		size_t size = strnlen(path, left);
 		if (size == left) {
 			findings_add(&target->findings, "odd-note", NULL,
@@ -137,8 +162,8 @@ static enum hd_status read_files(const struct note *note, struct hd_error *err)
 	return HD_OK;
 }
 
-static enum hd_status read_note(const struct note *note, const GElf_Nhdr *header, const char *name,
-				struct hd_error *err)
+static enum hd_status read_note(const struct note *note, const Elf64_Nhdr *header, const char *name,
+				struct job *job, struct hd_error *err)
 {
 	struct core_notes *notes = note->notes;
 	bool is_core = header->n_namesz >= 4 && memcmp(name, "CORE", 4) == 0;
@@ -154,7 +179,7 @@ static enum hd_status read_note(const struct note *note, const GElf_Nhdr *header
 	case NT_PRSTATUS:
 		return read_prstatus(note, err);
 	case NT_FILE:
-		return read_files(note, err);
+		return read_files(note, job, err);
 	case NT_PRPSINFO:
 		read_prpsinfo(note);
 		return HD_OK;
@@ -169,23 +194,35 @@ static enum hd_status read_note(const struct note *note, const GElf_Nhdr *header
 	}
 }
 
-static enum hd_status read_segment(Elf *elf, struct target *target,
-				   const struct core_note_segment *segment, struct core_notes *ret,
-				   struct hd_error *err)
+/* Where the note at @p offset of [bytes, bytes + size) ends, and its parts; 0: it does not fit. */
+static uint64_t next_note(const uint8_t *bytes, uint64_t size, uint64_t offset, Elf64_Nhdr *ret,
+			  uint64_t *ret_name, uint64_t *ret_desc)
 {
-	if (!segment->size)
-		return HD_OK;
-	Elf_Data *data =
-		elf_getdata_rawchunk(elf, (int64_t)segment->offset, segment->size, ELF_T_NHDR);
-	if (!data) {
-		return fail(err, HD_ERR_FORMAT, segment->offset, "cannot read the notes: %s",
-			    elf_errmsg(-1));
-	}
-	size_t offset = 0;
-	while (offset < data->d_size) {
-		GElf_Nhdr header;
-		size_t name, bytes;
-		size_t next = gelf_getnote(data, offset, &header, &name, &bytes);
+	if (size - offset < sizeof(*ret))
+		return 0;
+	memcpy(ret, bytes + offset, sizeof(*ret));
+	/* Both are padded to 4 bytes, and less than 2^33 together. */
+	uint64_t name = offset + sizeof(*ret);
+	uint64_t desc = name + (((uint64_t)ret->n_namesz + 3) & ~(uint64_t)3);
+	uint64_t next = desc + (((uint64_t)ret->n_descsz + 3) & ~(uint64_t)3);
+	if (next > size)
+		return 0;
+	*ret_name = name;
+	*ret_desc = desc;
+	return next;
+}
+
+static enum hd_status read_segment(struct target *target, const struct mapped_file *file,
+				   const struct core_note_segment *segment, struct core_notes *ret,
+				   struct job *job, struct hd_error *err)
+{
+	const uint8_t *data = file->bytes + segment->offset;
+	for (uint64_t offset = 0, next; offset < segment->size; offset = next) {
+		Elf64_Nhdr header;
+		uint64_t name, bytes;
+		if (!job_step(job, 0, 0))
+			return fail_cancelled(err);
+		next = next_note(data, segment->size, offset, &header, &name, &bytes);
 		if (!next && segment->is_cut)
 			break;
 		if (!next) {
@@ -198,12 +235,52 @@ static enum hd_status read_segment(Elf *elf, struct target *target,
 		}
 		const struct note note = { .target = target,
 					   .notes = ret,
-					   .bytes = (const uint8_t *)data->d_buf + bytes,
+					   .bytes = data + bytes,
 					   .size = header.n_descsz };
-		TRY(read_note(&note, &header, (const char *)data->d_buf + name, err));
-		offset = next;
+		TRY(read_note(&note, &header, (const char *)data + name, job, err));
 	}
 	return HD_OK;
+}
+
+static int compare_segments(const void *a, const void *b)
+{
+	const struct core_note_segment *left = a, *right = b;
+	return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+/*
+ * Put the segments in the order of the file, those that share bytes together as one: so each byte
+ * is read once, however often the headers name it.
+ */
+static void merge_segments(struct target *target, struct core_headers *headers)
+{
+	struct core_note_segment *notes = headers->notes;
+	size_t kept = 0, merged = 0;
+	uint64_t first = 0;
+	if (headers->note_count)
+		qsort(notes, headers->note_count, sizeof(*notes), compare_segments);
+	for (size_t i = 0; i < headers->note_count; i++) {
+		struct core_note_segment *last = kept ? &notes[kept - 1] : NULL;
+		if (!notes[i].size)
+			continue;
+		if (!last || notes[i].offset >= last->offset + last->size) {
+			notes[kept++] = notes[i];
+			continue;
+		}
+		if (!merged++)
+			first = notes[i].offset;
+		uint64_t end = notes[i].offset + notes[i].size;
+		if (end > last->offset + last->size)
+			last->size = end - last->offset;
+		last->is_cut = last->is_cut || notes[i].is_cut;
+	}
+	headers->note_count = kept;
+	if (merged) {
+		findings_add(&target->findings, "odd-note", NULL,
+			     "%zu segments of notes, the first at offset 0x%" PRIx64
+			     " of the file, have bytes of others: these are read once",
+			     merged, first);
+	}
 }
 
 static int compare_mappings(const void *a, const void *b)
@@ -239,19 +316,15 @@ static void sort_mappings(struct target *target)
 }
 
 enum hd_status core_notes_read(struct target *target, const struct mapped_file *file,
-			       const struct core_headers *headers, struct core_notes *ret,
-			       struct hd_error *err)
+			       struct core_headers *headers, struct core_notes *ret,
+			       struct job *job, struct hd_error *err)
 {
 	*ret = (struct core_notes){ 0 };
-	Elf *elf = core_elf_begin(file);
-	if (!elf)
-		return fail(err, HD_ERR_FORMAT, 0, "libelf: %s", elf_errmsg(-1));
-	enum hd_status status = HD_OK;
-	for (size_t i = 0; i < headers->note_count && status == HD_OK; i++)
-		status = read_segment(elf, target, &headers->notes[i], ret, err);
-	(void)elf_end(elf);
+	merge_segments(target, headers);
+	for (size_t i = 0; i < headers->note_count; i++)
+		TRY(read_segment(target, file, &headers->notes[i], ret, job, err));
 	sort_mappings(target);
-	return status;
+	return target_sort_threads(target, err);
 }
 
 enum core_producer core_guess_producer(const struct core_notes *notes,
@@ -290,30 +363,55 @@ static uint64_t captured_of_files(const struct target *target)
 	return sum;
 }
 
-static bool is_stack(const struct target *target, const struct target_range *range)
+/* The stack pointers of all threads, ascending; NULL: no memory, or no threads. */
+static uint64_t *sorted_stacks(struct target *target, struct hd_error *err)
 {
-	for (size_t i = 0; i < target->thread_count; i++) {
-		uint64_t pointer = target->threads[i].registers[REGISTER_RSP];
-		if (pointer >= range->start && pointer < range->end)
+	if (target_reserve(target, target->thread_count, sizeof(uint64_t), err) != HD_OK)
+		return NULL;
+	uint64_t *stacks = mem_alloc(target->thread_count, sizeof(*stacks));
+	for (size_t i = 0; stacks && i < target->thread_count; i++)
+		stacks[i] = target->threads[i].registers[REGISTER_RSP];
+	if (stacks) {
+		sort_u64(stacks, target->thread_count);
+	} else {
+		(void)fail_nomem(err);
+	}
+	return stacks;
+}
+
+/* Is there a range like a heap's?  Ranges and stacks ascend. */
+static bool has_heap_range(const struct target *target, const uint64_t *stacks)
+{
+	size_t next = 0;
+	for (size_t i = 0; i < target->range_count; i++) {
+		const struct target_range *range = &target->ranges[i];
+		while (next < target->thread_count && stacks[next] < range->start)
+			next++;
+		bool is_stack = next < target->thread_count && stacks[next] < range->end;
+		if (range->captured >= HEAP_RUN && range->flags & PF_W && !is_stack &&
+		    !target_mapping_at(target, range->start))
 			return true;
 	}
 	return false;
 }
 
-enum core_content core_guess_content(const struct target *target)
+enum hd_status core_guess_content(struct target *target, struct hd_error *err)
 {
 	uint64_t mapped = 0;
 	for (size_t i = 0; i < target->mapping_count; i++)
 		mapped += target->mappings[i].end - target->mappings[i].start;
-	if (target->is_truncated || !mapped)
-		return CONTENT_UNKNOWN;
-	if (captured_of_files(target) >= mapped / 10 * 9)
-		return CONTENT_FULL;
-	for (size_t i = 0; i < target->range_count; i++) {
-		const struct target_range *range = &target->ranges[i];
-		if (range->captured >= HEAP_RUN && range->flags & PF_W &&
-		    !target_mapping_at(target, range->start) && !is_stack(target, range))
-			return CONTENT_HEAP;
+	if (target->is_truncated || !mapped) {
+		target->content = CONTENT_UNKNOWN;
+		return HD_OK;
 	}
-	return CONTENT_MINI;
+	if (captured_of_files(target) >= mapped / 10 * 9) {
+		target->content = CONTENT_FULL;
+		return HD_OK;
+	}
+	uint64_t *stacks = sorted_stacks(target, err);
+	if (!stacks)
+		return HD_ERR_NOMEM;
+	target->content = has_heap_range(target, stacks) ? CONTENT_HEAP : CONTENT_MINI;
+	mem_free(stacks);
+	return HD_OK;
 }

@@ -18,23 +18,29 @@ struct core_notes {
 
 /**
  * Fill what the notes tell: threads, mappings (ascending), auxv_*, pid, name, signal.  Notes that
- * cannot be as they say are findings.
+ * cannot be as they say are findings.  Each byte of the file is read once, however many segments
+ * have it: time and memory are linear in the bytes.
+ *
+ * @param headers Their notes are sorted, and those that share bytes are merged.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM also when the lists would pass options.max_mem
+ * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status core_notes_read(struct target *target, const struct mapped_file *file,
-					    const struct core_headers *headers,
-					    struct core_notes *ret, struct hd_error *err);
+					    struct core_headers *headers, struct core_notes *ret,
+					    struct job *job, struct hd_error *err);
 
 /** Who wrote the core. */
 enum core_producer core_guess_producer(const struct core_notes *notes,
 				       const struct core_headers *headers);
 
 /**
- * What it holds, from target->ranges, mappings and threads:
+ * Set target->content, what it holds, from target->ranges, mappings and threads:
  * - full: at least nine tenths of the bytes mapped from files are captured;
  * - heap: less, but somewhere a run of HEAP_RUN writable bytes that are no file's and no stack;
  * - mini: not even that (createdump takes single pages then);
  * - unknown: the core is truncated, or its notes tell of no mapped files.
  */
-enum core_content core_guess_content(const struct target *target);
+HD_NODISCARD enum hd_status core_guess_content(struct target *target, struct hd_error *err);
 
 #endif

@@ -158,6 +158,8 @@ static enum hd_status make(struct target *target, struct splitter *splitter, siz
 	qsort_r(splitter->order, load_count, sizeof(*splitter->order), compare_starts, &loads);
 	find_overlap(target, splitter, load_count);
 	split(splitter, load_count);
+	TRY(target_reserve(target, splitter->count, sizeof(*target->ranges), err));
+	TRY(target_reserve(target, splitter->count, sizeof(struct core_run), err));
 	target->ranges = mem_alloc(splitter->count, sizeof(*target->ranges));
 	struct core_run *runs = mem_alloc(splitter->count, sizeof(*runs));
 	if (!target->ranges || !runs) {
@@ -183,6 +185,8 @@ enum hd_status core_ranges_make(struct target *target, const struct core_headers
 				struct core_run **ret_runs, size_t *ret_count, struct hd_error *err)
 {
 	assert(headers->load_count && headers->load_count < UINT32_MAX);
+	TRY(target_reserve(target, headers->load_count,
+			   2 * sizeof(struct core_load) + 2 * sizeof(uint32_t), err));
 	/* Each load begins one piece, and ends one that another resumes. */
 	struct splitter splitter = {
 		.loads = headers->loads,

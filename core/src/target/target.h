@@ -34,12 +34,13 @@ enum core_content {
 /** What became of a module file whose bytes a core lacks. */
 enum target_file_state {
 	TARGET_FILE_NONE,       /**< no file of that name is mapped, or files are not to be used */
-	TARGET_FILE_MATCHED,    /**< what the core holds of it says that it is the one */
-	TARGET_FILE_UNVERIFIED, /**< used; the core holds nothing of it to compare with */
+	TARGET_FILE_MATCHED,    /**< proven to be the one: used */
+	TARGET_FILE_UNVERIFIED, /**< nothing proves it yet: used only with options.trust_files */
 	TARGET_FILE_MISMATCH,   /**< another file: not used */
 	TARGET_FILE_MISSING,    /**< it cannot be opened */
 	TARGET_FILE_NOT_REGULAR,
-	TARGET_FILE_REJECTED, /**< by target_reject_file(): not used any more */
+	TARGET_FILE_NO_IMAGE, /**< neither ELF nor PE: not used; never with options.trust_files */
+	TARGET_FILE_REJECTED, /**< by target_reject_file() or a proof: not used any more */
 };
 
 /** A file mapped into the target (NT_FILE; /proc/PID/maps). */
@@ -47,6 +48,7 @@ struct target_mapping {
 	uint64_t start, end;
 	uint64_t offset; /**< of start in the file, bytes */
 	char *path;
+	bool is_cut; /**< a core that is cut has lost bytes of that file */
 };
 
 /** An ELF image of the dynamic linker's list; the executable first. */
@@ -102,15 +104,21 @@ struct target_range {
 	bool is_cut;         /**< more is not captured as the core's file ends too early */
 };
 
+struct process_server;
+
 /** What to open, and where missing bytes may come from. */
 struct target_options {
 	const char *sysroot; /**< folder below which module files are looked up, or NULL */
 	bool no_files;       /**< take no byte from module files */
-	uint64_t max_mem;    /**< bytes that an unpacked or copied target may take; 0 = no limit */
+	bool trust_files;    /**< use module files too that nothing proves to be the ones */
+	uint64_t max_mem;    /**< bytes that an unpacked or copied target may take, and the lists
+				that are made of a core's headers and notes; 0 = no limit */
 	/** A process: the address of a 32-bit word, 0 = none; while it is not 0 it is let go
 	 * uncopied (see is_busy). */
 	uint64_t busy_at;
 	bool no_stop; /**< a process: read it as it runs, which is good for what does not change */
+	struct process_server
+		*server; /**< by which to look at a process, borrowed; NULL: its own */
 	const char *
 		backend; /**< "file", "process", "debugger": a debugger's memory that way only; or NULL */
 };
@@ -136,6 +144,7 @@ struct target {
 	size_t module_count;
 	struct target_thread *threads;
 	size_t thread_count;
+	uint32_t *thread_order;      /**< threads by tid, then index; NULL: not sorted */
 	struct target_range *ranges; /**< ascending, not overlapping */
 	size_t range_count;
 	uint64_t auxv_phdr, auxv_phnum, auxv_entry, auxv_base; /**< 0 = unknown */
@@ -147,10 +156,12 @@ struct target {
 	uint64_t file_size;     /**< bytes on disk */
 	uint64_t unpacked_size; /**< bytes of the core itself; is file_size unless is_compressed */
 	uint64_t missing_bytes; /**< of segments, beyond the end of the file */
+	uint64_t reserved;      /**< bytes of memory: see target_reserve() */
 	int signal;             /**< that ended the process, of the first NT_PRSTATUS; 0 = none */
 	/* processes */
-	double stopped_seconds;   /**< how long the process stood still while it was copied */
-	bool is_busy;             /**< options.busy_at: it was let go, there is no memory */
+	double stopped_seconds;        /**< how long the process stood still while it was copied */
+	struct process_server *server; /**< by which it is read, as long as it is; or NULL */
+	bool is_busy;                  /**< options.busy_at: it was let go, there is no memory */
 	unsigned int stops;       /**< how often it was stopped, to meet no GC; 0 = not by us */
 	struct findings findings; /**< also what clr and heap find */
 	struct target_options options; /**< as opened; backend is NULL */
@@ -162,8 +173,12 @@ struct target {
 /**
  * Is @p path, by its first bytes, for target_open_core(): an ELF file of any kind (it names those
  * that it refuses), or an ELF core packed with zstd?
+ *
+ * @param[out] ret false also for what is no regular file
+ * @retval HD_ERR_OS it cannot be opened or read
+ * @retval HD_ERR_NOMEM
  */
-bool target_is_core(const char *path);
+HD_NODISCARD enum hd_status target_is_core(const char *path, bool *ret, struct hd_error *err);
 
 /**
  * Open an ELF core file.
@@ -217,11 +232,39 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 /** NULL is allowed. */
 void target_destroy(struct target *target);
 
+/**
+ * The failure of a read that a process did not answer in time: what memory gave since then is not
+ * there is wrong.  HD_OK for every other target.
+ */
+HD_NODISCARD enum hd_status target_check(const struct target *target, struct hd_error *err);
+
+/** What can cancel a read that a process does not answer; NULL: nothing can. */
+void target_set_job(struct target *target, struct job *job);
+
+/**
+ * Count @p count elements of @p size bytes that a list about the target is going to take.  Nothing
+ * is ever taken off: what counts is the most that may be needed.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM all that was counted is more than options.max_mem (of cores alone: what there
+ *         is of a process, its kernel limits)
+ */
+HD_NODISCARD enum hd_status target_reserve(struct target *target, uint64_t count, uint64_t size,
+					   struct hd_error *err);
+
+/** Sort target->threads for target_thread(), once they are known.  Called by the openers. */
+HD_NODISCARD enum hd_status target_sort_threads(struct target *target, struct hd_error *err);
+
 /** Fill the auxv fields from the bytes of an auxiliary vector; what it lacks stays. */
 void target_set_auxv(struct target *target, const uint8_t *bytes, size_t size);
 
-/** Fill modules from the link map (auxv), or from the mappings' names.  Called by the openers. */
-HD_NODISCARD enum hd_status target_load_modules(struct target *target, struct hd_error *err);
+/**
+ * Fill modules from the link map (auxv), or from the mappings' names.  Called by the openers.
+ *
+ * @param job May be NULL.
+ */
+HD_NODISCARD enum hd_status target_load_modules(struct target *target, struct job *job,
+						struct hd_error *err);
 
 /**
  * Look up an exported symbol by the GNU hash table of @p module.
@@ -258,6 +301,26 @@ void target_reject_file(struct target *target, const char *path, const char *rea
 /** The caller compared it by other means: an unverified file counts as matched from now on. */
 void target_confirm_file(struct target *target, const char *path);
 
+/** What a caller finds when it compares a file with what the target holds. */
+enum target_proof {
+	TARGET_PROOF_NONE,  /**< the target holds nothing to compare it with */
+	TARGET_PROOF_SAME,  /**< it is the file that the target had */
+	TARGET_PROOF_OTHER, /**< it is not */
+};
+
+/**
+ * Look at a file, whose bytes @p file has at their offsets, by what target->own holds: target->memory
+ * may have bytes of files.  Both are hostile.
+ */
+typedef enum target_proof target_prove(void *arg, struct memory *file);
+
+/**
+ * Ask @p prove about the file @p path if nothing has proven it yet.  Of TARGET_PROOF_SAME its bytes can be
+ * read by target->memory from now on; of TARGET_PROOF_OTHER they never can, under no other name either: so
+ * each file can be guessed at once per target.
+ */
+void target_prove_file(struct target *target, const char *path, target_prove *prove, void *arg);
+
 /**
  * Add findings about the module files that were needed until now: missing, another build, not
  * verified.  Call it on the target's own thread before the findings are shown; those that stand
@@ -266,8 +329,8 @@ void target_confirm_file(struct target *target, const char *path);
 void target_add_file_findings(struct target *target);
 
 /**
- * Make the memory of the bytes of the files in target->mappings, each compared with what
- * target->own holds of it before its first byte is used.  Both must not change afterwards.
+ * Make the memory of the bytes of the files in target->mappings, each proven by what target->own
+ * holds of it before its first byte can be read.  Both must not change afterwards.
  *
  * @return NULL when memory is exhausted.  Sets target->files.
  */
@@ -280,13 +343,15 @@ struct memory *target_module_files(struct target *target);
  * @param address Where they are, or the image that they are of; 0: not known.
  */
 const char *target_advice(const struct target *target, uint64_t address, const char *usual);
+/** Set is_cut of the mappings, once they and the ranges are known.  Called for cores. */
+HD_NODISCARD enum hd_status target_mark_cut(struct target *target, struct hd_error *err);
 /** Has the core lost bytes of the file mapped at @p address, or of the range there, to a cut? */
 bool target_is_cut(const struct target *target, uint64_t address);
 
 /** The mapping that holds @p address, or NULL. */
 const struct target_mapping *target_mapping_at(const struct target *target, uint64_t address);
 
-/** Registers of a thread, or NULL. */
+/** Registers of a thread, the first of that id, or NULL. */
 const struct target_thread *target_thread(const struct target *target, int32_t tid);
 
 /**

@@ -10,12 +10,13 @@
 
 #include "mem/memory.h"
 #include "util/alloc.h"
+#include "util/fuzzed.h"
 #include "util/text.h"
 
 #define PAGE        ((size_t)4096)
-#define OUTPUT_SIZE ((size_t)256 << 10)
+#define OUTPUT_SIZE ((size_t)FUZZED(256 << 10, 4096))
 /** Input between two looks at the job. */
-#define INPUT_STEP ((size_t)1 << 20)
+#define INPUT_STEP ((size_t)FUZZED(1 << 20, 512))
 /** What zstd itself takes without being asked, and the largest there is: 128 MB and 2 GB. */
 #define WINDOW_LOG_DEFAULT 27
 #define WINDOW_LOG_MAX     31
@@ -24,6 +25,7 @@
 struct unpacker {
 	const char *path;
 	const struct mapped_file *packed;
+	struct stat as_of; /**< of packed, before its first byte was read */
 	ZSTD_DCtx *context;
 	uint8_t *output; /**< OUTPUT_SIZE */
 	int fd;          /**< of the memory that it goes to */
@@ -86,6 +88,8 @@ static enum hd_status store(struct unpacker *unpacker, size_t size, struct hd_er
 		if (!is_zero(unpacker->output + i, piece)) {
 			ssize_t done = pwrite(unpacker->fd, unpacker->output + i, piece,
 					      (off_t)(unpacker->size + i));
+			if (done < 0 && errno == EINTR)
+				continue;
 			if (done <= 0) {
 				return fail(err, HD_ERR_OS, 0, "%s: cannot unpack into memory: %s",
 					    unpacker->path, strerrordesc_np(errno));
@@ -146,11 +150,19 @@ static enum hd_status decode(struct unpacker *unpacker, struct job *job, struct 
 static enum hd_status replace_file(struct unpacker *unpacker, struct mapped_file *file,
 				   struct hd_error *err)
 {
-	if (ftruncate(unpacker->fd, (off_t)unpacker->size)) {
+	int failed;
+	do {
+		failed = ftruncate(unpacker->fd, (off_t)unpacker->size);
+	} while (failed && errno == EINTR);
+	if (failed) {
 		return fail(err, HD_ERR_OS, 0, "%s: cannot unpack into memory: %s", unpacker->path,
 			    strerrordesc_np(errno));
 	}
 	(void)fcntl(unpacker->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+	if (file_was_written(file->fd, &unpacker->as_of)) {
+		return fail(err, HD_ERR_OS, 0, "%s: the file was changed while it was unpacked",
+			    unpacker->path);
+	}
 	struct mapped_file unpacked;
 	int fd = unpacker->fd;
 	unpacker->fd = -1;
@@ -194,6 +206,11 @@ enum hd_status unpack_file(struct mapped_file *file, const char *path, uint64_t 
 	unpacker.fd = memfd_create("heapdump", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (unpacker.fd < 0) {
 		return fail(err, HD_ERR_OS, 0, "%s: cannot unpack into memory: %s", path,
+			    strerrordesc_np(errno));
+	}
+	if (fstat(file->fd, &unpacker.as_of)) {
+		(void)close(unpacker.fd);
+		return fail(err, HD_ERR_OS, 0, "%s: cannot read its times: %s", path,
 			    strerrordesc_np(errno));
 	}
 	unpacker.input.src = file->bytes;

@@ -8,6 +8,7 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 
 #ifdef HD_FAULT_INJECTION
+#include <malloc.h>
 #include <stdatomic.h>
 
 static _Atomic uint64_t fail_at;
@@ -29,10 +30,61 @@ static bool refused(void)
 	uint64_t call = ++calls;
 	return fail_at && call >= fail_at;
 }
+
+static _Atomic uint64_t live_bytes, peak_bytes;
+
+uint64_t alloc_live(void)
+{
+	return live_bytes;
+}
+
+uint64_t alloc_peak(void)
+{
+	return peak_bytes;
+}
+
+void alloc_peak_reset(void)
+{
+	peak_bytes = live_bytes;
+}
+
+static void count_taken(uint64_t bytes)
+{
+	uint64_t now = atomic_fetch_add(&live_bytes, bytes) + bytes;
+	uint64_t peak = atomic_load(&peak_bytes);
+	while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now))
+		;
+}
+
+static void count_given_back(uint64_t bytes)
+{
+	live_bytes -= bytes;
+}
+
+static uint64_t size_of_piece(void *ptr)
+{
+	return ptr ? malloc_usable_size(ptr) : 0;
+}
 #else
 static bool refused(void)
 {
 	return false;
+}
+
+static void count_taken(uint64_t bytes)
+{
+	(void)bytes;
+}
+
+static void count_given_back(uint64_t bytes)
+{
+	(void)bytes;
+}
+
+static uint64_t size_of_piece(void *ptr)
+{
+	(void)ptr;
+	return 0;
 }
 #endif
 
@@ -46,7 +98,9 @@ void *mem_calloc(size_t count, size_t size)
 	size_t bytes;
 	if (refused() || __builtin_mul_overflow(count, size, &bytes))
 		return NULL;
-	return calloc(count ? count : 1, size);
+	void *ptr = calloc(count ? count : 1, size);
+	count_taken(size_of_piece(ptr));
+	return ptr;
 }
 
 void *mem_realloc(void *old, size_t count, size_t size)
@@ -54,7 +108,14 @@ void *mem_realloc(void *old, size_t count, size_t size)
 	size_t bytes;
 	if (refused() || __builtin_mul_overflow(count, size, &bytes))
 		return NULL;
-	return realloc(old, bytes ? bytes : 1);
+	uint64_t before = size_of_piece(old);
+	void *ptr = realloc(old, bytes ? bytes : 1);
+	if (ptr) {
+		/* It may have been copied: both were there at once. */
+		count_taken(size_of_piece(ptr));
+		count_given_back(before);
+	}
+	return ptr;
 }
 
 char *mem_strndup(const char *text, size_t size)
@@ -70,6 +131,7 @@ char *mem_strndup(const char *text, size_t size)
 
 void mem_free(void *ptr)
 {
+	count_given_back(size_of_piece(ptr));
 	free(ptr);
 }
 
@@ -93,6 +155,7 @@ static void *map_pages(size_t bytes)
 	if (HUGE_PAGE - before)
 		(void)munmap(raw + before + bytes, HUGE_PAGE - before);
 	(void)madvise(raw + before, bytes, MADV_HUGEPAGE);
+	count_taken(bytes);
 	return raw + before;
 }
 
@@ -116,8 +179,10 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 	if (old_bytes >= PAGES_MIN && bytes >= PAGES_MIN && keep <= had) {
 		if (refused())
 			return NULL;
-		if (had > keep)
+		if (had > keep) {
 			(void)munmap((char *)old + keep, had - keep);
+			count_given_back(had - keep);
+		}
 		/* What stays mapped behind the new end is zero again, for the next growth. */
 		if (bytes < old_bytes) {
 			memset((char *)old + bytes, 0,
@@ -138,8 +203,9 @@ void pages_free(void *ptr, size_t count, size_t size)
 {
 	if (ptr && count * size >= PAGES_MIN) {
 		(void)munmap(ptr, round_up_page(count * size));
+		count_given_back(round_up_page(count * size));
 	} else {
-		free(ptr);
+		mem_free(ptr);
 	}
 }
 
@@ -151,6 +217,14 @@ void pages_discard(void *ptr, size_t all, size_t begin, size_t count, size_t siz
 	size_t to = (begin + count) * size & ~(HUGE_PAGE - 1);
 	if (from < to)
 		(void)madvise((char *)ptr + from, to - from, MADV_DONTNEED);
+}
+
+void pages_clear(void *ptr, size_t count, size_t size)
+{
+	size_t bytes = count * size;
+	/* What is mapped goes on to the end of a huge page, and may be given back whole. */
+	if (bytes < PAGES_MIN || madvise(ptr, round_up_page(bytes), MADV_DONTNEED))
+		memset(ptr, 0, bytes);
 }
 
 size_t grown_capacity(size_t capacity, size_t size)

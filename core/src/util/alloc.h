@@ -39,6 +39,9 @@ void pages_free(void *ptr, size_t count, size_t size);
  */
 void pages_discard(void *ptr, size_t all, size_t begin, size_t count, size_t size);
 
+/** Make all elements zero where they are; of large arrays, untouched memory stays untouched. */
+void pages_clear(void *ptr, size_t count, size_t size);
+
 /** Grow @p capacity for one more element: 1.5 times, at least 8; 0 when that overflows. */
 size_t grown_capacity(size_t capacity, size_t size);
 
@@ -59,6 +62,11 @@ bool pages_grow(void **array, size_t *capacity, size_t size);
 void alloc_fail_at(uint64_t nth);
 /** Allocations asked for since alloc_fail_at(). */
 uint64_t alloc_calls(void);
+/** Bytes that are allocated now. */
+uint64_t alloc_live(void);
+/** The most bytes that were at once since alloc_peak_reset(), or the beginning. */
+uint64_t alloc_peak(void);
+void alloc_peak_reset(void);
 #endif
 
 #endif

@@ -2,8 +2,9 @@
 #include "util/arena.h"
 
 #include "util/alloc.h"
+#include "util/fuzzed.h"
 
-#define CHUNK_SIZE ((size_t)16384)
+#define CHUNK_SIZE ((size_t)FUZZED(16384, 512))
 
 struct chunk {
 	struct chunk *next;

@@ -1,44 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/findings.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "util/alloc.h"
 
-static bool has_equal(const struct findings *findings, const char *kind, const char *line)
-{
-	for (size_t i = 0; i < findings->count; i++) {
-		const struct finding *row = &findings->rows[i];
-		if (strcmp(row->kind, kind) == 0 && strcmp(row->detail, line) == 0)
-			return true;
-	}
-	return false;
-}
+/** What the row of those that are not listed says, and room for the largest number. */
+#define REST_FORMAT "%" PRIu64 " more of this kind, which are not listed"
+#define REST_SIZE   (sizeof(REST_FORMAT) + 20)
 
-static void add(struct findings *findings, const char *kind, uint64_t count, const char *advice,
-		const char *line)
+static struct finding *append(struct findings *findings)
 {
-	if (has_equal(findings, kind, line))
-		return;
 	if (findings->count == findings->capacity) {
 		size_t capacity = grown_capacity(findings->capacity, sizeof(*findings->rows));
 		struct finding *rows =
 			mem_realloc(findings->rows, capacity, sizeof(*findings->rows));
 		if (!rows)
-			return;
+			return NULL;
 		findings->rows = rows;
 		findings->capacity = capacity;
 	}
-	struct finding row = { .kind = kind,
-			       .detail = mem_strndup(line, strlen(line)),
-			       .count = count };
-	if (!row.detail)
+	return &findings->rows[findings->count];
+}
+
+/* Count one that is not listed; @p rest is the row of those, or NULL: it is the first. */
+static void add_rest(struct findings *findings, struct finding *rest, const char *kind)
+{
+	if (!rest) {
+		rest = append(findings);
+		char *detail = rest ? mem_alloc(REST_SIZE, 1) : NULL;
+		if (!detail)
+			return;
+		*rest = (struct finding){ .kind = kind, .detail = detail, .is_rest = true };
+		findings->count++;
+	}
+	rest->count++;
+	(void)snprintf(rest->detail, REST_SIZE, REST_FORMAT, rest->count);
+}
+
+static void add(struct findings *findings, const char *kind, uint64_t count, const char *advice,
+		const char *line)
+{
+	struct finding *rest = NULL;
+	size_t listed = 0;
+	for (size_t i = 0; i < findings->count; i++) {
+		struct finding *row = &findings->rows[i];
+		if (strcmp(row->kind, kind) != 0)
+			continue;
+		if (row->is_rest) {
+			rest = row;
+			continue;
+		}
+		if (strcmp(row->detail, line) == 0)
+			return;
+		listed++;
+	}
+	if (listed >= FINDINGS_LISTED) {
+		add_rest(findings, rest, kind);
 		return;
+	}
+	struct finding *row = append(findings);
+	char *detail = row ? mem_strndup(line, strlen(line)) : NULL;
+	if (!detail)
+		return;
+	*row = (struct finding){ .kind = kind, .detail = detail, .count = count };
 	if (advice)
-		row.advice = mem_strndup(advice, strlen(advice));
-	findings->rows[findings->count++] = row;
+		row->advice = mem_strndup(advice, strlen(advice));
+	findings->count++;
 }
 
 void findings_add(struct findings *findings, const char *kind, const char *advice,

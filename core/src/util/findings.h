@@ -6,12 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Rows of one kind that are listed; further ones are counted in one more row. */
+#define FINDINGS_LISTED 64u
+
 /** Something that `info` says about a target: what is missing or odd, what it costs, what to do. */
 struct finding {
 	const char *kind; /**< static: "truncated", "no-descriptor", "gc-in-progress", ... */
 	char *detail;     /**< one line: what, and what that costs */
 	char *advice;     /**< one line: what the user can do; or NULL */
 	uint64_t count;   /**< of what detail is about, 0: not counted */
+	bool is_rest;     /**< the last row of its kind: count further ones, which are not listed */
 };
 
 /** A growing list of findings; zero-initialised is empty.  An addition that finds no memory is lost. */
@@ -20,7 +24,10 @@ struct findings {
 	size_t count, capacity;
 };
 
-/** Add one; @p advice may be NULL.  An equal finding (kind and detail) is not added again. */
+/**
+ * Add one; @p advice may be NULL.  An equal finding (kind and detail) is not added again.  From
+ * FINDINGS_LISTED of its kind on it is only counted, so that a list is short whatever a file holds.
+ */
 void findings_add(struct findings *findings, const char *kind, const char *advice,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 /** The same, about @p count things: bytes, references, stacks. */
