@@ -55,6 +55,95 @@ class Processes(unittest.TestCase):
                 process.kill()
 
 
+# A page of shared memory of which nobody tells what is in it (userfaultfd: linux/userfaultfd.h).
+SILENT = """
+import ctypes, mmap, os, struct, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+fd = libc.syscall(323, os.O_CLOEXEC)
+if fd < 0:
+    print("refused", flush=True)
+    sys.exit()
+file = os.memfd_create("silent")
+os.ftruncate(file, 1 << 16)
+shared = mmap.mmap(file, 1 << 16)
+at = ctypes.addressof(ctypes.c_char.from_buffer(shared))
+api = struct.pack("<QQQ", 0xAA, 0, 0)
+register = struct.pack("<QQQQ", at, 1 << 16, 1, 0)
+for call, words in ((0xC018AA3F, api), (0xC020AA00, register)):
+    if libc.ioctl(fd, ctypes.c_ulong(call), words) != 0:
+        sys.exit(f"ioctl: {os.strerror(ctypes.get_errno())}")
+print(f"{at:x}", flush=True)
+time.sleep(100)
+"""
+
+# The first thread ends; the other one goes on.
+LEADERLESS = """
+import ctypes, sys, threading, time
+threading.Thread(target=time.sleep, args=(100,)).start()
+print("ready", flush=True)
+ctypes.CDLL(None).syscall(60, 0)
+"""
+
+
+class Hostile(unittest.TestCase):
+    """Processes that do not behave."""
+
+    def start(self, script: str) -> tuple[subprocess.Popen[str], str]:
+        """Start a Python program; what it says."""
+        # pylint: disable-next=consider-using-with
+        process = subprocess.Popen(
+            [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
+        )
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        assert process.stdout
+        self.addCleanup(process.stdout.close)
+        said = process.stdout.readline().strip()
+        if said == "refused":
+            self.skipTest("userfaultfd is not allowed here")
+        return process, said
+
+    def assert_runs(self, pid: int) -> None:
+        """It is not stopped, and nobody traces it."""
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+        self.assertRegex(status, r"State:\t[SR]")
+        self.assertRegex(status, r"TracerPid:\t0\n")
+
+    def test_memory_that_does_not_answer(self) -> None:
+        process, address = self.start(SILENT)
+        begin = time.monotonic()
+        result = run(str(process.pid), "info")
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertEqual(result.status, 3)
+        self.assertIn(f"0x{address} of process {process.pid} did not answer within", result.err)
+        self.assert_runs(process.pid)
+
+    def test_is_interrupted_while_it_waits(self) -> None:
+        process, _ = self.start(SILENT)
+        with subprocess.Popen(
+            [PROGRAM, str(process.pid), "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as program:
+            time.sleep(1)
+            begin = time.monotonic()
+            program.send_signal(signal.SIGINT)
+            program.communicate(timeout=TIMEOUT)
+        self.assertEqual(program.returncode, 130)
+        self.assertLess(time.monotonic() - begin, 8)
+        self.assert_runs(process.pid)
+
+    def test_first_thread_has_ended(self) -> None:
+        process, _ = self.start(LEADERLESS)
+        status = Path(f"/proc/{process.pid}/status")
+        while "zombie" not in status.read_text(encoding="utf-8"):
+            time.sleep(0.01)
+        info = run(str(process.pid), "info", "--json").json()
+        self.assertEqual(info["kind"], "process")
+        self.assertIn("no-runtime", [row["kind"] for row in info["findings"]])
+        result = run("collect", str(process.pid))
+        self.assertNotIn("has ended", result.err)
+        self.assertIn("no diagnostics socket", result.err)
+
+
 class Program(NamedTuple):
     """A .NET program that has said that it is ready."""
 

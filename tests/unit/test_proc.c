@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What /proc says, and which processes are refused by it. */
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +55,30 @@ static void maps_are_parsed(void)
 		struct proc_maps cut = { 0 };
 		CU_ASSERT(proc_maps_parse(text, size, &cut));
 		proc_maps_deinit(&cut);
+	}
+}
+
+static void mounts_that_may_not_answer(void)
+{
+	static const char text[] = "22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw\n"
+				   "36 22 0:44 / /mnt/a\\040b rw master:1 - fuse.sshfs host: rw\n"
+				   "37 22 0:4 / /proc rw - proc proc rw\n"
+				   "38 22 0:45 / /fuse-5 rw - tmpfs nfs rw\n"
+				   "39 22 0:46 / /n rw - nfs4 host:/ rw\n"
+				   "40 22 0:47 / /n rw";
+	CU_ASSERT(proc_mount_may_hang(text, 0, 44));
+	CU_ASSERT(proc_mount_may_hang(text, 0, 46));
+	CU_ASSERT_FALSE(proc_mount_may_hang(text, 254, 0));
+	CU_ASSERT_FALSE(proc_mount_may_hang(text, 0, 4));
+	CU_ASSERT_FALSE(proc_mount_may_hang(text, 0, 45));
+	CU_ASSERT_FALSE(proc_mount_may_hang(text, 0, 47));
+	CU_ASSERT_FALSE(proc_mount_may_hang(text, 0, 99));
+	CU_ASSERT_FALSE(proc_mount_may_hang(NULL, 0, 44));
+	for (size_t size = 0; size < sizeof(text); size++) {
+		char *cut = strndup(text, size);
+		REQUIRE(cut);
+		(void)proc_mount_may_hang(cut, 0, 47);
+		free(cut);
 	}
 }
 
@@ -225,6 +250,7 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{ "maps_are_parsed", maps_are_parsed },
+		{ "mounts_that_may_not_answer", mounts_that_may_not_answer },
 		{ "status_is_parsed", status_is_parsed },
 		{ "auxv_is_parsed", auxv_is_parsed },
 		{ "what_is_no_process", what_is_no_process },

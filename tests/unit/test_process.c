@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -21,6 +22,8 @@ static const char constant_bytes[] = "these bytes stand in the program's own fil
 static uint8_t *sparse; /* 16 pages, of which the child writes to the 5th */
 static uint8_t *large;  /* LARGE bytes that the child fills */
 #define LARGE ((size_t)24 << 20)
+
+static const struct target_options one_byte = { .max_mem = 1 };
 
 static void fill(void *arg)
 {
@@ -184,8 +187,6 @@ static void each_thread_has_registers(void)
 	child_end(&child);
 }
 
-static const struct target_options one_byte = { .max_mem = 1 };
-
 static void too_large_to_copy_stays_stopped(void)
 {
 	struct live_child child = child_start(2, fill, NULL);
@@ -211,9 +212,52 @@ static void held_process_may_be_killed(void)
 	while (child_state(child.pid) != 'Z' && child_state(child.pid) != '?')
 		continue;
 	uint8_t byte;
-	CU_ASSERT_FALSE(memory_read(target->memory, at(data_bytes), &byte, 1));
+	/* What was not asked for while it lived. */
+	CU_ASSERT_FALSE(memory_read(target->memory, at(sparse) + 5 * PAGE, &byte, 1));
 	target_destroy(target);
 	child_end(&child);
+}
+
+static double seconds_now(void)
+{
+	struct timespec time;
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static double seconds_to_reap(struct live_child *child)
+{
+	double begin = seconds_now();
+	while (waitpid(child->pid, NULL, WNOHANG) == 0 && seconds_now() - begin < 9)
+		(void)usleep(1000);
+	return seconds_now() - begin;
+}
+
+/* Whatever those who trace it are at; every second one is held by then. */
+static void killed_while_it_is_seized(void)
+{
+	for (unsigned int i = 0; i < 20; i++) {
+		struct live_child child = child_start(24, fill, NULL);
+		pid_t tool = fork();
+		if (tool == 0) {
+			struct target *target = NULL;
+			struct hd_error err;
+			if (target_open_process(child.pid, &one_byte, NULL, &target, &err) == HD_OK)
+				(void)pause();
+			_exit(0);
+		}
+		CU_ASSERT_FATAL(tool > 0);
+		while (child_state(child.pid) != 't')
+			continue;
+		if (i % 2)
+			(void)usleep(50000);
+		(void)kill(child.pid, SIGKILL);
+		CU_ASSERT(seconds_to_reap(&child) < 5);
+		(void)kill(tool, SIGKILL);
+		(void)waitpid(tool, NULL, 0);
+		child.pid = -1;
+		child_end(&child);
+	}
 }
 
 static void hold_it(struct child_board *board, void *arg)
@@ -392,6 +436,45 @@ static void signals_on_their_way_arrive(void)
 	child_end(&child);
 }
 
+static void *count_on(void *arg)
+{
+	struct child_board *board = arg;
+	while (child_state(getpid()) != 'Z')
+		continue;
+	atomic_store(&board->is_ready, true);
+	for (;;) {
+		atomic_fetch_add(&board->ticks, 1);
+		(void)usleep(100);
+	}
+	return NULL;
+}
+
+static void end_first_thread(struct child_board *board, void *arg)
+{
+	pthread_t thread;
+	fill(arg);
+	if (pthread_create(&thread, NULL, count_on, board) != 0)
+		abort();
+	pthread_exit(NULL);
+}
+
+/* The kernel calls such a process a zombie, and shows nothing of it by its first thread. */
+static void first_thread_may_have_ended(void)
+{
+	struct live_child child = child_fork(end_first_thread, NULL);
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		struct target *target = open_child(&child, turn ? &one_byte : NULL);
+		REQUIRE(target);
+		ASSERT_UINT_FATAL(target->thread_count, 1);
+		CU_ASSERT(target->threads[0].tid != child.pid);
+		CU_ASSERT(target->auxv_phdr && target->mapping_count && target->module_count);
+		check_bytes(target);
+		target_destroy(target);
+		CU_ASSERT(child_is_running(&child));
+	}
+	child_end(&child);
+}
+
 static void stopped_process_stays_stopped(void)
 {
 	struct live_child child = child_start(1, fill, NULL);
@@ -490,6 +573,7 @@ int main(void)
 		{ "each_thread_has_registers", each_thread_has_registers },
 		{ "too_large_to_copy_stays_stopped", too_large_to_copy_stays_stopped },
 		{ "held_process_may_be_killed", held_process_may_be_killed },
+		{ "killed_while_it_is_seized", killed_while_it_is_seized },
 		{ "killed_tool_leaves_it_running", killed_tool_leaves_it_running },
 		{ "traced_by_another_names_it", traced_by_another_names_it },
 		{ "process_that_ends_while_it_is_read", process_that_ends_while_it_is_read },
@@ -497,6 +581,7 @@ int main(void)
 		{ "several_workers_copy_the_same", several_workers_copy_the_same },
 		{ "huge_empty_mappings_cost_nothing", huge_empty_mappings_cost_nothing },
 		{ "signals_on_their_way_arrive", signals_on_their_way_arrive },
+		{ "first_thread_may_have_ended", first_thread_may_have_ended },
 		{ "stopped_process_stays_stopped", stopped_process_stays_stopped },
 		{ "file_that_is_gone", file_that_is_gone },
 		{ "memory_may_be_exhausted", memory_may_be_exhausted },

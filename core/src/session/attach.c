@@ -5,6 +5,8 @@
 #include "clr/clr.h"
 #include "mem/mapped_file.h"
 #include "session/session.h"
+#include "target/proc.h"
+#include "target/process_server.h"
 
 /* How often a process is stopped at most, and how long it may stand still in all for that. */
 #define TRIES_MAX           20u
@@ -30,9 +32,17 @@ static enum hd_status find_runtime(struct target *target, struct job *job, struc
 {
 	struct hd_error reason = { 0 };
 	mapped_files_guard_begin();
+	target_set_job(target, job);
 	enum hd_status status = clr_open(target, job, ret, &reason);
+	target_set_job(target, NULL);
 	mapped_files_guard_end();
-	if (status != HD_ERR_NOMEM && status != HD_ERR_CANCELLED)
+	enum hd_status answered = target_check(target, &reason);
+	if (answered != HD_OK) {
+		clr_destroy(*ret);
+		*ret = NULL;
+		status = answered;
+	}
+	if (answered == HD_OK && status != HD_ERR_NOMEM && status != HD_ERR_CANCELLED)
 		return HD_OK;
 	if (err)
 		*err = reason;
@@ -46,7 +56,7 @@ static enum hd_status find_runtime(struct target *target, struct job *job, struc
 static enum hd_status find_busy_word(int pid, const struct target_options *options, struct job *job,
 				     uint64_t *ret, struct hd_error *err)
 {
-	struct target_options running = options ? *options : (struct target_options){ 0 };
+	struct target_options running = *options;
 	struct target *target = NULL;
 	struct clr *clr = NULL;
 	struct hd_error unused;
@@ -54,7 +64,7 @@ static enum hd_status find_busy_word(int pid, const struct target_options *optio
 	*ret = 0;
 	/* What is wrong will be wrong again when it is stopped. */
 	if (target_open_process(pid, &running, job, &target, &unused) != HD_OK)
-		return HD_OK;
+		return process_server_check(options->server, err);
 	enum hd_status status = find_runtime(target, job, &clr, err);
 	if (status == HD_OK && clr)
 		*ret = clr->gc.structures_invalid_at;
@@ -63,12 +73,13 @@ static enum hd_status find_busy_word(int pid, const struct target_options *optio
 	return status;
 }
 
-enum hd_status session_attach(int pid, const struct target_options *options, struct job *job,
-			      struct target **ret, struct clr **ret_clr, struct hd_error *err)
+/* @p with: with a server. */
+static enum hd_status attach(int pid, const struct target_options *with, struct job *job,
+			     struct target **ret, struct clr **ret_clr, struct hd_error *err)
 {
 	double stopped = 0;
-	struct target_options stopping = options ? *options : (struct target_options){ 0 };
-	TRY(find_busy_word(pid, options, job, &stopping.busy_at, err));
+	struct target_options stopping = *with;
+	TRY(find_busy_word(pid, with, job, &stopping.busy_at, err));
 	for (unsigned int tries = 1;; tries++) {
 		struct target *target = NULL;
 		struct clr *clr = NULL;
@@ -93,4 +104,17 @@ enum hd_status session_attach(int pid, const struct target_options *options, str
 		TRY(status);
 		TRY(let_run(tries, job, err));
 	}
+}
+
+enum hd_status session_attach(int pid, const struct target_options *options, struct job *job,
+			      struct target **ret, struct clr **ret_clr, struct hd_error *err)
+{
+	struct target_options with = options ? *options : (struct target_options){ 0 };
+	struct proc_status unused;
+	TRY(proc_check(pid, &unused, err));
+	/* Before anything that the process may have made up is read. */
+	TRY(process_server_create(pid, &with.server, err));
+	enum hd_status status = attach(pid, &with, job, ret, ret_clr, err);
+	process_server_release(with.server);
+	return status;
 }

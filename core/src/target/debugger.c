@@ -178,7 +178,7 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 		for (size_t k = 0; k < HD_DEBUGGER_REGISTERS; k++)
 			thread->registers[rows[k]] = given->registers[k];
 	}
-	return HD_OK;
+	return target_sort_threads(target, err);
 }
 
 /* What the debugger lists. */
@@ -186,7 +186,7 @@ static enum hd_status use_lists(struct target *target, const struct hd_debugger 
 				struct hd_error *err)
 {
 	if (!target->module_count)
-		TRY(target_load_modules(target, err));
+		TRY(target_load_modules(target, NULL, err));
 	TRY(use_modules(target, debugger, err));
 	return use_threads(target, debugger, err);
 }
@@ -242,26 +242,31 @@ static enum hd_status open_core(const struct hd_debugger *debugger,
 }
 
 /* May the process be read past the debugger? */
-static enum hd_status check_process(const struct hd_debugger *debugger, struct hd_error *err)
+static enum hd_status check_debugger(const struct hd_debugger *debugger, struct hd_error *err)
 {
 	if (!debugger->is_local || debugger->pid <= 0) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "the debugger has no process stopped on this machine: set the backend "
 			    "to auto");
 	}
-	TRY(proc_check_program(debugger->pid, "in the debugger", err));
 	if (!debugger->stack_pointer || !debugger->read) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "process %d cannot be compared with what the debugger shows: set the "
 			    "backend to auto",
 			    debugger->pid);
 	}
-	struct process_reader reader;
-	process_reader_open(&reader, debugger->pid);
+	return HD_OK;
+}
+
+/* Is it the one that the debugger shows? */
+static enum hd_status compare_process(const struct hd_debugger *debugger,
+				      struct process_server *server, struct hd_error *err)
+{
 	uint8_t bytes[PROBE_SIZE];
-	size_t got = process_read(&reader, debugger->stack_pointer, bytes, sizeof(bytes));
+	TRY(process_check_program(server, "in the debugger", err));
+	size_t got = process_server_read(server, debugger->stack_pointer, bytes, sizeof(bytes));
 	int code = errno;
-	process_reader_close(&reader);
+	TRY(process_server_check(server, err));
 	if (!got && (code == EPERM || code == EACCES || code == ESRCH))
 		return proc_refused(debugger->pid, code, err);
 	if (compare(debugger, bytes, got) == SAME)
@@ -272,24 +277,23 @@ static enum hd_status check_process(const struct hd_debugger *debugger, struct h
 		    debugger->pid);
 }
 
-static enum hd_status describe_process(struct target *target, struct hd_error *err)
+static enum hd_status describe(struct target *target, struct hd_error *err)
 {
 	struct text text = { 0 };
 	struct proc_maps maps = { 0 };
-	struct proc_status known;
-	bool failed = proc_read_file(target->pid, "maps", &text) && text.bytes &&
-		      (!proc_maps_parse(text.bytes, text.size, &maps) ||
-		       !proc_maps_to_target(&maps, target));
+	enum hd_status status = process_server_file(target->server, SERVER_FILE_MAPS, &text, NULL);
+	if (status != HD_OK) {
+		text_deinit(&text);
+		return process_server_check(target->server, err);
+	}
+	if (proc_maps_parse(text.bytes, text.size, &maps)) {
+		status = process_describe(target->server, &maps, target, err);
+	} else {
+		status = fail_nomem(err);
+	}
 	proc_maps_deinit(&maps);
 	text_deinit(&text);
-	if (failed)
-		return fail_nomem(err);
-	if (proc_read_file(target->pid, "auxv", &text) && text.bytes)
-		target_set_auxv(target, (const uint8_t *)text.bytes, text.size);
-	text_deinit(&text);
-	if (proc_status_read(target->pid, &known))
-		(void)snprintf(target->name, sizeof(target->name), "%.31s", known.name);
-	return HD_OK;
+	return status;
 }
 
 static enum hd_status finish(struct target *target, const struct hd_debugger *debugger,
@@ -301,9 +305,11 @@ static enum hd_status finish(struct target *target, const struct hd_debugger *de
 	if (!target->memory)
 		status = fail_nomem(err);
 	if (status == HD_OK && target->kind == TARGET_PROCESS)
-		status = describe_process(target, err);
+		status = describe(target, err);
 	if (status == HD_OK)
 		status = use_lists(target, debugger, err);
+	if (status == HD_OK)
+		status = target_check(target, err);
 	if (status != HD_OK) {
 		target_destroy(target);
 		return status;
@@ -312,17 +318,33 @@ static enum hd_status finish(struct target *target, const struct hd_debugger *de
 	return HD_OK;
 }
 
-static enum hd_status open_process(const struct hd_debugger *debugger,
-				   const struct target_options *options, struct target **ret,
-				   struct hd_error *err)
+static enum hd_status open_by_server(const struct hd_debugger *debugger,
+				     const struct target_options *options,
+				     struct process_server *server, struct target **ret,
+				     struct hd_error *err)
 {
-	TRY(check_process(debugger, err));
+	TRY(compare_process(debugger, server, err));
 	struct target *target = target_create(TARGET_PROCESS, options);
 	if (!target)
 		return fail_nomem(err);
 	target->route = "the process, past the debugger";
-	target->memory = process_memory(debugger->pid, NULL);
+	target->server = process_server_share(server);
+	target->memory = process_memory(server);
 	return finish(target, debugger, ret, err);
+}
+
+static enum hd_status open_process(const struct hd_debugger *debugger,
+				   const struct target_options *options, struct job *job,
+				   struct target **ret, struct hd_error *err)
+{
+	struct process_server *server;
+	TRY(check_debugger(debugger, err));
+	TRY(process_server_create(debugger->pid, &server, err));
+	process_server_set_job(server, job);
+	enum hd_status status = open_by_server(debugger, options, server, ret, err);
+	process_server_set_job(server, NULL);
+	process_server_release(server);
+	return status;
 }
 
 static enum hd_status open_callback(const struct hd_debugger *debugger,
@@ -360,7 +382,7 @@ static enum hd_status open_any(const struct hd_debugger *debugger,
 	/* Why a core cannot be read is worth more than that there is no other way. */
 	bool is_last = debugger->core && !debugger->read;
 	if (may_step_down(status) && !is_last && debugger->is_local && debugger->pid > 0)
-		status = open_process(debugger, options, ret, &why);
+		status = open_process(debugger, options, job, ret, &why);
 	if (may_step_down(status) && !is_last)
 		status = open_callback(debugger, options, ret, &why);
 	if (status != HD_OK && err)
@@ -390,7 +412,7 @@ enum hd_status target_open_debugger(const struct hd_debugger *debugger,
 			    "no core file of the debugger's is known: set the backend to auto");
 	}
 	if (strcmp(backend, "process") == 0)
-		return open_process(debugger, options, ret, err);
+		return open_process(debugger, options, job, ret, err);
 	if (strcmp(backend, "debugger") == 0)
 		return open_callback(debugger, options, ret, err);
 	return open_any(debugger, options, job, ret, err);

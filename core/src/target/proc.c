@@ -2,15 +2,21 @@
 /* What /proc says about a process. */
 #include "target/proc.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "target/server_protocol.h"
 #include "util/alloc.h"
+#include "util/opening.h"
+#include "util/read_at.h"
 
 #define READ_STEP ((size_t)16 << 10)
 
@@ -21,7 +27,7 @@ static void proc_path(int pid, const char *name, char *buf, size_t size)
 
 bool proc_read_path(const char *path, struct text *ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_as(HD_OPEN_SYSTEM, path);
 	if (fd < 0)
 		return false;
 	char *buf = mem_alloc(READ_STEP, 1);
@@ -52,17 +58,86 @@ bool proc_read_file(int pid, const char *name, struct text *ret)
 	return proc_read_path(path, ret);
 }
 
-/* "\012" is how the kernel writes a newline; the only escape there is. */
-static char *copy_path(const char *text, size_t size, bool *ret_deleted)
+bool proc_tasks_open(int pid, struct proc_tasks *ret)
+{
+	char path[64];
+	proc_path(pid, "task", path, sizeof(path));
+	ret->fd = open_as(HD_OPEN_SYSTEM, path);
+	ret->at = ret->end = 0;
+	return ret->fd >= 0;
+}
+
+/* By the kernel's own call: readdir() allocates. */
+int proc_tasks_next(struct proc_tasks *tasks)
+{
+	for (;;) {
+		if (tasks->at >= tasks->end) {
+			long got = syscall(SYS_getdents64, tasks->fd, tasks->bytes,
+					   sizeof(tasks->bytes));
+			if (got <= 0)
+				return 0;
+			tasks->at = 0;
+			tasks->end = (size_t)got;
+		}
+		const struct dirent64 *entry =
+			(const struct dirent64 *)(const void *)(tasks->bytes + tasks->at);
+		tasks->at += entry->d_reclen;
+		long tid = strtol(entry->d_name, NULL, 10);
+		if (tid > 0 && tid <= INT_MAX)
+			return (int)tid;
+	}
+}
+
+void proc_tasks_close(struct proc_tasks *tasks)
+{
+	(void)close(tasks->fd);
+}
+
+char proc_task_state(int tid)
+{
+	char path[64], text[512];
+	proc_path(tid, "stat", path, sizeof(path));
+	int fd = open_as(HD_OPEN_SYSTEM, path);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		(void)close(fd);
+	if (got <= 0)
+		return 0;
+	text[got] = '\0';
+	/* The name may hold anything, ") " too. */
+	const char *name_end = strrchr(text, ')');
+	if (!name_end || name_end[1] != ' ')
+		return 0;
+	return name_end[2];
+}
+
+bool proc_task_lives(int tid)
+{
+	char state = proc_task_state(tid);
+	return state && state != 'Z' && state != 'X';
+}
+
+int proc_live_task(int pid)
+{
+	struct proc_tasks tasks;
+	if (proc_task_lives(pid))
+		return pid;
+	if (!proc_tasks_open(pid, &tasks))
+		return 0;
+	int tid;
+	while ((tid = proc_tasks_next(&tasks)) != 0 && !proc_task_lives(tid))
+		continue;
+	proc_tasks_close(&tasks);
+	return tid;
+}
+
+/* Cut " (deleted)" off and undo "\012", which is how the kernel writes a newline: no more is escaped. */
+static void clean_path(char *path)
 {
 	static const char deleted[] = " (deleted)";
-	size_t suffix = sizeof(deleted) - 1;
-	*ret_deleted = size > suffix && memcmp(text + size - suffix, deleted, suffix) == 0;
-	if (*ret_deleted)
-		size -= suffix;
-	char *path = mem_strndup(text, size);
-	if (!path)
-		return NULL;
+	size_t size = strlen(path), suffix = sizeof(deleted) - 1;
+	if (size > suffix && strcmp(path + size - suffix, deleted) == 0)
+		path[size - suffix] = '\0';
 	char *to = path;
 	for (const char *from = path; *from; from++) {
 		bool is_newline = strncmp(from, "\\012", 4) == 0;
@@ -73,7 +148,6 @@ static char *copy_path(const char *text, size_t size, bool *ret_deleted)
 		from += is_newline ? 3 : 0;
 	}
 	*to = '\0';
-	return path;
 }
 
 static uint32_t parse_flags(const char *text)
@@ -83,7 +157,7 @@ static uint32_t parse_flags(const char *text)
 }
 
 /* One number in @p base, and the character @p after behind it. */
-static bool take_number(const char **at, int base, char after, uint64_t *ret)
+static bool take_number(char **at, int base, char after, uint64_t *ret)
 {
 	char *end;
 	errno = 0;
@@ -94,36 +168,48 @@ static bool take_number(const char **at, int base, char after, uint64_t *ret)
 	return true;
 }
 
-/* @p line ends with NUL.  1 = taken, 0 = left out, -1 = memory is exhausted. */
-static int parse_map(const char *line, struct proc_map *ret)
+bool proc_map_parse(char *line, struct proc_map *ret)
 {
 	struct proc_map map = { 0 };
 	uint64_t major, minor;
 	char modes[5] = { 0 };
 	if (!take_number(&line, 16, '-', &map.start) || !take_number(&line, 16, ' ', &map.end))
-		return 0;
+		return false;
 	if (strlen(line) < 5 || line[4] != ' ')
-		return 0;
+		return false;
 	memcpy(modes, line, 4);
 	line += 5;
 	if (!take_number(&line, 16, ' ', &map.offset) || !take_number(&line, 16, ':', &major) ||
 	    !take_number(&line, 16, ' ', &minor))
-		return 0;
+		return false;
 	char *end;
 	map.inode = strtoull(line, &end, 10);
 	if (end == line || map.end <= map.start)
-		return 0;
-	end += strspn(end, " ");
-	bool is_deleted;
-	map.path = copy_path(end, strlen(end), &is_deleted);
-	if (!map.path)
-		return -1;
+		return false;
+	map.path = end + strspn(end, " ");
+	clean_path(map.path);
 	map.flags = parse_flags(modes);
 	map.is_shared = modes[3] == 's';
 	map.dev_major = (uint32_t)major;
 	map.dev_minor = (uint32_t)minor;
 	*ret = map;
-	return 1;
+	return true;
+}
+
+/* Add the mapping of @p line if it is one above @p last; false when memory is exhausted. */
+static bool add_map(struct proc_maps *maps, char *line, uint64_t *last)
+{
+	struct proc_map map;
+	if (!line || !PAGES_RESERVE(maps, rows))
+		return false;
+	if (!proc_map_parse(line, &map) || map.start < *last)
+		return true;
+	map.path = mem_strndup(map.path, strlen(map.path));
+	if (!map.path)
+		return false;
+	*last = map.end;
+	maps->rows[maps->rows_count++] = map;
+	return true;
 }
 
 bool proc_maps_parse(const char *text, size_t size, struct proc_maps *ret)
@@ -133,21 +219,10 @@ bool proc_maps_parse(const char *text, size_t size, struct proc_maps *ret)
 		const char *end = memchr(text + at, '\n', size - at);
 		size_t length = end ? (size_t)(end - text) - at : size - at;
 		char *line = mem_strndup(text + at, length);
-		if (!line || !PAGES_RESERVE(ret, rows)) {
-			mem_free(line);
-			return false;
-		}
-		struct proc_map map;
-		int taken = parse_map(line, &map);
+		bool added = add_map(ret, line, &last);
 		mem_free(line);
-		if (taken < 0)
+		if (!added)
 			return false;
-		if (taken && map.start >= last) {
-			last = map.end;
-			ret->rows[ret->rows_count++] = map;
-		} else if (taken) {
-			mem_free(map.path);
-		}
 		at += length + 1;
 	}
 	return true;
@@ -165,6 +240,30 @@ bool proc_map_is_readable(const struct proc_map *map)
 {
 	return map->flags & PF_R && strncmp(map->path, "[vvar", 5) != 0 &&
 	       strcmp(map->path, "[vsyscall]") != 0;
+}
+
+bool proc_mount_may_hang(const char *mounts, uint32_t major, uint32_t minor)
+{
+	static const char *const kinds[] = { "fuse", "nfs", "cifs",      "smb3",
+					     "ceph", "afs", "glusterfs", "lustre" };
+	char device[32];
+	(void)snprintf(device, sizeof(device), "%u:%u", major, minor);
+	/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": proc(5) */
+	for (const char *line = mounts; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		size_t length = strcspn(line, "\n");
+		const char *kind = strstr(line, " - ");
+		const char *at = memchr(line, ' ', length);
+		at = at ? memchr(at + 1, ' ', length - (size_t)(at + 1 - line)) : NULL;
+		if (!at || !kind || kind >= line + length ||
+		    strncmp(at + 1, device, strlen(device)) != 0 || at[1 + strlen(device)] != ' ')
+			continue;
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+			if (strncmp(kind + 3, kinds[i], strlen(kinds[i])) == 0)
+				return true;
+		}
+	}
+	return false;
 }
 
 /* The value of line "KEY:\t..." of a status file, or NULL. */
@@ -197,6 +296,7 @@ void proc_status_parse(const char *text, struct proc_status *ret)
 	if (state)
 		ret->state = *state;
 	ret->group = (int)status_number(text, "Tgid");
+	ret->parent = (int)status_number(text, "PPid");
 	ret->tracer = (int)status_number(text, "TracerPid");
 	ret->uid = (uint32_t)status_number(text, "Uid");
 	/* A zombie has no memory either. */
@@ -210,9 +310,18 @@ bool proc_status_read(int pid, struct proc_status *ret)
 {
 	struct text text = { 0 };
 	bool got = proc_read_file(pid, "status", &text) && text.bytes;
+	int code = errno;
 	if (got)
 		proc_status_parse(text.bytes, ret);
-	int code = errno;
+	text_deinit(&text);
+	/* Its first thread may have ended while others run on. */
+	int tid = got && ret->state == 'Z' && ret->group == pid ? proc_live_task(pid) : 0;
+	if (tid && proc_read_file(tid, "status", &text) && text.bytes) {
+		struct proc_status other;
+		proc_status_parse(text.bytes, &other);
+		ret->state = other.state;
+		ret->tracer = other.tracer;
+	}
 	text_deinit(&text);
 	errno = code;
 	return got;
@@ -249,38 +358,14 @@ bool proc_maps_to_target(const struct proc_maps *maps, struct target *target)
 	return true;
 }
 
-enum hd_status proc_check_program(int pid, const char *name, struct hd_error *err)
+enum hd_status proc_check(int pid, struct proc_status *ret, struct hd_error *err)
 {
-	char path[64];
-	proc_path(pid, "exe", path, sizeof(path));
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint8_t head[20] = { 0 };
-	ssize_t got = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
-	if (fd >= 0)
-		(void)close(fd);
-	if (got != (ssize_t)sizeof(head) || memcmp(head, ELFMAG, SELFMAG) != 0)
-		return HD_OK;
-	uint16_t machine = load_u16(head + 18);
-	if (head[EI_CLASS] != ELFCLASS64) {
-		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "process %d (%s) is a 32-bit program: only x86-64 is read", pid, name);
-	}
-	if (machine != EM_X86_64) {
-		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "process %d (%s) is a program of ELF machine %u: only x86-64 (62) is "
-			    "read",
-			    pid, name, machine);
-	}
-	return HD_OK;
-}
-
-enum hd_status proc_check(int pid, struct hd_error *err)
-{
+	struct proc_status status;
 	if (pid <= 0)
 		return fail(err, HD_ERR_ARGUMENT, 0, "%d is no process id", pid);
-	struct proc_status status;
 	if (!proc_status_read(pid, &status))
 		return proc_refused(pid, errno == ENOENT ? ESRCH : errno, err);
+	*ret = status;
 	if (status.group == getpid()) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "process %d is this one: it cannot stop itself", pid);
@@ -295,7 +380,7 @@ enum hd_status proc_check(int pid, struct hd_error *err)
 	}
 	if (status.state == 'Z' || status.state == 'X' || status.tracer)
 		return proc_refused(pid, EPERM, err);
-	return proc_check_program(pid, status.name, err);
+	return HD_OK;
 }
 
 /* What the Yama module says about who may trace whom, or "". */
@@ -323,10 +408,13 @@ static enum hd_status refused_permission(int pid, const struct proc_status *stat
 	}
 	if (status->tracer) {
 		/* It may be any thread of the tracer. */
-		struct proc_status thread, tracer = { .name = "" };
+		struct proc_status thread = { .name = "" }, tracer = { .name = "" };
 		int group = status->tracer;
 		if (proc_status_read(group, &thread) && thread.group)
 			group = thread.group;
+		/* One of our helpers is named after whom it helps. */
+		if (strcmp(thread.name, SERVER_NAME) == 0 && thread.parent)
+			group = thread.parent;
 		if (!proc_status_read(group, &tracer))
 			tracer.name[0] = '\0';
 		return fail(err, HD_ERR_OS, 0,

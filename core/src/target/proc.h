@@ -25,21 +25,61 @@ struct proc_maps {
 /** What /proc/PID/status says. */
 struct proc_status {
 	char name[64];  /**< the command, as the kernel cuts it */
-	char state;     /**< R S D T t Z X; 0 = unknown */
+	char state;     /**< of a thread that lives, if any does: R S D T t Z X; 0 = unknown */
 	int group;      /**< Tgid */
 	int tracer;     /**< TracerPid; 0 = none */
 	uint32_t uid;   /**< the real one */
+	int parent;     /**< PPid; 0 = none that is known here */
 	bool is_kernel; /**< a thread of the kernel */
 };
+
+/** Goes through the threads of a process.  It allocates nothing: it may be used after a fork. */
+struct proc_tasks {
+	int fd;
+	size_t at, end; /**< in bytes */
+	_Alignas(8) char bytes[4096];
+};
+
+/** False and errno when there is no such process; else to be given to proc_tasks_close(). */
+bool proc_tasks_open(int pid, struct proc_tasks *ret);
+/** The next thread's id, in the kernel's order; 0 after the last. */
+int proc_tasks_next(struct proc_tasks *tasks);
+void proc_tasks_close(struct proc_tasks *tasks);
+
+/** Letter of the state of a process's first thread, or of any thread: R S D T t Z X; 0 = none. */
+char proc_task_state(int tid);
+
+/** Is it a thread that has not ended? */
+bool proc_task_lives(int tid);
+
+/**
+ * A thread of @p pid that has not ended: of one that has, also of the first while others run on,
+ * the kernel shows no memory.  @p pid itself when it lives; 0 when none does.  It allocates nothing.
+ */
+int proc_live_task(int pid);
 
 /** Append the file at /proc/PID/NAME to @p ret; false and errno when it cannot be read. */
 bool proc_read_file(int pid, const char *name, struct text *ret);
 /** The same of any file whose size the kernel does not tell. */
 bool proc_read_path(const char *path, struct text *ret);
 
+/**
+ * Parse one line of a maps file, which ends with NUL and is changed; ret->path is a part of it.
+ * It allocates nothing.  False for a line that is none.
+ */
+bool proc_map_parse(char *line, struct proc_map *ret);
+
 /** Parse the text of a maps file; false when memory is exhausted.  Odd lines are left out. */
 bool proc_maps_parse(const char *text, size_t size, struct proc_maps *ret);
 void proc_maps_deinit(struct proc_maps *maps);
+
+/**
+ * Does the file system mounted as device @p major : @p minor live in another program or on another
+ * machine (FUSE, NFS, SMB, ...), so that its files may never answer?
+ *
+ * @param mounts a mountinfo file, or NULL: none does
+ */
+bool proc_mount_may_hang(const char *mounts, uint32_t major, uint32_t minor);
 
 /** Can its bytes be read?  Not what the kernel keeps there for its own calls. */
 bool proc_map_is_readable(const struct proc_map *map);
@@ -54,17 +94,15 @@ bool proc_status_read(int pid, struct proc_status *ret);
 bool proc_maps_to_target(const struct proc_maps *maps, struct target *target);
 
 /**
- * Is @p pid a process that can be looked at: there, no zombie, not traced, not this one, 64 bits?
+ * Is @p pid a process that can be looked at: there, no zombie, not traced, not this one?
  *
+ * @param[out] ret its status, also on failure if there is such a process
  * @retval HD_OK as far as one can tell before it is tried
  * @retval HD_ERR_OS
- * @retval HD_ERR_UNSUPPORTED 32 bits
+ * @retval HD_ERR_UNSUPPORTED a thread of the kernel
  * @retval HD_ERR_ARGUMENT this process, or a number that is none of a process
  */
-HD_NODISCARD enum hd_status proc_check(int pid, struct hd_error *err);
-
-/** HD_ERR_UNSUPPORTED if the program of @p pid is known to be another than one of x86-64. */
-HD_NODISCARD enum hd_status proc_check_program(int pid, const char *name, struct hd_error *err);
+HD_NODISCARD enum hd_status proc_check(int pid, struct proc_status *ret, struct hd_error *err);
 
 /** The failure of a look at @p pid that ended in errno @p code, with what to do about it. */
 enum hd_status proc_refused(int pid, int code, struct hd_error *err);

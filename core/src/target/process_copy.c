@@ -2,20 +2,26 @@
 /* The memory of a process as it was at one moment, so that the process need not stand still. */
 #include <errno.h>
 #include <stdatomic.h>
-#include <sys/uio.h>
 
 #include "target/process_plan.h"
 #include "util/alloc.h"
 
-/* What one turn of a worker copies. */
-#define TASK_SIZE  ((uint64_t)4 << 20)
-#define VECTOR_MAX 128u
+/* What one turn of a worker copies: one half of its reader's window, while the other is filled. */
+#define TASK_SIZE ((uint64_t)SERVER_BYTES)
 
 struct copy_call {
 	struct process_copy *copy;
 	struct job *job;
 	_Atomic uint64_t next;
-	_Atomic bool is_dead;
+	_Atomic bool is_dead, has_failed;
+	struct hd_error err; /* of who set has_failed */
+};
+
+/* Bytes [from, to) of the buffer that a reader was asked for. */
+struct copy_task {
+	uint64_t from, to;
+	size_t first; /* piece */
+	uint32_t count;
 };
 
 /* The piece that holds byte @p offset of the buffer. */
@@ -41,64 +47,99 @@ static void lose(struct copy_piece *piece, uint64_t good)
 		continue;
 }
 
-/* Copy bytes [from, to) of the buffer one piece after the other. */
-static void copy_slowly(struct copy_call *call, uint64_t from, uint64_t to)
+/* Make ranges of what is to be copied next from task->from on. */
+static void fill_ranges(const struct process_copy *copy, struct copy_task *task, uint64_t limit,
+			struct server_range *ranges)
 {
-	struct process_copy *copy = call->copy;
-	for (size_t i = piece_at(copy, from); from < to && !atomic_load(&call->is_dead); i++) {
-		struct copy_piece *piece = &copy->pieces[i];
-		uint64_t skip = from - piece->offset, left = piece->size - skip;
-		size_t size = (size_t)(to - from < left ? to - from : left);
-		errno = 0;
-		size_t got = process_read(&copy->reader, piece->address + skip, copy->bytes + from,
-					  size);
-		if (got < size)
-			lose(piece, skip + got);
-		if (got < size && errno == ESRCH)
-			atomic_store(&call->is_dead, true);
-		from += size;
+	uint64_t at = task->from;
+	task->first = piece_at(copy, at);
+	task->count = 0;
+	for (size_t i = task->first; at < limit && task->count < SERVER_RANGES; i++) {
+		const struct copy_piece *piece = &copy->pieces[i];
+		uint64_t skip = at - piece->offset, left = piece->size - skip;
+		uint64_t size = limit - at < left ? limit - at : left;
+		ranges[task->count++] = (struct server_range){ piece->address + skip, size };
+		at += size;
 	}
+	task->to = at;
 }
 
-/* Copy bytes [from, to) of the buffer with few calls. */
-static void copy_range(struct copy_call *call, uint64_t from, uint64_t to)
+/* Put what a reader has read where it belongs. */
+static void take_answer(struct copy_call *call, const struct copy_task *task,
+			const struct server_answer *answer)
 {
 	struct process_copy *copy = call->copy;
-	struct iovec vector[VECTOR_MAX];
-	while (from < to) {
-		unsigned int count = 0;
-		uint64_t begin = from;
-		for (size_t i = piece_at(copy, from); from < to && count < VECTOR_MAX; i++) {
-			const struct copy_piece *piece = &copy->pieces[i];
-			uint64_t skip = from - piece->offset, left = piece->size - skip;
-			size_t size = (size_t)(to - from < left ? to - from : left);
-			vector[count++] = (struct iovec){
-				/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-				(void *)(uintptr_t)(piece->address + skip),
-				size,
-			};
-			from += size;
+	uint64_t at = task->from;
+	for (size_t i = task->first; at < task->to; i++) {
+		struct copy_piece *piece = &copy->pieces[i];
+		uint64_t skip = at - piece->offset, left = piece->size - skip;
+		uint64_t size = task->to - at < left ? task->to - at : left;
+		uint64_t got = answer->ranges[i - task->first].size;
+		if (got < size) {
+			lose(piece, skip + got);
+		} else {
+			got = size;
 		}
-		struct iovec local = { copy->bytes + begin, (size_t)(from - begin) };
-		ssize_t got = process_vm_readv(copy->reader.pid, &local, 1, vector, count, 0);
-		if (got < 0 || (uint64_t)got != from - begin)
-			copy_slowly(call, begin, from);
+		memcpy(copy->bytes + at, answer->bytes + (at - task->from), (size_t)got);
+		at += size;
 	}
+	if (answer->is_dead)
+		atomic_store(&call->is_dead, true);
+}
+
+static enum hd_status ask(struct copy_call *call, unsigned int reader, unsigned int half,
+			  struct copy_task *task, uint64_t limit, struct hd_error *err)
+{
+	struct server_range ranges[SERVER_RANGES];
+	fill_ranges(call->copy, task, limit, ranges);
+	return process_server_ask_ranges(call->copy->server, reader, half, ranges, task->count,
+					 err);
+}
+
+/* The stretch that a worker copies next; false: there is none. */
+static bool next_stretch(struct copy_call *call, uint64_t *from, uint64_t *to)
+{
+	uint64_t size = call->copy->size;
+	if (*from < *to)
+		return true;
+	*from = atomic_fetch_add(&call->next, TASK_SIZE);
+	*to = size > *from && size - *from > TASK_SIZE ? *from + TASK_SIZE : size;
+	return *from < *to;
+}
+
+static enum hd_status copy_some(struct copy_call *call, unsigned int index, struct hd_error *err)
+{
+	struct process_copy *copy = call->copy;
+	struct copy_task tasks[2];
+	unsigned int half = 0, asked = 0;
+	uint64_t from = 0, to = 0;
+	while (!atomic_load(&call->is_dead) && !atomic_load(&call->has_failed)) {
+		while (asked < 2 && next_stretch(call, &from, &to)) {
+			struct copy_task *task = &tasks[(half + asked) % 2];
+			task->from = from;
+			TRY(ask(call, index, (half + asked) % 2, task, to, err));
+			from = task->to;
+			asked++;
+		}
+		if (!asked)
+			break;
+		struct server_answer answer;
+		TRY(process_server_await_ranges(copy->server, index, &answer, err));
+		take_answer(call, &tasks[half], &answer);
+		if (!job_step(call->job, index, tasks[half].to - tasks[half].from))
+			return fail_cancelled(err);
+		half = !half;
+		asked--;
+	}
+	return HD_OK;
 }
 
 static void copy_worker(void *arg, unsigned int index)
 {
 	struct copy_call *call = arg;
-	uint64_t size = call->copy->size;
-	while (!atomic_load(&call->is_dead)) {
-		uint64_t from = atomic_fetch_add(&call->next, TASK_SIZE);
-		if (from >= size)
-			break;
-		uint64_t to = size - from > TASK_SIZE ? from + TASK_SIZE : size;
-		copy_range(call, from, to);
-		if (!job_step(call->job, index, to - from))
-			break;
-	}
+	struct hd_error err;
+	if (copy_some(call, index, &err) != HD_OK && !atomic_exchange(&call->has_failed, true))
+		call->err = err;
 }
 
 /* Cut off what could not be read; @return how many bytes that is. */
@@ -197,20 +238,19 @@ static enum hd_status copy_all(struct process_copy *copy, struct job *job, uint6
 		return fail_nomem(err);
 	struct copy_call call = { .copy = copy, .job = job };
 	job_begin(job, "Copying memory", copy->size);
-	run_parallel(job_workers(job), copy_worker, &call);
+	run_parallel(process_server_readers(copy->server), copy_worker, &call);
 	if (job && atomic_load(&job->stop))
 		return fail_cancelled(err);
-	*ret_lost = cut_lost(copy);
-	struct proc_status status;
-	bool is_dead = atomic_load(&call.is_dead);
-	if (*ret_lost && !is_dead) {
-		is_dead = !proc_status_read(copy->reader.pid, &status) || status.state == 'Z' ||
-			  status.state == 'X';
+	if (atomic_load(&call.has_failed)) {
+		if (err)
+			*err = call.err;
+		return (enum hd_status)call.err.status;
 	}
-	if (is_dead) {
+	int pid = process_server_pid(copy->server);
+	*ret_lost = cut_lost(copy);
+	if (atomic_load(&call.is_dead) || (*ret_lost && !proc_live_task(pid))) {
 		errno = ESRCH;
-		return fail(err, HD_ERR_OS, 0, "process %d ended while it was read",
-			    copy->reader.pid);
+		return fail(err, HD_ERR_OS, 0, "process %d ended while it was read", pid);
 	}
 	return HD_OK;
 }
@@ -229,7 +269,7 @@ enum hd_status process_copy_run(struct process_copy *copy, struct job *job, stru
 		process_copy_destroy(copy);
 		return status;
 	}
-	process_reader_close(&copy->reader);
+	copy->server = NULL;
 	pages_free(copy->pieces, copy->pieces_capacity, sizeof(*copy->pieces));
 	copy->pieces = NULL;
 	copy->pieces_count = copy->pieces_capacity = 0;

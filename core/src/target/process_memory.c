@@ -1,95 +1,82 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/process_memory.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-#include "target/stopper.h"
 #include "util/alloc.h"
 
-void process_reader_open(struct process_reader *reader, int pid)
-{
-	char path[64];
-	(void)snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	reader->pid = pid;
-	reader->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
-}
+/*
+ * What was read lately, page by page, as far as a page could be read to its end.  No more: the next
+ * page may be one that does not answer.
+ */
+#define PAGE       ((uint64_t)4096)
+#define SLOT_COUNT 4096u
 
-void process_reader_close(struct process_reader *reader)
-{
-	if (reader->mem_fd >= 0)
-		(void)close(reader->mem_fd);
-	reader->mem_fd = -1;
-}
-
-static size_t read_by_file(const struct process_reader *reader, uint64_t address, uint8_t *buf,
-			   size_t size)
-{
-	size_t done = 0;
-	while (reader->mem_fd >= 0 && done < size && address + done <= (uint64_t)INT64_MAX) {
-		ssize_t got =
-			pread(reader->mem_fd, buf + done, size - done, (off_t)(address + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return done;
-}
-
-size_t process_read(const struct process_reader *reader, uint64_t address, void *buf, size_t size)
-{
-	size_t done = 0;
-	while (done < size) {
-		size_t left = size - done;
-		struct iovec to = { (uint8_t *)buf + done, left };
-		/* An address of the other process. NOLINTNEXTLINE(performance-no-int-to-ptr) */
-		struct iovec from = { (void *)(uintptr_t)(address + done), left };
-		ssize_t got = process_vm_readv(reader->pid, &to, 1, &from, 1, 0);
-		/* Refused (a seccomp filter, ...) rather than not there: a file may do. */
-		if (got < 0 && errno != EFAULT && errno != ESRCH)
-			return done + read_by_file(reader, address + done, to.iov_base, left);
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return done;
-}
+struct slot {
+	uint64_t page; /* its number; 0 = none, where no process has memory */
+	uint8_t *bytes;
+};
 
 struct live {
 	struct memory memory;
-	struct process_reader reader;
-	struct stopper *stopper;
+	struct process_server *server;
+	struct slot slots[SLOT_COUNT];
 };
+
+/* The page with number @p page, or NULL when it is not all there. */
+static const uint8_t *load(struct live *live, uint64_t page)
+{
+	struct slot *slot = &live->slots[page % SLOT_COUNT];
+	if (!page || slot->page == page)
+		return page ? slot->bytes : NULL;
+	if (!slot->bytes)
+		slot->bytes = mem_alloc(PAGE, 1);
+	slot->page = 0;
+	if (!slot->bytes ||
+	    process_server_read(live->server, page * PAGE, slot->bytes, PAGE) != PAGE)
+		return NULL;
+	slot->page = page;
+	return slot->bytes;
+}
 
 static size_t live_read(struct memory *memory, uint64_t address, void *buf, size_t size)
 {
-	return process_read(&((struct live *)memory)->reader, address, buf, size);
+	struct live *live = (struct live *)memory;
+	size_t done = 0;
+	/* What is large is not asked for twice. */
+	if (size > PAGE)
+		return process_server_read(live->server, address, buf, size);
+	while (done < size) {
+		uint64_t at = address + done;
+		const uint8_t *page = load(live, at / PAGE);
+		size_t left = PAGE - at % PAGE;
+		size_t piece = left < size - done ? left : size - done;
+		if (!page) {
+			return done +
+			       process_server_read(live->server, at, (uint8_t *)buf + done, piece);
+		}
+		memcpy((uint8_t *)buf + done, page + at % PAGE, piece);
+		done += piece;
+	}
+	return done;
 }
 
 static void live_destroy(struct memory *memory)
 {
 	struct live *live = (struct live *)memory;
-	process_reader_close(&live->reader);
-	(void)stopper_release(live->stopper);
+	/* The server may have other owners. */
+	(void)process_server_resume(live->server);
+	process_server_release(live->server);
+	for (size_t i = 0; i < SLOT_COUNT; i++)
+		mem_free(live->slots[i].bytes);
 	mem_free(live);
 }
 
-struct memory *process_memory(int pid, struct stopper *stopper)
+struct memory *process_memory(struct process_server *server)
 {
 	static const struct memory_ops ops = { .read = live_read, .destroy = live_destroy };
 	struct live *live = mem_calloc(1, sizeof(*live));
-	if (!live) {
-		(void)stopper_release(stopper);
+	if (!live)
 		return NULL;
-	}
-	live->memory = (struct memory){ .ops = &ops, .is_parallel = true };
-	process_reader_open(&live->reader, pid);
-	live->stopper = stopper;
+	live->memory.ops = &ops;
+	live->server = process_server_share(server);
 	return &live->memory;
 }

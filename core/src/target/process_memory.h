@@ -3,42 +3,47 @@
 #define HEAPDUMP_SRC_TARGET_PROCESS_MEMORY_H
 
 #include "target/proc.h"
-
-struct stopper;
-
-/** Reads a process of this machine; zero-initialised but for mem_fd, -1, it is closed. */
-struct process_reader {
-	int pid;
-	int mem_fd; /**< /proc/PID/mem, for where process_vm_readv() is not allowed; -1 = none */
-};
-
-void process_reader_open(struct process_reader *reader, int pid);
-void process_reader_close(struct process_reader *reader);
-
-/** Copy the longest readable prefix; @return its bytes.  errno is ESRCH once there is no process. */
-size_t process_read(const struct process_reader *reader, uint64_t address, void *buf, size_t size);
+#include "target/process_server.h"
 
 /**
- * Make the memory of a process that stands still: every read asks the kernel.
+ * Make the memory of a process that stands still, or of what does not change in one that runs: what
+ * was not read lately is asked for through @p server.
  *
- * @param stopper Released when the memory is destroyed, also when this fails; or NULL: somebody
- * else holds the process.
+ * @param server It gets one more owner, until the memory is destroyed.
  * @return NULL when memory is exhausted.
  */
-struct memory *process_memory(int pid, struct stopper *stopper);
+struct memory *process_memory(struct process_server *server);
+
+/** HD_ERR_UNSUPPORTED if the program of the process is known to be another than one of x86-64. */
+HD_NODISCARD enum hd_status process_check_program(struct process_server *server, const char *name,
+						  struct hd_error *err);
+
+/** Fill mappings, ranges, auxv and name of @p target. */
+HD_NODISCARD enum hd_status process_describe(struct process_server *server,
+					     const struct proc_maps *maps, struct target *target,
+					     struct hd_error *err);
 
 /** What a process's memory is going to be copied from. */
 struct process_copy;
 
 /**
+ * Open the files that the process @p maps describe has mapped.  That may take long, so it still
+ * runs.
+ *
+ * @param no_files Open none: what stands in files is going to be copied too.
+ * @param[out] ret To be given to process_copy_plan() and then to process_copy_run(), or to
+ * process_copy_destroy().
+ */
+HD_NODISCARD enum hd_status process_copy_create(struct process_server *server,
+						const struct proc_maps *maps, bool no_files,
+						struct process_copy **ret, struct hd_error *err);
+
+/**
  * Find out which bytes of the process @p maps describe have to be copied and which stand in files
  * or are zero; the process stands still.
- *
- * @param no_files Copy what stands in files too.
- * @param[out] ret To be given to process_copy_run() or process_copy_destroy().
  */
-HD_NODISCARD enum hd_status process_copy_plan(int pid, const struct proc_maps *maps, bool no_files,
-					      struct job *job, struct process_copy **ret,
+HD_NODISCARD enum hd_status process_copy_plan(struct process_copy *copy,
+					      const struct proc_maps *maps, struct job *job,
 					      struct hd_error *err);
 
 /** Bytes that process_copy_run() is going to copy. */

@@ -2,55 +2,24 @@
 /* Which bytes of a process have to be copied, and where the others stand. */
 #include "target/process_plan.h"
 
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "util/alloc.h"
 
 #define PAGE ((uint64_t)4096)
-/*
- * /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): entries read at a time and their
- * bits; and the call that skips what was never touched, of Linux 6.7, whose header is too new here.
- */
-#define PAGEMAP_STEP    8192u
-#define PAGEMAP_PRESENT (UINT64_C(1) << 63)
-#define PAGEMAP_SWAPPED (UINT64_C(1) << 62)
-#define PAGEMAP_FILE    (UINT64_C(1) << 61)
-
-#define SCAN_IS_FILE    (UINT64_C(1) << 2)
-#define SCAN_IS_PRESENT (UINT64_C(1) << 3)
-#define SCAN_IS_SWAPPED (UINT64_C(1) << 4)
-
-struct scan_region {
-	uint64_t start, end, categories;
-};
-
-struct scan {
-	uint64_t size, flags, start, end, walk_end, regions, region_count, max_pages;
-	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-
-#define SCAN_CALL _IOWR('f', 16, struct scan)
 
 #define NO_FILE SIZE_MAX
 
 struct plan {
 	struct process_copy *copy;
 	struct job *job;
-	bool no_files;
-	int pagemap_fd; /* -1: every page counts as written to */
-	bool no_scan;   /* the kernel is too old */
-	bool is_file;   /* the mapping is of a file: pages behind its end cannot be read */
-	size_t first;   /* extent of the mapping */
-	uint64_t *entries;
-	struct scan_region *regions; /* the pages of a batch that were written to */
-	size_t region_count;
+	bool is_file; /* the mapping is of a file: pages behind its end cannot be read */
+	size_t first; /* extent of the mapping */
+	/* the pages of [known_from, known_to) that were written to; those before page have been used */
+	const struct server_pages *pages;
+	size_t page_count, page;
+	uint64_t known_from, known_to;
+	uint64_t last; /* where the last mapping that may be asked about ends */
 	struct hd_error *err;
 };
 
@@ -97,6 +66,7 @@ static enum hd_status add_extent(struct plan *plan, uint64_t start, uint64_t end
 		piece->is_file = plan->is_file;
 		atomic_store(&piece->good, size);
 	}
+	/* A capacity comes with an array. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	copy->extents[copy->extents_count++] = (struct copy_extent){
 		.start = start,
 		.end = end,
@@ -127,78 +97,48 @@ static enum hd_status add_backed(struct plan *plan, uint64_t start, uint64_t end
 	return add_extent(plan, start + have, start + full, SOURCE_ZERO, 0);
 }
 
-/* Find the first of them with one call; *@p ret_end gets up to where that is known. */
-static bool scan_pages(struct plan *plan, uint64_t start, uint64_t end, uint64_t *ret_end)
+/* Learn about the pages from @p start on, of this mapping and as many after it as one answer has. */
+static enum hd_status learn_pages(struct plan *plan, uint64_t start)
 {
-	struct scan scan = {
-		.size = sizeof(scan),
-		.start = start,
-		.end = end,
-		.regions = (uintptr_t)plan->regions,
-		.region_count = PAGEMAP_STEP,
-		.category_inverted = SCAN_IS_FILE,
-		.category_mask = SCAN_IS_FILE,
-		.category_anyof_mask = SCAN_IS_PRESENT | SCAN_IS_SWAPPED,
-		.return_mask = SCAN_IS_FILE,
-	};
-	if (plan->no_scan)
-		return false;
-	int count = ioctl(plan->pagemap_fd, SCAN_CALL, &scan);
-	if (count < 0 || scan.walk_end <= start || scan.walk_end > end) {
-		plan->no_scan = true;
-		return false;
-	}
-	plan->region_count = (size_t)count;
-	*ret_end = scan.walk_end;
-	return true;
+	plan->known_from = plan->known_to = start;
+	plan->page = 0;
+	return process_server_pages(plan->copy->server, start, plan->last, &plan->pages,
+				    &plan->page_count, &plan->known_to, plan->err);
 }
 
-/* Same, page by page. */
-static bool read_pages(struct plan *plan, uint64_t start, uint64_t end, uint64_t *ret_end)
+/* Split [start, end), of whose pages all is known, into what was written to and the rest. */
+static enum hd_status add_known(struct plan *plan, uint64_t start, uint64_t end,
+				const struct backing *backing)
 {
-	uint64_t count = (end - start) / PAGE;
-	if (count > PAGEMAP_STEP)
-		count = PAGEMAP_STEP;
-	ssize_t got = pread(plan->pagemap_fd, plan->entries, count * sizeof(uint64_t),
-			    (off_t)(start / PAGE * sizeof(uint64_t)));
-	if (got < (ssize_t)sizeof(uint64_t))
-		return false;
-	count = (uint64_t)got / sizeof(uint64_t);
-	plan->region_count = 0;
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t entry = plan->entries[i], at = start + i * PAGE;
-		if (!(entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) || entry & PAGEMAP_FILE)
-			continue;
-		size_t known = plan->region_count;
-		if (known && plan->regions[known - 1].end == at) {
-			plan->regions[known - 1].end += PAGE;
-		} else {
-			plan->regions[plan->region_count++] =
-				(struct scan_region){ at, at + PAGE, 0 };
+	for (; plan->page < plan->page_count; plan->page++) {
+		const struct server_pages *pages = &plan->pages[plan->page];
+		uint64_t from = pages->start > start ? pages->start : start;
+		uint64_t to = pages->end < end ? pages->end : end;
+		if (from < to) {
+			TRY(add_backed(plan, start, from, backing));
+			TRY(add_extent(plan, from, to, SOURCE_COPY, 0));
+			start = to;
 		}
+		/* The rest of them is of the next mapping. */
+		if (pages->end > end)
+			break;
 	}
-	*ret_end = start + count * PAGE;
-	return true;
+	return add_backed(plan, start, end, backing);
 }
 
-/* Split [start, end) of a private mapping into what was written to and the rest. */
+/* The same of a private mapping. */
 static enum hd_status add_private(struct plan *plan, uint64_t start, uint64_t end,
 				  const struct backing *backing)
 {
 	while (start < end) {
-		uint64_t known;
-		if (plan->pagemap_fd < 0 || (!scan_pages(plan, start, end, &known) &&
-					     !read_pages(plan, start, end, &known)))
-			return add_extent(plan, start, end, SOURCE_COPY, 0);
-		for (size_t i = 0; i < plan->region_count; i++) {
-			const struct scan_region *region = &plan->regions[i];
-			if (region->start < start || region->end > known)
-				break;
-			TRY(add_backed(plan, start, region->start, backing));
-			TRY(add_extent(plan, region->start, region->end, SOURCE_COPY, 0));
-			start = region->end;
+		if (start < plan->known_from || start >= plan->known_to) {
+			enum hd_status status = learn_pages(plan, start);
+			if (status == HD_ERR_NOTFOUND)
+				return add_extent(plan, start, end, SOURCE_COPY, 0);
+			TRY(status);
 		}
-		TRY(add_backed(plan, start, known, backing));
+		uint64_t known = end < plan->known_to ? end : plan->known_to;
+		TRY(add_known(plan, start, known, backing));
 		start = known;
 		if (!job_step(plan->job, 0, 0))
 			return fail_cancelled(plan->err);
@@ -212,51 +152,14 @@ static bool same_file(const struct copy_file *file, const struct proc_map *map)
 	       file->dev_minor == map->dev_minor;
 }
 
-/* Open the file that @p map is of, as the process sees it. */
-static void open_file(const struct plan *plan, const struct proc_map *map, struct copy_file *file)
+/* Index of the file of @p map, or NO_FILE. */
+static size_t find_file(const struct process_copy *copy, const struct proc_map *map)
 {
-	struct text path = { 0 };
-	text_printf(&path, "/proc/%d/root%s", plan->copy->reader.pid, map->path);
-	struct stat info;
-	struct mapped_file mapped = { .fd = -1 };
-	if (path.bytes && !path.failed && mapped_file_open(path.bytes, &mapped, NULL) == HD_OK) {
-		file->is_usable = fstat(mapped.fd, &info) == 0 && info.st_ino == map->inode &&
-				  major(info.st_dev) == map->dev_major &&
-				  minor(info.st_dev) == map->dev_minor && mapped.bytes;
-		if (file->is_usable) {
-			file->file = mapped;
-		} else {
-			mapped_file_close(&mapped);
-		}
+	for (size_t i = copy->files_count; i > 0; i--) {
+		if (same_file(&copy->files[i - 1], map))
+			return i - 1;
 	}
-	text_deinit(&path);
-}
-
-/* *@p ret gets the index of the file of @p map, or NO_FILE. */
-static enum hd_status find_file(struct plan *plan, const struct proc_map *map, size_t *ret)
-{
-	struct process_copy *copy = plan->copy;
-	*ret = NO_FILE;
-	if (plan->no_files)
-		return HD_OK;
-	size_t i = copy->files_count;
-	while (i && !same_file(&copy->files[i - 1], map))
-		i--;
-	if (!i) {
-		if (!PAGES_RESERVE(copy, files))
-			return fail_nomem(plan->err);
-		i = ++copy->files_count;
-		copy->files[i - 1] = (struct copy_file){
-			.inode = map->inode,
-			.dev_major = map->dev_major,
-			.dev_minor = map->dev_minor,
-			.file = { .fd = -1 },
-		};
-		open_file(plan, map, &copy->files[i - 1]);
-	}
-	if (copy->files[i - 1].is_usable)
-		*ret = i - 1;
-	return HD_OK;
+	return NO_FILE;
 }
 
 static bool has_suffix(const char *text, const char *suffix)
@@ -274,10 +177,9 @@ static enum hd_status add_map(struct plan *plan, const struct proc_map *map)
 	plan->first = plan->copy->extents_count;
 	plan->is_file = map->path[0] == '/' && !is_memfd;
 	if (plan->is_file) {
-		size_t file;
-		TRY(find_file(plan, map, &file));
+		size_t file = find_file(plan->copy, map);
 		/* Of what cannot be opened, images are wanted, which are private or so named. */
-		if (file != NO_FILE) {
+		if (file != NO_FILE && plan->copy->files[file].is_usable) {
 			backing.source = SOURCE_FILE + file;
 		} else if (!map->is_shared || has_suffix(map->path, ".dll") ||
 			   has_suffix(map->path, ".exe")) {
@@ -297,30 +199,74 @@ static enum hd_status add_map(struct plan *plan, const struct proc_map *map)
 	return add_private(plan, map->start, map->end, &backing);
 }
 
-enum hd_status process_copy_plan(int pid, const struct proc_maps *maps, bool no_files,
-				 struct job *job, struct process_copy **ret, struct hd_error *err)
+enum hd_status process_copy_plan(struct process_copy *copy, const struct proc_maps *maps,
+				 struct job *job, struct hd_error *err)
+{
+	struct plan plan = { .copy = copy, .job = job, .err = err };
+	for (size_t i = 0; i < maps->rows_count; i++) {
+		if (proc_map_is_readable(&maps->rows[i]))
+			plan.last = maps->rows[i].end;
+	}
+	for (size_t i = 0; i < maps->rows_count; i++)
+		TRY(add_map(&plan, &maps->rows[i]));
+	return HD_OK;
+}
+
+/* Map the file of @p map, unless it is gone or another one. */
+static enum hd_status open_file(struct process_copy *copy, const struct proc_map *map,
+				struct copy_file *file, struct hd_error *err)
+{
+	int fd;
+	TRY(process_server_open(copy->server, map->start, &fd, err));
+	if (fd >= 0 && mapped_file_adopt(fd, map->path, &file->file, NULL) == HD_OK)
+		file->is_usable = file->file.bytes != NULL;
+	return HD_OK;
+}
+
+static enum hd_status add_file(struct process_copy *copy, const struct proc_map *map,
+			       const struct text *mounts, bool *silent, struct hd_error *err)
+{
+	if (!PAGES_RESERVE(copy, files))
+		return fail_nomem(err);
+	struct copy_file *file = &copy->files[copy->files_count++];
+	*file = (struct copy_file){
+		.inode = map->inode,
+		.dev_major = map->dev_major,
+		.dev_minor = map->dev_minor,
+		.file = { .fd = -1 },
+	};
+	if (*silent || proc_mount_may_hang(mounts->bytes, map->dev_major, map->dev_minor))
+		return HD_OK;
+	enum hd_status status = open_file(copy, map, file, err);
+	/* The others may be where this one is. */
+	*silent = status == HD_ERR_NOTFOUND;
+	return *silent ? HD_OK : status;
+}
+
+static enum hd_status open_files(struct process_copy *copy, const struct proc_maps *maps,
+				 struct hd_error *err)
+{
+	struct text mounts = { 0 };
+	bool silent = false;
+	enum hd_status status = process_server_file(copy->server, SERVER_FILE_MOUNTS, &mounts, err);
+	for (size_t i = 0; i < maps->rows_count && status == HD_OK; i++) {
+		const struct proc_map *map = &maps->rows[i];
+		bool is_file = map->path[0] == '/' && strncmp(map->path, "/memfd:", 7) != 0;
+		if (is_file && proc_map_is_readable(map) && find_file(copy, map) == NO_FILE)
+			status = add_file(copy, map, &mounts, &silent, err);
+	}
+	text_deinit(&mounts);
+	return status;
+}
+
+enum hd_status process_copy_create(struct process_server *server, const struct proc_maps *maps,
+				   bool no_files, struct process_copy **ret, struct hd_error *err)
 {
 	struct process_copy *copy = mem_calloc(1, sizeof(*copy));
-	struct plan plan = { .copy = copy, .job = job, .no_files = no_files, .err = err };
-	plan.entries = mem_alloc(PAGEMAP_STEP, sizeof(*plan.entries));
-	plan.regions = mem_alloc(PAGEMAP_STEP, sizeof(*plan.regions));
-	if (!copy || !plan.entries || !plan.regions) {
-		mem_free(copy);
-		mem_free(plan.entries);
-		mem_free(plan.regions);
+	if (!copy)
 		return fail_nomem(err);
-	}
-	process_reader_open(&copy->reader, pid);
-	char path[64];
-	(void)snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
-	plan.pagemap_fd = open(path, O_RDONLY | O_CLOEXEC);
-	enum hd_status status = HD_OK;
-	for (size_t i = 0; i < maps->rows_count && status == HD_OK; i++)
-		status = add_map(&plan, &maps->rows[i]);
-	if (plan.pagemap_fd >= 0)
-		(void)close(plan.pagemap_fd);
-	mem_free(plan.entries);
-	mem_free(plan.regions);
+	copy->server = server;
+	enum hd_status status = no_files ? HD_OK : open_files(copy, maps, err);
 	if (status != HD_OK) {
 		process_copy_destroy(copy);
 		return status;
@@ -344,6 +290,5 @@ void process_copy_destroy(struct process_copy *copy)
 	pages_free(copy->pieces, copy->pieces_capacity, sizeof(*copy->pieces));
 	pages_free(copy->extents, copy->extents_capacity, sizeof(*copy->extents));
 	pages_free(copy->bytes, (size_t)copy->size, 1);
-	process_reader_close(&copy->reader);
 	mem_free(copy);
 }

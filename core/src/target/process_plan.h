@@ -34,15 +34,15 @@ struct copy_piece {
 struct copy_file {
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	bool is_usable; /**< or else it is gone, or not the one that the process has */
+	bool is_usable; /**< or else it is gone, another one, or may not answer */
 	struct mapped_file file;
 };
 
 /** The plan of a copy, and the memory that is made of it. */
 struct process_copy {
 	struct memory memory;
-	struct process_reader reader; /**< until the copy is made */
-	struct copy_extent *extents;  /**< ascending */
+	struct process_server *server; /**< borrowed until the copy is made */
+	struct copy_extent *extents;   /**< ascending */
 	size_t extents_count, extents_capacity;
 	struct copy_piece *pieces; /**< ascending; until the copy is made */
 	size_t pieces_count, pieces_capacity;
