@@ -30,6 +30,8 @@ STOP, INFO_2 = 0x01, 0x04
 UNKNOWN_COMMAND = 0x80131385
 PROFILER_ACTIVE = 0x8013136A
 SESSION = 7
+# Streams of sessions that end when they are stopped.
+waiting: list[socket.socket] = []
 
 
 def socket_path(pid: int) -> str:
@@ -78,6 +80,10 @@ def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
         time.sleep(LATE)
     if mode in ("good", "old", "late", "unnamed"):
         connection.sendall(started + trace)
+    elif mode == "waits":
+        # The rest comes when the session is stopped.
+        connection.sendall(started + trace[: len(trace) * 9 // 10])
+        waiting.append(connection.dup())
     elif mode == "cut":
         connection.sendall(started + trace[: len(trace) * 4 // 5])
     elif mode == "cut-late":
@@ -128,9 +134,13 @@ def serve_one(connection: socket.socket, mode: str, trace: bytes) -> None:
     if mode in early:
         connection.sendall(early[mode])
     elif (command_set, command) == (PROCESS, INFO_2):
-        connection.sendall(version_reply("3.1.0" if mode == "flush" else "10.0.1"))
+        versions = {"flush": "3.1.0", "noname": "1\n\x1b[2J\x9b\u202e"}
+        connection.sendall(version_reply(versions.get(mode, "10.0.1")))
     elif command_set == TRACING and command == STOP:
         connection.sendall(reply(OK, struct.pack("<Q", SESSION)))
+        if waiting:
+            with waiting.pop() as stream:
+                stream.sendall(trace[len(trace) * 9 // 10 :])
     elif command_set == TRACING and mode == "old" and command != 0x03:
         connection.sendall(reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)))
     else:
@@ -138,14 +148,20 @@ def serve_one(connection: socket.socket, mode: str, trace: bytes) -> None:
 
 
 def serve(mode: str) -> None:
-    """Listen as a runtime does until killed; "other": as another user."""
+    """Listen as a runtime does until killed.
+
+    "other": another user listens at the place of this process, "planted": another process, "plant":
+    this process as another user at the place of a third, and "noname": this one, whose version would
+    write over the terminal.
+    """
     trace = TRACE.read_bytes()
     listener = socket.socket(socket.AF_UNIX)
-    path = socket_path(os.getpid())
-    if mode == "other":
+    path = socket_path(int(sys.argv[2]) if mode == "plant" else os.getpid())
+    if mode in ("other", "planted"):
         os.chmod(os.path.dirname(path), 0o777)
         if os.fork():
             time.sleep(TIMEOUT)
+    if mode in ("other", "plant"):
         os.setuid(NOBODY)
     listener.bind(path)
     listener.listen(16)

@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import os
 import pwd
+import resource
 import signal
 import socket
 import subprocess
@@ -36,14 +37,16 @@ class Fakes(Case):
     """Servers that are no good runtime."""
 
     @contextlib.contextmanager
-    def fake(self, mode: str, tmpdir: bool = True) -> Iterator[subprocess.Popen[str]]:
+    def fake(
+        self, mode: str, tmpdir: bool = True, arguments: tuple[str, ...] = ()
+    ) -> Iterator[subprocess.Popen[str]]:
         """A fake runtime while the block runs."""
         env = dict(os.environ)
         env.pop("TMPDIR", None)
         if tmpdir:
             env["TMPDIR"] = str(self.sockets)
         with subprocess.Popen(
-            [sys.executable, fake_runtime.__file__, mode],
+            [sys.executable, fake_runtime.__file__, mode, *arguments],
             env=env,
             stdout=subprocess.PIPE,
             text=True,
@@ -179,6 +182,54 @@ class Fakes(Case):
                     self.assertNotIn("buffer", answer.err)
             self.assertEqual(run("collect", str(fake.pid), "-o", "/dev/null").status, 0)
 
+    def test_few_descriptors(self) -> None:
+        """With too few of them it fails at once, and says so; the fewest with which it works are enough."""
+        done = False
+        for limit in range(4, 20):
+
+            def bound(limit: int = limit) -> None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+            with self.subTest(limit), self.fake("waits") as fake:
+                words = ("collect", str(fake.pid), "-o", str(self.folder / "x.nettrace"))
+                answer = run(*words, "-timeout", "30", as_user=bound)
+                self.assertLess(answer.seconds, SLACK)
+                if answer.status == 127:
+                    continue  # not even the program can be loaded
+                if answer.status == 0:
+                    done = True
+                    break
+                self.fails(answer, "Too many open files")
+        self.assertTrue(done)
+
+    def test_few_descriptors_at_a_port(self) -> None:
+        """A runtime that connects cannot be accepted."""
+        port = self.sockets / "port"
+        out = str(self.folder / "x.nettrace")
+        listing = subprocess.Popen(
+            [PROGRAM, "collect", "-port", str(port), "-timeout", "30", "-o", out],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with listing as program:
+            while not port.exists():
+                time.sleep(0.01)
+            # As many as the process that collects has now, and not one more.
+            children = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text()
+            worker = int(children.split()[0])
+            time.sleep(0.2)  # it waits there now
+            used = max(map(int, os.listdir(f"/proc/{worker}/fd"))) + 1
+            resource.prlimit(worker, resource.RLIMIT_NOFILE, (used, used))
+            began = time.monotonic()
+            with socket.socket(socket.AF_UNIX) as runtime:
+                runtime.connect(str(port))
+                assert program.stderr
+                err = program.stderr.read()
+                self.assertEqual(program.wait(TIMEOUT), 3, err)
+            self.assertLess(time.monotonic() - began, SLACK)
+        self.assertIn("Too many open files", err.splitlines()[-1])
+        self.assertEqual(self.files(), [])
+
     def test_timeout(self) -> None:
         """No target holds it for longer."""
         with self.fake("trickle") as fake:
@@ -293,6 +344,43 @@ class Fakes(Case):
             self.fails(answer, "run this as that user or as root")
         with self.fake("other") as fake:
             self.fails(self.collect(fake.pid), f"belongs to user {fake_runtime.NOBODY}")
+            self.check_not_listed(fake.pid)
+
+    @unittest.skipIf(os.getuid() != 0, "only root can be two users")
+    def test_a_socket_that_another_user_planted(self) -> None:
+        """In /tmp anyone may make a socket by the name of a process that is none of .NET."""
+        with subprocess.Popen(["sleep", str(TIMEOUT)]) as victim:
+            try:
+                with self.fake("plant", tmpdir=False, arguments=(str(victim.pid),)) as planter:
+                    self.check_not_listed(victim.pid)
+                    self.fails(self.collect(victim.pid), f"belongs to user {fake_runtime.NOBODY}")
+                    planter.kill()
+                    assert planter.stdout
+                    self.assertEqual(planter.stdout.read(), "", "it was asked")
+            finally:
+                Path(fake_runtime.socket_path(victim.pid)).unlink(missing_ok=True)
+                victim.kill()
+
+    def check_not_listed(self, pid: int) -> None:
+        """ps does not take it for a process of .NET."""
+        self.assertNotIn(pid, [row["pid"] for row in run("ps", "--json").json["processes"]])
+        self.assertNotIn(f"{pid:8} ", run("ps").out)
+
+    def test_a_socket_where_another_process_listens(self) -> None:
+        """The kernel tells who it is, also of the same user's."""
+        with self.fake("planted") as fake:
+            self.check_not_listed(fake.pid)
+            self.fails(self.collect(fake.pid), f"and not process {fake.pid}: it is not asked")
+
+    def test_what_a_process_says_is_no_more_than_text(self) -> None:
+        """Name, arguments and version hold what they like."""
+        hostile = "x\x1b[2J\n\x9b\u202e"
+        with self.fake("noname", arguments=(hostile,)) as fake:
+            answer = run("ps")
+            lines = [line for line in answer.out.splitlines() if f"{fake.pid:8} " in line]
+            self.assertEqual(len(lines), 1, answer.out)
+            self.assertIn("x\\u001b[2J\\u000a\\u009b\\u202e", lines[0])
+            self.assertNotRegex(answer.out, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 
 
 if __name__ == "__main__":

@@ -39,6 +39,14 @@ static void the_innermost_id_counts(void)
 	ASSERT_UINT(inner_pid_parse("Name:\tx\nNSpid:"), 0);
 }
 
+static void whom_a_process_acts_as_counts(void)
+{
+	ASSERT_UINT(effective_uid_parse("Name:\tUid:\nUid:\t1\t2\t3\t4\nGid:\t5\t6\n"), 2);
+	ASSERT_UINT(effective_uid_parse("Name:\tx\nUid:\t0\t0\t0\t0\n"), 0);
+	ASSERT_UINT(effective_uid_parse("Name:\tx\nUid:\t1\n"), (uid_t)-1);
+	ASSERT_UINT(effective_uid_parse("Name:\tx\n"), (uid_t)-1);
+}
+
 static void the_environment_says_where_temporary_files_are(void)
 {
 	static const char set[] = "A=b\0TMPDIR=/x/y\0C=d";
@@ -167,6 +175,7 @@ int main(void)
 		{ "a_stat_file_is_parsed_behind_any_name", a_stat_file_is_parsed_behind_any_name },
 		{ "what_is_no_stat_file_is_refused", what_is_no_stat_file_is_refused },
 		{ "the_innermost_id_counts", the_innermost_id_counts },
+		{ "whom_a_process_acts_as_counts", whom_a_process_acts_as_counts },
 		{ "the_environment_says_where_temporary_files_are",
 		  the_environment_says_where_temporary_files_are },
 		{ "a_process_is_found_by_its_socket", a_process_is_found_by_its_socket },

@@ -48,8 +48,7 @@ struct collecting {
 
 void collected_deinit(struct collected *collected)
 {
-	if (collected->file.fd >= 0 || collected->file.temporary)
-		output_file_abandon(&collected->file);
+	output_file_abandon(&collected->file);
 	findings_deinit(&collected->findings);
 	*collected = (struct collected){ .file = { .fd = -1 } };
 }
@@ -222,7 +221,8 @@ static enum hd_status open_file(const struct collecting *collecting, struct outp
 				struct hd_error *err)
 {
 	const char *path = collecting->options->path;
-	return path ? output_file_open(ret, path, err) : output_file_open_unnamed(ret, err);
+	return path ? output_file_open(ret, path, collecting->job, err)
+		    : output_file_open_unnamed(ret, err);
 }
 
 /* One session. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/opening.h"
 
 /* How often the job is asked whether it goes on, milliseconds. */
 #define POLL_MS 100u
@@ -88,54 +89,27 @@ struct endpoint endpoint_of(const struct dotnet_process *process)
 				  .waiting = -1 };
 }
 
-static int new_socket(void)
+/* Is there nothing left to make a connection with?  It does not help to wait for some. */
+static bool is_used_up(int code)
 {
-	return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
 }
 
-/* The address of @p path; one that is too long for it goes by its directory, open as *@p ret_fd. */
-static bool address_of(const char *path, struct sockaddr_un *ret, int *ret_fd)
+static enum hd_status used_up(const struct endpoint *endpoint, int code, struct hd_error *err)
 {
-	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	*ret_fd = -1;
-	size_t size = strlen(path);
-	if (size < sizeof(ret->sun_path)) {
-		memcpy(ret->sun_path, path, size);
-		return true;
-	}
-	const char *slash = strrchr(path, '/');
-	char *directory = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : NULL;
-	if (directory)
-		*ret_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	mem_free(directory);
-	if (*ret_fd < 0) {
-		errno = slash ? errno : ENAMETOOLONG;
-		return false;
-	}
-	int length = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", *ret_fd,
-			      slash + 1);
-	errno = ENAMETOOLONG;
-	return length > 0 && (size_t)length < sizeof(ret->sun_path);
-}
-
-/* connect() or bind(); false and errno. */
-static bool use_address(int fd, const char *path,
-			int (*use)(int fd, const struct sockaddr *address, socklen_t size))
-{
-	struct sockaddr_un address;
-	int directory;
-	bool good = address_of(path, &address, &directory) &&
-		    use(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
-	int code = errno;
-	if (directory >= 0)
-		(void)close(directory);
+	char name[40];
+	who(endpoint, name, sizeof(name));
 	errno = code;
-	return good;
+	return fail(err, HD_ERR_OS, 0, "no further connection to %s can be made: %s%s", name,
+		    strerrordesc_np(code),
+		    code == EMFILE ? ": raise the limit of this program (ulimit -n)" : "");
 }
 
 static enum hd_status cannot_connect(const struct endpoint *endpoint, int code,
 				     struct hd_error *err)
 {
+	if (is_used_up(code))
+		return used_up(endpoint, code, err);
 	errno = code;
 	if (code == EACCES || code == EPERM) {
 		return fail(err, HD_ERR_OS, 0,
@@ -151,27 +125,38 @@ static enum hd_status cannot_connect(const struct endpoint *endpoint, int code,
 		    endpoint->socket, strerrordesc_np(code));
 }
 
-/* Is it the process that answers, or does someone else sit at its place? */
-static enum hd_status check_peer(const struct endpoint *endpoint, int fd, struct hd_error *err)
+/*
+ * Is it the process that answers, or does someone else sit at its place?  The kernel tells who
+ * listens, by the number that the process has for us; 0: one that we cannot see.
+ */
+static enum hd_status check_peer(struct endpoint *endpoint, int fd, struct hd_error *err)
 {
-	struct ucred peer;
+	struct ucred peer = { 0 };
 	socklen_t size = sizeof(peer);
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid == endpoint->uid)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+		return cannot_connect(endpoint, errno, err);
+	if (peer.pid == endpoint->pid && (peer.uid == endpoint->uid || peer.uid == 0))
 		return HD_OK;
+	endpoint->is_planted = true;
+	errno = EPERM;
+	if (peer.pid != endpoint->pid) {
+		return fail(
+			err, HD_ERR_OS, 0,
+			"process %d of user %u listens at %s, and not process %d: it is not asked",
+			peer.pid, (unsigned int)peer.uid, endpoint->socket, endpoint->pid);
+	}
 	return fail(err, HD_ERR_OS, 0,
 		    "%s belongs to user %u and not to user %u, as process %d does: it is not asked",
 		    endpoint->socket, (unsigned int)peer.uid, (unsigned int)endpoint->uid,
 		    endpoint->pid);
 }
 
-static enum hd_status connect_to(const struct endpoint *endpoint, const struct patience *patience,
+static enum hd_status connect_to(struct endpoint *endpoint, const struct patience *patience,
 				 int *ret, struct hd_error *err)
 {
-	int fd = new_socket();
-	if (fd < 0)
-		return cannot_connect(endpoint, errno, err);
+	int fd = -1;
 	enum hd_status status = HD_OK;
-	while (!use_address(fd, endpoint->socket, connect) && status == HD_OK) {
+	while (status == HD_OK && (fd = open_as(HD_OPEN_CONNECT, endpoint->socket)) < 0) {
 		if (errno == EINTR)
 			continue;
 		if (errno != EAGAIN) {
@@ -184,8 +169,8 @@ static enum hd_status connect_to(const struct endpoint *endpoint, const struct p
 			status = job_step(patience->job, 0, 0) ? HD_OK : fail_cancelled(err);
 		}
 	}
-	if (status == HD_OK)
-		status = check_peer(endpoint, fd, err);
+	TRY(status);
+	status = check_peer(endpoint, fd, err);
 	if (status != HD_OK) {
 		(void)close(fd);
 		return status;
@@ -256,14 +241,19 @@ static bool is_ours(struct endpoint *endpoint, int fd, const uint8_t *bytes)
 	return true;
 }
 
-/* Wait for our runtime to connect; HD_ERR_OS without a message once it is too late. */
+/* Wait for our runtime to connect; HD_ERR_OS and *@p ret_late without a message once it is too late. */
 static enum hd_status accept_from(struct endpoint *endpoint, const struct patience *patience,
-				  int *ret, struct hd_error *err)
+				  int *ret, bool *ret_late, struct hd_error *err)
 {
+	*ret_late = false;
 	for (;;) {
 		int fd = accept4(endpoint->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0 && is_used_up(errno))
+			return used_up(endpoint, errno, err);
 		if (fd < 0) {
-			TRY(wait_for(endpoint->listener, POLLIN, patience, err));
+			enum hd_status status = wait_for(endpoint->listener, POLLIN, patience, err);
+			*ret_late = status == HD_ERR_OS;
+			TRY(status);
 			continue;
 		}
 		uint8_t bytes[IPC_ADVERTISE_SIZE];
@@ -288,52 +278,27 @@ static enum hd_status cannot_listen(const char *path, int code, struct hd_error 
 				       : strerrordesc_np(code));
 }
 
-/* Nobody listens at a socket that was left behind: it may go. */
-static void remove_stale(const char *path)
-{
-	struct stat stat;
-	int fd = new_socket();
-	if (fd >= 0 && lstat(path, &stat) == 0 && S_ISSOCK(stat.st_mode) &&
-	    !use_address(fd, path, connect) && errno == ECONNREFUSED)
-		(void)unlink(path);
-	if (fd >= 0)
-		(void)close(fd);
-}
-
 enum hd_status endpoint_listen(const char *path, const struct patience *patience,
 			       struct endpoint *ret, struct hd_error *err)
 {
-	struct endpoint endpoint = { .listener = new_socket(), .waiting = -1 };
+	struct endpoint endpoint = { .listener = -1, .waiting = -1 };
 	endpoint.path = mem_strndup(path, strlen(path));
-	if (!endpoint.path || endpoint.listener < 0) {
+	if (!endpoint.path)
+		return fail_nomem(err);
+	endpoint.listener = open_as(HD_OPEN_LISTEN, path);
+	if (endpoint.listener < 0) {
 		int code = errno;
-		bool nomem = !endpoint.path;
-		if (endpoint.listener >= 0)
-			(void)close(endpoint.listener);
-		mem_free(endpoint.path);
-		return nomem ? fail_nomem(err) : cannot_listen(path, code, err);
-	}
-	remove_stale(path);
-	/* Nobody else's runtime: whoever connects is asked for its heap. */
-	(void)fchmod(endpoint.listener, 0600);
-	if (!use_address(endpoint.listener, path, bind)) {
-		int code = errno;
-		(void)close(endpoint.listener);
 		mem_free(endpoint.path);
 		return cannot_listen(path, code, err);
 	}
-	enum hd_status status = HD_OK;
-	if (listen(endpoint.listener, 16) != 0)
-		status = cannot_listen(path, errno, err);
-	if (status == HD_OK) {
-		status = accept_from(&endpoint, patience, &endpoint.waiting, err);
-		if (status == HD_ERR_OS) {
-			errno = ETIMEDOUT;
-			(void)fail(err, HD_ERR_OS, 0,
-				   "no runtime has connected to %s: start the program with "
-				   "DOTNET_DiagnosticPorts=%s,nosuspend, or wait longer (-timeout)",
-				   path, path);
-		}
+	bool is_late;
+	enum hd_status status = accept_from(&endpoint, patience, &endpoint.waiting, &is_late, err);
+	if (is_late) {
+		errno = ETIMEDOUT;
+		(void)fail(err, HD_ERR_OS, 0,
+			   "no runtime has connected to %s: start the program with "
+			   "DOTNET_DiagnosticPorts=%s,nosuspend, or wait longer (-timeout)",
+			   path, path);
 	}
 	if (status != HD_OK) {
 		endpoint_deinit(&endpoint);
@@ -350,7 +315,7 @@ void endpoint_deinit(struct endpoint *endpoint)
 	if (endpoint->listener >= 0)
 		(void)close(endpoint->listener);
 	if (endpoint->path)
-		(void)unlink(endpoint->path);
+		close_listener(endpoint->path);
 	mem_free(endpoint->path);
 	*endpoint = (struct endpoint){ .listener = -1, .waiting = -1 };
 }
@@ -365,8 +330,9 @@ enum hd_status connection_send(struct endpoint *endpoint, const struct text *mes
 	if (endpoint->socket) {
 		TRY(connect_to(endpoint, patience, &fd, err));
 	} else if (fd < 0) {
-		enum hd_status status = accept_from(endpoint, patience, &fd, err);
-		if (status == HD_ERR_OS)
+		bool is_late;
+		enum hd_status status = accept_from(endpoint, patience, &fd, &is_late, err);
+		if (is_late)
 			return too_late(endpoint, err);
 		TRY(status);
 	}

@@ -12,7 +12,8 @@ struct endpoint {
 	int pid; /**< 0: not known */
 	/* it listens: */
 	const char *socket; /**< borrowed; NULL: it connects to us */
-	uid_t uid;          /**< whose it must be */
+	uid_t uid;          /**< whose it must be, or root's */
+	bool is_planted;    /**< somebody else was found to listen there: it is never asked */
 	/* or connects to us: */
 	int listener;
 	char *path; /**< of the listener, owned; unlinked at the end */
@@ -49,10 +50,12 @@ HD_NODISCARD enum hd_status endpoint_listen(const char *path, const struct patie
 void endpoint_deinit(struct endpoint *endpoint);
 
 /**
- * Open a connection for one command and send it.
+ * Open a connection for one command and send it, once the kernel has said that it is the process
+ * that listens there.
  *
  * @param[out] ret The socket, that does not block, to be closed.
- * @retval HD_ERR_OS nobody there, not permitted, another user's, hung up, or not in time
+ * @retval HD_ERR_OS nobody there, not permitted, somebody else's, hung up, no descriptor left, or not in
+ * time: only then its errno is 0
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status connection_send(struct endpoint *endpoint, const struct text *message,
@@ -78,7 +81,7 @@ HD_NODISCARD enum hd_status connection_call(struct endpoint *endpoint, const str
 					    const struct patience *patience, struct text *ret,
 					    uint32_t *ret_code, struct hd_error *err);
 
-/** Version of the runtime, "" when it does not tell within @p ms milliseconds. */
+/** Version of the runtime, "" when it is not the process that listens, or it does not tell within @p ms milliseconds. */
 void endpoint_version(struct endpoint *endpoint, unsigned int ms, struct job *job,
 		      struct text *ret);
 

@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "target/proc.h"
 #include "util/alloc.h"
+#include "util/opening.h"
 
 /* Fields behind the name in /proc/PID/stat, from the state (0) on. */
 #define FIELD_USER_TIME   11
@@ -45,7 +47,17 @@ bool process_stat_read(int pid, struct process_stat *ret)
 	bool got = proc_read_file(pid, "stat", &text) && text.bytes &&
 		   process_stat_parse(text.bytes, ret);
 	text_deinit(&text);
+	/* Its first thread may have ended while others run on. */
+	int task = got && ret->state == 'Z' ? proc_live_task(pid) : 0;
+	if (task)
+		ret->state = proc_task_state(task);
 	return got;
+}
+
+/* A file of /proc that cannot be read: has the process gone, or is it not ours to look at? */
+static bool is_about_process(int code)
+{
+	return !code || code == ENOENT || code == ESRCH || code == EACCES || code == EPERM;
 }
 
 bool process_is_stopped(int pid)
@@ -59,7 +71,8 @@ bool process_has_ended(int pid, unsigned int ms)
 	const struct timespec pause = { .tv_nsec = 10000000 };
 	for (unsigned int waited = 0;; waited += 10) {
 		struct process_stat stat;
-		if (!process_stat_read(pid, &stat) || stat.state == 'Z' || stat.state == 'X')
+		bool is_there = process_stat_read(pid, &stat);
+		if (is_there ? stat.state == 'Z' || stat.state == 'X' : is_about_process(errno))
 			return true;
 		if (waited >= ms)
 			return false;
@@ -86,15 +99,25 @@ uint64_t inner_pid_parse(const char *status)
 	return count > 1 ? last : 0;
 }
 
-const char *tmpdir_parse(const char *environ, size_t size)
+uid_t effective_uid_parse(const char *status)
+{
+	const char *line = strstr(status, "\nUid:");
+	unsigned int real, effective;
+	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers; what is none fills less */
+	if (!line || sscanf(line + 5, "%u %u", &real, &effective) != 2)
+		return (uid_t)-1;
+	return effective;
+}
+
+const char *tmpdir_parse(const char *text, size_t size)
 {
 	static const char name[] = "TMPDIR=";
 	for (size_t at = 0; at < size;) {
-		size_t length = strnlen(environ + at, size - at);
+		size_t length = strnlen(text + at, size - at);
 		/* What does not end was cut. */
 		if (at + length < size && length > sizeof(name) - 1 &&
-		    memcmp(environ + at, name, sizeof(name) - 1) == 0)
-			return environ + at + sizeof(name) - 1;
+		    memcmp(text + at, name, sizeof(name) - 1) == 0)
+			return text + at + sizeof(name) - 1;
 		at += length + 1;
 	}
 	return NULL;
@@ -103,32 +126,53 @@ const char *tmpdir_parse(const char *environ, size_t size)
 /* A process while its socket is looked for. */
 struct search {
 	int pid;
+	uid_t uid;
+	int task;           /* a thread that has not ended: by its name in /proc there is more */
 	uint64_t inner_pid; /* in its own namespace */
 	bool is_contained;
 	uint64_t start_time;
 	bool knows_directory; /* its environment could be read */
+	int error;            /* errno of what kept us from looking at it; 0: nothing has */
 	struct text directory;
+	bool is_planted;   /* there is a socket by its name, of somebody else */
+	uid_t planted_uid; /* who that is */
 };
 
 /* The directory as the process sees it; a relative one is below its working directory. */
 static void find_directory(struct search *search)
 {
-	struct text environ = { 0 };
-	search->knows_directory = proc_read_file(search->pid, "environ", &environ);
-	const char *value = environ.bytes ? tmpdir_parse(environ.bytes, environ.size) : NULL;
+	struct text variables = { 0 };
+	search->knows_directory = proc_read_file(search->task, "environ", &variables);
+	if (!search->knows_directory && !is_about_process(errno))
+		search->error = errno;
+	const char *value = variables.bytes ? tmpdir_parse(variables.bytes, variables.size) : NULL;
 	if (!value)
 		value = "/tmp";
 	size_t size = strlen(value);
 	while (size > 1 && value[size - 1] == '/')
 		size--;
 	text_append(&search->directory, value, size);
-	text_deinit(&environ);
+	text_deinit(&variables);
 }
 
-static bool is_socket(const char *path)
+/*
+ * Is it a socket that the process has made, or root for it?  In a directory that all may write to,
+ * anyone can make one of its name.
+ */
+static bool is_own_socket(struct search *search, const char *path)
 {
 	struct stat stat;
-	return lstat(path, &stat) == 0 && S_ISSOCK(stat.st_mode);
+	int place = open_as(HD_OPEN_PLACE, path);
+	bool is_socket = place >= 0 && fstat(place, &stat) == 0 && S_ISSOCK(stat.st_mode);
+	if (place >= 0)
+		(void)close(place);
+	if (!is_socket)
+		return false;
+	if (stat.st_uid == search->uid || stat.st_uid == 0)
+		return true;
+	search->is_planted = true;
+	search->planted_uid = stat.st_uid;
+	return false;
 }
 
 /* The path as we reach it, through the root directory of the process if @p through_root. */
@@ -137,9 +181,9 @@ static char *socket_path(const struct search *search, bool through_root)
 	struct text path = { 0 };
 	const char *directory = search->directory.bytes ? search->directory.bytes : "/tmp";
 	if (*directory != '/') {
-		text_printf(&path, "/proc/%d/cwd/", search->pid);
+		text_printf(&path, "/proc/%d/cwd/", search->task);
 	} else if (through_root) {
-		text_printf(&path, "/proc/%d/root", search->pid);
+		text_printf(&path, "/proc/%d/root", search->task);
 	}
 	text_printf(&path, "%s/dotnet-diagnostic-%" PRIu64 "-%" PRIu64 "-socket", directory,
 		    search->inner_pid, search->start_time);
@@ -151,14 +195,14 @@ static char *socket_path(const struct search *search, bool through_root)
 }
 
 /* HD_ERR_NOTFOUND without a message when there is none. */
-static enum hd_status find_socket(const struct search *search, char **ret, struct hd_error *err)
+static enum hd_status find_socket(struct search *search, char **ret, struct hd_error *err)
 {
 	/* A container may share the numbers of processes and not the files: look at both. */
 	for (int through_root = search->is_contained; through_root < 2; through_root++) {
 		char *path = socket_path(search, through_root);
 		if (!path)
 			return fail_nomem(err);
-		if (is_socket(path)) {
+		if (is_own_socket(search, path)) {
 			*ret = path;
 			return HD_OK;
 		}
@@ -170,17 +214,24 @@ static enum hd_status find_socket(const struct search *search, char **ret, struc
 /* Fill @p search; false: there is no such process. */
 static bool search_init(struct search *search, int pid, struct process_stat *stat)
 {
-	*search = (struct search){ .pid = pid, .inner_pid = (uint64_t)pid };
+	*search = (struct search){ .pid = pid, .uid = (uid_t)-1, .inner_pid = (uint64_t)pid };
 	struct text status = { 0 };
-	if (!process_stat_read(pid, stat))
+	if (!process_stat_read(pid, stat)) {
+		search->error = is_about_process(errno) ? 0 : errno;
 		return false;
-	if (proc_read_file(pid, "status", &status) && status.bytes) {
+	}
+	if (!proc_read_file(pid, "status", &status)) {
+		search->error = is_about_process(errno) ? 0 : errno;
+	} else if (status.bytes) {
 		uint64_t inner = inner_pid_parse(status.bytes);
+		search->uid = effective_uid_parse(status.bytes);
 		search->is_contained = inner != 0;
 		if (inner)
 			search->inner_pid = inner;
 	}
 	text_deinit(&status);
+	int task = proc_live_task(pid);
+	search->task = task ? task : pid;
 	search->start_time = stat->start_time;
 	find_directory(search);
 	return true;
@@ -199,6 +250,15 @@ static enum hd_status no_socket(const struct search *search, const struct proces
 		return fail(err, HD_ERR_NOTFOUND, 0, "%d is a thread of process %d: give that one",
 			    search->pid, status.group);
 	}
+	if (search->is_planted) {
+		errno = EPERM;
+		return fail(
+			err, HD_ERR_OS, 0,
+			"the socket that has the name of process %d (%s) belongs to user %u and "
+			"not to user %u, as the process does: it is not asked",
+			search->pid, status.name, (unsigned int)search->planted_uid,
+			(unsigned int)search->uid);
+	}
 	if (!search->knows_directory) {
 		return fail(err, HD_ERR_NOTFOUND, 0,
 			    "process %d (%s) has no diagnostics socket in /tmp, and its TMPDIR may "
@@ -214,18 +274,18 @@ static enum hd_status no_socket(const struct search *search, const struct proces
 		search->directory.bytes ? search->directory.bytes : "/tmp", search->pid);
 }
 
-/* Whose it is: of the directory in /proc, which follows the process. */
-static uid_t owner_of(int pid)
-{
-	struct proc_status status = { 0 };
-	return proc_status_read(pid, &status) ? status.uid : (uid_t)-1;
-}
-
 enum hd_status dotnet_process_find(int pid, struct dotnet_process *ret, struct hd_error *err)
 {
 	struct search search;
 	struct process_stat stat;
-	if (!search_init(&search, pid, &stat)) {
+	bool is_there = search_init(&search, pid, &stat);
+	if (search.error) {
+		text_deinit(&search.directory);
+		errno = search.error;
+		return fail(err, HD_ERR_OS, 0, "process %d cannot be looked at: %s", pid,
+			    strerrordesc_np(search.error));
+	}
+	if (!is_there) {
 		return fail(err, HD_ERR_NOTFOUND, 0,
 			    "there is no process %d; the command ps lists those of .NET", pid);
 	}
@@ -233,10 +293,10 @@ enum hd_status dotnet_process_find(int pid, struct dotnet_process *ret, struct h
 	enum hd_status status = find_socket(&search, &socket, err);
 	if (status == HD_OK) {
 		*ret = (struct dotnet_process){
-			.pid = pid, .uid = owner_of(pid), .state = stat.state, .socket = socket
+			.pid = pid, .uid = search.uid, .state = stat.state, .socket = socket
 		};
 	} else if (status == HD_ERR_NOTFOUND) {
-		(void)no_socket(&search, &stat, err);
+		status = no_socket(&search, &stat, err);
 	}
 	text_deinit(&search.directory);
 	return status;
@@ -265,12 +325,14 @@ static int entry_pid(const char *name)
 static enum hd_status add_process(struct dotnet_processes *processes, int pid, struct hd_error *err)
 {
 	struct dotnet_process process = { 0 };
-	struct hd_error unused;
-	enum hd_status status = dotnet_process_find(pid, &process, &unused);
-	if (status == HD_ERR_NOTFOUND)
+	struct hd_error reason;
+	enum hd_status status = dotnet_process_find(pid, &process, &reason);
+	/* There is none, or only a socket that somebody else has put there. */
+	if (status == HD_ERR_NOTFOUND || (status == HD_ERR_OS && reason.os_errno == EPERM))
 		return HD_OK;
-	if (status != HD_OK)
-		return fail_nomem(err);
+	if (status != HD_OK && err)
+		*err = reason;
+	TRY(status);
 	if (!PAGES_RESERVE(processes, rows)) {
 		dotnet_process_deinit(&process);
 		return fail_nomem(err);
@@ -282,17 +344,23 @@ static enum hd_status add_process(struct dotnet_processes *processes, int pid, s
 enum hd_status dotnet_processes_list(struct dotnet_processes *ret, struct hd_error *err)
 {
 	*ret = (struct dotnet_processes){ 0 };
-	DIR *directory = opendir("/proc");
+	DIR *directory = open_system_folder("/proc");
 	if (!directory) {
 		return fail(err, HD_ERR_OS, 0, "/proc cannot be read: %s", strerrordesc_np(errno));
 	}
 	enum hd_status status = HD_OK;
 	const struct dirent *entry;
+	errno = 0;
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): a stream of our own */
 	while (status == HD_OK && (entry = readdir(directory)) != NULL) {
 		int pid = entry_pid(entry->d_name);
 		if (pid)
 			status = add_process(ret, pid, err);
+		errno = 0; /* which tells a failure from the end */
+	}
+	if (status == HD_OK && errno) {
+		status =
+			fail(err, HD_ERR_OS, 0, "/proc cannot be read: %s", strerrordesc_np(errno));
 	}
 	(void)closedir(directory);
 	if (status != HD_OK) {

@@ -28,29 +28,38 @@ bool process_stat_read(int pid, struct process_stat *ret);
 /** Does it stand still: by a signal, or in a debugger? */
 bool process_is_stopped(int pid);
 
-/** Has it ended, or does it within @p ms milliseconds? */
+/**
+ * Has it ended, or does it within @p ms milliseconds?  false where that cannot be found out (there may
+ * be no descriptor left to look with).
+ */
 bool process_has_ended(int pid, unsigned int ms);
 
 /** The id in the innermost namespace, of the text of a status file; 0: it has one id alone. */
 uint64_t inner_pid_parse(const char *status);
 
+/** The user that the process acts as, of the text of a status file; (uid_t)-1: it does not tell. */
+uid_t effective_uid_parse(const char *status);
+
 /** Value of TMPDIR in the text of an environ file; NULL: none. */
-const char *tmpdir_parse(const char *environ, size_t size);
+const char *tmpdir_parse(const char *text, size_t size);
 
 /** A process with a socket. */
 struct dotnet_process {
 	int pid;
-	uid_t uid;
+	uid_t uid; /**< whom it acts as */
 	char state;
 	char *socket; /**< its path as we reach it */
 };
 
 /**
- * Find the socket of one process.
+ * Find the socket of one process: by its id and its start time, where the process keeps it, and made
+ * by its user or by root.  Who listens there is checked when it is asked: see connection_send().
  *
  * @param[out] ret To be given to dotnet_process_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOTFOUND no such process, or it has no socket: the message says what to do
+ * @retval HD_ERR_OS only another user's socket has its name, or nobody can look (there may be no descriptor
+ * left)
  * @retval HD_ERR_NOMEM
  */
 HD_NODISCARD enum hd_status dotnet_process_find(int pid, struct dotnet_process *ret,

@@ -98,11 +98,21 @@ enum hd_status trace_begin(struct trace *trace, const struct ipc_session *sessio
 	return HD_OK;
 }
 
-/* Send the command that stops the session; its reply comes later, while the stream is read. */
-static void stop(struct trace *trace)
+/* Is there no descriptor or memory left for a connection? */
+static bool is_used_up(const struct hd_error *err)
+{
+	return err->os_errno == EMFILE || err->os_errno == ENFILE || err->os_errno == ENOBUFS ||
+	       err->os_errno == ENOMEM;
+}
+
+/*
+ * Send the command that stops the session; its reply comes later, while the stream is read.  Where no
+ * connection can be made the session does not end by itself: closing the stream ends it.
+ */
+static enum hd_status stop(struct trace *trace, struct hd_error *err)
 {
 	if (trace->is_stopping || trace->has_ended)
-		return;
+		return HD_OK;
 	trace->is_stopping = true;
 	trace->last_bytes = now_ms();
 	trace->drain_end =
@@ -111,12 +121,24 @@ static void stop(struct trace *trace)
 	const struct patience patience = { .deadline = trace->last_bytes + STOP_MS,
 					   .watch = &trace->watch };
 	struct text message = { 0 };
-	struct hd_error unused;
+	struct hd_error reason = { 0 };
 	ipc_message(&message, IPC_STOP_TRACING, &trace->session, sizeof(trace->session));
-	if (connection_send(trace->endpoint, &message, &patience, &trace->control, &unused) !=
-	    HD_OK)
-		trace->control = -1;
+	enum hd_status status =
+		connection_send(trace->endpoint, &message, &patience, &trace->control, &reason);
 	text_deinit(&message);
+	if (status == HD_OK)
+		return HD_OK;
+	trace->control = -1;
+	if (status == HD_ERR_OS && is_used_up(&reason)) {
+		trace->is_given_up = true;
+		if (err)
+			*err = reason;
+		return status;
+	}
+	/* It has not heard it: what does not come soon will not come. */
+	if (status == HD_ERR_OS && reason.os_errno)
+		trace->drain_end = trace->last_bytes + DRAIN_MS;
+	return HD_OK;
 }
 
 /* The reply to that: nothing is learnt from it. */
@@ -160,7 +182,7 @@ static enum hd_status write_bytes(struct trace *trace, size_t size, struct hd_er
 	if (!output_file_write(trace->file, (const char *)trace->buffer, size))
 		return fail(err, HD_ERR_OS, 0, "the trace cannot be written");
 	/* On its way to the disk while more comes, so that there is little to wait for at the end. */
-	if (trace->file->temporary && trace->size - trace->written >= WRITE_STEP) {
+	if (trace->file->place && trace->size - trace->written >= WRITE_STEP) {
 		(void)sync_file_range(trace->file->fd, (off_t)trace->written,
 				      (off_t)(trace->size - trace->written), SYNC_FILE_RANGE_WRITE);
 		trace->written = trace->size;
@@ -252,10 +274,11 @@ static enum hd_status turn(struct trace *trace, bool *ret_over, struct hd_error 
 		return HD_OK;
 	if (!trace->is_stopping && is_reached(trace)) {
 		trace->end = TRACE_REACHED;
-		stop(trace);
-	} else if (is_in_vain(trace)) {
+		return stop(trace, err);
+	}
+	if (is_in_vain(trace)) {
 		*ret_over = trace->is_given_up;
-		stop(trace);
+		return stop(trace, err);
 	}
 	return HD_OK;
 }
@@ -271,7 +294,8 @@ enum hd_status trace_run(struct trace *trace, struct hd_error *err)
 static void drop(struct trace *trace)
 {
 	uint64_t deadline = now_ms() + CANCELLED_MS;
-	stop(trace);
+	if (stop(trace, NULL) != HD_OK)
+		return;
 	while (!trace->has_ended && now_ms() < deadline) {
 		if (wait_for_bytes(trace))
 			(void)receive(trace);

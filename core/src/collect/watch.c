@@ -6,6 +6,7 @@
 
 #include "collect/discover.h"
 #include "target/proc.h"
+#include "util/opening.h"
 
 #define LOOK_MS    250u  /* between two looks */
 #define STOPPED_MS 1000u /* a debugger may stop it for a moment */
@@ -25,7 +26,7 @@ static bool wants_processor(int pid)
 {
 	char path[64];
 	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	DIR *tasks = opendir(path);
+	DIR *tasks = open_system_folder(path);
 	bool wants = false;
 	const struct dirent *entry;
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): a stream of our own */

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +14,8 @@
 #include "format/nettrace.h"
 #include "format/nettrace_check.h"
 #include "target/target.h"
+#include "util/read_at.h"
+#include "util/sink.h"
 
 enum {
 	OPT_OUTPUT,
@@ -61,6 +62,7 @@ struct collection {
 	struct dotnet_process process;
 	char path[PATH_MAX];
 	const struct format *format;
+	bool is_straight; /* to the output, a device, a FIFO, ...: written at the end, as it comes */
 	struct collected collected;
 	int pid;
 	uint64_t began, deadline; /* by now_ms(); 0: none was given */
@@ -69,26 +71,10 @@ struct collection {
 	bool has_roots;
 };
 
-static void warn(const struct call *call, const char *line)
-{
-	if (call->sink->warn)
-		call->sink->warn(call->sink->arg, line);
-}
-
-/* What is going on. */
-static void note(const struct call *call, const char *line)
-{
-	if (call->sink->note) {
-		call->sink->note(call->sink->arg, line);
-	} else {
-		warn(call, line);
-	}
-}
-
 static void say(void *arg, const char *line)
 {
 	const struct collection *collection = arg;
-	note(collection->call, line);
+	sink_note(collection->call->sink, line);
 }
 
 /* The process that was asked for, else the one that is open. */
@@ -140,7 +126,7 @@ static enum hd_status wait_at_port(struct collection *collection, const char *pa
 	struct text line = { 0 };
 	text_printf(&line, "start the program with DOTNET_DiagnosticPorts=%s,nosuspend", path);
 	if (line.bytes)
-		note(call, line.bytes);
+		sink_note(call->sink, line.bytes);
 	text_deinit(&line);
 	job_begin(&call->job, "Waiting for a runtime to connect", 0);
 	return endpoint_listen(path, &patience, &collection->endpoint, call->err);
@@ -190,27 +176,19 @@ static enum hd_status check_arguments(const struct call *call)
 						    : HD_OK;
 }
 
-/* Is it the output, a device, a FIFO, ...?  Such is written straight, at the end. */
-static bool is_special(const char *path)
-{
-	struct stat file;
-	return is_output(path) ||
-	       (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
-}
-
 /* Can a file be made there?  The process is not asked for what cannot be kept. */
-static enum hd_status try_path(const char *path, struct hd_error *err)
+static enum hd_status try_path(struct collection *collection)
 {
-	struct output_file file;
-	if (is_special(path))
+	struct hd_error *err = collection->call->err;
+	const char *path = collection->path;
+	collection->is_straight = is_output(path);
+	if (collection->is_straight)
 		return HD_OK;
 	if (!*path) {
 		errno = 0;
 		return fail(err, HD_ERR_ARGUMENT, 0, "-o '': the name of the file is empty");
 	}
-	TRY(output_file_open(&file, path, err));
-	output_file_abandon(&file);
-	return HD_OK;
+	return output_place_check(path, &collection->is_straight, err);
 }
 
 /* Where to; an existing file is replaced at the end. */
@@ -235,7 +213,7 @@ static enum hd_status find_path(struct collection *collection)
 	if (length < 0 || (size_t)length >= size) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "the name of the file is too long");
 	}
-	return try_path(collection->path, call->err);
+	return try_path(collection);
 }
 
 static enum hd_status check(void *arg, int fd, struct collected_check *ret, struct hd_error *err)
@@ -254,8 +232,7 @@ static enum hd_status check(void *arg, int fd, struct collected_check *ret, stru
 static enum hd_status collect(struct collection *collection)
 {
 	struct call *call = collection->call;
-	const bool is_kept =
-		collection->format == &nettrace_format && !is_special(collection->path);
+	const bool is_kept = collection->format == &nettrace_format && !collection->is_straight;
 	const struct collect_options options = {
 		.buffer = call->options[OPT_BUFFER].number,
 		.deadline = collection->deadline,
@@ -300,7 +277,7 @@ static void tell_findings(const struct collection *collection, const struct hd_g
 		if (finding->detail)
 			text_puts(&line, finding->detail);
 		if (line.bytes)
-			warn(collection->call, line.bytes);
+			sink_warn(collection->call->sink, line.bytes);
 		text_deinit(&line);
 	}
 }
@@ -329,15 +306,16 @@ static void count(struct collection *collection, const struct exporting *exporti
 static enum hd_status convert(struct collection *collection)
 {
 	struct call *call = collection->call;
-	char trace[40];
-	(void)snprintf(trace, sizeof(trace), "/proc/self/fd/%d", collection->collected.file.fd);
+	static const char trace[] = "what the process sent";
+	const int *fd = &collection->collected.file.fd;
 	const struct format_options options = { .lenient = call->settings.lenient,
 						.exact = call->settings.exact,
 						.snapshot = collection->collected.snapshot,
 						.no_files = call->settings.no_files,
+						.trust_files = call->settings.trust_files,
 						.sysroot = call->settings.sysroot };
 	struct hd_session own = { .settings = call->session->settings };
-	TRY(format_open(trace, &options, &call->job, &own.graph, &own.format, call->err));
+	TRY(format_open_fd(*fd, trace, &options, &call->job, &own.graph, &own.format, call->err));
 	tell_findings(collection, own.graph);
 	char machine[HOST_NAME_SIZE] = "";
 	add_machine(&own.graph->info, machine);
@@ -352,6 +330,7 @@ static enum hd_status convert(struct collection *collection)
 	};
 	if (options.exact && exporting.format == &gcdump_format && !exporting.live_only)
 		exporting.copied = trace;
+	exporting.copied_fd = fd;
 	enum hd_status status = export_prepare(&exporting);
 	if (status == HD_OK)
 		count(collection, &exporting);
@@ -363,7 +342,7 @@ static enum hd_status convert(struct collection *collection)
 	if (status == HD_OK && is_output(collection->path)) {
 		status = export_output(&exporting, call);
 	} else if (status == HD_OK) {
-		status = export_file(&exporting, collection->path);
+		status = export_file(&exporting, collection->path, &collection->size);
 	}
 	hd_session_close(&own);
 	return status;
@@ -375,7 +354,8 @@ static enum hd_status copy_stream(struct collection *collection, struct output_f
 	struct call *call = collection->call;
 	char bytes[65536];
 	for (uint64_t at = 0; at < collection->collected.size;) {
-		ssize_t got = pread(collection->collected.file.fd, bytes, sizeof(bytes), (off_t)at);
+		ssize_t got =
+			read_at(collection->collected.file.fd, bytes, sizeof(bytes), (off_t)at);
 		if (got <= 0) {
 			return fail(call->err, HD_ERR_OS, 0, "the trace cannot be read back: %s",
 				    got ? strerrordesc_np(errno) : "it was cut");
@@ -391,13 +371,13 @@ static enum hd_status copy_stream(struct collection *collection, struct output_f
 }
 
 /* The same to what is no regular file. */
-static enum hd_status copy_to_special(struct collection *collection)
+static enum hd_status copy_straight(struct collection *collection)
 {
 	struct call *call = collection->call;
 	struct output_file file;
 	if (is_output(collection->path))
 		return copy_stream(collection, NULL);
-	TRY(output_file_open(&file, collection->path, call->err));
+	TRY(output_file_open(&file, collection->path, &call->job, call->err));
 	enum hd_status status = copy_stream(collection, &file);
 	if (status == HD_OK)
 		return output_file_commit(&file, call->err);
@@ -411,14 +391,15 @@ static enum hd_status finish(struct collection *collection)
 	struct hd_error *err = collection->call->err;
 	if (collection->format != &nettrace_format) {
 		TRY(convert(collection));
-	} else if (is_special(collection->path)) {
-		TRY(copy_to_special(collection));
+	} else if (collection->is_straight) {
+		TRY(copy_straight(collection));
 	} else {
+		collection->size = collected->size;
 		TRY(output_file_commit(&collected->file, err));
 	}
-	struct stat file;
-	if (!is_special(collection->path) && stat(collection->path, &file) == 0)
-		collection->size = (uint64_t)file.st_size;
+	if (collection->is_straight)
+		collection->size = 0; /* nobody can look at it again */
+	collection->call->is_written = !is_output(collection->path);
 	return HD_OK;
 }
 
@@ -458,7 +439,7 @@ static void write_finding(const struct collection *collection, const struct find
 			text_puts(&line, finding->advice);
 		}
 		if (line.bytes)
-			warn(call, line.bytes);
+			sink_warn(call->sink, line.bytes);
 		text_deinit(&line);
 	}
 	text_deinit(&detail);
@@ -514,7 +495,7 @@ static void report_text(const struct collection *collection, double seconds)
 		text_printf(&line, ", %s", format_count(collection->size, "byte", number));
 	text_printf(&line, ", in %.1f s%s", seconds, is_beside ? "" : ".\n");
 	if (line.bytes && is_beside) {
-		note(call, line.bytes);
+		sink_note(call->sink, line.bytes);
 	} else if (line.bytes) {
 		out_puts(&call->out, line.bytes);
 	}

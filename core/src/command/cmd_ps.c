@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "collect/connection.h"
 #include "command/command.h"
 #include "target/proc.h"
+#include "util/opening.h"
 
 /* How long each may take to say its version, milliseconds. */
 #define VERSION_MS 300u
@@ -29,18 +29,18 @@ static bool is_stopped(const struct dotnet_process *process)
 /* The name of a user, or its number. */
 static void find_user(uid_t uid, char *buf, size_t size)
 {
-	char space[1024];
-	struct passwd entry, *found = NULL;
-	if (getpwuid_r(uid, &entry, space, sizeof(space), &found) == 0 && found) {
-		(void)snprintf(buf, size, "%s", entry.pw_name);
-	} else {
+	if (!user_name(uid, buf, size))
 		(void)snprintf(buf, size, "%u", (unsigned int)uid);
-	}
 }
 
 static void find_command(int pid, struct text *ret)
 {
-	if (!proc_read_file(pid, "cmdline", ret) || !ret->bytes)
+	int task = proc_live_task(pid);
+	if (!proc_read_file(task ? task : pid, "cmdline", ret)) {
+		ret->size = 0;
+		text_puts(ret, "?");
+	}
+	if (!ret->bytes)
 		return;
 	while (ret->size && !ret->bytes[ret->size - 1])
 		ret->size--;
@@ -50,7 +50,8 @@ static void find_command(int pid, struct text *ret)
 	}
 }
 
-static void row_init(struct row *row, const struct dotnet_process *process, struct job *job)
+/* Fill @p row; false: another process listens at its socket, so nothing says that it is one of .NET. */
+static bool row_init(struct row *row, const struct dotnet_process *process, struct job *job)
 {
 	*row = (struct row){ 0 };
 	find_user(process->uid, row->user, sizeof(row->user));
@@ -59,6 +60,7 @@ static void row_init(struct row *row, const struct dotnet_process *process, stru
 	/* One that stands still does not answer. */
 	if (!is_stopped(process))
 		endpoint_version(&endpoint, VERSION_MS, job, &row->runtime);
+	return !endpoint.is_planted;
 }
 
 static void write_json(struct call *call, const struct dotnet_process *process,
@@ -80,38 +82,55 @@ static void write_text(struct call *call, const struct dotnet_process *process,
 		       const struct row *row)
 {
 	struct out *out = &call->out;
-	out_printf(out, "%8d %-12s %-10s ", process->pid, row->user,
-		   row->runtime.size     ? row->runtime.bytes
+	struct text user = { 0 }, runtime = { 0 };
+	text_escape(&user, row->user, strlen(row->user));
+	text_escape(&runtime, row->runtime.bytes, row->runtime.size);
+	out_printf(out, "%8d %-12s %-10s ", process->pid, user.bytes ? user.bytes : "",
+		   runtime.size          ? runtime.bytes
 		   : is_stopped(process) ? "(stopped)"
 					 : "?");
+	text_deinit(&user);
+	text_deinit(&runtime);
 	text_escape(&out->text, row->command.bytes ? row->command.bytes : "", row->command.size);
 	out_puts(out, "\n");
 }
 
+/* Before the first row. */
+static void write_head(struct call *call, bool *is_empty)
+{
+	if (!*is_empty)
+		return;
+	*is_empty = false;
+	out_styled(&call->out, STYLE_HEAD, "%8s %-12s %-10s %s", "PID", "User", "Runtime",
+		   "Command");
+	out_puts(&call->out, "\n");
+}
+
 static enum hd_status write_rows(struct call *call, const struct dotnet_processes *processes)
 {
-	if (call->as_json) {
+	bool is_empty = true;
+	if (call->as_json)
 		json_array(&call->json, "processes");
-	} else if (processes->rows_count) {
-		out_styled(&call->out, STYLE_HEAD, "%8s %-12s %-10s %s", "PID", "User", "Runtime",
-			   "Command");
-		out_puts(&call->out, "\n");
-	} else {
-		out_puts(&call->out, "No .NET process with a diagnostics socket is running.\n");
-	}
 	for (size_t i = 0; i < processes->rows_count; i++) {
 		TRY(call_check(call));
 		struct row row;
-		row_init(&row, &processes->rows[i], &call->job);
+		if (!row_init(&row, &processes->rows[i], &call->job)) {
+			row_deinit(&row);
+			continue;
+		}
 		if (call->as_json) {
 			write_json(call, &processes->rows[i], &row);
 		} else {
+			write_head(call, &is_empty);
 			write_text(call, &processes->rows[i], &row);
 		}
 		row_deinit(&row);
 	}
-	if (call->as_json)
+	if (call->as_json) {
 		json_end(&call->json);
+	} else if (is_empty) {
+		out_puts(&call->out, "No .NET process with a diagnostics socket is running.\n");
+	}
 	return HD_OK;
 }
 
