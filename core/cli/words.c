@@ -1,31 +1,95 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
+/* Words of a command line: how they are read, and how they are written so that they are read. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
+#include <wctype.h>
 
 #include "cli.h"
+
+/* isspace() would ask the locale, which may take a byte of a character for a blank. */
+#define BLANKS " \t\n\v\f\r"
+/* What ends a word, or means something else in it. */
+#define SPECIAL BLANKS "\\'\"|>"
+
+static const char *skip_blanks(const char *at)
+{
+	return at + strspn(at, BLANKS);
+}
+
+static bool ends_word(char c)
+{
+	return c == '\0' || strchr(BLANKS "|>", c);
+}
+
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	const char *found = c ? strchr(digits, c) : NULL;
+	if (!found)
+		return -1;
+	int value = (int)(found - digits);
+	return value < 16 ? value : value - 6;
+}
+
+/* Copy what the backslash at @p at stands for inside of $'...'; what follows it. */
+static const char *take_escape(const char *at, char **to)
+{
+	static const char names[] = "ntre", values[] = "\n\t\r\033";
+	int high = at[1] == 'x' ? hex_digit(at[2]) : -1;
+	int low = high >= 0 ? hex_digit(at[3]) : -1;
+	if (low >= 0 && high + low > 0) {
+		*(*to)++ = (char)(high * 16 + low);
+		return at + 4;
+	}
+	if (!at[1]) {
+		*(*to)++ = *at;
+		return at + 1;
+	}
+	const char *name = strchr(names, at[1]), *value = at + 1;
+	if (name)
+		value = values + (name - names);
+	*(*to)++ = *value;
+	return at + 2;
+}
+
+/* Copy what is in the open quote, to the end of it or of the line; what follows. */
+static const char *take_quoted(const char *at, char **to, char *quote)
+{
+	const char end = *quote == '"' ? '"' : '\'';
+	while (*at && *at != end) {
+		if (*quote == '$' && *at == '\\') {
+			at = take_escape(at, to);
+			continue;
+		}
+		if (*quote == '"' && *at == '\\' && (at[1] == '"' || at[1] == '\\'))
+			at++;
+		*(*to)++ = *at++;
+	}
+	if (!*at)
+		return at;
+	*quote = '\0';
+	return at + 1;
+}
 
 /* Copy one word from @p at to @p to; sets the quote that is still open at its end. */
 static const char *take_word(const char *at, char **to, char *quote)
 {
-	for (; *at; at++) {
+	while (*quote || !ends_word(*at)) {
 		if (*quote) {
-			if (*at == *quote) {
-				*quote = '\0';
-			} else if (*quote == '"' && *at == '\\' &&
-				   (at[1] == '"' || at[1] == '\\')) {
-				*(*to)++ = *++at;
-			} else {
-				*(*to)++ = *at;
-			}
+			at = take_quoted(at, to, quote);
+			if (!*at)
+				break;
 		} else if (*at == '"' || *at == '\'') {
+			*quote = *at++;
+		} else if (*at == '$' && at[1] == '\'') {
 			*quote = *at;
-		} else if (*at == '\\' && at[1]) {
-			*(*to)++ = *++at;
-		} else if (isspace((unsigned char)*at) || *at == '|' || *at == '>') {
-			break;
+			at += 2;
 		} else {
-			*(*to)++ = *at;
+			if (*at == '\\' && at[1])
+				at++;
+			*(*to)++ = *at++;
 		}
 	}
 	*(*to)++ = '\0';
@@ -33,20 +97,20 @@ static const char *take_word(const char *at, char **to, char *quote)
 }
 
 /* What follows | is a line for the shell; what follows > is one word. */
-static void take_rest(struct words *words, const char *at, char *to, char *quote)
+static void take_rest(struct words *words, const char *line, const char *at, char *to)
 {
-	while (isspace((unsigned char)*at))
-		at++;
+	at = skip_blanks(at);
 	words->rest = to;
+	words->last = (size_t)(at - line);
 	if (words->pipe != '|') {
-		at = take_word(at, &to, quote);
-		while (isspace((unsigned char)*at))
-			at++;
-		words->surplus = *at != '\0';
+		at = take_word(at, &to, &words->open_quote);
+		if (strchr(BLANKS, *at) && *at)
+			words->last = strlen(line);
+		words->surplus = *skip_blanks(at) != '\0';
 		return;
 	}
 	size_t size = strlen(at);
-	while (size && isspace((unsigned char)at[size - 1]))
+	while (size && strchr(BLANKS, at[size - 1]))
 		size--;
 	memcpy(to, at, size);
 	to[size] = '\0';
@@ -61,25 +125,24 @@ bool words_init(struct words *words, const char *line)
 		words_deinit(words);
 		return false;
 	}
-	char *to = words->storage, quote = '\0';
-	for (const char *at = line;;) {
-		while (isspace((unsigned char)*at))
-			at++;
-		if (!*at)
-			break;
+	char *to = words->storage;
+	const char *at = skip_blanks(line);
+	words->is_comment = *at == '#';
+	for (words->last = size; *at; at = skip_blanks(at)) {
 		if (*at == '|' || *at == '>') {
 			words->pipe = *at++;
 			if (words->pipe == '>' && *at == '>') {
 				words->pipe = 'A';
 				at++;
 			}
-			take_rest(words, at, to, &quote);
+			take_rest(words, line, at, to);
 			break;
 		}
 		words->argv[words->argc++] = to;
-		at = take_word(at, &to, &quote);
+		const char *start = at;
+		at = take_word(at, &to, &words->open_quote);
+		words->last = *at ? size : (size_t)(start - line);
 	}
-	words->open_quote = quote != '\0';
 	return true;
 }
 
@@ -88,4 +151,61 @@ void words_deinit(struct words *words)
 	free(words->storage);
 	free(words->argv);
 	*words = (struct words){ 0 };
+}
+
+/* Does the line editor show it as it is?  No controls, and nothing that turns text around. */
+static bool is_shown(const char *word)
+{
+	mbstate_t state = { 0 };
+	for (size_t left = strlen(word); left;) {
+		wchar_t c;
+		size_t size = mbrtowc(&c, word, left, &state);
+		if (size > left || !iswprint((wint_t)c))
+			return false;
+		if ((c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
+			return false;
+		word += size;
+		left -= size;
+	}
+	return true;
+}
+
+/* The quote that can hold @p word: the one that is open already where it can. */
+static char quote_for(const char *word, char open)
+{
+	if (open == '$' || !is_shown(word))
+		return '$';
+	if (open == '"' || (open == '\'' && !strchr(word, '\'')))
+		return open;
+	if (!open && *word && *word != '#' && !strpbrk(word, SPECIAL))
+		return '\0';
+	return strchr(word, '\'') ? '"' : '\'';
+}
+
+char *words_quote(const char *word, char open, bool close)
+{
+	const char quote = quote_for(word, open);
+	char *text = malloc(4 * strlen(word) + 4), *to = text;
+	if (!text)
+		return NULL;
+	if (quote)
+		*to++ = quote;
+	if (quote == '$')
+		*to++ = '\'';
+	for (; *word; word++) {
+		unsigned char c = (unsigned char)*word;
+		if (quote == '$' && (c < 0x20 || c >= 0x7f)) {
+			(void)snprintf(to, 5, "\\x%02x", c);
+			to += 4;
+			continue;
+		}
+		if ((quote == '$' && (c == '\'' || c == '\\')) ||
+		    (quote == '"' && (c == '"' || c == '\\')))
+			*to++ = '\\';
+		*to++ = *word;
+	}
+	if (quote && close)
+		*to++ = quote == '"' ? '"' : '\'';
+	*to = '\0';
+	return text;
 }

@@ -8,7 +8,7 @@ import gdb
 
 from heapdump_gdb import native
 from heapdump_gdb.session import Session, host_text, write_error
-from heapdump_gdb.words import Line
+from heapdump_gdb.words import Line, file_names, guard, is_plain, printable
 
 PREFIX = "heapdump"
 
@@ -29,11 +29,15 @@ class HeapCommand(gdb.Command):
     def complete(self, text: str, word: str | None) -> Any:
         line = Line(text)
         try:
-            found = self._session.complete([self._name] + line.words + [line.last])
+            found = self._session.complete([self._name] + line.words + [line.wanted])
         except UnicodeError:
             return []
         if found is None:
-            return gdb.COMPLETE_FILENAME
+            found = file_names(line.last)
+            if all(is_plain(name) for name in found):
+                return gdb.COMPLETE_FILENAME
+            # GDB would put them in as they are; no escape says a | in the name of a file.
+            found = [name for name in found if name == printable(guard(name))]
         sayable = [value for value in found if host_text(value) == value]
         return line.candidates(sayable, word or "")
 

@@ -8,7 +8,8 @@ from typing import Any
 import gdb
 
 from heapdump_gdb import native
-from heapdump_gdb.session import Session, host_text
+from heapdump_gdb.session import Session, failure, host_text
+from heapdump_gdb.words import printable
 
 
 def _graph(session: Session) -> Any:
@@ -34,7 +35,7 @@ def _object(session: Session, value: gdb.Value) -> tuple[str, int]:
     try:
         ident = int(value) & native.MASK64
     except (gdb.error, ValueError, TypeError, OverflowError) as error:
-        raise gdb.GdbError(host_text(f"not an object id: {error}")) from None
+        raise failure(f"not an object id: {error}") from None
     if not graph:
         found = session.document(["dumpobj", hex(ident)])
         return found["type"], found["size"]
@@ -44,26 +45,27 @@ def _object(session: Session, value: gdb.Value) -> tuple[str, int]:
         raise gdb.GdbError(f"no object {ident:#x}")
     if row.missing:
         raise gdb.GdbError(f"object {ident:#x} is referred to, but not in the file")
-    return native.decode(_type_name(session, graph, row.type)[0]), int(row.size)
+    return _type_name(session, graph, row.type)[0], int(row.size)
 
 
-def _type_name(session: Session, graph: Any, index: int) -> tuple[bytes, int]:
+def _type_name(session: Session, graph: Any, index: int) -> tuple[str, int]:
     """Name and object count of a type."""
     found = native.Type()
     if session.lib.hd_graph_type(graph, index, ctypes.byref(found)) or not found.name:
-        return b"", int(found.object_count)
-    return ctypes.string_at(found.name, found.name_size), int(found.object_count)
+        return "", int(found.object_count)
+    name = ctypes.string_at(found.name, found.name_size)
+    return name.decode("utf-8", "surrogateescape"), int(found.object_count)
 
 
 class TypeFunction(gdb.Function):
-    """$hd_type(ID): name of the type of the object with that id, as a string."""
+    """$hd_type(ID): name of the type of the object with that id, as commands print it."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         super().__init__("hd_type")
 
     def invoke(self, *args: gdb.Value) -> str:
-        return host_text(_object(self._session, _only(args, "$hd_type(ID)"))[0])
+        return host_text(printable(_object(self._session, _only(args, "$hd_type(ID)"))[0]))
 
 
 class SizeFunction(gdb.Function):
@@ -78,7 +80,10 @@ class SizeFunction(gdb.Function):
 
 
 class CountFunction(gdb.Function):
-    """$hd_count("TYPE NAME"): how many objects have a type of exactly that name."""
+    """$hd_count("TYPE NAME"): how many objects have a type of exactly that name.
+
+    The name may be as it is, or as commands print it.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -88,17 +93,16 @@ class CountFunction(gdb.Function):
         name = _only(args, '$hd_count("TYPE NAME")')
         graph = _graph(self._session)
         try:
-            wanted = native.encode(name.string("utf-8", "surrogateescape"))
+            wanted = printable(name.string("utf-8", "surrogateescape"))
         except (gdb.error, UnicodeError, AttributeError) as error:
-            raise gdb.GdbError(host_text(f"not the name of a type: {error}")) from None
+            raise failure(f"not the name of a type: {error}") from None
         if not graph:
-            text = native.decode(wanted)
-            found = self._session.document(["dumpheap", "-stat", "-type", text])
-            return sum(row["count"] for row in found["types"] if row["name"] == text)
+            found = self._session.document(["dumpheap", "-stat", "-type", wanted])
+            return sum(row["count"] for row in found["types"] if printable(row["name"]) == wanted)
         count = 0
         for index in range(self._session.lib.hd_graph_type_count(graph)):
             type_name, objects = _type_name(self._session, graph, index)
-            count += objects if type_name == wanted else 0
+            count += objects if printable(type_name) == wanted else 0
         return count
 
 

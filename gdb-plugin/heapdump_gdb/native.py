@@ -7,6 +7,8 @@ import glob
 import os
 from typing import Any, Callable, Sequence
 
+from heapdump_gdb import library
+
 MESSAGE_SIZE = 488
 NONE = 0xFFFFFFFF
 MASK64 = 0xFFFFFFFFFFFFFFFF
@@ -70,6 +72,8 @@ class CommandInfo(ctypes.Structure):
         ("summary", ctypes.c_char_p),
         ("is_sos", ctypes.c_uint32),
         ("needs_open", ctypes.c_uint32),
+        ("role", ctypes.c_uint32),
+        ("writes", ctypes.c_uint32),
     ]
 
 
@@ -168,6 +172,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         [_POINTER, ctypes.c_int, _WORDS, _SINK, ctypes.POINTER(_POINTER), _ERROR],
     ),
     "hd_text_read": (ctypes.c_size_t, [_POINTER, _POINTER, ctypes.c_size_t]),
+    "hd_text_check": (ctypes.c_int, [_POINTER, _ERROR]),
     "hd_text_warnings": (_STRING, [_POINTER]),
     "hd_text_free": (None, [_POINTER]),
     "hd_interrupt_begin": (None, []),
@@ -176,20 +181,38 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
+def _named(path: str) -> str:
+    """The library that the environment names, if the user of GDB has named it."""
+    real = os.path.realpath(path)
+    if not os.path.exists(real):
+        raise HeapdumpError(f"HEAPDUMP_LIBRARY: {path} does not exist")
+    if library.is_raised():
+        raise HeapdumpError("HEAPDUMP_LIBRARY is refused: another user has started GDB (sudo)")
+    why = library.refusal(real, {0, os.geteuid()})
+    if why:
+        raise HeapdumpError(f"HEAPDUMP_LIBRARY is refused: {why}")
+    return real
+
+
 def find(here: str) -> str:
     """Path of the library that belongs to the plug-in in folder ``here``."""
     named = os.environ.get("HEAPDUMP_LIBRARY")
     if named:
-        return named
+        return _named(named)
     prefix = os.path.join(here, "..", "..", "..")
     folders = [os.path.join(here, "..", "build")]
     folders += [os.path.join(prefix, "lib"), os.path.join(prefix, "lib64")]
     folders += sorted(glob.glob(os.path.join(prefix, "lib", "*-linux-gnu*")))
     for folder in folders:
         for name in ("libheapdump.so.0", "libheapdump.so"):
-            path = os.path.join(folder, name)
-            if os.path.exists(path):
-                return os.path.realpath(path)
+            path = os.path.realpath(os.path.join(folder, name))
+            if not os.path.exists(path):
+                continue
+            # Who has the plug-in is trusted: it runs already.
+            why = library.refusal(path, {0, os.geteuid(), os.stat(here).st_uid})
+            if why:
+                raise HeapdumpError(f"{path} is refused: {why}")
+            return path
     raise HeapdumpError(
         "libheapdump.so was not found: build it (cmake --build build), install it, "
         "or set HEAPDUMP_LIBRARY to its path before GDB starts"
@@ -333,11 +356,13 @@ class Text:
         )
 
     def read(self) -> bytes:
-        """The next piece of the answer, empty at its end."""
+        """The next piece of the answer, empty at its end; raises when it was not kept whole."""
         if not self._text:
             return b""
         buf = ctypes.create_string_buffer(CHUNK)
         size = self._lib.hd_text_read(self._text, buf, CHUNK)
+        if not size:
+            check(self._lib.hd_text_check, self._text)
         return buf.raw[:size]
 
     def warnings(self) -> list[str]:

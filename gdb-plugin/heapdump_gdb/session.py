@@ -15,7 +15,7 @@ import gdb
 
 from heapdump_gdb import native
 from heapdump_gdb.target import Follower
-from heapdump_gdb.words import expression_end
+from heapdump_gdb.words import expression_end, printable
 
 
 def parameter(name: str) -> Any:
@@ -35,8 +35,13 @@ def host_text(text: str) -> str:
         return text.encode("ascii", "backslashreplace").decode("ascii")
 
 
+def failure(message: str) -> gdb.GdbError:
+    """The error of a command: one line, which may hold names out of a target."""
+    return gdb.GdbError(host_text(printable(message)))
+
+
 def write_error(line: str) -> None:
-    gdb.write(host_text(line) + "\n", gdb.STDERR)
+    gdb.write(host_text(printable(line)) + "\n", gdb.STDERR)
 
 
 def _is_machine_interface() -> bool:
@@ -146,7 +151,7 @@ class Session:
             message = f"cannot evaluate '{word}': {error}"
             if more:
                 message += " (an expression with blanks stands in quotes)"
-            raise gdb.GdbError(host_text(message)) from None
+            raise failure(message) from None
 
     def document(self, argv: list[str]) -> Any:
         """The JSON answer of a command; raises gdb.GdbError when it fails."""
@@ -155,10 +160,10 @@ class Session:
             status = self._answer(argv + ["--json"], text, native.Sink())
             pieces = b"".join(iter(text.read, b""))
             if status not in (native.EXIT_OK, native.EXIT_FINDINGS):
-                raise gdb.GdbError(host_text(native.decode(text.error.message)))
+                raise failure(native.decode(text.error.message))
             return json.loads(native.decode(pieces))
         except (native.HeapdumpError, ValueError) as error:
-            raise gdb.GdbError(host_text(str(error))) from None
+            raise failure(str(error)) from None
         finally:
             text.close()
 
@@ -167,7 +172,7 @@ class Session:
         try:
             self._follower.follow(self._sink(native.Sink()))
         except native.HeapdumpError as error:
-            raise gdb.GdbError(host_text(str(error))) from None
+            raise failure(str(error)) from None
 
     def _sink(self, sink: native.Sink) -> native.Sink:
         sink.struct_size = ctypes.sizeof(native.Sink)
@@ -207,11 +212,11 @@ class Session:
                 raise gdb.GdbError("Quit")
             if status not in (native.EXIT_OK, native.EXIT_FINDINGS):
                 message = native.decode(text.error.message) or f"{argv[0]} failed"
-                raise gdb.GdbError(host_text(message))
+                raise failure(message)
         except native.HeapdumpError as error:
             cancelled = error.status == native.ERR_CANCELLED
             _set_status(native.EXIT_INTERRUPTED if cancelled else native.EXIT_INPUT)
-            raise gdb.GdbError("Quit" if cancelled else host_text(str(error))) from None
+            raise failure("Quit" if cancelled else str(error)) from None
         finally:
             text.close()
 

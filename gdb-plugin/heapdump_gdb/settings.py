@@ -5,11 +5,12 @@ from __future__ import annotations
 import gdb
 
 from heapdump_gdb import native
-from heapdump_gdb.session import Session, host_text
+from heapdump_gdb.session import Session, failure, host_text
 
 CHOICES = {
     "color": ["auto", "on", "off"],
     "files": ["on", "off"],
+    "trust-files": ["on", "off"],
     "exact": ["on", "off"],
     "backend": ["auto", "file", "process", "debugger"],
 }
@@ -38,7 +39,7 @@ class Setting(gdb.Parameter):
             self._session.set(self._name, str(self.value or "").strip())
         except native.HeapdumpError as error:
             self.value = self._session.get(self._name)
-            raise gdb.GdbError(host_text(str(error))) from None
+            raise failure(str(error)) from None
         self.value = self._session.get(self._name)
         return ""
 
@@ -56,9 +57,8 @@ class SetPrefix(gdb.Command):
 
     def invoke(self, argument: str, _from_tty: bool) -> None:
         if argument:
-            raise gdb.GdbError(
-                host_text(f'Undefined set heapdump command: "{argument}".')
-                + '  Try "help set heapdump".'
+            raise failure(
+                f'Undefined set heapdump command: "{argument}".  Try "help set heapdump".'
             )
         gdb.execute("help set heapdump")
 
@@ -72,9 +72,8 @@ class ShowPrefix(gdb.Command):
 
     def invoke(self, argument: str, _from_tty: bool) -> None:
         if argument:
-            raise gdb.GdbError(
-                host_text(f'Undefined show heapdump command: "{argument}".')
-                + '  Try "help show heapdump".'
+            raise failure(
+                f'Undefined show heapdump command: "{argument}".  Try "help show heapdump".'
             )
         for name in self._names:
             gdb.execute("show heapdump " + name)

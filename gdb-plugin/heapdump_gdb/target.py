@@ -14,7 +14,7 @@ from heapdump_gdb import native
 
 PAGE = 4096
 # Settings that decide how a target is read.
-SETTINGS = ("backend", "files", "sysroot")
+SETTINGS = ("backend", "files", "trust-files", "sysroot")
 # Whatever these say, bytes seen before may be others now.
 EVENTS = (
     "cont",

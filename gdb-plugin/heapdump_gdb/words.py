@@ -2,27 +2,56 @@
 """Words of a command line as gdb.string_to_argv splits them, for completion."""
 from __future__ import annotations
 
+import os
 import re
 from typing import Iterable, Sequence
 
-SPECIAL = " \t\n'\"\\"
+BLANKS = " \t\n\v\f\r"
+SPECIAL = BLANKS + "'\"\\"
+# What a terminal would act on, and bytes that are no UTF-8 (as "surrogateescape" has them).
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
+# "pipe COMMAND | SHELL-COMMAND" ends the command at the first |, in quotes too, and "pipe -d" at
+# what its user chose.  The core takes escapes for them.
+DELIMITERS = re.compile("[|!@#$%^~;?]")
+DELIMITER_ESCAPES = re.compile(r"\\u00(?:7c|21|40|23|24|25|5e|7e|3b|3f)")
+
+
+def printable(text: str) -> str:
+    """``text`` with escapes for what a terminal would act on, as the core writes them."""
+
+    def written(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return f"\\x{code - 0xDC00:02x}" if code >= 0xDC80 else f"\\u{code:04x}"
+
+    return CONTROLS.sub(written, text)
+
+
+def guard(text: str) -> str:
+    """``text`` with escapes for what would end a command in GDB's pipe."""
+    return DELIMITERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def unguard(text: str) -> str:
+    """What guard() made ``text`` of."""
+    return DELIMITER_ESCAPES.sub(lambda found: chr(int(found[0][2:], 16)), text)
 
 
 class Line:
     """A command line up to the cursor.
 
     ``words`` are the finished words, ``last`` is the one under the cursor without its quoting and
-    ``raw`` the same with it; ``quote`` is the quote that is still open, or "".
+    ``raw`` the same with it; ``quote`` is the quote that is still open, or ""; ``escaped``: it ends
+    with a backslash that is about the next character.
     """
 
     def __init__(self, text: str) -> None:
         self.words: list[str] = []
         self.last = ""
         self.quote = ""
+        self.escaped = False
         start = -1
-        escaped = False
         for index, char in enumerate(text):
-            if not escaped and not self.quote and char in " \t\n":
+            if not self.escaped and not self.quote and char in BLANKS:
                 if start >= 0:
                     self.words.append(self.last)
                 self.last = ""
@@ -30,11 +59,11 @@ class Line:
                 continue
             if start < 0:
                 start = index
-            if escaped:
+            if self.escaped:
                 self.last += char
-                escaped = False
+                self.escaped = False
             elif char == "\\":
-                escaped = True
+                self.escaped = True
             elif self.quote:
                 if char == self.quote:
                     self.quote = ""
@@ -46,16 +75,36 @@ class Line:
                 self.last += char
         self.raw = text[start:] if start >= 0 else ""
 
+    @property
+    def wanted(self) -> str:
+        """What values begin with that may complete ``last``."""
+        return unguard(self.last)
+
     def candidates(self, values: Iterable[str], word: str) -> list[str]:
         """What completes GDB's ``word``, a tail of ``raw``, to each of ``values``."""
-        fitting = [value for value in values if value.startswith(self.last)]
+        typed = self.wanted
+        fitting = [value for value in values if value.startswith(typed)]
         if not self.raw.endswith(word):
             return []
-        if self.raw == word == self.last and any(is_special(value) for value in fitting):
+        if self.raw == word == self.last and any(is_special(guard(value)) for value in fitting):
             # All of them, so that they have a beginning in common.
-            return ["'" + escape(value, "\\'") + "'" for value in fitting]
+            return ["'" + escape(guard(value), "\\'") + "'" for value in fitting]
         special = "\\" + self.quote if self.quote else SPECIAL
-        return [word + escape(value[len(self.last) :], special) for value in fitting]
+        rests = [guard(value[len(typed) :]) for value in fitting]
+        if self.escaped:
+            return [word + rest[:1] + escape(rest[1:], special) for rest in rests]
+        return [word + escape(rest, special) for rest in rests]
+
+
+def file_names(word: str) -> list[str]:
+    """Names of files that ``word`` may become, folders with a slash."""
+    folder, start = os.path.split(word)
+    try:
+        with os.scandir(os.path.expanduser(folder) or ".") as entries:
+            names = [entry.name + "/" * entry.is_dir() for entry in entries]
+    except OSError:
+        return []
+    return sorted(os.path.join(folder, name) for name in names if name.startswith(start))
 
 
 def expression_end(argv: Sequence[str], start: int) -> int:
@@ -69,6 +118,11 @@ def expression_end(argv: Sequence[str], start: int) -> int:
 def is_special(text: str) -> bool:
     """Whether ``text`` is no word without quotes."""
     return any(char in SPECIAL for char in text)
+
+
+def is_plain(text: str) -> bool:
+    """Whether ``text`` means nothing but itself, wherever GDB puts it."""
+    return not is_special(text) and text == printable(guard(text))
 
 
 def escape(text: str, special: str) -> str:

@@ -85,6 +85,14 @@ std::string first_line(const char *text)
 	return line.empty() ? "it has no value" : line;
 }
 
+/// @p text, typed or told by LLDB, with what a terminal would act on as escapes.
+std::string printable(const std::string &text)
+{
+	std::vector<char> copy(6 * text.size() + 1);
+	return std::string(copy.data(),
+			   hd_escape(text.data(), text.size(), copy.data(), copy.size()));
+}
+
 /// Replace @p word by the value of the expression that it is, or tell why not.
 bool evaluate(lldb::SBTarget target, std::string &word, std::string &why)
 {
@@ -128,7 +136,7 @@ bool evaluate_marked(lldb::SBDebugger &debugger, std::vector<std::string> &words
 		std::string why;
 		if (!marks[i] || evaluate(debugger.GetSelectedTarget(), words[i], why))
 			continue;
-		message = "cannot evaluate '" + words[i] + "': " + why;
+		message = printable("cannot evaluate '" + words[i] + "': " + why);
 		return false;
 	}
 	return true;

@@ -139,7 +139,7 @@ std::string key_of(lldb::SBProcess &process, hd_session *session)
 	std::string key = std::to_string(process.GetUniqueID()) + " " +
 			  std::to_string(process.GetProcessID()) + " " +
 			  std::to_string(process.GetStopID(true));
-	for (const char *name : { "backend", "files", "sysroot" }) {
+	for (const char *name : { "backend", "files", "trust-files", "sysroot" }) {
 		char value[HD_SETTING_SIZE];
 		key += "\n";
 		if (hd_session_get(session, name, value, sizeof(value), nullptr) == HD_OK)

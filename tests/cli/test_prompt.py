@@ -79,7 +79,7 @@ class Batch(Base):
         self.assertEqual(
             result.out.splitlines()[0].split(), ["1d", "2", "560", "BubbleCS.GameBoard"]
         )
-        self.assertEqual(result.out.splitlines()[1].strip(), "8")
+        self.assertEqual(result.out.splitlines()[1].strip(), "9")
         self.assertEqual((result.status, result.err), (0, ""))
 
     def test_pipe_that_closes(self) -> None:
@@ -126,13 +126,13 @@ class Batch(Base):
 class Terminal:
     """The program on a pseudo-terminal."""
 
-    def __init__(self, *argv: str, **env: str) -> None:
+    def __init__(self, *argv: str, cwd: str | Path = SOURCE, **env: str) -> None:
         # libedit's el_set(EL_ADDFN) keeps two copies that nothing frees.
         options = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
         pid, self.fd = pty.fork()
         if pid == 0:
             try:
-                os.chdir(SOURCE)
+                os.chdir(cwd)
                 os.execve(PROGRAM, [PROGRAM, *argv], environment(**options | env))
             finally:
                 os._exit(127)
@@ -251,6 +251,23 @@ class Prompt(unittest.TestCase):
         self.assertEqual(len(files), 1)
         mode = os.stat(Path(home.name) / files[0]).st_mode & 0o777
         self.assertEqual(mode & 0o077, 0, f"history is readable by others: {mode:o}")
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can play somebody else")
+    def test_history_in_the_home_of_somebody_else(self) -> None:
+        """Root may have kept HOME: a link there must not make it write elsewhere."""
+        home = tempfile.TemporaryDirectory(dir=folder.name)
+        self.addCleanup(home.cleanup)
+        victim, link = Path(home.name) / "victim", Path(home.name) / ".heapdump_history"
+        victim.write_text("old")
+        link.symlink_to(victim)
+        os.chown(home.name, 65534, 65534)
+        os.chown(link, 65534, 65534, follow_symlinks=False)
+        terminal = self.start(BUBBLECS, HOME=home.name)
+        terminal.prompt()
+        terminal.send("quit\n")
+        terminal.finish()
+        self.assertEqual(terminal.status, 0)
+        self.assertEqual(victim.read_text(), "old")
 
     def complete(self, typed: str, expected: str) -> None:
         """Type, with TAB characters, press Enter, and look for EXPECTED in the answer."""
@@ -393,6 +410,142 @@ class Prompt(unittest.TestCase):
         terminal.send(f"gcroot 1ce056 > {path}\n")
         terminal.prompt()
         self.assertNotIn("\x1b", path.read_text())
+
+
+# Names of types, each of a hostile kind: what it would do, were it read as more than a word.
+HOSTILE = (
+    b"Q1''|touch${IFS}pwned;#",
+    b'Q2"|touch pwned;"',
+    b"Q3'|touch pwned;\"\\\\",
+    b"Q4 > pwned",
+    b"Q5\\u000atouch pwned",
+    b"Q6\\u001b]0;title\\u0007\\u001b[31m",
+    b"Q7\xff\x9b31m",
+    "Q8\u202eedoc \u00c4\U0001f40d".encode(),
+    b"#Q9|touch pwned",
+    b"-Q10 >pwned",
+)
+
+
+class HostileNames(unittest.TestCase):
+    """TAB puts what a dump or a folder holds into the line: as one word, whatever it is."""
+
+    def setUp(self) -> None:
+        place = tempfile.TemporaryDirectory(dir=folder.name)
+        self.addCleanup(place.cleanup)
+        self.place = Path(place.name)
+
+    def start(self, target: str, **env: str) -> Terminal:
+        terminal = Terminal(target, cwd=str(self.place), **env)
+        self.addCleanup(terminal.close)
+        terminal.prompt()
+        return terminal
+
+    def dump(self, names: tuple[bytes, ...]) -> str:
+        """A dump with one object of each type."""
+        path = self.place / "hostile.dump"
+        lines = [b"a 2 x"]
+        lines += [b"t %x %s" % (index + 1, name) for index, name in enumerate(names)]
+        lines += [b"o %x %x 18" % (index + 0x100, index + 1) for index in range(len(names))]
+        path.write_bytes(b"\n".join(lines + [b"r 100 1 0", b"c x", b""]))
+        return str(path)
+
+    def check_terminal(self, text: str) -> None:
+        """The line editor's own sequences and the colours, and nothing else."""
+        rest = re.sub("\x1b\\[[0-9;]*[A-Za-z@]", "", text)
+        self.assertNotRegex(rest, "[\x00-\x06\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+        self.assertNotRegex(text, "\x1b\\[31m|title\x07")
+
+    def check_untouched(self) -> None:
+        """Nothing was run, and nothing was written."""
+        made = [name for name in os.listdir(self.place) if name != "hostile.dump"]
+        for name in made:
+            os.unlink(self.place / name)
+        self.assertEqual(made, [])
+
+    def test_a_completed_type_finds_its_objects_and_runs_nothing(self) -> None:
+        for index, name in enumerate(HOSTILE):
+            for quote in ("", "'", '"'):
+                with self.subTest(name=name, quote=quote):
+                    terminal = self.start(self.dump(HOSTILE))
+                    start = re.split(rb"['\"| \\\xff\xe2]", name)[0].decode()
+                    terminal.send(f"dumpheap -short -type {quote}{start}\t\n")
+                    text = terminal.prompt()
+                    self.check_terminal(text)
+                    self.assertRegex(text, rf"\n{index + 0x100:x}\r\n")
+                    self.check_untouched()
+
+    def test_candidates_are_listed_quoted(self) -> None:
+        terminal = self.start(self.dump(HOSTILE))
+        terminal.send("dumpheap -short -type Q\t")
+        text = terminal.expect(r"Q8.*\n(?s:.*)-type Q")
+        self.check_terminal(text)
+        self.assertIn("\"Q1''|touch${IFS}pwned;#\"", text)
+        self.check_untouched()
+
+    def test_a_shared_beginning_is_quoted_and_goes_on(self) -> None:
+        names = (b"Q|a b;'1", b"Q|a b;'2")
+        terminal = self.start(self.dump(names))
+        terminal.send('dumpheap -short -type Q\t2" | wc -l\n')
+        self.assertRegex(terminal.prompt(), r"\n\s*1\r\n")
+        self.check_untouched()
+
+    def test_characters_before_the_cursor_are_replaced_not_bytes(self) -> None:
+        terminal = self.start(self.dump(("\u00c4\u20ac\u00f6 b|c".encode(),)))
+        terminal.send("dumpheap -short -type \u00c4\u20ac\u00f6\t\n")
+        text = terminal.prompt()
+        self.assertRegex(text, r"\n100\r\n")
+        self.check_untouched()
+
+    def test_nothing_of_a_dump_gets_behind_a_pipe(self) -> None:
+        terminal = self.start(self.dump((b"Q;touch pwned",)))
+        terminal.send("dumpheap -type Q | cat \t\t\n")
+        terminal.prompt()
+        terminal.send("dumpheap -type Q | \tcat\n")
+        terminal.prompt()
+        self.check_untouched()
+
+    def test_names_of_files(self) -> None:
+        names = ("P1'|touch pwned;'", "P2\ntouch pwned", "P3\x1b[31m", "P4 >pwned", "-P5")
+        target = self.dump((b"Found",))
+        for name in names:
+            os.rename(target, self.place / name)
+            terminal = self.start(BUBBLECS)
+            terminal.send(f"open {name[:2] if name[0] != '-' else ''}\t\n")
+            text = terminal.prompt()
+            self.check_terminal(text)
+            self.assertIn(": 1 object, 24 bytes", text, name)
+            terminal.send("dumpheap -stat\n")
+            self.assertIn("Found", terminal.prompt())
+            self.assertEqual(os.listdir(self.place), [name])
+            os.rename(self.place / name, target)
+        (self.place / "R|tee pwned").mkdir()
+        terminal = self.start(BUBBLECS)
+        terminal.send("info > R\tout'\n")
+        terminal.prompt()
+        self.assertEqual(os.listdir(self.place / "R|tee pwned"), ["out"])
+
+    def test_messages_show_no_controls(self) -> None:
+        terminal = self.start(BUBBLECS)
+        for line in (
+            "info > $'no\\x1b[31m\\x9bsuch/\\n\\xe2\\x80\\xae'",
+            "$'no\\x1b[31m\\x9bsuch'",
+            "open $'no\\x1b[31m\\x9b\\xe2\\x80\\xaesuch'",
+            "info $'no\\x1b[31m\\x9b\\xe2\\x80\\xaesuch'",
+        ):
+            terminal.send(line + "\n")
+            text = terminal.prompt()
+            self.check_terminal(text)
+            self.assertIn("\\u001b[31m\\x9b", text)
+
+    def test_the_history_holds_one_line_for_each(self) -> None:
+        terminal = self.start(self.dump(HOSTILE), HOME=folder.name)
+        terminal.send("dumpheap -short -type Q5\t\n")
+        terminal.prompt()
+        terminal.send("quit\n")
+        terminal.finish()
+        history = (Path(folder.name) / ".heapdump_history").read_bytes()
+        self.assertNotRegex(history, rb"[\x00-\x09\x0b-\x1f\x7f]|\ntouch")
 
 
 class Progress(unittest.TestCase):

@@ -17,7 +17,9 @@ BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
 LIBRARY = BUILD / "libheapdump.so"
 
 ENVIRONMENT = dict(os.environ, HEAPDUMP_LIBRARY=str(LIBRARY), LC_ALL="C.UTF-8", TERM="xterm")
-ENVIRONMENT.pop("DEBUGINFOD_URLS", None)
+# Under sudo no library is taken from the environment.
+for _name in ("DEBUGINFOD_URLS", "SUDO_UID", "PKEXEC_UID", "DOAS_USER"):
+    ENVIRONMENT.pop(_name, None)
 
 # Names with what a command line must quote, and with what is no UTF-8.
 DUMP = b"""a 2 test.exe 1

@@ -222,7 +222,7 @@ class GdbTest(unittest.TestCase):
             self.assertGreaterEqual(len(text.splitlines()), 4)
         text = self.gdb("set heapdump color red", "set heapdump color off", "show heapdump color")
         self.assertIn('"off"', text.splitlines()[-1])
-        self.assertEqual(len(self.gdb("show heapdump").splitlines()), 9)
+        self.assertEqual(len(self.gdb("show heapdump").splitlines()), 10)
         for name, value in (("files", "off"), ("backend", "debugger"), ("sysroot", "/tmp")):
             text = self.gdb(f"set heapdump {name} {value}", f"show heapdump {name}")
             self.assertIn(f'"{value}"', text.splitlines()[-1])
@@ -297,6 +297,50 @@ class GdbTest(unittest.TestCase):
         self.assertEqual(self.complete("heapdump open test.h"), ["heapdump open test.heap"])
         self.assertIn("set heapdump workers", self.complete("set heapdump w"))
         self.assertIn("set heapdump color auto", self.complete("set heapdump color a"))
+
+    def test_what_completion_quotes_is_read_as_it_was(self) -> None:
+        """For any text, GDB's own way to split a line; and nothing in it ends a command in a pipe."""
+        code = """
+import random, gdb
+from heapdump_gdb.words import Line, guard, unguard
+choice = random.Random(4711)
+often = "'\\"\\\\|@! \\t;#$-`xu007c\u00e4<>"
+wrong = 0
+for turn in range(5000):
+    value = "".join(choice.choice(often) for _ in range(choice.randrange(1, 12)))
+    size = choice.randrange(0, len(value))
+    for quote in ("", "'", '"'):
+        typed = quote + value[:size]
+        if any(char in " \\t\\n'\\"\\\\|@!;#$" for char in value[:size]):
+            continue
+        line = Line(typed)
+        for found in line.candidates([value], line.raw):
+            words = gdb.string_to_argv(found + quote)
+            ends = any(char in found for char in "|@!;#$")
+            if [unguard(word) for word in words] != [value] or ends:
+                wrong += 1
+                print("WRONG", repr(value), repr(found), words)
+print("CHECKED", wrong)
+"""
+        path = os.path.join(self.folder, "check_words.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(code)
+        self.assertIn("CHECKED 0", self.gdb("source " + path))
+
+    def test_messages_and_functions_show_no_controls(self) -> None:
+        text = self.opened(
+            "dumpobj (\x1b[31m\u202e)",
+            "heapdump open no\x1b[31m\u202esuch",
+            "set heapdump nosuch\x1b[31m",
+            "echo >",
+            "output $hd_type(0x60)",
+            "echo \\n",
+            'print $hd_count("Bad.\\\\xff")',
+        )
+        self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+        self.assertEqual(text.count("\\u001b[31m"), 3)
+        self.assertIn('>"Bad.\\\\xff"\n', text)
+        self.assertIn("= 1\n", text)
 
     def test_completion_of_processes(self) -> None:
         """This one, which has a runtime's socket meanwhile."""
@@ -447,6 +491,73 @@ class TerminalTest(unittest.TestCase):
             terminal.wait("Object>")
             terminal.send("\n")
             self.assertIn("Total 1 object", terminal.prompt(), typed)
+
+    def write_hostile(self, names: list[bytes]) -> str:
+        """A dump with one object of each type."""
+        lines = [b"a 2 x"]
+        lines += [b"t %x %s" % (index + 1, name) for index, name in enumerate(names)]
+        lines += [b"o %x %x 18" % (index + 0x100, index + 1) for index in range(len(names))]
+        path = os.path.join(self.folder, "hostile.heap")
+        with open(path, "wb") as file:
+            file.write(b"\n".join(lines + [b"r 100 1 0", b"c x", b""]))
+        return path
+
+    def test_a_completed_name_runs_nothing(self) -> None:
+        """GDB's pipe ends the command at the first |, in quotes too."""
+        made = os.path.join(self.folder, "made")
+        names = [
+            f"{start}touch {made}{end}".encode()
+            for start, end in (
+                ("Q1|:; ", ";#"),
+                ("Q2'|:; ", ";'"),
+                ('Q3"\\|: ; ', ' | "'),
+                ("Q4 |: ; ", ";"),
+                ("Q5\\u000a!", ""),
+                ("Q6\u202e|", "|"),
+                ("Q7@:; ", ";#"),
+            )
+        ]
+        names.append(b"Q8\xff\x9b|touch " + made.encode())
+        terminal = self.start("-ex", "set height 0", "-ex", "set width 0")
+        terminal.command("heapdump open " + self.write_hostile(names))
+        for index, name in enumerate(names):
+            for quote in ("", "'", '"'):
+                # Of more than one word in such a command GDB 13 makes something else: it finds
+                # nothing, but it must not run anything.
+                for before, after in (("", ""), ("pipe ", "| cat"), ("pipe -d @ ", "@ cat")):
+                    with self.subTest(name=name, quote=quote, before=before):
+                        terminal.send(f"{before}dumpheap -type {quote}Q{index + 1}\t{after}\n")
+                        text = terminal.prompt()
+                        if not before:
+                            self.assertIn("Total 1 objects", text)
+                        self.assertNotRegex(text, "[\x80-\x9f\u202a-\u202e]")
+                        self.assertFalse(os.path.exists(made), text)
+
+    def test_a_completed_name_goes_on_behind_an_escape(self) -> None:
+        terminal = self.start("-ex", "set height 0", "-ex", "set width 0")
+        terminal.command("heapdump open " + self.write_hostile([b"Q|a b1", b"Q|a b2c"]))
+        terminal.send("dumpheap -type Q\t2\t\n")
+        text = terminal.prompt()
+        self.assertIn("Total 1 objects", text)
+        self.assertIn("Q|a b2c", text)
+
+    def test_completed_names_of_files_run_nothing(self) -> None:
+        made = os.path.join(self.folder, "made")
+        dump = self.write_hostile([b"Found"])
+        folder = os.path.join(self.folder, "files")
+        os.mkdir(folder)
+        path = os.path.join(folder, f"P|sh -c 'cd {self.folder}; touch made';".replace("/", "-"))
+        shutil.copy(dump, path)
+        shutil.copy(dump, os.path.join(folder, "P2 \x1b[31m"))
+        shutil.copy(dump, os.path.join(folder, "R two"))
+        terminal = self.start("-ex", "set height 0")
+        terminal.send(f"pipe heapdump open {folder}/P\t\t| cat\n")
+        text = terminal.prompt()
+        self.assertNotIn("sh -c", text)
+        self.assertNotIn("\x1b[31m", text)
+        self.assertFalse(os.path.exists(made))
+        terminal.send(f"heapdump open {folder}/R\t\n")
+        self.assertIn(": 1 object, 24 bytes", terminal.prompt())
 
     def test_interrupt(self) -> None:
         big = support.write_big_dump(self.folder)

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import unittest
+from pathlib import Path
 from unittest import mock
 
 import support
@@ -14,7 +15,7 @@ import support
 sys.path.insert(0, str(support.SOURCE / "gdb-plugin"))
 sys.dont_write_bytecode = True
 
-from heapdump_gdb import native  # noqa: E402
+from heapdump_gdb import library, native  # noqa: E402
 from heapdump_gdb.words import Line  # noqa: E402
 
 
@@ -107,7 +108,7 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(ctypes.sizeof(native.Sink), 64)
         self.assertEqual(ctypes.sizeof(native.Object), 32)
         self.assertEqual(ctypes.sizeof(native.Type), 40)
-        self.assertEqual(ctypes.sizeof(native.CommandInfo), 32)
+        self.assertEqual(ctypes.sizeof(native.CommandInfo), 40)
         self.assertEqual(ctypes.sizeof(native.Module), 16)
         self.assertEqual(ctypes.sizeof(native.Thread), 144)
         self.assertEqual(native.Thread.registers.offset, 8)
@@ -122,6 +123,81 @@ class NativeTest(unittest.TestCase):
         for path in ("/nonexistent/libheapdump.so", __file__):
             with self.assertRaisesRegex(native.HeapdumpError, "HEAPDUMP_LIBRARY"):
                 native.load(path)
+
+
+class LibraryTest(unittest.TestCase):
+    """Which library may be loaded: code of another user must not run as this one."""
+
+    def setUp(self) -> None:
+        folder = support.temporary_folder()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(os.path.realpath(folder.name)) / "lib"
+        self.folder.mkdir(mode=0o755)
+        self.path = self.folder / "libheapdump.so"
+        self.path.write_bytes(b"")
+        self.path.chmod(0o644)
+        environment = {
+            name: value for name, value in os.environ.items() if name not in library.RAISED_BY
+        }
+        patch = mock.patch.dict(os.environ, environment, clear=True)
+        patch.start()
+        self.addCleanup(patch.stop)
+        os.environ["HEAPDUMP_LIBRARY"] = str(self.path)
+
+    def refused(self, why: str) -> None:
+        with self.assertRaisesRegex(native.HeapdumpError, "HEAPDUMP_LIBRARY is refused: .*" + why):
+            native.find("/nonexistent")
+
+    def test_a_library_of_the_users_own_is_taken(self) -> None:
+        self.assertEqual(native.find("/nonexistent"), str(self.path))
+        link = self.folder / "link.so"
+        link.symlink_to(self.path)
+        os.environ["HEAPDUMP_LIBRARY"] = str(link)
+        self.assertEqual(native.find("/nonexistent"), str(self.path))
+
+    def test_not_after_sudo(self) -> None:
+        for name in library.RAISED_BY:
+            with mock.patch.dict(os.environ, {name: "1000"}):
+                self.refused("another user has started GDB")
+        for name in ("getuid", "getgid"):
+            with mock.patch("os." + name, return_value=4711):
+                self.refused("another user has started GDB")
+
+    def test_what_others_may_write_is_refused(self) -> None:
+        for changed in (self.path, self.folder, self.folder.parent):
+            mode = changed.stat().st_mode & 0o7777
+            changed.chmod(mode | 0o002)
+            self.refused(f"other users may write to {changed}$")
+            changed.chmod(mode)
+        # Where each may remove only what is his own it may lie, but not be directly in it.
+        self.folder.parent.chmod(0o1777)
+        self.assertEqual(native.find("/nonexistent"), str(self.path))
+        self.folder.chmod(0o1777)
+        self.refused("other users may write to")
+        self.folder.chmod(0o755)
+        self.path.unlink()
+        self.path.mkdir()
+        self.refused("is not a file")
+
+    @unittest.skipIf(os.geteuid(), "only root may give a file away")
+    def test_what_others_own_is_refused(self) -> None:
+        for changed in (self.path, self.folder):
+            os.chown(changed, 4711, 0)
+            self.refused(f"{changed} belongs to another user")
+            os.chown(changed, 0, 0)
+        os.chown(self.path, 0, 4711)
+        self.path.chmod(0o664)
+        self.refused("other users may write to")
+
+    def test_one_that_is_found_is_looked_at_too(self) -> None:
+        # From a source tree that is not built, PREFIX is two folders above it.
+        del os.environ["HEAPDUMP_LIBRARY"]
+        here = self.folder.parent / "share" / "heapdump" / "gdb"
+        here.mkdir(parents=True)
+        self.assertEqual(native.find(str(here)), str(self.path))
+        self.path.chmod(0o666)
+        with self.assertRaisesRegex(native.HeapdumpError, "is refused: other users may write to"):
+            native.find(str(here))
 
 
 class WordsTest(unittest.TestCase):

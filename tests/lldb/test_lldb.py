@@ -102,6 +102,27 @@ class LldbTest(unittest.TestCase):
         self.assertNotIn("<user expression", text)
         self.assertIn("System.String[]", self.opened("dumpobj 1ce000+56"))
 
+    def test_a_name_is_found_as_it_is_printed(self) -> None:
+        name = b"Q\\u000a\\u001b[31m|\xff'"
+        path = os.path.join(self.folder, "hostile.heap")
+        with open(path, "wb") as file:
+            file.write(b"a 2 x\nt 1 " + name + b"\no 100 1 18\nr 100 1 0\nc x\n")
+        printed = r"Q\u000a\u001b[31m|\xff"
+        text = self.lldb(
+            "heapdump open " + path,
+            "dumpheap -stat",
+            f"dumpheap -short -type '{printed}'",
+            'dumpheap -short -type "' + printed.replace("\\", "\\\\") + "'\"",
+            "dumpheap -short -type Q\\\\u000a",
+        )
+        self.assertIn(printed + "'", text)
+        self.assertEqual(text.splitlines().count("100"), 3, text)
+
+    def test_messages_show_no_controls(self) -> None:
+        text = self.opened("dumpobj (\x1b[31m\u202e)", "heapdump open no\x1b[31m\u202esuch")
+        self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+        self.assertEqual(text.count("\\u001b[31m\\u202e"), 2)
+
     def test_quoted_words_reach_the_core_whole(self) -> None:
         for line in (
             "dumpheap -stat -type 'A.Dict<System.String, System.Object>'",

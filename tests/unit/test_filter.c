@@ -5,6 +5,7 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
+#include "util/text.h"
 
 static const struct {
 	const char *name, *part;
@@ -67,6 +68,27 @@ static void backticks_do_not_matter_in_names(void)
 			(void)printf("\"%s\" in \"%s\"\n", names[i].part, names[i].name);
 		ASSERT_UINT(got, names[i].matches);
 	}
+}
+
+static void what_is_printed_finds_the_name(void)
+{
+	static const char name[] = "A\nB\x1b[31m\xff\xe2\x80\xae\\u000a\xe2\x82";
+	static const size_t size = sizeof(name) - 1;
+	struct text printed = { 0 };
+	text_escape(&printed, name, size);
+	REQUIRE(printed.bytes);
+	CU_ASSERT(name_matches(name, size, printed.bytes));
+	text_deinit(&printed);
+	static const char *const held[] = {
+		"A\nB",  "A\\u000aB", "B\\u001b[31m\\xff", "\\u202e", "\\u000a\\xe2", "\\xe2\\x82",
+		"\\x82", "\\"
+	};
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		CU_ASSERT(name_matches(name, size, held[i]));
+	CU_ASSERT(name_matches("a|b \xe2\x82\xac", 7, "a\\u007cb \\u20ac"));
+	static const char *const others[] = { "A\\x0aB", "B\\u001b[31m\\xfe", "\\u202", "\\\\" };
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		CU_ASSERT(!name_matches(name, size, others[i]));
 }
 
 static void a_name_ends_with_its_size(void)
@@ -191,6 +213,7 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{ "backticks_do_not_matter_in_names", backticks_do_not_matter_in_names },
+		{ "what_is_printed_finds_the_name", what_is_printed_finds_the_name },
 		{ "a_name_ends_with_its_size", a_name_ends_with_its_size },
 		{ "what_passes_is_what_each_condition_says",
 		  what_passes_is_what_each_condition_says },

@@ -2,7 +2,9 @@
 /* What front ends need besides running commands: completion, kept answers, SIGINT, the table. */
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -282,6 +284,111 @@ static void long_answers_are_kept_too(void)
 	answer_deinit(&answer);
 }
 
+/* From here on no file of this process may be larger, as with ulimit -f. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+	CU_ASSERT_FATAL(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+/* Bytes of the file without a name that this process has open. */
+static rlim_t nameless_size(void)
+{
+	for (int fd = 3; fd < 100; fd++) {
+		struct stat file;
+		if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && !file.st_nlink)
+			return (rlim_t)file.st_size;
+	}
+	return 0;
+}
+
+/* Run with the answer kept, under a limit; bytes of the file that a part of it went to. */
+static rlim_t kept_under(rlim_t limit, int expected_status)
+{
+	const char *argv[] = { "dumpheap" };
+	const struct hd_sink sink = { .struct_size = sizeof(sink) };
+	struct hd_text *text = NULL;
+	struct hd_error err = { 0 };
+	limit_files(limit);
+	int status = hd_text_run(session, 1, argv, &sink, &text, &err);
+	limit_files(RLIM_INFINITY);
+	REQUIRE(text);
+	rlim_t size = nameless_size();
+	hd_text_free(text);
+	CU_ASSERT_EQUAL(status, expected_status);
+	if (status != HD_EXIT_OK) {
+		CU_ASSERT(strstr(err.message, "cannot keep the answer") != NULL);
+		CU_ASSERT(strstr(err.message, "File too large") != NULL);
+	}
+	return size;
+}
+
+/* Also when the very last bytes do not fit, which are written after the command. */
+static void long_answers_that_do_not_fit_are_told(void)
+{
+	struct text text = { 0 };
+	text_puts(&text, "a 2 x\nt 1 T\n");
+	for (unsigned int i = 1; i <= 750000; i++)
+		text_printf(&text, "o %x 1 8\n", i);
+	text_puts(&text, "c x\n");
+	hd_session_destroy(session);
+	session = session_with(text.bytes);
+	text_deinit(&text);
+	rlim_t size = kept_under(RLIM_INFINITY, HD_EXIT_OK);
+	CU_ASSERT_FATAL(size > 1);
+	(void)kept_under(size, HD_EXIT_OK);
+	(void)kept_under(size - 1, HD_EXIT_INPUT);
+	(void)kept_under(1, HD_EXIT_INPUT);
+}
+
+/* Neither by a file that is written, nor by one in memory that a core is unpacked into. */
+static void a_limit_on_files_does_not_end_the_host(void)
+{
+	struct hd_error err = { 0 };
+	const char line[] = "export /tmp/heapdump-test-too-large.heap";
+	limit_files(4);
+	struct answer answer = command_run(session, line);
+	enum hd_status status =
+		hd_session_open(session, HD_SOURCE_DIR "/corefiles/leak.core.zst", 0, NULL, &err);
+	limit_files(RLIM_INFINITY);
+	CU_ASSERT_EQUAL(answer.status, HD_EXIT_INPUT);
+	CU_ASSERT(strstr(answer.err.message, "cannot write: File too large") != NULL);
+	answer_deinit(&answer);
+	ASSERT_UINT(status, HD_ERR_OS);
+	CU_ASSERT(strstr(err.message, "cannot unpack into memory: File too large") != NULL);
+	sigset_t pending, blocked;
+	CU_ASSERT(sigpending(&pending) == 0 && !sigismember(&pending, SIGXFSZ));
+	CU_ASSERT(sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGXFSZ));
+}
+
+static int is_interrupted(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+static void outputs_are_opened(void)
+{
+	struct hd_error err = { 0 };
+	struct hd_sink sink = { .struct_size = sizeof(sink), .cancelled = is_interrupted };
+	char path[] = "/tmp/heapdump-test-XXXXXX", name[64];
+	REQUIRE(mkdtemp(path));
+	(void)snprintf(name, sizeof(name), "%s/fifo", path);
+	int fd = -1;
+	CU_ASSERT_FATAL(mkfifo(name, 0600) == 0);
+	ASSERT_UINT(hd_output_open(name, 0, &sink, &fd, &err), HD_ERR_CANCELLED);
+	CU_ASSERT_FATAL(unlink(name) == 0);
+	ASSERT_UINT(hd_output_open(name, 0, &sink, &fd, &err), HD_OK);
+	CU_ASSERT(fd >= 0 && close(fd) == 0 && unlink(name) == 0 && rmdir(path) == 0);
+	ASSERT_UINT(hd_output_open(name, 0, NULL, &fd, &err), HD_ERR_OS);
+	ASSERT_UINT(hd_output_open(NULL, 0, NULL, &fd, &err), HD_ERR_ARGUMENT);
+	ASSERT_UINT(hd_output_open(name, 0, NULL, NULL, &err), HD_ERR_ARGUMENT);
+	sink.struct_size--;
+	ASSERT_UINT(hd_output_open(name, 0, &sink, &fd, &err), HD_ERR_ARGUMENT);
+}
+
 static void warnings_are_kept(void)
 {
 	struct dump_file file;
@@ -348,6 +455,10 @@ int main(void)
 		{ "help_describes_every_command", help_describes_every_command },
 		{ "kept_answers_are_what_a_sink_gets", kept_answers_are_what_a_sink_gets },
 		{ "long_answers_are_kept_too", long_answers_are_kept_too },
+		{ "long_answers_that_do_not_fit_are_told", long_answers_that_do_not_fit_are_told },
+		{ "a_limit_on_files_does_not_end_the_host",
+		  a_limit_on_files_does_not_end_the_host },
+		{ "outputs_are_opened", outputs_are_opened },
 		{ "warnings_are_kept", warnings_are_kept },
 		{ "sigint_is_taken_and_given_back", sigint_is_taken_and_given_back },
 		CU_TEST_INFO_NULL,

@@ -2,6 +2,7 @@
 #include "support/assert_more.h"
 #include "support/suite.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/text.h"
 
 static void a_text_grows_as_it_is_appended_to(void)
@@ -168,6 +169,45 @@ static void what_a_terminal_would_act_on_is_escaped(void)
 		(void)snprintf(expected, sizeof(expected), "<%s>", escapes[i].shown);
 		ASSERT_TEXT(text.bytes, expected);
 		text_deinit(&text);
+	}
+}
+
+static void a_copy_for_a_person_is_cut_between_characters(void)
+{
+	static const char *const cuts[] = { "",  "a", "a",        "a",        "a",
+					    "a", "a", "a\\u202e", "a\\u202e", "a\\u202e\xc3\xa4" };
+	char buf[32];
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+		memset(buf, 'z', sizeof(buf));
+		ASSERT_UINT(hd_escape("a\xe2\x80\xae\xc3\xa4", 6, buf, i + 1), strlen(cuts[i]));
+		ASSERT_TEXT(buf, cuts[i]);
+	}
+	ASSERT_UINT(hd_escape("ab\0c", 4, buf, sizeof(buf)), 2);
+	ASSERT_UINT(hd_escape("abc", 2, buf, sizeof(buf)), 2);
+	ASSERT_TEXT(buf, "ab");
+	ASSERT_UINT(hd_escape(NULL, 3, buf, sizeof(buf)), 0);
+	ASSERT_TEXT(buf, "");
+	ASSERT_UINT(hd_escape("abc", 3, NULL, 10), 0);
+	ASSERT_UINT(hd_escape("abc", 3, buf, 0), 0);
+}
+
+static void a_message_holds_nothing_that_a_terminal_acts_on(void)
+{
+	struct hd_error err;
+	ASSERT_UINT(fail(&err, HD_ERR_FORMAT, 0, "%s: no file",
+			 "a\033[2J\r\n\xc2\x9b\x9b\xe2\x80\xae\xe2\x81\xa6\xff\xc3\xa4"),
+		    HD_ERR_FORMAT);
+	ASSERT_TEXT(err.message, "a\\u001b[2J\\u000d\\u000a\\u009b\\x9b\\u202e\\u2066\\xff"
+				 "\xc3\xa4: no file");
+	char path[1000];
+	for (size_t i = 0; i + 1 < sizeof(path); i++)
+		path[i] = "\xe2\x82\xac"[i % 3];
+	path[sizeof(path) - 1] = '\0';
+	for (size_t shift = 0; shift < 3; shift++) {
+		(void)fail(&err, HD_ERR_FORMAT, 0, "%.*s%s", (int)shift, "ab", path);
+		/* It is cut before a character that does not fit whole. */
+		CU_ASSERT_PTR_NULL(strchr(err.message, '\\'));
+		CU_ASSERT(strlen(err.message) > HD_ERROR_MESSAGE_SIZE - 4);
 	}
 }
 
@@ -338,6 +378,10 @@ int main(void)
 		{ "every_character_is_utf8", every_character_is_utf8 },
 		{ "what_a_terminal_would_act_on_is_escaped",
 		  what_a_terminal_would_act_on_is_escaped },
+		{ "a_copy_for_a_person_is_cut_between_characters",
+		  a_copy_for_a_person_is_cut_between_characters },
+		{ "a_message_holds_nothing_that_a_terminal_acts_on",
+		  a_message_holds_nothing_that_a_terminal_acts_on },
 		{ "thousands_are_parted", thousands_are_parted },
 		{ "counts_have_singular_and_plural", counts_have_singular_and_plural },
 		{ "bytes", bytes },

@@ -7,13 +7,14 @@
 
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
 
-/* Places in common_options: the first four take no value, the others are settings. */
+/* Places in common_options: the first five take no value, the others are settings. */
 enum {
 	COMMON_JSON,
 	COMMON_LENIENT,
 	COMMON_NO_FILES,
+	COMMON_TRUST_FILES,
 	COMMON_EXACT,
-	COMMON_COUNT = 10
+	COMMON_COUNT = 11
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
@@ -22,6 +23,8 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	  NULL },
 	{ "no-files", VALUE_NONE, NULL, "when a core is opened: read no module files beside it",
 	  NULL },
+	{ "trust-files", VALUE_NONE, NULL,
+	  "when a core is opened: use module files that nothing proves to be right", NULL },
 	{ "exact", VALUE_NONE, NULL, "when a .nettrace is read: as dotnet-gcdump does", NULL },
 	{ "snapshot", VALUE_NUMBER, "N", "when a .nettrace is read: which of its heap snapshots",
 	  NULL },
@@ -208,6 +211,9 @@ static enum hd_status apply_common(struct call *call, const struct option *optio
 	case COMMON_NO_FILES:
 		call->settings.no_files = true;
 		return HD_OK;
+	case COMMON_TRUST_FILES:
+		call->settings.trust_files = true;
+		return HD_OK;
 	case COMMON_EXACT:
 		call->settings.exact = true;
 		return HD_OK;
@@ -302,8 +308,19 @@ static enum value_kind kind_of_word(const struct command *command, int index,
 	return VALUE_NONE;
 }
 
+bool arguments_are_there(int argc, const char *const *argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (!argv || !argv[i])
+			return false;
+	}
+	return argc >= 0;
+}
+
 void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret)
 {
+	if (!ret || !arguments_are_there(argc, argv))
+		return;
 	const struct command *command = argc > 0 ? command_find(argv[0]) : NULL;
 	for (int i = 0; i < argc; i++) {
 		uint64_t value;

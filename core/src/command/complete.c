@@ -154,7 +154,7 @@ static size_t words_before(const struct command *command, int argc, const char *
 int hd_command_complete(struct hd_session *session, int argc, const char *const *argv,
 			void (*add)(void *arg, const char *candidate), void *arg)
 {
-	if (argc < 1)
+	if (argc < 1 || !add || !arguments_are_there(argc, argv))
 		return 0;
 	const struct completer completer = { argv[argc - 1], add, arg };
 	if (argc == 1) {

@@ -344,6 +344,7 @@ static const struct command commands[] = {
 	  .words = { { "OTHER", VALUE_FILE, false } },
 	  .run = run_diff },
 	{ .name = "export",
+	  .writes = true,
 	  .summary = "write the heap to a dump file",
 	  .description =
 		  "The file appears under its name when it is complete; a file of that name is\n"
@@ -357,6 +358,8 @@ static const struct command commands[] = {
 	  .check = check_export,
 	  .run = run_export },
 	{ .name = "collect",
+	  .writes = true,
+	  .role = HD_ROLE_SYSTEM,
 	  .summary = "take a snapshot of the heap of a running .NET process",
 	  .description =
 		  "Its runtime is asked over the diagnostics socket: its garbage collector walks the\n"
@@ -372,6 +375,7 @@ static const struct command commands[] = {
 	  .words = { { "PID", VALUE_PROCESS, true } },
 	  .run = run_collect },
 	{ .name = "ps",
+	  .role = HD_ROLE_SYSTEM,
 	  .summary = "list the running .NET processes",
 	  .description =
 		  "Those with a diagnostics socket; of other users' as far as they can be seen.\n",
@@ -379,6 +383,7 @@ static const struct command commands[] = {
 	  .needs = NEEDS_NOTHING,
 	  .run = run_ps },
 	{ .name = "open",
+	  .role = HD_ROLE_OPEN,
 	  .summary = "open a heap dump file, a core file or a process",
 	  .description =
 		  "What was open before is closed; it stays when FILE cannot be read. The number of a\n"
@@ -387,17 +392,20 @@ static const struct command commands[] = {
 	  .words = { { "FILE", VALUE_FILE, false } },
 	  .run = run_open },
 	{ .name = "close",
+	  .role = HD_ROLE_CLOSE,
 	  .summary = "close what is open",
 	  .description = "",
 	  .example = "close",
 	  .run = run_close },
 	{ .name = "set",
+	  .role = HD_ROLE_OWN,
 	  .summary = "show or change settings",
 	  .description = "",
 	  .example = "set workers 2",
 	  .words = { { "NAME", VALUE_SETTING, true }, { "VALUE", VALUE_OF_SETTING, true } },
 	  .run = run_set },
 	{ .name = "help",
+	  .role = HD_ROLE_OWN,
 	  .summary = "list the commands, or describe one",
 	  .description = "",
 	  .example = "help gcroot",
@@ -421,10 +429,9 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-int hd_command_at(size_t index, struct hd_command_info *ret)
+static int tell(const struct command *command, struct hd_command_info *ret)
 {
-	const struct command *command = command_at(index);
-	if (!command)
+	if (!command || !ret)
 		return -1;
 	*ret = (struct hd_command_info){
 		.name = command->name,
@@ -432,6 +439,18 @@ int hd_command_at(size_t index, struct hd_command_info *ret)
 		.summary = command->summary,
 		.is_sos = command->is_sos,
 		.needs_open = command->needs != NEEDS_NOTHING,
+		.role = (uint32_t)command->role,
+		.writes = command->writes,
 	};
 	return 0;
+}
+
+int hd_command_at(size_t index, struct hd_command_info *ret)
+{
+	return tell(command_at(index), ret);
+}
+
+int hd_command_find(const char *name, struct hd_command_info *ret)
+{
+	return tell(name ? command_find(name) : NULL, ret);
 }

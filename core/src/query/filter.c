@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/bitmap.h"
+#include "util/text.h"
 
 /* Above the arity of any type (ECMA-335 II.22.20: two bytes). */
 #define ARITY_MAX 65536u
@@ -61,6 +62,20 @@ static size_t skip_arity(const char *name, size_t size, const char **part)
 	return *at == '<' ? 0 : taken;
 }
 
+/*
+ * Step over the character at @p name and over its escape at @p part, which begins with a backslash;
+ * its bytes, or 0 when that is something else.
+ */
+static size_t skip_escape(const char *name, size_t size, const char **part)
+{
+	char escape[ESCAPED_SIZE];
+	size_t length = escape_write(name, size, escape), written = strlen(escape);
+	if (!written || strncmp(*part, escape, written) != 0)
+		return 0;
+	*part += written;
+	return length;
+}
+
 /* Does @p name, from its start, begin with @p part? */
 static bool begins_with(const char *name, size_t size, const char *part)
 {
@@ -76,11 +91,12 @@ static bool begins_with(const char *name, size_t size, const char *part)
 		}
 		if (!*part)
 			return true;
-		if (!size || *name != *part)
+		size_t escaped = size && *part == '\\' ? skip_escape(name, size, &part) : 0;
+		if (!escaped && (!size || *name != *part))
 			return false;
-		name++;
-		size--;
-		part++;
+		part += !escaped;
+		name += escaped ? escaped : 1;
+		size -= escaped ? escaped : 1;
 	}
 }
 

@@ -9,10 +9,8 @@
 #define FLUSH_SIZE ((size_t)64 << 10)
 
 static const char *const codes[] = {
-	[STYLE_ADDRESS] = "\033[33m",
-	[STYLE_TYPE] = "\033[36m",
-	[STYLE_HEAD] = "\033[1m",
-	[STYLE_NOTE] = "\033[2m",
+	[STYLE_ADDRESS] = "\033[33m", [STYLE_TYPE] = "\033[36m", [STYLE_HEAD] = "\033[1m",
+	[STYLE_NOTE] = "\033[2m",     [STYLE_END] = "\033[0m",
 };
 
 void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool color)
@@ -27,6 +25,61 @@ static void send(struct out *out, const char *bytes, size_t size)
 	out->wrote = true;
 	if (out->sink->write(out->sink->arg, bytes, size) != 0)
 		out->stopped = true;
+}
+
+/* Bytes of the colour code at @p bytes, or 0. */
+static size_t code_at(const struct out *out, const char *bytes, size_t size)
+{
+	for (size_t i = 0; out->color && i < sizeof(codes) / sizeof(codes[0]); i++) {
+		size_t length = strlen(codes[i]);
+		if (size >= length && memcmp(bytes, codes[i], length) == 0)
+			return length;
+	}
+	return 0;
+}
+
+/* How many bytes of @p bytes leave as they are: up to the first that a terminal would act on. */
+static size_t harmless(const struct out *out, const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size;) {
+		unsigned char c = (unsigned char)bytes[i];
+		size_t length = 1;
+		if (c == '\033') {
+			length = code_at(out, bytes + i, size - i);
+			if (!length)
+				return i;
+		} else if ((c < 0x20 && c != '\n') || c >= 0x7f) {
+			length = utf8_length(bytes + i, size - i);
+			if (!length || utf8_is_control(bytes + i, length))
+				return i;
+		}
+		i += length;
+	}
+	return size;
+}
+
+/*
+ * Whoever writes a name escapes it; this is for what was forgotten: nothing but line ends and our own
+ * colours reaches a terminal that it would act on.
+ */
+static void escape_rest(struct out *out)
+{
+	const char *bytes = out->text.bytes;
+	size_t size = out->text.size, at = harmless(out, bytes, size);
+	if (at == size)
+		return;
+	struct text safe = { 0 };
+	text_append(&safe, bytes, at);
+	while (at < size) {
+		char escape[ESCAPED_SIZE];
+		at += escape_of(bytes + at, size - at, escape);
+		text_puts(&safe, escape);
+		size_t run = harmless(out, bytes + at, size - at);
+		text_append(&safe, bytes + at, run);
+		at += run;
+	}
+	text_deinit(&out->text);
+	out->text = safe;
 }
 
 /* Bytes of @p line that fit in the width; colour codes take no column.  Sets *@p cut. */
@@ -64,7 +117,7 @@ static void flush_cut(struct out *out)
 		size_t fit = fitting(out, at, size, &cut);
 		send(out, at, fit);
 		if (cut && out->color)
-			send(out, "\033[0m", 4);
+			send(out, codes[STYLE_END], 4);
 		if (cut)
 			send(out, "\xe2\x80\xa6", 3);
 		if (newline)
@@ -76,6 +129,8 @@ static void flush_cut(struct out *out)
 /* Only whole lines leave while there is a width to cut to. */
 void out_flush(struct out *out)
 {
+	if (out->text.size)
+		escape_rest(out);
 	if (out->text.failed)
 		out->stopped = true;
 	if (!out->text.size)
@@ -134,7 +189,7 @@ void out_styled(struct out *out, enum style style, const char *format, ...)
 		text_puts(&out->text, codes[style]);
 	vprint(out, format, args);
 	if (out->color)
-		text_puts(&out->text, "\033[0m");
+		text_puts(&out->text, codes[STYLE_END]);
 	va_end(args);
 	flush_if_full(out);
 }
@@ -149,7 +204,7 @@ void out_type(struct out *out, const char *name, size_t size, uint64_t id)
 		text_puts(&out->text, codes[STYLE_TYPE]);
 	text_escape(&out->text, name, size);
 	if (out->color)
-		text_puts(&out->text, "\033[0m");
+		text_puts(&out->text, codes[STYLE_END]);
 	flush_if_full(out);
 }
 

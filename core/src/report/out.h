@@ -12,6 +12,7 @@ enum style {
 	STYLE_TYPE,
 	STYLE_HEAD,
 	STYLE_NOTE,
+	STYLE_END, /**< what ends each of them; for out.c only */
 };
 
 /** The answer on its way to a sink: buffered, cut to a width, coloured when that is on. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 static const char *const status_names[] = {
@@ -31,29 +30,6 @@ const char *hd_version(void)
 	return HD_VERSION;
 }
 
-/*
- * Copy @p from to @p to, of HD_ERROR_MESSAGE_SIZE, with control characters as \\u001b: a path or a
- * name in a message must not move the cursor of a terminal.
- */
-static void copy_escaped(char *to, const char *from)
-{
-	size_t used = 0;
-	for (; *from && used + 1 < HD_ERROR_MESSAGE_SIZE; from++) {
-		unsigned char c = (unsigned char)*from, next = (unsigned char)from[1];
-		bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;
-		if (c >= 0x20 && c != 0x7f && !c1) {
-			to[used++] = *from;
-			continue;
-		}
-		if (used + 7 > HD_ERROR_MESSAGE_SIZE)
-			break;
-		(void)snprintf(to + used, 7, "\\u%04x", c1 ? next : c);
-		used += 6;
-		from += c1;
-	}
-	to[used] = '\0';
-}
-
 enum hd_status fail(struct hd_error *err, enum hd_status status, uint64_t address,
 		    const char *format, ...)
 {
@@ -65,9 +41,10 @@ enum hd_status fail(struct hd_error *err, enum hd_status status, uint64_t addres
 		err->os_errno = saved_errno;
 	va_list args;
 	va_start(args, format);
-	char message[HD_ERROR_MESSAGE_SIZE];
+	/* Longer than what is kept: a character is cut by hd_escape(), which keeps it whole. */
+	char message[HD_ERROR_MESSAGE_SIZE + 4];
 	(void)vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	copy_escaped(err->message, message);
+	(void)hd_escape(message, sizeof(message), err->message, sizeof(err->message));
 	return status;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <heapdump/error.h>
+
 #include "util/alloc.h"
 
 void text_deinit(struct text *text)
@@ -110,26 +112,63 @@ bool utf8_is_control(const char *bytes, size_t length)
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || direction;
 }
 
+size_t escape_write(const char *bytes, size_t size, char ret[ESCAPED_SIZE])
+{
+	size_t length = utf8_length(bytes, size);
+	if (!length) {
+		(void)snprintf(ret, ESCAPED_SIZE, "\\x%02x", (unsigned char)*bytes);
+	} else if (length < 4) {
+		(void)snprintf(ret, ESCAPED_SIZE, "\\u%04x", code_point(bytes, length) & 0xffff);
+	} else {
+		*ret = '\0';
+	}
+	return length ? length : 1;
+}
+
+size_t escape_of(const char *bytes, size_t size, char ret[ESCAPED_SIZE])
+{
+	size_t length = utf8_length(bytes, size);
+	if (!length || utf8_is_control(bytes, length))
+		return escape_write(bytes, size, ret);
+	*ret = '\0';
+	return length;
+}
+
 void text_escape(struct text *text, const char *bytes, size_t size)
 {
 	size_t plain = 0; /* bytes before i that wait to be appended as they are */
 	for (size_t i = 0; i < size;) {
-		size_t length = utf8_length(bytes + i, size - i);
-		if (length && !utf8_is_control(bytes + i, length)) {
-			i += length;
-			plain += length;
-			continue;
-		}
-		text_append(text, bytes + i - plain, plain);
-		plain = 0;
-		if (length) {
-			text_printf(text, "\\u%04x", code_point(bytes + i, length));
+		char escape[ESCAPED_SIZE];
+		size_t length = escape_of(bytes + i, size - i, escape);
+		if (*escape) {
+			text_append(text, bytes + i - plain, plain);
+			text_puts(text, escape);
+			plain = 0;
 		} else {
-			text_printf(text, "\\x%02x", (unsigned char)bytes[i]);
+			plain += length;
 		}
-		i += length ? length : 1;
+		i += length;
 	}
 	text_append(text, bytes + size - plain, plain);
+}
+
+size_t hd_escape(const char *text, size_t size, char *buf, size_t capacity)
+{
+	size_t used = 0;
+	for (size_t i = 0; text && i < size && text[i];) {
+		char escape[ESCAPED_SIZE];
+		size_t length = escape_of(text + i, size - i, escape);
+		const char *from = *escape ? escape : text + i;
+		size_t count = *escape ? strlen(escape) : length;
+		if (!buf || capacity - used <= count || !capacity)
+			break;
+		memcpy(buf + used, from, count);
+		used += count;
+		i += length;
+	}
+	if (buf && capacity)
+		buf[used] = '\0';
+	return used;
 }
 
 const char *format_thousands(uint64_t value, char *buf)

@@ -18,10 +18,29 @@ void text_append(struct text *text, const char *bytes, size_t size);
 void text_puts(struct text *text, const char *string);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Bytes of the longest escape, and its NUL. */
+#define ESCAPED_SIZE 7
+
 /**
- * Append @p size bytes for a person to read: utf8_is_control() as \u001b, bytes that are no UTF-8
- * as \xff, all else as it is.
+ * Write the character at @p bytes as an escape: \u001b, a byte that is no UTF-8 as \xff.
+ *
+ * @param[in] size Bytes from there on, > 0.
+ * @param[out] ret The escape; "" for a character beyond U+FFFF.
+ * @return bytes of the character
  */
+size_t escape_write(const char *bytes, size_t size, char ret[ESCAPED_SIZE]);
+
+/**
+ * How the character at @p bytes is shown to a person: utf8_is_control(), and what is no UTF-8, as
+ * escapes.
+ *
+ * @param[in] size Bytes from there on, > 0.
+ * @param[out] ret The escape; "" for a character that is shown as it is.
+ * @return bytes of the character
+ */
+size_t escape_of(const char *bytes, size_t size, char ret[ESCAPED_SIZE]);
+
+/** Append @p size bytes for a person to read, each as escape_of() has it. */
 void text_escape(struct text *text, const char *bytes, size_t size);
 
 /**

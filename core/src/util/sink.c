@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/sink.h"
+
+#include <string.h>
+
+#include "util/text.h"
+
+enum hd_status sink_check(const struct hd_sink *sink, bool writes, struct hd_error *err)
+{
+	if (!sink || sink->struct_size != sizeof(*sink)) {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "the front end was built for another version of the library than %s",
+			    hd_version());
+	}
+	if (writes && !sink->write)
+		return fail(err, HD_ERR_ARGUMENT, 0, "the front end takes no answer");
+	return HD_OK;
+}
+
+static void tell(void (*take)(void *arg, const char *line), void *arg, const char *line)
+{
+	struct text text = { 0 };
+	text_escape(&text, line, strlen(line));
+	if (text.failed) {
+		/* The beginning is better than nothing. */
+		char start[256];
+		(void)hd_escape(line, strlen(line), start, sizeof(start));
+		take(arg, start);
+	} else {
+		take(arg, text.bytes ? text.bytes : "");
+	}
+	text_deinit(&text);
+}
+
+void sink_warn(const struct hd_sink *sink, const char *line)
+{
+	if (sink && sink->warn)
+		tell(sink->warn, sink->arg, line);
+}
+
+void sink_note(const struct hd_sink *sink, const char *line)
+{
+	if (sink && sink->note) {
+		tell(sink->note, sink->arg, line);
+	} else {
+		sink_warn(sink, line);
+	}
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The answer on its way to a sink: whatever a command writes, a terminal acts on nothing of it. */
+#include "report/out.h"
+#include "support/assert_more.h"
+#include "support/suite.h"
+
+static int take(void *arg, const char *bytes, size_t size)
+{
+	text_append(arg, bytes, size);
+	return 0;
+}
+
+static void check_sent(const char *bytes, bool color, uint32_t width, const char *expected)
+{
+	struct text got = { 0 };
+	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &got, .write = take };
+	struct out out;
+	out_init(&out, &sink, width, color);
+	out_puts(&out, bytes);
+	out_deinit(&out);
+	ASSERT_TEXT(got.bytes, expected);
+	text_deinit(&got);
+}
+
+static void what_was_not_escaped_is_escaped_last(void)
+{
+	check_sent("a\x1b[2J\r\t\x07"
+		   "b\n",
+		   false, 0, "a\\u001b[2J\\u000d\\u0009\\u0007b\n");
+	check_sent("\x7f\x9b\xc2\x9b\xff\n", true, 0, "\\u007f\\x9b\\u009b\\xff\n");
+	check_sent("\xe2\x80\xae\xe2\x81\xa6\xc3\xa4\xf0\x9f\x90\x8d\xe2\x82", false, 0,
+		   "\\u202e\\u2066\xc3\xa4\xf0\x9f\x90\x8d\\xe2\\x82");
+	check_sent("nothing of \xe2\x82\xac\nis changed\n", false, 0,
+		   "nothing of \xe2\x82\xac\nis changed\n");
+	check_sent("a\x1b[2Jbcdefgh\n", false, 9, "a\\u001b[\xe2\x80\xa6\n");
+}
+
+static void colours_are_ours_or_none(void)
+{
+	check_sent("\033[33mx\033[0m \033[31my\033[0m\033[", true, 0,
+		   "\033[33mx\033[0m \\u001b[31my\033[0m\\u001b[");
+	check_sent("\033[33mx\033[0m", false, 0, "\\u001b[33mx\\u001b[0m");
+}
+
+static void pieces_of_any_size_come_out_the_same(void)
+{
+	struct text got = { 0 }, expected = { 0 };
+	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &got, .write = take };
+	struct out out;
+	out_init(&out, &sink, 0, true);
+	for (unsigned int i = 0; i < 30000; i++) {
+		out_styled(&out, STYLE_TYPE, "%u", i % 10);
+		out_printf(&out, "%s", i % 7 ? "\xe2\x82\xac\n" : "\x1b");
+		text_printf(&expected, "\033[36m%u\033[0m%s", i % 10,
+			    i % 7 ? "\xe2\x82\xac\n" : "\\u001b");
+	}
+	out_deinit(&out);
+	CU_ASSERT(got.size == expected.size && strcmp(got.bytes, expected.bytes) == 0);
+	text_deinit(&got);
+	text_deinit(&expected);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "what_was_not_escaped_is_escaped_last", what_was_not_escaped_is_escaped_last },
+		{ "colours_are_ours_or_none", colours_are_ours_or_none },
+		{ "pieces_of_any_size_come_out_the_same", pieces_of_any_size_come_out_the_same },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "out", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* The prompt's words: what is quoted is read back as it was, whatever bytes it holds. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "support/assert_more.h"
+#include "support/suite.h"
+
+static void check_words(const char *line, int argc, const char *const *argv)
+{
+	struct words words;
+	CU_ASSERT_FATAL(words_init(&words, line));
+	CU_ASSERT_EQUAL(words.argc, argc);
+	CU_ASSERT_EQUAL(words.open_quote, '\0');
+	for (int i = 0; i < argc && i < words.argc; i++)
+		ASSERT_TEXT(words.argv[i], argv[i]);
+	words_deinit(&words);
+}
+
+#define CHECK_WORDS(line, ...)                                              \
+	do {                                                                \
+		const char *const argv_[] = { __VA_ARGS__ };                \
+		check_words(line, sizeof(argv_) / sizeof(argv_[0]), argv_); \
+	} while (0)
+
+static void words_are_cut_at_blanks_and_quotes_hold_them(void)
+{
+	CHECK_WORDS(" a\tbc \v\f d\r\n", "a", "bc", "d");
+	CHECK_WORDS("'a b'c \"d'e\" f\\ g ''", "a bc", "d'e", "f g", "");
+	CHECK_WORDS("\"a\\\"b\\\\c\\d\" 'e\\'", "a\"b\\c\\d", "e\\");
+	CHECK_WORDS("a\\|b 'c|d' \"e>f\"", "a|b", "c|d", "e>f");
+	CHECK_WORDS("$a a$ 5$'x'", "$a", "a$", "5x");
+	CHECK_WORDS("$'a\\n\\t\\r\\e\\x1b\\x7F\\xff\\'\\\\|>' b", "a\n\t\r\033\033\x7f\xff'\\|>",
+		    "b");
+	CHECK_WORDS("$'\\x00\\xg1\\x1g\\q'", "x00xg1x1gq");
+	CHECK_WORDS("a\\", "a\\");
+}
+
+static void a_pipe_or_a_file_ends_the_words(void)
+{
+	struct words words;
+	CU_ASSERT_FATAL(words_init(&words, "info -x | grep 'a |b' "));
+	CU_ASSERT_EQUAL(words.argc, 2);
+	CU_ASSERT_EQUAL(words.pipe, '|');
+	ASSERT_TEXT(words.rest, "grep 'a |b'");
+	words_deinit(&words);
+	CU_ASSERT_FATAL(words_init(&words, "info>>$'a\\x20b' "));
+	CU_ASSERT_EQUAL(words.pipe, 'A');
+	ASSERT_TEXT(words.rest, "a b");
+	CU_ASSERT(!words.surplus);
+	words_deinit(&words);
+	CU_ASSERT_FATAL(words_init(&words, "info > a b"));
+	CU_ASSERT(words.surplus);
+	words_deinit(&words);
+}
+
+static void a_comment_is_one_that_is_not_quoted(void)
+{
+	static const struct {
+		const char *line;
+		bool is_comment;
+	} lines[] = { { "# info", true },
+		      { "  #info", true },
+		      { "'#info'", false },
+		      { "info #", false },
+		      { "", false } };
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct words words;
+		CU_ASSERT_FATAL(words_init(&words, lines[i].line));
+		CU_ASSERT_EQUAL(words.is_comment, lines[i].is_comment);
+		words_deinit(&words);
+	}
+}
+
+static void the_last_word_and_its_open_quote_are_told(void)
+{
+	static const struct {
+		const char *line;
+		size_t last;
+		char quote;
+	} lines[] = { { "", 0, 0 },
+		      { "ab", 0, 0 },
+		      { "ab c", 3, 0 },
+		      { "ab c ", 5, 0 },
+		      { "ab c\\ ", 3, 0 },
+		      { "ab 'c d", 3, '\'' },
+		      { "ab \"c 'd", 3, '"' },
+		      { "ab $'c d", 3, '$' },
+		      { "ab 'c'", 3, 0 },
+		      { "ab > c", 5, 0 },
+		      { "ab > ", 5, 0 },
+		      { "ab > c ", 7, 0 } };
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct words words;
+		CU_ASSERT_FATAL(words_init(&words, lines[i].line));
+		ASSERT_UINT(words.last, lines[i].last);
+		CU_ASSERT_EQUAL(words.open_quote, lines[i].quote);
+		words_deinit(&words);
+	}
+}
+
+static void only_what_needs_quotes_gets_them(void)
+{
+	static const char *const rows[][2] = {
+		{ "System.Object[]", "System.Object[]" },
+		{ "List`1", "List`1" },
+		{ "", "''" },
+		{ "a b", "'a b'" },
+		{ "a|b", "'a|b'" },
+		{ "#a", "'#a'" },
+		{ "Q''|touch${IFS}x;#", "\"Q''|touch${IFS}x;#\"" },
+		{ "'\"\\", "\"'\\\"\\\\\"" },
+		{ "a\nb'", "$'a\\x0ab\\''" },
+		{ "\x9b", "$'\\x9b'" },
+		{ "\xe2\x80\xae", "$'\\xe2\\x80\\xae'" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text = words_quote(rows[i][0], '\0', true);
+		REQUIRE(text);
+		ASSERT_TEXT(text, rows[i][1]);
+		free(text);
+	}
+}
+
+/* @p word, between others, is read back; open, it goes on with what is typed behind it. */
+static void check_round_trip(const char *word, char open)
+{
+	char *text = words_quote(word, open, true), *head = words_quote(word, open, false);
+	REQUIRE(text);
+	REQUIRE(head);
+	for (const char *at = text; *at; at++)
+		CU_ASSERT_FATAL((unsigned char)*at >= 0x20 && *at != 0x7f);
+	char line[1024];
+	(void)snprintf(line, sizeof(line), "a %s b > %s", text, text);
+	struct words words;
+	CU_ASSERT_FATAL(words_init(&words, line));
+	CU_ASSERT_EQUAL_FATAL(words.argc, 3);
+	ASSERT_TEXT(words.argv[1], word);
+	ASSERT_TEXT(words.argv[2], "b");
+	CU_ASSERT_EQUAL(words.pipe, '>');
+	ASSERT_TEXT(words.rest, word);
+	CU_ASSERT(!words.surplus && !words.open_quote);
+	words_deinit(&words);
+	(void)snprintf(line, sizeof(line), "a %sz", head);
+	CU_ASSERT_FATAL(words_init(&words, line));
+	CU_ASSERT_EQUAL_FATAL(words.argc, 2);
+	size_t size = strlen(word);
+	CU_ASSERT(memcmp(words.argv[1], word, size) == 0);
+	ASSERT_TEXT(words.argv[1] + size, "z");
+	ASSERT_UINT(words.last, 2);
+	words_deinit(&words);
+	free(head);
+	free(text);
+}
+
+static void any_bytes_are_read_back_in_any_locale(void)
+{
+	static const char often[] = "'\"\\|> \t\n$#-`xn\x1b\xc3\xa4\xe2\x80\xae";
+	static const char quotes[] = { '\0', '\'', '"', '$' };
+	unsigned int seed = 4711;
+	for (unsigned int i = 0; i < 20000; i++) {
+		/* half of them of what is dangerous, half of all bytes */
+		char word[40] = "";
+		size_t size = (size_t)rand_r(&seed) % sizeof(word);
+		for (size_t k = 0; k < size; k++) {
+			unsigned int r = (unsigned int)rand_r(&seed);
+			word[k] = i % 2 ? often[r % (sizeof(often) - 1)] : (char)(r % 255 + 1);
+		}
+		word[size ? size - 1 : 0] = '\0';
+		(void)setlocale(LC_CTYPE, i % 3 ? "C.UTF-8" : "C");
+		check_round_trip(word, quotes[i / 2 % sizeof(quotes)]);
+	}
+	(void)setlocale(LC_CTYPE, "C");
+}
+
+static char seen[8][64];
+static size_t seen_count;
+
+static void see(void *arg, const char *candidate)
+{
+	(void)arg;
+	if (seen_count < 8)
+		(void)snprintf(seen[seen_count], sizeof(seen[0]), "%s", candidate);
+	seen_count++;
+}
+
+static void check_names(const char *word, size_t count, const char *first)
+{
+	seen_count = 0;
+	file_names_complete(word, see, NULL);
+	ASSERT_UINT(seen_count, count);
+	if (first && seen_count)
+		ASSERT_TEXT(seen[0], first);
+}
+
+static void names_of_files_are_offered_in_order(void)
+{
+	char folder[] = "/tmp/heapdump-words-XXXXXX", before[4096];
+	CU_ASSERT_FATAL(getcwd(before, sizeof(before)) && mkdtemp(folder) && chdir(folder) == 0);
+	static const char *const names[] = { "b\nc", "b|d", "-x", ".hidden" };
+	for (size_t i = 0; i < 4; i++) {
+		FILE *file = fopen(names[i], "w");
+		REQUIRE(file);
+		(void)fclose(file);
+	}
+	check_names("", 3, "./-x");
+	check_names("b", 2, "b\nc");
+	check_names("b|", 1, "b|d");
+	check_names(".h", 1, ".hidden");
+	check_names("/no/such", 0, NULL);
+	(void)setenv("HOME", folder, 1);
+	check_names("~/b|", 1, NULL);
+	CU_ASSERT(strncmp(seen[0], folder, strlen(folder)) == 0);
+	check_names("no/such/", 0, NULL);
+	char whole[64];
+	(void)snprintf(whole, sizeof(whole), "%s/", folder);
+	check_names(folder, 1, whole);
+	for (size_t i = 0; i < 4; i++)
+		(void)unlink(names[i]);
+	CU_ASSERT_FATAL(chdir(before) == 0 && rmdir(folder) == 0);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "words are cut at blanks, and quotes hold them",
+		  words_are_cut_at_blanks_and_quotes_hold_them },
+		{ "a pipe or a file ends the words", a_pipe_or_a_file_ends_the_words },
+		{ "a comment is one that is not quoted", a_comment_is_one_that_is_not_quoted },
+		{ "the last word and its open quote are told",
+		  the_last_word_and_its_open_quote_are_told },
+		{ "only what needs quotes gets them", only_what_needs_quotes_gets_them },
+		{ "any bytes are read back, in any locale", any_bytes_are_read_back_in_any_locale },
+		{ "names of files are offered in order", names_of_files_are_offered_in_order },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "words", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}
