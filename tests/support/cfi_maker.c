@@ -148,7 +148,9 @@ void cfi_world_init(struct cfi_world *world, const struct cfi_spec *spec)
 	for (uint64_t i = 0; i < STACK_SIZE; i += 8)
 		fake_poke_u64(&world->fake, STACK + i, 0x1000000 + i);
 	static char path[] = "/lib/libx.so";
-	world->mappings[0] = (struct target_mapping){ BASE, BASE + CFI_IMAGE_SIZE, 0, path };
+	world->mappings[0] = (struct target_mapping){ .start = BASE,
+						      .end = BASE + CFI_IMAGE_SIZE,
+						      .path = path };
 	world->target = (struct target){
 		.memory = &world->fake.memory,
 		.mappings = world->mappings,

@@ -47,7 +47,7 @@ uint64_t fake_image(struct fake_clr *fake, uint64_t module, const struct metadat
 	fake_poke_u64(own, pe_image + 128, layout);
 	fake_poke_u64(own, layout + 8, base);
 	fake_poke_u32(own, layout + 20, kind->is_mapped);
-	fake_poke_u64(own, module + FAKE_MODULE_BASE, base);
+	fake_poke_u64(own, module + FAKE_MODULE_IMAGE, base);
 	return base;
 }
 

@@ -7,10 +7,11 @@
 #include "clr/module.h"
 #include "util/alloc.h"
 
-#define ROWS_MAX  256u
-#define HEAP_MAX  16384u
-#define MAP_TABLE 416u /* Module.TypeDefToMethodTableMap of 10: next, table, count, ..., mask */
-#define EE_CLASS  40u  /* MethodTable.EEClassOrCanonMT */
+#define ROWS_MAX         256u
+#define HEAP_MAX         16384u
+#define MAP_TABLE        416u /* Module.TypeDefToMethodTableMap of 10: next, table, count, ..., mask */
+#define EE_CLASS         40u  /* MethodTable.EEClassOrCanonMT */
+#define DYNAMIC_METADATA 840u /* Module.DynamicMetadata of 10 */
 
 /* EEClass of 10. */
 enum {
@@ -208,7 +209,8 @@ static void put_header(struct bytes *out, uint32_t *at, uint32_t size, const cha
 	*at += size;
 }
 
-void fake_types_attach(struct fake_types *types)
+/* All of it, for free(). */
+static struct bytes *make_metadata(struct fake_types *types)
 {
 	struct bytes *tables = calloc(1, sizeof(*tables)), *out = calloc(1, sizeof(*out));
 	if (!tables || !out)
@@ -227,13 +229,31 @@ void fake_types_attach(struct fake_types *types)
 	(void)put(out, tables->bytes, tables->size);
 	(void)put(out, types->strings.bytes, types->strings.size);
 	(void)put(out, types->blobs.bytes, types->blobs.size);
-	uint8_t *bytes = mem_alloc(out->size, 1);
+	free(tables);
+	return out;
+}
+
+void fake_types_attach(struct fake_types *types)
+{
+	struct bytes *made = make_metadata(types);
+	uint8_t *bytes = mem_alloc(made->size, 1);
 	struct module *module = module_find(fake_runtime(types->fake), types->fake->module);
 	if (!bytes || !module)
 		abort();
-	memcpy(bytes, out->bytes, out->size);
-	if (module->metadata || metadata_create(bytes, out->size, &module->metadata, NULL) != HD_OK)
+	memcpy(bytes, made->bytes, made->size);
+	if (module->metadata ||
+	    metadata_create(bytes, made->size, &module->metadata, NULL) != HD_OK)
 		abort();
-	free(tables);
-	free(out);
+	free(made);
+}
+
+void fake_types_export(struct fake_types *types)
+{
+	struct fake_memory *memory = &types->fake->memory;
+	struct bytes *made = make_metadata(types);
+	uint64_t at = fake_alloc(memory, 4 + (uint64_t)made->size);
+	fake_poke_u32(memory, at, made->size);
+	fake_poke(memory, at + 4, made->bytes, made->size);
+	fake_poke_u64(memory, types->fake->module + DYNAMIC_METADATA, at);
+	free(made);
 }

@@ -296,7 +296,11 @@ static void compare_with_libgcc(const struct own_stack *expected)
 	CU_ASSERT_FATAL(proc_read_file((int)getpid(), "maps", &text) &&
 			proc_maps_parse(text.bytes, text.size, &maps) &&
 			proc_maps_to_target(&maps, target));
-	target->memory = target->own = process_memory((int)getpid(), NULL);
+	struct process_server *server = NULL;
+	ASSERT_UINT(process_server_create((int)getpid(), &server, NULL), HD_OK);
+	REQUIRE(server);
+	target->memory = target->own = process_memory(server);
+	process_server_release(server);
 	struct cfi *cfi = cfi_create(target);
 	REQUIRE(cfi);
 	struct registers registers = { 0 };

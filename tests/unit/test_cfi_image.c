@@ -72,10 +72,13 @@ static void images_of_a_target(void)
 	/* In parts, and once more as a whole, for its data. */
 	char path[] = "/lib/libx.so", other[] = "/lib/liby.so";
 	const struct target_mapping parts[] = {
-		{ BASE - 0x10000, BASE - 0x8000, 0, path },
-		{ BASE, BASE + 0x1000, 0, path },
-		{ BASE + 0x1000, BASE + 0x2000, 0x1000, other },
-		{ BASE + 0x2000, BASE + CFI_IMAGE_SIZE, 0x2000, path },
+		{ .start = BASE - 0x10000, .end = BASE - 0x8000, .path = path },
+		{ .start = BASE, .end = BASE + 0x1000, .path = path },
+		{ .start = BASE + 0x1000, .end = BASE + 0x2000, .offset = 0x1000, .path = other },
+		{ .start = BASE + 0x2000,
+		  .end = BASE + CFI_IMAGE_SIZE,
+		  .offset = 0x2000,
+		  .path = path },
 	};
 	memcpy(world.mappings, parts, sizeof(parts));
 	world.target.mapping_count = 4;

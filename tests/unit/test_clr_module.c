@@ -208,7 +208,7 @@ static void test_missing(void)
 	/* many of them do not fill the page */
 	for (unsigned int i = 0; i < 50; i++) {
 		uint64_t more = fake_module(fake);
-		fake_poke_u64(&fake->memory, more + FAKE_MODULE_BASE, 0x1000 + i);
+		fake_poke_u64(&fake->memory, more + FAKE_MODULE_IMAGE, 0x1000 + i);
 		module = module_find(fake->clr, more);
 		REQUIRE(module);
 		set_path(fake, more, path, 2);
@@ -236,7 +236,7 @@ static void test_advice(void)
 		modules[i] = fake_module(fake);
 		fake_poke_u64(&fake->memory,
 			      modules[i] +
-				      (i < 2 ? FAKE_MODULE_BASE : FAKE_MODULE_DYNAMIC_METADATA),
+				      (i < 2 ? FAKE_MODULE_IMAGE : FAKE_MODULE_DYNAMIC_METADATA),
 			      0x1000);
 	}
 	(void)fake_runtime(fake);

@@ -87,6 +87,26 @@ static void test_bad_series(void)
 	fake_clr_destroy(fake);
 }
 
+/* Each slot again and again: an object of n words could have n * n references. */
+static void test_repeated_series(void)
+{
+	struct gc_series series[20];
+	struct fake_clr *fake = fake_clr_create(NULL);
+	for (size_t i = 0; i < 20; i++)
+		series[i] = (struct gc_series){ .size = 300 / 8 * 8 - 320, .offset = 8 };
+	assert_refused(found(
+		fake,
+		&(struct fake_type){ .base_size = 320, .series = series, .series_count = 20 }));
+	for (size_t i = 0; i < 20; i++)
+		series[i] = (struct gc_series){ .size = -320, .offset = 16 };
+	assert_refused(found(fake, &(struct fake_type){ .base_size = 320,
+							.component_size = 8,
+							.flags = 0x000a0000,
+							.series = series,
+							.series_count = 20 }));
+	fake_clr_destroy(fake);
+}
+
 static void test_bad_runs(void)
 {
 	static const struct {
@@ -172,13 +192,10 @@ static void test_budget(void)
 int main(void)
 {
 	CU_TestInfo tests[] = {
-		{ "series", test_series },
-		{ "runs", test_runs },
-		{ "bad series", test_bad_series },
-		{ "bad runs", test_bad_runs },
-		{ "bad count", test_bad_count },
-		{ "budget", test_budget },
-		CU_TEST_INFO_NULL,
+		{ "series", test_series },         { "runs", test_runs },
+		{ "bad series", test_bad_series }, { "repeated series", test_repeated_series },
+		{ "bad runs", test_bad_runs },     { "bad count", test_bad_count },
+		{ "budget", test_budget },         CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {
 		{ .pName = "GCDesc", .pTests = tests },

@@ -20,7 +20,7 @@ static enum hd_status copy(const char *bytes, size_t size, struct text *ret, str
 	struct dump_file file;
 	struct job job = { 0 };
 	dump_file_make(&file, bytes, size);
-	enum hd_status status = gcdump_copy(file.path, &options, &job, take, ret, err);
+	enum hd_status status = gcdump_copy(file.path, NULL, &options, &job, take, ret, err);
 	dump_file_close(&file);
 	return status;
 }
@@ -232,7 +232,8 @@ static void other_formats_are_refused(void)
 		ASSERT_UINT(got.size, 0);
 	}
 	const struct format_options options = { 0 };
-	ASSERT_UINT(gcdump_copy("/nonexistent/file", &options, NULL, take, NULL, NULL), HD_ERR_OS);
+	ASSERT_UINT(gcdump_copy("/nonexistent/file", NULL, &options, NULL, take, NULL, NULL),
+		    HD_ERR_OS);
 }
 
 static enum hd_status copy_file(const void *what, struct job *job, format_write_fn write, void *arg,
@@ -240,7 +241,7 @@ static enum hd_status copy_file(const void *what, struct job *job, format_write_
 {
 	const struct dump_file *file = what;
 	const struct format_options options = { 0 };
-	return gcdump_copy(file->path, &options, job, write, arg, err);
+	return gcdump_copy(file->path, NULL, &options, job, write, arg, err);
 }
 
 static void copying_stops_when_nobody_takes_more(void)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "format/rpm_reader.h"
@@ -273,7 +274,18 @@ static int cut_file(void *arg)
 	return 0;
 }
 
-static void a_file_that_shrinks_while_it_is_read_is_an_error(void)
+/* The same byte again: only the time is another. */
+static int write_file_again(void *arg)
+{
+	const struct dump_file *file = arg;
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	(void)nanosleep(&pause, NULL); /* the clock of the file system is no finer */
+	CU_ASSERT_FATAL(pwrite(file->fd, "a", 1, 0) == 1);
+	return 0;
+}
+
+/* Read a large file whose reader is interrupted by @p meddle. */
+static void check_meddled(int (*meddle)(void *arg), const char *what)
 {
 	struct text text = { 0 };
 	text_puts(&text, "a 2 x\nt 1 T\n");
@@ -282,14 +294,24 @@ static void a_file_that_shrinks_while_it_is_read_is_an_error(void)
 	struct dump_file file;
 	dump_file_make(&file, text.bytes, text.size);
 	text_deinit(&text);
-	struct job job = { .cancelled = cut_file, .arg = &file };
+	struct job job = { .cancelled = meddle, .arg = &file };
 	struct hd_graph *graph = NULL;
 	struct hd_error err = { 0 };
 	ASSERT_UINT(format_open(file.path, &(struct format_options){ 0 }, &job, &graph, NULL, &err),
 		    HD_ERR_OS);
 	CU_ASSERT_PTR_NULL(graph);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "shrank"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, what));
 	dump_file_close(&file);
+}
+
+static void a_file_that_shrinks_while_it_is_read_is_an_error(void)
+{
+	check_meddled(cut_file, "shrank");
+}
+
+static void a_file_that_is_written_while_it_is_read_is_an_error(void)
+{
+	check_meddled(write_file_again, "the file was changed while it was read");
 }
 
 int main(void)
@@ -313,6 +335,8 @@ int main(void)
 		{ "a_size_that_lies_is_noticed", a_size_that_lies_is_noticed },
 		{ "a_file_that_shrinks_while_it_is_read_is_an_error",
 		  a_file_that_shrinks_while_it_is_read_is_an_error },
+		{ "a_file_that_is_written_while_it_is_read_is_an_error",
+		  a_file_that_is_written_while_it_is_read_is_an_error },
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

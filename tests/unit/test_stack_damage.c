@@ -228,6 +228,40 @@ static void long_walks_can_be_cancelled(void)
 	stack_end(&fixture);
 }
 
+/* As many threads on one stack: what is read of it has an end. */
+static void stacks_that_are_read_again_and_again_end(void)
+{
+	struct stack_fixture fixture;
+	stack_begin(&fixture);
+	struct stack_walker *walker = NULL;
+	struct hd_error err;
+	const struct stack_options options = { .conservative = true };
+	stack_frames(&fixture, fixture.work, FAKE_STACK + 0x1000, 100);
+	fake_stop_at(fixture.stack, fake_call(fixture.work, 1), FAKE_STACK + 0x1000,
+		     fake_rbp(FAKE_STACK + 0x1000));
+	for (uint64_t at = FAKE_STACK + 0x40000; at < FAKE_STACK + FAKE_STACK_SIZE; at += 8)
+		fake_poke_u64(fixture.memory, at, fixture.object);
+	ASSERT_UINT_FATAL(
+		stack_walker_create(fixture.stack->clr, fake_heap(fixture.fake), &walker, &err),
+		HD_OK);
+	size_t roots = 0, whole = 0;
+	for (unsigned int i = 0; i < 100; i++) {
+		thread_stack_deinit(&fixture.result);
+		ASSERT_UINT_FATAL(stack_walk(walker, fixture.stack->thread, &options, NULL,
+					     &fixture.result, &err),
+				  HD_OK);
+		roots += fixture.result.roots_count;
+		whole += !fixture.result.is_partial && !fixture.result.is_missing;
+	}
+	/* 8.6 MB may be read of 1 MB of stack. */
+	CU_ASSERT(whole >= 3 && whole < 10);
+	CU_ASSERT(roots < 2000000);
+	CU_ASSERT(fixture.result.is_missing && !fixture.result.roots_count);
+	CU_ASSERT_PTR_NOT_NULL(strstr(fixture.result.why, "than the core has bytes"));
+	stack_walker_destroy(walker);
+	stack_end(&fixture);
+}
+
 static void every_allocation_may_fail(void)
 {
 	struct stack_fixture fixture;
@@ -308,6 +342,7 @@ static CU_TestInfo tests[] = {
 	{ "broken_chains_of_frames_are_seen", broken_chains_of_frames_are_seen },
 	{ "conservative_walks_add_every_word", conservative_walks_add_every_word },
 	{ "long_walks_can_be_cancelled", long_walks_can_be_cancelled },
+	{ "stacks_that_are_read_again_and_again_end", stacks_that_are_read_again_and_again_end },
 	{ "every_allocation_may_fail", every_allocation_may_fail },
 	{ "code_that_is_not_known_is_seen", code_that_is_not_known_is_seen },
 	CU_TEST_INFO_NULL,

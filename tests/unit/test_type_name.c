@@ -215,6 +215,33 @@ static void test_cycles(void)
 	fake_clr_destroy(fake);
 }
 
+/* A type of 128 bytes has a name of 64 kB: not each of very many. */
+static void test_many_long(void)
+{
+	struct fixture fixture = set_up();
+	struct fake_clr *fake = fixture.fake;
+	uint64_t twice[] = { 0, 0 }, sum = 0;
+	uint64_t pair = make_generic(fake, DEF_PAIR, twice, 2);
+	uint64_t dictionary = fake_peek_u64(&fake->memory, fake_peek_u64(&fake->memory, pair + 48));
+	fake_poke_u64(&fake->memory, dictionary, pair);
+	fake_poke_u64(&fake->memory, dictionary + 8, pair);
+	struct text text = { 0 };
+	for (unsigned int i = 0; i < 3000; i++) {
+		text.size = 0;
+		type_handle_name(fixture.clr, pair, &text);
+		sum += text.size;
+	}
+	CU_ASSERT(!text.failed && sum < NAME_EXTRA_MAX + (uint64_t)3000 * 2 * NAME_USUAL_SIZE);
+	ASSERT_UINT(text.size, NAME_USUAL_SIZE + 3);
+	CU_ASSERT(!strcmp(text.bytes + text.size - 3, "..."));
+	/* The usual ones are as before. */
+	text.size = 0;
+	type_handle_name(fixture.clr, fake->object_array_type, &text);
+	ASSERT_TEXT(text.bytes, "System.Object[]");
+	text_deinit(&text);
+	fake_clr_destroy(fake);
+}
+
 static void check_signature(struct fixture *fixture, const char *bytes, size_t size,
 			    struct type_arguments arguments, const char *expected)
 {
@@ -338,6 +365,7 @@ static CU_TestInfo tests[] = {
 	{ "generic_arguments_go_to_their_level", test_generics },
 	{ "what_is_not_known_says_so", test_unknown },
 	{ "types_that_contain_themselves_end", test_cycles },
+	{ "very_many_long_names_are_cut", test_many_long },
 	{ "signatures_are_read", test_signatures },
 	{ "bad_signatures_end", test_bad_signatures },
 	{ "every_allocation_may_fail", test_no_memory },

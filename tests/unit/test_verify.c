@@ -335,7 +335,7 @@ static void one_object_is_verified_as_all_are(void)
 		{ fixture.old, "ObjectReferenceNotPointerAligned" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		ASSERT_UINT(verify_object(heap, cases[i].address, result, NULL), HD_OK);
+		ASSERT_UINT(verify_object(heap, cases[i].address, NULL, result, NULL), HD_OK);
 		ASSERT_UINT(result->count, cases[i].kind != NULL);
 		if (result->count)
 			ASSERT_TEXT(result->findings[0].kind, cases[i].kind);

@@ -162,6 +162,7 @@ void clr_destroy(struct clr *clr)
 	type_table_destroy(clr->types);
 	module_table_destroy(clr->modules);
 	mem_free(clr->threads);
+	mem_free(clr->thread_order);
 	mem_free(clr);
 }
 

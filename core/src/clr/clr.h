@@ -109,9 +109,11 @@ struct clr {
 	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
 	struct clr_thread *threads;    /**< all of the ThreadStore's list */
 	size_t thread_count;
+	uint32_t *thread_order;       /**< threads by id, then index; NULL: not sorted */
 	uint64_t finalizer_thread;    /**< address of the one that runs finalizers, 0 = not known */
 	uint64_t gc_thread;           /**< of the one that has suspended all for a GC, 0 = none */
 	int64_t pending_threads;      /**< that are being made, -1 = not known */
+	uint64_t name_extra;          /**< bytes and steps of long names: clr/type_name.h */
 	struct type_table *types;     /**< see clr/type.h */
 	struct module_table *modules; /**< see clr/module.h */
 	struct type_lookup *lookup;   /**< see clr/type_lookup.h; NULL until the first look-up */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code that was compiled ahead of time (readytoruninfo.h, codeman.cpp: ReadyToRunJitManager). */
 #include "clr/code_parts.h"
+#include "clr/module_proof.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -112,6 +113,8 @@ static bool read_image(struct clr *clr, const struct code_section *section, stru
 	    !memory_u32(clr->memory, buckets, &count) || count > BUCKETS_MAX - cache->buckets_read)
 		return true;
 	cache->buckets_read += count;
+	/* Its code is in the file, which cores of gcore and of the kernel need. */
+	module_prove(clr, section->module);
 	image->function_count = function_count;
 	image->gc_info_version = gc_info_version(clr, info);
 	if (!read_entries(clr, section, buckets, count, image) || !sort_entries(image))

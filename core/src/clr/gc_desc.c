@@ -29,8 +29,13 @@ static enum hd_status read_series(struct memory *memory, struct type *type, uint
 	if (!series)
 		return HD_ERR_NOMEM;
 	bool sound = memory_read(memory, lowest, series, bytes);
-	for (uint64_t i = 0; sound && i < count; i++)
+	uint64_t covered = 0;
+	for (uint64_t i = 0; sound && i < count; i++) {
+		covered += (uint64_t)series[i].size + type->base_size;
 		sound = series_fits(type, &series[i]);
+	}
+	/* No slot is in two series: of components, all would be in each. */
+	sound = sound && covered <= type->base_size && (count == 1 || !type->component_size);
 	if (!sound) {
 		mem_free(series);
 		return HD_OK;

@@ -11,6 +11,9 @@
 #define DYNAMIC_MAX        256u
 #define PROGRAM_HEADER_MAX 64u
 
+/* Modules with the runtime's name that are tried: each look-up of a symbol may take milliseconds. */
+#define TRIES_MAX 16u
+
 /* The version string is looked for in this much of the module's data, at most. */
 #define VERSION_SCAN_MAX ((uint64_t)16 << 20)
 #define VERSION_CHUNK    ((size_t)64 << 10)
@@ -116,9 +119,13 @@ enum hd_status runtime_find(struct clr *clr, struct hd_error *err)
 {
 	const struct target *target = clr->target;
 	const struct target_module *unreadable = NULL;
-	for (size_t i = 0; i < target->module_count && !clr->module; i++) {
+	unsigned int tries = 0;
+	for (size_t i = 0; i < target->module_count && !clr->module && tries < TRIES_MAX; i++) {
 		const struct target_module *module = &target->modules[i];
-		if (is_libcoreclr(module->path) && !has_runtime(clr, module))
+		if (!is_libcoreclr(module->path))
+			continue;
+		tries++;
+		if (!has_runtime(clr, module))
 			unreadable = module;
 	}
 	if (!clr->module && unreadable)

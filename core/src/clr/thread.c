@@ -2,6 +2,7 @@
 #include "clr/thread.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "util/alloc.h"
 
@@ -188,6 +189,30 @@ static void check_ids(const struct clr *clr)
 		     count, count == 1 ? " is" : "s are");
 }
 
+static int compare_ids(const void *a, const void *b, void *arg)
+{
+	const struct clr_thread *threads = arg;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	if (threads[left].id != threads[right].id)
+		return threads[left].id < threads[right].id ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+/* Objects ask for the thread that has locked them: each of very many. */
+static enum hd_status sort_threads(struct clr *clr, struct hd_error *err)
+{
+	clr->thread_order = mem_alloc(clr->thread_count, sizeof(*clr->thread_order));
+	if (!clr->thread_order)
+		return fail_nomem(err);
+	for (size_t i = 0; i < clr->thread_count; i++)
+		clr->thread_order[i] = (uint32_t)i;
+	if (clr->thread_count) {
+		qsort_r(clr->thread_order, clr->thread_count, sizeof(*clr->thread_order),
+			compare_ids, clr->threads);
+	}
+	return HD_OK;
+}
+
 enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 {
 	clr->pending_threads = -1;
@@ -236,14 +261,28 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 			     "none of the %zu managed threads is a thread of the process",
 			     clr->thread_count);
 	}
-	return HD_OK;
+	return sort_threads(clr, err);
 }
 
 const struct clr_thread *clr_thread_by_id(const struct clr *clr, uint32_t id)
 {
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		if (clr->threads[i].id == id)
-			return &clr->threads[i];
+	if (!clr->thread_order) {
+		for (size_t i = 0; i < clr->thread_count; i++) {
+			if (clr->threads[i].id == id)
+				return &clr->threads[i];
+		}
+		return NULL;
 	}
-	return NULL;
+	size_t low = 0, high = clr->thread_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (clr->threads[clr->thread_order[middle]].id < id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	const struct clr_thread *found =
+		low < clr->thread_count ? &clr->threads[clr->thread_order[low]] : NULL;
+	return found && found->id == id ? found : NULL;
 }

@@ -8,11 +8,11 @@
 #include "util/alloc.h"
 
 /* Types are made in blocks that never move. */
-#define BLOCK_SHIFT 8u
+#define BLOCK_SHIFT FUZZED(8u, 2u)
 #define BLOCK_SIZE  (1u << BLOCK_SHIFT)
-#define FIRST_SLOTS 1024u
+#define FIRST_SLOTS FUZZED(1024u, 16u)
 /* What was found to be no type: a cache, so that garbage cannot make it grow. */
-#define NONE_SLOTS 16384u
+#define NONE_SLOTS FUZZED(16384u, 64u)
 /* All descriptors together: real programs have a few hundred KiB. */
 #define DESC_BUDGET ((uint64_t)64 << 20)
 

@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_CLR_TYPE_H
 
 #include "clr/clr.h"
+#include "util/fuzzed.h"
 
 /** Flags of a MethodTable (methodtable.h). */
 #define MT_HAS_COMPONENT_SIZE   0x80000000u
@@ -80,7 +81,8 @@ size_t type_count(const struct clr *clr);
 struct type *type_at(const struct clr *clr, size_t index);
 
 /** A thread's own small cache in front of type_find(); zero-initialised is empty. */
-#define TYPE_CACHE_SLOTS 1024u
+#define TYPE_CACHE_BITS  FUZZED(10u, 4u)
+#define TYPE_CACHE_SLOTS (1u << TYPE_CACHE_BITS)
 struct type_cache {
 	uint64_t keys[TYPE_CACHE_SLOTS];
 	const struct type *types[TYPE_CACHE_SLOTS];
@@ -88,7 +90,7 @@ struct type_cache {
 
 static inline size_t type_cache_slot(uint64_t method_table)
 {
-	return (size_t)((method_table >> 3) * 0x9e3779b97f4a7c15u >> 54);
+	return (size_t)((method_table >> 3) * 0x9e3779b97f4a7c15u >> (64 - TYPE_CACHE_BITS));
 }
 
 static inline const struct type *type_cached(struct type_cache *cache, struct clr *clr,

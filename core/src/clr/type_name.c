@@ -342,23 +342,36 @@ static void step(struct name_writer *writer, const struct name_item *item)
 	}
 }
 
+/* What the name took beyond the usual. */
+static void count_extra(struct name_writer *writer)
+{
+	uint64_t *extra = &writer->clr->name_extra;
+	size_t size = writer->text->size - writer->begin;
+	*extra += size > NAME_USUAL_SIZE ? size - NAME_USUAL_SIZE : 0;
+	*extra += writer->steps > NAME_USUAL_STEPS ? writer->steps - NAME_USUAL_STEPS : 0;
+}
+
 /* Work the stack off. */
 static void write_name(struct name_writer *writer)
 {
+	bool is_cut = writer->clr && writer->clr->name_extra > NAME_EXTRA_MAX;
+	size_t most = is_cut ? NAME_USUAL_SIZE : NAME_SIZE_MAX;
+	unsigned int most_steps = is_cut ? NAME_USUAL_STEPS : STEPS_MAX;
 	writer->begin = writer->text->size;
 	while (writer->count && !writer->failed) {
 		struct name_item item = writer->items[--writer->count];
 		step(writer, &item);
-		if (writer->text->size - writer->begin > NAME_SIZE_MAX ||
-		    ++writer->steps > STEPS_MAX) {
-			if (writer->text->size - writer->begin > NAME_SIZE_MAX) {
-				writer->text->size = writer->begin + NAME_SIZE_MAX;
+		if (writer->text->size - writer->begin > most || ++writer->steps > most_steps) {
+			if (writer->text->size - writer->begin > most) {
+				writer->text->size = writer->begin + most;
 				writer->text->bytes[writer->text->size] = '\0';
 			}
 			text_puts(writer->text, "...");
 			break;
 		}
 	}
+	if (writer->clr)
+		count_extra(writer);
 	if (writer->failed)
 		writer->text->failed = true;
 	mem_free(writer->items);

@@ -9,6 +9,15 @@
 #define NAME_DEPTH_MAX 64u
 #define NAME_SIZE_MAX  65536u
 
+/**
+ * Generic types of generic types make names that double with each level, of structures of a few
+ * bytes.  What names and their making have beyond the usual is counted for the whole runtime; once
+ * it is more than NAME_EXTRA_MAX, all further names are cut at the usual.
+ */
+#define NAME_USUAL_SIZE  1024u
+#define NAME_USUAL_STEPS 4096u
+#define NAME_EXTRA_MAX   ((uint64_t)16 << 20)
+
 /** Generic arguments: an array of TypeHandles in the target. */
 struct type_arguments {
 	uint64_t address;

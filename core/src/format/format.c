@@ -2,7 +2,6 @@
 #include "format/format.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -12,6 +11,9 @@
 #include "format/nettrace.h"
 #include "format/rpm_reader.h"
 #include "format/viewers.h"
+#include "mem/mapped_file.h"
+#include "util/opening.h"
+#include "util/read_at.h"
 #include "util/text.h"
 
 #define HEAD_SIZE ((size_t)512)
@@ -154,12 +156,15 @@ static enum hd_status unknown(const char *path, const char *head, size_t size, s
 	return status;
 }
 
-static enum hd_status open_regular(const char *path, int *ret_fd, uint64_t *ret_size,
+static enum hd_status open_regular(const char *path, int *ret_fd, struct stat *ret_info,
 				   struct hd_error *err)
 {
-	/* O_NONBLOCK: a FIFO without a writer must not hang us before it is refused. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open_as(HD_OPEN_INPUT, path);
 	struct stat stat;
+	if (fd < 0 && (errno == EISDIR || errno == EINVAL)) {
+		return fail(err, HD_ERR_OS, 0, "%s: %s, not a heap dump file", path,
+			    errno == EISDIR ? "is a directory" : "not a regular file");
+	}
 	if (fd < 0 || fstat(fd, &stat) != 0) {
 		int error = errno;
 		if (fd >= 0)
@@ -167,37 +172,28 @@ static enum hd_status open_regular(const char *path, int *ret_fd, uint64_t *ret_
 		errno = error;
 		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(error));
 	}
-	if (!S_ISREG(stat.st_mode)) {
-		(void)close(fd);
-		errno = S_ISDIR(stat.st_mode) ? EISDIR : EINVAL;
-		return fail(err, HD_ERR_OS, 0, "%s: %s, not a heap dump file", path,
-			    S_ISDIR(stat.st_mode) ? "is a directory" : "not a regular file");
-	}
 	*ret_fd = fd;
-	*ret_size = (uint64_t)stat.st_size;
+	*ret_info = stat;
 	return HD_OK;
 }
 
 static enum hd_status read_head(int fd, const char *path, char *head, size_t *ret,
 				struct hd_error *err)
 {
-	ssize_t got;
-	do {
-		got = pread(fd, head, HEAD_SIZE, 0);
-	} while (got < 0 && errno == EINTR);
+	ssize_t got = read_at(fd, head, HEAD_SIZE, 0);
 	if (got < 0)
 		return fail(err, HD_ERR_OS, 0, "%s: cannot read: %s", path, strerrordesc_np(errno));
 	*ret = (size_t)got;
 	return HD_OK;
 }
 
-enum hd_status format_open(const char *path, const struct format_options *options, struct job *job,
-			   struct hd_graph **ret, const struct format **ret_format,
-			   struct hd_error *err)
+static enum hd_status read_open(int fd, const char *path, const struct format_options *options,
+				struct job *job, struct hd_graph **ret,
+				const struct format **ret_format, struct hd_error *err)
 {
-	int fd = -1;
-	uint64_t size = 0;
-	TRY(open_regular(path, &fd, &size, err));
+	struct stat info;
+	if (fstat(fd, &info) != 0)
+		return fail(err, HD_ERR_OS, 0, "%s: cannot read: %s", path, strerrordesc_np(errno));
 	char head[HEAD_SIZE];
 	size_t head_size = 0;
 	enum hd_status status = read_head(fd, path, head, &head_size, err);
@@ -209,11 +205,35 @@ enum hd_status format_open(const char *path, const struct format_options *option
 	if (status == HD_OK && !format)
 		status = unknown(path, head, head_size, err);
 	if (status == HD_OK && format)
-		status = format->read(fd, size, path, options, job, ret, err);
+		status = format->read(fd, (uint64_t)info.st_size, path, options, job, ret, err);
+	if (status == HD_OK && file_was_written(fd, &info)) {
+		graph_destroy(*ret);
+		*ret = NULL;
+		status =
+			fail(err, HD_ERR_OS, 0, "%s: the file was changed while it was read", path);
+	}
 	if (status == HD_OK && format)
 		graph_use_ranges(*ret);
 	if (status == HD_OK && ret_format)
 		*ret_format = format;
+	return status;
+}
+
+enum hd_status format_open(const char *path, const struct format_options *options, struct job *job,
+			   struct hd_graph **ret, const struct format **ret_format,
+			   struct hd_error *err)
+{
+	int fd = -1;
+	struct stat info = { 0 };
+	TRY(open_regular(path, &fd, &info, err));
+	enum hd_status status = read_open(fd, path, options, job, ret, ret_format, err);
 	(void)close(fd);
 	return status;
+}
+
+enum hd_status format_open_fd(int fd, const char *name, const struct format_options *options,
+			      struct job *job, struct hd_graph **ret,
+			      const struct format **ret_format, struct hd_error *err)
+{
+	return read_open(fd, name, options, job, ret, ret_format, err);
 }

@@ -11,6 +11,7 @@ struct format_options {
 			 .gcdump: its names of types */
 	uint32_t snapshot;   /**< .nettrace: which of its heap snapshots, from 1 on; 0: the first */
 	bool no_files;       /**< .nettrace: open no file of a module */
+	bool trust_files;    /**< .nettrace: use files too that only the names of types speak for */
 	const char *sysroot; /**< .nettrace: look those up below this folder; NULL: / */
 };
 
@@ -72,6 +73,12 @@ const struct format *format_of_path(const char *path);
 HD_NODISCARD enum hd_status format_open(const char *path, const struct format_options *options,
 					struct job *job, struct hd_graph **ret,
 					const struct format **ret_format, struct hd_error *err);
+
+/** The same of a file that is open as @p fd, which stays the caller's; @p name is for messages. */
+HD_NODISCARD enum hd_status format_open_fd(int fd, const char *name,
+					   const struct format_options *options, struct job *job,
+					   struct hd_graph **ret, const struct format **ret_format,
+					   struct hd_error *err);
 
 extern const struct format rpm_format, gcdump_format, nettrace_format;
 /* only written: */

@@ -148,11 +148,12 @@ HD_NODISCARD enum hd_status gcdump_write(const struct hd_graph *graph,
  * Write what the file @p path holds as a .gcdump without loss: a .gcdump byte for byte as it is, by
  * decoding and encoding it; a .nettrace as dotnet-gcdump converts it.
  *
+ * @param fd The file is open as this descriptor, which stays the caller's; NULL: it is opened by @p path.
  * @retval HD_ERR_UNSUPPORTED it is neither of them
  */
-HD_NODISCARD enum hd_status gcdump_copy(const char *path, const struct format_options *options,
-					struct job *job, format_write_fn write, void *arg,
-					struct hd_error *err);
+HD_NODISCARD enum hd_status gcdump_copy(const char *path, const int *fd,
+					const struct format_options *options, struct job *job,
+					format_write_fn write, void *arg, struct hd_error *err);
 
 /** Before the kind of each finding that our log of the collection keeps: kind, count, detail. */
 #define GCDUMP_LOG_FINDING "heapdump: finding "

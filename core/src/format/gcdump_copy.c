@@ -214,12 +214,18 @@ static enum hd_status copy_bytes(const struct mapped_file *file, const char *pat
 	return status;
 }
 
-enum hd_status gcdump_copy(const char *path, const struct format_options *options, struct job *job,
-			   format_write_fn write, void *arg, struct hd_error *err)
+enum hd_status gcdump_copy(const char *path, const int *fd, const struct format_options *options,
+			   struct job *job, format_write_fn write, void *arg, struct hd_error *err)
 {
 	struct mapped_file file = { .fd = -1 };
-	TRY(mapped_file_open(path, &file, err));
+	TRY(fd ? mapped_file_of(*fd, path, &file, err) : mapped_file_open(path, &file, err));
+	struct stat info;
+	bool is_known = fstat(file.fd, &info) == 0;
 	enum hd_status status = copy_bytes(&file, path, options, job, write, arg, err);
+	if (status == HD_OK && is_known && file_was_written(file.fd, &info)) {
+		status =
+			fail(err, HD_ERR_OS, 0, "%s: the file was changed while it was read", path);
+	}
 	mapped_file_close(&file);
 	return status;
 }

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/fuzzed.h"
 
-#define BUFFER_SIZE ((size_t)256 << 10)
+#define BUFFER_SIZE ((size_t)FUZZED(256 << 10, 512))
 #define CINT_MAX    ((size_t)5)
 
 /* Tags of FastSerialization.cs. */

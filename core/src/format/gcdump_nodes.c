@@ -10,13 +10,14 @@
 
 #include "format/gcdump_reading.h"
 #include "util/alloc.h"
+#include "util/fuzzed.h"
 
 /* Objects of a batch. */
 #define BATCH 16384u
 /* Below this many objects a worker of its own is not worth it. */
 #define WORKER_MIN 65536u
 /* References that wait. */
-#define BUFFER 65536u
+#define BUFFER FUZZED(65536u, 64u)
 /* How far ahead memory at random places is asked for: what is read by position, then records. */
 #define AHEAD_OFFSETS 32u
 #define AHEAD_RECORDS 16u

@@ -4,9 +4,10 @@
 #include "format/nettrace_heap.h"
 #include "mem/mapped_file.h"
 #include "util/alloc.h"
+#include "util/fuzzed.h"
 
 /* Types that were asked for last, by address. */
-#define RECENT_BITS  12u
+#define RECENT_BITS  FUZZED(12u, 4u)
 #define RECENT_TYPES (1u << RECENT_BITS)
 
 enum naming {

@@ -5,10 +5,11 @@
 
 #include "format/nettrace_heap.h"
 #include "util/alloc.h"
+#include "util/fuzzed.h"
 #include "util/sort.h"
 
 /* Types whose index is at hand, by address. */
-#define RECENT_BITS  12u
+#define RECENT_BITS  FUZZED(12u, 4u)
 #define RECENT_TYPES (1u << RECENT_BITS)
 
 /* Their index is the number of the event. */

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/fuzzed.h"
 #include "util/sort.h"
 
 /* References that a worker does between two looks at cancellation. */
-#define BATCH ((size_t)1 << 14)
+#define BATCH ((size_t)1 << FUZZED(14, 5))
 /* So many ids are not worth an index. */
 #define LOOKUPS_FEW 65536u
 /* How far ahead memory at random places is asked for: what is read by position, then rows. */

@@ -6,10 +6,11 @@
 
 #include "util/alloc.h"
 #include "util/arena.h"
+#include "util/fuzzed.h"
 #include "util/sort.h"
 
 /* References resolved between two looks at cancellation. */
-#define RESOLVE_BATCH ((size_t)1 << 14)
+#define RESOLVE_BATCH ((size_t)1 << FUZZED(14, 5))
 
 uint64_t merge_raw_ref(const struct merge *merge, uint64_t index)
 {

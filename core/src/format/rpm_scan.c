@@ -7,8 +7,9 @@
 #include "format/rpm_chunk.h"
 #include "util/alloc.h"
 #include "util/arena.h"
+#include "util/fuzzed.h"
 
-#define BLOCK_SIZE ((size_t)256 << 10)
+#define BLOCK_SIZE ((size_t)FUZZED(256 << 10, 512))
 
 /* Value of a hexadecimal digit, plus 1; 0 for every other byte. */
 static const uint8_t digit_values[256] = {

@@ -6,8 +6,9 @@
 #include "format/rpm_reader.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
+#include "util/fuzzed.h"
 
-#define FLUSH_SIZE ((size_t)256 << 10)
+#define FLUSH_SIZE ((size_t)FUZZED(256 << 10, 512))
 
 struct writer {
 	const struct hd_graph *graph;

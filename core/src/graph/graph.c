@@ -96,26 +96,28 @@ enum hd_status graph_reverse(struct hd_graph *graph, struct job *job, const stru
 
 uint32_t hd_graph_object_count(const struct hd_graph *graph)
 {
-	return graph->object_count;
+	return graph ? graph->object_count : 0;
 }
 
 uint32_t hd_graph_node_count(const struct hd_graph *graph)
 {
-	return graph->node_count;
+	return graph ? graph->node_count : 0;
 }
 
 uint32_t hd_graph_type_count(const struct hd_graph *graph)
 {
-	return graph->type_count;
+	return graph ? graph->type_count : 0;
 }
 
 uint32_t hd_graph_root_count(const struct hd_graph *graph)
 {
-	return graph->root_count;
+	return graph ? graph->root_count : 0;
 }
 
 uint64_t hd_graph_reference_count(const struct hd_graph *graph)
 {
+	if (!graph)
+		return 0;
 	return graph_has_forward(graph) ? graph->forward.edge_count : graph->reverse.edge_count;
 }
 
@@ -172,6 +174,8 @@ void graph_use_ranges(struct hd_graph *graph)
 
 uint32_t hd_graph_find(const struct hd_graph *graph, uint64_t id)
 {
+	if (!graph)
+		return HD_NONE;
 	if (graph->places.lower_bound) {
 		uint32_t place = graph_lower_bound(graph, id);
 		return place < graph->object_count && graph_id(graph, place) == id ? place
@@ -183,7 +187,7 @@ uint32_t hd_graph_find(const struct hd_graph *graph, uint64_t id)
 
 int hd_graph_object(const struct hd_graph *graph, uint32_t node, struct hd_object *ret)
 {
-	if (node >= graph->node_count)
+	if (!graph || !ret || node >= graph->node_count)
 		return -1;
 	bool missing = graph_is_missing(graph, node);
 	*ret = (struct hd_object){
@@ -198,7 +202,7 @@ int hd_graph_object(const struct hd_graph *graph, uint32_t node, struct hd_objec
 
 int hd_graph_type(const struct hd_graph *graph, uint32_t type, struct hd_type *ret)
 {
-	if (type >= graph->type_count)
+	if (!graph || !ret || type >= graph->type_count)
 		return -1;
 	const struct graph_type *of = &graph->types[type];
 	*ret = (struct hd_type){
@@ -213,7 +217,7 @@ int hd_graph_type(const struct hd_graph *graph, uint32_t type, struct hd_type *r
 
 int hd_graph_root(const struct hd_graph *graph, uint32_t index, struct hd_root *ret)
 {
-	if (index >= graph->root_count)
+	if (!graph || !ret || index >= graph->root_count)
 		return -1;
 	const struct graph_root *root = &graph->roots[index];
 	*ret = (struct hd_root){
@@ -228,7 +232,7 @@ int hd_graph_root(const struct hd_graph *graph, uint32_t index, struct hd_root *
 size_t hd_graph_references(const struct hd_graph *graph, uint32_t node, uint64_t first,
 			   uint32_t *buf, size_t capacity)
 {
-	if (node >= graph->node_count || !graph_has_forward(graph) ||
+	if (!graph || !buf || node >= graph->node_count || !graph_has_forward(graph) ||
 	    first >= csr_degree(&graph->forward, node))
 		return 0;
 	uint64_t begin = csr_begin(&graph->forward, node) + first;

@@ -19,12 +19,31 @@ static bool is_plausible(const struct heap *heap, uint64_t method_table)
 	       !heap_segment_at(heap, method_table);
 }
 
+/*
+ * The object at @p address, which may be far away: the window stays where it is.  It would be copied
+ * as a whole, there and back, for each word that looks like an object.
+ */
+static bool is_object(struct walker *walker, uint64_t address, uint64_t bound, struct object *ret)
+{
+	const struct window *window = &walker->window;
+	uint8_t head[16];
+	const uint8_t *bytes = head;
+	uint64_t offset = address - window->begin;
+	if (offset < window->size && window->size - offset >= sizeof(head)) {
+		bytes = window->bytes + offset;
+	} else if (!memory_read(window->memory, address, head, sizeof(head))) {
+		return false;
+	}
+	const struct type *type =
+		type_cached(walker->cache, walker->heap->clr, load_u64(bytes) & ~(uint64_t)7);
+	return object_from(bytes, type, address, bound, ret) == DECODE_OBJECT;
+}
+
 bool walker_is_sound(struct walker *walker, uint64_t address, uint64_t bound)
 {
 	for (unsigned int i = 0; i < RESYNC_OBJECTS && address != bound; i++) {
 		struct object object;
-		if (object_decode(&walker->window, walker->cache, walker->heap->clr, address, bound,
-				  &object) != DECODE_OBJECT ||
+		if (!is_object(walker, address, bound, &object) ||
 		    heap_segment_at(walker->heap, object.type->method_table))
 			return false;
 		address += object.step;
@@ -44,8 +63,10 @@ uint64_t next_captured(const struct heap *heap, uint64_t address)
 	uint64_t page = (address | (PAGE_SIZE - 1)) + 1;
 	if (page == 0)
 		return UINT64_MAX;
-	if (!target || !target->range_count)
-		return page;
+	if (!target || !target->range_count) {
+		uint64_t next = memory_next(heap->memory, page);
+		return next < UINT64_MAX - 7 ? (next + 7) & ~(uint64_t)7 : UINT64_MAX;
+	}
 	size_t low = 0, high = target->range_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -79,10 +100,6 @@ static uint64_t scan_bytes(struct scan *scan, uint64_t address, const uint8_t *b
 			continue;
 		if (walker_is_sound(walker, at, scan->bound))
 			return at;
-		/* The window may have moved. */
-		bytes = window_at(&walker->window, address, 8 * count, NULL);
-		if (!bytes)
-			return 0;
 	}
 	return 0;
 }
@@ -90,7 +107,8 @@ static uint64_t scan_bytes(struct scan *scan, uint64_t address, const uint8_t *b
 static uint64_t find_next_object(struct scan *scan, uint64_t address)
 {
 	struct walker *walker = scan->walker;
-	while (address < scan->bound && scan->bound - address >= 8) {
+	uint64_t misses = 0;
+	while (address < scan->bound && scan->bound - address >= 8 && misses < UNREADABLE_MAX) {
 		uint64_t size;
 		const uint8_t *bytes = window_at(&walker->window, address, 8, &size);
 		if (!bytes) {
@@ -98,10 +116,10 @@ static uint64_t find_next_object(struct scan *scan, uint64_t address)
 				scan->first_content = address;
 			uint64_t next = next_captured(walker->heap, address);
 			address = next < scan->bound ? next : scan->bound;
+			misses++;
 			continue;
 		}
-		if (size > WINDOW_SIZE)
-			size = WINDOW_SIZE;
+		misses = 0;
 		if (size > scan->bound - address)
 			size = scan->bound - address;
 		uint64_t found = scan_bytes(scan, address, bytes, size / 8);

@@ -5,7 +5,7 @@
 
 #define BLOCK_WORDS ((uint64_t)8)          /* of 64 bits: one cache line */
 #define BLOCK_BYTES (BLOCK_WORDS * 64 * 8) /* of the heap */
-#define MAP_BITS    14u
+#define MAP_BITS    FUZZED(14u, 4u)
 #define BATCH       32u
 #define MAX_WORKERS 64u
 

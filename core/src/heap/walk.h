@@ -46,7 +46,7 @@ struct job;
  * The type that followed one of each type the last time: a processor that guesses right reads the
  * next object while this one's MethodTable is still on its way.
  */
-#define WALK_GUESSES 1024u
+#define WALK_GUESSES FUZZED(1024u, 16u)
 struct walk_guess {
 	const struct type *next[WALK_GUESSES];
 };

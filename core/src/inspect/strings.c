@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 
 /* Bytes of a string that are looked at at a time: a multiple of 8. */
-#define PIECE       ((uint64_t)64 << 10)
+#define PIECE       ((uint64_t)WINDOW_SIZE / 16)
 #define HASH_FACTOR 0x9e3779b97f4a7c15u
 
 /* Mapped bytes around the last text compared with. */

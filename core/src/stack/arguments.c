@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "clr/module_proof.h"
 #include "heap/heap.h"
 #include "stack/ref_map.h"
 #include "stack/walker.h"
@@ -74,8 +75,11 @@ static enum step add_mapped(struct walk *walk, const struct explicit_frame *fram
 {
 	struct ref_map map;
 	uint64_t words[3]; /* Module, indirection cell, GCRefMap */
-	if (!memory_read(walk->memory, frame->address + cell, words, sizeof(words)) ||
-	    !ref_map_open(walk->clr, words, &map))
+	if (!memory_read(walk->memory, frame->address + cell, words, sizeof(words)))
+		return add_block(walk, frame->block, index);
+	if (words[0])
+		module_prove(walk->clr, words[0]);
+	if (!ref_map_open(walk->clr, words, &map))
 		return add_block(walk, frame->block, index);
 	enum step step = STEP_ON;
 	struct ref_map_token token;

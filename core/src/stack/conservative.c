@@ -96,6 +96,10 @@ static enum step scan_words(struct scan *scan, uint64_t begin, uint64_t end)
 			break;
 		}
 		size_t got = memory_prefix(memory, at, bytes, size) & ~(size_t)7;
+		if (!walk_take(scan->walk, got)) {
+			step = STEP_BAD;
+			break;
+		}
 		for (size_t i = 0; i < got && step == STEP_ON; i += 8)
 			step = add_word(scan, at + i, load_u64(bytes + i), end);
 		at += got;
@@ -111,20 +115,34 @@ static enum step scan_words(struct scan *scan, uint64_t begin, uint64_t end)
 	return step;
 }
 
+/*
+ * Put the addresses of the roots from @p first on that are in [begin, end) into @p scan; those of
+ * saved registers only @p with_registers.
+ */
+static bool sort_known(struct scan *scan, size_t first, uint64_t begin, uint64_t end,
+		       bool with_registers)
+{
+	const struct thread_stack *stack = scan->walk->stack;
+	scan->known = mem_alloc(stack->roots_count - first, sizeof(*scan->known));
+	if (!scan->known)
+		return false;
+	for (size_t i = first; i < stack->roots_count; i++) {
+		const struct stack_root *root = &stack->roots[i];
+		uint64_t address = root->address;
+		if (address >= begin && address < end && (with_registers || !root->is_register))
+			scan->known[scan->known_count++] = address;
+	}
+	sort_u64(scan->known, scan->known_count);
+	return true;
+}
+
 static enum step scan_stack(struct walk *walk, uint64_t begin, uint64_t end)
 {
 	const struct thread_stack *stack = walk->stack;
 	struct scan scan = { .walk = walk };
 	begin = (begin + 7) & ~(uint64_t)7;
-	scan.known = mem_alloc(stack->roots_count ? stack->roots_count : 1, sizeof(*scan.known));
-	if (!scan.known)
+	if (!sort_known(&scan, 0, begin, end, true))
 		return STEP_NOMEM;
-	for (size_t i = 0; i < stack->roots_count; i++) {
-		uint64_t address = stack->roots[i].address;
-		if (address >= begin && address < end)
-			scan.known[scan.known_count++] = address;
-	}
-	sort_u64(scan.known, scan.known_count);
 	scan.frame = stack->frames_count;
 	scan.next_frame = frame_from(stack, 0, begin, end);
 	enum step step = begin < end ? scan_words(&scan, begin, end) : STEP_ON;
@@ -171,16 +189,34 @@ static bool has_root(const struct thread_stack *stack, size_t first, size_t last
 	return false;
 }
 
+static enum step add_frame_words(struct scan *scan, uint64_t sp, uint64_t caller_sp,
+				 struct stack_root *root)
+{
+	struct walk *walk = scan->walk;
+	enum step step = STEP_ON;
+	for (uint64_t at = sp; at < caller_sp && step == STEP_ON; at += 8) {
+		root->address = at;
+		root->offset = (int32_t)(at - sp);
+		if (memory_u64(walk->memory, at, &root->value) &&
+		    is_heap_address(walk, root->value) && !is_known(scan, at))
+			step = walk_add_root(walk, root);
+	}
+	return step;
+}
+
 enum step walk_frame_words(struct walk *walk, uint64_t caller_sp, uint32_t frame, size_t first)
 {
 	const struct registers *registers = &walk->context.registers;
 	uint64_t sp = registers->values[REG_RSP];
 	size_t last = walk->stack->roots_count;
 	enum step step = STEP_ON;
+	struct scan scan = { .walk = walk };
 	struct stack_root root = { .frame = frame,
 				   .kind = STACK_ROOT_FRAME,
 				   .flags = STACK_ROOT_CONSERVATIVE,
 				   .is_register = true };
+	if (!sort_known(&scan, first, sp, caller_sp, false))
+		return STEP_NOMEM;
 	for (uint8_t i = 0; i < REG_RIP && step == STEP_ON; i++) {
 		root.base = i;
 		root.address = registers->slots[i];
@@ -190,13 +226,9 @@ enum step walk_frame_words(struct walk *walk, uint64_t caller_sp, uint32_t frame
 	}
 	root.is_register = false;
 	root.base = REG_RSP;
-	for (uint64_t at = sp; at < caller_sp && step == STEP_ON; at += 8) {
-		root.address = at;
-		root.offset = (int32_t)(at - sp);
-		if (memory_u64(walk->memory, at, &root.value) &&
-		    is_heap_address(walk, root.value) && !has_root(walk->stack, first, last, &root))
-			step = walk_add_root(walk, &root);
-	}
+	if (step == STEP_ON)
+		step = add_frame_words(&scan, sp, caller_sp, &root);
+	mem_free(scan.known);
 	return step;
 }
 

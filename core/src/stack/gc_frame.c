@@ -108,6 +108,8 @@ enum step walk_gc_frames(struct walk *walk)
 	uint64_t address = first_gc_frame(walk), last = 0;
 	uint8_t bytes[GC_FRAME_SIZE];
 	for (uint32_t i = 0; !is_end(address); i++) {
+		if (!walk_take(walk, GC_FRAME_SIZE))
+			break;
 		/* They ascend: no ring. */
 		if (i == FRAMES_MAX || address <= last ||
 		    !is_gc_frame(walk, address, walk->stack->thread->address) ||

@@ -234,8 +234,7 @@ enum step walk_native(struct walk *walk, bool is_first)
 		/* Managed code called, but what is not known. */
 		uint64_t end = registers.values[REG_RIP];
 		if (walk->cfi_failed && registers.values[REG_RSP] != sp &&
-		    is_code_address(walk->clr->target, end) &&
-		    !is_native_code(walk->clr->target, end))
+		    is_code_address(walk->clr->target, end) && !is_native_code(walk->walker, end))
 			(void)walk_bad(walk, "the code at %" PRIx64 " is not known", end);
 		if (is_first) {
 			walk->in_helper =

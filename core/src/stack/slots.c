@@ -45,6 +45,8 @@ enum step walk_add_root(struct walk *walk, const struct stack_root *root)
 			walk->bad_sp = 0;
 		return STEP_ON;
 	}
+	if (!walk_take(walk, sizeof(root->value)))
+		return STEP_BAD;
 	if (!PAGES_RESERVE(stack, roots))
 		return STEP_NOMEM;
 	stack->roots[stack->roots_count++] = *root;

@@ -7,6 +7,9 @@
 #define GUESS_BELOW ((uint64_t)64 << 10)
 #define GUESS_ABOVE ((uint64_t)8 << 20)
 
+/* Ranges that may follow each other in one stack: a core with very many would take long. */
+#define NEIGHBOURS_MAX 1024u
+
 /* Index of the range that holds @p address, or range_count. */
 static size_t range_at(const struct target *target, uint64_t address)
 {
@@ -33,12 +36,12 @@ struct span span_at(const struct target *target, uint64_t address)
 	size_t first = range_at(target, address);
 	if (first == target->range_count || !(ranges[first].flags & PF_W))
 		return (struct span){ 0, 0 };
-	size_t last = first;
-	while (first && ranges[first - 1].end == ranges[first].start &&
-	       (ranges[first - 1].flags & PF_W))
+	size_t last = first, from = first;
+	while (first && from - first < NEIGHBOURS_MAX &&
+	       ranges[first - 1].end == ranges[first].start && (ranges[first - 1].flags & PF_W))
 		first--;
-	while (last + 1 < target->range_count && ranges[last + 1].start == ranges[last].end &&
-	       (ranges[last + 1].flags & PF_W))
+	while (last + 1 < target->range_count && last - from < NEIGHBOURS_MAX &&
+	       ranges[last + 1].start == ranges[last].end && (ranges[last + 1].flags & PF_W))
 		last++;
 	return (struct span){ ranges[first].start, ranges[last].end };
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "stack/walker.h"
 #include "unwind/unwind_codes.h"
@@ -11,6 +12,12 @@
 #define POLL_STRIDE 4096u
 /* A managed frame takes less. */
 #define FRAME_SIZE_MAX ((uint64_t)4 << 20)
+/* The smallest frame; and a Frame, with what is looked up for it. */
+#define FRAME_COST 16u
+#define CHAIN_COST 64u
+/* What all walks may read: so often all bytes of the core, and what small ones may need. */
+#define READ_FACTOR 4u
+#define READ_FLOOR  ((uint64_t)4 << 20)
 /* Bytes of a Thread in which its hijacked return address is looked for. */
 #define THREAD_SIZE 2048u
 
@@ -31,6 +38,18 @@ enum step walk_bad(struct walk *walk, const char *format, ...)
 		walk->bad_sp = walk->is_skipping ? walk->skip_sp : walk->last_sp;
 	}
 	return STEP_BAD;
+}
+
+bool walk_take(struct walk *walk, uint64_t bytes)
+{
+	uint64_t *left = &walk->walker->left;
+	if (*left >= bytes) {
+		*left -= bytes;
+		return true;
+	}
+	*left = 0;
+	(void)walk_bad(walk, "the stacks have more frames and roots than the core has bytes");
+	return false;
 }
 
 bool walk_visit(struct walk *walk, uint64_t address)
@@ -58,6 +77,10 @@ struct stack_frame *walk_add_frame(struct walk *walk, enum step *ret)
 	*ret = STEP_ON;
 	if (stack->frames_count == STACK_FRAMES_MAX) {
 		*ret = walk_bad(walk, "more than %u frames", STACK_FRAMES_MAX);
+		return NULL;
+	}
+	if (!walk_take(walk, FRAME_COST)) {
+		*ret = STEP_BAD;
 		return NULL;
 	}
 	if (!PAGES_RESERVE(stack, frames)) {
@@ -239,16 +262,46 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-bool is_native_code(const struct target *target, uint64_t ip)
+static int compare_names(const void *a, const void *b)
 {
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool is_native_code(const struct stack_walker *walker, uint64_t ip)
+{
+	const struct target *target = walker->clr->target;
 	const struct target_mapping *mapping = target_mapping_at(target, ip);
 	if (!mapping)
 		return !target->mapping_count;
-	for (size_t i = 0; i < target->module_count; i++) {
-		if (strcmp(file_name(mapping->path), file_name(target->modules[i].path)) == 0)
-			return true;
-	}
-	return !target->module_count;
+	const char *name = file_name(mapping->path);
+	return !walker->names_count || bsearch(&name, walker->names, walker->names_count,
+					       sizeof(*walker->names), compare_names) != NULL;
+}
+
+/* The names of the modules' files, sorted; false: no memory. */
+static bool sort_names(struct stack_walker *walker)
+{
+	const struct target *target = walker->clr->target;
+	walker->names = mem_alloc(target->module_count, sizeof(*walker->names));
+	if (!walker->names)
+		return false;
+	for (size_t i = 0; i < target->module_count; i++)
+		walker->names[i] = file_name(target->modules[i].path);
+	walker->names_count = target->module_count;
+	if (walker->names_count)
+		qsort(walker->names, walker->names_count, sizeof(*walker->names), compare_names);
+	return true;
+}
+
+/* How many bytes the walks of a core may read; those of a process are not limited. */
+static uint64_t most_bytes(const struct target *target)
+{
+	if (target->kind != TARGET_CORE || !target->range_count)
+		return UINT64_MAX;
+	uint64_t captured = 0;
+	for (size_t i = 0; i < target->range_count; i++)
+		captured += target->ranges[i].captured;
+	return READ_FLOOR + READ_FACTOR * captured;
 }
 
 static enum step walk_caller(struct walk *walk, bool is_first)
@@ -270,7 +323,7 @@ static enum step walk_caller(struct walk *walk, bool is_first)
 		return walk_bad(walk, "the return address %" PRIx64 " is not code after a call",
 				ip);
 	}
-	if (!is_first && !is_native_code(walk->clr->target, ip))
+	if (!is_first && !is_native_code(walk->walker, ip))
 		(void)walk_bad(walk, "the code at %" PRIx64 " is not known", ip);
 	return walk_native(walk, is_first);
 }
@@ -327,9 +380,15 @@ static bool begin(struct walk *walk)
 static enum step walk_thread(struct walk *walk)
 {
 	const struct clr_thread *thread = walk->stack->thread;
+	if (!walk_take(walk, FRAME_COST)) {
+		walk->stack->is_missing = true;
+		walk->stack->is_partial = false;
+		return STEP_END;
+	}
 	if (!frame_chain_read(walk->clr, thread->address, &walk->chain) ||
 	    !exception_chain_read(walk->clr, thread->address, &walk->exceptions))
 		return STEP_NOMEM;
+	(void)walk_take(walk, CHAIN_COST * (walk->chain.rows_count + walk->exceptions.rows_count));
 	enum step step = STEP_END;
 	if (begin(walk)) {
 		if (!walk->has_registers &&
@@ -396,9 +455,10 @@ enum hd_status stack_walker_create(struct clr *clr, struct heap *heap, struct st
 	walker->clr = clr;
 	walker->memory = clr->memory;
 	walker->heap = heap;
+	walker->left = most_bytes(clr->target);
 	walker->cfi = cfi_create(clr->target);
-	if (!walker->cfi) {
-		mem_free(walker);
+	if (!walker->cfi || !sort_names(walker)) {
+		stack_walker_destroy(walker);
 		return fail_nomem(err);
 	}
 	*ret = walker;
@@ -410,6 +470,7 @@ void stack_walker_destroy(struct stack_walker *walker)
 	if (!walker)
 		return;
 	cfi_destroy(walker->cfi);
+	mem_free(walker->names);
 	code_table_deinit(&walker->codes);
 	gc_info_deinit(&walker->gc_info);
 	mem_free(walker);

@@ -40,6 +40,9 @@ struct stack_walker {
 	struct code_table codes;
 	struct gc_info gc_info;   /**< of what is not kept */
 	uint32_t gc_frame_offset; /**< in Thread; 0: not found yet */
+	const char **names;       /**< of the modules' files, ascending */
+	size_t names_count;
+	uint64_t left; /**< bytes of stack that may still be read for all threads: walk_take() */
 };
 
 /** How a part of a walk ended. */
@@ -98,6 +101,13 @@ static inline uint64_t *walk_register(struct walk *walk, unsigned int number)
  */
 enum step walk_bad(struct walk *walk, const char *format, ...) HD_PRINTF(2, 3);
 
+/**
+ * Take @p bytes of what all walks together may read: frames, roots and words, a few times what the
+ * core has.  Stacks that share their bytes would else take more time than any size of the file
+ * tells.  false: there are none left, and the stack is marked partial.
+ */
+bool walk_take(struct walk *walk, uint64_t bytes);
+
 /** What is known of the code at @p ip; good until the next call.  NULL: memory is exhausted. */
 struct code_entry *code_table_find(struct stack_walker *walker, uint64_t ip);
 void code_table_deinit(struct code_table *table);
@@ -113,7 +123,7 @@ enum step walk_pass_frame(struct walk *walk);
 enum step walk_pass_frames(struct walk *walk, uint64_t sp);
 
 /** Is @p ip of a library, or may it be?  Other code after a managed frame is managed too. */
-bool is_native_code(const struct target *target, uint64_t ip);
+bool is_native_code(const struct stack_walker *walker, uint64_t ip);
 
 /** Leave native code: the next managed frame becomes the current one. */
 enum step walk_native(struct walk *walk, bool is_first);

@@ -13,7 +13,7 @@ enum hd_status address_map_init(struct address_map *map, const struct heap *heap
 		map->first[i] = map->bits;
 		map->bits += ((segment->end - segment->begin) / 8 / 64 + 1) * 64;
 	}
-	enum hd_status status = job ? job_check_memory(job, map->bits / 8, err) : HD_OK;
+	enum hd_status status = job_check_memory(job, map->bits / 8, err);
 	if (status == HD_OK) {
 		map->words = bitmap_alloc(map->bits);
 		status = map->words ? HD_OK : fail_nomem(err);
@@ -32,7 +32,7 @@ void address_map_deinit(struct address_map *map)
 
 void address_map_clear(struct address_map *map)
 {
-	memset(map->words, 0, bitmap_words(map->bits) * sizeof(*map->words));
+	pages_clear(map->words, bitmap_words(map->bits), sizeof(*map->words));
 }
 
 uint64_t address_map_before(const struct address_map *map, const struct segment *segment,

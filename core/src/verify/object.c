@@ -29,8 +29,8 @@ static enum hd_status add_nothing(const struct heap *heap, uint64_t address,
 	return HD_OK;
 }
 
-enum hd_status verify_object(struct heap *heap, uint64_t address, struct verify_result *ret,
-			     struct hd_error *err)
+enum hd_status verify_object(struct heap *heap, uint64_t address, struct job *job,
+			     struct verify_result *ret, struct hd_error *err)
 {
 	const struct segment *segment = heap_segment_at(heap, address);
 	const struct verify_options options = { .segments = &segment,
@@ -39,7 +39,7 @@ enum hd_status verify_object(struct heap *heap, uint64_t address, struct verify_
 						.end = address + 1 };
 	struct verify_result result = { 0 };
 	if (segment)
-		TRY(verify_heap(heap, &options, NULL, &result, err));
+		TRY(verify_heap(heap, &options, job, &result, err));
 	if (!result.objects && !result.count) {
 		enum hd_status status = add_nothing(heap, address, &result, err);
 		if (status != HD_OK) {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "heap/resync.h"
+
 /* Blocks without a bit (Free ones) that a search for the block of an address steps over. */
 #define STEPS_MAX 65536u
 
@@ -183,13 +185,16 @@ bool block_at(struct resolver *resolver, const struct segment *segment, uint64_t
 
 uint64_t first_nonzero(struct resolver *resolver, uint64_t begin, uint64_t end)
 {
-	while (begin < end) {
+	uint64_t misses = 0;
+	while (begin < end && misses < UNREADABLE_MAX) {
 		uint64_t size;
 		const uint8_t *bytes = window_at(&resolver->window, begin, 8, &size);
 		if (!bytes) {
-			begin = (begin | 4095) + 1;
+			begin = next_captured(resolver->heap, begin);
+			misses++;
 			continue;
 		}
+		misses = 0;
 		size = (size < end - begin ? size : end - begin) & ~(uint64_t)7;
 		for (uint64_t i = 0; i < size; i += 8) {
 			if (load_u64(bytes + i))

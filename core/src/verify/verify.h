@@ -71,7 +71,7 @@ void verify_result_deinit(struct verify_result *result);
  *
  * @param address Where a walk meets an object, or damage: object_locate() tells.
  */
-HD_NODISCARD enum hd_status verify_object(struct heap *heap, uint64_t address,
+HD_NODISCARD enum hd_status verify_object(struct heap *heap, uint64_t address, struct job *job,
 					  struct verify_result *ret, struct hd_error *err);
 
 #endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_TESTS_FAKE_CORE_H
+#define HEAPDUMP_TESTS_FAKE_CORE_H
+
+#include <stdint.h>
+
+#include "util/text.h"
+
+/*
+ * A whole core, as a file's bytes: a small runtime of .NET 10 with types, statics, threads, stacks,
+ * handles, a finalizer queue and a heap.  clr_open() finds it, and every command has something to
+ * show.  It is the same at each call.
+ */
+
+/** Bytes that belong together: a structure of the runtime, a segment, a stack, the headers. */
+struct fake_piece_place {
+	uint64_t address; /**< 0: it is not in memory */
+	uint64_t offset;  /**< in the file */
+	uint64_t size;
+};
+
+struct fake_core {
+	struct text bytes;
+	struct fake_piece_place *pieces; /**< in the order of the file */
+	size_t count;
+	uint64_t object, array, string; /**< some objects */
+	uint64_t type;                  /**< MethodTable of object */
+};
+
+struct fake_core fake_core_make(void);
+void fake_core_free(struct fake_core *core);
+
+#endif
