@@ -21,6 +21,7 @@ import argparse
 import difflib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -123,10 +124,15 @@ def run(argv: list[str], build: Path, text: str = "") -> subprocess.CompletedPro
 
 
 def shell_answer(done: subprocess.CompletedProcess[bytes]) -> Answer:
-    """Standard output, then the error without its prefix; warnings are no part of an answer."""
+    """
+    Standard output, then the error without its prefix; warnings are no part of an answer, nor is what
+    info says of the sandbox, which only the shell program has.
+    """
     lines = done.stderr.decode("utf-8", "surrogateescape").splitlines(keepends=True)
     errors = [line for line in lines if not line.startswith("heapdump: warning: ")]
     text = done.stdout.decode("utf-8", "surrogateescape")
+    text = re.sub(r"^Sandbox: .*\n", "", text, flags=re.M)
+    text = re.sub(r', "sandbox": "[^"]*"', "", text)
     return Answer(text + "".join(errors).removeprefix("heapdump: "), done.returncode)
 
 

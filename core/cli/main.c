@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* The shell program: heapdump [options] TARGET [COMMAND [ARG...]]. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "misbehave.h"
+#include "signals.h"
+#include "worker.h"
+
+/* Of a message: a path fits in it. */
+#define LINE_SIZE (PATH_MAX + 256)
 
 /* @p arg: an int for the errno of the first write that failed. */
 static int write_stdout(void *arg, const char *text, size_t size)
 {
 	int *error = arg;
-	if (fwrite(text, 1, size, stdout) == size)
+	if (size ? fwrite(text, 1, size, stdout) == size : fflush(stdout) == 0)
 		return 0;
 	if (!*error)
 		*error = errno;
@@ -39,8 +47,7 @@ static int write_failure(int error)
 {
 	if (error == EPIPE)
 		return HD_EXIT_OK;
-	(void)fprintf(stderr, "heapdump: cannot write to standard output: %s\n",
-		      strerrordesc_np(error));
+	cli_say("cannot write to standard output: %s", strerrordesc_np(error));
 	return HD_EXIT_INPUT;
 }
 
@@ -59,7 +66,7 @@ static void note_stderr(void *arg, const char *line)
 static int is_cancelled(void *arg)
 {
 	(void)arg;
-	return hd_interrupted();
+	return hd_interrupted() || signals_came(NULL);
 }
 
 static void show_progress(void *arg, const char *what, uint64_t done, uint64_t total)
@@ -94,16 +101,27 @@ static struct hd_sink make_sink(void *write_error)
 	return sink;
 }
 
-void cli_error(const struct hd_error *err)
+void cli_say(const char *format, ...)
 {
-	(void)fprintf(stderr, "heapdump: %s\n", err->message);
+	char line[LINE_SIZE], shown[LINE_SIZE];
+	va_list args;
+	va_start(args, format);
+	(void)vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	(void)hd_escape(line, sizeof(line), shown, sizeof(shown));
+	(void)fprintf(stderr, "heapdump: %s\n", shown);
 }
 
-int cli_run(struct cli *cli, int argc, const char *const *argv)
+void cli_error(const struct hd_error *err)
+{
+	cli_say("%s", err->message);
+}
+
+int cli_run_here(struct cli *cli, int argc, const char *const *argv)
 {
 	const char **words = calloc((size_t)argc + 2, sizeof(*words));
 	if (!words) {
-		(void)fputs("heapdump: out of memory\n", stderr);
+		cli_say("out of memory");
 		return HD_EXIT_INPUT;
 	}
 	/* Options from before the target go right behind the name: a "--" must not hide them. */
@@ -118,9 +136,12 @@ int cli_run(struct cli *cli, int argc, const char *const *argv)
 	int write_error = 0;
 	const struct hd_sink sink = make_sink(&write_error);
 	struct hd_error err;
+	struct taken_signals old;
+	signals_take(&old);
 	hd_interrupt_begin();
 	int status = hd_command_run(cli->session, count, words, &sink, &err);
 	(void)hd_interrupt_end();
+	signals_give_back(&old);
 	free(words);
 	write_error = flush_stdout(write_error);
 	if (write_error)
@@ -128,6 +149,94 @@ int cli_run(struct cli *cli, int argc, const char *const *argv)
 	if (status > HD_EXIT_FINDINGS && !err.reserved)
 		cli_error(&err);
 	return status;
+}
+
+int cli_open_quietly(struct cli *cli, const char *target)
+{
+	const char *const open[] = { "open", "--", target };
+	int write_error = 0; /* nothing is written */
+	const struct hd_sink sink = make_sink(&write_error);
+	struct hd_error err;
+	hd_interrupt_begin();
+	enum hd_status status = hd_session_open(cli->session, target, cli->lenient, &sink, &err);
+	(void)hd_interrupt_end();
+	if (status == HD_ERR_CANCELLED)
+		return HD_EXIT_INTERRUPTED;
+	return status == HD_OK ? HD_EXIT_OK : cli_run_here(cli, 3, open);
+}
+
+static bool start(struct cli *cli, struct worker *worker)
+{
+	if (worker_start(cli, worker))
+		return true;
+	cli_say("cannot start a process: %s", strerrordesc_np(errno));
+	return false;
+}
+
+/* A command about the machine, while nothing is open: with a worker of its own. */
+static int run_alone(struct cli *cli, int argc, const char *const *argv)
+{
+	struct worker worker = { 0 };
+	if (!start(cli, &worker))
+		return HD_EXIT_INPUT;
+	int status = worker_run(cli, &worker, argc, argv, false);
+	worker_end(&worker);
+	return status;
+}
+
+/* Open something in a worker of its own; what was open stays if that fails. */
+static int run_open(struct cli *cli, int argc, const char *const *argv)
+{
+	struct worker fresh = { 0 };
+	if (!start(cli, &fresh))
+		return HD_EXIT_INPUT;
+	int status = worker_run(cli, &fresh, argc, argv, false);
+	if (status > HD_EXIT_FINDINGS) {
+		worker_end(&fresh);
+		return status;
+	}
+	worker_end(cli->worker);
+	*cli->worker = fresh;
+	return status;
+}
+
+int cli_run(struct cli *cli, int argc, const char *const *argv)
+{
+	struct hd_command_info info = { .role = HD_ROLE_OWN };
+	struct worker *worker = cli->worker;
+	/* What is not a command is told so by this process. */
+	bool is_known = hd_command_find(argv[0], &info) == 0;
+	if (misbehave_is(argv[0])) {
+		return worker ? worker_run(cli, worker, argc, argv, false)
+			      : !misbehave(hd_broker_direct(), argc, argv);
+	}
+	if (!worker || !is_known || info.role == HD_ROLE_OWN)
+		return cli_run_here(cli, argc, argv);
+	if (info.role == HD_ROLE_OPEN)
+		return run_open(cli, argc, argv);
+	if (worker->pid) {
+		int status = worker_run(cli, worker, argc, argv, false);
+		if (info.role != HD_ROLE_CLOSE)
+			return status;
+		worker_end(worker);
+		enum hd_status ignored = hd_session_label(cli->session, NULL, NULL);
+		(void)ignored;
+		return status;
+	}
+	return info.role == HD_ROLE_SYSTEM ? run_alone(cli, argc, argv)
+					   : cli_run_here(cli, argc, argv);
+}
+
+int cli_complete(struct cli *cli, int argc, const char *const *argv,
+		 void (*add)(void *arg, const char *candidate), void *arg)
+{
+	/* Only the worker knows the types. */
+	struct worker *worker = cli->worker;
+	struct hd_command_info info;
+	bool is_ours = !worker || !worker->pid || argc < 2 ||
+		       hd_command_find(argv[0], &info) != 0 || !info.needs_open;
+	return is_ours ? hd_command_complete(cli->session, argc, argv, add, arg)
+		       : worker_complete(cli, worker, argc, argv, add, arg);
 }
 
 static void print_usage(FILE *to)
@@ -148,6 +257,8 @@ static int help(struct cli *cli)
 		   "  --lenient       count and skip malformed records of a dump file\n"
 		   "  --sysroot DIR   look up the module files of a core below DIR\n"
 		   "  --no-files      read no module files beside a core\n"
+		   "  --trust-files   use module files that nothing proves to be right\n"
+		   "  --no-sandbox    read the target in this process, which may do anything\n"
 		   "  --exact         read a .nettrace as dotnet-gcdump does, to the byte\n"
 		   "  --snapshot N    which heap snapshot of a .nettrace to read\n"
 		   "  --workers N     threads for long work\n"
@@ -189,8 +300,7 @@ static int print_init(const char *command, const char *installed, const char *in
 			}
 		}
 	}
-	(void)fprintf(stderr, "heapdump: the plug-in is not installed beside this program (%s)\n",
-		      installed);
+	cli_say("the plug-in is not installed beside this program (%s)", installed);
 	return HD_EXIT_INPUT;
 }
 
@@ -216,7 +326,7 @@ static int run_special(struct cli *cli, const char *arg)
 
 static int usage_error(const char *what, const char *word)
 {
-	(void)fprintf(stderr, "heapdump: %s%s (heapdump --help lists the options)\n", what, word);
+	cli_say("%s%.400s (heapdump --help lists the options)", what, word);
 	return HD_EXIT_USAGE;
 }
 
@@ -235,9 +345,19 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 		cli->lenient = true;
 		return -1;
 	}
+	if (strcmp(arg, "--no-sandbox") == 0) {
+		cli->worker = NULL;
+		hd_session_sandbox(cli->session, "off (--no-sandbox)");
+		return -1;
+	}
 	if (strcmp(arg, "--no-files") == 0) {
 		return hd_session_set(cli->session, "files", "off", NULL) == HD_OK ? -1
 										   : HD_EXIT_USAGE;
+	}
+	if (strcmp(arg, "--trust-files") == 0) {
+		return hd_session_set(cli->session, "trust-files", "on", NULL) == HD_OK
+			       ? -1
+			       : HD_EXIT_USAGE;
 	}
 	if (strcmp(arg, "--exact") == 0) {
 		return hd_session_set(cli->session, "exact", "on", NULL) == HD_OK ? -1
@@ -263,52 +383,80 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 	return HD_EXIT_USAGE;
 }
 
-/* Open for a script: only a failure is an answer. */
-static int open_quietly(struct cli *cli, const char *const *open)
-{
-	int write_error = 0; /* nothing is written */
-	const struct hd_sink sink = make_sink(&write_error);
-	struct hd_error err;
-	hd_interrupt_begin();
-	enum hd_status status = hd_session_open(cli->session, open[2], cli->lenient, &sink, &err);
-	(void)hd_interrupt_end();
-	if (status == HD_ERR_CANCELLED)
-		return HD_EXIT_INTERRUPTED;
-	return status == HD_OK ? HD_EXIT_OK : cli_run(cli, 3, open);
-}
-
 /* Is it a command that needs no target, and no file? */
-static bool stands_alone(const char *word)
+static bool needs_no_target(const char *word)
 {
 	struct hd_command_info info;
-	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
-		if (strcmp(info.name, word) == 0)
-			return !info.needs_open && access(word, F_OK) != 0;
+	return hd_command_find(word, &info) == 0 && strcmp(info.name, word) == 0 &&
+	       !info.needs_open && access(word, F_OK) != 0;
+}
+
+/* Name what the next command opens. */
+static int defer(struct cli *cli, const char *target)
+{
+	struct hd_error err = { .message = "cannot start a process" };
+	if (!cli->worker) {
+		if (hd_session_defer(cli->session, target, &err) == HD_OK)
+			return HD_EXIT_OK;
+	} else if (hd_session_label(cli->session, target, &err) == HD_OK &&
+		   worker_start(cli, cli->worker) && worker_defer(cli->worker, target)) {
+		return HD_EXIT_OK;
 	}
-	return false;
+	cli_error(&err);
+	return HD_EXIT_INPUT;
+}
+
+static int open_at_once(struct cli *cli, const char *target, bool is_prompt)
+{
+	const char *open[] = { "open", "--", target };
+	if (is_prompt)
+		return cli_run(cli, 3, open);
+	return cli->worker ? worker_run(cli, cli->worker, 3, open, true)
+			   : cli_open_quietly(cli, target);
 }
 
 static int run_target(struct cli *cli, int argc, char **argv)
 {
-	struct hd_error err;
-	if (stands_alone(argv[0]))
+	if (needs_no_target(argv[0]))
 		return cli_run(cli, argc, (const char *const *)argv);
-	if (hd_session_defer(cli->session, argv[0], &err) != HD_OK) {
-		cli_error(&err);
-		return HD_EXIT_INPUT;
-	}
+	int status = HD_EXIT_OK;
+	bool is_prompt = argc == 1 && isatty(STDIN_FILENO);
+	if (!is_prompt)
+		status = defer(cli, argv[0]);
+	if (status != HD_EXIT_OK)
+		return status;
 	if (argc > 1)
 		return cli_run(cli, argc - 1, (const char *const *)(argv + 1));
 	/* Without a command the file is opened at once: a script must not end well without it. */
-	const char *open[] = { "open", "--", argv[0] };
-	int status = isatty(STDIN_FILENO) ? cli_run(cli, 3, open) : open_quietly(cli, open);
+	status = open_at_once(cli, argv[0], is_prompt);
 	return status > HD_EXIT_FINDINGS ? status : cli_repl(cli);
+}
+
+/* What is opened later must not become a standard stream that was closed. */
+static void hold_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		/* The other way round: using it fails as before. */
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+	}
+}
+
+/* For signals that only have to be taken: a handler, unlike SIG_IGN, is not passed on to programs. */
+static void take_signal(int signal)
+{
+	(void)signal;
 }
 
 int main(int argc, char **argv)
 {
-	struct cli cli = { 0 };
+	struct worker worker = { 0 };
+	struct cli cli = { .worker = &worker };
 	struct hd_error err;
+	hold_streams();
+	/* A limit on the size of files is an error of the write. */
+	const struct sigaction action = { .sa_handler = take_signal, .sa_flags = SA_RESTART };
+	(void)sigaction(SIGXFSZ, &action, NULL);
 	if (hd_session_create(&cli.session, &err) != HD_OK) {
 		cli_error(&err);
 		return HD_EXIT_INPUT;
@@ -327,6 +475,7 @@ int main(int argc, char **argv)
 	}
 	if (status < 0)
 		status = run_target(&cli, argc - index, argv + index);
+	worker_end(&worker);
 	hd_session_destroy(cli.session);
 	int write_error = flush_stdout(0);
 	if (write_error)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The prompt: line editing, history and completion by libedit; or plain lines from a file. */
+/* The prompt: line editing, history and keys by libedit; or plain lines from a file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <histedit.h>
 #include <locale.h>
 #include <poll.h>
@@ -23,33 +22,70 @@ static const char *prompt_text(EditLine *el)
 	return "heapdump> ";
 }
 
+static int is_cancelled(void *arg)
+{
+	(void)arg;
+	return hd_interrupted();
+}
+
+/* Open a file to write to, as the library does; the exit status. */
+static int open_output(const char *path, bool append, int *ret)
+{
+	const struct hd_sink sink = { .struct_size = sizeof(sink), .cancelled = is_cancelled };
+	struct hd_error err;
+	hd_interrupt_begin();
+	enum hd_status status = hd_output_open(path, append, &sink, ret, &err);
+	(void)hd_interrupt_end();
+	if (status == HD_OK)
+		return HD_EXIT_OK;
+	cli_error(&err);
+	return status == HD_ERR_CANCELLED ? HD_EXIT_INTERRUPTED : HD_EXIT_INPUT;
+}
+
+/* By the same rules: root may have the home of somebody else. */
+static void save_history(History *lines, const char *path)
+{
+	const struct hd_sink sink = { .struct_size = sizeof(sink), .cancelled = is_cancelled };
+	HistEvent event;
+	int fd;
+	hd_interrupt_begin();
+	enum hd_status status = hd_output_open(path, 0, &sink, &fd, NULL);
+	(void)hd_interrupt_end();
+	if (status != HD_OK)
+		return;
+	FILE *file = fdopen(fd, "w");
+	if (!file) {
+		(void)close(fd);
+		return;
+	}
+	(void)history(lines, &event, H_SAVE_FP, file);
+	(void)fclose(file);
+}
+
 /* Run a command with standard output going to a shell command or a file. */
 static int run_redirected(struct cli *cli, const struct words *words)
 {
 	(void)fflush(stdout);
 	int saved = dup(STDOUT_FILENO);
 	FILE *pipe = NULL;
-	int to = -1;
+	int to = -1, status = HD_EXIT_OK;
 	if (words->pipe == '|') {
 		/* the user's own command line, typed at the prompt */
 		pipe = popen(words->rest, "w"); // NOLINT(cert-env33-c)
 		to = pipe ? fileno(pipe) : -1;
 	} else {
-		int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
-		flags |= words->pipe == 'A' ? O_APPEND : O_TRUNC;
-		to = open(words->rest, flags, 0666);
+		status = open_output(words->rest, words->pipe == 'A', &to);
 	}
-	int status = HD_EXIT_INPUT;
-	if (saved >= 0 && to >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
+	if (status == HD_EXIT_OK && saved >= 0 && to >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
 		/* A reader that stops early (head) ends the command, not the prompt. */
 		struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
 		(void)sigaction(SIGPIPE, &ignore, &old);
 		status = cli_run(cli, words->argc, words->argv);
 		(void)sigaction(SIGPIPE, &old, NULL);
 		(void)dup2(saved, STDOUT_FILENO);
-	} else {
-		(void)fprintf(stderr, "heapdump: cannot write to %s: %s\n", words->rest,
-			      strerrordesc_np(errno));
+	} else if (status == HD_EXIT_OK) {
+		status = HD_EXIT_INPUT;
+		cli_say("cannot write to %s: %s", words->rest, strerrordesc_np(errno));
 	}
 	if (pipe) {
 		(void)pclose(pipe);
@@ -66,23 +102,20 @@ static int run_line(struct cli *cli, const char *line, bool *quit)
 {
 	struct words words;
 	if (!words_init(&words, line)) {
-		(void)fputs("heapdump: out of memory\n", stderr);
+		cli_say("out of memory");
 		return HD_EXIT_INPUT;
 	}
 	int status = HD_EXIT_OK;
-	bool comment = words.argc && words.argv[0][0] == '#';
 	if (words.open_quote) {
-		(void)fputs("heapdump: a quote is not closed\n", stderr);
+		cli_say("a quote is not closed");
 		status = HD_EXIT_USAGE;
 	} else if (words.surplus) {
-		(void)fputs("heapdump: one file stands behind >; quote a name with blanks\n",
-			    stderr);
+		cli_say("one file stands behind >; quote a name with blanks");
 		status = HD_EXIT_USAGE;
 	} else if (words.pipe && (!*words.rest || !words.argc)) {
-		(void)fputs("heapdump: a command stands before | or >, and one or a file behind\n",
-			    stderr);
+		cli_say("a command stands before | or >, and one or a file behind");
 		status = HD_EXIT_USAGE;
-	} else if (words.argc && !comment) {
+	} else if (words.argc && !words.is_comment) {
 		*quit = strcmp(words.argv[0], "quit") == 0 || strcmp(words.argv[0], "exit") == 0 ||
 			strcmp(words.argv[0], "q") == 0;
 		if (!*quit) {
@@ -108,123 +141,13 @@ static int run_batch(struct cli *cli)
 	bool quit = false;
 	while (!quit && getline(&line, &capacity, stdin) >= 0)
 		status = max_status(status, run_line(cli, line, &quit));
+	if (!quit && !feof(stdin)) {
+		(void)fprintf(stderr, "heapdump: cannot read commands: %s\n",
+			      strerrordesc_np(errno));
+		status = HD_EXIT_INPUT;
+	}
 	free(line);
 	return status;
-}
-
-/* What completion has found so far. */
-struct candidates {
-	char **names;
-	size_t count;
-};
-
-static void add_candidate(void *arg, const char *candidate)
-{
-	struct candidates *found = arg;
-	char **names = realloc(found->names, (found->count + 1) * sizeof(*names));
-	if (!names)
-		return;
-	found->names = names;
-	found->names[found->count] = strdup(candidate);
-	if (found->names[found->count])
-		found->count++;
-}
-
-static void free_candidates(struct candidates *found)
-{
-	for (size_t i = 0; i < found->count; i++)
-		free(found->names[i]);
-	free(found->names);
-}
-
-static size_t common_length(const struct candidates *found)
-{
-	size_t length = strlen(found->names[0]);
-	for (size_t i = 1; i < found->count; i++) {
-		size_t same = 0;
-		while (same < length && found->names[0][same] == found->names[i][same])
-			same++;
-		length = same;
-	}
-	return length;
-}
-
-static void list_candidates(const struct candidates *found)
-{
-	(void)putchar('\n');
-	for (size_t i = 0; i < found->count; i++)
-		(void)printf("%s\n", found->names[i]);
-	(void)fflush(stdout);
-}
-
-/*
- * Insert what all candidates share behind the @p have bytes that are typed; in quotes when it needs
- * to be.  @p quote is the one that is open already, or 0.
- */
-static unsigned char insert_common(EditLine *el, const struct candidates *found, size_t have,
-				   char quote)
-{
-	size_t length = common_length(found);
-	char *whole = strndup(found->names[0], length);
-	if (!whole || length < have) {
-		free(whole);
-		return CC_ERROR;
-	}
-	bool inserted = length > have;
-	if (inserted && !quote && strpbrk(whole, " \t\\'\"|>") && !strchr(whole, '\'')) {
-		/* The word is typed again, in quotes. */
-		el_deletestr(el, (int)have);
-		(void)el_insertstr(el, "'");
-		(void)el_insertstr(el, whole);
-		quote = '\'';
-	} else if (inserted) {
-		(void)el_insertstr(el, whole + have);
-	}
-	free(whole);
-	if (found->count == 1) {
-		const char end[] = { quote, ' ', '\0' };
-		(void)el_insertstr(el, quote ? end : " ");
-	}
-	if (found->count > 1 && !inserted) {
-		list_candidates(found);
-		return CC_REDISPLAY;
-	}
-	return CC_REFRESH;
-}
-
-static unsigned char complete(EditLine *el, int character)
-{
-	struct cli *cli = NULL;
-	(void)el_get(el, EL_CLIENTDATA, &cli);
-	const LineInfo *info = el_line(el);
-	char *line = strndup(info->buffer, (size_t)(info->cursor - info->buffer));
-	struct words words;
-	if (!line || !words_init(&words, line)) {
-		free(line);
-		return CC_ERROR;
-	}
-	size_t size = strlen(line);
-	bool fresh =
-		!size || (!words.open_quote && (line[size - 1] == ' ' || line[size - 1] == '\t'));
-	if (fresh)
-		words.argv[words.argc++] = "";
-	struct candidates found = { 0 };
-	unsigned char result = CC_ERROR;
-	bool is_file = hd_command_complete(cli->session, words.argc, words.argv, add_candidate,
-					   &found) != 0;
-	if (is_file) {
-		result = _el_fn_complete(el, character);
-	} else if (found.count) {
-		size_t have = strlen(words.argv[words.argc - 1]);
-		char quote = '\0';
-		if (words.open_quote && size > have)
-			quote = line[size - have - 1];
-		result = insert_common(el, &found, have, quote);
-	}
-	free_candidates(&found);
-	words_deinit(&words);
-	free(line);
-	return result;
 }
 
 /* Where history is kept: $XDG_STATE_HOME or ~/.local/state; NULL: nowhere. */
@@ -317,7 +240,7 @@ static int run_prompt(struct cli *cli)
 	EditLine *el = el_init("heapdump", stdin, stdout, stderr);
 	History *lines = history_init();
 	if (!el || !lines) {
-		(void)fputs("heapdump: cannot set up the prompt\n", stderr);
+		cli_say("cannot set up the prompt");
 		return HD_EXIT_INPUT;
 	}
 	HistEvent event;
@@ -330,7 +253,7 @@ static int run_prompt(struct cli *cli)
 	(void)el_set(el, EL_PROMPT, prompt_text);
 	(void)el_set(el, EL_EDITOR, "emacs");
 	(void)el_set(el, EL_HIST, history, lines);
-	(void)el_set(el, EL_ADDFN, "hd-complete", "Complete a word", complete);
+	(void)el_set(el, EL_ADDFN, "hd-complete", "Complete a word", complete_word);
 	(void)el_set(el, EL_BIND, "^I", "hd-complete", NULL);
 	(void)el_source(el, NULL);
 	(void)el_set(el, EL_GETCFN, read_char);
@@ -340,7 +263,7 @@ static int run_prompt(struct cli *cli)
 	read_lines(cli, el, lines);
 	(void)sigaction(SIGINT, &old, NULL);
 	if (path)
-		(void)history(lines, &event, H_SAVE, path);
+		save_history(lines, path);
 	free(path);
 	history_end(lines);
 	el_end(el);

@@ -95,6 +95,21 @@ class Statuses(Base):
         os.chmod(path, 0)
         self.check_error(run(path, "info"), 3, "Permission denied")
 
+    def test_3_commands_cannot_be_read(self) -> None:
+        """A directory can be opened, not read: that is not the end of the commands."""
+        folder_fd = os.open(SOURCE, os.O_RDONLY)
+        self.addCleanup(os.close, folder_fd)
+        done = subprocess.run(
+            [PROGRAM, BUBBLECS],
+            stdin=folder_fd,
+            capture_output=True,
+            env=environment(),
+            timeout=TIMEOUT,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr, b"heapdump: cannot read commands: Is a directory\n")
+
     def test_3_wins_over_usage_of_the_id(self) -> None:
         self.check_error(run("no-such.heap", "gcroot", "1ce056"), 3, "No such file")
 

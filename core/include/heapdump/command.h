@@ -17,6 +17,15 @@ enum hd_exit {
 	HD_EXIT_INTERRUPTED = 130, /**< stopped by the sink */
 };
 
+/** What a front end must know of a command beyond its name. */
+enum hd_command_role {
+	HD_ROLE_QUERY = 0,  /**< it asks about what is open */
+	HD_ROLE_OPEN = 1,   /**< it opens something in place of that */
+	HD_ROLE_CLOSE = 2,  /**< it closes that */
+	HD_ROLE_OWN = 3,    /**< it is about the front end itself: settings, help */
+	HD_ROLE_SYSTEM = 4, /**< it is about processes of this machine, whatever is open */
+};
+
 /** One command of the table. */
 struct hd_command_info {
 	const char *name;    /**< "gcroot" */
@@ -24,10 +33,15 @@ struct hd_command_info {
 	const char *summary; /**< one line, no full stop */
 	uint32_t is_sos;     /**< non-zero: SOS has the name, debuggers may offer it at top level */
 	uint32_t needs_open; /**< non-zero: it is about what is open, so something must be */
+	uint32_t role;       /**< an enum hd_command_role */
+	uint32_t writes;     /**< non-zero: it writes the file that one of its words names */
 };
 
-/** Fill @p ret with command @p index; @return 0, or -1 past the last.  Static storage. */
+/** Fill @p ret with command @p index; @return 0, or -1 past the last or when @p ret is NULL.  Static storage. */
 HD_API int hd_command_at(size_t index, struct hd_command_info *ret);
+
+/** The same for the command with this name or alias, case ignored; @return 0, or -1: there is none. */
+HD_API int hd_command_find(const char *name, struct hd_command_info *ret);
 
 /**
  * Write the help text of a command (usage, description, options, examples), or the list of all
@@ -35,6 +49,7 @@ HD_API int hd_command_at(size_t index, struct hd_command_info *ret);
  *
  * @retval HD_OK
  * @retval HD_ERR_NOTFOUND no such command
+ * @retval HD_ERR_ARGUMENT @p sink is NULL, lacks write, or is of another version
  */
 HD_API HD_NODISCARD enum hd_status hd_command_help(const char *name, const struct hd_sink *sink,
 						   struct hd_error *err);
@@ -43,12 +58,13 @@ HD_API HD_NODISCARD enum hd_status hd_command_help(const char *name, const struc
  * Run one command.
  *
  * @param[in] argc,argv The command's name and its words, borrowed; NULL after the last is not
- * needed.  Every command takes --json and the session's long options (--lenient, --workers N,
+ * needed.  No words at all (@p argc 0, @p argv NULL) are the command help.  Every command takes --json and the session's long options (--lenient, --workers N,
  * --max-mem SIZE, --width N, --color WHEN), which then hold for this command alone.
  * @param[out] err Filled when the result is HD_EXIT_USAGE, HD_EXIT_INPUT or HD_EXIT_INTERRUPTED;
  * with --json the answer holds the same error as a document, and err->reserved is 1 then: a
  * front end need not print it again.  May be NULL.
- * @return an enum hd_exit; HD_EXIT_USAGE also for a sink of another struct_size
+ * @return an enum hd_exit; HD_EXIT_USAGE also for a sink that is NULL, lacks write or is of another
+ * struct_size, for a NULL session, for a word that is NULL and for a negative @p argc
  */
 HD_API int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
 			  const struct hd_sink *sink, struct hd_error *err);
@@ -58,7 +74,7 @@ HD_API int hd_command_run(struct hd_session *session, int argc, const char *cons
  * or without 0x, joined by + or -): the words that a debugger evaluates before it calls
  * hd_command_run().
  *
- * @param[out] ret argc bytes: 1 for such a word, else 0.
+ * @param[out] ret argc bytes: 1 for such a word, else 0.  Nothing is written when it is NULL, or a word.
  */
 HD_API void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret);
 
@@ -66,14 +82,16 @@ HD_API void hd_command_expressions(int argc, const char *const *argv, uint8_t *r
  * Complete the last of @p argc words (it may be "").
  *
  * @param[in] session For type names; may be NULL.
- * @param[in] add Called with each whole candidate for the last word (a path: see below).
+ * @param[in] add Called with each whole candidate for the last word (a path: see below).  Names of types
+ * are as commands print them: they hold no control characters, but whatever else a command line takes
+ * for its own (quotes, blanks, |, >), so the front end has to quote them.  NULL: nothing is added.
  * @return 1 when the word is the name of a file, which front ends complete by themselves (nothing
  * is added); else 0.
  */
 HD_API int hd_command_complete(struct hd_session *session, int argc, const char *const *argv,
 			       void (*add)(void *arg, const char *candidate), void *arg);
 
-/** Text kept by hd_text_run(): in memory, beyond 32 MiB in an unlinked temporary file. */
+/** Text kept by hd_text_run(): in memory, beyond 32 MiB in a file of $TMPDIR that has no name. */
 struct hd_text;
 
 /**
@@ -81,19 +99,49 @@ struct hd_text;
  * (Python in GDB).  Arguments as hd_command_run(); @p sink may lack write and warn: warnings are
  * kept, one per line, for hd_text_warnings().
  *
- * @param[out] ret The text, to be given to hd_text_free(); NULL when memory is exhausted.
+ * @param[out] ret The text, to be given to hd_text_free(); NULL when memory is exhausted or @p sink is
+ * refused.
  */
 HD_API int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 		       const struct hd_sink *sink, struct hd_text **ret, struct hd_error *err);
 
-/** Copy the next bytes of the answer; @return how many, 0 at its end. */
+/**
+ * Copy the next bytes of the answer; @return how many, 0 at its end, for NULL, or where hd_text_check()
+ * fails.
+ */
 HD_API size_t hd_text_read(struct hd_text *text, char *buf, size_t size);
 
-/** Warnings, one per line, or "".  Borrowed from @p text. */
+/**
+ * Was everything kept and read back so far?
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_OS the temporary file could not be written or read: the answer is not whole
+ * @retval HD_ERR_ARGUMENT @p text is NULL
+ */
+HD_API HD_NODISCARD enum hd_status hd_text_check(const struct hd_text *text, struct hd_error *err);
+
+/** Warnings, one per line, or "", also of NULL.  Borrowed from @p text. */
 HD_API const char *hd_text_warnings(const struct hd_text *text);
 
 /** NULL is allowed. */
 HD_API void hd_text_free(struct hd_text *text);
+
+/**
+ * Open a file for the answers of commands, as "> FILE" of a shell does, by the rules that export has: a
+ * new file is its owner's only (mode 0600), and neither a link nor a file that somebody else may have
+ * put there is written into.
+ *
+ * @param append Non-zero: what is there stays; else the file is cut to nothing.
+ * @param[in] sink Its "cancelled" stops the wait for a reader of a FIFO; NULL is allowed.
+ * @param[out] ret A descriptor, close-on-exec, to be closed; untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_OS
+ * @retval HD_ERR_CANCELLED
+ * @retval HD_ERR_ARGUMENT no path, no @p ret, or a sink of another struct_size
+ */
+HD_API HD_NODISCARD enum hd_status hd_output_open(const char *path, int append,
+						  const struct hd_sink *sink, int *ret,
+						  struct hd_error *err);
 
 /**
  * Take SIGINT for the length of a command: a debugger's own handler would run in the middle of it.

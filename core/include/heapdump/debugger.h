@@ -59,7 +59,10 @@ struct hd_debugger {
  * ("debugger").
  *
  * @param debugger Borrowed for the call, but for read and arg: until the session is closed.
+ * @param sink For progress and cancellation; may be NULL, and may lack write.
  * @retval HD_OK also when it has no CLR in it: the first command says so
+ * @retval HD_ERR_ARGUMENT NULL for @p session or @p debugger, another struct_size, neither read nor core,
+ * a module without a path
  * @retval others as hd_session_open(); what was open before stays open
  */
 HD_API HD_NODISCARD enum hd_status hd_session_debugger(struct hd_session *session,
@@ -71,6 +74,7 @@ HD_API HD_NODISCARD enum hd_status hd_session_debugger(struct hd_session *sessio
  * Tell which thread is selected in the debugger: the one that commands about one thread mean when none
  * is named.  To be told again before each command; closing the session forgets it.
  *
+ * @param session NULL is allowed, and nothing is done.
  * @param tid Of the kernel; 0: none is.
  */
 HD_API void hd_session_thread(struct hd_session *session, int32_t tid);

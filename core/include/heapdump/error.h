@@ -46,6 +46,18 @@ struct hd_error {
 /** Name of a status, such as "format": what JSON shows as "status".  Never NULL. */
 HD_API const char *hd_status_name(enum hd_status status);
 
+/**
+ * Copy text that came from a target, a file or a user, for a person to read at a terminal: control
+ * characters and those that turn the direction of text as \u001b, bytes that are no UTF-8 as \xff.
+ * All text that the library hands out to be shown has gone through this already.
+ *
+ * @param[in] text To be read up to @p size bytes or its NUL; NULL is "".
+ * @param[out] buf The copy, NUL-terminated, cut before a character that does not fit; 6 * @p size + 1
+ * bytes hold it all.  NULL: nothing is written.
+ * @return bytes written, the NUL not counted
+ */
+HD_API size_t hd_escape(const char *text, size_t size, char *buf, size_t capacity);
+
 /** Version of the library, such as "0.1.0".  Static storage. */
 HD_API const char *hd_version(void);
 

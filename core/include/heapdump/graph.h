@@ -13,7 +13,8 @@ extern "C" {
  *
  * Nodes 0 .. hd_graph_object_count()-1 are the objects in ascending order of id.  After them, up to
  * hd_graph_node_count()-1, follow the *missing* nodes: ids that references or roots name and that
- * the file does not define.  Every function takes time O(1) unless it says otherwise.
+ * the file does not define.  A NULL graph has nothing: no objects, and every index is out of range; a
+ * NULL ret or buf is answered as an index out of range.  Every function takes time O(1) unless it says otherwise.
  */
 struct hd_graph;
 

@@ -8,6 +8,12 @@
 extern "C" {
 #endif
 
+/*
+ * Pointers: where it is not said that NULL is allowed, NULL is HD_ERR_ARGUMENT, or for functions without
+ * a status the answer for nothing (0, NULL, -1, HD_NONE), and nothing is done.  Every hd_error may be
+ * NULL.  A pointer that is not NULL must point to what its type says.
+ */
+
 /**
  * One opened thing (a heap dump file, a core, a process), the settings of one front end, and what queries keep.
  *
@@ -19,13 +25,15 @@ struct hd_session;
  * Where the text of a command goes, and how the front end takes part while it runs.
  *
  * Every callback is called on the thread that called into the library, with @c arg (borrowed).
- * Only @c write is required.
+ * @c write is required where an answer is written.  A sink of another struct_size, or without write
+ * where it is required, is HD_ERR_ARGUMENT (HD_EXIT_USAGE).
  */
 struct hd_sink {
 	size_t struct_size; /**< sizeof(struct hd_sink) at the caller's build */
 	void *arg;
 	/**
-	 * Take @p size bytes of the answer (UTF-8, not NUL-terminated; pieces end anywhere).
+	 * Take @p size bytes of the answer (UTF-8, not NUL-terminated; pieces end anywhere).  After a
+	 * command that wrote a file @p size is 0 once: pass on what was kept back of the answer.
 	 *
 	 * @return 0, or non-zero to end the command (a closed pipe): it then returns 130.
 	 */
@@ -53,6 +61,7 @@ struct hd_sink {
  * @param[out] err Filled on failure; may be NULL.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_ARGUMENT @p ret is NULL
  */
 HD_API HD_NODISCARD enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err);
 
@@ -69,9 +78,11 @@ HD_API void hd_session_destroy(struct hd_session *session);
  * - "color": "auto" (the default), "on" or "off"
  * - "sysroot": a folder below which the files that a core names are looked up; "" = none
  * - "files": "on" (the default), or "off": read no module files
+ * - "trust-files": "off" (the default), or "on": use module files too that nothing proves to be those
+ *   that the process had; a hostile core can so read any file that the user may read
  * - "backend": "auto" (the default), "file", "process", "debugger": see hd_session_debugger()
  * @retval HD_OK
- * @retval HD_ERR_ARGUMENT no such setting, or a value out of range; nothing is changed
+ * @retval HD_ERR_ARGUMENT no such setting, a value out of range, or NULL; nothing is changed
  */
 HD_API HD_NODISCARD enum hd_status hd_session_set(struct hd_session *session, const char *name,
 						  const char *value, struct hd_error *err);
@@ -84,7 +95,7 @@ HD_API HD_NODISCARD enum hd_status hd_session_set(struct hd_session *session, co
  *
  * @param[out] buf HD_SETTING_SIZE bytes hold every value.
  * @retval HD_OK
- * @retval HD_ERR_ARGUMENT no such setting, or @p size is too small
+ * @retval HD_ERR_ARGUMENT no such setting, @p size is too small, or NULL for a pointer
  */
 HD_API HD_NODISCARD enum hd_status hd_session_get(const struct hd_session *session,
 						  const char *name, char *buf, size_t size,
@@ -99,13 +110,14 @@ HD_API const char *hd_setting_name(size_t index, const char **ret_help);
  * @param[in] path Borrowed for the call.  The kind of a file is found by its content; digits alone,
  * where no file has that name, are the id of a process, which is stopped while it is copied.
  * @param[in] lenient Non-zero: records that break the format are counted and skipped.
- * @param[in] sink For progress and cancellation; may be NULL.
+ * @param[in] sink For progress, cancellation and warnings; may be NULL, and may lack write.
  * @retval HD_OK
  * @retval HD_ERR_OS the file cannot be opened or read
  * @retval HD_ERR_FORMAT a record is malformed; err->address is the line
  * @retval HD_ERR_UNSUPPORTED not a kind of file that is read
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
+ * @retval HD_ERR_ARGUMENT NULL for @p session or @p path, or a sink of another version
  * On failure what was open before stays open.  Cost: linear in the file's size.
  */
 HD_API HD_NODISCARD enum hd_status hd_session_open(struct hd_session *session, const char *path,
@@ -117,13 +129,33 @@ HD_API HD_NODISCARD enum hd_status hd_session_open(struct hd_session *session, c
  * command: its answer then holds what went wrong.
  *
  * @retval HD_OK
+ * @retval HD_ERR_ARGUMENT NULL for @p session or @p path
  * @retval HD_ERR_NOMEM nothing is changed
  */
 HD_API HD_NODISCARD enum hd_status hd_session_defer(struct hd_session *session, const char *path,
 						    struct hd_error *err);
 
-/** Close what is open, if anything; settings stay. */
+/** Close what is open, if anything; settings stay.  NULL is allowed. */
 HD_API void hd_session_close(struct hd_session *session);
+
+/**
+ * Tell what holds this process back while it reads a target: info shows it.
+ *
+ * @param[in] state One line such as "on (seccomp, Landlock)", copied and cut at 95 bytes; NULL: nothing is said, as
+ * before the first call.  A NULL session is allowed.
+ */
+HD_API void hd_session_sandbox(struct hd_session *session, const char *state);
+
+/**
+ * Tell what another session of this front end has open: the "target" of JSON answers while nothing is open here.
+ *
+ * @param[in] path Copied; NULL: nothing.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM nothing is changed
+ * @retval HD_ERR_ARGUMENT @p session is NULL
+ */
+HD_API HD_NODISCARD enum hd_status hd_session_label(struct hd_session *session, const char *path,
+						    struct hd_error *err);
 
 /** Path of what is open, or NULL.  Borrowed until the next open or close. */
 HD_API const char *hd_session_path(const struct hd_session *session);

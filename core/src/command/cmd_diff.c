@@ -231,7 +231,7 @@ enum hd_status run_diff(struct call *call)
 {
 	struct side before = { 0 }, after = { 0 };
 	struct hd_session *other;
-	TRY(hd_session_create(&other, call->err));
+	TRY(session_create_like(call->session, &other, call->err));
 	enum hd_status status = side_of_other(call, other, &after);
 	if (status == HD_OK)
 		status = side_of_open(call, &before);

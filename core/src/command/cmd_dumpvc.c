@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "command/object.h"
 
 enum hd_status run_dumpvc(struct call *call)
@@ -23,7 +25,9 @@ enum hd_status run_dumpvc(struct call *call)
 	if (*value.note && call->as_json) {
 		json_string(&call->json, "text", value.note);
 	} else if (*value.note) {
-		out_printf(&call->out, "Value:       %s\n", value.note);
+		out_puts(&call->out, "Value:       ");
+		text_escape(&call->out.text, value.note, strlen(value.note));
+		out_puts(&call->out, "\n");
 	}
 	if (!call->as_json)
 		out_puts(&call->out, "Fields:\n");

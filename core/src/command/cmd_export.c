@@ -75,7 +75,9 @@ enum hd_status run_export(struct call *call)
 	TRY(prepare(call, &exporting));
 	if (is_output(path))
 		return export_output(&exporting, call);
-	TRY(export_file(&exporting, path));
+	uint64_t size;
+	TRY(export_file(&exporting, path, &size));
+	call->is_written = true;
 	job_end(&call->job);
 	const struct export_counts counts = export_count(&exporting);
 	if (call->as_json) {

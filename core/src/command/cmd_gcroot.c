@@ -65,7 +65,10 @@ static void write_frame(struct out *out, const struct graph_frame *frame, const 
 {
 	out_puts(out, "    ");
 	if (!frame) {
-		out_printf(out, "(%s)\n", name ? name : "no frame");
+		name = name ? name : "no frame";
+		out_puts(out, "(");
+		text_escape(&out->text, name, strlen(name));
+		out_puts(out, ")\n");
 		return;
 	}
 	out_styled(out, STYLE_ADDRESS, "%" PRIx64, frame->sp);

@@ -230,7 +230,7 @@ static void text_findings(struct out *out, const struct hd_graph *graph)
 		const struct graph_finding *finding = &graph->findings[i];
 		out_printf(out, "%s%s %s: ", i ? "             " : "Findings:    ",
 			   format_thousands(finding->count, number), finding->kind);
-		out_puts(out, finding->detail);
+		text_escape(&out->text, finding->detail, strlen(finding->detail));
 		out_puts(out, "\n");
 	}
 }
@@ -265,11 +265,28 @@ static bool has_faults(const struct hd_graph *graph)
 	return false;
 }
 
+/* What holds this process: the shell program says so, debuggers hold the library themselves. */
+static void write_sandbox(struct call *call)
+{
+	const char *state = call->session->sandbox;
+	if (!*state)
+		return;
+	if (call->as_json) {
+		json_string(&call->json, "sandbox", state);
+	} else {
+		out_printf(&call->out, "Sandbox:     %s\n", state);
+	}
+}
+
 enum hd_status run_info(struct call *call)
 {
 	bool layout = call->options[OPT_LAYOUT].given;
-	if (call->session->target)
-		return run_info_target(call, layout);
+	if (call->session->target) {
+		TRY(run_info_target(call, layout));
+		if (!layout)
+			write_sandbox(call);
+		return HD_OK;
+	}
 	if (layout) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "-layout is about a core or a process");
@@ -281,5 +298,6 @@ enum hd_status run_info(struct call *call)
 	} else {
 		write_text(call);
 	}
+	write_sandbox(call);
 	return HD_OK;
 }

@@ -7,6 +7,7 @@
 #include "report/statistics.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
+#include "util/sink.h"
 
 enum {
 	OPT_SHORT,
@@ -125,8 +126,8 @@ static void warn_pointers(const struct lister *lister)
 			    format_count(lister->invalid, "word", number),
 			    lister->invalid == 1 ? "points" : "point");
 	}
-	if (text.bytes && call->sink->warn)
-		call->sink->warn(call->sink->arg, text.bytes);
+	if (text.bytes)
+		sink_warn(call->sink, text.bytes);
 	text_deinit(&text);
 }
 

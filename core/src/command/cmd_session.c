@@ -92,7 +92,11 @@ static enum hd_status show(struct call *call, const char *only)
 		if (call->as_json) {
 			json_string(&call->json, name, value);
 		} else {
-			out_printf(&call->out, "%-8s %-12s %s\n", name, value, help);
+			struct text shown = { 0 };
+			text_escape(&shown, value, strlen(value));
+			out_printf(&call->out, "%-11s %-12s %s\n", name,
+				   shown.bytes ? shown.bytes : "", help);
+			text_deinit(&shown);
 		}
 	}
 	if (call->as_json)

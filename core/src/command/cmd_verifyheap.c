@@ -205,7 +205,7 @@ enum hd_status run_verifyobj(struct call *call)
 	struct verify_result result;
 	uint64_t address = call->words[0].number, start;
 	TRY(find_start(call, address, &start));
-	TRY(verify_object(call->heap, start, &result, call->err));
+	TRY(verify_object(call->heap, start, &call->job, &result, call->err));
 	call->findings = result.damage_count != 0;
 	enum hd_status status = HD_OK;
 	if (call->as_json) {

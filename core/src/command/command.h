@@ -61,6 +61,8 @@ struct command {
 	const char *description; /**< lines of at most 76 columns */
 	const char *example;     /**< one command line */
 	bool is_sos;
+	bool writes; /**< the file that a word, or an option, names */
+	enum hd_command_role role;
 	enum needs needs;
 	const struct option *options; /**< may be NULL */
 	struct word words[WORDS_MAX + 1];
@@ -86,7 +88,8 @@ struct call {
 	const struct hd_sink *sink;
 	struct settings settings;
 	bool as_json;
-	bool findings; /**< set by the command: exit status 1 */
+	bool findings;   /**< set by the command: exit status 1 */
+	bool is_written; /**< likewise: the file is complete, so nothing may fail any more */
 	struct job job;
 	struct out out;
 	struct json json;
@@ -95,16 +98,13 @@ struct call {
 	struct hd_error *err;
 };
 
-/** HD_ERR_ARGUMENT when @p sink was built against another layout of the struct. */
-HD_NODISCARD enum hd_status sink_check(const struct hd_sink *sink, struct hd_error *err);
-
 /** Command @p index, or NULL past the last. */
 const struct command *command_at(size_t index);
 /** By name or alias, case ignored; NULL when there is none. */
 const struct command *command_find(const char *name);
 
-/** The long options that every command takes: json, lenient, no-files, sysroot,
- * workers, max-mem, width, color. */
+/** The long options that every command takes: json, lenient, no-files, trust-files,
+ * sysroot, workers, max-mem, width, color. */
 extern const struct option common_options[];
 
 /**
@@ -114,6 +114,9 @@ extern const struct option common_options[];
  * @retval HD_ERR_ARGUMENT with a message that names what would be right
  */
 HD_NODISCARD enum hd_status arguments_parse(struct call *call, int argc, const char *const *argv);
+
+/** Are all @p argc words there, and @p argc not negative? */
+bool arguments_are_there(int argc, const char *const *argv);
 
 /** Was --json given?  Looks without parsing: also for commands that fail to parse. */
 bool arguments_want_json(int argc, const char *const *argv);

@@ -6,6 +6,7 @@
 
 #include "clr/clr.h"
 #include "util/alloc.h"
+#include "util/sink.h"
 
 /* No MethodTable lies outside of these. */
 #define LOWEST_ADDRESS 0x10000u
@@ -237,7 +238,7 @@ void gaps_report(struct call *call, struct gaps *gaps)
 			    "info says why",
 			    format_thousands(gaps->missing_bytes, number));
 	}
-	if (text.bytes && call->sink->warn)
-		call->sink->warn(call->sink->arg, text.bytes);
+	if (text.bytes)
+		sink_warn(call->sink, text.bytes);
 	text_deinit(&text);
 }

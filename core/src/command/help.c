@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "command/command.h"
+#include "util/sink.h"
 
 #define HELP_WIDTH 79u
 
@@ -127,6 +128,7 @@ bool help_meant(struct text *text, const char *part)
 
 enum hd_status hd_command_help(const char *name, const struct hd_sink *sink, struct hd_error *err)
 {
+	TRY(sink_check(sink, true, err));
 	const struct command *command = name ? command_find(name) : NULL;
 	if (name && !command)
 		return fail(err, HD_ERR_NOTFOUND, 0, "no command \"%.40s\"", name);

@@ -163,9 +163,11 @@ static void text_runtime(struct call *call, const struct totals *totals)
 	const struct clr *clr = heap->clr;
 	struct out *out = &call->out;
 	char number[27];
-	out_printf(out, "Runtime:     .NET %s%s",
-		   *clr->version ? clr->version : "(unknown version)",
-		   clr->is_single_file ? ", single-file" : "");
+	const char *version = *clr->version ? clr->version : "(unknown version)";
+	out_puts(out, "Runtime:     .NET ");
+	text_escape(&out->text, version, strlen(version));
+	if (clr->is_single_file)
+		out_puts(out, ", single-file");
 	if (*clr->build_id)
 		out_printf(out, ", build-id %s", clr->build_id);
 	out_puts(out, "\n             ");

@@ -9,6 +9,8 @@
 #include "command/object.h"
 #include "mem/mapped_file.h"
 #include "target/target.h"
+#include "util/signal_hold.h"
+#include "util/sink.h"
 
 static int exit_status(enum hd_status status, bool findings)
 {
@@ -55,7 +57,8 @@ static void begin_json(struct call *call, const char *name)
 	json_number(&call->json, "schema", 1);
 	json_string(&call->json, "command", name);
 	const struct hd_session *session = call->session;
-	json_string(&call->json, "target", session->path ? session->path : session->deferred);
+	const char *target = session->path ? session->path : session->deferred;
+	json_string(&call->json, "target", target ? target : session->label);
 }
 
 /* End the document that the command has begun, with the error in it if there is one. */
@@ -75,12 +78,12 @@ static void end_json(struct call *call, enum hd_status status)
 static void tell_stop(const struct call *call)
 {
 	const struct target *target = call->session->target;
-	if (!target || target->stopped_seconds <= 0 || !call->sink->warn)
+	if (!target || target->stopped_seconds <= 0)
 		return;
 	char line[96];
 	(void)snprintf(line, sizeof(line), "process %d stood still for %.1f ms to be copied",
 		       target->pid, target->stopped_seconds * 1e3);
-	call->sink->warn(call->sink->arg, line);
+	sink_warn(call->sink, line);
 }
 
 /* Open what was deferred; something must be open then. */
@@ -90,6 +93,8 @@ static enum hd_status ensure_open(struct call *call)
 	if (session->deferred) {
 		TRY(session_open(session, session->deferred, &call->settings, &call->job,
 				 call->err));
+		if (session->target)
+			target_set_job(session->target, &call->job);
 		if (call->command->run != run_info) {
 			tell_stop(call);
 			if (!session->target)
@@ -178,23 +183,44 @@ static enum hd_status provide(struct call *call)
 			     call->err);
 }
 
+/* A process that did not answer: what the command has found without it is wrong. */
+static enum hd_status check_target(struct call *call, enum hd_status status)
+{
+	struct target *target = call->session->target;
+	if (!target)
+		return status;
+	enum hd_status answered = target_check(target, call->err);
+	target_set_job(target, NULL);
+	return answered == HD_OK ? status : answered;
+}
+
 static enum hd_status run_parsed(struct call *call)
 {
 	if (call->command->check)
 		TRY(call->command->check(call));
 	session_job(&call->settings, call->sink, &call->job);
 	mapped_files_guard_begin();
+	if (call->session->target)
+		target_set_job(call->session->target, &call->job);
 	enum hd_status status = provide(call);
 	if (status == HD_OK)
 		status = call->command->run(call);
+	status = check_target(call, status);
 	/* open tells the number itself, info all of them. */
 	const struct command *command = call->command;
 	if (call->session->target && command->run != run_open && command->run != run_info)
 		session_warn(call->session, call->sink);
-	if (mapped_files_shrunk()) {
+	/* A file was complete before it shrank, or has nothing to do with it. */
+	if (!call->is_written && mapped_files_shrunk()) {
 		status = fail(call->err, HD_ERR_OS, 0,
 			      "%s shrank while it was open: its end reads as zeros, so this answer "
 			      "is wrong; open a copy that nothing changes",
+			      call->session->path ? call->session->path : "a file");
+	}
+	if (status != HD_ERR_OS && mapped_files_written()) {
+		status = fail(call->err, HD_ERR_OS, 0,
+			      "%s was changed while it was open, so this answer may be wrong; open "
+			      "it again, or a copy that nothing changes",
 			      call->session->path ? call->session->path : "a file");
 	}
 	mapped_files_guard_end();
@@ -210,21 +236,38 @@ static enum hd_status answer_status(struct call *call, enum hd_status status)
 	return call->out.text.failed ? fail_nomem(call->err) : fail_cancelled(call->err);
 }
 
-enum hd_status sink_check(const struct hd_sink *sink, struct hd_error *err)
+/* The file that was asked for is there: that the answer about it is lost is no failure of the command. */
+static enum hd_status written_status(struct call *call, enum hd_status status)
 {
-	if (sink && sink->struct_size == sizeof(*sink))
+	if (status == HD_OK && call->sink->write(call->sink->arg, "", 0) == 0)
 		return HD_OK;
-	return fail(err, HD_ERR_ARGUMENT, 0,
-		    "the front end was built for another version of the library than %s",
-		    hd_version());
+	sink_warn(
+		call->sink,
+		"the file is written and complete; only the answer about it could not be written");
+	*call->err = (struct hd_error){ 0 };
+	return HD_OK;
+}
+
+static enum hd_status check_call(const struct hd_session *session, int argc,
+				 const char *const *argv, const struct hd_sink *sink,
+				 struct hd_error *err)
+{
+	TRY(sink_check(sink, true, err));
+	if (!session)
+		return fail(err, HD_ERR_ARGUMENT, 0, "no session was given");
+	if (!arguments_are_there(argc, argv))
+		return fail(err, HD_ERR_ARGUMENT, 0, "a word of the command is missing");
+	return HD_OK;
 }
 
 int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
 		   const struct hd_sink *sink, struct hd_error *err)
 {
 	struct hd_error unused = { 0 };
-	if (sink_check(sink, err) != HD_OK)
+	if (check_call(session, argc, argv, sink, err) != HD_OK)
 		return HD_EXIT_USAGE;
+	struct signal_hold too_large; /* a limit on the size of files is an error */
+	signal_hold_begin(&too_large, HOLD_TOO_LARGE);
 	struct call call = { .session = session,
 			     .settings = session->settings,
 			     .sink = sink,
@@ -254,8 +297,11 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 		end_json(&call, status);
 		status = answer_status(&call, status);
 	}
+	if (call.is_written)
+		status = written_status(&call, status);
 	call.err->reserved = call.as_json && status != HD_OK && !call.out.text.failed;
 	out_deinit(&call.out);
+	signal_hold_end(&too_large);
 	return exit_status(status, call.findings);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/session.h"
 
+#include <jansson.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,13 +12,46 @@
 #include "roots/root_set.h"
 #include "snapshot/snapshot.h"
 #include "util/alloc.h"
+#include "util/opening.h"
+#include "util/signal_hold.h"
+#include "util/sink.h"
 #include "util/text.h"
 
-enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err)
+static uint64_t default_max_mem(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	return pages > 0 && page > 0 ? (uint64_t)pages / 4 * (uint64_t)page : (uint64_t)1 << 30;
+}
+
+static unsigned int default_workers(void)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	return online > 1 ? (unsigned int)online : 1;
+}
+
+enum hd_status session_create_like(const struct hd_session *other, struct hd_session **ret,
+				   struct hd_error *err)
 {
 	struct hd_session *session = mem_calloc(1, sizeof(*session));
 	if (!session)
 		return fail_nomem(err);
+	session->settings.default_workers = other->settings.default_workers;
+	session->settings.default_max_mem = other->settings.default_max_mem;
+	*ret = session;
+	return HD_OK;
+}
+
+enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err)
+{
+	if (!ret)
+		return fail(err, HD_ERR_ARGUMENT, 0, "there is no place for the session");
+	struct hd_session *session = mem_calloc(1, sizeof(*session));
+	if (!session)
+		return fail_nomem(err);
+	/* Asked now: the answers are in files, which a process in a sandbox cannot open later. */
+	session->settings.default_workers = default_workers();
+	session->settings.default_max_mem = default_max_mem();
+	json_object_seed(0);
 	*ret = session;
 	return HD_OK;
 }
@@ -27,11 +62,14 @@ void hd_session_destroy(struct hd_session *session)
 		return;
 	hd_session_close(session);
 	mem_free(session->sysroot);
+	mem_free(session->label);
 	mem_free(session);
 }
 
 void hd_session_close(struct hd_session *session)
 {
+	if (!session)
+		return;
 	reach_deinit(&session->live);
 	dominators_deinit(&session->dominators);
 	graph_destroy(session->graph);
@@ -54,6 +92,8 @@ void hd_session_close(struct hd_session *session)
 
 enum hd_status hd_session_defer(struct hd_session *session, const char *path, struct hd_error *err)
 {
+	if (!session || !path)
+		return fail(err, HD_ERR_ARGUMENT, 0, "no session, or no path to open");
 	char *copy = mem_strndup(path, strlen(path));
 	if (!copy)
 		return fail_nomem(err);
@@ -62,33 +102,41 @@ enum hd_status hd_session_defer(struct hd_session *session, const char *path, st
 	return HD_OK;
 }
 
+enum hd_status hd_session_label(struct hd_session *session, const char *path, struct hd_error *err)
+{
+	if (!session)
+		return fail(err, HD_ERR_ARGUMENT, 0, "there is no session");
+	char *copy = path ? mem_strndup(path, strlen(path)) : NULL;
+	if (path && !copy)
+		return fail_nomem(err);
+	mem_free(session->label);
+	session->label = copy;
+	return HD_OK;
+}
+
+void hd_session_sandbox(struct hd_session *session, const char *state)
+{
+	if (!session)
+		return;
+	(void)snprintf(session->sandbox, sizeof(session->sandbox), "%s", state ? state : "");
+}
+
 const char *hd_session_path(const struct hd_session *session)
 {
-	return session->path;
+	return session ? session->path : NULL;
 }
 
 const struct hd_graph *hd_session_graph(const struct hd_session *session)
 {
-	return session->graph && graph_has_forward(session->graph) ? session->graph : NULL;
-}
-
-static uint64_t default_max_mem(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	return pages > 0 && page > 0 ? (uint64_t)pages / 4 * (uint64_t)page : (uint64_t)1 << 30;
-}
-
-static unsigned int default_workers(void)
-{
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	return online > 1 ? (unsigned int)online : 1;
+	bool has_graph = session && session->graph && graph_has_forward(session->graph);
+	return has_graph ? session->graph : NULL;
 }
 
 void session_job(const struct settings *settings, const struct hd_sink *sink, struct job *job)
 {
 	*job = (struct job){
-		.workers = settings->workers ? settings->workers : default_workers(),
-		.max_mem = settings->max_mem ? settings->max_mem : default_max_mem(),
+		.workers = settings->workers ? settings->workers : settings->default_workers,
+		.max_mem = settings->max_mem ? settings->max_mem : settings->default_max_mem,
 	};
 	if (!sink)
 		return;
@@ -102,8 +150,13 @@ static bool is_process(const char *path, int *ret)
 {
 	size_t digits = strspn(path, "0123456789");
 	uint64_t number = 0;
-	if (!digits || path[digits] || access(path, F_OK) == 0)
+	if (!digits || path[digits])
 		return false;
+	int place = open_as(HD_OPEN_PLACE, path);
+	if (place >= 0) {
+		(void)close(place);
+		return false;
+	}
 	if (!parse_number(path, &number) || number > INT_MAX)
 		return false;
 	*ret = (int)number;
@@ -116,6 +169,7 @@ static struct target_options target_options(const struct settings *settings, con
 	return (struct target_options){
 		.sysroot = settings->sysroot,
 		.no_files = settings->no_files,
+		.trust_files = settings->trust_files,
 		.max_mem = job->max_mem,
 		.backend = backends[settings->backend],
 	};
@@ -141,6 +195,7 @@ enum hd_status session_open(struct hd_session *session, const char *path,
 						.exact = settings->exact,
 						.snapshot = settings->snapshot,
 						.no_files = settings->no_files,
+						.trust_files = settings->trust_files,
 						.sysroot = settings->sysroot };
 	const struct target_options target_with = target_options(settings, job);
 	char *copy = mem_strndup(path, strlen(path));
@@ -151,12 +206,13 @@ enum hd_status session_open(struct hd_session *session, const char *path,
 	struct target *target = NULL;
 	struct clr *clr = NULL;
 	int pid = 0;
-	enum hd_status status;
-	if (is_process(path, &pid)) {
+	bool is_core = false, is_live = is_process(path, &pid);
+	enum hd_status status = is_live ? HD_OK : target_is_core(path, &is_core, err);
+	if (status == HD_OK && is_live) {
 		status = session_attach(pid, &target_with, job, &target, &clr, err);
-	} else if (target_is_core(path)) {
+	} else if (status == HD_OK && is_core) {
 		status = target_open_core(path, &target_with, job, &target, err);
-	} else {
+	} else if (status == HD_OK) {
 		status = format_open(path, &options, job, &graph, &format, err);
 	}
 	job_end(job);
@@ -243,14 +299,41 @@ enum hd_status session_graph(struct hd_session *session, bool conservative, stru
 	return HD_OK;
 }
 
-enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_debugger *debugger,
-				   const struct hd_sink *sink, struct hd_error *err)
+/* Of a debugger that has a core file, and reads nothing itself. */
+static size_t read_nothing(void *arg, uint64_t address, void *buf, size_t size)
 {
+	(void)arg, (void)address, (void)buf, (void)size;
+	return 0;
+}
+
+static enum hd_status check_debugger(const struct hd_session *session,
+				     const struct hd_debugger *debugger, struct hd_error *err)
+{
+	if (!session || !debugger)
+		return fail(err, HD_ERR_ARGUMENT, 0, "no session, or no debugger");
 	if (debugger->struct_size != sizeof(*debugger)) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "the plug-in was built for another version of the library than %s",
 			    hd_version());
 	}
+	if (!debugger->read && !debugger->core)
+		return fail(err, HD_ERR_ARGUMENT, 0, "the debugger neither reads nor has a core");
+	for (size_t i = 0; debugger->modules && i < debugger->module_count; i++) {
+		if (!debugger->modules[i].path)
+			return fail(err, HD_ERR_ARGUMENT, 0, "module %zu has no path", i);
+	}
+	return HD_OK;
+}
+
+enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_debugger *debugger,
+				   const struct hd_sink *sink, struct hd_error *err)
+{
+	TRY(check_debugger(session, debugger, err));
+	if (sink)
+		TRY(sink_check(sink, false, err));
+	struct hd_debugger with = *debugger;
+	if (!with.read)
+		with.read = read_nothing;
 	struct job job;
 	session_job(&session->settings, sink, &job);
 	const struct target_options options = target_options(&session->settings, &job);
@@ -262,9 +345,9 @@ enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_d
 			    (int)debugger->pid);
 	}
 	struct target *target = NULL;
-	enum hd_status status =
-		path.failed ? fail_nomem(err)
-			    : target_open_debugger(debugger, &options, &job, &target, err);
+	enum hd_status status = path.failed
+					? fail_nomem(err)
+					: target_open_debugger(&with, &options, &job, &target, err);
 	job_end(&job);
 	if (status != HD_OK) {
 		text_deinit(&path);
@@ -276,19 +359,26 @@ enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_d
 
 void hd_session_thread(struct hd_session *session, int32_t tid)
 {
-	session->selected = tid;
+	if (session)
+		session->selected = tid;
 }
 
 enum hd_status hd_session_open(struct hd_session *session, const char *path, int lenient,
 			       const struct hd_sink *sink, struct hd_error *err)
 {
-	if (!path)
-		return fail(err, HD_ERR_ARGUMENT, 0, "no path to open");
+	if (!session || !path)
+		return fail(err, HD_ERR_ARGUMENT, 0, "no session, or no path to open");
+	if (sink)
+		TRY(sink_check(sink, false, err));
 	struct job job;
 	session_job(&session->settings, sink, &job);
 	struct settings settings = session->settings;
 	settings.lenient = lenient != 0;
-	TRY(session_open(session, path, &settings, &job, err));
+	struct signal_hold too_large; /* unpacking writes a file in memory */
+	signal_hold_begin(&too_large, HOLD_TOO_LARGE);
+	enum hd_status status = session_open(session, path, &settings, &job, err);
+	signal_hold_end(&too_large);
+	TRY(status);
 	session_warn(session, sink);
 	return HD_OK;
 }

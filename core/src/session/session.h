@@ -36,16 +36,21 @@ struct settings {
 	enum color_setting color;
 	const char *sysroot; /**< borrowed; NULL: files stand where the target says */
 	bool no_files;       /**< read no module files */
+	bool trust_files;    /**< use module files too that nothing proves to be the ones */
 	enum backend_setting backend;
 	bool lenient;
 	bool exact;        /**< see struct format_options */
 	uint32_t snapshot; /**< likewise */
+	/* in place of 0; no settings of the user's */
+	uint64_t default_max_mem;
+	unsigned int default_workers;
 };
 
 /** See <heapdump/session.h>. */
 struct hd_session {
 	struct settings settings;
 	char *path;     /**< NULL: nothing is open */
+	char *label;    /**< see hd_session_label(); or NULL */
 	char *deferred; /**< to open when a command needs it; or NULL */
 	char *sysroot;  /**< storage of settings.sysroot */
 	/* a dump file: both; a target: its snapshot, once a command needed it */
@@ -59,11 +64,16 @@ struct hd_session {
 	struct heap *heap;
 	struct root_set *roots; /**< NULL until a command needs them */
 	size_t warned;          /**< findings of the target that session_warn() has told */
+	char sandbox[96];       /**< see hd_session_sandbox(); "": nothing is said */
 	int32_t selected;       /**< thread of the debugger's: see hd_session_thread(); 0: none */
 	/* caches, made by the first command that needs them */
 	struct reach live;            /**< bitmap is NULL until then */
 	struct dominators dominators; /**< idom is NULL until then */
 };
+
+/** hd_session_create() with the machine's defaults of @p other, which has asked for them. */
+HD_NODISCARD enum hd_status session_create_like(const struct hd_session *other,
+						struct hd_session **ret, struct hd_error *err);
 
 /** What a setting may be, NULL ends; NULL: it takes any text, or there is none of that name. */
 const char *const *settings_choices(const char *name);

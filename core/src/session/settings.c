@@ -3,10 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "session/session.h"
 #include "util/alloc.h"
+#include "util/opening.h"
 #include "util/text.h"
 
 static const struct {
@@ -18,6 +19,7 @@ static const struct {
 	{ "color", "colours in text: auto, on or off" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
 	{ "files", "read module files beside a core for what it lacks: on or off" },
+	{ "trust-files", "use module files that nothing proves to be right: on or off" },
 	{ "exact", "read a .nettrace as dotnet-gcdump does, to the byte: on or off" },
 	{ "snapshot", "which heap snapshot of a .nettrace to read (0 = the first)" },
 	{ "backend", "how a debugger's memory is read: auto, file, process or debugger" },
@@ -55,10 +57,8 @@ const char *const *settings_choices(const char *name)
 		const char *name;
 		const char *const *choices;
 	} lists[] = {
-		{ "color", colors },
-		{ "backend", backends },
-		{ "files", switches },
-		{ "exact", switches },
+		{ "color", colors },         { "backend", backends }, { "files", switches },
+		{ "trust-files", switches }, { "exact", switches },
 	};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		if (strcmp(lists[i].name, name) == 0)
@@ -71,7 +71,7 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
 	return fail(err, HD_ERR_ARGUMENT, 0,
 		    "no setting \"%.40s\": there are max-mem, workers, width, color, sysroot, "
-		    "files, exact, snapshot, backend",
+		    "files, trust-files, exact, snapshot, backend",
 		    name);
 }
 
@@ -97,11 +97,13 @@ static enum hd_status choose(const char *name, const char *value, unsigned int *
 static enum hd_status set_sysroot(struct settings *settings, const char *value,
 				  struct hd_error *err)
 {
-	struct stat stat_buf;
-	if (*value && (stat(value, &stat_buf) != 0 || !S_ISDIR(stat_buf.st_mode))) {
+	int folder = *value ? open_as(HD_OPEN_FOLDER, value) : -1;
+	if (*value && folder < 0) {
 		return fail(err, HD_ERR_ARGUMENT, 0, "sysroot is a folder: \"%.200s\" is none",
 			    value);
 	}
+	if (folder >= 0)
+		(void)close(folder);
 	settings->sysroot = *value ? value : NULL;
 	return HD_OK;
 }
@@ -166,6 +168,11 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 		settings->no_files = chosen == 0;
 		return HD_OK;
 	}
+	if (strcmp(name, "trust-files") == 0) {
+		TRY(choose(name, value, &chosen, err));
+		settings->trust_files = chosen != 0;
+		return HD_OK;
+	}
 	if (strcmp(name, "exact") == 0) {
 		TRY(choose(name, value, &chosen, err));
 		settings->exact = chosen != 0;
@@ -179,8 +186,10 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 enum hd_status hd_session_set(struct hd_session *session, const char *name, const char *value,
 			      struct hd_error *err)
 {
-	if (!name || !value)
-		return fail(err, HD_ERR_ARGUMENT, 0, "a setting needs a name and a value");
+	if (!session || !name || !value) {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "a setting needs a session, a name and a value");
+	}
 	if (strcmp(name, "sysroot") != 0)
 		return settings_set(&session->settings, name, value, err);
 	char *copy = mem_strndup(value, strlen(value));
@@ -199,6 +208,10 @@ enum hd_status hd_session_set(struct hd_session *session, const char *name, cons
 enum hd_status hd_session_get(const struct hd_session *session, const char *name, char *buf,
 			      size_t size, struct hd_error *err)
 {
+	if (!session || !name || !buf) {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "a setting needs a session, a name and a buffer");
+	}
 	const struct settings *settings = &session->settings;
 	int used;
 	if (strcmp(name, "max-mem") == 0) {
@@ -213,6 +226,8 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 		used = snprintf(buf, size, "%s", settings->sysroot ? settings->sysroot : "");
 	} else if (strcmp(name, "files") == 0) {
 		used = snprintf(buf, size, "%s", switches[!settings->no_files]);
+	} else if (strcmp(name, "trust-files") == 0) {
+		used = snprintf(buf, size, "%s", switches[settings->trust_files]);
 	} else if (strcmp(name, "exact") == 0) {
 		used = snprintf(buf, size, "%s", switches[settings->exact]);
 	} else if (strcmp(name, "snapshot") == 0) {

@@ -5,6 +5,7 @@
 
 #include "session/losses.h"
 #include "target/target.h"
+#include "util/sink.h"
 #include "util/text.h"
 
 /* Findings that are told in full. */
@@ -38,7 +39,7 @@ static void add_finding(struct news *news, const char *kind, uint64_t count, con
 	if (count > 1)
 		text_printf(&news->told, " (%" PRIu64 ")", count);
 	text_puts(&news->told, ": ");
-	text_escape(&news->told, detail, strlen(detail));
+	text_puts(&news->told, detail);
 }
 
 static void add_of_target(struct news *news, const struct findings *findings, size_t from,
@@ -65,14 +66,13 @@ static void write_news(const struct hd_session *session, const struct hd_sink *s
 		       const struct news *news)
 {
 	struct text text = { 0 };
-	text_escape(&text, session->path, strlen(session->path));
-	text_printf(&text, ": %s", news->told.bytes ? news->told.bytes : "");
+	text_printf(&text, "%s: %s", session->path, news->told.bytes ? news->told.bytes : "");
 	if (news->more) {
 		text_printf(&text, "; and %zu more (%s): the command info lists them", news->more,
 			    news->kinds.bytes ? news->kinds.bytes : "");
 	}
 	if (text.bytes && !text.failed)
-		sink->warn(sink->arg, text.bytes);
+		sink_warn(sink, text.bytes);
 	text_deinit(&text);
 }
 

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/* The process with the terminal: it lets a worker read targets, and opens what that may have. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <heapdump/broker.h>
+
+#include "channel.h"
+#include "permit.h"
+#include "signals.h"
+#include "worker.h"
+
+/* Files that a worker may write at one time. */
+#define FILES_MAX 4u
+/* How long a process that was stopped is waited for, until it goes on. */
+#define SERVER_END_MS 2000u
+/* How long a worker may take to free what it has. */
+#define WORKER_END_MS 10000u
+
+/* Address space that a worker has beyond what is counted: stacks and arenas of threads, libraries. */
+#define SLACK            ((uint64_t)1 << 30)
+#define SLACK_PER_THREAD ((uint64_t)256 << 20)
+/* Reading keeps to max-mem; what queries keep for the next one is as much again, twice. */
+#define MAX_MEM_TIMES 3u
+
+/* One command while a worker runs it. */
+struct service {
+	struct worker *worker;
+	struct permit permit;
+	bool is_opening; /* the command is open */
+	char *listener;  /* the path of a socket that was made for it; or NULL */
+	void (*add)(void *arg, const char *candidate);
+	void *arg;
+	uint64_t files[FILES_MAX]; /* of hd_broker_direct(); 0 = none */
+};
+
+static uint64_t address_space(pid_t pid)
+{
+	char path[64];
+	unsigned long long pages = 0;
+	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%llu", &pages) != 1) /* NOLINT(cert-err34-c): the kernel's own number */
+		pages = 0;
+	(void)fclose(file);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t number_setting(const struct cli *cli, const char *name)
+{
+	char value[HD_SETTING_SIZE];
+	if (hd_session_get(cli->session, name, value, sizeof(value), NULL) != HD_OK)
+		return 0;
+	return strtoull(value, NULL, 10);
+}
+
+/* max-mem of the settings, or of an option of this command. */
+static uint64_t max_mem(struct cli *cli, int argc, const char *const *argv)
+{
+	static const char name[] = "max-mem";
+	uint64_t size = number_setting(cli, name);
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i] + strspn(argv[i], "-");
+		const char *value = strchr(word, '=');
+		if (word == argv[i] || strncasecmp(word, name, sizeof(name) - 1) != 0)
+			continue;
+		value = value ? value + 1 : argv[i + 1 < argc ? i + 1 : i];
+		char old[HD_SETTING_SIZE];
+		if (hd_session_get(cli->session, name, old, sizeof(old), NULL) == HD_OK &&
+		    hd_session_set(cli->session, name, value, NULL) == HD_OK) {
+			size = number_setting(cli, name);
+			enum hd_status ignored = hd_session_set(cli->session, name, old, NULL);
+			(void)ignored;
+		}
+	}
+	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
+	return size ? size : pages / 4 * page;
+}
+
+/* How much address space the worker may have from now on. */
+static void limit(const struct cli *cli, const struct worker *worker)
+{
+#ifndef __SANITIZE_ADDRESS__ /* it reserves terabytes */
+	uint64_t threads = number_setting(cli, "workers");
+	if (!threads)
+		threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t most = 0;
+	if (__builtin_mul_overflow(worker->max_mem, MAX_MEM_TIMES, &most) ||
+	    __builtin_add_overflow(most, worker->own_size + worker->handed, &most) ||
+	    __builtin_add_overflow(most, SLACK + threads * SLACK_PER_THREAD, &most))
+		return;
+	struct rlimit size;
+	if (prlimit(worker->pid, RLIMIT_AS, NULL, &size) != 0 || size.rlim_max <= most)
+		return; /* the user's own limit is lower */
+	size.rlim_cur = most;
+	(void)prlimit(worker->pid, RLIMIT_AS, &size, NULL);
+#else
+	(void)cli;
+	(void)worker;
+#endif
+}
+
+bool worker_start(struct cli *cli, struct worker *worker)
+{
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return false;
+	(void)fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)close(pair[0]);
+		worker_main(cli, pair[1]);
+	}
+	int code = errno;
+	(void)close(pair[1]);
+	if (pid < 0) {
+		(void)close(pair[0]);
+		errno = code;
+		return false;
+	}
+	*worker = (struct worker){ .pid = pid, .channel = pair[0] };
+	worker->own_size = address_space(pid);
+	return true;
+}
+
+/* Wait until a child has ended; false: there is none, or not within @p ms. */
+static bool await_child(pid_t pid, int flags, unsigned int ms)
+{
+	const struct timespec pause = { .tv_nsec = 200000 };
+	for (unsigned int i = 0; i < ms * 5; i++) {
+		pid_t ended = waitpid(pid, NULL, flags | WNOHANG);
+		if (ended > 0)
+			return true;
+		if (ended < 0 && errno != EINTR)
+			return false;
+		(void)nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+void worker_end(struct worker *worker)
+{
+	if (!worker->pid)
+		return;
+	/* The end of its channel tells it; what it has to free is quickly freed. */
+	(void)close(worker->channel);
+	if (!await_child(worker->pid, 0, WORKER_END_MS)) {
+		(void)kill(worker->pid, SIGKILL);
+		(void)await_child(worker->pid, 0, WORKER_END_MS);
+	}
+	/* What was forked to stop a process ends when nobody leads it any more; the process goes on then. */
+	while (await_child(-1, (int)__WCLONE, SERVER_END_MS))
+		continue;
+	free(worker->target);
+	*worker = (struct worker){ 0 };
+}
+
+bool worker_defer(struct worker *worker, const char *target)
+{
+	struct message message = message_of(MESSAGE_DEFER);
+	char *copy = strdup(target);
+	bool sent =
+		copy && message_add(&message, target) && channel_send(worker->channel, &message);
+	message_deinit(&message);
+	if (!sent) {
+		free(copy);
+		return false;
+	}
+	free(worker->target);
+	worker->target = copy;
+	return true;
+}
+
+static bool answer(const struct service *service, int number, int fd)
+{
+	struct message message = message_of(MESSAGE_ANSWER);
+	message.number = number;
+	message.fds[0] = fd;
+	message.fd_count = fd >= 0;
+	return channel_send(service->worker->channel, &message);
+}
+
+static bool answer_status(const struct service *service, enum hd_status status, uint64_t id, int fd,
+			  const struct hd_error *err)
+{
+	struct message message = message_of(MESSAGE_ANSWER);
+	message.number = (int32_t)status;
+	message.id = status == HD_OK ? id : (uint64_t)(uint32_t)err->os_errno;
+	message.fds[0] = fd;
+	message.fd_count = fd >= 0;
+	if (status != HD_OK)
+		(void)message_add(&message, err->message);
+	bool sent = channel_send(service->worker->channel, &message);
+	message.fd_count = 0; /* it is the caller's */
+	message_deinit(&message);
+	return sent;
+}
+
+/* Of the files that are mapped, the size counts. */
+static void count_file(struct cli *cli, const struct service *service, int fd)
+{
+	struct stat info;
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return;
+	service->worker->handed += (uint64_t)info.st_size;
+	limit(cli, service->worker);
+}
+
+static void keep_target(struct service *service, const char *path)
+{
+	char *copy = strdup(path);
+	if (!copy)
+		return;
+	free(service->worker->target);
+	service->worker->target = copy;
+	service->permit.target = copy;
+}
+
+static bool serve_open(struct cli *cli, struct service *service, const struct message *message)
+{
+	const struct hd_broker *direct = hd_broker_direct();
+	const char *path = message_string(message, 0), *below = message_string(message, 1);
+	if (!path || !below || !permit_open(&service->permit, message->number, path, below))
+		return answer(service, EACCES, -1);
+	int fd = direct->open(direct->arg, message->number, path, *below ? below : NULL);
+	int code = errno;
+	if (fd >= 0)
+		count_file(cli, service, fd);
+	if (fd >= 0 && message->number == HD_OPEN_LISTEN && *path != '@') {
+		free(service->listener);
+		service->listener = strdup(path);
+	}
+	/* What the user has opened may be read again by later commands. */
+	if (fd >= 0 && service->is_opening && message->number == HD_OPEN_INPUT)
+		keep_target(service, path);
+	bool sent = answer(service, fd < 0 ? code : 0, fd);
+	if (fd >= 0)
+		(void)close(fd);
+	return sent;
+}
+
+/* A place in the list of files, from 1 on; 0: there is none. */
+static uint64_t free_place(const struct service *service)
+{
+	for (uint64_t i = 0; i < FILES_MAX; i++) {
+		if (!service->files[i])
+			return i + 1;
+	}
+	return 0;
+}
+
+/* What may not be written, as a status. */
+static bool refuse(const struct service *service)
+{
+	const struct hd_error err = {
+		.status = HD_ERR_OS,
+		.os_errno = EACCES,
+		.message =
+			"the process that reads the target asked for a file that the command does not "
+			"name"
+	};
+	return answer_status(service, HD_ERR_OS, 0, -1, &err);
+}
+
+static bool serve_create(struct service *service, const struct message *message)
+{
+	const struct hd_broker *direct = hd_broker_direct();
+	const char *path = message_string(message, 0);
+	struct hd_error err = { .status = HD_ERR_OS };
+	uint64_t place = free_place(service), file = 0;
+	if (!path || !place || !permit_create(&service->permit, path))
+		return refuse(service);
+	int fd = direct->create(direct->arg, path, signals_came, NULL, &file, &err);
+	if (fd < 0)
+		return answer_status(service, (enum hd_status)err.status, 0, -1, &err);
+	service->files[place - 1] = file;
+	bool sent = answer_status(service, HD_OK, file ? place : 0, fd, &err);
+	(void)close(fd);
+	return sent;
+}
+
+static bool serve_check(const struct service *service, const struct message *message)
+{
+	const struct hd_broker *direct = hd_broker_direct();
+	const char *path = message_string(message, 0);
+	struct hd_error err = { .status = HD_ERR_OS };
+	int is_straight = 0;
+	if (!path || !permit_create(&service->permit, path))
+		return refuse(service);
+	enum hd_status status = direct->check(direct->arg, path, &is_straight, &err);
+	return answer_status(service, status, (uint64_t)is_straight, -1, &err);
+}
+
+static bool serve_end_of_file(struct service *service, const struct message *message)
+{
+	const struct hd_broker *direct = hd_broker_direct();
+	int code = EBADF;
+	if (message->id && message->id <= FILES_MAX && service->files[message->id - 1]) {
+		uint64_t file = service->files[message->id - 1];
+		service->files[message->id - 1] = 0;
+		code = 0;
+		if (message->kind == MESSAGE_COMMIT) {
+			code = direct->commit(direct->arg, file);
+		} else {
+			direct->abandon(direct->arg, file);
+		}
+	}
+	return answer(service, code, -1);
+}
+
+static bool serve_user_name(const struct service *service, const struct message *message)
+{
+	const struct hd_broker *direct = hd_broker_direct();
+	struct message reply = message_of(MESSAGE_ANSWER);
+	char name[256];
+	if (message->id <= UINT32_MAX &&
+	    direct->user_name(direct->arg, (uint32_t)message->id, name, sizeof(name)) == 0)
+		(void)message_add(&reply, name);
+	bool sent = channel_send(service->worker->channel, &reply);
+	message_deinit(&reply);
+	return sent;
+}
+
+static bool serve_attach(const struct service *service, const struct message *message)
+{
+	const struct hd_broker *direct = hd_broker_direct();
+	struct message reply = message_of(MESSAGE_ANSWER);
+	if (!permit_attach(&service->permit, message->number))
+		return answer(service, EACCES, -1);
+	if (direct->attach(direct->arg, message->number, reply.fds) != 0)
+		return answer(service, errno, -1);
+	reply.fd_count = HD_ATTACH_FDS;
+	bool sent = channel_send(service->worker->channel, &reply);
+	message_deinit(&reply);
+	return sent;
+}
+
+/* What is open there, as it says: only to be shown. */
+static void name_target(struct cli *cli, const char *path)
+{
+	enum hd_status ignored = hd_session_label(cli->session, path, NULL);
+	(void)ignored;
+}
+
+/* Serve the worker until it is done; its status, or -1 when it is no more. */
+static int serve(struct cli *cli, struct service *service)
+{
+	struct message message;
+	int status = -1;
+	bool goes_on = true;
+	while (goes_on && channel_receive(service->worker->channel, &message)) {
+		switch (message.kind) {
+		case MESSAGE_STARTED:
+			signals_pass_on(service->worker->pid);
+			break;
+		case MESSAGE_CANDIDATE:
+			if (service->add && message.count)
+				service->add(service->arg, message.bytes);
+			break;
+		case MESSAGE_OPEN:
+			goes_on = serve_open(cli, service, &message);
+			break;
+		case MESSAGE_CREATE:
+			goes_on = serve_create(service, &message);
+			break;
+		case MESSAGE_CHECK:
+			goes_on = serve_check(service, &message);
+			break;
+		case MESSAGE_COMMIT:
+		case MESSAGE_ABANDON:
+			goes_on = serve_end_of_file(service, &message);
+			break;
+		case MESSAGE_USER_NAME:
+			goes_on = serve_user_name(service, &message);
+			break;
+		case MESSAGE_ATTACH:
+			goes_on = serve_attach(service, &message);
+			break;
+		case MESSAGE_DONE:
+			status = message.number;
+			if (message.count)
+				name_target(cli, message.bytes);
+			goes_on = false;
+			break;
+		default:
+			goes_on = false;
+			break;
+		}
+		message_deinit(&message);
+	}
+	signals_pass_on(0);
+	if (service->listener)
+		(void)unlink(service->listener);
+	free(service->listener);
+	for (size_t i = 0; i < FILES_MAX; i++) {
+		if (service->files[i])
+			hd_broker_direct()->abandon(hd_broker_direct()->arg, service->files[i]);
+	}
+	return status;
+}
+
+/* The worker is no more: why? */
+static int tell_death(struct cli *cli, struct worker *worker)
+{
+	int how = 0;
+	(void)close(worker->channel);
+	(void)kill(worker->pid, SIGKILL); /* one that broke the rules of the channel is ended */
+	while (waitpid(worker->pid, &how, 0) < 0 && errno == EINTR)
+		continue;
+	free(worker->target);
+	*worker = (struct worker){ 0 };
+	name_target(cli, NULL);
+	int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+	if (number == SIGPIPE) {
+		/* As a program without a worker ends when nobody reads what it writes. */
+		(void)signal(SIGPIPE, SIG_DFL);
+		(void)raise(SIGPIPE);
+	}
+	if (number == SIGKILL && signals_insisted()) {
+		(void)fputs("heapdump: interrupted; what was open is closed\n", stderr);
+		return HD_EXIT_INTERRUPTED;
+	}
+	if (number == SIGSYS) {
+		(void)fputs("heapdump: the sandbox has ended the process that reads the target: it "
+			    "tried what it may not do; either the target attacks heapdump, or this "
+			    "is a fault of heapdump: please report it (--no-sandbox reads without "
+			    "a sandbox)\n",
+			    stderr);
+	} else if (number) {
+		(void)fprintf(stderr,
+			      "heapdump: the process that reads the target was ended by signal %d "
+			      "(%s): this is a fault of heapdump, or memory ran out; please report "
+			      "it\n",
+			      number, strsignal(number)); /* NOLINT(concurrency-mt-unsafe) */
+	} else {
+		(void)fputs("heapdump: the process that reads the target has ended\n", stderr);
+	}
+	return HD_EXIT_INPUT;
+}
+
+static bool add_settings(const struct cli *cli, struct message *message)
+{
+	const char *name;
+	for (size_t i = 0; (name = hd_setting_name(i, NULL)); i++) {
+		char value[HD_SETTING_SIZE];
+		if (hd_session_get(cli->session, name, value, sizeof(value), NULL) != HD_OK ||
+		    !message_add(message, value))
+			return false;
+	}
+	return true;
+}
+
+static bool add_words(struct message *message, int argc, const char *const *argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (!message_add(message, argv[i]))
+			return false;
+	}
+	return true;
+}
+
+/* --trust-files, now or as a setting. */
+static bool trusts_files(const struct cli *cli, int argc, const char *const *argv)
+{
+	char value[HD_SETTING_SIZE];
+	if (hd_session_get(cli->session, "trust-files", value, sizeof(value), NULL) == HD_OK &&
+	    strcmp(value, "on") == 0)
+		return true;
+	for (int i = 1; i < argc; i++) {
+		if (argv[i][0] == '-' &&
+		    strcasecmp(argv[i] + strspn(argv[i], "-"), "trust-files") == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct permit permit_of(const struct cli *cli, const struct worker *worker, int argc,
+			       const char *const *argv, char *sysroot, size_t size)
+{
+	struct hd_command_info info = { .role = HD_ROLE_QUERY };
+	if (argc && hd_command_find(argv[0], &info) != 0)
+		info = (struct hd_command_info){ .role = HD_ROLE_QUERY };
+	if (hd_session_get(cli->session, "sysroot", sysroot, size, NULL) != HD_OK)
+		*sysroot = '\0';
+	return (struct permit){ .target = worker->target,
+				.sysroot = sysroot,
+				.argc = argc,
+				.argv = argv,
+				.trusts_files = trusts_files(cli, argc, argv),
+				.is_collecting = info.role == HD_ROLE_SYSTEM,
+				.is_writing = info.writes != 0 };
+}
+
+int worker_run(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
+	       bool is_quiet)
+{
+	char sysroot[HD_SETTING_SIZE];
+	struct service service = { .worker = worker };
+	struct message message = message_of(MESSAGE_RUN);
+	struct hd_command_info info;
+	service.permit = permit_of(cli, worker, argc, argv, sysroot, sizeof(sysroot));
+	service.is_opening = hd_command_find(argv[0], &info) == 0 && info.role == HD_ROLE_OPEN;
+	worker->max_mem = max_mem(cli, argc, argv);
+	limit(cli, worker);
+	(void)fflush(stdout);
+	struct taken_signals old;
+	struct sigaction on_pipe;
+	bool ignores = sigaction(SIGPIPE, NULL, &on_pipe) == 0 && on_pipe.sa_handler == SIG_IGN;
+	message.id = (is_quiet ? RUN_IS_QUIET : 0) | (ignores ? RUN_IGNORES_SIGPIPE : 0);
+	message.fds[0] = STDOUT_FILENO;
+	message.fd_count = 1;
+	signals_take(&old);
+	bool sent = add_settings(cli, &message) && add_words(&message, argc, argv) &&
+		    channel_send(worker->channel, &message);
+	int status = sent ? serve(cli, &service) : -1;
+	signals_give_back(&old);
+	message.fd_count = 0;
+	message_deinit(&message);
+	return status < 0 ? tell_death(cli, worker) : status;
+}
+
+int worker_complete(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
+		    void (*add)(void *arg, const char *candidate), void *arg)
+{
+	char sysroot[HD_SETTING_SIZE];
+	struct service service = { .worker = worker, .add = add, .arg = arg };
+	struct message message = message_of(MESSAGE_COMPLETE);
+	service.permit = permit_of(cli, worker, 0, NULL, sysroot, sizeof(sysroot));
+	bool sent = add_words(&message, argc, argv) && channel_send(worker->channel, &message);
+	int status = sent ? serve(cli, &service) : -1;
+	message_deinit(&message);
+	if (status < 0)
+		(void)tell_death(cli, worker);
+	return status > 0;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* What a worker that its target has taken over would try.  The product is built without it. */
+#include "misbehave.h"
+
+#ifdef HD_MISBEHAVE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <heapdump/broker.h>
+
+static const char name[] = "misbehaved";
+static const struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "/misbehaved" };
+static const struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
+static char byte;
+static struct iovec place = { &byte, 1 };
+
+/* Nothing of this may come back: the process is to be killed in the call. */
+static long attack(const char *what)
+{
+	const struct {
+		const char *what;
+		long call;
+		long arguments[6];
+	} attacks[] = {
+		{ "open", SYS_openat, { AT_FDCWD, (long)"/etc/passwd", O_RDONLY } },
+		{ "old-open", SYS_open, { (long)"/etc/passwd", O_RDONLY } },
+		{ "openat2", SYS_openat2, { AT_FDCWD, (long)"/etc/passwd" } },
+		{ "write", SYS_openat, { AT_FDCWD, (long)name, O_WRONLY | O_CREAT, 0600 } },
+		{ "creat", SYS_creat, { (long)name, 0600 } },
+		{ "exec", SYS_execve, { (long)"/bin/true" } },
+		{ "execveat", SYS_execveat, { AT_FDCWD, (long)"/bin/true" } },
+		{ "fork", SYS_fork, { 0 } },
+		{ "vfork", SYS_clone, { SIGCHLD } },
+		{ "socket", SYS_socket, { AF_INET, SOCK_STREAM } },
+		{ "connect", SYS_connect, { 2, (long)&address, sizeof(address) } },
+		{ "bind", SYS_bind, { 2, (long)&address, sizeof(address) } },
+		{ "ptrace", SYS_ptrace, { PTRACE_SEIZE, getppid() } },
+		{ "read-process",
+		  SYS_process_vm_readv,
+		  { getppid(), (long)&place, 1, (long)&place, 1 } },
+		{ "write-process",
+		  SYS_process_vm_writev,
+		  { getppid(), (long)&place, 1, (long)&place, 1 } },
+		{ "kill", SYS_kill, { getppid(), SIGKILL } },
+		{ "tgkill", SYS_tgkill, { getppid(), getppid(), SIGKILL } },
+		{ "code",
+		  SYS_mmap,
+		  { 0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1 } },
+		{ "protect", SYS_mprotect, { (long)&place & ~4095L, 4096, PROT_READ | PROT_EXEC } },
+		{ "type", SYS_ioctl, { 2, TIOCSTI, (long)"x" } },
+		{ "limit", SYS_prlimit64, { 0, RLIMIT_AS, (long)&no_limit } },
+		{ "unlink", SYS_unlink, { (long)name } },
+		{ "rename", SYS_rename, { (long)name, (long)name } },
+		{ "mkdir", SYS_mkdir, { (long)name, 0700 } },
+		{ "chmod", SYS_chmod, { (long)name, 04777 } },
+		{ "fchmod", SYS_fchmod, { 1, 04777 } },
+		{ "mount", SYS_mount, { (long)name, (long)name } },
+		{ "unshare", SYS_unshare, { 0x10000000 } },
+		{ "setuid", SYS_setuid, { 0 } },
+		{ "bpf", SYS_bpf, { 0 } },
+		{ "perf", SYS_perf_event_open, { 0 } },
+		{ "io-uring", SYS_io_uring_setup, { 1 } },
+		{ "userfaultfd", SYS_userfaultfd, { 0 } },
+		{ "keyring", SYS_keyctl, { 0 } },
+		{ "x32", 0x40000000 | SYS_openat, { AT_FDCWD, (long)"/etc/passwd", O_RDONLY } },
+	};
+	bool is_list = strcmp(what, "list") == 0;
+	for (size_t i = 0; is_list && i < sizeof(attacks) / sizeof(attacks[0]); i++)
+		(void)puts(attacks[i].what);
+	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
+		const long *a = attacks[i].arguments;
+		if (strcmp(attacks[i].what, what) == 0)
+			return syscall(attacks[i].call, a[0], a[1], a[2], a[3], a[4], a[5]);
+	}
+	return -2;
+}
+
+/* These ask the other process, which is to say no. */
+static void ask(const struct hd_broker *broker, const char *what, const char *path)
+{
+	uint64_t id = 0;
+	struct hd_error err;
+	bool granted = false;
+	if (strcmp(what, "ask-read") == 0) {
+		for (int as = 0; !granted && as < 16; as++)
+			granted = broker->open(broker->arg, as, path, NULL) >= 0;
+	} else if (strcmp(what, "ask-below") == 0) {
+		granted = broker->open(broker->arg, HD_OPEN_MODULE, path, "/") >= 0;
+	} else if (strcmp(what, "ask-write") == 0) {
+		granted = broker->create(broker->arg, path, NULL, NULL, &id, &err) >= 0;
+	} else if (strcmp(what, "ask-commit") == 0) {
+		granted = broker->commit(broker->arg, 1) == 0 ||
+			  broker->commit(broker->arg, UINT64_MAX) == 0;
+	} else if (strcmp(what, "ask-attach") == 0) {
+		int fds[HD_ATTACH_FDS];
+		granted = broker->attach(broker->arg, (int)getppid(), fds) == 0;
+	}
+	(void)puts(granted ? "granted" : "refused");
+}
+
+bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv)
+{
+	if (argc < 2 || strcmp(argv[0], "misbehave") != 0)
+		return false;
+	if (strcmp(argv[1], "quiet-open") == 0) {
+		(void)puts(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "granted");
+	} else if (strncmp(argv[1], "ask-", 4) == 0) {
+		/* The name is not a word of its own: the user has not named it. */
+		ask(broker, argv[1], argc > 2 ? argv[2] + 1 : "/etc/passwd");
+	} else if (strcmp(argv[1], "memory") == 0) {
+		uint64_t size = 0;
+		while (size < (uint64_t)1 << 46 &&
+		       mmap(NULL, 1 << 30, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED)
+			size += 1 << 30;
+		(void)printf("%llu\n", (unsigned long long)size);
+	} else {
+		long result = attack(argv[1]);
+		if (strcmp(argv[1], "list") != 0)
+			(void)printf("survived: %ld\n", result);
+	}
+	(void)fflush(stdout);
+	return true;
+}
+#endif

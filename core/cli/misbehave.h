@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_CLI_MISBEHAVE_H
+#define HEAPDUMP_CLI_MISBEHAVE_H
+
+#include <stdbool.h>
+#include <string.h>
+
+struct hd_broker;
+
+/**
+ * Only in a program of the tests (HD_MISBEHAVE): when @p argv is "misbehave WHAT", try what a worker would that its
+ * target has taken over: a system call that must end it, or a question that @p broker must refuse.
+ *
+ * @return false: it is another command, as it always is in the product.
+ */
+#ifdef HD_MISBEHAVE
+static inline bool misbehave_is(const char *name)
+{
+	return strcmp(name, "misbehave") == 0;
+}
+
+bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv);
+#else
+static inline bool misbehave_is(const char *name)
+{
+	(void)name;
+	return false;
+}
+
+static inline bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv)
+{
+	(void)broker;
+	(void)argc;
+	(void)argv;
+	return false;
+}
+#endif
+
+#endif

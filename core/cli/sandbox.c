@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* How the process that reads a target shuts itself in.  SECURITY.md says what it is to withstand. */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * Of include/uapi/linux/landlock.h (Linux 6.12); the headers of an older system lack the later members and
+ * rights.  Which of them a kernel knows follows from the version of its interface.
+ */
+struct landlock_rules {
+	uint64_t files, network, scopes;
+};
+#define LANDLOCK_VERSION ((uint32_t)1 << 0)
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_restrict_self  446
+#endif
+
+/* All rights up to bit @p count. */
+static uint64_t rights(unsigned int count)
+{
+	return ((uint64_t)1 << count) - 1;
+}
+
+/* Handle every right that the kernel knows, and give none of them; the version, or 0. */
+static int close_files(void)
+{
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
+	if (version <= 0)
+		return 0;
+	/* 13 rights on files at first, then refer, truncate, and ioctl of devices. */
+	unsigned int files = version < 2 ? 13 : version < 3 ? 14 : version < 5 ? 15 : 16;
+	const struct landlock_rules rules = { .files = rights(files),
+					      .network = version < 4 ? 0 : rights(2),
+					      .scopes = version < 6 ? 0 : rights(2) };
+	size_t size = version < 4   ? offsetof(struct landlock_rules, network)
+		      : version < 6 ? offsetof(struct landlock_rules, scopes)
+				    : sizeof(rules);
+	int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, size, 0);
+	if (fd < 0)
+		return 0;
+	long result = syscall(SYS_landlock_restrict_self, fd, 0);
+	(void)close(fd);
+	return result == 0 ? (int)version : 0;
+}
+
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	(void)syscall(SYS_capset, &header, none);
+}
+
+/* Calls that may do no harm whatever their arguments are: they work on what is open, or on ourselves. */
+static const int allowed[] = {
+	/* what is open */
+	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write),
+	SCMP_SYS(writev), SCMP_SYS(pwrite64), SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(fstat),
+	SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync),
+	SCMP_SYS(fadvise64), SCMP_SYS(sync_file_range), SCMP_SYS(getdents64), SCMP_SYS(dup),
+	SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(memfd_create), SCMP_SYS(fstatfs),
+	/* sockets that are there */
+	SCMP_SYS(sendmsg), SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(recvfrom),
+	SCMP_SYS(shutdown), SCMP_SYS(getsockopt), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+	SCMP_SYS(accept4),
+	/* memory; without PROT_EXEC below */
+	SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(msync),
+	SCMP_SYS(mincore),
+	/* threads, waiting, signals to ourselves */
+	SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(sched_yield),
+	SCMP_SYS(sched_getaffinity), SCMP_SYS(membarrier), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(pselect6), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(restart_syscall), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(rt_sigpending),
+	SCMP_SYS(sigaltstack), SCMP_SYS(exit), SCMP_SYS(exit_group),
+	/* what everybody may know */
+	SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getppid), SCMP_SYS(getuid), SCMP_SYS(geteuid),
+	SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres),
+	SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(getrandom), SCMP_SYS(uname),
+	SCMP_SYS(sysinfo), SCMP_SYS(getrusage), SCMP_SYS(times)
+};
+
+/* Questions about paths are answered with an error: the C library may ask some by itself. */
+static const int refused[] = { SCMP_SYS(stat),       SCMP_SYS(lstat),      SCMP_SYS(access),
+			       SCMP_SYS(faccessat),  SCMP_SYS(faccessat2), SCMP_SYS(readlink),
+			       SCMP_SYS(readlinkat), SCMP_SYS(statx),      SCMP_SYS(statfs) };
+
+/* Calls that may do what one argument says: allowed where (argument & mask) == value. */
+static const struct {
+	int call;
+	unsigned int argument;
+	uint64_t mask, value;
+} conditions[] = {
+	{ SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
+	{ SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
+	{ SCMP_SYS(newfstatat), 3, AT_EMPTY_PATH, AT_EMPTY_PATH },
+	/* A thread, never a process. */
+	{ SCMP_SYS(clone), 0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD },
+	{ SCMP_SYS(ioctl), 1, UINT32_MAX, TCGETS },
+	{ SCMP_SYS(ioctl), 1, UINT32_MAX, TIOCGWINSZ },
+	{ SCMP_SYS(ioctl), 1, UINT32_MAX, FIONREAD },
+	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFL },
+	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_SETFL },
+	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFD },
+	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_SETFD },
+	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_DUPFD_CLOEXEC },
+	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_ADD_SEALS },
+	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_GET_SEALS },
+	{ SCMP_SYS(prctl), 0, UINT32_MAX, PR_SET_NAME },
+	/* Limits are read, not changed. */
+	{ SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 },
+};
+
+static int add_rules(scmp_filter_ctx filter)
+{
+	int result = 0;
+	for (size_t i = 0; !result && i < sizeof(allowed) / sizeof(allowed[0]); i++)
+		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+	for (size_t i = 0; !result && i < sizeof(refused) / sizeof(refused[0]); i++)
+		result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), refused[i], 0);
+	for (size_t i = 0; !result && i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, conditions[i].call, 1,
+					  SCMP_CMP(conditions[i].argument, SCMP_CMP_MASKED_EQ,
+						   conditions[i].mask, conditions[i].value));
+	}
+	/* abort() and raise() signal a thread of ours. */
+	if (!result) {
+		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+					  SCMP_A0_64(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
+	}
+	/*
+	 * The C library opens files by itself, always so: malloc() reads /proc/sys/vm/overcommit_memory
+	 * when it first gives back the memory of a thread.  It is refused; whoever opens otherwise dies.
+	 */
+	if (!result) {
+		result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 1,
+					  SCMP_A2_64(SCMP_CMP_EQ, O_RDONLY | O_CLOEXEC, 0));
+	}
+	/* Its flags are in memory, where no filter can look: the C library takes clone() then. */
+	if (!result)
+		result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+	return result;
+}
+
+static bool filter_calls(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	if (!filter)
+		return false;
+	/*
+	 * Without the second, kernels before 5.16 switch speculation off for the process, which reading then
+	 * pays for; no code of a target ever runs in it.  The third: a tree in place of a list.
+	 */
+	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 1);
+	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
+	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	int result = add_rules(filter);
+	if (!result)
+		result = seccomp_load(filter);
+	seccomp_release(filter);
+	return !result;
+}
+
+bool sandbox_close(struct sandbox *ret)
+{
+	*ret = (struct sandbox){ 0 };
+#ifdef __SANITIZE_ADDRESS__
+	/* The sanitizer looks for leaks at the end, which takes another process. */
+	(void)snprintf(ret->state, sizeof(ret->state), "off (built with sanitizers)");
+	return true;
+#endif
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	drop_capabilities();
+	ret->landlock = close_files();
+	ret->has_seccomp = filter_calls();
+	if (!ret->has_seccomp && !ret->landlock) {
+		(void)snprintf(ret->state, sizeof(ret->state),
+			       "off (this system has neither seccomp nor Landlock)");
+	} else if (!ret->has_seccomp) {
+		(void)snprintf(ret->state, sizeof(ret->state),
+			       "partly on (Landlock; this system has no seccomp)");
+	} else if (!ret->landlock) {
+		(void)snprintf(ret->state, sizeof(ret->state),
+			       "on (seccomp; this system has no Landlock)");
+	} else {
+		(void)snprintf(ret->state, sizeof(ret->state), "on (seccomp, Landlock)");
+	}
+	return ret->has_seccomp;
+}

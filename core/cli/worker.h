@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_CLI_WORKER_H
+#define HEAPDUMP_CLI_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cli.h"
+
+/**
+ * The process that reads one target and runs the commands about it.  It is forked from this one, which has read
+ * nothing of any target, and shuts itself in (sandbox.h) before it reads a byte.  What it needs to have opened
+ * is opened here, if the user's own words ask for it.
+ */
+struct worker {
+	pid_t pid;         /**< 0: there is none */
+	int channel;       /**< of this process to it */
+	char *target;      /**< what it has open, as the user wrote it; NULL: nothing */
+	uint64_t own_size; /**< bytes of address space that it began with */
+	uint64_t handed;   /**< bytes of the files that were opened for it */
+	uint64_t max_mem;  /**< of the command that it runs */
+};
+
+/** Fork it; false: it cannot be had, errno. */
+bool worker_start(struct cli *cli, struct worker *worker);
+
+/** End it and forget it; what it held stopped goes on.  One that is not there is allowed. */
+void worker_end(struct worker *worker);
+
+/** Let the next command open @p target, with that command's options. */
+bool worker_defer(struct worker *worker, const char *target);
+
+/**
+ * Run a command there; its answer goes to standard output and standard error of this process.
+ *
+ * @param is_quiet It is "open": only a failure is an answer.
+ * @return the exit status; if the worker died, HD_EXIT_INPUT after a line that says how
+ */
+int worker_run(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
+	       bool is_quiet);
+
+/** hd_command_complete() there. */
+int worker_complete(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
+		    void (*add)(void *arg, const char *candidate), void *arg);
+
+/** What the forked process does until the other end of @p channel is closed. */
+_Noreturn void worker_main(struct cli *cli, int channel);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UTIL_OPENING_H
+#define HEAPDUMP_SRC_UTIL_OPENING_H
+
+#include <dirent.h>
+#include <stdbool.h>
+
+#include <heapdump/broker.h>
+
+/**
+ * Open what has a name: the only way to do so but for files that are written (output_file.h) and processes.  By
+ * the broker, if this process has one.
+ *
+ * @param as Not HD_OPEN_MODULE: see named_file_open().
+ * @return A descriptor with O_CLOEXEC; or -1 and errno: of HD_OPEN_INPUT EISDIR and EINVAL say that it is a
+ * folder, or another thing that is not a regular file.  Nothing of that is opened: a FIFO would wait, and a
+ * device might do something.
+ */
+int open_as(enum hd_open_as as, const char *path);
+
+/** A folder below /proc or /sys/fs/cgroup, for readdir(); NULL and errno. */
+DIR *open_system_folder(const char *path);
+
+/** Remove the socket that HD_OPEN_LISTEN has made; a broker does that by itself at the end of a command. */
+void close_listener(const char *path);
+
+/** Find the name of a user: one line without its NUL has fewer than @p size bytes; false: it has none. */
+bool user_name(uint32_t uid, char *buf, size_t size);
+
+/** The same, never by the broker. */
+bool user_name_directly(uint32_t uid, char *buf, size_t size);
+
+/** The same as open_as(), never by the broker. */
+int open_directly(enum hd_open_as as, const char *path);
+
+#endif

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The sandbox of the shell program: what the process that reads a target cannot do."""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from shell_program import BUBBLECS, BUILD, PROGRAM, SOURCE, TIMEOUT, environment, folder, large_dump
+
+MISBEHAVING = str(BUILD / "tests" / "heapdump_misbehaving")
+CORE = str(SOURCE / "corefiles" / "leak.core.zst")
+# A session of the leaking shop and its handler; an array; a MethodTable.
+OBJECT, ARRAY, TABLE = "7f039fe5a158", "7f039d0bc268", "7f0f79550c38"
+# What a command needs besides its name to do its work on that core.
+WORDS = {
+    "gcroot": [OBJECT],
+    "pathto": [ARRAY, OBJECT],
+    "objsize": [OBJECT],
+    "retained": [OBJECT],
+    "dumpheap": ["-stat"],
+    "dumpobj": [OBJECT],
+    "dumparray": [ARRAY],
+    "dumpvc": [TABLE, OBJECT],
+    "dumpmt": [TABLE],
+    "dumpclass": [TABLE],
+    "dumpdelegate": ["7f039fe5a248"],
+    "verifyobj": [OBJECT],
+    "gcwhere": [OBJECT],
+    "listnearobj": [OBJECT],
+    "notreachableinrange": ["7f039fe50000", "7f039fe60000"],
+    "dumpgen": ["0"],
+    "roots": ["-limit", "10"],
+    "strings": ["-limit", "10"],
+    "diff": [BUBBLECS],
+    "export": [os.path.join(folder.name, "traced.gcdump")],
+    "set": ["width", "100"],
+    "open": [BUBBLECS],
+    "collect": ["999999999"],
+}
+# Calls by which a process gets at what it has not: none of them after the door is closed.
+DOORS = re.compile(
+    r"\b(open|openat|openat2|creat|execve|execveat|connect|socket|bind|ptrace|process_vm_readv"
+    r"|process_vm_writev|kill|fork|vfork|unlink|unlinkat|rename|renameat|renameat2|link|linkat"
+    r"|symlink|symlinkat|mkdir|mkdirat|chmod|fchmod|fchmodat|mount|setrlimit|io_uring_setup)\("
+)
+CLOSED = re.compile(r"seccomp\(SECCOMP_SET_MODE_FILTER, .*\{len=\d+, .*\) = 0")
+
+
+def run(program: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, *words],
+        cwd=folder.name,
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+
+
+def state() -> str:
+    """What info says of the sandbox."""
+    found = re.search(r"^Sandbox: +(.*)$", run(PROGRAM, BUBBLECS, "info").stdout, re.M)
+    return found[1] if found else ""
+
+
+def without_system_calls(*names: str) -> None:
+    """In a child process: as on a kernel without these calls, or in a container that forbids them."""
+    seccomp = ctypes.CDLL("libseccomp.so.2")
+    seccomp.seccomp_init.restype = ctypes.c_void_p
+    filter_ = ctypes.c_void_p(seccomp.seccomp_init(0x7FFF0000))
+    error = 0x00050000 | 38  # ENOSYS
+    for name in names:
+        number = seccomp.seccomp_syscall_resolve_name(name.encode())
+        seccomp.seccomp_rule_add_array(filter_, error, number, 0, None)
+    if "seccomp" in names:
+
+        class Compare(ctypes.Structure):
+            """struct scmp_arg_cmp"""
+
+            _fields_ = [
+                ("arg", ctypes.c_uint),
+                ("op", ctypes.c_int),
+                ("a", ctypes.c_uint64),
+                ("b", ctypes.c_uint64),
+            ]
+
+        number = seccomp.seccomp_syscall_resolve_name(b"prctl")
+        is_filter = Compare(0, 4, 22, 0)  # PR_SET_SECCOMP
+        seccomp.seccomp_rule_add_array(filter_, 0x00050000 | 22, number, 1, ctypes.byref(is_filter))
+    seccomp.seccomp_load(filter_)
+
+
+def children(pid: int) -> list[int]:
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    return [int(word) for word in text.split()]
+
+
+def wait_for_child(pid: int) -> int:
+    for _ in range(500):
+        if found := children(pid):
+            return found[0]
+        time.sleep(0.01)
+    raise AssertionError("no worker")
+
+
+SANITIZED = "built with sanitizers" in state()
+
+
+@unittest.skipIf(SANITIZED, "a program with sanitizers has no sandbox: its leaks are looked for")
+class Closed(unittest.TestCase):
+    """What a worker tries ends it, or is refused."""
+
+    def test_every_attack_ends_the_worker(self) -> None:
+        attacks = run(MISBEHAVING, BUBBLECS, "misbehave", "list").stdout.split()
+        self.assertGreater(len(attacks), 30)
+        for attack in attacks:
+            with self.subTest(attack):
+                done = run(MISBEHAVING, BUBBLECS, "misbehave", attack)
+                self.assertNotIn("survived", done.stdout)
+                self.assertIn("the sandbox has ended the process", done.stderr)
+                self.assertEqual(done.returncode, 3)
+        self.assertFalse((Path(folder.name) / "misbehaved").exists())
+
+    def test_without_a_sandbox_they_succeed(self) -> None:
+        """The attacks are real ones."""
+        done = run(MISBEHAVING, "--no-sandbox", BUBBLECS, "misbehave", "open")
+        self.assertRegex(done.stdout, r"survived: \d+")
+
+    def test_the_broker_refuses_what_the_user_has_not_named(self) -> None:
+        secret = Path(folder.name) / "secret"
+        secret.write_text("secret", encoding="ascii")
+        for question in ("ask-read", "ask-below", "ask-write", "ask-commit", "ask-attach"):
+            with self.subTest(question):
+                # One letter more, so that it is not a word of the command.
+                done = run(MISBEHAVING, BUBBLECS, "misbehave", question, f"x{secret}")
+                self.assertEqual(done.stdout, "refused\n", done.stderr)
+        self.assertEqual(secret.read_text(encoding="ascii"), "secret")
+
+    def test_what_the_c_library_opens_is_refused(self) -> None:
+        """malloc() reads a setting of the kernel's when the memory of a thread shrinks."""
+        done = run(PROGRAM, "--workers", "4", large_dump(), "export", "many.heap")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(run(MISBEHAVING, BUBBLECS, "misbehave", "quiet-open").stdout, "refused\n")
+
+    def test_address_space_follows_max_mem(self) -> None:
+        sizes = []
+        for limit in ("64M", "2G"):
+            done = run(MISBEHAVING, "--max-mem", limit, BUBBLECS, "misbehave", "memory")
+            sizes.append(int(done.stdout))
+        self.assertLess(sizes[0], 4 << 30)
+        self.assertGreater(sizes[1], sizes[0] + (4 << 30))
+
+    def test_info_says_that_it_is_on(self) -> None:
+        self.assertRegex(state(), r"^on \(seccomp")
+        answer = run(PROGRAM, CORE, "info", "--json", "--no-files").stdout
+        self.assertRegex(answer, r'"sandbox": "on \(seccomp')
+
+    def test_no_sandbox_says_so(self) -> None:
+        done = run(PROGRAM, "--no-sandbox", BUBBLECS, "info")
+        self.assertIn("Sandbox:     off (--no-sandbox)\n", done.stdout)
+
+    def test_kernels_without_it_say_so(self) -> None:
+        cases = [
+            (("landlock_create_ruleset",), r"^Sandbox: +on \(seccomp; .* no Landlock\)", ""),
+            (
+                ("seccomp",),
+                r"^Sandbox: +partly on \(Landlock; ",
+                "warning: the sandbox is partly on",
+            ),
+            (
+                ("seccomp", "landlock_create_ruleset"),
+                r"^Sandbox: +off \(",
+                "warning: the sandbox is off",
+            ),
+        ]
+        for calls, says, warns in cases:
+            with self.subTest(calls):
+                done = subprocess.run(
+                    [PROGRAM, BUBBLECS, "info"],
+                    env=environment(),
+                    capture_output=True,
+                    text=True,
+                    timeout=TIMEOUT,
+                    check=False,
+                    preexec_fn=functools.partial(without_system_calls, *calls),
+                )
+                self.assertRegex(done.stdout, re.compile(says, re.M))
+                self.assertIn(warns, done.stderr)
+
+    def test_no_command_opens_anything_itself(self) -> None:
+        listed = run(PROGRAM, "help").stdout
+        names = [name for name in re.findall(r"^  (\w+)", listed, re.M) if name != "help"]
+        self.assertGreater(len(names), 30)
+        for name in names:
+            with self.subTest(name):
+                self.check_calls([CORE, name, *WORDS.get(name, [])])
+
+    def check_calls(self, words: list[str]) -> None:
+        trace = Path(folder.name) / "trace"
+        # Each process in a file of its own.
+        for old in trace.parent.glob("trace.*"):
+            old.unlink()
+        done = subprocess.run(
+            ["strace", "-ff", "-o", str(trace), PROGRAM, *words],
+            cwd=folder.name,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        self.assertNotIn("the sandbox has ended", done.stderr)
+        closed = 0
+        for path in trace.parent.glob("trace.*"):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            door = CLOSED.search(text)
+            if not door:
+                continue
+            closed += 1
+            after = [line for line in text[door.end() :].splitlines() if DOORS.search(line)]
+            # The C library asks for files by itself, and gets none.
+            self.assertEqual([line for line in after if "= -1 EACCES" not in line], [])
+        self.assertGreater(closed, 0)
+
+
+class Ends(unittest.TestCase):
+    """What becomes of two processes when one of them goes."""
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [PROGRAM, *words],
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def test_a_worker_that_dies_is_told_and_the_next_target_opens(self) -> None:
+        with self.start(BUBBLECS) as program:
+            assert program.stdin and program.stdout
+            program.stdin.write("objsize 1ce056\n")
+            program.stdin.flush()
+            self.assertTrue(program.stdout.readline())
+            os.kill(wait_for_child(program.pid), signal.SIGKILL)
+            out, err = program.communicate(
+                f"types\ntypes\nopen {BUBBLECS}\ndumpheap -stat\n", TIMEOUT
+            )
+        self.assertIn("was ended by signal 9", err)
+        self.assertIn("nothing is open", err)
+        self.assertIn("Total 273 objects", out)
+        self.assertEqual(program.returncode, 3)
+
+    def test_a_worker_ends_with_its_program(self) -> None:
+        with self.start(BUBBLECS) as program:
+            worker = wait_for_child(program.pid)
+            program.kill()
+            program.wait(TIMEOUT)
+        for _ in range(500):
+            if not Path(f"/proc/{worker}").exists():
+                break
+            time.sleep(0.01)
+        self.assertFalse(Path(f"/proc/{worker}").exists())
+
+    def test_a_worker_does_not_read_the_users_input(self) -> None:
+        with self.start(BUBBLECS) as program:
+            worker = wait_for_child(program.pid)
+            for _ in range(500):
+                target = os.readlink(f"/proc/{worker}/fd/0")
+                if target == "/dev/null":
+                    break
+                time.sleep(0.01)
+            self.assertEqual(target, "/dev/null")
+            program.communicate("quit\n", TIMEOUT)
+
+
+if __name__ == "__main__":
+    unittest.main()
