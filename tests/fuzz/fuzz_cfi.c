@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * covers: core/src/unwind/cfi.c core/src/unwind/cfi_image.c core/src/unwind/cfi_rules.c
+ * core/src/unwind/dwarf_expr.c core/src/unwind/dwarf_reader.c
+ */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +100,7 @@ static void make_space(struct space *space, unsigned int kind, const uint8_t *da
 static void walk(struct space *space, uint64_t ip, bool has_mapping)
 {
 	char path[] = "/x";
-	struct target_mapping mapping = { BASE, BASE + IMAGE_SIZE, 0, path };
+	struct target_mapping mapping = { .start = BASE, .end = BASE + IMAGE_SIZE, .path = path };
 	struct target target = { .memory = &space->memory,
 				 .mappings = &mapping,
 				 .mapping_count = has_mapping };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* covers: core/src/command/arguments.c core/src/command/complete.c core/src/command/run.c */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * covers: core/src/target/core.c core/src/target/core_headers.c core/src/target/core_notes.c
+ * core/src/target/core_ranges.c core/src/target/module_files.c core/src/target/modules.c
+ * core/src/target/relocation.c
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "linear.h"
 #include "target/target.h"
+#include "target/unpack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /** A folder of this process with the input as "/f": the core, and the only file that one can name. */
-static char folder[] = "/tmp/heapdump-fuzz-XXXXXX";
+static char folder[] = "/dev/shm/heapdump-fuzz-XXXXXX";
 static char path[64];
 
 static void remove_folder(void)
@@ -81,19 +88,26 @@ static void use(struct target *target)
 	target_add_file_findings(target);
 }
 
+#define MEMORY_MAX ((uint64_t)64 << 20)
+
 /* Any bytes as a core file, and as the module file that it names: no crash, no hang. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	write_input(data, size);
-	(void)target_is_core(path);
+	bool is_core = false;
+	if (target_is_core(path, &is_core, NULL) != HD_OK)
+		return 0;
 	for (int with_files = 0; with_files < 2; with_files++) {
 		const struct target_options options = { .sysroot = folder,
 							.no_files = !with_files,
-							.max_mem = (uint64_t)64 << 20 };
+							.max_mem = MEMORY_MAX };
 		struct target *target = NULL;
 		struct hd_error err;
+		bool is_packed = unpack_is_packed(data, size);
+		const struct linear linear = linear_begin(is_packed ? MEMORY_MAX : size);
 		if (target_open_core(path, &options, NULL, &target, &err) == HD_OK)
 			use(target);
+		linear_end(&linear, "target_open_core");
 		target_destroy(target);
 	}
 	return 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* covers: core/src/clr/descriptor.c */
 #include <stdlib.h>
 
 #include "clr/descriptor.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* covers: core/src/unwind/gc_info.c core/src/unwind/gc_bits.c */
 #include <stdlib.h>
 
 #include "input_memory.h"

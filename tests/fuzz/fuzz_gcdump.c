@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * covers: core/src/format/fast_serialization.c core/src/format/gcdump_parse.c
+ * core/src/format/gcdump_nodes.c core/src/format/gcdump_number.c core/src/format/gcdump_read.c
+ * core/src/format/gcdump_roots.c
+ */
 #include <stdlib.h>
 
 #include "format/gcdump.h"
 #include "format/rpm_reader.h"
+#include "linear.h"
 #include "swallow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,7 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct job job = { .workers = 1, .max_mem = (uint64_t)1 << 30 };
 		struct hd_graph *graph = NULL;
 		struct hd_error err;
-		if (gcdump_read_bytes(data, size, "fuzz", &options, &job, &graph, &err) != HD_OK)
+		const struct linear linear = linear_begin(size);
+		enum hd_status status =
+			gcdump_read_bytes(data, size, "fuzz", &options, &job, &graph, &err);
+		linear_end(&linear, "gcdump_read_bytes");
+		if (status != HD_OK)
 			continue;
 		if (!csr_is_sound(&graph->forward))
 			abort();

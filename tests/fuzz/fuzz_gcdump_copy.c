@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* covers: core/src/format/gcdump_copy.c core/src/format/gcdump_encode.c */
 /* Any bytes as a .gcdump: its copy, if there is one, is copied to itself. */
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static enum hd_status copy(const void *bytes, size_t size, struct text *ret)
 	if (fd < 0 || (size && write(fd, bytes, size) != (ssize_t)size))
 		abort();
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	enum hd_status status = gcdump_copy(path, &options, NULL, take, ret, &err);
+	enum hd_status status = gcdump_copy(path, NULL, &options, NULL, take, ret, &err);
 	if (status != HD_OK && !err.message[0])
 		abort();
 	(void)close(fd);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* covers: core/src/roots/handles.c core/src/heap/finalizer.c */
 #include <stdlib.h>
 
 #include "clr/gc_vars.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * covers: core/src/heap/walk.c core/src/heap/resync.c core/src/heap/references.c
+ * core/src/heap/starts.c core/src/clr/gc_desc.c core/src/snapshot
+ */
 #include <stdlib.h>
 
 #include "clr/module.h"
@@ -19,16 +23,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define SEGMENTS 3
 #define CONTEXTS 3
 #define ROOTS    16
-#define LINKS    256 /* whose names are asked for */
+#define LINKS    32 /* whose names are asked for */
 
 struct image {
 	uint16_t free_type, object_type;
 	uint16_t hole_begin, hole_end; /* cannot be read */
 	uint8_t flags;                 /* 1: nothing is mapped; 2: .NET 8; 4: an end far away */
-	uint8_t unused[7];
+	uint8_t use;
+	uint8_t unused[6];
 	struct range {
 		uint16_t begin, end;
 	} segments[SEGMENTS], contexts[CONTEXTS];
+};
+
+/* What is done with it. */
+enum {
+	USE_WALKS,
+	USE_SNAPSHOT,
+	USE_REVERSE,
+	USES
 };
 
 struct image_memory {
@@ -83,7 +96,7 @@ static size_t make_segments(const struct image *image, struct segment *segments)
 		uint64_t begin = BASE + 8 * (uint64_t)image->segments[i].begin;
 		uint64_t end = BASE + 8 * (uint64_t)image->segments[i].end;
 		if (image->flags & 4 && i == SEGMENTS - 1)
-			end += (uint64_t)1 << 24;
+			end += (uint64_t)1 << 18;
 		if (begin < from || end < begin)
 			continue;
 		segments[count++] = (struct segment){ .begin = begin, .end = end, .reserved = end };
@@ -204,37 +217,65 @@ static void use_graph(struct hd_graph *graph)
 		check(graph->roots[i].node < graph->node_count);
 }
 
-static void use_heap(struct heap *heap)
+static void use_walks(struct heap *heap, struct job *job)
 {
-	struct job job = { .workers = 1, .max_mem = (uint64_t)1 << 28 };
 	struct starts *starts = NULL;
 	uint64_t rank = 0;
-	check(starts_create(heap, true, &job, &starts, NULL) == HD_OK);
+	check(starts_create(heap, true, job, &starts, NULL) == HD_OK);
 	for (size_t i = 0; i < heap->segment_count; i++)
 		walk_segment(heap, &heap->segments[i], starts, &rank);
 	check(rank == starts_count(starts));
 	starts_destroy(starts);
 	struct window window = { .memory = heap->memory };
 	struct object object;
-	for (uint64_t i = 0; i < 512; i++)
+	for (uint64_t i = 0; i < 256; i++)
 		(void)object_read(heap, &window, BASE + 4 * i, &object);
 	window_deinit(&window);
+}
+
+static void use_snapshot(struct heap *heap, struct job *job)
+{
 	struct hd_graph *graph = NULL;
 	struct made_roots roots;
 	make_roots(heap, &roots);
-	check(snapshot_create(heap, &roots.set, &job, &graph, NULL) == HD_OK);
+	check(snapshot_create(heap, &roots.set, job, &graph, NULL) == HD_OK);
 	use_graph(graph);
+	check(snapshot_set_roots(graph, NULL, job, NULL) == HD_OK);
+	graph_destroy(graph);
+}
+
+/* References in reverse, made at once and made of those that are there. */
+static void use_reverse(struct heap *heap, struct job *job)
+{
 	const struct csr *reverse, *again;
-	struct hd_graph *nodes = NULL;
-	check(snapshot_create_nodes(heap, &roots.set, &job, &nodes, NULL) == HD_OK);
-	check(graph_reverse(nodes, &job, &again, NULL) == HD_OK);
-	check(graph_reverse(graph, &job, &reverse, NULL) == HD_OK);
+	struct hd_graph *graph = NULL, *nodes = NULL;
+	struct made_roots roots;
+	make_roots(heap, &roots);
+	check(snapshot_create(heap, &roots.set, job, &graph, NULL) == HD_OK);
+	check(snapshot_create_nodes(heap, &roots.set, job, &nodes, NULL) == HD_OK);
+	check(graph_reverse(nodes, job, &again, NULL) == HD_OK);
+	check(graph_reverse(graph, job, &reverse, NULL) == HD_OK);
 	check(csr_is_sound(again) && again->edge_count == reverse->edge_count);
 	for (uint64_t i = 0; i < reverse->edge_count; i++)
 		check(again->targets[i] == reverse->targets[i]);
 	graph_destroy(nodes);
-	check(snapshot_set_roots(graph, NULL, &job, NULL) == HD_OK);
 	graph_destroy(graph);
+}
+
+static void use_heap(struct heap *heap, uint8_t use)
+{
+	struct job job = { .workers = 1, .max_mem = (uint64_t)1 << 28 };
+	switch (use % USES) {
+	case USE_WALKS:
+		use_walks(heap, &job);
+		break;
+	case USE_SNAPSHOT:
+		use_snapshot(heap, &job);
+		break;
+	default:
+		use_reverse(heap, &job);
+		break;
+	}
 }
 
 /* Any image: method tables, GCDescs, objects, contexts; no crash, no hang, walks in order. */
@@ -275,7 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     .context_count = make_contexts(&image, contexts) };
 	check(type_table_create(&clr, &clr.types, NULL) == HD_OK);
 	check(module_table_create(&clr, &clr.modules, NULL) == HD_OK);
-	use_heap(&heap);
+	use_heap(&heap, image.use);
 	module_table_destroy(clr.modules);
 	type_table_destroy(clr.types);
 	findings_deinit(&target.findings);

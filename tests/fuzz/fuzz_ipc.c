@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* covers: core/src/collect/ipc.c core/src/collect/stream_scan.c */
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/discover.h"
 #include "collect/ipc.h"
-#include "collect/room.h"
 #include "collect/stream_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,23 +23,6 @@ static void fuzz_replies(const uint8_t *data, size_t size)
 	text_deinit(&version);
 }
 
-static void fuzz_texts(const uint8_t *data, size_t size)
-{
-	struct process_stat stat;
-	const char *path;
-	char *text = malloc(size + 1);
-	if (!text)
-		return;
-	memcpy(text, data, size);
-	text[size] = '\0';
-	(void)process_stat_parse(text, &stat);
-	(void)inner_pid_parse(text);
-	(void)tmpdir_parse((const char *)data, size);
-	(void)kilobytes_parse(text, "RssAnon");
-	(void)cgroup_parse(text, "memory", &path);
-	free(text);
-}
-
 /* What it has seen, in pieces of @p step bytes. */
 static struct stream_scan scan_by(const uint8_t *data, size_t size, size_t step)
 {
@@ -55,8 +37,8 @@ static struct stream_scan scan_by(const uint8_t *data, size_t size, size_t step)
 }
 
 /*
- * The first byte: 0 a reply, 1 a text of /proc, else a stream that arrives in pieces of that many
- * bytes, and has to give the same as in one.
+ * The first byte: 0 a reply, else a stream that arrives in pieces of that many bytes, and has to
+ * give the same as in one.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -64,8 +46,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (data[0] == 0) {
 		fuzz_replies(data + 1, size - 1);
-	} else if (data[0] == 1) {
-		fuzz_texts(data + 1, size - 1);
 	} else {
 		struct stream_scan whole = scan_by(data + 1, size - 1, size);
 		struct stream_scan parts = scan_by(data + 1, size - 1, data[0]);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* covers: core/src/metadata core/src/clr/signature.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * covers: core/src/format/nettrace.c core/src/format/nettrace_stream.c
+ * core/src/format/nettrace_blob.c core/src/format/nettrace_v6.c
+ * core/src/format/nettrace_snapshot.c core/src/format/nettrace_graph.c
+ * core/src/format/nettrace_nodes.c core/src/format/nettrace_edges.c
+ * core/src/format/nettrace_roots.c core/src/format/nettrace_types.c
+ * core/src/format/nettrace_exact.c core/src/format/nettrace_exact_roots.c
+ * core/src/format/nettrace_exact_types.c
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "format/nettrace.h"
+#include "linear.h"
 #include "mem/mapped_file.h"
 #include "swallow.h"
 
@@ -12,31 +22,37 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MEMORY_MAX ((uint64_t)256 << 20)
 
-static void read_trace(const uint8_t *data, size_t size)
+/* Bits of the first byte: how the trace is read. */
+#define READ_EXACT    1u
+#define READ_SECOND   2u /* the second snapshot of it */
+#define READ_GCDUMP   4u /* or: made a .gcdump of */
+#define READ_PAYLOADS 8u /* the others are payloads of events, not a trace */
+
+static void read_trace(unsigned int how, const uint8_t *data, size_t size)
 {
+	struct job job = { .workers = 1, .max_mem = MEMORY_MAX };
+	struct hd_error err;
+	if (how & READ_GCDUMP) {
+		const struct mapped_file file = { .bytes = data, .size = size };
+		(void)!nettrace_to_gcdump(&file, "fuzz", NULL, &job, swallow, NULL, &err);
+		return;
+	}
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	for (unsigned int kind = 0; kind < 4; kind++) {
-		const struct format_options options = { .exact = kind & 1,
-							.snapshot = kind & 2,
-							.no_files = true };
-		struct job job = { .workers = 1, .max_mem = MEMORY_MAX };
-		struct hd_graph *graph = NULL;
-		struct hd_error err;
-		if (nettrace_read(fd, size, "fuzz", &options, &job, &graph, &err) == HD_OK)
-			graph_destroy(graph);
-	}
+	const struct format_options options = { .exact = how & READ_EXACT,
+						.snapshot = how & READ_SECOND,
+						.no_files = true };
+	struct hd_graph *graph = NULL;
+	const struct linear linear = linear_begin(size);
+	if (nettrace_read(fd, size, "fuzz", &options, &job, &graph, &err) == HD_OK)
+		graph_destroy(graph);
+	linear_end(&linear, "nettrace_read");
 	(void)close(fd);
-	struct job job = { .workers = 1, .max_mem = MEMORY_MAX };
-	struct hd_error err;
-	const struct mapped_file file = { .bytes = data, .size = size };
-	if (nettrace_to_gcdump(&file, "fuzz", NULL, &job, swallow, NULL, &err) != HD_OK)
-		return;
 }
 
-/* Payloads of events, each behind its id and its size, in blobs of a trace that is sound else. */
-static void read_events(const uint8_t *data, size_t size)
+/* Payloads of events, each after its id and its size, in blobs of a trace that is sound else. */
+static void read_events(unsigned int how, const uint8_t *data, size_t size)
 {
 	static const uint8_t head[] = "Nettrace\0\0\0\0\6\0\0\0\0\0\0\0"
 				      "\x28\0\0\1" /* trace: 40 bytes */
@@ -86,17 +102,19 @@ static void read_events(const uint8_t *data, size_t size)
 	length = at - block - 4;
 	memcpy(trace + block, &length, 3);
 	trace[block + 3] = 2;
-	read_trace(trace, at + 4);
+	read_trace(how, trace, at + 4);
 	free(trace);
 }
 
-/* Any bytes as a trace, and as the payloads of one: no crash, no hang. */
+/* The first byte: how; then any bytes as a trace, or as the payloads of one: no crash, no hang. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (size && data[0] == 'N') {
-		read_trace(data, size);
+	if (!size)
+		return 0;
+	if (data[0] & READ_PAYLOADS) {
+		read_events(data[0], data + 1, size - 1);
 	} else {
-		read_events(data, size);
+		read_trace(data[0], data + 1, size - 1);
 	}
 	return 0;
 }

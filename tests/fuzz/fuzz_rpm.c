@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * covers: core/src/format/rpm_merge.c core/src/format/rpm_name.c core/src/format/rpm_parse.c
+ * core/src/format/rpm_reader.c core/src/format/rpm_scan.c core/src/format/rpm_sections.c
+ * core/src/format/rpm_sort.c
+ */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "format/rpm_reader.h"
+#include "linear.h"
 #include "swallow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,7 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct job job = { .workers = 1, .max_mem = (uint64_t)1 << 30 };
 		struct hd_graph *graph = NULL;
 		struct hd_error err;
-		if (rpm_read(fd, size, "fuzz", &options, &job, &graph, &err) != HD_OK)
+		const struct linear linear = linear_begin(size);
+		enum hd_status status = rpm_read(fd, size, "fuzz", &options, &job, &graph, &err);
+		linear_end(&linear, "rpm_read");
+		if (status != HD_OK)
 			continue;
 		if (rpm_write(graph, NULL, NULL, swallow, NULL, &err) != HD_OK)
 			abort();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* covers: core/src/stack */
 #include <elf.h>
 #include <stdlib.h>
 

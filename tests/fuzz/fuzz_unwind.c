@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* covers: core/src/unwind/unwind_codes.c */
 #include <stdlib.h>
 
 #include "input_memory.h"

@@ -81,6 +81,43 @@ def core(
     return head + headers + body
 
 
+def with_headers(headers: list[tuple[int, int, int, int]], body: bytes) -> bytes:
+    """An ELF core of any program headers: type, place in the body, size, address."""
+    count = len(headers)
+    table = b"".join(
+        struct.pack("<IIQQQQQQ", kind, 6, 64 + 56 * count + at, address, 0, size, size, 0)
+        for kind, at, size, address in headers
+    )
+    head = pad(b"\x7fELF\2\1\1", 16) + struct.pack(
+        "<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, count, 64, 0, 0
+    )
+    return head + table + body
+
+
+def shared_cores() -> dict[str, bytes]:
+    """Cores whose headers have the same bytes again and again, and long lists of what is odd."""
+    notes = files(*((BASE + i * 9, BASE + i * 9 + 9, 0, "/f") for i in range(60)))
+    notes += b"".join(thread(i) for i in range(20))
+    load, one = (1, 0, 64, BASE), len(thread(0))
+    odd = files(*((BASE + i, BASE, 0, "/f") for i in range(1500)))
+    return {
+        "notes-repeated": with_headers([(4, 0, len(notes), 0)] * 900 + [load], notes),
+        "notes-overlapping": with_headers(
+            [(4, i * one, 10 * one, 0) for i in range(40)] + [load], thread(1) * 50
+        ),
+        "notes-apart": with_headers(
+            [(4, i * 20, 20, 0) for i in range(900)] + [load], note("CORE", 99, b"") * 900
+        ),
+        "notes-odd": with_headers([(4, 0, len(odd), 0), load], odd),
+        "loads-shared": with_headers(
+            [(1, 0, 4096, BASE + i * 8192) for i in range(900)], image(BASE, debug=LINKS)[:4096]
+        ),
+        "loads-tiny": with_headers(
+            [(1, i, 1, BASE + i) for i in range(900)], bytes(range(256)) * 4
+        ),
+    }
+
+
 def gnu_hash(name: bytes) -> int:
     """The hash of DT_GNU_HASH."""
     value = 5381
@@ -198,6 +235,7 @@ def corpus() -> dict[str, bytes]:
         "program-file": image(0),
         "empty": b"",
         "text": b"this is no core\n",
+        **shared_cores(),
     }
 
 

@@ -60,16 +60,22 @@ class Image:
         return at
 
     def save(self, path: pathlib.Path) -> None:
-        """Fill in the head and write it all."""
+        """Fill in the head and write it all, once for each use."""
+        for use, name in enumerate(("walks", "snapshot", "reverse")):
+            self.save_for(use, path.with_name(f"{path.name}-{name}"))
+
+    def save_for(self, use: int, path: pathlib.Path) -> None:
+        """Write it for one use."""
         ranges = [(a // 8, b // 8) for a, b in (self.segments + [(0, 0)] * 3)[:3]]
         ranges += [(a // 8, b // 8) for a, b in (self.contexts + [(0, 0)] * 3)[:3]]
         head = struct.pack(
-            "<4HB7x",
+            "<4H2B6x",
             self.free // 8,
             self.object // 8,
             self.hole[0] // 8,
             self.hole[1] // 8,
             self.flags,
+            use,
         )
         head += b"".join(struct.pack("<2H", *r) for r in ranges)
         assert len(head) == HEAD
