@@ -10,14 +10,20 @@
 # million objects against plain C and against ClrMD, 3 runs each, and print a table.  Needs the .NET SDK.
 # bench.sh gcdump [RUNS [CORE...]]: time reading and writing .gcdump files, and collecting from a running heapgen
 # of the same size, with 1 and 10 million objects, 3 runs each, and print a table.  Needs the .NET SDK.
+# bench.sh sandbox [RUNS [FILE...]]: time commands with the sandbox and without it, in turn, 20 runs each, on a
+# small file, the core of the tour and one of a million objects, and print a table.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots|gcdump)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump [RUNS [CORE...]]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox [RUNS [CORE...]]" >&2
     exit 2
 fi
-runs=${2:-$([[ $what =~ ^(roots|gcdump)$ ]] && echo 3 || echo 5)}
+case $what in
+roots | gcdump) runs=${2:-3} ;;
+sandbox) runs=${2:-20} ;;
+*) runs=${2:-5} ;;
+esac
 shift $(($# > 1 ? 2 : 1))
 build=build
 data=$build/bench-data
@@ -65,6 +71,14 @@ bench_gcdump() {
     cmake --build "$build" -j "$(nproc)" --target bench_gcdump bench_roots heapdump_program >&2
     scripts/make_corefiles.sh "$@" >&2
     python3 scripts/bench_gcdump.py "$build" corefiles/build/apps corefiles/build "$runs" "$@"
+}
+
+bench_sandbox() {
+    [ $# -gt 0 ] || set -- corefiles/bubblecs.heap corefiles/leak.core.zst \
+        corefiles/build/gen10-1m-full.core
+    cmake --build "$build" -j "$(nproc)" --target heapdump_program >&2
+    scripts/make_corefiles.sh gen10-1m-full >&2
+    python3 scripts/bench_sandbox.py "$build/heapdump" "$runs" "$@"
 }
 
 scripts/setup.sh >&2
