@@ -169,6 +169,9 @@ void gaps_add(struct gaps *gaps, struct heap *heap, const struct damage *damage)
 	case DAMAGE_ZERO_RUN:
 		gaps->unowned++;
 		break;
+	case DAMAGE_PLUG_NODE:
+		/* What it lies over is dead, but for single objects before pinned ones. */
+		break;
 	default:
 		gaps->damaged++;
 		break;

@@ -95,7 +95,8 @@ static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
 						 .thread = thread->address };
 		TRY(add_context(heap, &capacity, &context, err));
 	}
-	for (uint32_t i = 0; i < heap->heap_count; i++) {
+	/* While a GC moves objects those of the heaps are where it plans to put what survives: in the midst of others. */
+	for (uint32_t i = 0; !heap->gc_in_progress && i < heap->heap_count; i++) {
 		uint64_t table = generation_table(heap, i);
 		if (table == 0)
 			continue;

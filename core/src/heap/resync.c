@@ -39,6 +39,12 @@ static bool is_object(struct walker *walker, uint64_t address, uint64_t bound, s
 	return object_from(bytes, type, address, bound, ret) == DECODE_OBJECT;
 }
 
+bool walker_is_object(struct walker *walker, uint64_t address)
+{
+	struct object object;
+	return is_object(walker, address, walker->segment->end, &object);
+}
+
 bool walker_is_sound(struct walker *walker, uint64_t address, uint64_t bound)
 {
 	for (unsigned int i = 0; i < RESYNC_OBJECTS && address != bound; i++) {

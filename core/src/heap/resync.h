@@ -13,6 +13,9 @@
  */
 bool walker_is_sound(struct walker *walker, uint64_t address, uint64_t bound);
 
+/** Is there by itself an object of the segment, or Free block, at @p address? */
+bool walker_is_object(struct walker *walker, uint64_t address);
+
 /**
  * Find where the walk goes on after the damage at walker->next, and fill walker->damage, whose
  * kind, type and size are set.  Goes no further than @p bound: the next context or the end of the

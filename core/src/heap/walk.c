@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap/walk.h"
 
+#include "heap/plug_node.h"
 #include "heap/resync.h"
 #include "util/alloc.h"
 
@@ -50,6 +51,9 @@ static void set_limits(struct walker *walker)
 	if (walker->job && walker->pause > walker->reported &&
 	    walker->pause - walker->reported > REPORT_BYTES)
 		walker->pause = walker->reported + REPORT_BYTES;
+	/* Each object may be one that a GC has written over. */
+	if (heap->gc_in_progress)
+		walker->pause = 0;
 }
 
 void walker_begin(struct walker *walker, const struct segment *segment, uint64_t begin,
@@ -127,6 +131,26 @@ static void describe_damage(struct walker *walker, enum decode_result result)
 	}
 }
 
+/* Step over what the node of a plug lies over, if it is that. */
+static bool step_over_node(struct walker *walker, enum decode_result result,
+			   const struct object *object)
+{
+	if (!walker->heap->gc_in_progress ||
+	    (result == DECODE_OBJECT && (!object->type->component_size || object->step == 40)))
+		return false;
+	uint64_t plug = plug_after(walker, walker->next, result == DECODE_OBJECT);
+	if (!plug || plug > walker->limit)
+		return false;
+	walker->damage = (struct damage){ .kind = DAMAGE_PLUG_NODE,
+					  .address = walker->next,
+					  .skipped = plug - walker->next,
+					  .last_good = walker->object };
+	(void)memory_u64(walker->heap->memory, walker->next, &walker->damage.word);
+	walker->next = plug;
+	walker->skipped_bytes += walker->damage.skipped;
+	return true;
+}
+
 /* Step over the context at walker->next, if one that makes sense is there. */
 static bool step_over_context(struct walker *walker)
 {
@@ -162,6 +186,10 @@ enum walk_result walker_slow(struct walker *walker)
 		enum decode_result result =
 			object_decode(&walker->window, walker->cache, walker->heap->clr,
 				      walker->next, walker->limit, &object);
+		if (step_over_node(walker, result, &object)) {
+			set_limits(walker);
+			return WALK_DAMAGE;
+		}
 		if (result == DECODE_OBJECT ||
 		    (result == DECODE_TOO_LONG && context_is_inside(walker, &object))) {
 			walker->object = object;

@@ -21,6 +21,7 @@ enum damage_kind {
 	DAMAGE_BAD_SIZE,         /**< the object would not end inside its segment */
 	DAMAGE_MISSING_BYTES,    /**< the bytes are not in the target */
 	DAMAGE_ZERO_RUN,         /**< zeros up to the next object: a context without owner */
+	DAMAGE_PLUG_NODE,        /**< no damage: a GC that plans has its node there */
 };
 
 /** A gap in a walk: from address, skip bytes further the next object was found (or the end). */

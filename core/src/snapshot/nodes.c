@@ -55,7 +55,7 @@ static void note_gap(struct snapshot_worker *worker, const struct damage *damage
 		worker->missing++;
 		worker->missing_bytes += damage->skipped;
 	} else {
-		worker->gaps += damage->kind != DAMAGE_ZERO_RUN;
+		worker->gaps += damage->kind != DAMAGE_ZERO_RUN && damage->kind != DAMAGE_PLUG_NODE;
 	}
 }
 

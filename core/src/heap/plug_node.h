@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_HEAP_PLUG_NODE_H
+#define HEAPDUMP_SRC_HEAP_PLUG_NODE_H
+
+#include "heap/walk.h"
+
+/**
+ * A GC that plans joins the objects that survive to plugs, and writes a node right before each: struct
+ * plug_and_gap of gcpriv.h (.NET 8 to 10), the bytes of the gap before the plug at -32, the distance that
+ * the plug will move at -24, its children in the tree of the brick at -16.  The node lies over the last object
+ * of the gap, which is dead.  Where a pinned plug begins without a gap the node lies over the last object of
+ * the plug before, whose bytes are kept elsewhere until the GC ends.
+ */
+#define PLUG_NODE_SIZE 32u
+
+/** Is there a node before @p plug?  What begins there is not looked at. */
+bool has_plug_node(struct walker *walker, uint64_t plug);
+
+/**
+ * The plug whose node lies over the object at @p address, or 0.  @p is_read: there seems to be an array at the
+ * address, so that the node may lie over its length.  The objects that a node lies over have at most 40 bytes,
+ * for in larger ones it is behind their MethodTable and their length.
+ */
+uint64_t plug_after(struct walker *walker, uint64_t address, bool is_read);
+
+#endif
