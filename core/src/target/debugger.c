@@ -175,6 +175,7 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 		target->thread_count++;
 		thread->tid = given->tid;
 		thread->number = given->number;
+		thread->signal = 0;
 		for (size_t k = 0; k < HD_DEBUGGER_REGISTERS; k++)
 			thread->registers[rows[k]] = given->registers[k];
 	}

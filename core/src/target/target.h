@@ -93,6 +93,7 @@ enum target_register {
 struct target_thread {
 	int32_t tid;
 	uint32_t number; /**< in the debugger; 0 = unknown, or there is none */
+	int signal;      /**< a core: that it had got (pr_cursig), 0 = none */
 	uint64_t registers[REGISTER_COUNT];
 };
 
@@ -350,6 +351,11 @@ bool target_is_cut(const struct target *target, uint64_t address);
 
 /** The mapping that holds @p address, or NULL. */
 const struct target_mapping *target_mapping_at(const struct target *target, uint64_t address);
+
+/** "SIGSEGV", "SIGABRT" and the others that end a process in which something went wrong; NULL: no such one. */
+const char *target_crash_name(int signal);
+/** The thread of a core that got such a signal, or NULL. */
+const struct target_thread *target_crashed_thread(const struct target *target);
 
 /** Registers of a thread, the first of that id, or NULL. */
 const struct target_thread *target_thread(const struct target *target, int32_t tid);

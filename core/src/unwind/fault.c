@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/fault.h"
+
+#include "unwind/cfi.h"
+
+/* Bytes of a stack in which the context of a signal is looked for. */
+#define STACK_SEARCH ((uint64_t)1 << 20)
+
+/* A ucontext at @p address, of a fault in code of a file? */
+static bool read_context(const struct target *target, uint64_t address, struct registers *ret)
+{
+	struct registers registers;
+	if (address % 8 || !ucontext_read(target->memory, address, &registers) ||
+	    !target_mapping_at(target, registers.values[REG_RIP]))
+		return false;
+	*ret = registers;
+	return true;
+}
+
+/* The handler's argument leads to the context, or it lies on the stack itself. */
+static bool find_context(const struct target *target, uint64_t stack, struct registers *ret)
+{
+	uint64_t begin = stack & ~(uint64_t)7;
+	for (uint64_t at = begin; at - begin < STACK_SEARCH; at += 8) {
+		uint64_t word = 0;
+		if (!memory_u64(target->memory, at, &word))
+			return false;
+		if (read_context(target, at, ret) || read_context(target, word, ret))
+			return true;
+	}
+	return false;
+}
+
+/* Where the file begins in memory. */
+static uint64_t file_begin(const struct target *target, const struct target_mapping *mapping)
+{
+	for (size_t i = 0; i < target->mapping_count; i++) {
+		if (strcmp(target->mappings[i].path, mapping->path) == 0)
+			return target->mappings[i].start;
+	}
+	return mapping->start;
+}
+
+bool fault_find(const struct target *target, struct fault *ret)
+{
+	const struct target_thread *thread = target_crashed_thread(target);
+	if (!thread)
+		return false;
+	struct fault fault = { .signal = thread->signal, .tid = thread->tid };
+	registers_of_thread(thread, &fault.registers);
+	fault.is_in_handler =
+		find_context(target, fault.registers.values[REG_RSP], &fault.registers);
+	uint64_t code = fault.registers.values[REG_RIP];
+	const struct target_mapping *mapping = target_mapping_at(target, code);
+	if (mapping && mapping->path && *mapping->path) {
+		fault.mapping = mapping;
+		fault.offset = code - file_begin(target, mapping);
+	}
+	*ret = fault;
+	return true;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the signal hit: struct ucontext of arch/x86/include/uapi/asm/ucontext.h. */
+#include "support/assert_more.h"
+#include "support/fake_memory.h"
+#include "support/suite.h"
+#include "unwind/fault.h"
+
+#define STACK   UINT64_C(0x7ffe00000000)
+#define OTHER   UINT64_C(0x7ffd00000000) /* the stack for signals */
+#define SIZE    0x4000u
+#define RUNTIME UINT64_C(0x7f0000400000)
+#define OBJECT  UINT64_C(0x7e0000001230)
+
+static char runtime_path[] = "/r/libcoreclr.so", library_path[] = "/l/libc.so.6";
+
+struct fixture {
+	struct fake_memory fake;
+	struct target target;
+	struct target_thread threads[2];
+	struct target_mapping mappings[3];
+};
+
+static void begin(struct fixture *fixture)
+{
+	*fixture = (struct fixture){ .target = { .kind = TARGET_CORE } };
+	fake_memory_init(&fixture->fake);
+	fake_map(&fixture->fake, STACK, SIZE);
+	fake_map(&fixture->fake, OTHER, SIZE);
+	fixture->mappings[0] = (struct target_mapping){ .start = RUNTIME - 0x2000,
+							.end = RUNTIME,
+							.path = runtime_path };
+	fixture->mappings[1] = fixture->mappings[0];
+	fixture->mappings[1].start = RUNTIME;
+	fixture->mappings[1].end = RUNTIME + 0x10000;
+	fixture->mappings[2] = (struct target_mapping){ .start = RUNTIME + 0x100000,
+							.end = RUNTIME + 0x110000,
+							.path = library_path };
+	for (int i = 0; i < 2; i++) {
+		fixture->threads[i].tid = 100 + i;
+		fixture->threads[i].registers[REGISTER_RSP] = STACK + 0x100;
+		fixture->threads[i].registers[REGISTER_RIP] = RUNTIME + 0x100040;
+	}
+	fixture->target.memory = &fixture->fake.memory;
+	fixture->target.threads = fixture->threads;
+	fixture->target.thread_count = 2;
+	fixture->target.mappings = fixture->mappings;
+	fixture->target.mapping_count = 3;
+}
+
+/* uc_mcontext: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, flags, selectors, ..., fpstate. */
+static void put_context(struct fixture *fixture, uint64_t at, uint64_t rip)
+{
+	struct fake_memory *fake = &fixture->fake;
+	fake_poke_u64(fake, at + 40 + 8 * 8, OBJECT); /* rdi */
+	fake_poke_u64(fake, at + 40 + 8 * 15, STACK + 0x2000);
+	fake_poke_u64(fake, at + 40 + 8 * 16, rip);
+	fake_poke_u64(fake, at + 40 + 8 * 18, UINT64_C(0x002b000000000033));
+	fake_poke_u64(fake, at + 40 + 8 * 23, (at + 0x200) & ~UINT64_C(15));
+}
+
+static void nothing_is_found_without_a_signal(void)
+{
+	struct fixture fixture;
+	struct fault fault = { .tid = 77 };
+	begin(&fixture);
+	CU_ASSERT_FALSE(fault_find(&fixture.target, &fault));
+	fixture.threads[1].signal = 19; /* SIGSTOP */
+	CU_ASSERT_FALSE(fault_find(&fixture.target, &fault));
+	CU_ASSERT(fault.tid == 77);
+	fake_memory_deinit(&fixture.fake);
+}
+
+/* As the kernel writes a core: the thread stands where it was. */
+static void the_thread_may_stand_where_it_was(void)
+{
+	struct fixture fixture;
+	struct fault fault;
+	begin(&fixture);
+	fixture.threads[1].signal = 11;
+	fixture.threads[1].registers[REGISTER_RIP] = RUNTIME + 0x123;
+	fixture.threads[1].registers[REGISTER_RDI] = OBJECT;
+	CU_ASSERT_FATAL(fault_find(&fixture.target, &fault));
+	ASSERT_UINT((uint64_t)fault.tid, 101);
+	ASSERT_UINT((uint64_t)fault.signal, 11);
+	CU_ASSERT_FALSE(fault.is_in_handler);
+	ASSERT_UINT(fault.registers.values[REG_RDI], OBJECT);
+	ASSERT_UINT(fault.offset, 0x2123);
+	CU_ASSERT_STRING_EQUAL(fault.mapping->path, "/r/libcoreclr.so");
+	fixture.threads[1].registers[REGISTER_RIP] = 0x1000;
+	CU_ASSERT_FATAL(fault_find(&fixture.target, &fault));
+	CU_ASSERT(fault.mapping == NULL);
+	fake_memory_deinit(&fixture.fake);
+}
+
+/* As createdump's caller stands in the handler, whose argument leads to the context on another stack. */
+static void a_handler_has_the_registers_of_the_fault(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct fixture fixture;
+		struct fault fault;
+		uint64_t place = i ? OTHER + 0x800 : STACK + 0x1000;
+		begin(&fixture);
+		fixture.threads[0].signal = 6;
+		put_context(&fixture, place, RUNTIME + 0x4567);
+		if (i)
+			fake_poke_u64(&fixture.fake, STACK + 0x308, place);
+		/* One that looks the same, but of code of no file. */
+		put_context(&fixture, STACK + 0x600, 0x5000);
+		CU_ASSERT_FATAL(fault_find(&fixture.target, &fault));
+		CU_ASSERT(fault.is_in_handler);
+		ASSERT_UINT(fault.registers.values[REG_RIP], RUNTIME + 0x4567);
+		ASSERT_UINT(fault.registers.values[REG_RDI], OBJECT);
+		ASSERT_UINT(fault.offset, 0x6567);
+		fake_memory_deinit(&fixture.fake);
+	}
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "no signal", nothing_is_found_without_a_signal },
+		{ "where it was", the_thread_may_stand_where_it_was },
+		{ "in a handler", a_handler_has_the_registers_of_the_fault },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{ .pName = "fault", .pTests = tests },
+		CU_SUITE_INFO_NULL,
+	};
+	return suite_main(suites);
+}
