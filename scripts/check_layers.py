@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "snapshot": "util graph mem target clr heap inspect stack roots",
     "session": "util graph format query mem target clr heap roots snapshot",
     "collect": "util target",
-    "command": "util graph format query report mem target metadata clr heap verify inspect stack"
+    "command": "util graph format query report mem target metadata clr heap verify inspect unwind stack"
     " roots snapshot session collect",
 }
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")

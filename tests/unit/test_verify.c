@@ -230,6 +230,70 @@ static void a_collection_that_moves_objects_is_no_damage(void)
 	end(&fixture);
 }
 
+static void verify_moving(struct fixture *fixture, const struct verify_options *options)
+{
+	verify_result_deinit(&fixture->result);
+	fixture->heap = fake_heap(fixture->fake);
+	fixture->heap->gc_in_progress = true;
+	ASSERT_UINT_FATAL(verify_heap(fixture->heap, options, NULL, &fixture->result, NULL), HD_OK);
+}
+
+/* While any object of the small object heap is marked, the GC only plans: see moving.c. */
+static void what_no_plan_writes_is_damage(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	poke(&fixture, fixture.old, fixture.node | 1);
+	verify_moving(&fixture, NULL);
+	ASSERT_UINT(fixture.result.count, 0);
+	poke(&fixture, fixture.next, GARBAGE);
+	verify_moving(&fixture, NULL);
+	ASSERT_UINT_FATAL(fixture.result.count, 1);
+	ASSERT_UINT(fixture.result.damage_count, 1);
+	ASSERT_UINT(fixture.result.findings[0].address, fixture.next);
+	/* Once all marks are gone, it may have copied something over it. */
+	poke(&fixture, fixture.old, fixture.node);
+	verify_moving(&fixture, NULL);
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	/* Unless a thread crashed with it. */
+	const uint64_t suspect = fixture.next + 16;
+	const struct verify_options options = { .suspects = &suspect, .suspect_count = 1 };
+	verify_moving(&fixture, &options);
+	ASSERT_UINT(fixture.result.damage_count, 1);
+	poke(&fixture, fixture.next, fixture.node);
+	/* A length that leaves the region, and one that only leaves what is in use of it. */
+	poke(&fixture, fixture.old, fixture.node | 1);
+	uint64_t array = fake_object(fixture.fake, fixture.numbers, 40);
+	fake_poke_u32(&fixture.fake->memory, array + 8, 0x7fffffff);
+	verify_moving(&fixture, NULL);
+	ASSERT_UINT(fixture.result.damage_count, 1);
+	ASSERT_UINT(fixture.result.findings[0].address, array);
+	fake_poke_u32(&fixture.fake->memory, array + 8, 80);
+	verify_moving(&fixture, NULL);
+	ASSERT_UINT(fixture.result.count, 1);
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	end(&fixture);
+}
+
+/* The array is at fault whose length leads into the midst of an object after it. */
+static void an_array_that_covers_objects_is_at_fault(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	uint64_t array = fake_object(fixture.fake, fixture.numbers, 40);
+	for (int i = 0; i < 8; i++)
+		(void)fake_object(fixture.fake, fixture.node, 0);
+	/* Two of them, and 16 bytes of the third one. */
+	fake_poke_u32(&fixture.fake->memory, array + 8, 40 + 2 * 32 + 16);
+	(void)one(&fixture, "ObjectSizeMismatch", VERDICT_DAMAGE, array, array + 8);
+	poke(&fixture, fixture.old, fixture.node | 1);
+	verify_moving(&fixture, NULL);
+	ASSERT_UINT_FATAL(fixture.result.count, 1);
+	ASSERT_UINT(fixture.result.findings[0].address, array);
+	ASSERT_UINT(fixture.result.findings[0].verdict, VERDICT_DAMAGE);
+	end(&fixture);
+}
+
 static void zeros_in_generation_0_are_a_context_without_owner(void)
 {
 	struct fixture fixture;
@@ -241,6 +305,48 @@ static void zeros_in_generation_0_are_a_context_without_owner(void)
 	/* Unless somebody refers into them. */
 	poke(&fixture, fixture.list + 48, hole);
 	(void)one(&fixture, "InvalidMethodTable", VERDICT_DAMAGE, hole, hole);
+	end(&fixture);
+}
+
+/* A thread clears the memory of its next context: behind the zeros lie objects of earlier collections. */
+static void memory_that_is_being_cleared_proves_nothing(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct fake_clr *fake = fixture.fake;
+	uint64_t hole = fake_hole(fake, 0x80), stale = 0;
+	for (int i = 0; i < 8; i++)
+		stale = fake_object(fake, fixture.node, 0);
+	/* To where there was an object once, behind what is in use now. */
+	poke(&fixture, stale + 8, stale + 0x400);
+	fake_header(fake, stale, LOCKED);
+	struct clr_thread *thread = fake_thread(fake);
+	(void)fake_heap(fake);
+	thread->is_cooperative = true;
+	(void)one(&fixture, "UnownedContext", VERDICT_UNOWNED_CONTEXT, hole, hole);
+	end(&fixture);
+}
+
+/* What a background GC has freed may still be named by the dead that it has not yet freed. */
+static void swept_blocks_may_be_referred_to_by_the_dead(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct fake_clr *fake = fixture.fake;
+	uint64_t block = fake_free(fake, 0x100);
+	for (int i = 0; i < 8; i++)
+		(void)fake_object(fake, fixture.node, 0);
+	poke(&fixture, fixture.first + 8, block + 0x40);
+	poke(&fixture, fixture.next + 8, block + 0x40);
+	poke(&fixture, block + 0x40, fixture.node);
+	verify(&fixture);
+	CU_ASSERT(fixture.result.damage_count > 0);
+	verify_result_deinit(&fixture.result);
+	struct heap *heap = fake_heap(fake);
+	heap->clr->gc.gc_state = 1; /* c_gc_state_planning (gc.h) */
+	ASSERT_UINT_FATAL(verify_heap(heap, NULL, NULL, &fixture.result, NULL), HD_OK);
+	CU_ASSERT(fixture.result.count > 0);
+	ASSERT_UINT(fixture.result.damage_count, 0);
 	end(&fixture);
 }
 
@@ -270,6 +376,43 @@ static void a_wrong_half_of_a_context_is_its_own_finding(void)
 	before->alloc_pointer = zeros + 64;
 	(void)one(&fixture, "InvalidAllocationContext", VERDICT_DAMAGE, before->address,
 		  before->address);
+	end(&fixture);
+}
+
+static void a_context_may_be_covered_by_one_free_block(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct fake_clr *fake = fixture.fake;
+	uint64_t pointer = fake_context(fake, 0x200);
+	for (int i = 0; i < 4; i++)
+		(void)fake_object(fake, fixture.node, 0);
+	struct clr_thread *thread = &fake->threads[0];
+	thread->alloc_context = thread->address;
+	uint64_t size = thread->alloc_limit - pointer;
+	/* As it is made and cleared again, word by word. */
+	const uint64_t words[][4] = {
+		{ fake->free_type, 0, 0, 0 },
+		{ fake->free_type, size, 0, 0 },
+		{ fake->free_type, size, 0, 1 },
+		{ 0, size, 0, 1 },
+		{ 0, 0, 0, 1 },
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		for (size_t j = 0; j < 4; j++)
+			poke(&fixture, pointer + 8 * j, words[i][j]);
+		verify(&fixture);
+		ASSERT_UINT(fixture.result.count, 0);
+	}
+	/* Another length, another word. */
+	poke(&fixture, pointer, fake->free_type);
+	poke(&fixture, pointer + 8, size - 24);
+	(void)one(&fixture, "InvalidAllocationContext", VERDICT_DAMAGE, thread->address,
+		  thread->address);
+	poke(&fixture, pointer + 8, size);
+	poke(&fixture, pointer + 32, 1);
+	(void)one(&fixture, "InvalidAllocationContext", VERDICT_DAMAGE, thread->address,
+		  thread->address);
 	end(&fixture);
 }
 
@@ -374,8 +517,13 @@ int main(void)
 		{ "headers", headers_are_checked },
 		{ "marking", many_marks_are_a_collection },
 		{ "moving", a_collection_that_moves_objects_is_no_damage },
+		{ "planning", what_no_plan_writes_is_damage },
+		{ "covered", an_array_that_covers_objects_is_at_fault },
 		{ "unowned", zeros_in_generation_0_are_a_context_without_owner },
+		{ "being cleared", memory_that_is_being_cleared_proves_nothing },
+		{ "swept", swept_blocks_may_be_referred_to_by_the_dead },
 		{ "contexts", a_wrong_half_of_a_context_is_its_own_finding },
+		{ "filled contexts", a_context_may_be_covered_by_one_free_block },
 		{ "ends", an_end_in_the_wrong_place_is_one_finding },
 		{ "lists", a_list_that_leads_back_is_one_finding },
 		{ "ranges", ranges_and_segments_limit_what_is_told },

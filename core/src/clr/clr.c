@@ -89,6 +89,8 @@ static enum hd_status open_tables(struct clr *clr, struct hd_error *err)
 
 static const char *gc_advice(const struct target *target)
 {
+	if (target_crashed_thread(target))
+		return "verifyheap tells what is damaged from what was being moved";
 	if (target->kind == TARGET_CORE)
 		return "take another dump when no GC runs, or read its totals as too low";
 	/* A debugger holds it. */
@@ -107,11 +109,14 @@ static void report_gc(const struct clr *clr)
 			     "stopped: parts of the heap cannot be walked, which is no damage",
 			     clr->target->stops);
 	} else {
+		bool crashed = target_crashed_thread(clr->target);
 		findings_add(findings, "gc-in-progress", gc_advice(clr->target),
 			     "a GC was moving objects when the %s: parts of the heap cannot be "
-			     "walked, which is no damage",
-			     clr->target->kind == TARGET_CORE ? "dump was taken"
-							      : "process was stopped");
+			     "walked%s",
+			     crashed                            ? "process crashed"
+			     : clr->target->kind == TARGET_CORE ? "dump was taken"
+								: "process was stopped",
+			     crashed ? "" : ", which is no damage");
 	}
 }
 

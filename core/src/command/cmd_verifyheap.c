@@ -3,12 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "command/crash.h"
 #include "command/heap_range.h"
 #include "command/object.h"
 #include "command/verify_text.h"
 #include "inspect/locate.h"
-
-#define GC_ROWS 10u
 
 enum {
 	OPT_HEAP,
@@ -67,13 +66,17 @@ static void json_finding(struct call *call, const struct verify_finding *finding
 	json_end(json);
 }
 
-static enum hd_status write_json(struct call *call, const struct verify_result *result)
+static enum hd_status write_json(struct call *call, const struct verify_result *result,
+				 const struct crash *crash)
 {
 	struct json *json = &call->json;
+	if (crash)
+		TRY(crash_write_json(call, crash, result->marked > 0));
 	json_number(json, "objects", result->objects);
 	json_bool(json, "gc_in_progress", call->heap->gc_in_progress);
 	json_number(json, "damaged", result->damage_count);
 	json_number(json, "not_kept", result->not_kept);
+	json_number(json, "plug_nodes", result->plug_nodes);
 	json_array(json, "findings");
 	for (size_t i = 0; i < result->count; i++) {
 		TRY(call_check(call));
@@ -91,24 +94,38 @@ static void write_row(struct call *call, const struct verify_finding *finding)
 		   finding->detail ? finding->detail : "");
 }
 
-static enum hd_status write_text(struct call *call, const struct verify_result *result)
+/* What may be odd because a GC was moving objects, and was not called damage. */
+static void write_moving(struct call *call, const struct verify_result *result)
 {
 	struct out *out = &call->out;
 	char number[27];
+	out_puts(out,
+		 "A garbage collection was moving objects: only what could be walked was verified, "
+		 "and\nreferences were not.");
+	if (result->plug_nodes) {
+		out_printf(out, " It had written over %s,\nwhich is no sign of damage.",
+			   format_count(result->plug_nodes, "dead object", number));
+	}
+	if (result->count > result->damage_count)
+		out_puts(out, " What is listed as gc-in-progress may be its work.");
+	out_puts(out, "\n");
+}
+
+static enum hd_status write_text(struct call *call, const struct verify_result *result,
+				 const struct crash *crash)
+{
+	struct out *out = &call->out;
+	char number[27];
+	TRY(crash_write_text(call, crash, result->marked > 0));
 	if (result->count) {
 		out_styled(out, STYLE_HEAD, "%-16s %-16s %-32s %s", "Segment", "Object", "Failure",
 			   "Reason");
 		out_puts(out, "\n");
 	}
-	/* Where a GC moves objects, most of the heap may be odd. */
-	size_t rows =
-		call->heap->gc_in_progress && result->count > GC_ROWS ? GC_ROWS : result->count;
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 0; i < result->count; i++) {
 		TRY(call_check(call));
 		write_row(call, &result->findings[i]);
 	}
-	if (rows < result->count)
-		out_printf(out, "... and %zu more\n", result->count - rows);
 	if (result->count)
 		out_puts(out, "\n");
 	out_printf(out, "%s objects verified, ", format_thousands(result->objects, number));
@@ -120,12 +137,9 @@ static enum hd_status write_text(struct call *call, const struct verify_result *
 	}
 	if (!result->damage_count)
 		out_puts(out, "No heap corruption detected.\n");
-	if (call->heap->gc_in_progress) {
-		out_puts(out, "A garbage collection was moving objects: only what could be walked "
-			      "was verified, and\nreferences were not. What is listed is no sign "
-			      "of damage.\n");
-	}
-	for (size_t i = 0; i < result->count && !call->heap->gc_in_progress; i++) {
+	if (call->heap->gc_in_progress)
+		write_moving(call, result);
+	for (size_t i = 0; i < result->count; i++) {
 		TRY(call_check(call));
 		out_printf(out, "\nFinding %zu of %zu\n", i + 1, result->count);
 		verify_text(call, &result->findings[i]);
@@ -147,6 +161,12 @@ enum hd_status run_verifyheap(struct call *call)
 		options.begin = range.begin;
 		options.end = range.end || !range.begin ? range.end : UINT64_MAX;
 	}
+	struct crash crash;
+	crash_find(call, &crash);
+	if (crash.is_in_gc) {
+		options.suspects = crash.addresses;
+		options.suspect_count = crash.count;
+	}
 	if (call->options[OPT_NO_PROGRESS].given)
 		call->job.progress = NULL;
 	enum hd_status status = verify_heap(call->heap, &options, &call->job, &result, call->err);
@@ -155,7 +175,8 @@ enum hd_status run_verifyheap(struct call *call)
 		return status;
 	job_end(&call->job);
 	call->findings = result.damage_count != 0;
-	status = call->as_json ? write_json(call, &result) : write_text(call, &result);
+	status = call->as_json ? write_json(call, &result, &crash)
+			       : write_text(call, &result, &crash);
 	verify_result_deinit(&result);
 	return status;
 }
@@ -211,7 +232,7 @@ enum hd_status run_verifyobj(struct call *call)
 	if (call->as_json) {
 		json_address(&call->json, "address", address);
 		json_bool(&call->json, "valid", result.count == 0);
-		status = write_json(call, &result);
+		status = write_json(call, &result, NULL);
 	} else {
 		write_object(call, address, &result);
 	}

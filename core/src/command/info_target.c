@@ -6,6 +6,7 @@
 
 #include "clr/module.h"
 #include "command/core_kind.h"
+#include "command/crash.h"
 #include "command/heap_range.h"
 #include "command/info.h"
 #include "util/alloc.h"
@@ -20,6 +21,7 @@ struct totals {
 	uint8_t *seen; /**< by type index: objects of it were met */
 	size_t seen_capacity;
 	uint64_t types;
+	bool marked; /**< any object is: a GC had begun */
 };
 
 static bool see_type(struct totals *totals, size_t index)
@@ -52,6 +54,7 @@ static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_
 		if (!is_free && !see_type(totals, walker->object.type->index))
 			return fail_nomem(err);
 		totals->objects += !is_free;
+		totals->marked |= walker->object.mark_bits & 1;
 		totals->bytes += is_free ? 0 : walker->object.size;
 		totals->free_count += is_free;
 		totals->free_size += is_free ? walker->object.size : 0;
@@ -83,6 +86,7 @@ static enum hd_status count_heap(struct call *call, struct totals *ret)
 		ret->bytes += totals[i].bytes;
 		ret->free_count += totals[i].free_count;
 		ret->free_size += totals[i].free_size;
+		ret->marked |= totals[i].marked;
 		gaps_merge(&ret->gaps, &totals[i].gaps);
 	}
 	gaps_settle(&ret->gaps, call->heap);
@@ -261,7 +265,20 @@ static void json_findings(struct json *json, const struct findings *findings)
 	json_end(json);
 }
 
-static void write_json(struct call *call, const struct totals *totals)
+/* A signal in a thread that collects is how a damaged heap mostly shows. */
+static void add_crash(struct call *call, const struct crash *crash, bool any_marks)
+{
+	if (crash_is_collecting(call, crash, any_marks)) {
+		findings_add(&call->session->target->findings, "gc-crash",
+			     "verifyheap shows what is damaged",
+			     "the process ended by %s in a thread that was collecting garbage: "
+			     "mostly the heap is damaged then",
+			     target_crash_name(crash->fault.signal));
+	}
+}
+
+static enum hd_status write_json(struct call *call, const struct totals *totals,
+				 const struct crash *crash)
 {
 	const struct target *target = call->session->target;
 	const struct heap *heap = call->heap;
@@ -274,6 +291,7 @@ static void write_json(struct call *call, const struct totals *totals)
 	json_number(json, "pid", (uint64_t)target->pid);
 	json_number(json, "threads", target->thread_count);
 	json_number(json, "signal", (uint64_t)target->signal);
+	TRY(crash_write_json(call, crash, totals->marked));
 	json_number(json, "stopped_ms", (uint64_t)(target->stopped_seconds * 1e3 + 0.5));
 	if (target->stops)
 		json_number(json, "stops", target->stops);
@@ -301,6 +319,7 @@ static void write_json(struct call *call, const struct totals *totals)
 	json_bool(json, "references", references_are_known(call));
 	json_end(json);
 	json_findings(json, &target->findings);
+	return HD_OK;
 }
 
 static void write_layout(struct call *call)
@@ -386,8 +405,11 @@ enum hd_status run_info_target(struct call *call, bool layout)
 		return HD_OK;
 	}
 	struct totals totals = { 0 };
+	struct crash crash = { 0 };
 	if (status == HD_OK) {
 		TRY(count_heap(call, &totals));
+		crash_find(call, &crash);
+		add_crash(call, &crash, totals.marked);
 		add_gaps(call, &totals);
 		check_modules(call);
 		TRY(check_roots(call));
@@ -398,13 +420,15 @@ enum hd_status run_info_target(struct call *call, bool layout)
 	target_add_file_findings(target);
 	session_warned(call->session);
 	call->findings = target->findings.count > 0;
-	if (call->as_json) {
-		write_json(call, &totals);
-		return HD_OK;
-	}
+	if (call->as_json)
+		return write_json(call, &totals, &crash);
 	text_target(call);
 	if (call->heap)
 		text_runtime(call, &totals);
+	if (crash.is_there) {
+		out_puts(&call->out, "Crash:       ");
+		crash_line(call, &crash, totals.marked);
+	}
 	if (call->session->graph)
 		info_text_roots(&call->out, call->session->graph);
 	if (call->heap && call->heap->is_walkable && !references_are_known(call)) {

@@ -6,6 +6,7 @@
 
 /* A context is no larger than a region of small objects. */
 #define CONTEXT_SIZE_MAX ((uint64_t)4 << 20)
+#define ELF_MAGIC        0x464c457fu
 
 static const struct clr_thread *owner_of(const struct resolver *resolver, uint64_t thread)
 {
@@ -17,13 +18,27 @@ static const struct clr_thread *owner_of(const struct resolver *resolver, uint64
 	return NULL;
 }
 
-/* Is @p address code that the runtime did not compile, such as the allocator? */
+/* Does the range of @p address begin with an ELF header, as that of the vDSO does, which is of no file? */
+static bool is_in_image(const struct target *target, uint64_t address)
+{
+	uint32_t magic = 0;
+	for (size_t i = 0; i < target->range_count; i++) {
+		const struct target_range *range = &target->ranges[i];
+		if (address >= range->start && address < range->end) {
+			return memory_u32(target->memory, range->start, &magic) &&
+			       magic == ELF_MAGIC;
+		}
+	}
+	return false;
+}
+
+/* Is @p address code that the runtime did not compile, such as the allocator and what it calls? */
 static bool is_native(const struct target *target, uint64_t address)
 {
 	const struct target_mapping *mapping = target_mapping_at(target, address);
 	size_t size = mapping && mapping->path ? strlen(mapping->path) : 0;
 	if (size == 0)
-		return false;
+		return is_in_image(target, address);
 	/* Compiled ahead of time, or by the JIT into memory of two mappings. */
 	return !(size > 4 && strcmp(mapping->path + size - 4, ".dll") == 0) &&
 	       !strstr(mapping->path, "doublemapper");
@@ -131,6 +146,29 @@ static bool limit_is_too_high(struct resolver *resolver, const struct context *c
 	       first - context->pointer > context->limit - last;
 }
 
+/*
+ * Is there no object in it?  It is zero, or covered by one Free block: while a heap is to be walked, as when a
+ * background GC begins, gc_heap::fix_allocation_contexts(FALSE) makes such blocks, and the contexts stay as they
+ * are; repair_allocation_contexts() clears the blocks again before the threads go on (gc.cpp, .NET 8 to 10).
+ * A core may have been taken between any two words of that: the MethodTable, the length, and PREV_EMPTY in
+ * the word of the free list at +24.
+ */
+static bool is_empty(struct resolver *resolver, const struct context *context)
+{
+	const struct heap *heap = resolver->heap;
+	const uint64_t allowed[] = { heap->clr->free_method_table,
+				     context->limit - context->pointer, 0, 1 };
+	uint64_t at = context->pointer;
+	while ((at = first_nonzero(resolver, at, context->limit)) < context->limit) {
+		uint64_t index = (at - context->pointer) / 8, word = 0;
+		if (index >= sizeof(allowed) / sizeof(*allowed) || !allowed[index] ||
+		    !memory_u64(heap->memory, at, &word) || word != allowed[index])
+			return false;
+		at += 8;
+	}
+	return true;
+}
+
 /* Does it reach over the next one, which is sound? */
 static bool overlaps_next(struct resolver *resolver, const struct context *context)
 {
@@ -138,8 +176,7 @@ static bool overlaps_next(struct resolver *resolver, const struct context *conte
 	const struct context *next = context + 1;
 	return next < heap->contexts + heap->context_count && context_is_sound(heap, next) &&
 	       context->limit + CONTEXT_RESERVE > next->pointer &&
-	       !(context_is_at_rest(resolver, next) &&
-		 !is_zero(resolver, next->pointer, next->limit));
+	       !(context_is_at_rest(resolver, next) && !is_empty(resolver, next));
 }
 
 static enum hd_status check_context(struct resolver *resolver, const struct context *context,
@@ -168,7 +205,7 @@ static enum hd_status check_context(struct resolver *resolver, const struct cont
 					      : "ends outside of the segment it begins in";
 	} else if (context->owner == CONTEXT_THREAD && !is_young(segment, pointer)) {
 		why = "is not in generation 0";
-	} else if (context_is_at_rest(resolver, context) && !is_zero(resolver, pointer, limit)) {
+	} else if (context_is_at_rest(resolver, context) && !is_empty(resolver, context)) {
 		why = "lies over what is not empty";
 		limit_is_bad = limit_is_too_high(resolver, context);
 	} else if (!is_reached(resolver, segment, pointer)) {

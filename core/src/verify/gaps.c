@@ -8,6 +8,9 @@
 #define LARGE_OBJECT_SIZE 85000u
 /* So many objects in a row may come of reading the rest of a larger one as objects. */
 #define BOGUS_MAX 4u
+/* How far before its end objects are looked for that an array covers, and how many of them in a row. */
+#define COVERED_BYTES 4096u
+#define COVERED_MAX   256u
 /* What a MethodTable's address can be. */
 #define LOWEST_ADDRESS 0x10000u
 #define USER_ADDRESSES ((uint64_t)1 << 47)
@@ -51,6 +54,7 @@ static void describe_gap(struct resolver *resolver, const struct gap *gap)
 		return;
 	case DAMAGE_BAD_METHOD_TABLE:
 	case DAMAGE_ZERO_RUN:
+	case DAMAGE_PLUG_NODE:
 		break;
 	}
 	finding->kind = "InvalidMethodTable";
@@ -170,11 +174,11 @@ static enum hd_status blame_context(struct resolver *resolver, const struct gap 
 }
 
 /* Could the gap be a large or pinned object in the making? */
-static bool may_be_large(const struct gap *gap)
+static bool may_be_large(const struct resolver *resolver, const struct gap *gap)
 {
 	return gap->segment->generation == GENERATION_POH ||
 	       (gap->segment->generation == GENERATION_LOH &&
-		gap->end - gap->damage.address >= LARGE_OBJECT_SIZE);
+		zone_end(resolver, gap) - gap->damage.address >= LARGE_OBJECT_SIZE);
 }
 
 /* Does the object before the gap refer to what is no object? */
@@ -183,6 +187,33 @@ static bool has_own_faults(const struct resolver *resolver, const struct gap *ga
 	size_t count;
 	return is_last_adjacent(gap) &&
 	       own_faults(resolver, gap->damage.last_good.address, &count) != NULL;
+}
+
+/* Do sound objects from @p address on lead exactly to @p end? */
+static bool leads_to(struct resolver *resolver, uint64_t address, uint64_t end)
+{
+	struct object object;
+	for (unsigned int i = 0; i < COVERED_MAX && address < end; i++) {
+		if (!is_sound(resolver, address) || !read_block(resolver, address, &object))
+			return false;
+		address += object.step;
+	}
+	return address == end;
+}
+
+bool covers_objects(struct resolver *resolver, const struct gap *gap)
+{
+	const struct object *last = &gap->damage.last_good;
+	if (!is_last_adjacent(gap) || !last->type->component_size)
+		return false;
+	uint64_t begin = last->address + 16, end = last->address + last->step;
+	if (end - begin > COVERED_BYTES)
+		begin = end - COVERED_BYTES;
+	for (uint64_t at = end - 8; at >= begin; at -= 8) {
+		if (leads_to(resolver, at, gap->end))
+			return true;
+	}
+	return false;
 }
 
 /* Is it the segment's end that is wrong? */
@@ -196,8 +227,9 @@ static bool is_cut(struct resolver *resolver, const struct gap *gap)
 		return true;
 	if (gap->is_zero) {
 		return !gap->to_begin && !gap->inside && !gap->in_last &&
-		       !has_own_faults(resolver, gap) && !is_young(segment, damage->address) &&
-		       !(resolver->may_allocate && may_be_large(gap));
+		       !covers_objects(resolver, gap) && !has_own_faults(resolver, gap) &&
+		       !is_young(segment, damage->address) &&
+		       !(resolver->may_allocate && may_be_large(resolver, gap));
 	}
 	/* Objects that make sense go on behind the end. */
 	uint64_t size = (damage->size + 7) & ~(uint64_t)7;
@@ -274,7 +306,8 @@ static bool is_last_at_fault(struct resolver *resolver, const struct gap *gap)
 	size_t own;
 	if (!is_last_adjacent(gap) || gap->to_begin || gap->damage.kind == DAMAGE_BAD_SIZE)
 		return false;
-	if (gap->in_last || own_faults(resolver, last->address, &own) || is_odd(resolver, last))
+	if (gap->in_last || covers_objects(resolver, gap) ||
+	    own_faults(resolver, last->address, &own) || is_odd(resolver, last))
 		return true;
 	if (gap->inside)
 		return false;
@@ -308,7 +341,7 @@ static struct object first_at_fault(struct resolver *resolver, const struct gap 
 	return object;
 }
 
-static enum hd_status blame_last(struct resolver *resolver, struct gap *gap, struct hd_error *err)
+enum hd_status blame_last(struct resolver *resolver, struct gap *gap, struct hd_error *err)
 {
 	struct object last = first_at_fault(resolver, gap);
 	bool has_length = last.type->component_size != 0;
@@ -335,14 +368,15 @@ static enum hd_status blame_last(struct resolver *resolver, struct gap *gap, str
 }
 
 /* Verdicts of what need not be damage. */
-static void judge(const struct resolver *resolver, const struct gap *gap)
+static void judge(struct resolver *resolver, const struct gap *gap)
 {
 	struct verify_finding *finding = finding_of(resolver, gap);
 	uint64_t address = gap->damage.address;
 	bool is_young_gap = is_young(gap->segment, address);
-	bool is_known = gap->to_begin || gap->inside || gap->in_last;
+	bool is_known =
+		gap->to_begin || gap->inside || gap->in_last || covers_objects(resolver, gap);
 	if (!is_known && gap->is_zero &&
-	    (is_young_gap || (may_be_large(gap) && resolver->may_allocate))) {
+	    (is_young_gap || (may_be_large(resolver, gap) && resolver->may_allocate))) {
 		finding->verdict = VERDICT_UNOWNED_CONTEXT;
 		finding->kind = "UnownedContext";
 		finding_detail(finding,
@@ -356,6 +390,13 @@ static void judge(const struct resolver *resolver, const struct gap *gap)
 		finding_detail(finding,
 			       "From %" PRIx64 " to the end of its segment at %" PRIx64
 			       " memory is not cleared yet: an allocation context in the making",
+			       address, gap->end);
+	} else if (!is_known && resolver->may_allocate && gap->damage.word == 0 &&
+		   may_be_large(resolver, gap)) {
+		finding->verdict = VERDICT_UNOWNED_CONTEXT;
+		finding_detail(finding,
+			       "From %" PRIx64 " to %" PRIx64
+			       " memory is not cleared yet: a large or pinned object in the making",
 			       address, gap->end);
 	} else if (resolver->is_sweeping && !is_young_gap &&
 		   (gap->damage.word == 0 ||
@@ -431,7 +472,7 @@ static enum hd_status resolve_gap(struct resolver *resolver, struct gap *gap, st
 
 enum hd_status resolve_gaps(struct resolver *resolver, struct hd_error *err)
 {
-	for (size_t i = 0; i < resolver->gap_count && !resolver->heap->gc_in_progress; i++) {
+	for (size_t i = 0; i < resolver->gap_count; i++) {
 		if (resolver->gaps[i].finding != NO_FINDING)
 			TRY(resolve_gap(resolver, &resolver->gaps[i], err));
 	}

@@ -62,9 +62,11 @@ static enum hd_status blame_block(struct resolver *resolver, const struct segmen
 		return HD_OK;
 	}
 	bool is_array = block->type->component_size != 0 && block->address != value;
+	/* A background GC sweeps one region, or heap, after the other: dead objects still refer to what it freed. */
+	bool is_swept = resolver->is_sweeping && block->type->is_free;
 	struct verify_finding finding = {
 		.kind = is_array ? "ObjectSizeMismatch" : "InvalidMethodTable",
-		.verdict = VERDICT_DAMAGE,
+		.verdict = is_swept ? VERDICT_GC_IN_PROGRESS : VERDICT_DAMAGE,
 		.segment = segment->address,
 		.address = block->address,
 		.slot = block->address + (is_array ? 8 : 0),

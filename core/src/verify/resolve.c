@@ -261,6 +261,11 @@ const struct context *context_over(const struct resolver *resolver, uint64_t add
 		       : NULL;
 }
 
+bool is_large_or_pinned(const struct segment *segment)
+{
+	return segment->generation == GENERATION_LOH || segment->generation == GENERATION_POH;
+}
+
 bool is_young(const struct segment *segment, uint64_t address)
 {
 	return segment_generation_at(segment, address) == GENERATION_0;

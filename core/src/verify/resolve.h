@@ -56,7 +56,8 @@ struct resolver {
 	size_t contexts_count, contexts_capacity;
 	uint32_t *segment_ends; /**< by segment: the finding about its end */
 	uint32_t list;          /**< the finding about a broken list of segments */
-	uint64_t marked, not_kept;
+	uint64_t marked, not_kept, nodes;
+	bool is_planning; /**< see moving.c */
 };
 
 /* resolve.c: what all parts use. */
@@ -103,6 +104,7 @@ const struct segment *segment_before(const struct resolver *resolver, uint64_t a
 struct gap *gap_at(const struct resolver *resolver, uint64_t address);
 /** The context in whose [pointer, limit + 24) @p address lies, or NULL. */
 const struct context *context_over(const struct resolver *resolver, uint64_t address);
+bool is_large_or_pinned(const struct segment *segment);
 /** Is a new object allocated at @p address of @p segment without being in a free list? */
 bool is_young(const struct segment *segment, uint64_t address);
 
@@ -139,11 +141,24 @@ HD_NODISCARD enum hd_status open_gaps(struct resolver *resolver, struct hd_error
 /** Decide what is at fault for each, once references and contexts are known. */
 HD_NODISCARD enum hd_status resolve_gaps(struct resolver *resolver, struct hd_error *err);
 
+/** Does the array before the gap cover objects, of which the last one ends where the gap does? */
+bool covers_objects(struct resolver *resolver, const struct gap *gap);
+/** Make the finding of a gap one about the object before it. */
+HD_NODISCARD enum hd_status blame_last(struct resolver *resolver, struct gap *gap,
+				       struct hd_error *err);
+
+/* moving.c */
+
+/** Instead of resolve_gaps() while a GC moves objects: which of the gaps cannot be its work? */
+HD_NODISCARD enum hd_status resolve_moving(struct resolver *resolver, struct hd_error *err);
+
 /* zones.c */
 
 /** Find where dead objects may be taken for live ones. */
 HD_NODISCARD enum hd_status find_zones(struct resolver *resolver, struct scans *scans,
 				       struct hd_error *err);
+/** Where the zone that @p gap begins ends, or else the gap. */
+uint64_t zone_end(const struct resolver *resolver, const struct gap *gap);
 /** Finding of the zone that @p address lies in, or NO_FINDING. */
 uint32_t zone_finding(const struct resolver *resolver, uint64_t address);
 /** What is odd in zones is no more than a consequence. */

@@ -2,6 +2,7 @@
 /* The passes over the heap: streaming, one worker per segment at a time. */
 #include "verify/scan.h"
 
+#include "heap/plug_node.h"
 #include "heap/references.h"
 
 /* What a header says besides sync block, hash code and thin lock: syncblk.h, BIT_SBLK_*. */
@@ -9,6 +10,7 @@
 #define HEADER_THREAD_BITS 0x0000ffffu
 #define HEADER_UNUSED_BITS 0x03c00000u /* of a thin lock */
 #define MARKS_KEPT         4u
+#define MARK_BIT           1u /* GC_MARKED (gc.cpp) */
 #define STEP               4096u
 
 enum hd_status scans_init(struct scans *scans, struct heap *heap,
@@ -77,6 +79,10 @@ static bool stopped(const struct scan *scan, uint64_t number)
 
 static enum hd_status note_gap(struct scan *scan, const struct walker *walker, struct hd_error *err)
 {
+	if (walker->damage.kind == DAMAGE_PLUG_NODE) {
+		scan->nodes++;
+		return HD_OK;
+	}
 	if (scan->gaps_count >= FINDINGS_KEPT) {
 		scan->not_kept++;
 		return HD_OK;
@@ -90,6 +96,18 @@ static enum hd_status note_gap(struct scan *scan, const struct walker *walker, s
 	return HD_OK;
 }
 
+/*
+ * Has the GC marked the object, and not planned what becomes of it?  A mark at the begin of a plug says that the
+ * plug gets room before it when it is moved (set_plug_padded() of gc.cpp).
+ */
+static bool is_unplanned(struct walker *walker)
+{
+	return (walker->object.mark_bits & MARK_BIT) &&
+	       walker->segment->generation != GENERATION_LOH &&
+	       walker->segment->generation != GENERATION_POH &&
+	       !has_plug_node(walker, walker->object.address);
+}
+
 static enum hd_status visit_starts(void *arg, struct walker *walker, struct hd_error *err)
 {
 	struct scan *scan = arg;
@@ -99,6 +117,7 @@ static enum hd_status visit_starts(void *arg, struct walker *walker, struct hd_e
 			TRY(note_gap(scan, walker, err));
 		} else if (!walker->object.type->is_free) {
 			address_map_add(scan->map, walker->segment, walker->object.address);
+			scan->is_planning = scan->is_planning || is_unplanned(walker);
 		}
 		if (stopped(scan, ++number))
 			return fail_cancelled(err);

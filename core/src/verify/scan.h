@@ -48,7 +48,8 @@ struct gap {
 
 /**
  * In a Free block, or an array that was not cleared, lie dead objects.  When its size is wrong a walk
- * takes them for live ones, up to the first address that an object from elsewhere refers to.
+ * takes them for live ones, up to the first address that an object from elsewhere refers to.  The same in
+ * memory that a thread is clearing for new objects.
  */
 struct zone {
 	uint64_t begin, end; /**< up to the end of the segment */
@@ -79,6 +80,8 @@ struct scan {
 	struct zone zones[ZONES_MAX];
 	size_t zone_count;
 	uint64_t verified, marked, not_kept;
+	uint64_t nodes; /**< of plugs, which a GC wrote over objects */
+	bool is_planning; /**< marked objects of generations 0 to 2 that no plug begins with: see moving.c */
 	struct window window;
 	struct segment_cache cache;
 };

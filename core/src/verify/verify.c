@@ -117,6 +117,10 @@ static enum hd_status gather_gaps(struct resolver *resolver, struct scans *scans
 				  struct hd_error *err)
 {
 	GATHER(scans, gaps, resolver->gaps, resolver->gap_count);
+	for (unsigned int i = 0; i < scans->count; i++) {
+		resolver->nodes += scans->rows[i].nodes;
+		resolver->is_planning |= scans->rows[i].is_planning;
+	}
 	if (resolver->gap_count)
 		qsort(resolver->gaps, resolver->gap_count, sizeof(*resolver->gaps), compare_gaps);
 	return HD_OK;
@@ -311,7 +315,9 @@ static void move_result(struct resolver *resolver, const struct scans *scans,
 	*ret = (struct verify_result){ .findings = resolver->findings,
 				       .count = resolver->findings_count,
 				       .capacity = resolver->findings_capacity,
-				       .not_kept = resolver->not_kept };
+				       .not_kept = resolver->not_kept,
+				       .marked = resolver->marked,
+				       .plug_nodes = resolver->nodes };
 	for (unsigned int i = 0; i < scans->count; i++)
 		ret->objects += scans->rows[i].verified;
 	for (size_t i = 0; i < ret->count; i++)
@@ -324,8 +330,8 @@ static enum hd_status verify(struct resolver *resolver, struct scans *scans,
 			     struct verify_result *ret, struct hd_error *err)
 {
 	TRY(find_odd(resolver, scans, err));
-	if (!resolver->heap->gc_in_progress)
-		TRY(find_faults(resolver, scans, err));
+	TRY(resolver->heap->gc_in_progress ? resolve_moving(resolver, err)
+					   : find_faults(resolver, scans, err));
 	set_consequences(resolver);
 	select_findings(resolver);
 	if (resolver->findings_count && !resolver->heap->gc_in_progress)

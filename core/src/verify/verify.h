@@ -44,6 +44,8 @@ struct verify_result {
 	uint64_t objects;      /**< verified, Free blocks included */
 	uint64_t damage_count; /**< findings with VERDICT_DAMAGE, also those not kept */
 	uint64_t not_kept;     /**< findings, or odd references, beyond what is kept */
+	uint64_t marked;       /**< objects that carry GC bits; 0 while a GC moves objects */
+	uint64_t plug_nodes;   /**< of a GC that moves objects, over objects: no findings */
 };
 
 /** What to verify; zero: everything. */
@@ -51,6 +53,12 @@ struct verify_options {
 	const struct segment *const *segments; /**< NULL: all */
 	size_t segment_count;
 	uint64_t begin, end; /**< objects that start in [begin, end); 0, 0: all */
+	/**
+	 * Addresses that a thread had in its registers when it crashed in the GC: what is odd there is
+	 * damage, whatever a GC that moves objects can leave.
+	 */
+	const uint64_t *suspects;
+	size_t suspect_count;
 };
 
 /**

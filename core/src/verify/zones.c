@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies in and behind a block of the wrong size: dead objects, which prove nothing. */
+/* Where dead objects are taken for live ones: they prove nothing. */
 #include "verify/resolve.h"
 
-static bool is_stale(const struct gap *gap)
+/*
+ * A thread that takes a new context, or a large object, clears its memory from the begin on
+ * (gc_heap::adjust_limit_clr(), gc.cpp): behind what is zero already lie the objects of earlier collections.
+ */
+static bool is_being_cleared(const struct resolver *resolver, const struct gap *gap)
+{
+	if (!resolver->may_allocate)
+		return false;
+	return is_large_or_pinned(gap->segment)
+		       ? gap->damage.word == 0
+		       : gap->damage.kind == DAMAGE_ZERO_RUN &&
+				 is_young(gap->segment, gap->damage.address);
+}
+
+static bool is_stale(const struct resolver *resolver, const struct gap *gap)
 {
 	const struct object *last = &gap->damage.last_good;
 	if (gap->finding == NO_FINDING)
 		return false;
+	if (is_being_cleared(resolver, gap))
+		return true;
 	if (gap->damage.kind == DAMAGE_BAD_SIZE) {
 		/* Arrays of numbers may be made without being cleared. */
 		return gap->damage.type && gap->damage.type->component_size &&
@@ -24,7 +40,7 @@ enum hd_status find_zones(struct resolver *resolver, struct scans *scans, struct
 		const struct gap *gap = &resolver->gaps[i];
 		const struct zone *last =
 			resolver->zone_count ? &resolver->zones[resolver->zone_count - 1] : NULL;
-		if (is_stale(gap) && (!last || gap->damage.address >= last->end)) {
+		if (is_stale(resolver, gap) && (!last || gap->damage.address >= last->end)) {
 			resolver->zones[resolver->zone_count++] =
 				(struct zone){ gap->damage.address +
 						       (gap->damage.kind == DAMAGE_BAD_SIZE),
@@ -45,6 +61,16 @@ enum hd_status find_zones(struct resolver *resolver, struct scans *scans, struct
 		}
 	}
 	return HD_OK;
+}
+
+uint64_t zone_end(const struct resolver *resolver, const struct gap *gap)
+{
+	for (size_t i = 0; i < resolver->zone_count; i++) {
+		const struct zone *zone = &resolver->zones[i];
+		if (&resolver->gaps[zone->gap] == gap && zone->first > gap->end)
+			return zone->first;
+	}
+	return gap->end;
 }
 
 uint32_t zone_finding(const struct resolver *resolver, uint64_t address)

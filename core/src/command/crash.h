@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_CRASH_H
+#define HEAPDUMP_SRC_COMMAND_CRASH_H
+
+#include "command/command.h"
+#include "unwind/fault.h"
+
+/** The signal that ended the process of a core, seen from its heap. */
+struct crash {
+	bool is_there;
+	bool is_in_gc; /**< in the code of the runtime or of its GC: see crash_is_collecting() */
+	struct fault fault;
+	/** What its registers hold that lies in a segment of the heap, and which ones. */
+	uint64_t addresses[REG_ROWS];
+	uint8_t registers[REG_ROWS];
+	size_t count;
+};
+
+/** Find it; is_there is false without a heap, and where no such signal is known. */
+void crash_find(const struct call *call, struct crash *ret);
+
+/**
+ * Was the thread collecting?  It was in the runtime, and a GC was moving objects, or had marked some
+ * (@p any_marks), or ran in the background.  That is how a damaged heap mostly shows.
+ */
+bool crash_is_collecting(const struct call *call, const struct crash *crash, bool any_marks);
+
+/** "SIGSEGV in thread 0x1a2b, at libcoreclr.so+0x3c4d, while it was collecting garbage" */
+void crash_line(struct call *call, const struct crash *crash, bool any_marks);
+
+/**
+ * The line, and, of a crash in the runtime, what each register that leads into the heap leads to.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status crash_write_text(struct call *call, const struct crash *crash,
+					     bool any_marks);
+/** The same as a member "crash": null, or an object. */
+HD_NODISCARD enum hd_status crash_write_json(struct call *call, const struct crash *crash,
+					     bool any_marks);
+
+#endif
