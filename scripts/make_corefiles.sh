@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # make_corefiles.sh [DIR] [NAME...]: build the programs of corefiles/apps, run them, and take cores of them.
 # make_corefiles.sh --list: the names.
+# make_corefiles.sh --build APP FLAVOUR: only build a program (net10.0, net9.0, net8.0, single).
 #
 # DIR is corefiles/build when it is not given; a first argument that is no name of a core is DIR. Without
 # names, every core is made but those marked "by name". NAME.core gets NAME.truth.json beside it: what the
@@ -70,13 +71,23 @@ say() {
 }
 
 dir=$root/corefiles/build
+only=
 case ${1:-} in
 --list)
     list
     exit 0
     ;;
+--build)
+    # APP FLAVOUR: builds one program, and takes no core.
+    only="${2:-} ${3:-}"
+    [ $# -eq 3 ] && [ -d "corefiles/apps/$2" ] || {
+        say "there is no program ${2:-}"
+        exit 2
+    }
+    shift 3
+    ;;
 -*)
-    echo "usage: make_corefiles.sh [DIR] [NAME...] | --list" >&2
+    echo "usage: make_corefiles.sh [DIR] [NAME...] | --build APP FLAVOUR | --list" >&2
     exit 2
     ;;
 esac
@@ -85,7 +96,7 @@ if [ $# -gt 0 ] && ! is_name "$1"; then
     dir=$(cd "$1" && pwd)
     shift
 fi
-[ $# -gt 0 ] || {
+[ $# -gt 0 ] || [ -n "$only" ] || {
     # shellcheck disable=SC2046
     set -- $(list | grep -v '(by name)$' | cut -d ' ' -f 1)
 }
@@ -368,6 +379,11 @@ make() {
     say "$1.core: $(du -m "$dir/$1.core" | cut -f 1) MiB"
 }
 
+if [ -n "$only" ]; then
+    app=${only% *} flavour=${only#* }
+    build "$app" "$flavour" "$(stamp_of "$app")"
+    exit
+fi
 runtime=
 status=0
 for name; do
