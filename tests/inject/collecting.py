@@ -79,7 +79,9 @@ def take(
         for number in range(cores):
             time.sleep(chance.random() * 0.2)
             core = folder / f"{number}.core"
-            program.take(core)
+            if not program.take(core):
+                print(f"collecting: {program.name}: threads ended each time, no core", flush=True)
+                continue
             text, row = check(core)
             if text:
                 kept = keep(core, f"{collector.name}-{'-'.join(words)}")
@@ -109,7 +111,7 @@ def write_table(path: Path, rows: dict[str, Row]) -> None:
     ]
     total = Row("all", *(sum(column) for column in zip(*(row[1:] for row in rows.values()))))
     for row in [*rows.values(), total]:
-        lines.append("| " + " | ".join(f"{x:,}" if isinstance(x, int) else x for x in row) + " |")
+        lines.append(f"| {row.collector} | " + " | ".join(f"{x:,}" for x in row[1:]) + " |")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -140,13 +142,14 @@ def main() -> int:
                 failures += bool(text)
                 add(rows, collector.name, row)
             left -= count
+    taken = sum(row.cores for row in rows.values())
     moving = sum(row.moving for row in rows.values())
     print(
-        f"collecting: {options.cores} cores, objects were being moved in {moving}, {failures} wrong answers"
+        f"collecting: {taken} cores, objects were being moved in {moving}, {failures} wrong answers"
     )
     if options.table:
         write_table(options.table, {c.name: rows[c.name] for c in COLLECTORS if c.name in rows})
-    return int(failures > 0)
+    return int(failures > 0 or not taken)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ REACH = 64
 # What the array begins with (corefiles/apps/corrupt), and its size.
 MARK = 0x5EAF00D5EAF00D5E
 ARRAY_SIZE = 88
-SECONDS = 120
+SECONDS = 40
 
 
 class Case(NamedTuple):
@@ -194,7 +194,7 @@ def write_table(path: Path, rows: dict[tuple[str, str], collections.Counter[str]
         lines.append(
             f"| {damage} | {collect} | {counts['+crash']} | {counts['+found']} | {others} |"
         )
-    total = sum(rows.values(), collections.Counter())
+    total: collections.Counter[str] = sum(rows.values(), collections.Counter())
     lines.append(f"| all | | {total['+crash']} | {total['+found']} | |")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, Optional
 from core_image import CORES, SOURCE
 
 NO_SDK = 77
+TRIES = 40
 SERVER = {"DOTNET_gcServer": "1"}
 
 
@@ -117,18 +118,20 @@ class Program:
         self.stop()
         raise OSError(f"{self.name} did not get ready")
 
-    def take(self, core: Path) -> None:
-        """A core of this moment.  Threads that end just now make createdump give up."""
-        for _ in range(10):
+    def take(self, core: Path) -> bool:
+        """A core of this moment; createdump gives up (False) where threads end just now, each time."""
+        for _ in range(TRIES):
             done = subprocess.run(
                 [self.createdump, "--withheap", "-f", str(core), str(self.process.pid)],
                 check=False,
                 capture_output=True,
             )
             if not done.returncode:
-                return
-        text = (done.stdout + done.stderr).decode("utf-8", "replace")
-        raise OSError(f"{self.createdump} of {self.name} failed: {text}")
+                return True
+            text = (done.stdout + done.stderr).decode("utf-8", "replace")
+            if "No such process" not in text or self.process.poll() is not None:
+                raise OSError(f"{self.createdump} of {self.name} failed: {text}")
+        return False
 
     def stop(self) -> None:
         """End it."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A GC that moves objects (gc_heap::plan_phase(), gc.cpp of .NET 8 to 10): what of the heap is its work, and
- * what is damage?
+ * what is damage?  doc/collections.md has the whole.
  *
  * The large and pinned object heaps come first: they are swept, or planned.  Then it plans generations 0 to 2,
  * one region after the other: from its begin on, it takes the mark off each object that survives, and writes the

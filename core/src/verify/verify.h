@@ -62,7 +62,8 @@ struct verify_options {
 };
 
 /**
- * Check the heap as coreclr.md 16 lists; never stops at a finding.
+ * Check the heap: objects, references, contexts, lists, queues; never stops at a finding.  What a
+ * collection leaves, and is no damage: doc/collections.md.
  *
  * @param[out] ret To be given to verify_result_deinit(); untouched on failure.
  * @retval HD_OK also with findings
