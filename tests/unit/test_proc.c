@@ -82,6 +82,17 @@ static void mounts_that_may_not_answer(void)
 	}
 }
 
+static void the_id_inside_of_a_container_is_the_last_one(void)
+{
+	ASSERT_UINT((uint64_t)proc_inner_id("Name:\tdotnet\nNSpid:\t12070\t31\t1\nVmSize:\t5 kB\n"),
+		    1);
+	ASSERT_UINT((uint64_t)proc_inner_id("NSpid:\t12070\nNSpgid:\t7\n"), 12070);
+	ASSERT_UINT((uint64_t)proc_inner_id("Name:\tNSpid\n"), 0);
+	ASSERT_UINT((uint64_t)proc_inner_id("NSpid:\t"), 0);
+	ASSERT_UINT((uint64_t)proc_inner_id("NSpid:\t12 x"), 0);
+	ASSERT_UINT((uint64_t)proc_inner_id("NSpid:\t12 99999999999"), 0);
+}
+
 static void status_is_parsed(void)
 {
 	struct proc_status status;
@@ -252,6 +263,7 @@ int main(void)
 		{ "maps_are_parsed", maps_are_parsed },
 		{ "mounts_that_may_not_answer", mounts_that_may_not_answer },
 		{ "status_is_parsed", status_is_parsed },
+		{ "inner ids", the_id_inside_of_a_container_is_the_last_one },
 		{ "auxv_is_parsed", auxv_is_parsed },
 		{ "what_is_no_process", what_is_no_process },
 		{ "thread_is_not_its_process", thread_is_not_its_process },

@@ -61,6 +61,7 @@ static enum hd_status read_prstatus(const struct note *note, struct hd_error *er
 	struct target_thread *thread = &target->threads[target->thread_count];
 	thread->tid = (int32_t)load_u32(note->bytes + PRSTATUS_PID);
 	thread->number = 0;
+	thread->inner_tid = 0;
 	thread->signal = load_u16(note->bytes + PRSTATUS_SIGNAL);
 	for (size_t i = 0; i < REGISTER_COUNT; i++)
 		thread->registers[i] = load_u64(note->bytes + PRSTATUS_REGISTERS + 8 * i);

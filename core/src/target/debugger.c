@@ -176,9 +176,12 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 		thread->tid = given->tid;
 		thread->number = given->number;
 		thread->signal = 0;
+		thread->inner_tid = 0;
 		for (size_t k = 0; k < HD_DEBUGGER_REGISTERS; k++)
 			thread->registers[rows[k]] = given->registers[k];
 	}
+	if (debugger->is_local && debugger->pid > 0 && !target->is_shown_core)
+		proc_set_inner_ids(debugger->pid, target->threads, target->thread_count);
 	return target_sort_threads(target, err);
 }
 

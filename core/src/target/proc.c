@@ -284,6 +284,37 @@ static unsigned long status_number(const char *text, const char *key)
 	return value ? strtoul(value, NULL, 10) : 0;
 }
 
+int32_t proc_inner_id(const char *status)
+{
+	const char *value = status_value(status, "NSpid");
+	long id = 0;
+	for (char *end; value && *value && *value != '\n'; value = end) {
+		id = strtol(value, &end, 10);
+		if (end == value)
+			return 0;
+		end += strspn(end, "\t ");
+	}
+	return id > 0 && id <= INT32_MAX ? (int32_t)id : 0;
+}
+
+static int32_t read_inner_id(int tid)
+{
+	struct text text = { 0 };
+	int32_t id =
+		proc_read_file(tid, "status", &text) && text.bytes ? proc_inner_id(text.bytes) : 0;
+	text_deinit(&text);
+	return id;
+}
+
+void proc_set_inner_ids(int pid, struct target_thread *threads, size_t count)
+{
+	int32_t own = read_inner_id(pid);
+	if (!own || own == pid)
+		return;
+	for (size_t i = 0; i < count; i++)
+		threads[i].inner_tid = read_inner_id(threads[i].tid);
+}
+
 void proc_status_parse(const char *text, struct proc_status *ret)
 {
 	*ret = (struct proc_status){ 0 };

@@ -58,6 +58,14 @@ bool proc_task_lives(int tid);
  */
 int proc_live_task(int pid);
 
+/** The last number of line NSpid of a status file: the id in the innermost pid namespace; 0: none. */
+int32_t proc_inner_id(const char *status);
+/**
+ * Set inner_tid of the threads of a process that lives in another pid namespace than we; nothing for all
+ * others, and for threads that have ended.
+ */
+void proc_set_inner_ids(int pid, struct target_thread *threads, size_t count);
+
 /** Append the file at /proc/PID/NAME to @p ret; false and errno when it cannot be read. */
 bool proc_read_file(int pid, const char *name, struct text *ret);
 /** The same of any file whose size the kernel does not tell. */

@@ -78,6 +78,7 @@ static enum hd_status keep_threads(struct target *target, const struct target_th
 		return fail_nomem(err);
 	memcpy(target->threads, threads, count * sizeof(*threads));
 	target->thread_count = count;
+	proc_set_inner_ids(target->pid, target->threads, count);
 	return target_sort_threads(target, err);
 }
 

@@ -151,6 +151,7 @@ static enum stop_failure read_registers(const struct stopper *stopper,
 		const struct held *held = &stopper->held[i];
 		struct target_thread *thread = &threads[count];
 		thread->signal = 0;
+		thread->inner_tid = 0;
 		struct iovec vector = { thread->registers, sizeof(thread->registers) };
 		/* The note's number goes where an address may. */
 		void *note = (void *)(uintptr_t)NT_PRSTATUS; /* NOLINT(performance-no-int-to-ptr) */

@@ -94,6 +94,8 @@ struct target_thread {
 	int32_t tid;
 	uint32_t number; /**< in the debugger; 0 = unknown, or there is none */
 	int signal;      /**< a core: that it had got (pr_cursig), 0 = none */
+	/** A process: what its own pid namespace calls the thread, as in a container; 0 = tid. */
+	int32_t inner_tid;
 	uint64_t registers[REGISTER_COUNT];
 };
 
