@@ -105,8 +105,7 @@ static enum hd_status used_up(const struct endpoint *endpoint, int code, struct 
 		    code == EMFILE ? ": raise the limit of this program (ulimit -n)" : "");
 }
 
-static enum hd_status cannot_connect(const struct endpoint *endpoint, int code,
-				     struct hd_error *err)
+static enum hd_status cannot_connect(struct endpoint *endpoint, int code, struct hd_error *err)
 {
 	if (is_used_up(code))
 		return used_up(endpoint, code, err);
@@ -119,6 +118,13 @@ static enum hd_status cannot_connect(const struct endpoint *endpoint, int code,
 	if (process_has_ended(endpoint->pid, code == ECONNREFUSED ? DYING_MS : 0)) {
 		errno = code;
 		return fail(err, HD_ERR_OS, 0, "process %d has ended", endpoint->pid);
+	}
+	if (code == EREMCHG) {
+		endpoint->is_planted = true;
+		errno = EPERM;
+		return fail(err, HD_ERR_OS, 0,
+			    "another process listens at %s, and not process %d: it is not asked",
+			    endpoint->socket, endpoint->pid);
 	}
 	errno = code;
 	return fail(err, HD_ERR_OS, 0, "process %d cannot be reached at %s: %s", endpoint->pid,
