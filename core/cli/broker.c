@@ -15,7 +15,6 @@
 #include <heapdump/broker.h>
 
 #include "channel.h"
-#include "permit.h"
 #include "signals.h"
 #include "worker.h"
 
@@ -66,23 +65,16 @@ static uint64_t number_setting(const struct cli *cli, const char *name)
 }
 
 /* max-mem of the settings, or of an option of this command. */
-static uint64_t max_mem(struct cli *cli, int argc, const char *const *argv)
+static uint64_t max_mem(struct cli *cli, const struct hd_command_names *names)
 {
 	static const char name[] = "max-mem";
+	char old[HD_SETTING_SIZE];
 	uint64_t size = number_setting(cli, name);
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i] + strspn(argv[i], "-");
-		const char *value = strchr(word, '=');
-		if (word == argv[i] || strncasecmp(word, name, sizeof(name) - 1) != 0)
-			continue;
-		value = value ? value + 1 : argv[i + 1 < argc ? i + 1 : i];
-		char old[HD_SETTING_SIZE];
-		if (hd_session_get(cli->session, name, old, sizeof(old), NULL) == HD_OK &&
-		    hd_session_set(cli->session, name, value, NULL) == HD_OK) {
-			size = number_setting(cli, name);
-			enum hd_status ignored = hd_session_set(cli->session, name, old, NULL);
-			(void)ignored;
-		}
+	if (names->max_mem && hd_session_get(cli->session, name, old, sizeof(old), NULL) == HD_OK &&
+	    hd_session_set(cli->session, name, names->max_mem, NULL) == HD_OK) {
+		size = number_setting(cli, name);
+		enum hd_status ignored = hd_session_set(cli->session, name, old, NULL);
+		(void)ignored;
 	}
 	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
 	return size ? size : pages / 4 * page;
@@ -163,6 +155,7 @@ void worker_end(struct worker *worker)
 	while (await_child(-1, (int)__WCLONE, SERVER_END_MS))
 		continue;
 	free(worker->target);
+	free(worker->sysroot);
 	*worker = (struct worker){ 0 };
 }
 
@@ -290,7 +283,7 @@ static bool serve_create(struct service *service, const struct message *message)
 	return sent;
 }
 
-static bool serve_check(const struct service *service, const struct message *message)
+static bool serve_check(struct service *service, const struct message *message)
 {
 	const struct hd_broker *direct = hd_broker_direct();
 	const char *path = message_string(message, 0);
@@ -419,6 +412,7 @@ static int tell_death(struct cli *cli, struct worker *worker)
 	while (waitpid(worker->pid, &how, 0) < 0 && errno == EINTR)
 		continue;
 	free(worker->target);
+	free(worker->sysroot);
 	*worker = (struct worker){ 0 };
 	name_target(cli, NULL);
 	int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
@@ -470,48 +464,62 @@ static bool add_words(struct message *message, int argc, const char *const *argv
 	return true;
 }
 
-/* --trust-files, now or as a setting. */
-static bool trusts_files(const struct cli *cli, int argc, const char *const *argv)
+static bool is_setting(const struct cli *cli, const char *name, const char *value)
 {
-	char value[HD_SETTING_SIZE];
-	if (hd_session_get(cli->session, "trust-files", value, sizeof(value), NULL) == HD_OK &&
-	    strcmp(value, "on") == 0)
-		return true;
-	for (int i = 1; i < argc; i++) {
-		if (argv[i][0] == '-' &&
-		    strcasecmp(argv[i] + strspn(argv[i], "-"), "trust-files") == 0)
-			return true;
-	}
-	return false;
+	char now[HD_SETTING_SIZE];
+	return hd_session_get(cli->session, name, now, sizeof(now), NULL) == HD_OK &&
+	       strcmp(now, value) == 0;
 }
 
-static struct permit permit_of(const struct cli *cli, const struct worker *worker, int argc,
-			       const char *const *argv, char *sysroot, size_t size)
+/* Remember which module files what is opened now may have, for the commands that follow. */
+static void keep_files(struct worker *worker, const struct permit_files *files)
 {
-	struct hd_command_info info = { .role = HD_ROLE_QUERY };
-	if (argc && hd_command_find(argv[0], &info) != 0)
+	char *copy = strdup(files->sysroot);
+	worker->has_files = copy != NULL;
+	if (!copy)
+		return;
+	free(worker->sysroot);
+	worker->sysroot = copy;
+	worker->files = (struct permit_files){ .sysroot = copy,
+					       .are_off = files->are_off,
+					       .are_trusted = files->are_trusted };
+}
+
+/* @p sysroot: HD_SETTING_SIZE bytes, for the setting. */
+static void init_service(struct service *service, const struct cli *cli, struct worker *worker,
+			 int argc, const char *const *argv, char *sysroot)
+{
+	struct hd_command_info info;
+	if (!argc || hd_command_find(argv[0], &info) != 0)
 		info = (struct hd_command_info){ .role = HD_ROLE_QUERY };
-	if (hd_session_get(cli->session, "sysroot", sysroot, size, NULL) != HD_OK)
+	if (hd_session_get(cli->session, "sysroot", sysroot, HD_SETTING_SIZE, NULL) != HD_OK)
 		*sysroot = '\0';
-	return (struct permit){ .target = worker->target,
-				.sysroot = sysroot,
-				.argc = argc,
-				.argv = argv,
-				.trusts_files = trusts_files(cli, argc, argv),
-				.is_collecting = info.role == HD_ROLE_SYSTEM,
-				.is_writing = info.writes != 0 };
+	struct permit *permit = &service->permit;
+	*permit = (struct permit){ .target = worker->target,
+				   .sysroot = sysroot,
+				   .is_collecting = info.role == HD_ROLE_SYSTEM,
+				   .may_make_name = info.role == HD_ROLE_SYSTEM && info.writes };
+	hd_command_name(argc, argv, &permit->names);
+	permit->now = (struct permit_files){
+		.sysroot = permit->names.sysroot ? permit->names.sysroot : sysroot,
+		.are_off = permit->names.no_files || is_setting(cli, "files", "off"),
+		.are_trusted = permit->names.trust_files || is_setting(cli, "trust-files", "on")
+	};
+	service->worker = worker;
+	service->is_opening = info.role == HD_ROLE_OPEN;
+	if (service->is_opening || !worker->has_files)
+		keep_files(worker, &permit->now);
+	permit->then = worker->has_files ? worker->files : permit->now;
 }
 
 int worker_run(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
 	       bool is_quiet)
 {
 	char sysroot[HD_SETTING_SIZE];
-	struct service service = { .worker = worker };
+	struct service service = { 0 };
 	struct message message = message_of(MESSAGE_RUN);
-	struct hd_command_info info;
-	service.permit = permit_of(cli, worker, argc, argv, sysroot, sizeof(sysroot));
-	service.is_opening = hd_command_find(argv[0], &info) == 0 && info.role == HD_ROLE_OPEN;
-	worker->max_mem = max_mem(cli, argc, argv);
+	init_service(&service, cli, worker, argc, argv, sysroot);
+	worker->max_mem = max_mem(cli, &service.permit.names);
 	limit(cli, worker);
 	(void)fflush(stdout);
 	struct taken_signals old;
@@ -534,9 +542,9 @@ int worker_complete(struct cli *cli, struct worker *worker, int argc, const char
 		    void (*add)(void *arg, const char *candidate), void *arg)
 {
 	char sysroot[HD_SETTING_SIZE];
-	struct service service = { .worker = worker, .add = add, .arg = arg };
+	struct service service = { .add = add, .arg = arg };
 	struct message message = message_of(MESSAGE_COMPLETE);
-	service.permit = permit_of(cli, worker, 0, NULL, sysroot, sizeof(sysroot));
+	init_service(&service, cli, worker, 0, NULL, sysroot);
 	bool sent = add_words(&message, argc, argv) && channel_send(worker->channel, &message);
 	int status = sent ? serve(cli, &service) : -1;
 	message_deinit(&message);

@@ -147,6 +147,20 @@ class Closed(unittest.TestCase):
                 self.assertEqual(done.stdout, "refused\n", done.stderr)
         self.assertEqual(secret.read_text(encoding="ascii"), "secret")
 
+    def test_a_number_among_the_words_is_no_process(self) -> None:
+        """Only what a command opens is stopped and read: not whatever number its words hold."""
+        with subprocess.Popen(
+            [MISBEHAVING, BUBBLECS],
+            cwd=folder.name,
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as program:
+            # It asks for its parent.
+            out, _ = program.communicate(f"misbehave ask-attach x {program.pid}\n", TIMEOUT)
+        self.assertEqual(out, "refused\n")
+
     def test_what_the_c_library_opens_is_refused(self) -> None:
         """malloc() reads a setting of the kernel's when the memory of a thread shrinks."""
         done = run(PROGRAM, "--workers", "4", large_dump(), "export", "many.heap")
