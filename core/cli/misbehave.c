@@ -26,6 +26,7 @@ static const struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "
 static const struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
 static char byte;
 static struct iovec place = { &byte, 1 };
+static const struct msghdr descriptor = { .msg_iov = &place, .msg_iovlen = 1 };
 
 /* Nothing of this may come back: the process is to be killed in the call. */
 static long attack(const char *what)
@@ -47,6 +48,10 @@ static long attack(const char *what)
 		{ "socket", SYS_socket, { AF_INET, SOCK_STREAM } },
 		{ "connect", SYS_connect, { 2, (long)&address, sizeof(address) } },
 		{ "bind", SYS_bind, { 2, (long)&address, sizeof(address) } },
+		{ "send-descriptor", SYS_sendmsg, { 3, (long)&descriptor, 0 } },
+		{ "send-to",
+		  SYS_sendto,
+		  { 3, (long)&byte, 1, 0, (long)&address, sizeof(address) } },
 		{ "ptrace", SYS_ptrace, { PTRACE_SEIZE, getppid() } },
 		{ "read-process",
 		  SYS_process_vm_readv,

@@ -74,9 +74,8 @@ static const int allowed[] = {
 	SCMP_SYS(fadvise64), SCMP_SYS(sync_file_range), SCMP_SYS(getdents64), SCMP_SYS(dup),
 	SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(memfd_create), SCMP_SYS(fstatfs),
 	/* sockets that are there */
-	SCMP_SYS(sendmsg), SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(recvfrom),
-	SCMP_SYS(shutdown), SCMP_SYS(getsockopt), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
-	SCMP_SYS(accept4),
+	SCMP_SYS(recvmsg), SCMP_SYS(recvfrom), SCMP_SYS(shutdown), SCMP_SYS(getsockopt),
+	SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(accept4),
 	/* memory; without PROT_EXEC below */
 	SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(msync),
 	SCMP_SYS(mincore),
@@ -108,6 +107,8 @@ static const struct {
 	{ SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
 	{ SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
 	{ SCMP_SYS(newfstatat), 3, AT_EMPTY_PATH, AT_EMPTY_PATH },
+	/* To whom the socket is connected, without descriptors. */
+	{ SCMP_SYS(sendto), 4, UINT64_MAX, 0 },
 	/* A thread, never a process. */
 	{ SCMP_SYS(clone), 0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD },
 	{ SCMP_SYS(ioctl), 1, UINT32_MAX, TCGETS },
