@@ -17,6 +17,7 @@
 #include "channel.h"
 #include "signals.h"
 #include "worker.h"
+#include "write_only.h"
 
 /* Files that a worker may write at one time. */
 #define FILES_MAX 4u
@@ -103,19 +104,37 @@ static void limit(const struct cli *cli, const struct worker *worker)
 #endif
 }
 
+/* A descriptor for a worker to write to: -1: @p fd itself. */
+static int output_of(int fd)
+{
+	static bool is_told;
+	int own;
+	if (!write_only(fd, &own) && !is_told) {
+		is_told = true;
+		cli_say("warning: what is typed could be read by the process that reads the "
+			"target: the terminal (or socket) cannot be opened for writing alone");
+	}
+	return own;
+}
+
 bool worker_start(struct cli *cli, struct worker *worker)
 {
 	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return false;
+	int own_stderr = output_of(STDERR_FILENO);
 	(void)fflush(NULL);
 	pid_t pid = fork();
 	if (pid == 0) {
 		(void)close(pair[0]);
+		if (own_stderr >= 0)
+			(void)dup2(own_stderr, STDERR_FILENO);
 		worker_main(cli, pair[1]);
 	}
 	int code = errno;
 	(void)close(pair[1]);
+	if (own_stderr >= 0)
+		(void)close(own_stderr);
 	if (pid < 0) {
 		(void)close(pair[0]);
 		errno = code;
@@ -526,13 +545,16 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 	struct sigaction on_pipe;
 	bool ignores = sigaction(SIGPIPE, NULL, &on_pipe) == 0 && on_pipe.sa_handler == SIG_IGN;
 	message.id = (is_quiet ? RUN_IS_QUIET : 0) | (ignores ? RUN_IGNORES_SIGPIPE : 0);
-	message.fds[0] = STDOUT_FILENO;
+	int own_stdout = output_of(STDOUT_FILENO);
+	message.fds[0] = own_stdout < 0 ? STDOUT_FILENO : own_stdout;
 	message.fd_count = 1;
 	signals_take(&old);
 	bool sent = add_settings(cli, &message) && add_words(&message, argc, argv) &&
 		    channel_send(worker->channel, &message);
 	int status = sent ? serve(cli, &service) : -1;
 	signals_give_back(&old);
+	if (own_stdout >= 0)
+		(void)close(own_stdout);
 	message.fd_count = 0;
 	message_deinit(&message);
 	return status < 0 ? tell_death(cli, worker) : status;

@@ -4,6 +4,7 @@
 
 #ifdef HD_MISBEHAVE
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,12 +118,25 @@ static void ask(const struct hd_broker *broker, const char *what, const char *pa
 	(void)puts(granted ? "granted" : "refused");
 }
 
+/* Is a terminal among the descriptors of which something can be read that was typed? */
+static bool reads_terminal(void)
+{
+	for (int fd = 0; fd < 16; fd++) {
+		struct pollfd at = { .fd = fd, .events = POLLIN };
+		if (isatty(fd) && poll(&at, 1, 500) > 0 && read(fd, &byte, 1) > 0)
+			return true;
+	}
+	return false;
+}
+
 bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv)
 {
 	if (argc < 2 || strcmp(argv[0], "misbehave") != 0)
 		return false;
 	if (strcmp(argv[1], "quiet-open") == 0) {
 		(void)puts(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "granted");
+	} else if (strcmp(argv[1], "read-terminal") == 0) {
+		(void)puts(reads_terminal() ? "granted" : "refused");
 	} else if (strncmp(argv[1], "ask-", 4) == 0) {
 		/* The name is not a word of its own: the user has not named it. */
 		ask(broker, argv[1], argc > 2 ? argv[2] + 1 : "/etc/passwd");

@@ -255,8 +255,8 @@ static void let_go(int channel)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)close_range(STDERR_FILENO + 1, (unsigned int)channel - 1, 0);
 	(void)close_range((unsigned int)channel + 1, ~0U, 0);
-	/* The user's input is not its business. */
-	if (!freopen("/dev/null", "r", stdin))
+	/* The user's input is not its business; each command brings an output of its own. */
+	if (!freopen("/dev/null", "r", stdin) || dup2(STDIN_FILENO, STDOUT_FILENO) < 0)
 		_exit(HD_EXIT_INPUT);
 	/* Between commands Ctrl-C is the other process's; a write to a terminal of another job goes on. */
 	(void)signal(SIGINT, SIG_IGN);

@@ -3,10 +3,12 @@
 """The sandbox of the shell program: what the process that reads a target cannot do."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import ctypes.util
 import functools
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -160,6 +162,40 @@ class Closed(unittest.TestCase):
             # It asks for its parent.
             out, _ = program.communicate(f"misbehave ask-attach x {program.pid}\n", TIMEOUT)
         self.assertEqual(out, "refused\n")
+
+    def on_terminal(self, *words: str, user: int = 0) -> str:
+        """What MISBEHAVING writes on a terminal where something is typed."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            try:
+                if user:
+                    os.setuid(user)
+                os.execve(MISBEHAVING, [MISBEHAVING, *words], environment())
+            finally:
+                os._exit(127)
+        os.write(terminal, b"password\n")
+        text = b""
+        with contextlib.suppress(OSError):  # the other side is closed
+            while piece := os.read(terminal, 4096):
+                text += piece
+        os.close(terminal)
+        os.waitpid(pid, 0)
+        return text.decode()
+
+    def test_what_is_typed_is_not_read(self) -> None:
+        """A terminal is open for both, by all three streams: the worker gets it to write alone."""
+        self.assertIn("refused", self.on_terminal(BUBBLECS, "misbehave", "read-terminal"))
+        # The attack is a real one.
+        words = ("--no-sandbox", BUBBLECS, "misbehave", "read-terminal")
+        self.assertIn("granted", self.on_terminal(*words))
+
+    @unittest.skipIf(os.getuid() != 0, "only root can be two users")
+    def test_a_terminal_of_another_user_is_told(self) -> None:
+        """As after su: it cannot be opened once more."""
+        answer = self.on_terminal(BUBBLECS, "types", user=65534)
+        if "BubbleCS" not in answer:
+            self.skipTest("another user cannot run the program")
+        self.assertEqual(answer.count("warning: what is typed could be read"), 1, answer)
 
     def test_what_the_c_library_opens_is_refused(self) -> None:
         """malloc() reads a setting of the kernel's when the memory of a thread shrinks."""
