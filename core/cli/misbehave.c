@@ -5,6 +5,7 @@
 #ifdef HD_MISBEHAVE
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,8 @@ static long attack(const char *what)
 		{ "send-to",
 		  SYS_sendto,
 		  { 3, (long)&byte, 1, 0, (long)&address, sizeof(address) } },
+		{ "async", SYS_fcntl, { 2, F_SETFL, O_ASYNC } },
+		{ "owner", SYS_fcntl, { 2, F_SETOWN, getppid() } },
 		{ "ptrace", SYS_ptrace, { PTRACE_SEIZE, getppid() } },
 		{ "read-process",
 		  SYS_process_vm_readv,
@@ -118,6 +121,28 @@ static void ask(const struct hd_broker *broker, const char *what, const char *pa
 	(void)puts(granted ? "granted" : "refused");
 }
 
+#ifdef __x86_64__
+/* An old call of 32-bit programs: open() in a thread that must not end alone. */
+static void *call_as_32_bits(void *unused)
+{
+	long result;
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(5), "b"(0), "c"(0), "d"(0) : "memory");
+	return unused;
+}
+
+static void call_32_bits(void)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, call_as_32_bits, NULL) == 0)
+		(void)pthread_join(thread, NULL);
+}
+#else
+static void call_32_bits(void)
+{
+	(void)raise(SIGSYS);
+}
+#endif
+
 /* Is a terminal among the descriptors of which something can be read that was typed? */
 static bool reads_terminal(void)
 {
@@ -135,6 +160,9 @@ bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv
 		return false;
 	if (strcmp(argv[1], "quiet-open") == 0) {
 		(void)puts(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "granted");
+	} else if (strcmp(argv[1], "thread-of-32-bits") == 0) {
+		call_32_bits();
+		(void)puts("survived");
 	} else if (strcmp(argv[1], "read-terminal") == 0) {
 		(void)puts(reads_terminal() ? "granted" : "refused");
 	} else if (strncmp(argv[1], "ask-", 4) == 0) {

@@ -114,8 +114,8 @@ static const struct {
 	{ SCMP_SYS(ioctl), 1, UINT32_MAX, TCGETS },
 	{ SCMP_SYS(ioctl), 1, UINT32_MAX, TIOCGWINSZ },
 	{ SCMP_SYS(ioctl), 1, UINT32_MAX, FIONREAD },
+	/* No F_SETFL: O_ASYNC would send SIGIO to whoever has the terminal. */
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFL },
-	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_SETFL },
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFD },
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_SETFD },
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_DUPFD_CLOEXEC },
@@ -163,9 +163,11 @@ static bool filter_calls(void)
 	if (!filter)
 		return false;
 	/*
-	 * Without the second, kernels before 5.16 switch speculation off for the process, which reading then
-	 * pays for; no code of a target ever runs in it.  The third: a tree in place of a list.
+	 * Calls of 32-bit programs end the process, and not only the thread.  Without CTL_SSB, kernels before
+	 * 5.16 switch speculation off for the process, which reading then pays for; no code of a target ever
+	 * runs in it.  CTL_OPTIMIZE: a tree in place of a list.
 	 */
+	(void)seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 1);
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
