@@ -374,7 +374,7 @@ static int serve(struct cli *cli, struct service *service)
 	while (goes_on && channel_receive(service->worker->channel, &message)) {
 		switch (message.kind) {
 		case MESSAGE_STARTED:
-			signals_pass_on(service->worker->pid);
+			signals_pass_on();
 			break;
 		case MESSAGE_CANDIDATE:
 			if (service->add && message.count)
@@ -411,7 +411,6 @@ static int serve(struct cli *cli, struct service *service)
 		}
 		message_deinit(&message);
 	}
-	signals_pass_on(0);
 	if (service->listener)
 		(void)unlink(service->listener);
 	free(service->listener);
@@ -548,7 +547,7 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 	int own_stdout = output_of(STDOUT_FILENO);
 	message.fds[0] = own_stdout < 0 ? STDOUT_FILENO : own_stdout;
 	message.fd_count = 1;
-	signals_take(&old);
+	signals_take(&old, worker->pid);
 	bool sent = add_settings(cli, &message) && add_words(&message, argc, argv) &&
 		    channel_send(worker->channel, &message);
 	int status = sent ? serve(cli, &service) : -1;
@@ -567,8 +566,11 @@ int worker_complete(struct cli *cli, struct worker *worker, int argc, const char
 	struct service service = { .add = add, .arg = arg };
 	struct message message = message_of(MESSAGE_COMPLETE);
 	init_service(&service, cli, worker, 0, NULL, sysroot);
+	struct taken_signals old;
+	signals_take(&old, worker->pid);
 	bool sent = add_words(&message, argc, argv) && channel_send(worker->channel, &message);
 	int status = sent ? serve(cli, &service) : -1;
+	signals_give_back(&old);
 	message_deinit(&message);
 	if (status < 0)
 		(void)tell_death(cli, worker);

@@ -160,6 +160,9 @@ bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv
 		return false;
 	if (strcmp(argv[1], "quiet-open") == 0) {
 		(void)puts(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "granted");
+	} else if (strcmp(argv[1], "silence") == 0) {
+		for (;;)
+			(void)poll(NULL, 0, -1);
 	} else if (strcmp(argv[1], "thread-of-32-bits") == 0) {
 		call_32_bits();
 		(void)puts("survived");

@@ -116,6 +116,14 @@ def wait_for_child(pid: int) -> int:
     raise AssertionError("no worker")
 
 
+def wait_for_end(pid: int) -> None:
+    for _ in range(500):
+        if not Path(f"/proc/{pid}").exists():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it goes on")
+
+
 SANITIZED = "built with sanitizers" in state()
 
 
@@ -284,6 +292,49 @@ class Closed(unittest.TestCase):
         self.assertGreater(closed, 0)
 
 
+@unittest.skipIf(SANITIZED, "a program with sanitizers has no sandbox")
+class Silent(unittest.TestCase):
+    """A worker that says nothing is ended by the user's signals."""
+
+    def silent(self) -> subprocess.Popen[str]:
+        program = subprocess.Popen(
+            [MISBEHAVING, BUBBLECS, "misbehave", "silence"],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(program.kill)
+        worker = wait_for_child(program.pid)
+        for _ in range(500):
+            # It reads its command in recvmsg, and then it waits in poll.
+            if Path(f"/proc/{worker}/wchan").read_text(encoding="ascii").find("poll") >= 0:
+                return program
+            time.sleep(0.01)
+        raise AssertionError("it does not become silent")
+
+    def test_the_third_ctrl_c_ends_it(self) -> None:
+        with self.silent() as program:
+            for _ in range(2):
+                program.send_signal(signal.SIGINT)
+                time.sleep(0.2)
+                self.assertIsNone(program.poll())
+            program.send_signal(signal.SIGINT)
+            _, err = program.communicate(timeout=TIMEOUT)
+        self.assertEqual(err, "heapdump: interrupted; what was open is closed\n")
+        self.assertEqual(program.returncode, 130)
+
+    def test_other_signals_end_it_within_seconds(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with self.silent() as program:
+                worker = wait_for_child(program.pid)
+                program.send_signal(number)
+                self.assertEqual(program.communicate(timeout=15), ("", ""))
+            self.assertEqual(program.returncode, -number)
+            wait_for_end(worker)
+
+
 class Ends(unittest.TestCase):
     """What becomes of two processes when one of them goes."""
 
@@ -317,11 +368,7 @@ class Ends(unittest.TestCase):
             worker = wait_for_child(program.pid)
             program.kill()
             program.wait(TIMEOUT)
-        for _ in range(500):
-            if not Path(f"/proc/{worker}").exists():
-                break
-            time.sleep(0.01)
-        self.assertFalse(Path(f"/proc/{worker}").exists())
+        wait_for_end(worker)
 
     def test_a_worker_does_not_read_the_users_input(self) -> None:
         with self.start(BUBBLECS) as program:
