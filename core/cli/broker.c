@@ -40,6 +40,9 @@ struct service {
 	char *listener;  /* the path of a socket that was made for it; or NULL */
 	void (*add)(void *arg, const char *candidate);
 	void *arg;
+	const char *word;          /* that is to be completed */
+	uint32_t candidates;       /* that came */
+	uint64_t candidate_size;   /* bytes of all of them */
 	uint64_t files[FILES_MAX]; /* of hd_broker_direct(); 0 = none */
 };
 
@@ -365,6 +368,19 @@ static void name_target(struct cli *cli, const char *path)
 	(void)ignored;
 }
 
+/* A word may become what begins with it; false: no completion finds so many. */
+static bool take_candidate(struct service *service, const struct message *message)
+{
+	service->candidates++;
+	service->candidate_size += message->size;
+	if (service->candidates > CANDIDATES_MAX || service->candidate_size > CANDIDATES_SIZE_MAX)
+		return false;
+	if (service->add && message->count &&
+	    strncmp(message->bytes, service->word, strlen(service->word)) == 0)
+		service->add(service->arg, message->bytes);
+	return true;
+}
+
 /* Serve the worker until it is done; its status, or -1 when it is no more. */
 static int serve(struct cli *cli, struct service *service)
 {
@@ -377,8 +393,7 @@ static int serve(struct cli *cli, struct service *service)
 			signals_pass_on();
 			break;
 		case MESSAGE_CANDIDATE:
-			if (service->add && message.count)
-				service->add(service->arg, message.bytes);
+			goes_on = take_candidate(service, &message);
 			break;
 		case MESSAGE_OPEN:
 			goes_on = serve_open(cli, service, &message);
@@ -563,7 +578,7 @@ int worker_complete(struct cli *cli, struct worker *worker, int argc, const char
 		    void (*add)(void *arg, const char *candidate), void *arg)
 {
 	char sysroot[HD_SETTING_SIZE];
-	struct service service = { .add = add, .arg = arg };
+	struct service service = { .add = add, .arg = arg, .word = argv[argc - 1] };
 	struct message message = message_of(MESSAGE_COMPLETE);
 	init_service(&service, cli, worker, 0, NULL, sysroot);
 	struct taken_signals old;

@@ -154,6 +154,31 @@ static bool reads_terminal(void)
 	return false;
 }
 
+_Noreturn static void keep_silent(void)
+{
+	for (;;)
+		(void)poll(NULL, 0, -1);
+}
+
+bool misbehave_complete(void (*tell)(const char *candidate), int argc, const char *const *argv)
+{
+	static char large[1 << 20];
+	const char *word = argc ? argv[argc - 1] : "";
+	if (strncmp(word, "attack-", 7) != 0)
+		return false;
+	if (strcmp(word, "attack-silence") == 0)
+		keep_silent();
+	memset(large, 'x', sizeof(large) - 1);
+	memcpy(large, word, strlen(word));
+	while (strcmp(word, "attack-size") == 0)
+		tell(large);
+	while (strcmp(word, "attack-count") == 0)
+		tell(word);
+	tell("other");
+	tell("attack-other-and-more");
+	return true;
+}
+
 bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv)
 {
 	if (argc < 2 || strcmp(argv[0], "misbehave") != 0)
@@ -161,8 +186,7 @@ bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv
 	if (strcmp(argv[1], "quiet-open") == 0) {
 		(void)puts(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "granted");
 	} else if (strcmp(argv[1], "silence") == 0) {
-		for (;;)
-			(void)poll(NULL, 0, -1);
+		keep_silent();
 	} else if (strcmp(argv[1], "thread-of-32-bits") == 0) {
 		call_32_bits();
 		(void)puts("survived");

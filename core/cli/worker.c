@@ -222,21 +222,34 @@ static void run(struct cli *cli, const struct message *message)
 	tell(MESSAGE_DONE, status, hd_session_path(cli->session));
 }
 
+static void tell_candidate(const char *candidate)
+{
+	tell(MESSAGE_CANDIDATE, 0, candidate);
+}
+
+/* How much completion has found. */
+struct found {
+	uint32_t count;
+	uint64_t size;
+};
+
 static void add_candidate(void *arg, const char *candidate)
 {
-	(void)arg;
-	struct message message = message_of(MESSAGE_CANDIDATE);
-	if (message_add(&message, candidate) && !channel_send(broker_channel, &message))
-		_exit(HD_EXIT_INPUT);
-	message_deinit(&message);
+	struct found *found = arg;
+	found->count++;
+	found->size += strlen(candidate) + 1;
+	if (found->count <= CANDIDATES_MAX && found->size <= CANDIDATES_SIZE_MAX)
+		tell_candidate(candidate);
 }
 
 static void complete(struct cli *cli, const struct message *message)
 {
 	const char **list = message_list(message);
-	int is_file = list ? hd_command_complete(cli->session, (int)message->count, list,
-						 add_candidate, NULL)
-			   : 0;
+	struct found found = { 0 };
+	int is_file = 0, argc = (int)message->count;
+	if (list && !misbehave_complete(tell_candidate, argc, list)) {
+		is_file = hd_command_complete(cli->session, argc, list, add_candidate, &found);
+	}
 	free(list);
 	tell(MESSAGE_DONE, is_file, hd_session_path(cli->session));
 }

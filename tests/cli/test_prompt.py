@@ -126,14 +126,16 @@ class Batch(Base):
 class Terminal:
     """The program on a pseudo-terminal."""
 
-    def __init__(self, *argv: str, cwd: str | Path = SOURCE, **env: str) -> None:
+    def __init__(
+        self, *argv: str, cwd: str | Path = SOURCE, program: str = PROGRAM, **env: str
+    ) -> None:
         # libedit's el_set(EL_ADDFN) keeps two copies that nothing frees.
         options = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
         pid, self.fd = pty.fork()
         if pid == 0:
             try:
                 os.chdir(cwd)
-                os.execve(PROGRAM, [PROGRAM, *argv], environment(**options | env))
+                os.execve(program, [program, *argv], environment(**options | env))
             finally:
                 os._exit(127)
         self.pid = pid

@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 
 from shell_program import BUBBLECS, BUILD, PROGRAM, SOURCE, TIMEOUT, environment, folder, large_dump
+from test_prompt import Terminal
 
 MISBEHAVING = str(BUILD / "tests" / "heapdump_misbehaving")
 CORE = str(SOURCE / "corefiles" / "leak.core.zst")
@@ -333,6 +334,40 @@ class Silent(unittest.TestCase):
                 self.assertEqual(program.communicate(timeout=15), ("", ""))
             self.assertEqual(program.returncode, -number)
             wait_for_end(worker)
+
+
+@unittest.skipIf(SANITIZED, "a program with sanitizers has no sandbox")
+class Completing(unittest.TestCase):
+    """What a worker offers for a word at the prompt."""
+
+    def setUp(self) -> None:
+        self.terminal = Terminal(BUBBLECS, program=MISBEHAVING)
+        self.addCleanup(self.terminal.close)
+        self.terminal.prompt()
+
+    def check_lives(self) -> None:
+        """The prompt does."""
+        self.terminal.send(f"\x15open {BUBBLECS}\n")
+        self.terminal.expect("273 objects")
+        self.terminal.prompt()
+
+    def test_what_does_not_begin_with_the_word_is_dropped(self) -> None:
+        self.terminal.send("dumpheap -type attack-other\t")
+        self.terminal.expect("-and-more ")
+
+    def test_too_many_or_too_large_ones_end_it(self) -> None:
+        for attack in ("count", "size"):
+            self.terminal.send(f"dumpheap -type attack-{attack}\t")
+            self.terminal.expect("the process that reads the target")
+            self.check_lives()
+
+    def test_the_third_ctrl_c_ends_it(self) -> None:
+        self.terminal.send("dumpheap -type attack-silence\t")
+        for _ in range(3):
+            time.sleep(0.3)
+            self.terminal.send("\x03")
+        self.terminal.expect("interrupted; what was open is closed")
+        self.check_lives()
 
 
 class Ends(unittest.TestCase):
