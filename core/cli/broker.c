@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,6 +14,7 @@
 #include <heapdump/broker.h>
 
 #include "channel.h"
+#include "limits.h"
 #include "signals.h"
 #include "worker.h"
 #include "write_only.h"
@@ -25,12 +25,6 @@
 #define SERVER_END_MS 2000u
 /* How long a worker may take to free what it has. */
 #define WORKER_END_MS 10000u
-
-/* Address space that a worker has beyond what is counted: stacks and arenas of threads, libraries. */
-#define SLACK            ((uint64_t)1 << 30)
-#define SLACK_PER_THREAD ((uint64_t)256 << 20)
-/* Reading keeps to max-mem; what queries keep for the next one is as much again, twice. */
-#define MAX_MEM_TIMES 3u
 
 /* One command while a worker runs it. */
 struct service {
@@ -45,67 +39,6 @@ struct service {
 	uint64_t candidate_size;   /* bytes of all of them */
 	uint64_t files[FILES_MAX]; /* of hd_broker_direct(); 0 = none */
 };
-
-static uint64_t address_space(pid_t pid)
-{
-	char path[64];
-	unsigned long long pages = 0;
-	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%llu", &pages) != 1) /* NOLINT(cert-err34-c): the kernel's own number */
-		pages = 0;
-	(void)fclose(file);
-	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static uint64_t number_setting(const struct cli *cli, const char *name)
-{
-	char value[HD_SETTING_SIZE];
-	if (hd_session_get(cli->session, name, value, sizeof(value), NULL) != HD_OK)
-		return 0;
-	return strtoull(value, NULL, 10);
-}
-
-/* max-mem of the settings, or of an option of this command. */
-static uint64_t max_mem(struct cli *cli, const struct hd_command_names *names)
-{
-	static const char name[] = "max-mem";
-	char old[HD_SETTING_SIZE];
-	uint64_t size = number_setting(cli, name);
-	if (names->max_mem && hd_session_get(cli->session, name, old, sizeof(old), NULL) == HD_OK &&
-	    hd_session_set(cli->session, name, names->max_mem, NULL) == HD_OK) {
-		size = number_setting(cli, name);
-		enum hd_status ignored = hd_session_set(cli->session, name, old, NULL);
-		(void)ignored;
-	}
-	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
-	return size ? size : pages / 4 * page;
-}
-
-/* How much address space the worker may have from now on. */
-static void limit(const struct cli *cli, const struct worker *worker)
-{
-#ifndef __SANITIZE_ADDRESS__ /* it reserves terabytes */
-	uint64_t threads = number_setting(cli, "workers");
-	if (!threads)
-		threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t most = 0;
-	if (__builtin_mul_overflow(worker->max_mem, MAX_MEM_TIMES, &most) ||
-	    __builtin_add_overflow(most, worker->own_size + worker->handed, &most) ||
-	    __builtin_add_overflow(most, SLACK + threads * SLACK_PER_THREAD, &most))
-		return;
-	struct rlimit size;
-	if (prlimit(worker->pid, RLIMIT_AS, NULL, &size) != 0 || size.rlim_max <= most)
-		return; /* the user's own limit is lower */
-	size.rlim_cur = most;
-	(void)prlimit(worker->pid, RLIMIT_AS, &size, NULL);
-#else
-	(void)cli;
-	(void)worker;
-#endif
-}
 
 /* A descriptor for a worker to write to: -1: @p fd itself. */
 static int output_of(int fd)
@@ -144,7 +77,7 @@ bool worker_start(struct cli *cli, struct worker *worker)
 		return false;
 	}
 	*worker = (struct worker){ .pid = pid, .channel = pair[0] };
-	worker->own_size = address_space(pid);
+	limits_begin(worker);
 	return true;
 }
 
@@ -163,6 +96,14 @@ static bool await_child(pid_t pid, int flags, unsigned int ms)
 	return false;
 }
 
+static void forget(struct worker *worker)
+{
+	free(worker->target);
+	free(worker->sysroot);
+	free(worker->handed_files);
+	*worker = (struct worker){ 0 };
+}
+
 void worker_end(struct worker *worker)
 {
 	if (!worker->pid)
@@ -176,9 +117,7 @@ void worker_end(struct worker *worker)
 	/* What was forked to stop a process ends when nobody leads it any more; the process goes on then. */
 	while (await_child(-1, (int)__WCLONE, SERVER_END_MS))
 		continue;
-	free(worker->target);
-	free(worker->sysroot);
-	*worker = (struct worker){ 0 };
+	forget(worker);
 }
 
 bool worker_defer(struct worker *worker, const char *target)
@@ -222,16 +161,6 @@ static bool answer_status(const struct service *service, enum hd_status status, 
 	return sent;
 }
 
-/* Of the files that are mapped, the size counts. */
-static void count_file(struct cli *cli, const struct service *service, int fd)
-{
-	struct stat info;
-	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-		return;
-	service->worker->handed += (uint64_t)info.st_size;
-	limit(cli, service->worker);
-}
-
 static void keep_target(struct service *service, const char *path)
 {
 	char *copy = strdup(path);
@@ -251,7 +180,7 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 	int fd = direct->open(direct->arg, message->number, path, *below ? below : NULL);
 	int code = errno;
 	if (fd >= 0)
-		count_file(cli, service, fd);
+		limits_count(cli, service->worker, message->number, fd);
 	if (fd >= 0 && message->number == HD_OPEN_LISTEN && *path != '@') {
 		free(service->listener);
 		service->listener = strdup(path);
@@ -444,9 +373,7 @@ static int tell_death(struct cli *cli, struct worker *worker)
 	(void)kill(worker->pid, SIGKILL); /* one that broke the rules of the channel is ended */
 	while (waitpid(worker->pid, &how, 0) < 0 && errno == EINTR)
 		continue;
-	free(worker->target);
-	free(worker->sysroot);
-	*worker = (struct worker){ 0 };
+	forget(worker);
 	name_target(cli, NULL);
 	int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
 	if (number == SIGPIPE) {
@@ -552,8 +479,7 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 	struct service service = { 0 };
 	struct message message = message_of(MESSAGE_RUN);
 	init_service(&service, cli, worker, argc, argv, sysroot);
-	worker->max_mem = max_mem(cli, &service.permit.names);
-	limit(cli, worker);
+	limits_set(cli, worker, &service.permit.names);
 	(void)fflush(stdout);
 	struct taken_signals old;
 	struct sigaction on_pipe;

@@ -54,6 +54,9 @@ static long attack(const char *what)
 		{ "send-to",
 		  SYS_sendto,
 		  { 3, (long)&byte, 1, 0, (long)&address, sizeof(address) } },
+		{ "memory-file", SYS_memfd_create, { (long)name, 0 } },
+		{ "truncate", SYS_ftruncate, { 1, 0 } },
+		{ "allocate", SYS_fallocate, { 1, 0, 0, 1 } },
 		{ "async", SYS_fcntl, { 2, F_SETFL, O_ASYNC } },
 		{ "owner", SYS_fcntl, { 2, F_SETOWN, getppid() } },
 		{ "ptrace", SYS_ptrace, { PTRACE_SEIZE, getppid() } },
@@ -154,6 +157,22 @@ static bool reads_terminal(void)
 	return false;
 }
 
+static unsigned long address_space(void)
+{
+	struct rlimit limit = { 0 };
+	(void)getrlimit(RLIMIT_AS, &limit);
+	return (unsigned long)limit.rlim_cur;
+}
+
+/* How many bytes more may it map after it has opened a file many times? */
+static void grow(const struct hd_broker *broker, const char *path)
+{
+	unsigned long before = address_space();
+	for (int i = 0; i < 10; i++)
+		(void)close(broker->open(broker->arg, HD_OPEN_MODULE, path, NULL));
+	(void)printf("%lu\n", address_space() - before);
+}
+
 _Noreturn static void keep_silent(void)
 {
 	for (;;)
@@ -185,6 +204,13 @@ bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv
 		return false;
 	if (strcmp(argv[1], "quiet-open") == 0) {
 		(void)puts(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "granted");
+	} else if (strcmp(argv[1], "grow") == 0 && argc > 2) {
+		grow(broker, argv[2]);
+	} else if (strcmp(argv[1], "descriptors") == 0) {
+		int count = 0;
+		while (dup(0) >= 0)
+			count++;
+		(void)printf("%d\n", count);
 	} else if (strcmp(argv[1], "silence") == 0) {
 		keep_silent();
 	} else if (strcmp(argv[1], "thread-of-32-bits") == 0) {

@@ -70,9 +70,8 @@ static const int allowed[] = {
 	/* what is open */
 	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write),
 	SCMP_SYS(writev), SCMP_SYS(pwrite64), SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(fstat),
-	SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync),
-	SCMP_SYS(fadvise64), SCMP_SYS(sync_file_range), SCMP_SYS(getdents64), SCMP_SYS(dup),
-	SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(memfd_create), SCMP_SYS(fstatfs),
+	SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(fadvise64), SCMP_SYS(sync_file_range),
+	SCMP_SYS(getdents64), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(fstatfs),
 	/* sockets that are there */
 	SCMP_SYS(recvmsg), SCMP_SYS(recvfrom), SCMP_SYS(shutdown), SCMP_SYS(getsockopt),
 	SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(accept4),
@@ -119,8 +118,6 @@ static const struct {
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFD },
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_SETFD },
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_DUPFD_CLOEXEC },
-	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_ADD_SEALS },
-	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_GET_SEALS },
 	{ SCMP_SYS(prctl), 0, UINT32_MAX, PR_SET_NAME },
 	/* Limits are read, not changed. */
 	{ SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 },

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #include "channel.h"
 #include "misbehave.h"
 #include "sandbox.h"
+
+#define DESCRIPTORS_MAX 256u
 
 /* The way to the broker; one question at a time. */
 static int broker_channel = -1;
@@ -262,6 +265,16 @@ static void defer(struct cli *cli, const struct message *message)
 		cli_error(&err);
 }
 
+/* Of descriptors few are used at a time: modules are mapped, and closed. */
+static void limit_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= DESCRIPTORS_MAX)
+		return;
+	limit.rlim_cur = limit.rlim_max = DESCRIPTORS_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* Nothing of the other process may be left in the hands of this one. */
 static void let_go(int channel)
 {
@@ -274,6 +287,7 @@ static void let_go(int channel)
 	/* Between commands Ctrl-C is the other process's; a write to a terminal of another job goes on. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTTOU, SIG_IGN);
+	limit_descriptors();
 	tzset(); /* reads a file, now */
 }
 

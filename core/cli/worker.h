@@ -22,8 +22,11 @@ struct worker {
 	bool has_files;            /**< a command has run, and files are set */
 	struct permit_files files; /**< which module files what is open may have */
 	uint64_t own_size;         /**< bytes of address space that it began with */
-	uint64_t handed;           /**< bytes of the files that were opened for it */
-	uint64_t max_mem;          /**< of the command that it runs */
+	uint64_t handed;  /**< bytes of the files that were opened for it, each file once */
+	uint64_t modules; /**< those of them that the user did not name */
+	struct handed_file *handed_files; /**< each of them, see limits.c */
+	size_t handed_count;
+	uint64_t max_mem; /**< of the command that it runs */
 };
 
 /** Fork it; false: it cannot be had, errno. */

@@ -220,6 +220,22 @@ class Closed(unittest.TestCase):
         self.assertLess(sizes[0], 4 << 30)
         self.assertGreater(sizes[1], sizes[0] + (4 << 30))
 
+    def test_a_file_counts_once_and_without_its_holes(self) -> None:
+        """Or a worker could raise its own limit by opening."""
+        size = os.stat(MISBEHAVING).st_size
+        grown = int(run(MISBEHAVING, BUBBLECS, "misbehave", "grow", MISBEHAVING).stdout)
+        self.assertGreater(grown, 0)
+        self.assertLessEqual(grown, size)
+        sparse = Path(folder.name) / "sparse.so"
+        sparse.write_bytes(Path(MISBEHAVING).read_bytes()[:4096])
+        os.truncate(sparse, 1 << 40)
+        grown = int(run(MISBEHAVING, BUBBLECS, "misbehave", "grow", str(sparse)).stdout)
+        self.assertLess(grown, 1 << 20)
+
+    def test_descriptors_are_few(self) -> None:
+        done = run(MISBEHAVING, BUBBLECS, "misbehave", "descriptors")
+        self.assertLess(int(done.stdout), 256)
+
     def test_info_says_that_it_is_on(self) -> None:
         self.assertRegex(state(), r"^on \(seccomp")
         answer = run(PROGRAM, CORE, "info", "--json", "--no-files").stdout
