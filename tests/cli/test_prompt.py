@@ -271,6 +271,63 @@ class Prompt(unittest.TestCase):
         self.assertEqual(terminal.status, 0)
         self.assertEqual(victim.read_text(), "old")
 
+    def key_works(self, home: str) -> bool:
+        """Does the prompt obey a file in which the key Z stands for a command?"""
+        terminal = self.start(BUBBLECS, HOME=home)
+        terminal.prompt()
+        terminal.send("Z\n")
+        text = terminal.prompt()
+        terminal.send("quit\n")
+        terminal.finish()
+        return "Found 3 unique roots" in text
+
+    def test_keys_of_the_users_own_file(self) -> None:
+        home = tempfile.TemporaryDirectory(dir=folder.name)
+        self.addCleanup(home.cleanup)
+        keys, other = Path(home.name) / ".editrc", Path(home.name) / "other"
+        keys.write_text('bind -s Z "gcroot 1ce056"\n')
+        keys.chmod(0o644)
+        self.assertTrue(self.key_works(home.name))
+        for mode in (0o664, 0o646):
+            keys.chmod(mode)
+            self.assertFalse(self.key_works(home.name), oct(mode))
+        keys.chmod(0o644)
+        keys.rename(other)
+        keys.symlink_to(other)
+        self.assertFalse(self.key_works(home.name), "a link")
+        keys.unlink()
+        os.mkfifo(keys)
+        self.assertFalse(self.key_works(home.name), "a FIFO")
+        if os.geteuid() == 0:
+            keys.unlink()
+            other.rename(keys)
+            os.chown(keys, 65534, 65534)
+            self.assertFalse(self.key_works(home.name), "of another user")
+
+    def test_history_of_the_users_own_file(self) -> None:
+        home = tempfile.TemporaryDirectory(dir=folder.name)
+        self.addCleanup(home.cleanup)
+        history = Path(home.name) / ".heapdump_history"
+        for size, mode, owner in (
+            (0, 0o600, -1),
+            (5 << 20, 0o600, -1),
+            (0, 0o620, -1),
+            (0, 0o600, 65534),
+        ):
+            if owner > 0 and os.geteuid() != 0:
+                continue
+            history.unlink(missing_ok=True)
+            history.write_text("_HiStOrY_V2_\n" + "x\n" * (size // 2) + "gcroot\\0401ce056\n")
+            history.chmod(mode)
+            os.chown(history, owner, owner)
+            terminal = self.start(BUBBLECS, HOME=home.name)
+            terminal.prompt()
+            terminal.send("\x10\n")
+            found = "Found 3 unique roots" in terminal.prompt()
+            self.assertEqual(found, (size, mode, owner) == (0, 0o600, -1), (size, mode, owner))
+            terminal.send("quit\n")
+            terminal.finish()
+
     def complete(self, typed: str, expected: str) -> None:
         """Type, with TAB characters, press Enter, and look for EXPECTED in the answer."""
         terminal = self.start(BUBBLECS)
