@@ -30,22 +30,21 @@ static int give_up(int fd)
 	return -1;
 }
 
+/* Opening a FIFO would wait, and opening a device may do something: what is opened was looked at before. */
 static int open_input(const char *path)
 {
-	/* Asked first: opening a FIFO would wait, and opening a device may do something. */
+	char place[40];
 	struct stat info;
-	if (stat(path, &info) != 0)
-		return -1;
-	if (!S_ISREG(info.st_mode)) {
-		errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-		return -1;
+	int fd = -1, found = open(path, O_PATH | O_CLOEXEC);
+	if (found < 0 || fstat(found, &info) != 0)
+		return give_up(found);
+	errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+	if (S_ISREG(info.st_mode)) {
+		(void)snprintf(place, sizeof(place), "/proc/self/fd/%d", found);
+		fd = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-		return fd;
-	if (fd >= 0)
-		errno = EINVAL; /* another thing has taken its name */
-	return give_up(fd);
+	(void)give_up(found);
+	return fd;
 }
 
 /* A file without a name; one that loses its name at once where the file system cannot do that. */
