@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The process with the terminal: it lets a worker read targets, and opens what that may have. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,9 @@
 struct service {
 	struct worker *worker;
 	struct permit permit;
-	bool is_opening; /* the command is open */
-	char *listener;  /* the path of a socket that was made for it; or NULL */
+	bool is_opening;         /* the command is open */
+	char *listener;          /* the path of a socket that was made for it; or NULL */
+	struct stat listener_is; /* that socket */
 	void (*add)(void *arg, const char *candidate);
 	void *arg;
 	const char *word;          /* that is to be completed */
@@ -183,7 +185,7 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 		limits_count(cli, service->worker, message->number, fd);
 	if (fd >= 0 && message->number == HD_OPEN_LISTEN && *path != '@') {
 		free(service->listener);
-		service->listener = strdup(path);
+		service->listener = lstat(path, &service->listener_is) == 0 ? strdup(path) : NULL;
 	}
 	/* What the user has opened may be read again by later commands. */
 	if (fd >= 0 && service->is_opening && message->number == HD_OPEN_INPUT)
@@ -192,6 +194,18 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 	if (fd >= 0)
 		(void)close(fd);
 	return sent;
+}
+
+/* Unless another thing has taken its name. */
+static void remove_listener(struct service *service)
+{
+	struct stat info;
+	if (service->listener && lstat(service->listener, &info) == 0 &&
+	    info.st_dev == service->listener_is.st_dev &&
+	    info.st_ino == service->listener_is.st_ino)
+		(void)unlink(service->listener);
+	free(service->listener);
+	service->listener = NULL;
 }
 
 /* A place in the list of files, from 1 on; 0: there is none. */
@@ -355,14 +369,19 @@ static int serve(struct cli *cli, struct service *service)
 		}
 		message_deinit(&message);
 	}
-	if (service->listener)
-		(void)unlink(service->listener);
-	free(service->listener);
+	remove_listener(service);
 	for (size_t i = 0; i < FILES_MAX; i++) {
 		if (service->files[i])
 			hd_broker_direct()->abandon(hd_broker_direct()->arg, service->files[i]);
 	}
 	return status;
+}
+
+/* Does nobody read any more what is written there? */
+static bool is_broken_pipe(int fd)
+{
+	struct pollfd at = { .fd = fd };
+	return poll(&at, 1, 0) > 0 && at.revents & (POLLERR | POLLHUP);
 }
 
 /* The worker is no more: why? */
@@ -376,7 +395,7 @@ static int tell_death(struct cli *cli, struct worker *worker)
 	forget(worker);
 	name_target(cli, NULL);
 	int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
-	if (number == SIGPIPE) {
+	if (number == SIGPIPE && is_broken_pipe(STDOUT_FILENO)) {
 		/* As a program without a worker ends when nobody reads what it writes. */
 		(void)signal(SIGPIPE, SIG_DFL);
 		(void)raise(SIGPIPE);

@@ -211,6 +211,9 @@ bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv
 		while (dup(0) >= 0)
 			count++;
 		(void)printf("%d\n", count);
+	} else if (strcmp(argv[1], "broken-pipe") == 0) {
+		(void)signal(SIGPIPE, SIG_DFL);
+		(void)raise(SIGPIPE);
 	} else if (strcmp(argv[1], "silence") == 0) {
 		keep_silent();
 	} else if (strcmp(argv[1], "thread-of-32-bits") == 0) {

@@ -414,6 +414,24 @@ class Ends(unittest.TestCase):
         self.assertIn("Total 273 objects", out)
         self.assertEqual(program.returncode, 3)
 
+    @unittest.skipIf(SANITIZED, "it has no worker that misbehaves")
+    def test_only_a_broken_pipe_ends_in_silence(self) -> None:
+        done = run(MISBEHAVING, BUBBLECS, "misbehave", "broken-pipe")
+        self.assertIn("was ended by signal 13", done.stderr)
+        self.assertEqual(done.returncode, 3)
+        read, write = os.pipe()
+        os.close(read)
+        ended = subprocess.run(
+            [MISBEHAVING, BUBBLECS, "misbehave", "broken-pipe"],
+            env=environment(),
+            stdout=write,
+            stderr=subprocess.PIPE,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        os.close(write)
+        self.assertEqual((ended.returncode, ended.stderr), (-signal.SIGPIPE, b""))
+
     def test_a_worker_ends_with_its_program(self) -> None:
         with self.start(BUBBLECS) as program:
             worker = wait_for_child(program.pid)
