@@ -3,6 +3,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -275,12 +276,33 @@ static void limit_descriptors(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Nothing of the other process may be left in the hands of this one. */
-static void let_go(int channel)
+/* The environment of a program may hold passwords: what is not needed is overwritten. */
+static void clear_environment(void)
 {
+	static const char *const needed[] = { "TMPDIR", "TERM", "NO_COLOR", "TZ" };
+	char *kept[sizeof(needed) / sizeof(needed[0])];
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		const char *value = getenv(needed[i]);
+		kept[i] = value ? strdup(value) : NULL;
+	}
+	for (char **entry = environ; entry && *entry; entry++)
+		explicit_bzero(*entry, strlen(*entry));
+	(void)clearenv();
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (kept[i])
+			(void)setenv(needed[i], kept[i], 1);
+		free(kept[i]);
+	}
+}
+
+/* Nothing of the other process may be left in the hands of this one; the channel's new descriptor. */
+static int let_go(int channel)
+{
+	const int first = STDERR_FILENO + 1;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)close_range(STDERR_FILENO + 1, (unsigned int)channel - 1, 0);
-	(void)close_range((unsigned int)channel + 1, ~0U, 0);
+	if (channel != first && dup3(channel, first, O_CLOEXEC) < 0)
+		_exit(HD_EXIT_INPUT);
+	closefrom(first + 1); /* by /proc where the kernel has no call for it; else it aborts */
 	/* The user's input is not its business; each command brings an output of its own. */
 	if (!freopen("/dev/null", "r", stdin) || dup2(STDIN_FILENO, STDOUT_FILENO) < 0)
 		_exit(HD_EXIT_INPUT);
@@ -289,14 +311,15 @@ static void let_go(int channel)
 	(void)signal(SIGTTOU, SIG_IGN);
 	limit_descriptors();
 	tzset(); /* reads a file, now */
+	clear_environment();
+	return first;
 }
 
 _Noreturn void worker_main(struct cli *cli, int channel)
 {
 	struct sandbox sandbox;
 	struct message message;
-	broker_channel = channel;
-	let_go(channel);
+	broker_channel = channel = let_go(channel);
 	if (!sandbox_close(&sandbox))
 		(void)fprintf(stderr, "heapdump: warning: the sandbox is %s\n", sandbox.state);
 	hd_session_sandbox(cli->session, sandbox.state);

@@ -439,6 +439,29 @@ class Ends(unittest.TestCase):
             program.wait(TIMEOUT)
         wait_for_end(worker)
 
+    def test_a_worker_has_nothing_of_the_rest(self) -> None:
+        """Neither descriptors of its parent nor the environment, also where there is no close_range()."""
+        for without in ((), ("close_range",)):
+            with open(BUBBLECS, "rb") as other, subprocess.Popen(
+                [PROGRAM, BUBBLECS],
+                env=environment(PASSWORD="swordfish", TMPDIR="/var/tmp"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=[other.fileno()],
+                preexec_fn=functools.partial(without_system_calls, *without),
+            ) as program:
+                assert program.stdin and program.stdout
+                program.stdin.write(b"objsize 1ce056\n")
+                program.stdin.flush()
+                self.assertTrue(program.stdout.readline())
+                worker = wait_for_child(program.pid)
+                self.assertLessEqual(
+                    {int(name) for name in os.listdir(f"/proc/{worker}/fd")}, {0, 1, 2, 3, 4}
+                )
+                variables = Path(f"/proc/{worker}/environ").read_bytes()
+                self.assertEqual(variables.strip(b"\0"), b"")
+                program.communicate(b"quit\n", TIMEOUT)
+
     def test_a_worker_does_not_read_the_users_input(self) -> None:
         with self.start(BUBBLECS) as program:
             worker = wait_for_child(program.pid)
