@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 from shell_program import BUBBLECS, BUILD, PROGRAM, SOURCE, TIMEOUT, environment, folder, large_dump
-from test_prompt import Terminal
+from terminal import Terminal
 
 MISBEHAVING = str(BUILD / "tests" / "heapdump_misbehaving")
 CORE = str(SOURCE / "corefiles" / "leak.core.zst")
