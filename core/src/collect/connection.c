@@ -163,14 +163,12 @@ static enum hd_status connect_to(struct endpoint *endpoint, const struct patienc
 	int fd = -1;
 	enum hd_status status = HD_OK;
 	while (status == HD_OK && (fd = open_as(HD_OPEN_CONNECT, endpoint->socket)) < 0) {
-		if (errno == EINTR)
-			continue;
-		if (errno != EAGAIN) {
+		if (errno != EAGAIN && errno != EINTR) {
 			status = cannot_connect(endpoint, errno, err);
 		} else if (now_ms() >= patience->deadline) {
 			status = too_late(endpoint, err);
 		} else {
-			/* Too many wait there before us. */
+			/* Too many wait there before us, or a signal came. */
 			(void)poll(NULL, 0, 10);
 			status = job_step(patience->job, 0, 0) ? HD_OK : fail_cancelled(err);
 		}
