@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The process with the terminal: it lets a worker read targets, and opens what that may have. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,9 +15,10 @@
 #include <heapdump/broker.h>
 
 #include "channel.h"
-#include "permit.h"
+#include "limits.h"
 #include "signals.h"
 #include "worker.h"
+#include "write_only.h"
 
 /* Files that a worker may write at one time. */
 #define FILES_MAX 4u
@@ -26,89 +27,32 @@
 /* How long a worker may take to free what it has. */
 #define WORKER_END_MS 10000u
 
-/* Address space that a worker has beyond what is counted: stacks and arenas of threads, libraries. */
-#define SLACK            ((uint64_t)1 << 30)
-#define SLACK_PER_THREAD ((uint64_t)256 << 20)
-/* Reading keeps to max-mem; what queries keep for the next one is as much again, twice. */
-#define MAX_MEM_TIMES 3u
-
 /* One command while a worker runs it. */
 struct service {
 	struct worker *worker;
 	struct permit permit;
-	bool is_opening; /* the command is open */
-	char *listener;  /* the path of a socket that was made for it; or NULL */
+	bool is_opening;         /* the command is open */
+	char *listener;          /* the path of a socket that was made for it; or NULL */
+	struct stat listener_is; /* that socket */
 	void (*add)(void *arg, const char *candidate);
 	void *arg;
+	const char *word;          /* that is to be completed */
+	uint32_t candidates;       /* that came */
+	uint64_t candidate_size;   /* bytes of all of them */
 	uint64_t files[FILES_MAX]; /* of hd_broker_direct(); 0 = none */
 };
 
-static uint64_t address_space(pid_t pid)
+/* A descriptor for a worker to write to: -1: @p fd itself. */
+static int output_of(int fd)
 {
-	char path[64];
-	unsigned long long pages = 0;
-	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%llu", &pages) != 1) /* NOLINT(cert-err34-c): the kernel's own number */
-		pages = 0;
-	(void)fclose(file);
-	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static uint64_t number_setting(const struct cli *cli, const char *name)
-{
-	char value[HD_SETTING_SIZE];
-	if (hd_session_get(cli->session, name, value, sizeof(value), NULL) != HD_OK)
-		return 0;
-	return strtoull(value, NULL, 10);
-}
-
-/* max-mem of the settings, or of an option of this command. */
-static uint64_t max_mem(struct cli *cli, int argc, const char *const *argv)
-{
-	static const char name[] = "max-mem";
-	uint64_t size = number_setting(cli, name);
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i] + strspn(argv[i], "-");
-		const char *value = strchr(word, '=');
-		if (word == argv[i] || strncasecmp(word, name, sizeof(name) - 1) != 0)
-			continue;
-		value = value ? value + 1 : argv[i + 1 < argc ? i + 1 : i];
-		char old[HD_SETTING_SIZE];
-		if (hd_session_get(cli->session, name, old, sizeof(old), NULL) == HD_OK &&
-		    hd_session_set(cli->session, name, value, NULL) == HD_OK) {
-			size = number_setting(cli, name);
-			enum hd_status ignored = hd_session_set(cli->session, name, old, NULL);
-			(void)ignored;
-		}
+	static bool is_told;
+	int own;
+	if (!write_only(fd, &own) && !is_told) {
+		is_told = true;
+		cli_say("warning: what is typed could be read by the process that reads the "
+			"target: the terminal (or socket) cannot be opened for writing alone");
 	}
-	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
-	return size ? size : pages / 4 * page;
-}
-
-/* How much address space the worker may have from now on. */
-static void limit(const struct cli *cli, const struct worker *worker)
-{
-#ifndef __SANITIZE_ADDRESS__ /* it reserves terabytes */
-	uint64_t threads = number_setting(cli, "workers");
-	if (!threads)
-		threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t most = 0;
-	if (__builtin_mul_overflow(worker->max_mem, MAX_MEM_TIMES, &most) ||
-	    __builtin_add_overflow(most, worker->own_size + worker->handed, &most) ||
-	    __builtin_add_overflow(most, SLACK + threads * SLACK_PER_THREAD, &most))
-		return;
-	struct rlimit size;
-	if (prlimit(worker->pid, RLIMIT_AS, NULL, &size) != 0 || size.rlim_max <= most)
-		return; /* the user's own limit is lower */
-	size.rlim_cur = most;
-	(void)prlimit(worker->pid, RLIMIT_AS, &size, NULL);
-#else
-	(void)cli;
-	(void)worker;
-#endif
+	return own;
 }
 
 bool worker_start(struct cli *cli, struct worker *worker)
@@ -116,21 +60,26 @@ bool worker_start(struct cli *cli, struct worker *worker)
 	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return false;
+	int own_stderr = output_of(STDERR_FILENO);
 	(void)fflush(NULL);
 	pid_t pid = fork();
 	if (pid == 0) {
 		(void)close(pair[0]);
+		if (own_stderr >= 0)
+			(void)dup2(own_stderr, STDERR_FILENO);
 		worker_main(cli, pair[1]);
 	}
 	int code = errno;
 	(void)close(pair[1]);
+	if (own_stderr >= 0)
+		(void)close(own_stderr);
 	if (pid < 0) {
 		(void)close(pair[0]);
 		errno = code;
 		return false;
 	}
 	*worker = (struct worker){ .pid = pid, .channel = pair[0] };
-	worker->own_size = address_space(pid);
+	limits_begin(worker);
 	return true;
 }
 
@@ -149,6 +98,14 @@ static bool await_child(pid_t pid, int flags, unsigned int ms)
 	return false;
 }
 
+static void forget(struct worker *worker)
+{
+	free(worker->target);
+	free(worker->sysroot);
+	free(worker->handed_files);
+	*worker = (struct worker){ 0 };
+}
+
 void worker_end(struct worker *worker)
 {
 	if (!worker->pid)
@@ -162,8 +119,7 @@ void worker_end(struct worker *worker)
 	/* What was forked to stop a process ends when nobody leads it any more; the process goes on then. */
 	while (await_child(-1, (int)__WCLONE, SERVER_END_MS))
 		continue;
-	free(worker->target);
-	*worker = (struct worker){ 0 };
+	forget(worker);
 }
 
 bool worker_defer(struct worker *worker, const char *target)
@@ -207,16 +163,6 @@ static bool answer_status(const struct service *service, enum hd_status status, 
 	return sent;
 }
 
-/* Of the files that are mapped, the size counts. */
-static void count_file(struct cli *cli, const struct service *service, int fd)
-{
-	struct stat info;
-	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-		return;
-	service->worker->handed += (uint64_t)info.st_size;
-	limit(cli, service->worker);
-}
-
 static void keep_target(struct service *service, const char *path)
 {
 	char *copy = strdup(path);
@@ -236,10 +182,10 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 	int fd = direct->open(direct->arg, message->number, path, *below ? below : NULL);
 	int code = errno;
 	if (fd >= 0)
-		count_file(cli, service, fd);
+		limits_count(cli, service->worker, message->number, fd);
 	if (fd >= 0 && message->number == HD_OPEN_LISTEN && *path != '@') {
 		free(service->listener);
-		service->listener = strdup(path);
+		service->listener = lstat(path, &service->listener_is) == 0 ? strdup(path) : NULL;
 	}
 	/* What the user has opened may be read again by later commands. */
 	if (fd >= 0 && service->is_opening && message->number == HD_OPEN_INPUT)
@@ -248,6 +194,18 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 	if (fd >= 0)
 		(void)close(fd);
 	return sent;
+}
+
+/* Unless another thing has taken its name. */
+static void remove_listener(struct service *service)
+{
+	struct stat info;
+	if (service->listener && lstat(service->listener, &info) == 0 &&
+	    info.st_dev == service->listener_is.st_dev &&
+	    info.st_ino == service->listener_is.st_ino)
+		(void)unlink(service->listener);
+	free(service->listener);
+	service->listener = NULL;
 }
 
 /* A place in the list of files, from 1 on; 0: there is none. */
@@ -290,7 +248,7 @@ static bool serve_create(struct service *service, const struct message *message)
 	return sent;
 }
 
-static bool serve_check(const struct service *service, const struct message *message)
+static bool serve_check(struct service *service, const struct message *message)
 {
 	const struct hd_broker *direct = hd_broker_direct();
 	const char *path = message_string(message, 0);
@@ -353,6 +311,19 @@ static void name_target(struct cli *cli, const char *path)
 	(void)ignored;
 }
 
+/* A word may become what begins with it; false: no completion finds so many. */
+static bool take_candidate(struct service *service, const struct message *message)
+{
+	service->candidates++;
+	service->candidate_size += message->size;
+	if (service->candidates > CANDIDATES_MAX || service->candidate_size > CANDIDATES_SIZE_MAX)
+		return false;
+	if (service->add && message->count &&
+	    strncmp(message->bytes, service->word, strlen(service->word)) == 0)
+		service->add(service->arg, message->bytes);
+	return true;
+}
+
 /* Serve the worker until it is done; its status, or -1 when it is no more. */
 static int serve(struct cli *cli, struct service *service)
 {
@@ -362,11 +333,10 @@ static int serve(struct cli *cli, struct service *service)
 	while (goes_on && channel_receive(service->worker->channel, &message)) {
 		switch (message.kind) {
 		case MESSAGE_STARTED:
-			signals_pass_on(service->worker->pid);
+			signals_pass_on();
 			break;
 		case MESSAGE_CANDIDATE:
-			if (service->add && message.count)
-				service->add(service->arg, message.bytes);
+			goes_on = take_candidate(service, &message);
 			break;
 		case MESSAGE_OPEN:
 			goes_on = serve_open(cli, service, &message);
@@ -399,15 +369,19 @@ static int serve(struct cli *cli, struct service *service)
 		}
 		message_deinit(&message);
 	}
-	signals_pass_on(0);
-	if (service->listener)
-		(void)unlink(service->listener);
-	free(service->listener);
+	remove_listener(service);
 	for (size_t i = 0; i < FILES_MAX; i++) {
 		if (service->files[i])
 			hd_broker_direct()->abandon(hd_broker_direct()->arg, service->files[i]);
 	}
 	return status;
+}
+
+/* Does nobody read any more what is written there? */
+static bool is_broken_pipe(int fd)
+{
+	struct pollfd at = { .fd = fd };
+	return poll(&at, 1, 0) > 0 && at.revents & (POLLERR | POLLHUP);
 }
 
 /* The worker is no more: why? */
@@ -418,11 +392,10 @@ static int tell_death(struct cli *cli, struct worker *worker)
 	(void)kill(worker->pid, SIGKILL); /* one that broke the rules of the channel is ended */
 	while (waitpid(worker->pid, &how, 0) < 0 && errno == EINTR)
 		continue;
-	free(worker->target);
-	*worker = (struct worker){ 0 };
+	forget(worker);
 	name_target(cli, NULL);
 	int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
-	if (number == SIGPIPE) {
+	if (number == SIGPIPE && is_broken_pipe(STDOUT_FILENO)) {
 		/* As a program without a worker ends when nobody reads what it writes. */
 		(void)signal(SIGPIPE, SIG_DFL);
 		(void)raise(SIGPIPE);
@@ -470,61 +443,77 @@ static bool add_words(struct message *message, int argc, const char *const *argv
 	return true;
 }
 
-/* --trust-files, now or as a setting. */
-static bool trusts_files(const struct cli *cli, int argc, const char *const *argv)
+static bool is_setting(const struct cli *cli, const char *name, const char *value)
 {
-	char value[HD_SETTING_SIZE];
-	if (hd_session_get(cli->session, "trust-files", value, sizeof(value), NULL) == HD_OK &&
-	    strcmp(value, "on") == 0)
-		return true;
-	for (int i = 1; i < argc; i++) {
-		if (argv[i][0] == '-' &&
-		    strcasecmp(argv[i] + strspn(argv[i], "-"), "trust-files") == 0)
-			return true;
-	}
-	return false;
+	char now[HD_SETTING_SIZE];
+	return hd_session_get(cli->session, name, now, sizeof(now), NULL) == HD_OK &&
+	       strcmp(now, value) == 0;
 }
 
-static struct permit permit_of(const struct cli *cli, const struct worker *worker, int argc,
-			       const char *const *argv, char *sysroot, size_t size)
+/* Remember which module files what is opened now may have, for the commands that follow. */
+static void keep_files(struct worker *worker, const struct permit_files *files)
 {
-	struct hd_command_info info = { .role = HD_ROLE_QUERY };
-	if (argc && hd_command_find(argv[0], &info) != 0)
+	char *copy = strdup(files->sysroot);
+	worker->has_files = copy != NULL;
+	if (!copy)
+		return;
+	free(worker->sysroot);
+	worker->sysroot = copy;
+	worker->files = (struct permit_files){ .sysroot = copy,
+					       .are_off = files->are_off,
+					       .are_trusted = files->are_trusted };
+}
+
+/* @p sysroot: HD_SETTING_SIZE bytes, for the setting. */
+static void init_service(struct service *service, const struct cli *cli, struct worker *worker,
+			 int argc, const char *const *argv, char *sysroot)
+{
+	struct hd_command_info info;
+	if (!argc || hd_command_find(argv[0], &info) != 0)
 		info = (struct hd_command_info){ .role = HD_ROLE_QUERY };
-	if (hd_session_get(cli->session, "sysroot", sysroot, size, NULL) != HD_OK)
+	if (hd_session_get(cli->session, "sysroot", sysroot, HD_SETTING_SIZE, NULL) != HD_OK)
 		*sysroot = '\0';
-	return (struct permit){ .target = worker->target,
-				.sysroot = sysroot,
-				.argc = argc,
-				.argv = argv,
-				.trusts_files = trusts_files(cli, argc, argv),
-				.is_collecting = info.role == HD_ROLE_SYSTEM,
-				.is_writing = info.writes != 0 };
+	struct permit *permit = &service->permit;
+	*permit = (struct permit){ .target = worker->target,
+				   .sysroot = sysroot,
+				   .is_collecting = info.role == HD_ROLE_SYSTEM,
+				   .may_make_name = info.role == HD_ROLE_SYSTEM && info.writes };
+	hd_command_name(argc, argv, &permit->names);
+	permit->now = (struct permit_files){
+		.sysroot = permit->names.sysroot ? permit->names.sysroot : sysroot,
+		.are_off = permit->names.no_files || is_setting(cli, "files", "off"),
+		.are_trusted = permit->names.trust_files || is_setting(cli, "trust-files", "on")
+	};
+	service->worker = worker;
+	service->is_opening = info.role == HD_ROLE_OPEN;
+	if (service->is_opening || !worker->has_files)
+		keep_files(worker, &permit->now);
+	permit->then = worker->has_files ? worker->files : permit->now;
 }
 
 int worker_run(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
 	       bool is_quiet)
 {
 	char sysroot[HD_SETTING_SIZE];
-	struct service service = { .worker = worker };
+	struct service service = { 0 };
 	struct message message = message_of(MESSAGE_RUN);
-	struct hd_command_info info;
-	service.permit = permit_of(cli, worker, argc, argv, sysroot, sizeof(sysroot));
-	service.is_opening = hd_command_find(argv[0], &info) == 0 && info.role == HD_ROLE_OPEN;
-	worker->max_mem = max_mem(cli, argc, argv);
-	limit(cli, worker);
+	init_service(&service, cli, worker, argc, argv, sysroot);
+	limits_set(cli, worker, &service.permit.names);
 	(void)fflush(stdout);
 	struct taken_signals old;
 	struct sigaction on_pipe;
 	bool ignores = sigaction(SIGPIPE, NULL, &on_pipe) == 0 && on_pipe.sa_handler == SIG_IGN;
 	message.id = (is_quiet ? RUN_IS_QUIET : 0) | (ignores ? RUN_IGNORES_SIGPIPE : 0);
-	message.fds[0] = STDOUT_FILENO;
+	int own_stdout = output_of(STDOUT_FILENO);
+	message.fds[0] = own_stdout < 0 ? STDOUT_FILENO : own_stdout;
 	message.fd_count = 1;
-	signals_take(&old);
+	signals_take(&old, worker->pid);
 	bool sent = add_settings(cli, &message) && add_words(&message, argc, argv) &&
 		    channel_send(worker->channel, &message);
 	int status = sent ? serve(cli, &service) : -1;
 	signals_give_back(&old);
+	if (own_stdout >= 0)
+		(void)close(own_stdout);
 	message.fd_count = 0;
 	message_deinit(&message);
 	return status < 0 ? tell_death(cli, worker) : status;
@@ -534,11 +523,14 @@ int worker_complete(struct cli *cli, struct worker *worker, int argc, const char
 		    void (*add)(void *arg, const char *candidate), void *arg)
 {
 	char sysroot[HD_SETTING_SIZE];
-	struct service service = { .worker = worker, .add = add, .arg = arg };
+	struct service service = { .add = add, .arg = arg, .word = argv[argc - 1] };
 	struct message message = message_of(MESSAGE_COMPLETE);
-	service.permit = permit_of(cli, worker, 0, NULL, sysroot, sizeof(sysroot));
+	init_service(&service, cli, worker, 0, NULL, sysroot);
+	struct taken_signals old;
+	signals_take(&old, worker->pid);
 	bool sent = add_words(&message, argc, argv) && channel_send(worker->channel, &message);
 	int status = sent ? serve(cli, &service) : -1;
+	signals_give_back(&old);
 	message_deinit(&message);
 	if (status < 0)
 		(void)tell_death(cli, worker);

@@ -95,6 +95,29 @@ static bool send_all(int channel, const char *bytes, size_t size)
 	return true;
 }
 
+/* The header with descriptors, which go with its first byte. */
+static bool send_with_fds(int channel, struct header *header, const struct message *message)
+{
+	union control control = { .bytes = { 0 } };
+	struct iovec part = { .iov_base = header, .iov_len = sizeof(*header) };
+	size_t size = message->fd_count * sizeof(message->fds[0]);
+	struct msghdr with = { .msg_iov = &part,
+			       .msg_iovlen = 1,
+			       .msg_control = control.bytes,
+			       .msg_controllen = CMSG_SPACE(size) };
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&with);
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(rights), message->fds, size);
+	ssize_t sent;
+	do {
+		sent = sendmsg(channel, &with, MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	return sent > 0 &&
+	       send_all(channel, (const char *)header + sent, sizeof(*header) - (size_t)sent);
+}
+
 bool channel_send(int channel, const struct message *message)
 {
 	struct header header = { .kind = message->kind,
@@ -102,27 +125,10 @@ bool channel_send(int channel, const struct message *message)
 				 .id = message->id,
 				 .count = message->count,
 				 .size = message->size };
-	union control control = { .bytes = { 0 } };
-	struct iovec part = { .iov_base = &header, .iov_len = sizeof(header) };
-	struct msghdr with = { .msg_iov = &part, .msg_iovlen = 1 };
-	size_t size = message->fd_count * sizeof(message->fds[0]);
-	if (size) {
-		with.msg_control = control.bytes;
-		with.msg_controllen = CMSG_SPACE(size);
-		struct cmsghdr *rights = CMSG_FIRSTHDR(&with);
-		rights->cmsg_level = SOL_SOCKET;
-		rights->cmsg_type = SCM_RIGHTS;
-		rights->cmsg_len = CMSG_LEN(size);
-		memcpy(CMSG_DATA(rights), message->fds, size);
-	}
-	ssize_t sent;
-	do {
-		sent = sendmsg(channel, &with, MSG_NOSIGNAL);
-	} while (sent < 0 && errno == EINTR);
-	/* The descriptors went with the first byte. */
-	return sent > 0 &&
-	       send_all(channel, (const char *)&header + sent, sizeof(header) - (size_t)sent) &&
-	       send_all(channel, message->bytes, message->size);
+	/* Without descriptors by a call that cannot take any: a worker has no other. */
+	bool sent = message->fd_count ? send_with_fds(channel, &header, message)
+				      : send_all(channel, (const char *)&header, sizeof(header));
+	return sent && send_all(channel, message->bytes, message->size);
 }
 
 static bool receive_all(int channel, char *bytes, size_t size)

@@ -29,6 +29,10 @@ enum message_kind {
 #define RUN_IS_QUIET        1u /**< the command is "open", and only a failure is an answer */
 #define RUN_IGNORES_SIGPIPE 2u
 
+/** Candidates of one completion at the most, and their bytes: more help nobody. */
+#define CANDIDATES_MAX      4096u
+#define CANDIDATES_SIZE_MAX ((uint32_t)4 << 20)
+
 /** Descriptors that go with one message at the most. */
 #define MESSAGE_FDS_MAX 12u
 

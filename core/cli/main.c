@@ -137,7 +137,7 @@ int cli_run_here(struct cli *cli, int argc, const char *const *argv)
 	const struct hd_sink sink = make_sink(&write_error);
 	struct hd_error err;
 	struct taken_signals old;
-	signals_take(&old);
+	signals_take(&old, 0);
 	hd_interrupt_begin();
 	int status = hd_command_run(cli->session, count, words, &sink, &err);
 	(void)hd_interrupt_end();

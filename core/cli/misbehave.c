@@ -4,6 +4,9 @@
 
 #ifdef HD_MISBEHAVE
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,64 +28,76 @@ static const char name[] = "misbehaved";
 static const struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "/misbehaved" };
 static const struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
 static char byte;
+_Alignas(4096) static char page[4096];
 static struct iovec place = { &byte, 1 };
+static const struct msghdr descriptor = { .msg_iov = &place, .msg_iovlen = 1 };
+
+/* Stands for the id of the other process. */
+#define PARENT LONG_MIN
+
+static const struct {
+	const char *what;
+	long call;
+	long arguments[6];
+} attacks[] = {
+	{ "open", SYS_openat, { AT_FDCWD, (long)"/etc/passwd", O_RDONLY } },
+	{ "old-open", SYS_open, { (long)"/etc/passwd", O_RDONLY } },
+	{ "openat2", SYS_openat2, { AT_FDCWD, (long)"/etc/passwd" } },
+	{ "write", SYS_openat, { AT_FDCWD, (long)name, O_WRONLY | O_CREAT, 0600 } },
+	{ "creat", SYS_creat, { (long)name, 0600 } },
+	{ "exec", SYS_execve, { (long)"/bin/true" } },
+	{ "execveat", SYS_execveat, { AT_FDCWD, (long)"/bin/true" } },
+	{ "fork", SYS_fork, { 0 } },
+	{ "vfork", SYS_clone, { SIGCHLD } },
+	{ "socket", SYS_socket, { AF_INET, SOCK_STREAM } },
+	{ "connect", SYS_connect, { 2, (long)&address, sizeof(address) } },
+	{ "bind", SYS_bind, { 2, (long)&address, sizeof(address) } },
+	{ "send-descriptor", SYS_sendmsg, { 3, (long)&descriptor, 0 } },
+	{ "send-to", SYS_sendto, { 3, (long)&byte, 1, 0, (long)&address, sizeof(address) } },
+	{ "memory-file", SYS_memfd_create, { (long)name, 0 } },
+	{ "truncate", SYS_ftruncate, { 1, 0 } },
+	{ "allocate", SYS_fallocate, { 1, 0, 0, 1 } },
+	{ "async", SYS_fcntl, { 2, F_SETFL, O_ASYNC } },
+	{ "owner", SYS_fcntl, { 2, F_SETOWN, PARENT } },
+	{ "ptrace", SYS_ptrace, { PTRACE_SEIZE, PARENT } },
+	{ "read-process", SYS_process_vm_readv, { PARENT, (long)&place, 1, (long)&place, 1 } },
+	{ "write-process", SYS_process_vm_writev, { PARENT, (long)&place, 1, (long)&place, 1 } },
+	{ "kill", SYS_kill, { PARENT, SIGKILL } },
+	{ "tgkill", SYS_tgkill, { PARENT, PARENT, SIGKILL } },
+	{ "code",
+	  SYS_mmap,
+	  { 0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1 } },
+	{ "protect", SYS_mprotect, { (long)page, 4096, PROT_READ | PROT_EXEC } },
+	{ "type", SYS_ioctl, { 2, TIOCSTI, (long)"x" } },
+	{ "limit", SYS_prlimit64, { 0, RLIMIT_AS, (long)&no_limit } },
+	{ "unlink", SYS_unlink, { (long)name } },
+	{ "rename", SYS_rename, { (long)name, (long)name } },
+	{ "mkdir", SYS_mkdir, { (long)name, 0700 } },
+	{ "chmod", SYS_chmod, { (long)name, 04777 } },
+	{ "fchmod", SYS_fchmod, { 1, 04777 } },
+	{ "mount", SYS_mount, { (long)name, (long)name } },
+	{ "unshare", SYS_unshare, { 0x10000000 } },
+	{ "setuid", SYS_setuid, { 0 } },
+	{ "bpf", SYS_bpf, { 0 } },
+	{ "perf", SYS_perf_event_open, { 0 } },
+	{ "io-uring", SYS_io_uring_setup, { 1 } },
+	{ "userfaultfd", SYS_userfaultfd, { 0 } },
+	{ "keyring", SYS_keyctl, { 0 } },
+	{ "x32", 0x40000000 | SYS_openat, { AT_FDCWD, (long)"/etc/passwd", O_RDONLY } },
+};
 
 /* Nothing of this may come back: the process is to be killed in the call. */
 static long attack(const char *what)
 {
-	const struct {
-		const char *what;
-		long call;
-		long arguments[6];
-	} attacks[] = {
-		{ "open", SYS_openat, { AT_FDCWD, (long)"/etc/passwd", O_RDONLY } },
-		{ "old-open", SYS_open, { (long)"/etc/passwd", O_RDONLY } },
-		{ "openat2", SYS_openat2, { AT_FDCWD, (long)"/etc/passwd" } },
-		{ "write", SYS_openat, { AT_FDCWD, (long)name, O_WRONLY | O_CREAT, 0600 } },
-		{ "creat", SYS_creat, { (long)name, 0600 } },
-		{ "exec", SYS_execve, { (long)"/bin/true" } },
-		{ "execveat", SYS_execveat, { AT_FDCWD, (long)"/bin/true" } },
-		{ "fork", SYS_fork, { 0 } },
-		{ "vfork", SYS_clone, { SIGCHLD } },
-		{ "socket", SYS_socket, { AF_INET, SOCK_STREAM } },
-		{ "connect", SYS_connect, { 2, (long)&address, sizeof(address) } },
-		{ "bind", SYS_bind, { 2, (long)&address, sizeof(address) } },
-		{ "ptrace", SYS_ptrace, { PTRACE_SEIZE, getppid() } },
-		{ "read-process",
-		  SYS_process_vm_readv,
-		  { getppid(), (long)&place, 1, (long)&place, 1 } },
-		{ "write-process",
-		  SYS_process_vm_writev,
-		  { getppid(), (long)&place, 1, (long)&place, 1 } },
-		{ "kill", SYS_kill, { getppid(), SIGKILL } },
-		{ "tgkill", SYS_tgkill, { getppid(), getppid(), SIGKILL } },
-		{ "code",
-		  SYS_mmap,
-		  { 0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
-		    -1 } },
-		{ "protect", SYS_mprotect, { (long)&place & ~4095L, 4096, PROT_READ | PROT_EXEC } },
-		{ "type", SYS_ioctl, { 2, TIOCSTI, (long)"x" } },
-		{ "limit", SYS_prlimit64, { 0, RLIMIT_AS, (long)&no_limit } },
-		{ "unlink", SYS_unlink, { (long)name } },
-		{ "rename", SYS_rename, { (long)name, (long)name } },
-		{ "mkdir", SYS_mkdir, { (long)name, 0700 } },
-		{ "chmod", SYS_chmod, { (long)name, 04777 } },
-		{ "fchmod", SYS_fchmod, { 1, 04777 } },
-		{ "mount", SYS_mount, { (long)name, (long)name } },
-		{ "unshare", SYS_unshare, { 0x10000000 } },
-		{ "setuid", SYS_setuid, { 0 } },
-		{ "bpf", SYS_bpf, { 0 } },
-		{ "perf", SYS_perf_event_open, { 0 } },
-		{ "io-uring", SYS_io_uring_setup, { 1 } },
-		{ "userfaultfd", SYS_userfaultfd, { 0 } },
-		{ "keyring", SYS_keyctl, { 0 } },
-		{ "x32", 0x40000000 | SYS_openat, { AT_FDCWD, (long)"/etc/passwd", O_RDONLY } },
-	};
 	bool is_list = strcmp(what, "list") == 0;
 	for (size_t i = 0; is_list && i < sizeof(attacks) / sizeof(attacks[0]); i++)
 		(void)puts(attacks[i].what);
 	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
-		const long *a = attacks[i].arguments;
+		long a[6];
+		for (size_t k = 0; k < 6; k++) {
+			a[k] = attacks[i].arguments[k];
+			a[k] = a[k] == PARENT ? getppid() : a[k];
+		}
 		if (strcmp(attacks[i].what, what) == 0)
 			return syscall(attacks[i].call, a[0], a[1], a[2], a[3], a[4], a[5]);
 	}
@@ -112,25 +127,166 @@ static void ask(const struct hd_broker *broker, const char *what, const char *pa
 	(void)puts(granted ? "granted" : "refused");
 }
 
+#ifdef __x86_64__
+/* An old call of 32-bit programs: open() in a thread that must not end alone. */
+static void *call_as_32_bits(void *unused)
+{
+	long result;
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(5), "b"(0), "c"(0), "d"(0) : "memory");
+	return unused;
+}
+
+static void call_32_bits(void)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, call_as_32_bits, NULL) == 0)
+		(void)pthread_join(thread, NULL);
+}
+#else
+static void call_32_bits(void)
+{
+	(void)raise(SIGSYS);
+}
+#endif
+
+/* Is a terminal among the descriptors of which something can be read that was typed? */
+static bool reads_terminal(void)
+{
+	for (int fd = 0; fd < 16; fd++) {
+		struct pollfd at = { .fd = fd, .events = POLLIN };
+		if (isatty(fd) && poll(&at, 1, 500) > 0 && read(fd, &byte, 1) > 0)
+			return true;
+	}
+	return false;
+}
+
+static unsigned long address_space(void)
+{
+	struct rlimit limit = { 0 };
+	(void)getrlimit(RLIMIT_AS, &limit);
+	return (unsigned long)limit.rlim_cur;
+}
+
+/* How many bytes more may it map after it has opened a file many times? */
+static void grow(const struct hd_broker *broker, const char *path)
+{
+	unsigned long before = address_space();
+	for (int i = 0; i < 10; i++)
+		(void)close(broker->open(broker->arg, HD_OPEN_MODULE, path, NULL));
+	(void)printf("%lu\n", address_space() - before);
+}
+
+_Noreturn static void keep_silent(void)
+{
+	for (;;)
+		(void)poll(NULL, 0, -1);
+}
+
+bool misbehave_complete(void (*tell)(const char *candidate), int argc, const char *const *argv)
+{
+	static char large[1 << 20];
+	const char *word = argc ? argv[argc - 1] : "";
+	if (strncmp(word, "attack-", 7) != 0)
+		return false;
+	if (strcmp(word, "attack-silence") == 0)
+		keep_silent();
+	memset(large, 'x', sizeof(large) - 1);
+	while (strcmp(word, "attack-size") == 0)
+		tell(large);
+	while (strcmp(word, "attack-count") == 0)
+		tell(word);
+	tell("other");
+	tell("attack-other-and-more");
+	return true;
+}
+
+static void open_quietly(const struct hd_broker *broker, const char *path)
+{
+	(void)broker;
+	(void)path;
+	(void)puts(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "granted");
+}
+
+static void count_descriptors(const struct hd_broker *broker, const char *path)
+{
+	int count = 0;
+	(void)broker;
+	(void)path;
+	while (dup(0) >= 0)
+		count++;
+	(void)printf("%d\n", count);
+}
+
+static void break_pipe(const struct hd_broker *broker, const char *path)
+{
+	(void)broker;
+	(void)path;
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)raise(SIGPIPE);
+}
+
+static void be_silent(const struct hd_broker *broker, const char *path)
+{
+	(void)broker;
+	(void)path;
+	keep_silent();
+}
+
+static void try_32_bits(const struct hd_broker *broker, const char *path)
+{
+	(void)broker;
+	(void)path;
+	call_32_bits();
+	(void)puts("survived");
+}
+
+static void read_terminal(const struct hd_broker *broker, const char *path)
+{
+	(void)broker;
+	(void)path;
+	(void)puts(reads_terminal() ? "granted" : "refused");
+}
+
+static void take_memory(const struct hd_broker *broker, const char *path)
+{
+	uint64_t size = 0;
+	(void)broker;
+	(void)path;
+	while (size < (uint64_t)1 << 46 &&
+	       mmap(NULL, 1 << 30, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED)
+		size += 1 << 30;
+	(void)printf("%llu\n", (unsigned long long)size);
+}
+
+static const struct {
+	const char *what;
+	void (*run)(const struct hd_broker *broker, const char *path);
+} others[] = {
+	{ "quiet-open", open_quietly },     { "descriptors", count_descriptors },
+	{ "broken-pipe", break_pipe },      { "silence", be_silent },
+	{ "read-terminal", read_terminal }, { "thread-of-32-bits", try_32_bits },
+	{ "memory", take_memory },          { "grow", grow },
+};
+
 bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv)
 {
 	if (argc < 2 || strcmp(argv[0], "misbehave") != 0)
 		return false;
-	if (strcmp(argv[1], "quiet-open") == 0) {
-		(void)puts(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? "refused" : "granted");
-	} else if (strncmp(argv[1], "ask-", 4) == 0) {
+	const char *what = argv[1], *path = argc > 2 ? argv[2] : "/etc/passwd";
+	bool is_other = false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(others[i].what, what) == 0) {
+			others[i].run(broker, path);
+			is_other = true;
+		}
+	}
+	if (strncmp(what, "ask-", 4) == 0) {
 		/* The name is not a word of its own: the user has not named it. */
-		ask(broker, argv[1], argc > 2 ? argv[2] + 1 : "/etc/passwd");
-	} else if (strcmp(argv[1], "memory") == 0) {
-		uint64_t size = 0;
-		while (size < (uint64_t)1 << 46 &&
-		       mmap(NULL, 1 << 30, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED)
-			size += 1 << 30;
-		(void)printf("%llu\n", (unsigned long long)size);
-	} else {
-		long result = attack(argv[1]);
-		if (strcmp(argv[1], "list") != 0)
+		ask(broker, what, argc > 2 ? path + 1 : path);
+	} else if (!is_other) {
+		long result = attack(what);
+		if (strcmp(what, "list") != 0)
 			(void)printf("survived: %ld\n", result);
 	}
 	(void)fflush(stdout);

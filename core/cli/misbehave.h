@@ -20,6 +20,9 @@ static inline bool misbehave_is(const char *name)
 }
 
 bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv);
+
+/** The same in place of completion, when the last of the words is "attack-WHAT". */
+bool misbehave_complete(void (*tell)(const char *candidate), int argc, const char *const *argv);
 #else
 static inline bool misbehave_is(const char *name)
 {
@@ -30,6 +33,14 @@ static inline bool misbehave_is(const char *name)
 static inline bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv)
 {
 	(void)broker;
+	(void)argc;
+	(void)argv;
+	return false;
+}
+static inline bool misbehave_complete(void (*tell)(const char *candidate), int argc,
+				      const char *const *argv)
+{
+	(void)tell;
 	(void)argc;
 	(void)argv;
 	return false;

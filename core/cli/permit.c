@@ -4,24 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <heapdump/broker.h>
 
-/* Is @p name a word of the command, or the value in one (--sysroot=DIR)? */
-static bool is_word(const struct permit *permit, const char *name)
+static bool is_same(const char *name, const char *path)
 {
-	for (int i = 1; i < permit->argc; i++) {
-		const char *word = permit->argv[i], *value = strchr(word, '=');
-		if ((*name && strcmp(word, name) == 0) ||
-		    (word[0] == '-' && value && strcmp(value + 1, name) == 0))
-			return true;
-	}
-	return false;
+	return name && *name && strcmp(name, path) == 0;
 }
 
+/* What is open, or what the command opens. */
 static bool is_target(const struct permit *permit, const char *name)
 {
-	return permit->target && strcmp(permit->target, name) == 0;
+	return is_same(permit->target, name) || is_same(permit->names.input, name);
 }
 
 /* A path that goes down from where it begins, and nowhere else. */
@@ -71,32 +66,31 @@ static bool is_system(const char *path)
 	       (begins(path, "/sys/fs/cgroup/") && is_straight(path));
 }
 
-/* The name by which collectors take turns. */
-static bool is_turn(const char *path)
-{
-	return begins(path, "@heapdump-collect-");
-}
-
-/* The runtime's own sockets, or the one of the user's -port. */
-static bool is_socket(const struct permit *permit, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return is_word(permit, path) || is_turn(path) ||
-	       (slash && begins(slash + 1, "dotnet-diagnostic-") && ends(path, "-socket"));
-}
-
 static bool is_number(const char *word)
 {
 	return *word && !word[strspn(word, "0123456789")];
+}
+
+/* The name by which collectors take turns. */
+static bool is_turn(const char *path)
+{
+	static const char prefix[] = "@heapdump-collect-";
+	return begins(path, prefix) && is_number(path + sizeof(prefix) - 1);
+}
+
+/* A runtime's own socket, by its name; who listens there is asked when it is opened. */
+static bool is_socket(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && begins(slash + 1, "dotnet-diagnostic-") && ends(path, "-socket");
 }
 
 /* What everybody may know of processes (is it there? its threads, its state), if the words name one. */
 static bool is_of_words(const struct permit *permit, const char *path)
 {
 	static const char *const names[] = { "/stat", "/status", "/task" };
-	bool has_number = permit->target && is_number(permit->target);
-	for (int i = 1; i < permit->argc && !has_number; i++)
-		has_number = is_number(permit->argv[i]);
+	bool has_number = (permit->target && is_number(permit->target)) ||
+			  (permit->names.input && is_number(permit->names.input));
 	if (!has_number || !is_of_process(path))
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -106,50 +100,82 @@ static bool is_of_words(const struct permit *permit, const char *path)
 	return false;
 }
 
+/* What a module file is, is looked at when it is opened. */
+static bool has_module(const struct permit_files *files, int as, const char *below)
+{
+	return !files->are_off && (as == HD_OPEN_MODULE || files->are_trusted) &&
+	       strcmp(below, files->sysroot) == 0;
+}
+
 bool permit_open(const struct permit *permit, int as, const char *path, const char *below)
 {
 	switch (as) {
 	case HD_OPEN_INPUT:
-		return is_target(permit, path) || is_word(permit, path);
+		return is_target(permit, path);
 	case HD_OPEN_ANY_MODULE:
 	case HD_OPEN_MODULE:
-		if (as == HD_OPEN_ANY_MODULE && !permit->trusts_files)
-			return false;
-		/* What it is, is looked at when it is opened. */
-		return !*below || strcmp(below, permit->sysroot) == 0 || is_word(permit, below);
+		return has_module(&permit->now, as, below) || has_module(&permit->then, as, below);
 	case HD_OPEN_FOLDER:
-		return strcmp(path, permit->sysroot) == 0 || is_word(permit, path);
+		return is_same(permit->sysroot, path) || is_same(permit->names.sysroot, path);
 	case HD_OPEN_SYSTEM:
 		return permit->is_collecting ? is_system(path) : is_of_words(permit, path);
 	case HD_OPEN_PLACE:
-		return is_target(permit, path) || is_word(permit, path) ||
-		       (permit->is_collecting && is_socket(permit, path));
+		return is_target(permit, path) || (permit->is_collecting && is_socket(path));
 	case HD_OPEN_TEMPORARY: {
 		const char *folder = getenv("TMPDIR");
 		return strcmp(path, folder && *folder ? folder : "/tmp") == 0;
 	}
 	case HD_OPEN_CONNECT:
-		return permit->is_collecting && is_socket(permit, path);
+		return permit->is_collecting && (is_socket(path) || is_turn(path));
 	case HD_OPEN_LISTEN:
-		return permit->is_collecting && (is_word(permit, path) || is_turn(path));
+		return permit->is_collecting &&
+		       (is_same(permit->names.socket, path) || is_turn(path));
 	default:
 		return false;
 	}
 }
 
-bool permit_create(const struct permit *permit, const char *path)
+/* Take @p count digits at *@p at. */
+static bool take_digits(const char **at, size_t count)
 {
-	if (!permit->is_writing)
+	bool are = strspn(*at, "0123456789") == count;
+	*at += are ? count : 0;
+	return are;
+}
+
+/* Such as "4711-20260131-235959.gcdump": of a process and the time, in the working folder. */
+static bool is_made_up(const char *path)
+{
+	static const char *const extensions[] = {
+		".gcdump", ".nettrace", ".heap", ".heapsnapshot", ".folded", ".speedscope.json"
+	};
+	const char *at = path;
+	size_t digits = strspn(at, "0123456789");
+	if (!digits || digits > 10 || !take_digits(&at, digits) || *at++ != '-' ||
+	    !take_digits(&at, 8) || *at++ != '-' || !take_digits(&at, 6))
 		return false;
-	/* Without a name collect makes one, of a process and the time, in the working folder. */
-	bool is_made = permit->is_collecting && !strchr(path, '/') && strspn(path, "0123456789") &&
-		       (ends(path, ".gcdump") || ends(path, ".nettrace"));
-	return is_word(permit, path) || is_made;
+	for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
+		if (strcmp(at, extensions[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool permit_create(struct permit *permit, const char *path)
+{
+	struct stat info;
+	if (permit->names.output || !permit->may_make_name)
+		return is_same(permit->names.output, path);
+	if (!is_made_up(path) || lstat(path, &info) == 0 ||
+	    (*permit->made_name && strcmp(permit->made_name, path) != 0))
+		return false;
+	(void)snprintf(permit->made_name, sizeof(permit->made_name), "%s", path);
+	return true;
 }
 
 bool permit_attach(const struct permit *permit, int pid)
 {
 	char name[16];
 	(void)snprintf(name, sizeof(name), "%d", pid);
-	return is_target(permit, name) || is_word(permit, name);
+	return is_target(permit, name);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The prompt: line editing, history and keys by libedit; or plain lines from a file. */
 #include <errno.h>
+#include <fcntl.h>
 #include <histedit.h>
 #include <locale.h>
 #include <poll.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -15,6 +17,9 @@
 #include "cli.h"
 
 #define HISTORY_SIZE 1000
+/* Of a file that the prompt reads, bytes: more is none that a person, or this program, has written. */
+#define OWN_SIZE_MAX (4 << 20)
+#define FD_NAME_SIZE 40
 
 static const char *prompt_text(EditLine *el)
 {
@@ -165,6 +170,57 @@ static char *history_path(void)
 	return path;
 }
 
+/*
+ * Open a file that the prompt obeys, or shows as the user's.  Root may have the HOME of somebody else: it must be the
+ * caller's own, or root's, and nobody else's to change.  -1: it is not there, or not to be used.
+ */
+static int open_own(const char *path)
+{
+	struct stat info;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= OWN_SIZE_MAX &&
+	    (info.st_uid == geteuid() || info.st_uid == 0) && !(info.st_mode & (S_IWGRP | S_IWOTH)))
+		return fd;
+	(void)close(fd);
+	return -1;
+}
+
+/* Libedit opens files by name: by this one it opens what was looked at. */
+static void name_fd(int fd, char buf[FD_NAME_SIZE])
+{
+	(void)snprintf(buf, FD_NAME_SIZE, "/proc/self/fd/%d", fd);
+}
+
+static void load_history(History *lines, const char *path)
+{
+	char name[FD_NAME_SIZE];
+	HistEvent event;
+	int fd = open_own(path);
+	if (fd < 0)
+		return;
+	name_fd(fd, name);
+	(void)history(lines, &event, H_LOAD, name);
+	(void)close(fd);
+}
+
+/* As el_source() finds it: $EDITRC, or ~/.editrc. */
+static void load_keys(EditLine *el)
+{
+	const char *path = getenv("EDITRC"), *home = getenv("HOME");
+	char *own = NULL, name[FD_NAME_SIZE];
+	if (!path && home && asprintf(&own, "%s/.editrc", home) < 0)
+		return;
+	int fd = path || own ? open_own(path ? path : own) : -1;
+	free(own);
+	if (fd < 0)
+		return;
+	name_fd(fd, name);
+	(void)el_source(el, name);
+	(void)close(fd);
+}
+
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int signal)
@@ -248,14 +304,14 @@ static int run_prompt(struct cli *cli)
 	(void)history(lines, &event, H_SETSIZE, HISTORY_SIZE);
 	(void)history(lines, &event, H_SETUNIQUE, 1);
 	if (path)
-		(void)history(lines, &event, H_LOAD, path);
+		load_history(lines, path);
 	(void)el_set(el, EL_CLIENTDATA, cli);
 	(void)el_set(el, EL_PROMPT, prompt_text);
 	(void)el_set(el, EL_EDITOR, "emacs");
 	(void)el_set(el, EL_HIST, history, lines);
 	(void)el_set(el, EL_ADDFN, "hd-complete", "Complete a word", complete_word);
 	(void)el_set(el, EL_BIND, "^I", "hd-complete", NULL);
-	(void)el_source(el, NULL);
+	load_keys(el);
 	(void)el_set(el, EL_GETCFN, read_char);
 	/* Between commands, too, Ctrl-C must not end the program. */
 	struct sigaction action = { .sa_handler = on_interrupt }, old;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals.h"
 
+#include <unistd.h>
+
 /* So many SIGINT end a worker that does not listen. */
 #define INTERRUPTS_MAX 3
+/* So long does it have when the program is to end, seconds. */
+#define END_SECONDS 3u
 
-/* Whom SIGINT is passed on to, 0 = nobody; how many came. */
-static volatile pid_t interrupt_to;
+/* The worker that runs a command, 0 = none; does it listen to SIGINT?  How many came. */
+static volatile pid_t worker;
+static volatile sig_atomic_t listens;
 static volatile sig_atomic_t interrupts;
 /* The signal that asked the program to end while a command ran, or 0. */
 static volatile sig_atomic_t ended_by;
@@ -15,12 +20,12 @@ static void on_interrupt(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
 	interrupts = interrupts + 1;
-	if (!interrupt_to)
+	if (!worker)
 		return;
 	if (interrupts >= INTERRUPTS_MAX) {
-		(void)kill(interrupt_to, SIGKILL);
-	} else if (info->si_code != SI_KERNEL) {
-		(void)kill(interrupt_to, signal);
+		(void)kill(worker, SIGKILL);
+	} else if (listens && info->si_code != SI_KERNEL) {
+		(void)kill(worker, signal);
 	}
 }
 
@@ -30,8 +35,19 @@ static void on_end(int signal, siginfo_t *info, void *context)
 	(void)context;
 	ended_by = signal;
 	interrupts = interrupts + 1;
-	if (interrupt_to)
-		(void)kill(interrupt_to, SIGINT);
+	if (worker && listens)
+		(void)kill(worker, SIGINT);
+	if (worker)
+		(void)alarm(END_SECONDS);
+}
+
+static void on_alarm(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)info;
+	(void)context;
+	if (worker)
+		(void)kill(worker, SIGKILL);
 }
 
 static const struct {
@@ -43,34 +59,42 @@ static const struct {
 	/* The second one of a kind ends the program at once. */
 	{ SIGTERM, on_end, SA_SIGINFO | SA_RESTART | (int)SA_RESETHAND },
 	{ SIGHUP, on_end, SA_SIGINFO | SA_RESTART | (int)SA_RESETHAND },
+	{ SIGALRM, on_alarm, SA_SIGINFO | SA_RESTART },
 };
 
-void signals_take(struct taken_signals *old)
+void signals_take(struct taken_signals *old, pid_t pid)
 {
 	interrupts = 0;
+	listens = 0;
+	worker = pid;
 	for (size_t i = 0; i < SIGNALS_TAKEN; i++) {
 		const struct sigaction action = { .sa_sigaction = taken[i].take,
 						  .sa_flags = taken[i].flags };
 		(void)sigaction(taken[i].signal, NULL, &old->old[i]);
 		/* What is ignored (nohup) stays so. */
-		if (taken[i].signal == SIGINT || old->old[i].sa_handler != SIG_IGN)
+		if (taken[i].signal == SIGINT || taken[i].signal == SIGALRM ||
+		    old->old[i].sa_handler != SIG_IGN)
 			(void)sigaction(taken[i].signal, &action, NULL);
 	}
 }
 
 void signals_give_back(const struct taken_signals *old)
 {
+	/* A worker has no right to set one. */
+	if (worker)
+		(void)alarm(0);
+	worker = 0;
 	for (size_t i = 0; i < SIGNALS_TAKEN; i++)
 		(void)sigaction(taken[i].signal, &old->old[i], NULL);
 	if (ended_by)
 		(void)raise(ended_by);
 }
 
-void signals_pass_on(pid_t pid)
+void signals_pass_on(void)
 {
-	interrupt_to = pid;
-	if (pid && interrupts)
-		(void)kill(pid, SIGINT);
+	listens = 1;
+	if (worker && interrupts)
+		(void)kill(worker, SIGINT);
 }
 
 int signals_came(void *unused)

@@ -3,12 +3,14 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +19,8 @@
 #include "channel.h"
 #include "misbehave.h"
 #include "sandbox.h"
+
+#define DESCRIPTORS_MAX 256u
 
 /* The way to the broker; one question at a time. */
 static int broker_channel = -1;
@@ -222,21 +226,34 @@ static void run(struct cli *cli, const struct message *message)
 	tell(MESSAGE_DONE, status, hd_session_path(cli->session));
 }
 
+static void tell_candidate(const char *candidate)
+{
+	tell(MESSAGE_CANDIDATE, 0, candidate);
+}
+
+/* How much completion has found. */
+struct found {
+	uint32_t count;
+	uint64_t size;
+};
+
 static void add_candidate(void *arg, const char *candidate)
 {
-	(void)arg;
-	struct message message = message_of(MESSAGE_CANDIDATE);
-	if (message_add(&message, candidate) && !channel_send(broker_channel, &message))
-		_exit(HD_EXIT_INPUT);
-	message_deinit(&message);
+	struct found *found = arg;
+	found->count++;
+	found->size += strlen(candidate) + 1;
+	if (found->count <= CANDIDATES_MAX && found->size <= CANDIDATES_SIZE_MAX)
+		tell_candidate(candidate);
 }
 
 static void complete(struct cli *cli, const struct message *message)
 {
 	const char **list = message_list(message);
-	int is_file = list ? hd_command_complete(cli->session, (int)message->count, list,
-						 add_candidate, NULL)
-			   : 0;
+	struct found found = { 0 };
+	int is_file = 0, argc = (int)message->count;
+	if (list && !misbehave_complete(tell_candidate, argc, list)) {
+		is_file = hd_command_complete(cli->session, argc, list, add_candidate, &found);
+	}
 	free(list);
 	tell(MESSAGE_DONE, is_file, hd_session_path(cli->session));
 }
@@ -249,27 +266,60 @@ static void defer(struct cli *cli, const struct message *message)
 		cli_error(&err);
 }
 
-/* Nothing of the other process may be left in the hands of this one. */
-static void let_go(int channel)
+/* Of descriptors few are used at a time: modules are mapped, and closed. */
+static void limit_descriptors(void)
 {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= DESCRIPTORS_MAX)
+		return;
+	limit.rlim_cur = limit.rlim_max = DESCRIPTORS_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* The environment of a program may hold passwords: what is not needed is overwritten. */
+static void clear_environment(void)
+{
+	static const char *const needed[] = { "TMPDIR", "TERM", "NO_COLOR", "TZ" };
+	char *kept[sizeof(needed) / sizeof(needed[0])];
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		const char *value = getenv(needed[i]);
+		kept[i] = value ? strdup(value) : NULL;
+	}
+	for (char **entry = environ; entry && *entry; entry++)
+		explicit_bzero(*entry, strlen(*entry));
+	(void)clearenv();
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (kept[i])
+			(void)setenv(needed[i], kept[i], 1);
+		free(kept[i]);
+	}
+}
+
+/* Nothing of the other process may be left in the hands of this one; the channel's new descriptor. */
+static int let_go(int channel)
+{
+	const int first = STDERR_FILENO + 1;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)close_range(STDERR_FILENO + 1, (unsigned int)channel - 1, 0);
-	(void)close_range((unsigned int)channel + 1, ~0U, 0);
-	/* The user's input is not its business. */
-	if (!freopen("/dev/null", "r", stdin))
+	if (channel != first && dup3(channel, first, O_CLOEXEC) < 0)
+		_exit(HD_EXIT_INPUT);
+	closefrom(first + 1); /* by /proc where the kernel has no call for it; else it aborts */
+	/* The user's input is not its business; each command brings an output of its own. */
+	if (!freopen("/dev/null", "r", stdin) || dup2(STDIN_FILENO, STDOUT_FILENO) < 0)
 		_exit(HD_EXIT_INPUT);
 	/* Between commands Ctrl-C is the other process's; a write to a terminal of another job goes on. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTTOU, SIG_IGN);
+	limit_descriptors();
 	tzset(); /* reads a file, now */
+	clear_environment();
+	return first;
 }
 
 _Noreturn void worker_main(struct cli *cli, int channel)
 {
 	struct sandbox sandbox;
 	struct message message;
-	broker_channel = channel;
-	let_go(channel);
+	broker_channel = channel = let_go(channel);
 	if (!sandbox_close(&sandbox))
 		(void)fprintf(stderr, "heapdump: warning: the sandbox is %s\n", sandbox.state);
 	hd_session_sandbox(cli->session, sandbox.state);

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "cli.h"
+#include "permit.h"
 
 /**
  * The process that reads one target and runs the commands about it.  It is forked from this one, which has read
@@ -14,12 +15,18 @@
  * is opened here, if the user's own words ask for it.
  */
 struct worker {
-	pid_t pid;         /**< 0: there is none */
-	int channel;       /**< of this process to it */
-	char *target;      /**< what it has open, as the user wrote it; NULL: nothing */
-	uint64_t own_size; /**< bytes of address space that it began with */
-	uint64_t handed;   /**< bytes of the files that were opened for it */
-	uint64_t max_mem;  /**< of the command that it runs */
+	pid_t pid;                 /**< 0: there is none */
+	int channel;               /**< of this process to it */
+	char *target;              /**< what it has open, as the user wrote it; NULL: nothing */
+	char *sysroot;             /**< of files */
+	bool has_files;            /**< a command has run, and files are set */
+	struct permit_files files; /**< which module files what is open may have */
+	uint64_t own_size;         /**< bytes of address space that it began with */
+	uint64_t handed;  /**< bytes of the files that were opened for it, each file once */
+	uint64_t modules; /**< those of them that the user did not name */
+	struct handed_file *handed_files; /**< each of them, see limits.c */
+	size_t handed_count;
+	uint64_t max_mem; /**< of the command that it runs */
 };
 
 /** Fork it; false: it cannot be had, errno. */

@@ -3,24 +3,16 @@
 """Commands from standard input and at a terminal."""
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import tempfile
-import termios
 import time
 import unittest
 from pathlib import Path
 
-from shell_program import BAD, BUBBLECS, DATA, PROGRAM, SOURCE
-from shell_program import Base, environment, folder, large_dump, run
-
-PROMPT = "heapdump> "
+from shell_program import BAD, BUBBLECS, DATA, Base, folder, large_dump, run
+from terminal import PROMPT, Terminal
 
 
 class Batch(Base):
@@ -123,81 +115,6 @@ class Batch(Base):
         self.assertIn("Findings:", result.out)
 
 
-class Terminal:
-    """The program on a pseudo-terminal."""
-
-    def __init__(self, *argv: str, cwd: str | Path = SOURCE, **env: str) -> None:
-        # libedit's el_set(EL_ADDFN) keeps two copies that nothing frees.
-        options = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
-        pid, self.fd = pty.fork()
-        if pid == 0:
-            try:
-                os.chdir(cwd)
-                os.execve(PROGRAM, [PROGRAM, *argv], environment(**options | env))
-            finally:
-                os._exit(127)
-        self.pid = pid
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-        self.seen = ""
-        self.status: int | None = None
-
-    def send(self, text: str) -> None:
-        os.write(self.fd, text.encode())
-
-    def expect(self, pattern: str, seconds: float = 20) -> str:
-        """Read until PATTERN is seen; what stood up to its end is taken away."""
-        deadline = time.monotonic() + seconds
-        while not (match := re.search(pattern, self.seen)):
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
-                raise AssertionError(f"no {pattern!r} in {self.seen!r}")
-            try:
-                piece = os.read(self.fd, 65536)
-            except OSError as error:
-                if error.errno != errno.EIO:
-                    raise
-                piece = b""
-            if not piece:
-                raise AssertionError(f"the program ended: no {pattern!r} in {self.seen!r}")
-            self.seen += piece.decode("utf-8", "replace")
-        text = self.seen[: match.end()]
-        self.seen = self.seen[match.end() :]
-        return text
-
-    def prompt(self) -> str:
-        """Text up to the next prompt; libedit shows it shortly before it takes single keys."""
-        text = self.expect(re.escape(PROMPT))
-        deadline = time.monotonic() + 5
-        while termios.tcgetattr(self.fd)[3] & termios.ICANON and time.monotonic() < deadline:
-            time.sleep(0.001)
-        return text
-
-    def finish(self, seconds: float = 20) -> str:
-        """Read to the end of the program; its status is kept."""
-        text = self.seen
-        deadline = time.monotonic() + seconds
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
-                raise AssertionError(f"the program does not end: {text[-2000:]!r}")
-            try:
-                piece = os.read(self.fd, 65536)
-            except OSError:
-                piece = b""
-            if not piece:
-                break
-            text += piece.decode("utf-8", "replace")
-        self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        os.close(self.fd)
-        return text
-
-    def close(self) -> None:
-        if self.status is None:
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-            os.close(self.fd)
-
-
 class Prompt(unittest.TestCase):
     """Line editing on a terminal."""
 
@@ -268,6 +185,63 @@ class Prompt(unittest.TestCase):
         terminal.finish()
         self.assertEqual(terminal.status, 0)
         self.assertEqual(victim.read_text(), "old")
+
+    def key_works(self, home: str) -> bool:
+        """Does the prompt obey a file in which the key Z stands for a command?"""
+        terminal = self.start(BUBBLECS, HOME=home)
+        terminal.prompt()
+        terminal.send("Z\n")
+        text = terminal.prompt()
+        terminal.send("quit\n")
+        terminal.finish()
+        return "Found 3 unique roots" in text
+
+    def test_keys_of_the_users_own_file(self) -> None:
+        home = tempfile.TemporaryDirectory(dir=folder.name)
+        self.addCleanup(home.cleanup)
+        keys, other = Path(home.name) / ".editrc", Path(home.name) / "other"
+        keys.write_text('bind -s Z "gcroot 1ce056"\n')
+        keys.chmod(0o644)
+        self.assertTrue(self.key_works(home.name))
+        for mode in (0o664, 0o646):
+            keys.chmod(mode)
+            self.assertFalse(self.key_works(home.name), oct(mode))
+        keys.chmod(0o644)
+        keys.rename(other)
+        keys.symlink_to(other)
+        self.assertFalse(self.key_works(home.name), "a link")
+        keys.unlink()
+        os.mkfifo(keys)
+        self.assertFalse(self.key_works(home.name), "a FIFO")
+        if os.geteuid() == 0:
+            keys.unlink()
+            other.rename(keys)
+            os.chown(keys, 65534, 65534)
+            self.assertFalse(self.key_works(home.name), "of another user")
+
+    def test_history_of_the_users_own_file(self) -> None:
+        home = tempfile.TemporaryDirectory(dir=folder.name)
+        self.addCleanup(home.cleanup)
+        history = Path(home.name) / ".heapdump_history"
+        for size, mode, owner in (
+            (0, 0o600, -1),
+            (5 << 20, 0o600, -1),
+            (0, 0o620, -1),
+            (0, 0o600, 65534),
+        ):
+            if owner > 0 and os.geteuid() != 0:
+                continue
+            history.unlink(missing_ok=True)
+            history.write_text("_HiStOrY_V2_\n" + "x\n" * (size // 2) + "gcroot\\0401ce056\n")
+            history.chmod(mode)
+            os.chown(history, owner, owner)
+            terminal = self.start(BUBBLECS, HOME=home.name)
+            terminal.prompt()
+            terminal.send("\x10\n")
+            found = "Found 3 unique roots" in terminal.prompt()
+            self.assertEqual(found, (size, mode, owner) == (0, 0o600, -1), (size, mode, owner))
+            terminal.send("quit\n")
+            terminal.finish()
 
     def complete(self, typed: str, expected: str) -> None:
         """Type, with TAB characters, press Enter, and look for EXPECTED in the answer."""

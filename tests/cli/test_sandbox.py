@@ -3,10 +3,12 @@
 """The sandbox of the shell program: what the process that reads a target cannot do."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import ctypes.util
 import functools
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -15,6 +17,7 @@ import unittest
 from pathlib import Path
 
 from shell_program import BUBBLECS, BUILD, PROGRAM, SOURCE, TIMEOUT, environment, folder, large_dump
+from terminal import Terminal
 
 MISBEHAVING = str(BUILD / "tests" / "heapdump_misbehaving")
 CORE = str(SOURCE / "corefiles" / "leak.core.zst")
@@ -114,6 +117,14 @@ def wait_for_child(pid: int) -> int:
     raise AssertionError("no worker")
 
 
+def wait_for_end(pid: int) -> None:
+    for _ in range(500):
+        if not Path(f"/proc/{pid}").exists():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it goes on")
+
+
 SANITIZED = "built with sanitizers" in state()
 
 
@@ -124,7 +135,7 @@ class Closed(unittest.TestCase):
     def test_every_attack_ends_the_worker(self) -> None:
         attacks = run(MISBEHAVING, BUBBLECS, "misbehave", "list").stdout.split()
         self.assertGreater(len(attacks), 30)
-        for attack in attacks:
+        for attack in [*attacks, "thread-of-32-bits"]:
             with self.subTest(attack):
                 done = run(MISBEHAVING, BUBBLECS, "misbehave", attack)
                 self.assertNotIn("survived", done.stdout)
@@ -147,6 +158,54 @@ class Closed(unittest.TestCase):
                 self.assertEqual(done.stdout, "refused\n", done.stderr)
         self.assertEqual(secret.read_text(encoding="ascii"), "secret")
 
+    def test_a_number_among_the_words_is_no_process(self) -> None:
+        """Only what a command opens is stopped and read: not whatever number its words hold."""
+        with subprocess.Popen(
+            [MISBEHAVING, BUBBLECS],
+            cwd=folder.name,
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as program:
+            # It asks for its parent.
+            out, _ = program.communicate(f"misbehave ask-attach x {program.pid}\n", TIMEOUT)
+        self.assertEqual(out, "refused\n")
+
+    def on_terminal(self, *words: str, user: int = 0) -> str:
+        """What MISBEHAVING writes on a terminal where something is typed."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            try:
+                if user:
+                    os.setuid(user)
+                os.execve(MISBEHAVING, [MISBEHAVING, *words], environment())
+            finally:
+                os._exit(127)
+        os.write(terminal, b"password\n")
+        text = b""
+        with contextlib.suppress(OSError):  # the other side is closed
+            while piece := os.read(terminal, 4096):
+                text += piece
+        os.close(terminal)
+        os.waitpid(pid, 0)
+        return text.decode()
+
+    def test_what_is_typed_is_not_read(self) -> None:
+        """A terminal is open for both, by all three streams: the worker gets it to write alone."""
+        self.assertIn("refused", self.on_terminal(BUBBLECS, "misbehave", "read-terminal"))
+        # The attack is a real one.
+        words = ("--no-sandbox", BUBBLECS, "misbehave", "read-terminal")
+        self.assertIn("granted", self.on_terminal(*words))
+
+    @unittest.skipIf(os.getuid() != 0, "only root can be two users")
+    def test_a_terminal_of_another_user_is_told(self) -> None:
+        """As after su: it cannot be opened once more."""
+        answer = self.on_terminal(BUBBLECS, "types", user=65534)
+        if "BubbleCS" not in answer:
+            self.skipTest("another user cannot run the program")
+        self.assertEqual(answer.count("warning: what is typed could be read"), 1, answer)
+
     def test_what_the_c_library_opens_is_refused(self) -> None:
         """malloc() reads a setting of the kernel's when the memory of a thread shrinks."""
         done = run(PROGRAM, "--workers", "4", large_dump(), "export", "many.heap")
@@ -160,6 +219,22 @@ class Closed(unittest.TestCase):
             sizes.append(int(done.stdout))
         self.assertLess(sizes[0], 4 << 30)
         self.assertGreater(sizes[1], sizes[0] + (4 << 30))
+
+    def test_a_file_counts_once_and_without_its_holes(self) -> None:
+        """Or a worker could raise its own limit by opening."""
+        size = os.stat(MISBEHAVING).st_size
+        grown = int(run(MISBEHAVING, BUBBLECS, "misbehave", "grow", MISBEHAVING).stdout)
+        self.assertGreater(grown, 0)
+        self.assertLessEqual(grown, size)
+        sparse = Path(folder.name) / "sparse.so"
+        sparse.write_bytes(Path(MISBEHAVING).read_bytes()[:4096])
+        os.truncate(sparse, 1 << 40)
+        grown = int(run(MISBEHAVING, BUBBLECS, "misbehave", "grow", str(sparse)).stdout)
+        self.assertLess(grown, 1 << 20)
+
+    def test_descriptors_are_few(self) -> None:
+        done = run(MISBEHAVING, BUBBLECS, "misbehave", "descriptors")
+        self.assertLess(int(done.stdout), 256)
 
     def test_info_says_that_it_is_on(self) -> None:
         self.assertRegex(state(), r"^on \(seccomp")
@@ -234,6 +309,83 @@ class Closed(unittest.TestCase):
         self.assertGreater(closed, 0)
 
 
+@unittest.skipIf(SANITIZED, "a program with sanitizers has no sandbox")
+class Silent(unittest.TestCase):
+    """A worker that says nothing is ended by the user's signals."""
+
+    def silent(self) -> subprocess.Popen[str]:
+        program = subprocess.Popen(
+            [MISBEHAVING, BUBBLECS, "misbehave", "silence"],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(program.kill)
+        worker = wait_for_child(program.pid)
+        for _ in range(500):
+            # It reads its command in recvmsg, and then it waits in poll.
+            if Path(f"/proc/{worker}/wchan").read_text(encoding="ascii").find("poll") >= 0:
+                return program
+            time.sleep(0.01)
+        raise AssertionError("it does not become silent")
+
+    def test_the_third_ctrl_c_ends_it(self) -> None:
+        with self.silent() as program:
+            for _ in range(2):
+                program.send_signal(signal.SIGINT)
+                time.sleep(0.2)
+                self.assertIsNone(program.poll())
+            program.send_signal(signal.SIGINT)
+            _, err = program.communicate(timeout=TIMEOUT)
+        self.assertEqual(err, "heapdump: interrupted; what was open is closed\n")
+        self.assertEqual(program.returncode, 130)
+
+    def test_other_signals_end_it_within_seconds(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with self.silent() as program:
+                worker = wait_for_child(program.pid)
+                program.send_signal(number)
+                self.assertEqual(program.communicate(timeout=15), ("", ""))
+            self.assertEqual(program.returncode, -number)
+            wait_for_end(worker)
+
+
+@unittest.skipIf(SANITIZED, "a program with sanitizers has no sandbox")
+class Completing(unittest.TestCase):
+    """What a worker offers for a word at the prompt."""
+
+    def setUp(self) -> None:
+        self.terminal = Terminal(BUBBLECS, program=MISBEHAVING)
+        self.addCleanup(self.terminal.close)
+        self.terminal.prompt()
+
+    def check_lives(self) -> None:
+        """The prompt does."""
+        self.terminal.send(f"\x15open {BUBBLECS}\n")
+        self.terminal.expect("273 objects")
+        self.terminal.prompt()
+
+    def test_what_does_not_begin_with_the_word_is_dropped(self) -> None:
+        self.terminal.send("dumpheap -type attack-other\t")
+        self.terminal.expect("-and-more ")
+
+    def test_too_many_or_too_large_ones_end_it(self) -> None:
+        for attack in ("count", "size"):
+            self.terminal.send(f"dumpheap -type attack-{attack}\t")
+            self.terminal.expect("the process that reads the target")
+            self.check_lives()
+
+    def test_the_third_ctrl_c_ends_it(self) -> None:
+        self.terminal.send("dumpheap -type attack-silence\t")
+        for _ in range(3):
+            time.sleep(0.3)
+            self.terminal.send("\x03")
+        self.terminal.expect("interrupted; what was open is closed")
+        self.check_lives()
+
+
 class Ends(unittest.TestCase):
     """What becomes of two processes when one of them goes."""
 
@@ -262,16 +414,53 @@ class Ends(unittest.TestCase):
         self.assertIn("Total 273 objects", out)
         self.assertEqual(program.returncode, 3)
 
+    @unittest.skipIf(SANITIZED, "it has no worker that misbehaves")
+    def test_only_a_broken_pipe_ends_in_silence(self) -> None:
+        done = run(MISBEHAVING, BUBBLECS, "misbehave", "broken-pipe")
+        self.assertIn("was ended by signal 13", done.stderr)
+        self.assertEqual(done.returncode, 3)
+        read, write = os.pipe()
+        os.close(read)
+        ended = subprocess.run(
+            [MISBEHAVING, BUBBLECS, "misbehave", "broken-pipe"],
+            env=environment(),
+            stdout=write,
+            stderr=subprocess.PIPE,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        os.close(write)
+        self.assertEqual((ended.returncode, ended.stderr), (-signal.SIGPIPE, b""))
+
     def test_a_worker_ends_with_its_program(self) -> None:
         with self.start(BUBBLECS) as program:
             worker = wait_for_child(program.pid)
             program.kill()
             program.wait(TIMEOUT)
-        for _ in range(500):
-            if not Path(f"/proc/{worker}").exists():
-                break
-            time.sleep(0.01)
-        self.assertFalse(Path(f"/proc/{worker}").exists())
+        wait_for_end(worker)
+
+    def test_a_worker_has_nothing_of_the_rest(self) -> None:
+        """Neither descriptors of its parent nor the environment, also where there is no close_range()."""
+        for without in ((), ("close_range",)):
+            with open(BUBBLECS, "rb") as other, subprocess.Popen(
+                [PROGRAM, BUBBLECS],
+                env=environment(PASSWORD="swordfish", TMPDIR="/var/tmp"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=[other.fileno()],
+                preexec_fn=functools.partial(without_system_calls, *without),
+            ) as program:
+                assert program.stdin and program.stdout
+                program.stdin.write(b"objsize 1ce056\n")
+                program.stdin.flush()
+                self.assertTrue(program.stdout.readline())
+                worker = wait_for_child(program.pid)
+                self.assertLessEqual(
+                    {int(name) for name in os.listdir(f"/proc/{worker}/fd")}, {0, 1, 2, 3, 4}
+                )
+                variables = Path(f"/proc/{worker}/environ").read_bytes()
+                self.assertEqual(variables.strip(b"\0"), b"")
+                program.communicate(b"quit\n", TIMEOUT)
 
     def test_a_worker_does_not_read_the_users_input(self) -> None:
         with self.start(BUBBLECS) as program:

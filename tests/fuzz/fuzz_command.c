@@ -65,6 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (safe)
 		(void)hd_command_run(session, argc, argv, &sink, NULL);
 	hd_command_expressions(argc, argv, expressions);
+	struct hd_command_names names;
+	hd_command_name(argc, argv, &names);
 	(void)hd_command_complete(session, argc, argv, ignore, NULL);
 	free(line);
 	return 0;

@@ -12,6 +12,7 @@
 #include "collect/room.h"
 #include "target/proc.h"
 #include "util/alloc.h"
+#include "util/peer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

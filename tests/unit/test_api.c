@@ -313,6 +313,19 @@ static void try_command_expressions(void)
 	CU_ASSERT_EQUAL(marks[1], 1);
 }
 
+static void try_command_name(void)
+{
+	const char *const argv[] = { "open", NULL, "a" };
+	struct hd_command_names names = { .input = "x" };
+	hd_command_name(3, argv, NULL);
+	hd_command_name(3, argv, &names);
+	CU_ASSERT_PTR_NULL(names.input);
+	hd_command_name(2, NULL, &names);
+	hd_command_name(-1, argv, &names);
+	hd_command_name(0, NULL, &names);
+	CU_ASSERT_PTR_NULL(names.input);
+}
+
 static void add_nothing(void *arg, const char *candidate)
 {
 	(void)candidate;
@@ -454,6 +467,7 @@ static const struct {
 	{ "hd_command_expressions", try_command_expressions },
 	{ "hd_command_find", try_command_find },
 	{ "hd_command_help", try_command_help },
+	{ "hd_command_name", try_command_name },
 	{ "hd_command_run", try_command_run },
 	{ "hd_escape", try_names },
 	{ "hd_graph_find", try_graph_find },

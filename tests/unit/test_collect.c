@@ -119,10 +119,18 @@ static void answer(int fd, struct child_board *board, enum first kind)
 	text_deinit(&maker.bytes);
 }
 
+/* Outside the folder, whose files are counted. */
+static void name_socket(int pid)
+{
+	(void)snprintf(socket_path, sizeof(socket_path), "/tmp/dotnet-diagnostic-%d-1-socket", pid);
+}
+
 static void serve(struct child_board *board, void *arg)
 {
 	const enum first *kind = arg;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	name_socket(getpid());
+	(void)unlink(socket_path);
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (bind(listener, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
@@ -148,7 +156,6 @@ static void set_up(void)
 	(void)snprintf(directory, sizeof(directory), "/tmp/heapdump-collect-XXXXXX");
 	REQUIRE(mkdtemp(directory));
 	(void)snprintf(path, sizeof(path), "%s/x", directory);
-	(void)snprintf(socket_path, sizeof(socket_path), "%s-socket", directory);
 }
 
 static unsigned int files(void)
@@ -175,6 +182,7 @@ static void start(enum first kind)
 {
 	(void)unlink(socket_path);
 	child = child_fork(serve, &kind);
+	name_socket(child.pid);
 	process =
 		(struct dotnet_process){ .pid = child.pid, .uid = getuid(), .socket = socket_path };
 }

@@ -392,6 +392,41 @@ static void words_that_a_debugger_evaluates(void)
 	hd_command_expressions(0, NULL, NULL);
 }
 
+/* "input output socket sysroot max-mem", "-" for what is not named, and then n and t for the flags. */
+static void check_names(const char *line, const char *expected)
+{
+	char buf[200], got[200];
+	const char *argv[12];
+	struct hd_command_names names;
+	int argc = command_words(line, buf, sizeof(buf), argv, 12);
+	hd_command_name(argc, argv, &names);
+	(void)snprintf(got, sizeof(got), "%s %s %s %s %s%s%s", names.input ? names.input : "-",
+		       names.output ? names.output : "-", names.socket ? names.socket : "-",
+		       names.sysroot ? names.sysroot : "-", names.max_mem ? names.max_mem : "-",
+		       names.no_files ? " n" : "", names.trust_files ? " t" : "");
+	if (strcmp(got, expected) != 0)
+		(void)printf("%s:\n", line);
+	ASSERT_TEXT(got, expected);
+}
+
+static void the_words_that_name_something_are_known(void)
+{
+	check_names("open a.core", "a.core - - - -");
+	check_names("OPEN -- -a", "-a - - - -");
+	check_names("diff 4711 --sysroot /x", "4711 - - /x -");
+	check_names("dumpheap 4711 -limit 5 --max-mem=2G", "- - - - 2G");
+	check_names("export out -format rpm", "- out - - -");
+	check_names("export -format x out", "- out - - -");
+	check_names("collect 1 -o a -o=b -port p", "- b p - -");
+	check_names("info --no-files -TRUST-FILES", "- - - - - n t");
+	check_names("types -type --trust-files", "- - - - -");
+	check_names("types -- --trust-files", "- - - - -");
+	check_names("open a --sysroot", "a - - - -");
+	check_names("open a b -nonsense c", "a - - - -");
+	check_names("nonsense a --sysroot x", "- - - - -");
+	check_names("help open", "- - - - -");
+}
+
 int main(void)
 {
 	CU_TestInfo arguments[] = {
@@ -403,6 +438,8 @@ int main(void)
 		  wrong_options_are_told_with_the_right_ones },
 		{ "wrong_words_are_told_with_the_usage", wrong_words_are_told_with_the_usage },
 		{ "words_that_a_debugger_evaluates", words_that_a_debugger_evaluates },
+		{ "the_words_that_name_something_are_known",
+		  the_words_that_name_something_are_known },
 		CU_TEST_INFO_NULL,
 	};
 	CU_TestInfo outcomes[] = {

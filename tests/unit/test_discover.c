@@ -9,6 +9,7 @@
 #include "support/assert_more.h"
 #include "support/suite.h"
 #include "util/alloc.h"
+#include "util/peer.h"
 
 static const char stat_text[] =
 	"4711 (a) S (b) R 1 4711 4711 0 -1 4194560 1 2 3 4 150 50 7 8 20 0 1 0 4242388 9 10\n";

@@ -141,11 +141,11 @@ static void pages_prove_nothing(void)
 				.captured = PAGE,
 				.flags = PF_R | PF_X };
 	assert_state(&scene, TARGET_FILE_UNVERIFIED, "files-unverified");
-	/* Only the name of a PE image. */
+	/* Only the first letters of a PE image. */
 	scene = (struct scene){ .captured = PAGE };
 	text_append(&scene.on_disk, "MZ", 2);
 	text_append(&scene.on_disk, text, sizeof(text));
-	assert_state(&scene, TARGET_FILE_UNVERIFIED, "files-unverified");
+	assert_state(&scene, TARGET_FILE_NO_IMAGE, "files-unverified");
 }
 
 static void to_who_trusts_a_pe_file_is_known_by_captured_pages(void)

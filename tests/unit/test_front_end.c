@@ -343,7 +343,7 @@ static void long_answers_that_do_not_fit_are_told(void)
 	(void)kept_under(1, HD_EXIT_INPUT);
 }
 
-/* Neither by a file that is written, nor by one in memory that a core is unpacked into. */
+/* Nor does it bind the memory that a core is unpacked into. */
 static void a_limit_on_files_does_not_end_the_host(void)
 {
 	struct hd_error err = { 0 };
@@ -356,8 +356,7 @@ static void a_limit_on_files_does_not_end_the_host(void)
 	CU_ASSERT_EQUAL(answer.status, HD_EXIT_INPUT);
 	CU_ASSERT(strstr(answer.err.message, "cannot write: File too large") != NULL);
 	answer_deinit(&answer);
-	ASSERT_UINT(status, HD_ERR_OS);
-	CU_ASSERT(strstr(err.message, "cannot unpack into memory: File too large") != NULL);
+	ASSERT_UINT(status, HD_OK);
 	sigset_t pending, blocked;
 	CU_ASSERT(sigpending(&pending) == 0 && !sigismember(&pending, SIGXFSZ));
 	CU_ASSERT(sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGXFSZ));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -20,6 +21,8 @@
 #include "support/elf_maker.h"
 #include "support/suite.h"
 
+#define HEAD_SIZE 64
+
 /* ROOT is the sysroot, and beside it is what must not be reached out of it. */
 static char folder[64], root[96];
 
@@ -37,6 +40,30 @@ static void put(const char *name, const char *text)
 	CU_ASSERT_FATAL(write_file(at(name), text, strlen(text)));
 }
 
+/* An ELF file of @p type: bytes of a header, and a text behind it. */
+static void put_elf(const char *name, uint8_t type, const char *text)
+{
+	char bytes[HEAD_SIZE + 64] = "\177ELF\2\1\1";
+	bytes[16] = (char)type;
+	CU_ASSERT_FATAL(strlen(text) < 64);
+	memcpy(bytes + HEAD_SIZE, text, strlen(text));
+	CU_ASSERT_FATAL(write_file(at(name), bytes, HEAD_SIZE + strlen(text)));
+}
+
+static void put_image(const char *name, const char *text)
+{
+	put_elf(name, ET_DYN, text);
+}
+
+/* What begins as a PE file, with @p signature at @p offset, which its header names. */
+static void put_pe(const char *name, uint8_t offset, const char *signature)
+{
+	char bytes[128] = "MZ";
+	bytes[60] = (char)offset;
+	memcpy(bytes + 100, signature, 2);
+	CU_ASSERT_FATAL(write_file(at(name), bytes, sizeof(bytes)));
+}
+
 static void link_to(const char *target, const char *name)
 {
 	CU_ASSERT_FATAL(symlink(target, at(name)) == 0);
@@ -49,11 +76,11 @@ static void make_folder(void)
 	(void)snprintf(root, sizeof(root), "%s/root", folder);
 	CU_ASSERT_FATAL(mkdir(root, 0700) == 0 && mkdir(at("root/lib"), 0700) == 0 &&
 			mkdir(at("root/proc"), 0700) == 0 && mkdir(at("root/a"), 0700) == 0);
-	put("secret", "\177ELF secret");
-	put("lib", "\177ELF a file where the root has a folder");
-	put("root/lib/m.so", "\177ELF inside");
+	put_image("secret", "secret");
+	put_image("lib", "a file where the root has a folder");
+	put_image("root/lib/m.so", "inside");
 	put("root/lib/text", "hello");
-	put("root/proc/kcore", "\177ELF in a folder of that name");
+	put_image("root/proc/kcore", "in a folder of that name");
 	link_to(at("secret"), "root/absolute");
 	link_to("../secret", "root/up");
 	link_to("../../../../../../../../../../etc/passwd", "root/lib/far-up");
@@ -73,19 +100,19 @@ static void remove_folder(void)
 	CU_ASSERT(system(command) == 0); /* NOLINT: a path of our own */
 }
 
-/* What a name gives below @p sysroot: the text from byte 5 on, or NULL. */
+/* What a name gives below @p sysroot: the text behind the head, or NULL. */
 static const char *text_of(const char *sysroot, const char *path,
 			   enum named_file_result *ret_result)
 {
-	static char buf[64];
+	static char buf[HEAD_SIZE + 64];
 	int fd = named_file_open(sysroot, path, true, ret_result);
 	CU_ASSERT((fd >= 0) == (*ret_result == NAMED_FILE_OPENED));
 	if (fd < 0)
 		return NULL;
 	ssize_t got = read(fd, buf, sizeof(buf) - 1);
-	CU_ASSERT(got > 5 && close(fd) == 0);
+	CU_ASSERT(got > HEAD_SIZE && close(fd) == 0);
 	buf[got > 0 ? got : 0] = '\0';
-	return buf + 5;
+	return buf + HEAD_SIZE;
 }
 
 static void check(const char *path, enum named_file_result expected, const char *text)
@@ -123,6 +150,28 @@ static void below_a_sysroot(void)
 static void nothing_leads_out_of_a_sysroot(void)
 {
 	below_a_sysroot();
+}
+
+/* A core names other cores, and texts, as its modules: nothing of them may be read. */
+static void only_programs_and_libraries_are_images(void)
+{
+	put_elf("root/exec", ET_EXEC, "a program");
+	put_elf("root/core", ET_CORE, "of another process");
+	put_elf("root/object", ET_REL, "of a compiler");
+	put("root/short", "\177ELF");
+	put("root/letter",
+	    "MZ begins this letter, which goes on for more than the bytes of a header.");
+	put_pe("root/image.dll", 100, "PE");
+	put_pe("root/dos.exe", 100, "NE");
+	put_pe("root/cut.dll", 126, "PE");
+	check("/exec", NAMED_FILE_OPENED, "a program");
+	check("/core", NAMED_FILE_NO_IMAGE, NULL);
+	check("/object", NAMED_FILE_NO_IMAGE, NULL);
+	check("/short", NAMED_FILE_NO_IMAGE, NULL);
+	check("/letter", NAMED_FILE_NO_IMAGE, NULL);
+	check("/image.dll", NAMED_FILE_OPENED, NULL);
+	check("/dos.exe", NAMED_FILE_NO_IMAGE, NULL);
+	check("/cut.dll", NAMED_FILE_NO_IMAGE, NULL);
 }
 
 /* As in a container that forbids the call, or on a kernel before 5.6. */
@@ -250,6 +299,7 @@ int main(void)
 	CU_TestInfo tests[] = {
 		TEST(nothing_leads_out_of_a_sysroot),
 		TEST(nor_without_openat2),
+		TEST(only_programs_and_libraries_are_images),
 		TEST(only_regular_files_are_opened),
 		TEST(no_file_of_the_kernel_is_opened),
 		TEST(without_a_sysroot_links_are_followed),

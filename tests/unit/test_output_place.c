@@ -207,6 +207,20 @@ static void links_of_somebody_else_are_not_followed(void)
 	ASSERT_TEXT(content_of(other), "new");
 }
 
+/* Who owns a folder may have moved one of our links there. */
+static void our_links_are_followed_in_sticky_folders_alone(void)
+{
+	put_file(other, "old", 0600, geteuid());
+	CU_ASSERT_FATAL(symlink("other", path) == 0 && chmod(directory, 0777) == 0);
+	is_refused(path, "the link x.heap on the way");
+	CU_ASSERT_FATAL(chmod(directory, 0770) == 0);
+	is_refused(path, "the link x.heap on the way");
+	ASSERT_TEXT(content_of(other), "old");
+	CU_ASSERT_FATAL(chmod(directory, 01777) == 0);
+	ASSERT_UINT(write_whole(path, "new", NULL), HD_OK);
+	ASSERT_TEXT(content_of(other), "new");
+}
+
 static void links_to_folders_likewise(void)
 {
 	char folder[80], link[80], name[96], real[96];
@@ -431,6 +445,8 @@ int main(void)
 		{ "an_ordinary_user_in_a_sticky_folder", an_ordinary_user_in_a_sticky_folder },
 		{ "links_of_somebody_else_are_not_followed",
 		  links_of_somebody_else_are_not_followed },
+		{ "our_links_are_followed_in_sticky_folders_alone",
+		  our_links_are_followed_in_sticky_folders_alone },
 		{ "links_to_folders_likewise", links_to_folders_likewise },
 		{ "links_with_two_names_are_not_followed", links_with_two_names_are_not_followed },
 		{ "fifos_of_somebody_else_get_nothing", fifos_of_somebody_else_get_nothing },

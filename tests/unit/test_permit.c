@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the broker of the shell program opens for a worker that may be its target's. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <heapdump/broker.h>
 
@@ -8,26 +10,31 @@
 #include "support/assert_more.h"
 #include "support/suite.h"
 
-static const char *const export[] = { "export", "out.heap", "--sysroot=/srv/root", "-x", "4711" };
-
+/* While "the.core" is open, which was read with modules below /srv/image. */
 static struct permit permit_of(bool is_collecting)
 {
 	return (struct permit){ .target = "the.core",
-				.sysroot = "/srv/image",
-				.argc = sizeof(export) / sizeof(export[0]),
-				.argv = export,
+				.sysroot = "",
+				.now = { .sysroot = "" },
+				.then = { .sysroot = "/srv/image" },
 				.is_collecting = is_collecting,
-				.is_writing = true };
+				.may_make_name = is_collecting };
 }
 
 static void a_worker_reads_what_the_user_named(void)
 {
 	struct permit permit = permit_of(false);
+	permit.names.input = "other.core"; /* diff */
+	permit.names.output = "out.heap";
 	CU_ASSERT(permit_open(&permit, HD_OPEN_INPUT, "the.core", ""));
-	CU_ASSERT(permit_open(&permit, HD_OPEN_INPUT, "out.heap", ""));
-	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "export", "")); /* the command's own name */
+	CU_ASSERT(permit_open(&permit, HD_OPEN_INPUT, "other.core", ""));
+	CU_ASSERT(permit_open(&permit, HD_OPEN_PLACE, "other.core", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "out.heap", ""));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "/etc/shadow", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_PLACE, "/etc/shadow", ""));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "./the.core", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "", ""));
+	permit.names.input = "";
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "", ""));
 	permit.target = NULL;
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "the.core", ""));
@@ -36,23 +43,94 @@ static void a_worker_reads_what_the_user_named(void)
 static void a_worker_writes_what_the_user_named(void)
 {
 	struct permit permit = permit_of(false);
+	permit.names.input = "other.core";
+	CU_ASSERT(!permit_create(&permit, "other.core"));
+	CU_ASSERT(!permit_create(&permit, "4711-20260131-235959.gcdump"));
+	permit.names.output = "out.heap";
 	CU_ASSERT(permit_create(&permit, "out.heap"));
+	CU_ASSERT(permit_create(&permit, "out.heap"));
+	CU_ASSERT(!permit_create(&permit, "other.core"));
 	CU_ASSERT(!permit_create(&permit, "the.core"));
 	CU_ASSERT(!permit_create(&permit, "/root/.profile"));
 	CU_ASSERT(!permit_create(&permit, ""));
-	permit.is_writing = false; /* diff reads its word */
-	CU_ASSERT(!permit_create(&permit, "out.heap"));
+	struct permit collecting = permit_of(true);
+	collecting.names.output = "out.gcdump";
+	CU_ASSERT(!permit_create(&collecting, "4711-20260131-235959.gcdump"));
+}
+
+static void collect_makes_one_name_that_is_new(void)
+{
+	static const char *const good[] = {
+		"1-20260131-235959.gcdump",    "4194304-20260131-235959.nettrace",
+		"4711-20260131-235959.heap",   "4711-20260131-235959.heapsnapshot",
+		"4711-20260131-235959.folded", "4711-20260131-235959.speedscope.json"
+	};
+	static const char *const bad[] = { "a-20260131-235959.gcdump",
+					   "-20260131-235959.gcdump",
+					   "4711.gcdump",
+					   "4711-20260131.gcdump",
+					   "4711-20260131-235959.gcdump.so",
+					   "4711-20260131-235959.bashrc",
+					   "4711-20260131-235959",
+					   "4711-202601311-235959.gcdump",
+					   "4711-20260131-2359590.gcdump",
+					   "/tmp/4711-20260131-235959.gcdump",
+					   "../4711-20260131-235959.gcdump",
+					   "47110000000-20260131-235959.gcdump" };
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct permit permit = permit_of(true);
+		CU_ASSERT(permit_create(&permit, good[i]));
+		CU_ASSERT(permit_create(&permit, good[i]));
+		CU_ASSERT(!permit_create(&permit, "7-20260131-235959.gcdump"));
+	}
+	struct permit permit = permit_of(true);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CU_ASSERT(!permit_create(&permit, bad[i]));
+	char folder[] = "/tmp/heapdump-permit-XXXXXX";
+	CU_ASSERT_FATAL(mkdtemp(folder) && chdir(folder) == 0);
+	FILE *file = fopen(good[0], "w");
+	REQUIRE(file);
+	(void)fclose(file);
+	CU_ASSERT(!permit_create(&permit, good[0]));
+	CU_ASSERT(unlink(good[0]) == 0 && symlink("nowhere", good[0]) == 0);
+	CU_ASSERT(!permit_create(&permit, good[0]));
+	CU_ASSERT(unlink(good[0]) == 0);
+	CU_ASSERT(permit_create(&permit, good[0]));
+	CU_ASSERT(chdir("/") == 0 && rmdir(folder) == 0);
 }
 
 static void modules_are_looked_up_below_the_users_folder(void)
 {
+	static const char module[] = "/lib/libc.so.6";
 	struct permit permit = permit_of(false);
-	CU_ASSERT(permit_open(&permit, HD_OPEN_MODULE, "/lib/libc.so.6", ""));
-	CU_ASSERT(permit_open(&permit, HD_OPEN_MODULE, "/lib/libc.so.6", "/srv/image"));
-	CU_ASSERT(permit_open(&permit, HD_OPEN_MODULE, "/lib/libc.so.6", "/srv/root"));
-	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, "/lib/libc.so.6", "/home"));
+	CU_ASSERT(permit_open(&permit, HD_OPEN_MODULE, module, ""));
+	CU_ASSERT(permit_open(&permit, HD_OPEN_MODULE, module, "/srv/image"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, module, "/srv/root"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, module, "/"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_ANY_MODULE, module, ""));
+	permit.sysroot = "/srv/set";
+	permit.names.sysroot = permit.now.sysroot = "/srv/root";
+	CU_ASSERT(permit_open(&permit, HD_OPEN_MODULE, module, "/srv/root"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, module, "/srv/set"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, module, ""));
+	CU_ASSERT(permit_open(&permit, HD_OPEN_FOLDER, "/srv/set", ""));
 	CU_ASSERT(permit_open(&permit, HD_OPEN_FOLDER, "/srv/root", ""));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_FOLDER, "/srv", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_FOLDER, "", ""));
+}
+
+static void no_files_are_no_files(void)
+{
+	static const char module[] = "/lib/libc.so.6";
+	struct permit permit = permit_of(false);
+	permit.now.are_trusted = permit.then.are_trusted = true;
+	CU_ASSERT(permit_open(&permit, HD_OPEN_ANY_MODULE, module, ""));
+	permit.now.are_off = true;
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, module, ""));
+	CU_ASSERT(permit_open(&permit, HD_OPEN_MODULE, module, "/srv/image"));
+	permit.then.are_off = true;
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, module, "/srv/image"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_ANY_MODULE, module, "/srv/image"));
 }
 
 static void the_systems_files_are_for_collecting(void)
@@ -79,14 +157,11 @@ static void the_systems_files_are_for_collecting(void)
 					       "/sys/kernel/x",
 					       "/etc/shadow" };
 	struct permit collecting = permit_of(true), other = permit_of(false);
-	const char *const without_number[] = { "export", "out.heap", "" };
-	other.argc = 3;
-	other.argv = without_number;
 	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
 		CU_ASSERT(permit_open(&collecting, HD_OPEN_SYSTEM, given[i], ""));
 		CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, given[i], ""));
 	}
-	other = permit_of(false);
+	other.names.input = "4711";
 	CU_ASSERT(permit_open(&other, HD_OPEN_SYSTEM, "/proc/4711/status", ""));
 	CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, "/proc/4711/environ", ""));
 	CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, "/proc/meminfo", ""));
@@ -104,12 +179,23 @@ static void only_diagnostics_sockets_are_connected_to(void)
 	CU_ASSERT(!permit_open(&other, HD_OPEN_CONNECT, socket, ""));
 	CU_ASSERT(!permit_open(&collecting, HD_OPEN_CONNECT, "/run/docker.sock", ""));
 	CU_ASSERT(!permit_open(&collecting, HD_OPEN_CONNECT, "@/tmp/.X11-unix/X0", ""));
+	CU_ASSERT(!permit_open(&collecting, HD_OPEN_CONNECT, "@heapdump-collect-1x", ""));
+	CU_ASSERT(!permit_open(&collecting, HD_OPEN_LISTEN, "@heapdump-collect-", ""));
 	CU_ASSERT(!permit_open(&collecting, HD_OPEN_LISTEN, socket, ""));
+	collecting.names.output = "/run/user/1/bus";
+	CU_ASSERT(!permit_open(&collecting, HD_OPEN_CONNECT, "/run/user/1/bus", ""));
+	CU_ASSERT(!permit_open(&collecting, HD_OPEN_LISTEN, "/run/user/1/bus", ""));
+	collecting.names.socket = "/tmp/port";
+	CU_ASSERT(permit_open(&collecting, HD_OPEN_LISTEN, "/tmp/port", ""));
+	CU_ASSERT(!permit_open(&collecting, HD_OPEN_CONNECT, "/tmp/port", ""));
 }
 
 static void a_process_is_stopped_if_it_is_the_users_word(void)
 {
 	struct permit permit = permit_of(false);
+	permit.names.output = "1";
+	CU_ASSERT(!permit_attach(&permit, 1));
+	permit.names.input = "4711"; /* open, diff */
 	CU_ASSERT(permit_attach(&permit, 4711));
 	CU_ASSERT(!permit_attach(&permit, 1));
 	CU_ASSERT(!permit_attach(&permit, -4711));
@@ -134,6 +220,8 @@ int main(void)
 	CU_TestInfo tests[] = {
 		{ "a_worker_reads_what_the_user_named", a_worker_reads_what_the_user_named },
 		{ "a_worker_writes_what_the_user_named", a_worker_writes_what_the_user_named },
+		{ "collect_makes_one_name_that_is_new", collect_makes_one_name_that_is_new },
+		{ "no_files_are_no_files", no_files_are_no_files },
 		{ "modules_are_looked_up_below_the_users_folder",
 		  modules_are_looked_up_below_the_users_folder },
 		{ "the_systems_files_are_for_collecting", the_systems_files_are_for_collecting },

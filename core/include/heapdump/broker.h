@@ -17,7 +17,7 @@ enum hd_open_as {
 	HD_OPEN_SYSTEM,    /**< a file or folder below /proc or /sys/fs/cgroup, to be read */
 	HD_OPEN_PLACE,     /**< what is there, whatever it is: only to ask fstat() (O_PATH) */
 	HD_OPEN_TEMPORARY, /**< a new file without a name in the folder @c path, read and written */
-	HD_OPEN_CONNECT, /**< a connection to the Unix socket of that name; "@NAME": an abstract one */
+	HD_OPEN_CONNECT, /**< a connection to the diagnostics socket of that name; "@NAME": an abstract one */
 	HD_OPEN_LISTEN, /**< a Unix socket of that name that listens */
 };
 
@@ -39,7 +39,8 @@ struct hd_broker {
 	 * @param as An enum hd_open_as.
 	 * @param below A folder that a module is looked up below, and that is not left by ".." or by a link; NULL: /.
 	 * @return A descriptor, the caller's; or -1 and errno.  EACCES: it may not be opened; EINVAL: it is not a
-	 * regular file, ENOEXEC: nor an image, where it has to be one.
+	 * regular file, ENOEXEC: nor an image, where it has to be one; EREMCHG: it is not the process of the socket's
+	 * name that listens there.
 	 */
 	int (*open)(void *arg, int as, const char *path, const char *below);
 	/**

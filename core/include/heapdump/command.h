@@ -78,6 +78,25 @@ HD_API int hd_command_run(struct hd_session *session, int argc, const char *cons
  */
 HD_API void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret);
 
+/** What the words of a command line name: what a front end that opens it for the library may open. */
+struct hd_command_names {
+	const char *input;   /**< a file to be read, or the id of a process; NULL: none, as below */
+	const char *output;  /**< a file to be written */
+	const char *socket;  /**< where it waits for a runtime to connect */
+	const char *sysroot; /**< the folder that module files are looked up below */
+	const char *max_mem; /**< the memory that opening may take */
+	uint32_t no_files;   /**< non-zero: no module files are read */
+	uint32_t trust_files; /**< non-zero: module files need no proof */
+};
+
+/**
+ * Tell what the words of a command line name, as the command itself takes them: of a word that comes
+ * again the last one counts.
+ *
+ * @param[out] ret Its strings are parts of @p argv.  All zeros for a line that is no command.
+ */
+HD_API void hd_command_name(int argc, const char *const *argv, struct hd_command_names *ret);
+
 /**
  * Complete the last of @p argc words (it may be "").
  *

@@ -105,8 +105,7 @@ static enum hd_status used_up(const struct endpoint *endpoint, int code, struct 
 		    code == EMFILE ? ": raise the limit of this program (ulimit -n)" : "");
 }
 
-static enum hd_status cannot_connect(const struct endpoint *endpoint, int code,
-				     struct hd_error *err)
+static enum hd_status cannot_connect(struct endpoint *endpoint, int code, struct hd_error *err)
 {
 	if (is_used_up(code))
 		return used_up(endpoint, code, err);
@@ -119,6 +118,13 @@ static enum hd_status cannot_connect(const struct endpoint *endpoint, int code,
 	if (process_has_ended(endpoint->pid, code == ECONNREFUSED ? DYING_MS : 0)) {
 		errno = code;
 		return fail(err, HD_ERR_OS, 0, "process %d has ended", endpoint->pid);
+	}
+	if (code == EREMCHG) {
+		endpoint->is_planted = true;
+		errno = EPERM;
+		return fail(err, HD_ERR_OS, 0,
+			    "another process listens at %s, and not process %d: it is not asked",
+			    endpoint->socket, endpoint->pid);
 	}
 	errno = code;
 	return fail(err, HD_ERR_OS, 0, "process %d cannot be reached at %s: %s", endpoint->pid,
@@ -157,14 +163,12 @@ static enum hd_status connect_to(struct endpoint *endpoint, const struct patienc
 	int fd = -1;
 	enum hd_status status = HD_OK;
 	while (status == HD_OK && (fd = open_as(HD_OPEN_CONNECT, endpoint->socket)) < 0) {
-		if (errno == EINTR)
-			continue;
-		if (errno != EAGAIN) {
+		if (errno != EAGAIN && errno != EINTR) {
 			status = cannot_connect(endpoint, errno, err);
 		} else if (now_ms() >= patience->deadline) {
 			status = too_late(endpoint, err);
 		} else {
-			/* Too many wait there before us. */
+			/* Too many wait there before us, or a signal came. */
 			(void)poll(NULL, 0, 10);
 			status = job_step(patience->job, 0, 0) ? HD_OK : fail_cancelled(err);
 		}

@@ -15,6 +15,7 @@
 #include "target/proc.h"
 #include "util/alloc.h"
 #include "util/opening.h"
+#include "util/peer.h"
 
 /* Fields behind the name in /proc/PID/stat, from the state (0) on. */
 #define FIELD_USER_TIME   11
@@ -78,25 +79,6 @@ bool process_has_ended(int pid, unsigned int ms)
 			return false;
 		(void)nanosleep(&pause, NULL);
 	}
-}
-
-uint64_t inner_pid_parse(const char *status)
-{
-	const char *line = strstr(status, "\nNSpid:");
-	if (!line)
-		return 0;
-	line += 7;
-	uint64_t last = 0;
-	unsigned int count = 0;
-	size_t blanks = strspn(line, " \t");
-	while (line[blanks] >= '0' && line[blanks] <= '9') {
-		char *end;
-		last = strtoull(line + blanks, &end, 10);
-		count++;
-		line = end;
-		blanks = strspn(line, " \t");
-	}
-	return count > 1 ? last : 0;
 }
 
 uid_t effective_uid_parse(const char *status)

@@ -34,9 +34,6 @@ bool process_is_stopped(int pid);
  */
 bool process_has_ended(int pid, unsigned int ms);
 
-/** The id in the innermost namespace, of the text of a status file; 0: it has one id alone. */
-uint64_t inner_pid_parse(const char *status);
-
 /** The user that the process acts as, of the text of a status file; (uid_t)-1: it does not tell. */
 uid_t effective_uid_parse(const char *status);
 

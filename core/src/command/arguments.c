@@ -14,6 +14,7 @@ enum {
 	COMMON_NO_FILES,
 	COMMON_TRUST_FILES,
 	COMMON_EXACT,
+	COMMON_MAX_MEM = 8,
 	COMMON_COUNT = 11
 };
 
@@ -28,7 +29,7 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	{ "exact", VALUE_NONE, NULL, "when a .nettrace is read: as dotnet-gcdump does", NULL },
 	{ "snapshot", VALUE_NUMBER, "N", "when a .nettrace is read: which of its heap snapshots",
 	  NULL },
-	{ "sysroot", VALUE_FILE, "DIR", "when a core is opened: look up module files below DIR",
+	{ "sysroot", VALUE_FOLDER, "DIR", "when a core is opened: look up module files below DIR",
 	  NULL },
 	{ "workers", VALUE_NUMBER, "N", "threads for this command", NULL },
 	{ "max-mem", VALUE_TEXT, "SIZE", "memory that opening may take", NULL },
@@ -276,7 +277,8 @@ enum hd_status arguments_parse(struct call *call, int argc, const char *const *a
 	const struct word *next = &call->command->words[count];
 	if (!next->name || next->optional)
 		return HD_OK;
-	const char *what = next->kind == VALUE_FILE      ? "a file is missing"
+	bool is_file = next->kind == VALUE_FILE || next->kind == VALUE_OUTPUT;
+	const char *what = is_file                       ? "a file is missing"
 			   : next->kind == VALUE_ADDRESS ? "an id is missing"
 							 : "a word is missing";
 	return usage(call, what, "");
@@ -326,5 +328,58 @@ void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret)
 		uint64_t value;
 		ret[i] = command && i && kind_of_word(command, i, argv) == VALUE_ADDRESS &&
 			 !parse_address(argv[i], &value);
+	}
+}
+
+static void name_word(struct hd_command_names *names, enum value_kind kind, const char *word)
+{
+	if (kind == VALUE_FILE)
+		names->input = word;
+	if (kind == VALUE_OUTPUT)
+		names->output = word;
+	if (kind == VALUE_SOCKET)
+		names->socket = word;
+	if (kind == VALUE_FOLDER)
+		names->sysroot = word;
+}
+
+/* @p value: NULL where the option has none. */
+static void name_option(struct hd_command_names *names, const struct option *option,
+			const char *value)
+{
+	name_word(names, option->kind, value);
+	if (option == &common_options[COMMON_MAX_MEM])
+		names->max_mem = value;
+	if (option == &common_options[COMMON_NO_FILES])
+		names->no_files = 1;
+	if (option == &common_options[COMMON_TRUST_FILES])
+		names->trust_files = 1;
+}
+
+void hd_command_name(int argc, const char *const *argv, struct hd_command_names *ret)
+{
+	if (!ret)
+		return;
+	*ret = (struct hd_command_names){ 0 };
+	const struct command *command =
+		argc > 0 && arguments_are_there(argc, argv) ? command_find(argv[0]) : NULL;
+	size_t words = 0;
+	bool options_end = false;
+	for (int i = 1; command && i < argc; i++) {
+		const struct option *option =
+			options_end ? NULL : arguments_option(command, argv[i]);
+		if (option) {
+			const char *value = strchr(argv[i], '=');
+			if (value) {
+				value++;
+			} else if (option->kind != VALUE_NONE && i + 1 < argc) {
+				value = argv[++i];
+			}
+			name_option(ret, option, value);
+		} else if (!options_end && strcmp(argv[i], "--") == 0) {
+			options_end = true;
+		} else if (words < WORDS_MAX && (options_end || !is_option(argv[i]))) {
+			name_word(ret, command->words[words++].kind, argv[i]);
+		}
 	}
 }

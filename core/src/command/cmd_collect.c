@@ -31,7 +31,7 @@ static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm", "he
 					      "folded", "speedscope", NULL };
 
 const struct option collect_options[] = {
-	[OPT_OUTPUT] = { "o", VALUE_FILE, "FILE",
+	[OPT_OUTPUT] = { "o", VALUE_OUTPUT, "FILE",
 			 "where to, - for standard output (PID-DATE-TIME.gcdump)", NULL },
 	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
 			 "gcdump, nettrace, rpm, heapsnapshot, folded, speedscope (as FILE ends)",
@@ -44,7 +44,7 @@ const struct option collect_options[] = {
 			  "after which it ends in any case (60 a try, more for large processes)",
 			  NULL },
 	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
-	[OPT_PORT] = { "port", VALUE_FILE, "PATH",
+	[OPT_PORT] = { "port", VALUE_SOCKET, "PATH",
 		       "wait at PATH for a program that was started with DOTNET_DiagnosticPorts=PATH",
 		       NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },

@@ -19,7 +19,10 @@ enum value_kind {
 	VALUE_ADDRESS, /**< hexadecimal; debuggers evaluate other expressions first */
 	VALUE_TYPE,    /**< part of a type name */
 	VALUE_CHOICE,
-	VALUE_FILE,
+	VALUE_FILE,   /**< one that is read; or the id of a process */
+	VALUE_OUTPUT, /**< a file that is written */
+	VALUE_FOLDER, /**< below which module files are looked up */
+	VALUE_SOCKET, /**< where is listened */
 	VALUE_COMMAND,
 	VALUE_SETTING,
 	VALUE_OF_SETTING, /**< of the one that the word before names */

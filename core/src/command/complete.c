@@ -116,6 +116,9 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 		offer_choices(completer, choices);
 		return 0;
 	case VALUE_FILE:
+	case VALUE_OUTPUT:
+	case VALUE_FOLDER:
+	case VALUE_SOCKET:
 		return 1;
 	case VALUE_COMMAND:
 		offer_commands(completer);

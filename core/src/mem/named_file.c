@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem/named_file.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,6 +19,8 @@
 /** Folders that a path goes down at most, and links that it goes through. */
 #define DEPTH_MAX 64u
 #define LINKS_MAX 40u
+/** Of an image: the DOS header of a PE file, and as much of an ELF file. */
+#define HEAD_SIZE 64u
 
 /** Of file systems that <linux/magic.h> of Debian 12 does not name. */
 #define MAGIC_CONFIGFS 0x62656570u
@@ -176,19 +179,43 @@ static bool is_foreign_fuse(const struct walk *walk, const struct stat *info,
 	       (fstat(walk->folders[0], &root) || root.st_dev != info->st_dev);
 }
 
-/* Does it begin as an ELF or PE image?  NAMED_FILE_FAILED: it cannot be read, errno. */
-static enum named_file_result look_at_head(int fd, const struct stat *info)
+/* Read @p size bytes; 0: the file ends before, -1: it cannot be read, errno. */
+static int read_part(int fd, void *buf, size_t size, uint64_t at, const struct stat *info)
 {
-	uint8_t head[4] = { 0 };
-	ssize_t got = read_at(fd, head, sizeof(head), 0);
-	if (got >= 0 && got < (ssize_t)sizeof(head) && info->st_size >= (off_t)sizeof(head)) {
+	if (at > (uint64_t)info->st_size || (uint64_t)info->st_size - at < size)
+		return 0;
+	ssize_t got = read_at(fd, buf, size, (off_t)at);
+	if (got >= 0 && got < (ssize_t)size) {
 		errno = EIO;
 		got = -1;
 	}
-	if (got < 0)
-		return NAMED_FILE_FAILED;
-	bool is_image = memcmp(head, "\177ELF", 4) == 0 || memcmp(head, "MZ", 2) == 0;
-	return is_image ? NAMED_FILE_OPENED : NAMED_FILE_NO_IMAGE;
+	return got < 0 ? -1 : 1;
+}
+
+/* Is it a program or a library: no core, and no text that only begins so?  As read_part() does. */
+static int is_image(int fd, const struct stat *info)
+{
+	uint8_t head[HEAD_SIZE], signature[4];
+	int got = read_part(fd, head, sizeof(head), 0, info);
+	if (got <= 0)
+		return got;
+	if (memcmp(head, "\177ELF", 4) == 0) {
+		uint16_t type = (uint16_t)(head[16] | head[17] << 8);
+		return type == ET_EXEC || type == ET_DYN;
+	}
+	if (memcmp(head, "MZ", 2) != 0)
+		return 0;
+	uint32_t at = (uint32_t)head[60] | (uint32_t)head[61] << 8 | (uint32_t)head[62] << 16 |
+		      (uint32_t)head[63] << 24;
+	got = read_part(fd, signature, sizeof(signature), at, info);
+	return got <= 0 ? got : memcmp(signature, "PE\0\0", 4) == 0;
+}
+
+/* Is it an ELF or PE image?  NAMED_FILE_FAILED: it cannot be read, errno. */
+static enum named_file_result look_at_head(int fd, const struct stat *info)
+{
+	int is = is_image(fd, info);
+	return is < 0 ? NAMED_FILE_FAILED : is ? NAMED_FILE_OPENED : NAMED_FILE_NO_IMAGE;
 }
 
 /* Open what was found by its name in its folder, to read: it must still be the same file. */

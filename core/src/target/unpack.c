@@ -2,10 +2,8 @@
 #include "target/unpack.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "mem/memory.h"
@@ -13,8 +11,10 @@
 #include "util/fuzzed.h"
 #include "util/text.h"
 
-#define PAGE        ((size_t)4096)
-#define OUTPUT_SIZE ((size_t)FUZZED(256 << 10, 4096))
+#define PAGE ((size_t)4096)
+/** Of the memory that is unpacked into; then it doubles. */
+#define CAPACITY_FIRST (FUZZED(8u << 20, 8192u))
+#define OUTPUT_SIZE    ((size_t)FUZZED(256 << 10, 4096))
 /** Input between two looks at the job. */
 #define INPUT_STEP ((size_t)FUZZED(1 << 20, 512))
 /** What zstd itself takes without being asked, and the largest there is: 128 MB and 2 GB. */
@@ -28,7 +28,8 @@ struct unpacker {
 	struct stat as_of; /**< of packed, before its first byte was read */
 	ZSTD_DCtx *context;
 	uint8_t *output; /**< OUTPUT_SIZE */
-	int fd;          /**< of the memory that it goes to */
+	uint8_t *bytes;  /**< the memory that it goes to: zeros, until something is written */
+	size_t capacity; /**< bytes of it, whole pages */
 	uint64_t size;   /**< unpacked until now */
 	uint64_t max_mem;
 	bool is_cut;
@@ -77,25 +78,51 @@ static bool is_zero(const uint8_t *bytes, size_t size)
 	return !size || (!bytes[0] && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* Append, leaving holes where whole pages are zero. */
+static enum hd_status cannot_unpack(const struct unpacker *unpacker, struct hd_error *err)
+{
+	return fail(err, HD_ERR_OS, 0, "%s: cannot unpack into memory: %s", unpacker->path,
+		    strerrordesc_np(errno));
+}
+
+/* Change the memory to @p capacity bytes, which are moved and not copied. */
+static enum hd_status resize(struct unpacker *unpacker, size_t capacity, struct hd_error *err)
+{
+	void *bytes = unpacker->bytes ? mremap(unpacker->bytes, unpacker->capacity, capacity,
+					       MREMAP_MAYMOVE)
+				      : mmap(NULL, capacity, PROT_READ | PROT_WRITE,
+					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (bytes == MAP_FAILED)
+		return cannot_unpack(unpacker, err);
+	unpacker->bytes = bytes;
+	unpacker->capacity = capacity;
+	return HD_OK;
+}
+
+/* Room for @p size more bytes, which keep to max_mem. */
+static enum hd_status reserve(struct unpacker *unpacker, size_t size, struct hd_error *err)
+{
+	uint64_t needed = unpacker->size + size, twice = (uint64_t)unpacker->capacity * 2;
+	if (needed <= unpacker->capacity)
+		return HD_OK;
+	if (unpacker->max_mem && twice > unpacker->max_mem)
+		twice = unpacker->max_mem;
+	uint64_t most = needed > twice ? needed : twice;
+	if (most < CAPACITY_FIRST)
+		most = CAPACITY_FIRST;
+	return resize(unpacker, (size_t)((most + PAGE - 1) / PAGE * PAGE), err);
+}
+
+/* Append, leaving untouched what whole pages of zeros are. */
 static enum hd_status store(struct unpacker *unpacker, size_t size, struct hd_error *err)
 {
 	if (unpacker->max_mem && size > unpacker->max_mem - unpacker->size)
 		return fail_too_large(unpacker, unpacker->max_mem, err);
+	TRY(reserve(unpacker, size, err));
 	for (size_t i = 0; i < size;) {
 		size_t piece = PAGE - (size_t)((unpacker->size + i) % PAGE);
 		piece = piece < size - i ? piece : size - i;
-		if (!is_zero(unpacker->output + i, piece)) {
-			ssize_t done = pwrite(unpacker->fd, unpacker->output + i, piece,
-					      (off_t)(unpacker->size + i));
-			if (done < 0 && errno == EINTR)
-				continue;
-			if (done <= 0) {
-				return fail(err, HD_ERR_OS, 0, "%s: cannot unpack into memory: %s",
-					    unpacker->path, strerrordesc_np(errno));
-			}
-			piece = (size_t)done;
-		}
+		if (!is_zero(unpacker->output + i, piece))
+			memcpy(unpacker->bytes + unpacker->size + i, unpacker->output + i, piece);
 		i += piece;
 	}
 	unpacker->size += size;
@@ -146,27 +173,21 @@ static enum hd_status decode(struct unpacker *unpacker, struct job *job, struct 
 	}
 }
 
-/* The unpacked bytes, mapped in place of the packed ones. */
+/* The unpacked bytes in place of the packed ones. */
 static enum hd_status replace_file(struct unpacker *unpacker, struct mapped_file *file,
 				   struct hd_error *err)
 {
-	int failed;
-	do {
-		failed = ftruncate(unpacker->fd, (off_t)unpacker->size);
-	} while (failed && errno == EINTR);
-	if (failed) {
-		return fail(err, HD_ERR_OS, 0, "%s: cannot unpack into memory: %s", unpacker->path,
-			    strerrordesc_np(errno));
-	}
-	(void)fcntl(unpacker->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
 	if (file_was_written(file->fd, &unpacker->as_of)) {
 		return fail(err, HD_ERR_OS, 0, "%s: the file was changed while it was unpacked",
 			    unpacker->path);
 	}
-	struct mapped_file unpacked;
-	int fd = unpacker->fd;
-	unpacker->fd = -1;
-	TRY(mapped_file_adopt(fd, unpacker->path, &unpacked, err));
+	struct mapped_file unpacked = { .size = unpacker->size, .fd = -1 };
+	if (unpacker->size) {
+		TRY(resize(unpacker, (size_t)((unpacker->size + PAGE - 1) / PAGE * PAGE), err));
+		(void)mprotect(unpacker->bytes, unpacker->capacity, PROT_READ);
+		unpacked.bytes = unpacker->bytes;
+		unpacker->bytes = NULL;
+	}
 	mapped_file_close(file);
 	*file = unpacked;
 	return HD_OK;
@@ -203,13 +224,7 @@ enum hd_status unpack_file(struct mapped_file *file, const char *path, uint64_t 
 			   struct job *job, struct findings *findings, struct hd_error *err)
 {
 	struct unpacker unpacker = { .path = path, .packed = file, .max_mem = max_mem };
-	unpacker.fd = memfd_create("heapdump", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (unpacker.fd < 0) {
-		return fail(err, HD_ERR_OS, 0, "%s: cannot unpack into memory: %s", path,
-			    strerrordesc_np(errno));
-	}
 	if (fstat(file->fd, &unpacker.as_of)) {
-		(void)close(unpacker.fd);
 		return fail(err, HD_ERR_OS, 0, "%s: cannot read its times: %s", path,
 			    strerrordesc_np(errno));
 	}
@@ -226,7 +241,7 @@ enum hd_status unpack_file(struct mapped_file *file, const char *path, uint64_t 
 	}
 	(void)ZSTD_freeDCtx(unpacker.context);
 	mem_free(unpacker.output);
-	if (unpacker.fd >= 0)
-		(void)close(unpacker.fd);
+	if (unpacker.bytes)
+		(void)munmap(unpacker.bytes, unpacker.capacity);
 	return status;
 }

@@ -15,6 +15,7 @@
 
 #include "util/alloc.h"
 #include "util/broker.h"
+#include "util/peer.h"
 
 /* Connections that wait to be accepted. */
 #define BACKLOG 64
@@ -29,22 +30,21 @@ static int give_up(int fd)
 	return -1;
 }
 
+/* Opening a FIFO would wait, and opening a device may do something: what is opened was looked at before. */
 static int open_input(const char *path)
 {
-	/* Asked first: opening a FIFO would wait, and opening a device may do something. */
+	char place[40];
 	struct stat info;
-	if (stat(path, &info) != 0)
-		return -1;
-	if (!S_ISREG(info.st_mode)) {
-		errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-		return -1;
+	int fd = -1, found = open(path, O_PATH | O_CLOEXEC);
+	if (found < 0 || fstat(found, &info) != 0)
+		return give_up(found);
+	errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+	if (S_ISREG(info.st_mode)) {
+		(void)snprintf(place, sizeof(place), "/proc/self/fd/%d", found);
+		fd = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-		return fd;
-	if (fd >= 0)
-		errno = EINVAL; /* another thing has taken its name */
-	return give_up(fd);
+	(void)give_up(found);
+	return fd;
 }
 
 /* A file without a name; one that loses its name at once where the file system cannot do that. */
@@ -118,6 +118,34 @@ static int open_socket(const char *path,
 	return good ? fd : give_up(fd);
 }
 
+/*
+ * A connection to the diagnostics socket of a process.  Of a path that others have a hand in, the last name may be
+ * a link, or lead to a socket of somebody else: what is connected to is what was looked at.
+ */
+static int open_connection(const char *path)
+{
+	char place[40];
+	struct stat info;
+	if (*path == '@')
+		return open_socket(path, connect);
+	int found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1;
+	if (found < 0 || fstat(found, &info) != 0)
+		return give_up(found);
+	errno = ECONNREFUSED;
+	if (S_ISSOCK(info.st_mode)) {
+		(void)snprintf(place, sizeof(place), "/proc/self/fd/%d", found);
+		fd = open_socket(place, connect);
+	}
+	const char *slash = strrchr(path, '/');
+	int code = fd < 0 ? 0 : peer_check(fd, slash ? slash + 1 : path, info.st_uid);
+	if (code) {
+		errno = code;
+		fd = give_up(fd);
+	}
+	(void)give_up(found);
+	return fd;
+}
+
 /* Nobody listens at a socket that an earlier program has left: it may go. */
 static void remove_stale(const char *path)
 {
@@ -163,7 +191,7 @@ int open_directly(enum hd_open_as as, const char *path)
 	case HD_OPEN_TEMPORARY:
 		return open_temporary(path);
 	case HD_OPEN_CONNECT:
-		return open_socket(path, connect);
+		return open_connection(path);
 	case HD_OPEN_LISTEN:
 		return open_listener(path);
 	case HD_OPEN_MODULE:

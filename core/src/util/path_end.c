@@ -124,7 +124,9 @@ static enum hd_status follow(struct walk *walk, struct path_end *end, int fd,
 			     const struct stat *link, bool *ret_end, struct hd_error *err)
 {
 	int code = ELOOP;
-	if (!is_own_folder(&walk->folder) && !is_of_caller(link))
+	/* Where it is not sticky, others may have moved one of ours there. */
+	if (!is_own_folder(&walk->folder) &&
+	    !(walk->folder.st_mode & S_ISVTX && is_of_caller(link)))
 		return refuse_link(walk, end, link, err);
 	if (walk->links++ < LINKS_MAX) {
 		code = is_in_proc(fd) ? take_proc_link(walk, end, fd, ret_end)

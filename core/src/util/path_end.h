@@ -12,7 +12,8 @@
  * Who may change where an output goes?  A folder is the caller's own when it belongs to the caller or
  * to root and nobody else may write to it (neither its group nor others, also where it is sticky).
  * In every other folder a name may be a trap: only what belongs to the caller or to root and has no
- * second name (hard link) is followed there, or written into.
+ * second name (hard link) is written into there; and a link of which that is true is followed only where the
+ * folder is sticky: elsewhere others may have moved it there.
  */
 
 /** Where a path leads to, as something to write to: a name in a folder, and what has that name now. */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UTIL_PEER_H
+#define HEAPDUMP_SRC_UTIL_PEER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/** The id in the innermost namespace, of the text of a status file; 0: it has one id alone. */
+uint64_t inner_pid_parse(const char *status);
+
+/**
+ * Check that the process at the other end of @p fd, a connected Unix socket, is the one that a diagnostics
+ * socket is named for, and that it made that socket.  The kernel tells who listens and by which name it does, so that no
+ * link and no mount can lead elsewhere.
+ *
+ * @param name The last part of the path that was connected to: dotnet-diagnostic-PID-STARTTIME-socket, with the id
+ * that the process has in its own namespace.
+ * @param owner Of the socket's file.
+ * @return 0; EREMCHG: it is another one; or errno: it could not be found out.
+ */
+int peer_check(int fd, const char *name, uid_t owner);
+
+#endif
