@@ -126,8 +126,8 @@ class Hostile(unittest.TestCase):
             time.sleep(1)
             begin = time.monotonic()
             program.send_signal(signal.SIGINT)
-            program.communicate(timeout=TIMEOUT)
-        self.assertEqual(program.returncode, 130)
+            _, err = program.communicate(timeout=TIMEOUT)
+        self.assertEqual(program.returncode, 130, err)
         self.assertLess(time.monotonic() - begin, 8)
         self.assert_runs(process.pid)
 

@@ -138,7 +138,7 @@ static void workers_may_be_the_first_to_meet_it(void)
 		const uint8_t *bytes;
 		void *arg;
 	} view = { .bytes = file.bytes };
-	run_parallel(2, read_on_a_worker, view.arg);
+	run_parallel(2, NULL, read_on_a_worker, view.arg);
 	CU_ASSERT(mapped_files_shrunk());
 	mapped_files_guard_end();
 	mapped_file_close(&file);

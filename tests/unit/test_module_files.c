@@ -228,7 +228,7 @@ static void several_threads_may_read(void)
 	struct scene scene = { .on_disk = elf_file("the-build"), .captured = PAGE };
 	struct target *target = scene_open(&scene);
 	CU_ASSERT(target->memory->is_parallel && target->own->is_parallel);
-	run_parallel(8, read_at_once, target);
+	run_parallel(8, NULL, read_at_once, target);
 	scene_close(&scene, target);
 }
 

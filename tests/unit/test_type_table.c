@@ -215,7 +215,7 @@ static void test_threads(void)
 		addresses[i] = made(fake, 24, 0, 0);
 	race.clr = fake_runtime(fake);
 	race.addresses = addresses;
-	run_parallel(4, look_up_all, &race);
+	run_parallel(4, NULL, look_up_all, &race);
 	ASSERT_UINT(type_count(race.clr), MANY);
 	for (size_t i = 0; i < MANY; i++) {
 		REQUIRE(race.found[0][i]);

@@ -424,7 +424,7 @@ static enum outcome run_pass(struct pass *pass)
 	pass->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	pass->moved = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 	job_begin(reading->job, "Reading nodes", count);
-	run_parallel(workers, read_batches, pass);
+	run_parallel(workers, reading->job, read_batches, pass);
 	(void)pthread_cond_destroy(&pass->moved);
 	(void)pthread_mutex_destroy(&pass->lock);
 	if (pass->outcome == GOOD && !reading->order && !batches_ascend(&reading->raw))

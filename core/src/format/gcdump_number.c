@@ -257,11 +257,11 @@ static enum hd_status sort_by_record(struct sorting *sorting)
 	if (!starts->bits || !starts->ranks)
 		return fail_nomem(reading->err);
 	if (mark_starts(reading)) {
-		run_parallel(sorting->workers, list_addresses, sorting);
+		run_parallel(sorting->workers, sorting->reading->job, list_addresses, sorting);
 		starts->piece_count = sort_pieces(reading->raw.ids, count, starts->pieces);
 	}
 	if (starts->piece_count) {
-		run_parallel(sorting->workers, place_objects, sorting);
+		run_parallel(sorting->workers, sorting->reading->job, place_objects, sorting);
 		qsort(starts->pieces, starts->piece_count, sizeof(*starts->pieces), compare_to);
 		reading->raw.ascends = ascends(&reading->raw);
 	}

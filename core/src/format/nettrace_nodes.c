@@ -304,7 +304,7 @@ static enum hd_status run(struct filling *filling, void (*fn)(void *arg, unsigne
 	const struct nt_heap *heap = filling->heap;
 	filling->workers = heap->object_count < JOB_STRIDE ? 1 : job_workers(heap->job);
 	filling->edge_count = 0;
-	run_parallel(filling->workers, fn, filling);
+	run_parallel(filling->workers, filling->heap->job, fn, filling);
 	if (filling->is_nomem)
 		return fail_nomem(heap->err);
 	if (filling->is_cancelled)

@@ -129,7 +129,7 @@ static enum hd_status run(struct finishing *finishing, const char *what, uint64_
 {
 	finishing->workers = units < 4 * BATCH ? 1 : job_workers(finishing->job);
 	job_begin(finishing->job, what, units);
-	run_parallel(finishing->workers, fn, finishing);
+	run_parallel(finishing->workers, finishing->job, fn, finishing);
 	return finishing->cancelled ? fail_cancelled(finishing->err) : HD_OK;
 }
 

@@ -74,7 +74,7 @@ enum hd_status raw_graph_count_types(struct hd_graph *graph, const uint32_t *map
 	counting.sums = pages_alloc(count, sizeof(*counting.sums));
 	if (!counting.sums)
 		return fail_nomem(err);
-	run_parallel(counting.workers, count_share, &counting);
+	run_parallel(counting.workers, job, count_share, &counting);
 	bool is_good = add_sums(&counting);
 	pages_free(counting.sums, count, sizeof(*counting.sums));
 	if (is_good)

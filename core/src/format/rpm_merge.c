@@ -101,7 +101,7 @@ static enum hd_status resolve(struct merge *merge)
 				     .targets = merge->graph->forward.targets,
 				     .workers = job_workers(merge->job) };
 	job_begin(merge->job, "Resolving references", merge->edge_total);
-	run_parallel(part.workers, resolve_worker, &part);
+	run_parallel(part.workers, merge->job, resolve_worker, &part);
 	for (unsigned int i = 0; i < part.workers; i++) {
 		if (part.stopped[i])
 			return fail_cancelled(merge->err);

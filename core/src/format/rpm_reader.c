@@ -201,7 +201,7 @@ static enum hd_status read_chunks(const struct rpm_chunk *whole, size_t count,
 		chunks[i].worker = (unsigned int)i;
 	}
 	job_begin(whole->job, "Reading", size);
-	run_parallel((unsigned int)count, read_chunk, chunks);
+	run_parallel((unsigned int)count, whole->job, read_chunk, chunks);
 	enum hd_status status = chunk_failure(chunks, count, err);
 	if (status == HD_OK && count > 1 && has_problems(chunks, count)) {
 		status = HD_ERR_FORMAT;

@@ -221,7 +221,7 @@ static enum hd_status run(struct reversing *reversing, void (*fn)(void *arg, uns
 	if (reversing->edge_count < 4 * (uint64_t)JOB_STRIDE)
 		reversing->workers = 1;
 	job_begin(reversing->job, "Reversing references", reversing->edge_count);
-	run_parallel(reversing->workers, fn, reversing);
+	run_parallel(reversing->workers, reversing->job, fn, reversing);
 	return reversing->cancelled ? fail_cancelled(err) : HD_OK;
 }
 

@@ -101,7 +101,7 @@ enum hd_status heap_walk(struct heap *heap, const struct segment *const *segment
 	job_begin(job, what, total);
 	(void)type_table_failed(heap->clr);
 	unsigned int workers = worker_count(walk);
-	run_parallel(workers, walk_worker, walk);
+	run_parallel(workers, walk->job, walk_worker, walk);
 	enum hd_status status = first_failure(walk, workers, err);
 	mem_free(walk);
 	return status;

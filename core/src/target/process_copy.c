@@ -238,7 +238,7 @@ static enum hd_status copy_all(struct process_copy *copy, struct job *job, uint6
 		return fail_nomem(err);
 	struct copy_call call = { .copy = copy, .job = job };
 	job_begin(job, "Copying memory", copy->size);
-	run_parallel(process_server_readers(copy->server), copy_worker, &call);
+	run_parallel(process_server_readers(copy->server), job, copy_worker, &call);
 	if (job && atomic_load(&job->stop))
 		return fail_cancelled(err);
 	if (atomic_load(&call.has_failed)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/job.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -9,6 +10,8 @@
 
 #define MAX_WORKERS   64u
 #define SHOW_INTERVAL 200u /* ms between two progress lines */
+#define SECOND_NS     1000000000
+#define JOIN_NS       20000000 /* between two looks at whether the job was cancelled */
 
 static uint64_t now_ms(void)
 {
@@ -89,7 +92,25 @@ static void *parallel_main(void *arg)
 	return NULL;
 }
 
-void run_parallel(unsigned int count, void (*fn)(void *arg, unsigned int index), void *arg)
+/* Only this thread may ask whether the job is cancelled: the others may work for long yet. */
+static void join(pthread_t thread, struct job *job)
+{
+	for (;;) {
+		struct timespec end;
+		(void)clock_gettime(CLOCK_MONOTONIC, &end);
+		end.tv_nsec += JOIN_NS;
+		if (end.tv_nsec >= SECOND_NS) {
+			end.tv_nsec -= SECOND_NS;
+			end.tv_sec++;
+		}
+		if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &end) != ETIMEDOUT)
+			return;
+		(void)job_step(job, 0, 0);
+	}
+}
+
+void run_parallel(unsigned int count, struct job *job, void (*fn)(void *arg, unsigned int index),
+		  void *arg)
 {
 	pthread_t threads[MAX_WORKERS];
 	bool started[MAX_WORKERS] = { false };
@@ -110,6 +131,6 @@ void run_parallel(unsigned int count, void (*fn)(void *arg, unsigned int index),
 	}
 	for (unsigned int i = 1; i < count && i < MAX_WORKERS; i++) {
 		if (started[i])
-			(void)pthread_join(threads[i], NULL);
+			join(threads[i], job);
 	}
 }

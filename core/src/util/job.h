@@ -55,7 +55,10 @@ unsigned int job_workers(const struct job *job);
 /**
  * Call fn(arg, i) for each i below @p count, each on a thread of its own, 0 on this one, and wait.
  * An index whose thread cannot be made runs on this one.  Signals stay with the calling thread.
+ *
+ * @param job Asked whether it is cancelled also while this thread only waits; may be NULL.
  */
-void run_parallel(unsigned int count, void (*fn)(void *arg, unsigned int index), void *arg);
+void run_parallel(unsigned int count, struct job *job, void (*fn)(void *arg, unsigned int index),
+		  void *arg);
 
 #endif
