@@ -347,6 +347,19 @@ static void gc_variables(void)
 	}
 }
 
+/* The program's file has the GC's variables as they are at the start: that says nothing of the process. */
+static void gc_variables_of_the_file_alone_are_refused(void)
+{
+	struct fake_clr *fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ 0 });
+	struct clr *clr = open(fake);
+	uint64_t page = clr->gc.structures_invalid_at & ~(uint64_t)4095;
+	clr_destroy(clr);
+	fake_hide(&fake->own, &fake->memory, page, page + 4096);
+	fake->target.own = &fake->own.memory;
+	check_refused(fake, HD_ERR_FAULT, "take a full dump");
+}
+
 static void gc_variables_that_cannot_be(void)
 {
 	static const int32_t bad_offsets[][3] = { { -1, 56, -1 },
@@ -554,6 +567,7 @@ int main(void)
 		{ "the GC is not ready", gc_not_ready },
 		{ "variables of the GC", gc_variables },
 		{ "variables of the GC that cannot be", gc_variables_that_cannot_be },
+		{ "GC variables of the file alone", gc_variables_of_the_file_alone_are_refused },
 		{ "threads of a container", threads_of_a_container_get_the_ids_around_it },
 		{ "broken lists of threads", broken_thread_lists },
 		{ "a ring of threads", ring_of_threads },

@@ -135,6 +135,24 @@ static enum hd_status not_found(const struct clr *clr, struct hd_error *err)
 		    clr->dac_count);
 }
 
+/*
+ * What the GC changes must come from the process: the program's file has it as it is at the start, where
+ * m_GcStructuresInvalidCnt (gcscan.cpp) is not 0, and there are no segments.
+ */
+static enum hd_status check_captured(const struct clr *clr, struct hd_error *err)
+{
+	uint64_t at = clr->gc.structures_invalid_at;
+	uint8_t byte;
+	if (!clr->target->own || memory_u8(clr->target->own, at, &byte) ||
+	    !memory_u8(clr->memory, at, &byte))
+		return HD_OK;
+	return fail(err, HD_ERR_FAULT, at,
+		    "the GC's variables (at 0x%" PRIx64 ", of %s) are not in the core, only in the "
+		    "file, as they are before the program runs: no managed heap; take a full dump "
+		    "(createdump --full)",
+		    at, clr->module->path);
+}
+
 enum hd_status gc_vars_read(struct clr *clr, size_t *ret_index, struct hd_error *err)
 {
 	struct gc_vars *gc = &clr->gc;
@@ -165,6 +183,7 @@ enum hd_status gc_vars_read(struct clr *clr, size_t *ret_index, struct hd_error 
 	gc->finalize_queue = load_u64(bytes + VARS_FINALIZE_QUEUE);
 	gc->handle_table_map = load_u64(bytes + VARS_HANDLE_TABLE_MAP);
 	gc->structures_invalid_at = load_u64(bytes + VARS_STRUCTURES_INVALID);
+	TRY(check_captured(clr, err));
 	(void)memory_i32(clr->memory, gc->structures_invalid_at, &gc->structures_invalid);
 	(void)memory_i32(clr->memory, load_u64(bytes + VARS_GC_STATE), &gc->gc_state);
 	gc->is_server = load_u64(bytes + VARS_HEAP_COUNT) != 0;

@@ -26,6 +26,7 @@ static const struct layout_build builds[] = {
 	{ "c36ad71424f1fa2ffd952574ab64dd0d952b101a", "10.0.12", 10 }, /* singlefilehost */
 	{ "d87b5d0133d3c0a3b21c0f399e6b5c6ba7fd0865", "9.0.20", 9 },
 	{ "0da63843bf6011305b4d9ed2f178448acb81f223", "8.0.31", 8 },
+	{ "cc3a8daf4e1ef3852205bdfec28d2f295cf5dc0b", "8.0.31", 8 }, /* singlefilehost */
 };
 
 void layout_name(enum layout_field field, const char **ret_type, const char **ret_field)
