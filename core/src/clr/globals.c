@@ -3,6 +3,7 @@
 
 #include "clr/gc_vars.h"
 #include "clr/runtime.h"
+#include "clr/sync_block.h"
 #include "clr/thread.h"
 
 /* MTFlags (methodtable.h). */
@@ -440,6 +441,7 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 	}
 	if (!clr->sync_table && !descriptor)
 		find_sync_table(clr, gc_index);
+	clr_sync_count(clr);
 	find_alloc_context(clr, gc_index);
 	report_missing(clr);
 }
