@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/completeness.h"
 #include "command/export_graph.h"
 
 enum {
@@ -86,6 +87,7 @@ enum hd_status run_export(struct call *call)
 		json_number(&call->json, "objects", counts.objects);
 		json_number(&call->json, "references", counts.references);
 		json_number(&call->json, "roots", counts.roots);
+		completeness_json(call);
 		return HD_OK;
 	}
 	char number[COUNT_SIZE];
@@ -94,5 +96,7 @@ enum hd_status run_export(struct call *call)
 	out_printf(&call->out, ": %s", format_count(counts.objects, "object", number));
 	out_printf(&call->out, ", %s", format_count(counts.references, "reference", number));
 	out_printf(&call->out, ", %s.\n", format_count(counts.roots, "root", number));
+	completeness_write(call, exporting.live_only ? "what was left out need not be dead"
+						     : "so is what was written");
 	return HD_OK;
 }
