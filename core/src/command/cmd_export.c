@@ -22,11 +22,20 @@ const struct option export_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
+static bool is_cut(const struct hd_graph *graph)
+{
+	for (size_t i = 0; graph && i < graph->finding_count; i++) {
+		if (strcmp(graph->findings[i].kind, "cut-file") == 0)
+			return true;
+	}
+	return false;
+}
+
 /* A .gcdump of a .gcdump is that file; so is that of a trace whose graph is the one of dotnet-gcdump. */
 static bool is_copy(const struct exporting *exporting)
 {
 	const struct format *from = exporting->session->format;
-	if (exporting->format != &gcdump_format || exporting->live_only)
+	if (exporting->format != &gcdump_format || exporting->live_only || is_cut(exporting->graph))
 		return false;
 	return from == &gcdump_format ||
 	       (from == &nettrace_format && exporting->copy_options.exact);

@@ -35,6 +35,7 @@ static const struct loss losses[] = {
 	/* of dump files */
 	{ "partial-heap", "a part of the heap is not in the file", NULL, false },
 	{ "missing-end-record", "the end of a section is not in the file", NULL, false },
+	{ "cut-file", "the end of the file is missing", NULL, false },
 	{ "undefined-node", "1 object is not in the file", "objects are not in the file", false },
 	{ "repeated-id", "1 object has the id of another one and was left out",
 	  "objects have the id of another one and were left out", false },
