@@ -2,6 +2,7 @@
 /* Whether what no root reaches can be called dead, and what no object does unreachable from it. */
 #include "command/completeness.h"
 
+#include "format/format.h"
 #include "session/losses.h"
 
 /* What the graph lacks that matters where roots do, or do not. */
@@ -13,6 +14,20 @@ static size_t losses_of(const struct call *call, bool with_roots, struct met_los
 			ret[kept++] = ret[i];
 	}
 	return kept;
+}
+
+bool call_merges_roots(const struct call *call)
+{
+	return call->session->format == &gcdump_format;
+}
+
+void merged_roots_write(struct call *call, const char *indent)
+{
+	if (!call->as_json && call_merges_roots(call))
+		out_printf(&call->out,
+			   "%sA .gcdump has one root of each kind for an object, however many "
+			   "there were.\n",
+			   indent);
 }
 
 bool call_is_complete(const struct call *call)
