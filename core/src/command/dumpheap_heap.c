@@ -350,6 +350,7 @@ static enum hd_status list_segment(struct call *call, struct tally *tally, struc
 				write_thin_lock(call, &walker->object);
 		} else if ((*listed)++ < limit) {
 			write_row(call, walker);
+			TRY(call_check(call));
 		}
 	}
 }
