@@ -11,6 +11,7 @@
 #define STORE_PENDING         124u
 #define THREAD_LAST_THROWN    336u
 #define FAKE_FINALIZER_THREAD ((enum fake_global)(FAKE_GC_VARS - 3))
+#define THREAD_TRACKER        352u
 #define FAKE_GC_THREAD        ((enum fake_global)(FAKE_GC_VARS - 2))
 
 struct fixture {
@@ -92,6 +93,13 @@ static void threads_have_the_columns_of_sos(void)
 	check(&fixture, "clrthreads --json", "\"exception\": \"0x0\"", 2);
 	(void)snprintf(part, sizeof(part), "\"exception\": \"0x%" PRIx64 "\"", fixture.object);
 	check(&fixture, "clrthreads --json", part, 1);
+	/* ExInfo of 10 (exinfo.h) begins with the one that was in flight before. */
+	uint64_t tracker = fake_alloc(memory, 256);
+	fake_poke_u64(memory, fixture.threads[2] + THREAD_TRACKER, tracker);
+	check(&fixture, "clrthreads", " (nested exceptions)\n", 0);
+	fake_poke_u64(memory, tracker, fake_alloc(memory, 256));
+	check(&fixture, "clrthreads", " (nested exceptions)\n", 1);
+	check(&fixture, "clrthreads --json", "\"nested\": true", 1);
 	/* It is no exception. */
 	check(&fixture, "printexception", "No managed thread holds an exception", 1);
 	check(&fixture, "pe --json", "\"exceptions\": []", 1);
