@@ -5,7 +5,8 @@ import sys
 
 
 def _load() -> None:
-    here = os.path.dirname(os.path.realpath(__file__))
+    # In a script that sources this one, __file__ is that script's.
+    here = os.path.dirname(os.path.realpath(_load.__code__.co_filename))
     sys.path.insert(0, here)
     try:
         from heapdump_gdb import plugin

@@ -65,6 +65,10 @@ class Sink(ctypes.Structure):
     ]
 
 
+# enum hd_command_role
+ROLE_OPEN, ROLE_CLOSE, ROLE_OWN = 1, 2, 3
+
+
 class CommandInfo(ctypes.Structure):
     _fields_ = [
         ("name", ctypes.c_char_p),
@@ -163,6 +167,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "hd_graph_object": (ctypes.c_int, [_POINTER, ctypes.c_uint32, ctypes.POINTER(Object)]),
     "hd_graph_type": (ctypes.c_int, [_POINTER, ctypes.c_uint32, ctypes.POINTER(Type)]),
     "hd_graph_type_count": (ctypes.c_uint32, [_POINTER]),
+    "hd_command_find": (ctypes.c_int, [ctypes.c_char_p, ctypes.POINTER(CommandInfo)]),
     "hd_command_at": (ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(CommandInfo)]),
     "hd_command_help": (ctypes.c_int, [_STRING, _SINK, _ERROR]),
     "hd_command_expressions": (None, [ctypes.c_int, _WORDS, _POINTER]),
@@ -273,6 +278,13 @@ def guarded(lib: ctypes.CDLL, function: Callable[..., Any], *args: Any) -> Any:
         return function(*args)
     finally:
         lib.hd_interrupt_end()
+
+
+def command(lib: ctypes.CDLL, name: str) -> CommandInfo:
+    """The table's entry of a command; one without a name when there is none."""
+    info = CommandInfo(role=ROLE_OWN)
+    lib.hd_command_find(encode(name), ctypes.byref(info))
+    return info
 
 
 def commands(lib: ctypes.CDLL) -> list[CommandInfo]:

@@ -104,11 +104,6 @@ class Session:
         self.handle = ctypes.c_void_p()
         native.check(lib.hd_session_create, ctypes.byref(self.handle))
         self._follower = Follower(lib, self.handle)
-        self._about: set[str] = set()  # names of the commands about what is open
-        for info in native.commands(lib):
-            if info.needs_open:
-                self._about.add(native.decode(info.name))
-                self._about.add(native.decode(info.alias))
 
     def set(self, name: str, value: str) -> None:
         native.check(
@@ -125,7 +120,8 @@ class Session:
         """Run a command and write its answer; raises gdb.GdbError when it fails."""
         try:
             self._run(self._evaluate(argv))
-        except KeyboardInterrupt:  # at the pager, or between two steps
+        except KeyboardInterrupt:  # at the pager, in the answer, or between two steps
+            _set_status(native.EXIT_INTERRUPTED)
             raise gdb.GdbError("Quit") from None
 
     def _evaluate(self, argv: list[str]) -> list[str]:
@@ -182,17 +178,19 @@ class Session:
     def _answer(self, argv: list[str], text: native.Text, sink: native.Sink) -> int:
         """Run a command into ``text``; the exit status."""
         self._sink(sink)
-        if argv[0].lower() in self._about:
+        # What was typed may be an alias, or in upper case: the table's own entry counts.
+        info = native.command(self.lib, argv[0])
+        if info.needs_open:
             self._follower.follow(sink)
-        elif argv[0] == "collect":
+        elif info.name == b"collect":
             # It takes the process that is stopped here when it is given none, and says that it is.
             with contextlib.suppress(native.HeapdumpError):
                 self._follower.follow(sink)
         status = int(native.guarded(self.lib, text.run, self.handle, argv, sink))
         if status in (native.EXIT_OK, native.EXIT_FINDINGS):
-            if argv[0] == "open":
+            if info.role == native.ROLE_OPEN:
                 self._follower.pause()
-            elif argv[0] == "close":
+            elif info.role == native.ROLE_CLOSE:
                 self._follower.resume()
         return status
 

@@ -145,7 +145,8 @@ bool evaluate_marked(lldb::SBDebugger &debugger, std::vector<std::string> &words
 } // namespace
 
 Command::Command(std::shared_ptr<Session> session, const struct hd_command_info &info)
-    : session_(std::move(session)), name_(info.name), needs_open_(info.needs_open != 0)
+    : session_(std::move(session)), name_(info.name), needs_open_(info.needs_open != 0),
+      role_(info.role)
 {
 }
 
@@ -166,9 +167,9 @@ int Command::run(lldb::SBDebugger &debugger, const std::vector<const char *> &ar
 		hd_command_run(handle, static_cast<int>(argv.size()), argv.data(), &sink, &err);
 	message = err.message;
 	if (status == HD_EXIT_OK || status == HD_EXIT_FINDINGS) {
-		if (name_ == "open")
+		if (role_ == HD_ROLE_OPEN)
 			follower.pause();
-		else if (name_ == "close")
+		else if (role_ == HD_ROLE_CLOSE)
 			follower.resume();
 	}
 	return status;

@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_LLDB_COMMAND_H
 #define HEAPDUMP_LLDB_COMMAND_H
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ class Command : public lldb::SBCommandPluginInterface
 	std::shared_ptr<Session> session_;
 	std::string name_;
 	bool needs_open_;
+	std::uint32_t role_;
 };
 
 #endif

@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <fstream>
 
+#include "core_file.h"
+
 namespace
 {
 
@@ -43,6 +45,10 @@ std::string core_path(lldb::SBDebugger &debugger, lldb::SBTarget &target, lldb::
 	void *symbol = dlsym(RTLD_DEFAULT, "_ZN4lldb9SBProcess11GetCoreFileEv");
 	if (symbol)
 		return path_of(reinterpret_cast<CoreFile>(symbol)(&process));
+	// However it was opened: by "target create --core", a debug adapter, or the command line.
+	const std::string mapped = mapped_core(process);
+	if (!mapped.empty())
+		return mapped;
 	return debugger.GetIndexOfTarget(target) == 0 ? core_of_command_line() : "";
 }
 

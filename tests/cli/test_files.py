@@ -57,6 +57,23 @@ class BadFiles(Base):
         sizes = b"a 2 x\nt 1 X\no 10 1 ffffffffffffffff\no 20 1 8\nc x\n"
         self.check_error(run(temporary("sum.heap", sizes), "info"), 3, "exceed 64 bits")
 
+    def test_what_is_cut_calls_nothing_dead(self) -> None:
+        """Lines 1 to 100 of the game's dump: the objects and roots that follow are not in it."""
+        head = b"".join(Path(BUBBLECS).read_bytes().splitlines(keepends=True)[:100])
+        cut = temporary("head.heap", head)
+        exported = str(Path(folder.name) / "head.gcdump")
+        for path in (cut, exported):
+            self.assertIn("need not be dead", run(path, "dumpheap", "-dead").out)
+            answer = run(path, "dumpheap", "-dead", "--json").json()
+            self.assertIs(answer["complete"], False)
+            if path == cut:
+                self.assertIn("missing-end-record", answer["findings"])
+                result = run(cut, "export", "-live", exported)
+                self.assertIn("what was left out need not be dead", result.out)
+                again = run(cut, "export", "-live", exported, "--json").json()
+                self.assertIs(again["complete"], False)
+        self.assertIn("partial-heap", run(exported, "info").out)
+
     def test_shrinks_while_it_is_read(self) -> None:
         """Truncated under the reader: it ends in good order, whatever it has read by then."""
         path = str(Path(folder.name) / "shrinks.heap")

@@ -144,6 +144,21 @@ class Json(Base):
             document = run(str(DATA / "names.heap"), *line.split(), "--json").json()
             self.assertEqual(document["schema"], 1)
 
+    def test_a_listing_ends_at_once(self) -> None:
+        """Text, too: what is in pipes and buffers still comes, and no megabytes of the rest."""
+        process = subprocess.Popen(
+            [PROGRAM, large_dump(), "dumpheap"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
+        assert process.stdout
+        os.read(process.stdout.fileno(), 1000)
+        process.send_signal(signal.SIGINT)
+        out, _err = process.communicate(timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 130)
+        self.assertLess(len(out), 1 << 19)
+
     def test_interrupted_midway(self) -> None:
         """A reader that stops, then SIGINT: what was written is a document with an error in it."""
         process = subprocess.Popen(

@@ -97,6 +97,12 @@ class GdbTest(unittest.TestCase):
     def test_loading_is_silent_and_twice_is_harmless(self) -> None:
         self.assertEqual(self.gdb("source " + PLUGIN), "")
 
+    def test_a_script_may_source_the_plug_in(self) -> None:
+        """Then __file__ is the script's."""
+        mine = self.script("mine.py", f"import gdb\ngdb.execute({'source ' + PLUGIN!r})\n")
+        text = self.gdb("heapdump help close", before=("source " + mine,), plugin=None)
+        self.assertIn("Usage: close", text)
+
     def test_commands_under_the_prefix_and_at_top_level(self) -> None:
         text = self.opened("gcroot 10", "heapdump gcroot 10", "heapdump do 20", "heapdump info")
         self.assertEqual(text.count("Found 2 unique roots"), 2)

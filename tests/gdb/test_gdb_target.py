@@ -113,6 +113,22 @@ class PlainTest(unittest.TestCase):
         self.assertNotIn(NO_CLR, between(text, 1))
         self.assertEqual(between(text, 2).count(NO_CLR), 2)
 
+    def test_commands_may_be_in_upper_case(self) -> None:
+        """OPEN is open: what GDB debugs does not come back by itself, and does with CLOSE."""
+        dump = support.write_dump(self.folder)
+        text = self.gdb(
+            "heapdump OPEN " + dump,
+            mark(1),
+            "heapdump info",
+            mark(2),
+            "heapdump CLOSE",
+            "heapdump info",
+            mark(3),
+        )
+        self.assertIn("test.exe", between(text, 1))
+        self.assertNotIn(NO_CLR, between(text, 1))
+        self.assertIn(NO_CLR, between(text, 2))
+
     def test_file_that_cannot_be_opened_changes_nothing(self) -> None:
         text = self.gdb("heapdump open /nonexistent/file", "heapdump info")
         self.assertIn("/nonexistent/file", text)

@@ -120,8 +120,10 @@ class PlainTest(unittest.TestCase):
         self.assertIn("written by gcore", answers[0])
         self.assertIn(path, answers[0])
         self.assertIn(NO_CLR, answers[1])
-        # LLDB 14 does not tell the path of this one.
+        # LLDB 14 does not tell the path of this one: it is found by its mapping.
         answers = run_lldb("target create --core " + path, "heapdump info", "eeheap")
+        self.assertIn("written by gcore", answers[1])
+        self.assertIn(path, answers[1])
         self.assertIn(NO_CLR, answers[1])
         self.assertIn(NO_CLR, answers[2])
 
@@ -136,6 +138,7 @@ class PlainTest(unittest.TestCase):
             options=("-c", first),
         )
         self.assertIn(first, answers[0])
+        self.assertIn(second, answers[2])
         self.assertNotIn(first, answers[2])
         self.assertIn(first, answers[4])
 
@@ -225,8 +228,8 @@ class DotnetCoreTest(unittest.TestCase):
         answer = run_lldb(*lines, options=("-c", path))[1]
         self.assertRegex(answer, rf"(?m)^File: +{re.escape(path)}$")
         self.assertRegex(answer, r"(?m)^Kind: +core, read by the debugger$")
-        # LLDB 14 does not tell the path of this one.
         answer = run_lldb(f"target create --core {path}", *lines)[2]
+        self.assertRegex(answer, rf"(?m)^File: +{re.escape(path)}$")
         self.assertRegex(answer, r"(?m)^Kind: +core, read by the debugger$")
 
     def test_clrstack_is_about_the_selected_thread(self) -> None:

@@ -343,7 +343,9 @@ uint32_t fake_sync_block(struct fake_clr *fake, uint64_t object)
 	if (index >= SYNC_ENTRIES)
 		abort();
 	uint64_t entry = fake->sync_table + 16 * (uint64_t)index;
-	fake_poke_u64(&fake->memory, entry, fake_alloc(&fake->memory, 64));
+	uint64_t block = fake_alloc(&fake->memory, 64);
+	fake_poke_u32(&fake->memory, block + 28, index);
+	fake_poke_u64(&fake->memory, entry, block);
 	fake_poke_u64(&fake->memory, entry + 8, object);
 	fake_header(fake, object, 0x08000000u | index);
 	return index;

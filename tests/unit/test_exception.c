@@ -17,7 +17,7 @@ enum {
 
 static struct fake_clr *fake;
 static struct fake_types *types;
-static uint64_t exception_type, derived_type, bytes_type;
+static uint64_t exception_type, derived_type, aggregate_type, bytes_type;
 
 static void make_types(void)
 {
@@ -43,6 +43,17 @@ static void make_types(void)
 	derived_type =
 		fake_class(types, &(struct fake_class){ .name = "Derived",
 							.fields = own,
+							.inherited = 5,
+							.type = { .base_size = SIZE + 8,
+								  .parent = exception_type } });
+	const struct fake_field several[] = {
+		{ .name = "_innerExceptions", .element = ELEMENT_CLASS, .offset = SIZE - 24 },
+		{ .name = NULL },
+	};
+	aggregate_type =
+		fake_class(types, &(struct fake_class){ .space = "System",
+							.name = "AggregateException",
+							.fields = several,
 							.inherited = 5,
 							.type = { .base_size = SIZE + 8,
 								  .parent = exception_type } });
@@ -83,6 +94,31 @@ static uint64_t make_exception(uint64_t type, const char *message)
 	uint64_t address = fake_object(fake, type, 0);
 	fake_poke_u64(&fake->memory, address + MESSAGE, text);
 	return address;
+}
+
+/* AggregateException: _innerExceptions is an Exception[], whose first is _innerException as well. */
+static void all_inner_exceptions_are_read(void)
+{
+	uint64_t inners[3], outer = make_exception(aggregate_type, "several");
+	uint64_t array = fake_object(fake, fake->object_array_type, 3);
+	for (size_t i = 0; i < 3; i++) {
+		inners[i] = make_exception(derived_type, NULL);
+		fake_poke_u64(&fake->memory, array + 16 + 8 * i, inners[i]);
+	}
+	fake_poke_u64(&fake->memory, outer + INNER, inners[0]);
+	fake_poke_u64(&fake->memory, outer + SIZE - 16, array);
+	struct exception_info info;
+	CU_ASSERT_FATAL(read_at(outer, &info));
+	for (uint32_t i = 0; i < 3; i++)
+		ASSERT_UINT(exception_inner_at(fake->heap, &info, i), inners[i]);
+	ASSERT_UINT(exception_inner_at(fake->heap, &info, 3), 0);
+	/* What is no array leaves the first. */
+	fake_poke_u64(&fake->memory, outer + SIZE - 16, inners[2]);
+	exception_info_deinit(&info);
+	CU_ASSERT_FATAL(read_at(outer, &info));
+	ASSERT_UINT(exception_inner_at(fake->heap, &info, 0), inners[0]);
+	ASSERT_UINT(exception_inner_at(fake->heap, &info, 1), 0);
+	exception_info_deinit(&info);
 }
 
 static void all_of_an_exception_is_read(void)
@@ -225,6 +261,7 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{ "all_of_an_exception_is_read", all_of_an_exception_is_read },
+		{ "all_inner_exceptions_are_read", all_inner_exceptions_are_read },
 		{ "an_empty_message_is_not_null", an_empty_message_is_not_null },
 		{ "a_message_that_is_no_string_is_null", a_message_that_is_no_string_is_null },
 		{ "other_objects_are_no_exceptions", other_objects_are_no_exceptions },

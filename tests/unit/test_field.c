@@ -30,7 +30,10 @@ enum {
 	DEF_BASE,
 	DEF_DERIVED,
 	DEF_BOX,
-	DEF_POINT
+	DEF_POINT,
+	DEF_CANON,
+	DEF_CELL,
+	DEF_HOLDER
 };
 
 /* Fields in the order of the metadata. */
@@ -43,7 +46,10 @@ enum {
 	FIELD_NEXT,
 	FIELD_WHERE,
 	FIELD_ITEM,
-	FIELD_X
+	FIELD_X,
+	FIELD_CELL_ITEM,
+	FIELD_TEXTS,
+	FIELD_POINTS
 };
 
 static void fill(struct metadata_maker *maker)
@@ -65,6 +71,13 @@ static void fill(struct metadata_maker *maker)
 	maker_field(maker, 0, "item", "\x13\x00", 2);
 	maker_type(maker, "Ns", "Point");
 	maker_field(maker, 0, "x", "\x08", 1);
+	maker_type(maker, "System", "__Canon");
+	maker_type(maker, "Ns", "Cell`2");
+	maker_field(maker, 0, "item", "\x13\x00", 2);
+	maker_type(maker, "Ns", "Holder");
+	/* GENERICINST VALUETYPE, TypeDef 10, of two: STRING or VALUETYPE Point, and Point */
+	maker_field(maker, 0, "texts", "\x15\x11\x28\x02\x0e\x11\x20", 7);
+	maker_field(maker, 0, "points", "\x15\x11\x28\x02\x11\x20\x11\x20", 8);
 }
 
 struct fixture {
@@ -212,6 +225,34 @@ static void test_generic(void)
 	ASSERT_UINT(list.rows[0].declaring->method_table, exact);
 	REQUIRE(list.rows[0].type);
 	ASSERT_UINT(list.rows[0].type->method_table, fake->string_type);
+	field_list_deinit(&list);
+	fake_clr_destroy(fake);
+}
+
+/* Of Cell<String, Point> there is no MethodTable, but shared code for all references. */
+static void test_shared_struct(void)
+{
+	struct fixture fixture = set_up();
+	struct fake_clr *fake = fixture.fake;
+	static const uint32_t fields[][2] = { DESC(FIELD_TEXTS, 0, 0, ELEMENT_VALUE),
+					      DESC(FIELD_POINTS, 0, 8, ELEMENT_VALUE) };
+	const struct fake_type plain = { .base_size = 24, .token = DEF_CANON };
+	const struct fake_type how = { .base_size = 24,
+				       .token = DEF_CELL,
+				       .flags = SHARED | 0x00040000 };
+	const struct fake_type of = { .base_size = 32, .token = DEF_HOLDER };
+	const uint64_t arguments[] = { fake_type(fake, &plain), fixture.point };
+	const uint64_t shared = fake_type(fake, &how), holder = fake_type(fake, &of);
+	fake_arguments(fake, shared, arguments, 2);
+	fake_field_descs(fake, holder, 2, 0, fields, 2);
+	fake_type_params(fake, fake->module, &shared, 1);
+	struct field_list list = read_fields(&fixture, holder);
+	ASSERT_UINT_FATAL(list.count, 2);
+	check_field(&list.rows[0], "texts", "Ns.Cell<System.String, Ns.Point>", 0, ELEMENT_VALUE);
+	REQUIRE(list.rows[0].type);
+	ASSERT_UINT(list.rows[0].type->method_table, shared);
+	check_field(&list.rows[1], "points", "Ns.Cell<Ns.Point, Ns.Point>", 8, ELEMENT_VALUE);
+	CU_ASSERT(!list.rows[1].type); /* a struct has a layout of its own */
 	field_list_deinit(&list);
 	fake_clr_destroy(fake);
 }
@@ -381,6 +422,7 @@ static void test_sizes(void)
 static CU_TestInfo tests[] = {
 	{ "base_classes_come_first_and_statics_last", test_order },
 	{ "generic_fields_have_the_exact_type", test_generic },
+	{ "structs_without_a_type_have_that_of_shared_code", test_shared_struct },
 	{ "without_metadata_fields_have_numbers", test_without_metadata },
 	{ "statics_lie_in_their_bases", test_statics },
 	{ "statics_without_base_have_no_address", test_statics_without_base },

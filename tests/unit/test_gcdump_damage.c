@@ -101,17 +101,24 @@ static void records_do_not_overlap(void)
 	free(bytes);
 }
 
-static void a_file_cut_anywhere_is_refused_or_whole(void)
+static void a_file_cut_anywhere_is_refused_or_has_its_nodes(void)
 {
 	struct text file = dump_source_file("tests/data/small300.gcdump");
 	uint64_t whole = 0;
+	struct gcdump parsed;
+	ASSERT_UINT_FATAL(gcdump_parse((const uint8_t *)file.bytes, file.size, "x", &parsed, NULL),
+			  HD_OK);
+	/* What stands behind the records of the nodes may be missing. */
+	const uint8_t *end = parsed.blob + parsed.blob_size + parsed.deferred_size;
+	const size_t first = (size_t)(end - (const uint8_t *)file.bytes);
+	gcdump_deinit(&parsed);
 	for (size_t cut = 0; cut < file.size;
 	     cut += cut < 2000 || cut + 2000 > file.size ? 1 : 37) {
 		struct hd_graph *graph = NULL;
 		struct hd_error err = { 0 };
 		enum hd_status status = gcdump_read_bytes((const uint8_t *)file.bytes, cut, "x",
 							  NULL, NULL, &graph, &err);
-		CU_ASSERT(status == HD_OK || status == HD_ERR_FORMAT);
+		ASSERT_UINT(status, cut < first ? HD_ERR_FORMAT : HD_OK);
 		CU_ASSERT(status == HD_OK || strstr(err.message, "x: offset 0x"));
 		if (status == HD_OK) {
 			ASSERT_UINT(graph->object_count, 1112);
@@ -119,8 +126,7 @@ static void a_file_cut_anywhere_is_refused_or_whole(void)
 			whole++;
 		}
 	}
-	/* A tag, a table of one, the trailer of 8. */
-	ASSERT_UINT(whole, 1 + 8 + 8);
+	CU_ASSERT(whole > 2000);
 	text_deinit(&file);
 }
 
@@ -298,8 +304,8 @@ int main(void)
 		{ "damaged records are refused or skipped",
 		  damaged_records_are_refused_or_skipped },
 		{ "records do not overlap", records_do_not_overlap },
-		{ "a file cut anywhere is refused, or whole",
-		  a_file_cut_anywhere_is_refused_or_whole },
+		{ "a file cut anywhere is refused, or has its nodes",
+		  a_file_cut_anywhere_is_refused_or_has_its_nodes },
 		{ "damage anywhere does no harm", damage_anywhere_does_no_harm },
 		{ "workers read the same", workers_read_the_same },
 		{ "it can be cancelled, and is limited in memory",

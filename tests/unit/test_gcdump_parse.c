@@ -366,6 +366,41 @@ static void a_file_cut_anywhere_is_refused_or_whole(void)
 	}
 }
 
+/* A download that stopped: what is whole is read, from the end of the nodes' records on. */
+static void a_file_cut_behind_its_nodes_is_read(void)
+{
+	struct made_gcdump spec = all_features();
+	size_t size;
+	uint8_t *bytes = gcdump_make(&spec, &size);
+	struct gcdump gcdump;
+	struct hd_error err = { 0 };
+	ASSERT_UINT_FATAL(gcdump_parse(bytes, size, "x", &gcdump, NULL), HD_OK);
+	const size_t addresses = (size_t)(gcdump.addresses - bytes);
+	const uint32_t count = gcdump.node_count;
+	CU_ASSERT_FALSE(gcdump.is_cut);
+	gcdump_deinit(&gcdump);
+	for (size_t cut = 0; cut < size; cut++) {
+		uint8_t *part = malloc(cut ? cut : 1);
+		REQUIRE(part);
+		memcpy(part, bytes, cut);
+		enum hd_status status = gcdump_parse_cut(part, cut, "x", &gcdump, &err);
+		CU_ASSERT(status == HD_OK || status == HD_ERR_FORMAT);
+		if (cut >= addresses)
+			ASSERT_UINT(status, HD_OK);
+		if (status == HD_OK) {
+			const size_t there = cut < addresses ? 0 : (cut - addresses) / 8;
+			ASSERT_UINT(gcdump.node_count, count);
+			CU_ASSERT(!gcdump.padded || gcdump.address_count == there);
+			CU_ASSERT(!gcdump.padded || there < count);
+			const size_t same = there < count ? there : count;
+			CU_ASSERT(memcmp(gcdump.addresses, bytes + addresses, same * 8) == 0);
+			gcdump_deinit(&gcdump);
+		}
+		free(part);
+	}
+	free(bytes);
+}
+
 /* Any four bytes as a count, a label, a size. */
 static void hostile_numbers_do_no_harm(void)
 {
@@ -492,6 +527,7 @@ int main(void)
 		{ "counts of 8 bytes", counts_of_8_bytes },
 		{ "old versions", old_versions },
 		{ "versions that cannot be read", versions_that_cannot_be_read },
+		{ "a file cut behind its nodes is read", a_file_cut_behind_its_nodes_is_read },
 		{ "what is wrong is told with its offset", what_is_wrong_is_told_with_its_offset },
 		{ "references to references are refused", references_to_references_are_refused },
 		{ "objects may stand elsewhere", objects_may_stand_elsewhere },

@@ -42,6 +42,50 @@ static void colours_are_ours_or_none(void)
 	check_sent("\033[33mx\033[0m", false, 0, "\\u001b[33mx\\u001b[0m");
 }
 
+/* Ctrl-C comes while the first piece goes to a slow terminal. */
+struct slow {
+	struct text got;
+	size_t pieces;
+};
+
+static int take_slowly(void *arg, const char *bytes, size_t size)
+{
+	struct slow *slow = arg;
+	slow->pieces++;
+	text_append(&slow->got, bytes, size);
+	return 0;
+}
+
+static int is_cancelled(void *arg)
+{
+	const struct slow *slow = arg;
+	return slow->pieces != 0;
+}
+
+static void what_is_cancelled_ends_at_once(void)
+{
+	for (unsigned int document = 0; document < 2; document++) {
+		struct slow slow = { 0 };
+		const struct hd_sink sink = { .struct_size = sizeof(sink),
+					      .arg = &slow,
+					      .write = take_slowly,
+					      .cancelled = is_cancelled };
+		struct out out;
+		out_init(&out, &sink, 0, false);
+		out.is_document = document;
+		struct text line = { 0 };
+		for (size_t i = 0; i < 1000000; i++)
+			text_puts(&line, "x");
+		out_puts(&out, line.bytes);
+		out_flush(&out);
+		ASSERT_UINT(out.stopped, !document);
+		ASSERT_UINT(slow.got.size, document ? 1000000 : 65536);
+		out_deinit(&out);
+		text_deinit(&line);
+		text_deinit(&slow.got);
+	}
+}
+
 static void pieces_of_any_size_come_out_the_same(void)
 {
 	struct text got = { 0 }, expected = { 0 };
@@ -66,6 +110,7 @@ int main(void)
 		{ "what_was_not_escaped_is_escaped_last", what_was_not_escaped_is_escaped_last },
 		{ "colours_are_ours_or_none", colours_are_ours_or_none },
 		{ "pieces_of_any_size_come_out_the_same", pieces_of_any_size_come_out_the_same },
+		{ "what is cancelled ends at once", what_is_cancelled_ends_at_once },
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = { { "out", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

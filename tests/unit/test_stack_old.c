@@ -61,7 +61,151 @@ static void what_calls_a_throwing_helper_is_not_gone_back_to(void)
 	stack_end(&fixture);
 }
 
+/* A helper of 9 whose vtable is known as that of @p kind, and which protects @p words. */
+static uint64_t begin_helper(struct stack_fixture *fixture, enum frame_kind kind, uint64_t first,
+			     uint64_t second, uint64_t third)
+{
+	uint64_t helper = STACK_TOP + 0x400, sp = STACK_TOP + 0x1000;
+	stack_begin(fixture);
+	struct clr *clr = fixture->stack->clr;
+	clr->major = 9;
+	memset(clr->frame_identifiers, 0, sizeof(clr->frame_identifiers));
+	clr->frame_vtables[kind] = 0x7f123450;
+	fake_stop_at(fixture->stack, FAKE_NATIVE, STACK_TOP, 0);
+	fake_explicit(fixture->stack, helper, 0x7f123450);
+	fake_poke_u64(fixture->memory, helper + 32, fixture->stack->thread->address);
+	fake_poke_u64(fixture->memory, helper + 232, first);
+	fake_poke_u64(fixture->memory, helper + 240, second);
+	fake_poke_u64(fixture->memory, helper + 248, third);
+	stack_frames(fixture, fixture->work, sp, 1);
+	fake_inlined_call(fixture->stack, sp + 8, fake_call(fixture->work, 2), sp, fake_rbp(sp));
+	fake_poke_u64(fixture->memory, sp + 8, 0x7f123460);
+	return helper;
+}
+
+/* Roots that are known as such: the walk is partial, as there is no unwind information. */
+static size_t sure_roots(const struct stack_fixture *fixture)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < fixture->result.roots_count; i++)
+		count += !(fixture->result.roots[i].flags & STACK_ROOT_CONSERVATIVE);
+	return count;
+}
+
+/* frames.h of 8.0 and 9.0: m_pObjRefs, then UINT m_numObjRefs; what is behind it is padding. */
+static void a_helper_that_protects_an_array_keeps_all_of_it(void)
+{
+	struct stack_fixture fixture;
+	uint64_t array = STACK_TOP + 0x3000; /* of a caller: far from the Frame */
+	begin_helper(&fixture, FRAME_HELPER_METHOD_PROTECTOBJ, array, 0x7f5500000003u, 0);
+	fake_poke_u64(fixture.memory, array, fixture.object);
+	fake_poke_u64(fixture.memory, array + 8, 0);
+	fake_poke_u64(fixture.memory, array + 16, fixture.object);
+	fake_poke_u64(fixture.memory, array + 24, fixture.object);
+	stack_again(&fixture);
+	ASSERT_TEXT(stack_frame_at(&fixture, 0)->name, "HelperMethodFrame_PROTECTOBJ");
+	ASSERT_UINT(sure_roots(&fixture), 2);
+	ASSERT_UINT(stack_root_at(&fixture, array)->flags, 0);
+	ASSERT_UINT(stack_root_at(&fixture, array + 16)->kind, STACK_ROOT_GC_FRAME);
+	stack_end(&fixture);
+}
+
+static void a_helper_protects_as_many_variables_as_its_class_says(void)
+{
+	for (unsigned int count = 0; count <= 3; count++) {
+		struct stack_fixture fixture;
+		uint64_t variable = STACK_TOP + 0x3000;
+		begin_helper(&fixture, (enum frame_kind)(FRAME_HELPER_METHOD + count), variable,
+			     variable + 8, variable + 16);
+		for (unsigned int i = 0; i < 3; i++)
+			fake_poke_u64(fixture.memory, variable + 8 * i, fixture.object);
+		stack_again(&fixture);
+		ASSERT_UINT(sure_roots(&fixture), count);
+		stack_end(&fixture);
+	}
+}
+
+static void what_a_helper_protects_and_the_dump_lacks_makes_the_stack_partial(void)
+{
+	struct stack_fixture fixture;
+	begin_helper(&fixture, FRAME_HELPER_METHOD_PROTECTOBJ, 0x1000, 2, 0);
+	stack_again(&fixture);
+	CU_ASSERT(fixture.result.is_partial);
+	stack_end(&fixture);
+	begin_helper(&fixture, FRAME_HELPER_METHOD_PROTECTOBJ, STACK_TOP, UINT32_MAX, 0);
+	stack_again(&fixture);
+	CU_ASSERT(fixture.result.is_partial);
+	stack_end(&fixture);
+}
+
+/* Without the vtables, {pointer, count} looks like no second pointer. */
+static void an_array_is_kept_where_the_helpers_class_is_not_known(void)
+{
+	struct stack_fixture fixture;
+	uint64_t array = STACK_TOP + 0x3f8;
+	begin_helper(&fixture, FRAME_HELPER_METHOD_PROTECTOBJ, array, 2, 0);
+	memset(fixture.stack->clr->frame_vtables, 0, sizeof(fixture.stack->clr->frame_vtables));
+	fake_poke_u64(fixture.memory, STACK_TOP + 0x400 + 232, array - 8);
+	fake_poke_u64(fixture.memory, array - 8, fixture.object);
+	fake_poke_u64(fixture.memory, array, fixture.object);
+	stack_again(&fixture);
+	ASSERT_UINT(fixture.result.roots_count, 2);
+	ASSERT_UINT(stack_root_at(&fixture, array)->flags, STACK_ROOT_CONSERVATIVE);
+	stack_end(&fixture);
+}
+
+/* HijackFrame::GcScanRoots of 8.0 and 9.0: HijackArgs begin with Rax and Rdx. */
+static void what_a_hijacked_call_returns_is_kept(void)
+{
+	struct stack_fixture fixture;
+	stack_begin(&fixture);
+	struct clr *clr = fixture.stack->clr;
+	uint64_t frame = STACK_TOP + 0x400, arguments = STACK_TOP + 0x800;
+	clr->major = 9;
+	memset(clr->frame_identifiers, 0, sizeof(clr->frame_identifiers));
+	fake_stop_at(fixture.stack, FAKE_NATIVE, STACK_TOP, 0);
+	fake_explicit(fixture.stack, frame, 0x7f123450);
+	fake_poke_u64(fixture.memory, frame + 16, fake_call(fixture.work, 2));
+	fake_poke_u64(fixture.memory, frame + 24, fixture.stack->thread->address);
+	fake_poke_u64(fixture.memory, frame + 32, arguments);
+	fake_poke_u64(fixture.memory, arguments, fixture.object);
+	fake_poke_u64(fixture.memory, arguments + 8, fixture.object);
+	stack_again(&fixture);
+	ASSERT_TEXT(stack_frame_at(&fixture, 0)->name, "HijackFrame");
+	ASSERT_UINT(stack_root_at(&fixture, arguments)->kind, STACK_ROOT_ARGUMENT);
+	CU_ASSERT(stack_roots_at(&fixture, arguments, fixture.object) >= 1);
+	CU_ASSERT(stack_roots_at(&fixture, arguments + 8, fixture.object) >= 1);
+	stack_end(&fixture);
+}
+
+/* ProtectByRefsFrame: ByRefInfo {next, index, element type, TypeHandle, value}. */
+static void what_a_call_by_reflection_has_by_reference_is_kept(void)
+{
+	struct stack_fixture fixture;
+	uint64_t info = STACK_TOP + 0x3000;
+	uint64_t frame = begin_helper(&fixture, FRAME_PROTECT_BY_REFS, 0, 0, 0);
+	fake_poke_u64(fixture.memory, frame + 16, info);
+	fake_poke_u64(fixture.memory, info, 0);
+	fake_poke_u64(fixture.memory, info + 16, fake_peek_u64(fixture.memory, fixture.object));
+	fake_poke_u64(fixture.memory, info + 24, fixture.object);
+	stack_again(&fixture);
+	ASSERT_TEXT(stack_frame_at(&fixture, 0)->name, "ProtectByRefsFrame");
+	ASSERT_UINT(stack_roots_at(&fixture, info + 24, fixture.object), 1);
+	stack_end(&fixture);
+}
+
 static CU_TestInfo tests[] = {
+	{ "a_helper_that_protects_an_array_keeps_all_of_it",
+	  a_helper_that_protects_an_array_keeps_all_of_it },
+	{ "a_helper_protects_as_many_variables_as_its_class_says",
+	  a_helper_protects_as_many_variables_as_its_class_says },
+	{ "what_a_helper_protects_and_the_dump_lacks_makes_the_stack_partial",
+	  what_a_helper_protects_and_the_dump_lacks_makes_the_stack_partial },
+	{ "an_array_is_kept_where_the_helpers_class_is_not_known",
+	  an_array_is_kept_where_the_helpers_class_is_not_known },
+	{ "what_a_hijacked_call_returns_is_kept", what_a_hijacked_call_returns_is_kept },
+	{ "what_a_call_by_reflection_has_by_reference_is_kept",
+	  what_a_call_by_reflection_has_by_reference_is_kept },
 	{ "frames_of_older_runtimes_are_told_by_their_shape",
 	  frames_of_older_runtimes_are_told_by_their_shape },
 	{ "what_calls_a_throwing_helper_is_not_gone_back_to",

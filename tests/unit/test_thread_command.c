@@ -10,8 +10,8 @@
 /* Where .NET 10 has them: threads.h, inc/dacvars.h. */
 #define STORE_PENDING         124u
 #define THREAD_LAST_THROWN    336u
-#define SYNC_BLOCK_INDEX      28u /* syncblk.h */
 #define FAKE_FINALIZER_THREAD ((enum fake_global)(FAKE_GC_VARS - 3))
+#define THREAD_TRACKER        352u
 #define FAKE_GC_THREAD        ((enum fake_global)(FAKE_GC_VARS - 2))
 
 struct fixture {
@@ -30,12 +30,8 @@ static void begin(struct fixture *fixture)
 		fixture->threads[i] = fake_thread(fake)->address;
 	fake->threads[2].state = 0x01000200; /* background, a worker of the pool */
 	fake->threads[1].os_id = 0;
-	for (size_t i = 0; i < 2; i++) {
-		uint32_t index = fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
-		uint64_t block =
-			fake_peek_u64(&fake->memory, fake->sync_table + 16 * (uint64_t)index);
-		fake_poke_u32(&fake->memory, block + SYNC_BLOCK_INDEX, index);
-	}
+	for (size_t i = 0; i < 2; i++)
+		(void)fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
 	fake_export(fake, &(struct fake_export){ 0 });
 	ASSERT_UINT_FATAL(hd_session_create(&fixture->session, NULL), HD_OK);
 	fixture->session->target = &fake->target;
@@ -97,6 +93,13 @@ static void threads_have_the_columns_of_sos(void)
 	check(&fixture, "clrthreads --json", "\"exception\": \"0x0\"", 2);
 	(void)snprintf(part, sizeof(part), "\"exception\": \"0x%" PRIx64 "\"", fixture.object);
 	check(&fixture, "clrthreads --json", part, 1);
+	/* ExInfo of 10 (exinfo.h) begins with the one that was in flight before. */
+	uint64_t tracker = fake_alloc(memory, 256);
+	fake_poke_u64(memory, fixture.threads[2] + THREAD_TRACKER, tracker);
+	check(&fixture, "clrthreads", " (nested exceptions)\n", 0);
+	fake_poke_u64(memory, tracker, fake_alloc(memory, 256));
+	check(&fixture, "clrthreads", " (nested exceptions)\n", 1);
+	check(&fixture, "clrthreads --json", "\"nested\": true", 1);
 	/* It is no exception. */
 	check(&fixture, "printexception", "No managed thread holds an exception", 1);
 	check(&fixture, "pe --json", "\"exceptions\": []", 1);
@@ -145,7 +148,53 @@ static void monitors_are_the_same_in_json(void)
 	end(&fixture);
 }
 
+/* What stood there before: "erodd/net" and the like, also an odd word, which a free entry has. */
+static void write_remains(const struct fixture *fixture, uint32_t first)
+{
+	struct fake_clr *fake = fixture->fake;
+	for (uint32_t i = first; i < 60; i++) {
+		uint64_t entry = fake->sync_table + 16 * (uint64_t)i;
+		fake_poke_u64(&fake->memory, entry, UINT64_C(0x656e746f642f6572));
+		fake_poke_u64(&fake->memory, entry + 8,
+			      UINT64_C(0x656e746f642f6572) | (uint64_t)(i % 3 == 0));
+	}
+}
+
+static void what_stands_behind_the_sync_blocks_is_none(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	write_remains(&fixture, 3);
+	check(&fixture, "syncblk", "none", 0);
+	check(&fixture, "syncblk -all", "none", 2);
+	check(&fixture, "syncblk --json", "\"blocks\": [], \"total\": 2, \"free\": 0", 1);
+	end(&fixture);
+}
+
+/* SyncBlockCache of 10 (syncblk.h): m_FreeSyncTableIndex at 108, m_SyncTableSize at 120. */
+static void the_runtimes_own_count_of_sync_blocks_counts(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct fake_clr *fake = fixture.fake;
+	uint64_t cache = fake_alloc(&fake->memory, 160);
+	fake_poke_u32(&fake->memory, cache + 108, 5);
+	fake_poke_u32(&fake->memory, cache + 120, 250);
+	fake_set_global(fake, (enum fake_global)(FAKE_SYNC_TABLE + 1), cache);
+	write_remains(&fixture, 5);
+	/* Two that are free: the list of them, by index (m_Object is the next one's * 2 + 1). */
+	fake_poke_u64(&fake->memory, fake->sync_table + 16 * 3 + 8, 4 << 1 | 1);
+	fake_poke_u64(&fake->memory, fake->sync_table + 16 * 4 + 8, 1);
+	check(&fixture, "syncblk -all", "none", 2);
+	check(&fixture, "syncblk --json", "\"blocks\": [], \"total\": 4, \"free\": 2", 1);
+	end(&fixture);
+}
+
 static CU_TestInfo tests[] = {
+	{ "what_stands_behind_the_sync_blocks_is_none",
+	  what_stands_behind_the_sync_blocks_is_none },
+	{ "the_runtimes_own_count_of_sync_blocks_counts",
+	  the_runtimes_own_count_of_sync_blocks_counts },
 	{ "threads_have_the_columns_of_sos", threads_have_the_columns_of_sos },
 	{ "what_is_no_thread_has_no_role", what_is_no_thread_has_no_role },
 	{ "without_threads_nothing_is_called_dead", without_threads_nothing_is_called_dead },

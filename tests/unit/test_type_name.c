@@ -24,6 +24,8 @@ enum {
 	DEF_DEEP,
 	DEF_GLOBAL,
 	DEF_ODD,
+	DEF_TREE,
+	DEF_CLOSURE,
 };
 enum {
 	REF_OUTER = 1,
@@ -43,7 +45,10 @@ static void fill(struct metadata_maker *maker)
 	maker_type(maker, "", "Deep`1");
 	maker_type(maker, "", "Global");
 	maker_type(maker, "Odd", "Name`with`7x");
+	maker_type(maker, "Microsoft.FSharp.Collections", "MapTreeModule");
+	maker_type(maker, "", "ofList@530");
 	maker_nest(maker, DEF_INNER, DEF_OUTER);
+	maker_nest(maker, DEF_CLOSURE, DEF_TREE);
 	maker_nest(maker, DEF_DEEP, DEF_INNER);
 	maker_type_ref(maker, "Far", "Outer`1");
 	/* ResolutionScope: tag 3 is a TypeRef */
@@ -148,6 +153,11 @@ static void test_generics(void)
 	const uint64_t three[] = { integer, fake->object_array_type, integer };
 	check(&fixture, make_generic(fake, DEF_DEEP, three, 3),
 	      "Ns.Outer<System.Int32, System.Object[]>+Inner+Deep<System.Int32>");
+	/* F# names closures without an arity: what is generic in them is in the instantiation */
+	check(&fixture, make_generic(fake, DEF_CLOSURE, two, 2),
+	      "Microsoft.FSharp.Collections.MapTreeModule+ofList@530<System.String, "
+	      "System.Collections.Generic.List<System.Int32>>");
+	check(&fixture, make_generic(fake, DEF_GLOBAL, &integer, 1), "Global<System.Int32>");
 	/* fewer arguments than the names ask for */
 	check(&fixture, make_generic(fake, DEF_PAIR, &integer, 1), "Ns.Pair<System.Int32>");
 	check(&fixture, make_generic(fake, DEF_PAIR, NULL, 0), "Ns.Pair`2");

@@ -67,10 +67,22 @@ enum frame_kind {
 	FRAME_DEBUGGER_EXIT,
 	FRAME_DEBUGGER_U2M_CATCH_HANDLER,
 	FRAME_EXCEPTION_FILTER,
-	FRAME_INTERPRETER,   /**< 11 and later */
-	FRAME_HELPER_METHOD, /**< 8 and 9 */
+	FRAME_INTERPRETER, /**< 11 and later */
+	/* 8 and 9 */
+	FRAME_HELPER_METHOD,
+	FRAME_HELPER_METHOD_1OBJ,
+	FRAME_HELPER_METHOD_2OBJ,
+	FRAME_HELPER_METHOD_3OBJ,
+	FRAME_HELPER_METHOD_PROTECTOBJ,
+	FRAME_PROTECT_BY_REFS,
 	FRAME_KINDS
 };
+
+/** Is it a HelperMethodFrame, whatever it protects? */
+static inline bool frame_is_helper(uint8_t kind)
+{
+	return kind >= FRAME_HELPER_METHOD && kind <= FRAME_HELPER_METHOD_PROTECTOBJ;
+}
 
 /** "InlinedCallFrame", ...; of FRAME_UNKNOWN "Frame". */
 extern const char *const frame_kind_names[FRAME_KINDS];
@@ -104,7 +116,7 @@ struct clr {
 	uint64_t app_domain, thread_store, free_method_table, object_method_table,
 		string_method_table, object_array_method_table, exception_method_table;
 	uint64_t sync_table;           /**< SyncTableEntry array */
-	uint64_t sync_count;           /**< used entries of it as far as known, 0 = unknown */
+	uint64_t sync_count;           /**< the first entry of it that was never used, 0 = unknown */
 	uint64_t global_alloc_context; /**< address of g_global_alloc_context {ptr, limit}, or 0 */
 	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
 	struct clr_thread *threads;    /**< all of the ThreadStore's list */
@@ -121,6 +133,8 @@ struct clr {
 	unsigned int gc_info_version; /**< of the JIT's code: 2 (.NET 8), 3 (9), 4 (10) */
 	/** First word of a Frame of each kind; 0: none.  All 0 in 8 and 9, where it is a vtable. */
 	uint64_t frame_identifiers[FRAME_KINDS];
+	/** The vtables of 8 and 9, of the kinds that have no shape of their own; 0: not known. */
+	uint64_t frame_vtables[FRAME_KINDS];
 };
 
 /**

@@ -25,6 +25,98 @@ static uint32_t own_type_def(const uint8_t *at, const uint8_t *end)
 	return metadata_compressed(&at, end, &token) && !(token & 3) ? token >> 2 : 0;
 }
 
+/*
+ * The argument [at, end) of a generic type as shared code has it: all references are alike.  false: it
+ * may be a struct, whose layout is its own.
+ */
+static bool append_shared(struct clr *clr, const char *at, const char *end, struct text *text)
+{
+	char name[512];
+	size_t size = (size_t)(end - at);
+	if (!size || size >= sizeof(name))
+		return false;
+	memcpy(name, at, size);
+	name[size] = '\0';
+	const struct type *type = name[size - 1] == ']' ? NULL : type_by_name(clr, name, 0);
+	if (!type && name[size - 1] != ']')
+		return false;
+	bool is_value = type && type->category >= CATEGORY_VALUE &&
+			type->category <= CATEGORY_TRUE_PRIMITIVE;
+	if (is_value) {
+		text_append(text, name, size);
+	} else {
+		text_puts(text, "System.__Canon");
+	}
+	return true;
+}
+
+/* What is behind "<Name>" at @p at, where that begins a name that the compiler made; or @p at. */
+static const char *skip_made_name(const char *name, const char *at)
+{
+	if (*at != '<' || (at != name && !strchr(".+<, ", at[-1])))
+		return at;
+	unsigned int depth = 0;
+	for (const char *p = at; *p; p++) {
+		depth += *p == '<';
+		depth -= *p == '>';
+		if (!depth)
+			return p + 1;
+	}
+	return at;
+}
+
+/*
+ * "Table<System.__Canon>" of "Table<System.String>": the name of a generic type with its arguments
+ * shared.  false: it has none, or one of them may be a struct that is not known.
+ */
+static bool share_name(struct clr *clr, const char *name, struct text *text)
+{
+	unsigned int depth = 0;
+	const char *argument = NULL, *at = name;
+	bool any = false;
+	while (*at) {
+		const char *behind = skip_made_name(name, at);
+		if (behind != at) {
+			if (!depth)
+				text_append(text, at, (size_t)(behind - at));
+			at = behind;
+			continue;
+		}
+		depth -= *at == '>' && depth;
+		if ((*at == '>' && !depth) || (*at == ',' && depth == 1)) {
+			if (!argument || !append_shared(clr, argument, at, text))
+				return false;
+			any = true;
+			/* ", " between two. */
+			bool more = *at == ',' && at[1] == ' ';
+			text_append(text, at, more ? 2 : 1);
+			argument = more ? at + 2 : NULL;
+			at += more ? 2 : 1;
+			continue;
+		}
+		if (!depth)
+			text_append(text, at, 1);
+		if (*at == '<' && !depth++)
+			argument = at + 1;
+		at++;
+	}
+	return any && !depth && !text->failed;
+}
+
+/*
+ * The struct type of that name, of which the runtime has no MethodTable, as shared code has it: its
+ * fields are in the same places.  Or NULL.
+ */
+static const struct type *shared_struct(struct clr *clr, const char *name, uint64_t module)
+{
+	struct text text = { 0 };
+	const struct type *type = share_name(clr, name, &text) && text.size
+					  ? type_by_name(clr, text.bytes, module)
+					  : NULL;
+	text_deinit(&text);
+	return type && type->category == CATEGORY_VALUE ? type : NULL;
+}
+
 /* Name and type of a field from the metadata of the module that declares it. */
 static bool read_names(struct clr *clr, const struct module *module,
 		       struct type_arguments arguments, struct field *field)
@@ -53,6 +145,8 @@ static bool read_names(struct clr *clr, const struct module *module,
 			field->type = type_find(clr, module_type_def(clr, module, type_def));
 		} else if (text.size) {
 			field->type = type_by_name(clr, text.bytes, module->address);
+			if (!field->type && field->element_type == ELEMENT_VALUE && !text.failed)
+				field->type = shared_struct(clr, text.bytes, module->address);
 		}
 	}
 	field->type_name = text.size ? text.bytes : mem_strndup("", 0);

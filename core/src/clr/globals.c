@@ -3,6 +3,7 @@
 
 #include "clr/gc_vars.h"
 #include "clr/runtime.h"
+#include "clr/sync_block.h"
 #include "clr/thread.h"
 
 /* MTFlags (methodtable.h). */
@@ -339,6 +340,11 @@ const char *const frame_kind_names[FRAME_KINDS] = {
 	[FRAME_EXCEPTION_FILTER] = "ExceptionFilterFrame",
 	[FRAME_INTERPRETER] = "InterpreterFrame",
 	[FRAME_HELPER_METHOD] = "HelperMethodFrame",
+	[FRAME_HELPER_METHOD_1OBJ] = "HelperMethodFrame_1OBJ",
+	[FRAME_HELPER_METHOD_2OBJ] = "HelperMethodFrame_2OBJ",
+	[FRAME_HELPER_METHOD_3OBJ] = "HelperMethodFrame_3OBJ",
+	[FRAME_HELPER_METHOD_PROTECTOBJ] = "HelperMethodFrame_PROTECTOBJ",
+	[FRAME_PROTECT_BY_REFS] = "ProtectByRefsFrame",
 };
 
 /* The numbers that Frames of 10 and later begin with (FrameIdentifier, frames.h). */
@@ -353,6 +359,43 @@ static void read_frame_identifiers(struct clr *clr, const struct descriptor *des
 		} else if (!descriptor && clr->major == 10 && kind <= FRAME_EXCEPTION_FILTER) {
 			clr->frame_identifiers[kind] = kind; /* as 10.0 for Linux on x64 has them */
 		}
+	}
+}
+
+/*
+ * g_dacTable ends in the vtables of the classes that a debugger tells by them (inc/vptr_list.h of 8.0
+ * and 9.0): where each stands, counted from the end.  9 has no MulticastFrame.
+ */
+#define DAC_COUNT_8 157u
+#define DAC_COUNT_9 158u
+
+static const struct {
+	uint8_t kind, from_end_8, from_end_9;
+} frame_vtable_places[] = {
+	{ FRAME_DEBUGGER_CLASS_INIT_MARK, 34, 33 },
+	{ FRAME_DEBUGGER_EXIT, 32, 31 },
+	{ FRAME_DEBUGGER_U2M_CATCH_HANDLER, 31, 30 },
+	{ FRAME_FUNC_EVAL, 29, 28 },
+	{ FRAME_HELPER_METHOD, 28, 27 },
+	{ FRAME_HELPER_METHOD_1OBJ, 27, 26 },
+	{ FRAME_HELPER_METHOD_2OBJ, 26, 25 },
+	{ FRAME_HELPER_METHOD_3OBJ, 25, 24 },
+	{ FRAME_HELPER_METHOD_PROTECTOBJ, 24, 23 },
+	{ FRAME_PROTECT_BY_REFS, 18, 18 },
+	{ FRAME_PROTECT_VALUE_CLASS, 17, 17 },
+	{ FRAME_EXCEPTION_FILTER, 10, 10 },
+};
+
+static void read_frame_vtables(struct clr *clr)
+{
+	bool is_8 = clr->major == 8 && clr->dac_count == DAC_COUNT_8;
+	if (!is_8 && (clr->major != 9 || clr->dac_count != DAC_COUNT_9))
+		return;
+	for (size_t i = 0; i < sizeof(frame_vtable_places) / sizeof(*frame_vtable_places); i++) {
+		uint64_t from_end = is_8 ? frame_vtable_places[i].from_end_8
+					 : frame_vtable_places[i].from_end_9;
+		(void)dac_entry(clr, clr->dac_count - from_end,
+				&clr->frame_vtables[frame_vtable_places[i].kind]);
 	}
 }
 
@@ -371,6 +414,7 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 	if (descriptor && descriptor_global(descriptor, "GCInfoVersion", &version) && version < 100)
 		clr->gc_info_version = (unsigned int)version;
 	read_frame_identifiers(clr, descriptor);
+	read_frame_vtables(clr);
 	if (!clr->free_method_table || !clr->string_method_table)
 		find_method_tables(clr);
 	/* In 8, 9 and 10 ThreadStore is 4 before GcDacVars in g_dacTable, and AppDomain 1 after. */
@@ -397,6 +441,7 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 	}
 	if (!clr->sync_table && !descriptor)
 		find_sync_table(clr, gc_index);
+	clr_sync_count(clr);
 	find_alloc_context(clr, gc_index);
 	report_missing(clr);
 }

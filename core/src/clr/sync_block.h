@@ -15,6 +15,9 @@ struct sync_block {
 	const struct clr_thread *owner; /**< or NULL */
 };
 
+/** Find out how many entries of the table were ever used: clr->sync_count, unless it is known. */
+void clr_sync_count(struct clr *clr);
+
 /** Entry @p index (from 1); false behind the last one that was ever used. */
 bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *ret);
 

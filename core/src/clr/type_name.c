@@ -162,6 +162,9 @@ void name_push_chain(struct name_writer *writer, const struct metadata *metadata
 		}
 		size_t size = split_arity(name, &arity);
 		uint32_t left = arguments->count - used;
+		/* Names need not end in an arity: closures of F# have arguments all the same. */
+		if (!arity && i + 1 == chain->count)
+			arity = left;
 		uint32_t taken = arity < left ? arity : left;
 		name_push_text(writer, name, arguments->count ? size : strlen(name));
 		if (taken)

@@ -47,6 +47,15 @@ static void write_head(struct out *out, const struct clr *clr)
 	out_puts(out, "\n");
 }
 
+/* Was the exception in flight thrown while another one was handled?  SOS asks the same. */
+static bool has_nested(const struct clr *clr, const struct clr_thread *thread)
+{
+	uint64_t tracker = 0, previous = 0;
+	return layout_has(&clr->layout, L_THREAD_EXCEPTION_TRACKER) &&
+	       clr_pointer(clr, thread->address, L_THREAD_EXCEPTION_TRACKER, &tracker) && tracker &&
+	       clr_pointer(clr, tracker, L_EXCEPTION_PREVIOUS, &previous) && previous;
+}
+
 /* What stands in SOS's last column: what the thread is for, and what it threw last. */
 static void write_labels(struct call *call, const struct clr_thread *thread,
 			 const struct type *exception)
@@ -74,6 +83,8 @@ static void write_labels(struct call *call, const struct clr_thread *thread,
 	}
 	out_puts(out, " ");
 	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, thread->exception);
+	if (has_nested(clr, thread))
+		out_puts(out, " (nested exceptions)");
 }
 
 static void thread_text(struct call *call, const struct clr_thread *thread,
@@ -127,6 +138,11 @@ static void thread_json(struct call *call, const struct clr_thread *thread,
 		json_address(json, "exception", thread->exception);
 	}
 	json_string(json, "exception_type", exception ? type_name(clr, exception, NULL) : NULL);
+	if (layout_has(&clr->layout, L_THREAD_EXCEPTION_TRACKER)) {
+		json_bool(json, "nested", thread->exception && has_nested(clr, thread));
+	} else {
+		json_null(json, "nested");
+	}
 	json_object(json, "context");
 	json_address(json, "pointer", thread->alloc_pointer);
 	json_address(json, "limit", thread->alloc_limit);

@@ -89,8 +89,10 @@ static enum hd_status list_segment(struct call *call, const struct heap_range *r
 		} else if (type_chooser_has(chooser, object->type) &&
 			   heap_range_has(range, walker->segment, object->address)) {
 			listed->size += object->size;
-			if (listed->count++ < limit)
-				write_row(call, object, generation);
+			if (listed->count++ >= limit)
+				continue;
+			write_row(call, object, generation);
+			TRY(call_check(call));
 		}
 	}
 }

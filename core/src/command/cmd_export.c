@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/completeness.h"
 #include "command/export_graph.h"
 
 enum {
@@ -21,11 +22,20 @@ const struct option export_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
+static bool is_cut(const struct hd_graph *graph)
+{
+	for (size_t i = 0; graph && i < graph->finding_count; i++) {
+		if (strcmp(graph->findings[i].kind, "cut-file") == 0)
+			return true;
+	}
+	return false;
+}
+
 /* A .gcdump of a .gcdump is that file; so is that of a trace whose graph is the one of dotnet-gcdump. */
 static bool is_copy(const struct exporting *exporting)
 {
 	const struct format *from = exporting->session->format;
-	if (exporting->format != &gcdump_format || exporting->live_only)
+	if (exporting->format != &gcdump_format || exporting->live_only || is_cut(exporting->graph))
 		return false;
 	return from == &gcdump_format ||
 	       (from == &nettrace_format && exporting->copy_options.exact);
@@ -86,6 +96,7 @@ enum hd_status run_export(struct call *call)
 		json_number(&call->json, "objects", counts.objects);
 		json_number(&call->json, "references", counts.references);
 		json_number(&call->json, "roots", counts.roots);
+		completeness_json(call);
 		return HD_OK;
 	}
 	char number[COUNT_SIZE];
@@ -94,5 +105,7 @@ enum hd_status run_export(struct call *call)
 	out_printf(&call->out, ": %s", format_count(counts.objects, "object", number));
 	out_printf(&call->out, ", %s", format_count(counts.references, "reference", number));
 	out_printf(&call->out, ", %s.\n", format_count(counts.roots, "root", number));
+	completeness_write(call, exporting.live_only ? "what was left out need not be dead"
+						     : "so is what was written");
 	return HD_OK;
 }

@@ -248,6 +248,8 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, uint64
 			   format_count(gcroot->hidden_stack, "stack root", number),
 			   gcroot->hidden_stack == 1 ? "es" : "", id);
 	}
+	if (gcroot->strong_count)
+		merged_roots_write(call, "");
 	if (gcroot->strong_count || gcroot->hidden_stack)
 		return;
 	if (!call_is_complete(call)) {

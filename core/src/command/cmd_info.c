@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "command/completeness.h"
 #include "command/info.h"
 #include "report/root_label.h"
 
@@ -165,6 +166,7 @@ static void write_json(struct call *call)
 	json_number(json, "references", graph->forward.edge_count);
 	json_number(json, "types", graph->type_count);
 	info_json_roots(json, graph);
+	json_bool(json, "roots_merged", call_merges_roots(call));
 	json_object(json, "free");
 	json_number(json, "count", 0);
 	json_number(json, "size", 0);
@@ -251,6 +253,7 @@ static void write_text(struct call *call)
 	out_printf(out, "References:  %s\n", format_thousands(graph->forward.edge_count, number));
 	out_printf(out, "Types:       %s\n", format_thousands(graph->type_count, number));
 	info_text_roots(out, graph);
+	merged_roots_write(call, "             ");
 	text_findings(out, graph);
 }
 

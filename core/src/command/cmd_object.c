@@ -220,6 +220,35 @@ void array_line(struct call *call, const struct array_info *array)
 	json_end(json);
 }
 
+/* SOS's line of what an array of bytes or characters holds; what does not print is a dot. */
+#define CONTENT_MAX 128u
+
+static void array_content(struct call *call, const struct array_info *array)
+{
+	uint8_t bytes[2 * CONTENT_MAX];
+	bool is_wide = array->element_type == ELEMENT_CHAR;
+	uint32_t count = array->length < CONTENT_MAX ? array->length : CONTENT_MAX;
+	if ((!is_wide && array->element_type != ELEMENT_U1 && array->element_type != ELEMENT_I1) ||
+	    !memory_read(call->heap->memory, array->data, bytes, (size_t)count << is_wide))
+		return;
+	struct text text = { 0 };
+	for (uint32_t i = 0; i < count; i++) {
+		uint16_t unit = is_wide ? load_u16(bytes + (size_t)2 * i) : bytes[i];
+		char letter = unit >= ' ' && unit <= '~' ? (char)unit : '.';
+		text_append(&text, &letter, 1);
+	}
+	if (call->as_json) {
+		json_text(&call->json, "content", text.bytes ? text.bytes : "", text.size);
+	} else {
+		out_puts(&call->out, "Content:     ");
+		if (text.size)
+			text_escape(&call->out.text, text.bytes, text.size);
+		out_puts(&call->out, "\n");
+	}
+	call->out.text.failed |= text.failed;
+	text_deinit(&text);
+}
+
 static enum hd_status write_free(struct call *call, const struct object *object)
 {
 	if (call->as_json) {
@@ -253,8 +282,10 @@ enum hd_status run_dumpobj_heap(struct call *call)
 	struct array_info array;
 	if (object.type->is_string)
 		write_string(call, &object);
-	if (array_read(call->heap, &object, &array))
+	if (array_read(call->heap, &object, &array)) {
 		array_line(call, &array);
+		array_content(call, &array);
+	}
 	if (call->as_json)
 		place_json(call, &object);
 	if (!has_option(call, "nofields")) {

@@ -154,17 +154,55 @@ static enum hd_status write_exception(struct call *call, const struct object *ob
 	return HD_OK;
 }
 
-/* The chain of inner exceptions behind the first; a longer one, or a ring, ends with a note. */
-static enum hd_status write_nested(struct call *call, uint64_t inner)
+/* Exceptions that are still to be shown, the next one last, and all that were ever among them. */
+struct nested {
+	uint64_t left[NESTED_MAX], met[NESTED_MAX];
+	unsigned int left_count, met_count;
+	bool is_cut;
+};
+
+static bool is_met(const struct nested *nested, uint64_t address)
+{
+	for (unsigned int i = 0; i < nested->met_count; i++) {
+		if (nested->met[i] == address)
+			return true;
+	}
+	return false;
+}
+
+/* Those inside an exception come next, in their order; one that comes again is shown once. */
+static void add_inner(struct call *call, const struct exception_info *info, struct nested *nested)
+{
+	unsigned int first = nested->left_count;
+	uint64_t inner;
+	for (uint32_t i = 0; (inner = exception_inner_at(call->heap, info, i)); i++) {
+		if (is_met(nested, inner))
+			continue;
+		if (nested->met_count == NESTED_MAX) {
+			nested->is_cut = true;
+			break;
+		}
+		nested->met[nested->met_count++] = inner;
+		nested->left[nested->left_count++] = inner;
+	}
+	for (unsigned int last = nested->left_count; first + 1 < last; first++) {
+		uint64_t address = nested->left[first];
+		nested->left[first] = nested->left[--last];
+		nested->left[last] = address;
+	}
+}
+
+static enum hd_status write_nested(struct call *call, struct nested *nested)
 {
 	struct window window = { .memory = call->heap->memory };
 	struct object object;
 	struct exception_info info;
 	enum hd_status status = HD_OK;
-	unsigned int count = 0;
-	while (status == HD_OK && inner && count < NESTED_MAX &&
-	       object_read(call->heap, &window, inner, &object) &&
-	       exception_read(call->heap, &object, &info)) {
+	while (status == HD_OK && nested->left_count) {
+		uint64_t address = nested->left[--nested->left_count];
+		if (!object_read(call->heap, &window, address, &object) ||
+		    !exception_read(call->heap, &object, &info))
+			continue;
 		if (call->as_json) {
 			json_object(&call->json, NULL);
 		} else {
@@ -174,11 +212,10 @@ static enum hd_status write_nested(struct call *call, uint64_t inner)
 		status = write_exception(call, &object, &info);
 		if (call->as_json && status == HD_OK)
 			json_end(&call->json);
-		inner = info.inner;
+		add_inner(call, &info, nested);
 		exception_info_deinit(&info);
-		count++;
 	}
-	if (count == NESTED_MAX && !call->as_json)
+	if (nested->is_cut && !call->as_json)
 		out_printf(&call->out, "(the first %u)\n", NESTED_MAX);
 	window_deinit(&window);
 	return status;
@@ -203,22 +240,33 @@ static enum hd_status no_exception(struct call *call, const struct object *objec
 	return status;
 }
 
+static enum hd_status write_inner(struct call *call, struct nested *nested)
+{
+	if (call->as_json)
+		json_array(&call->json, "nested");
+	enum hd_status status = write_nested(call, nested);
+	if (call->as_json && status == HD_OK)
+		json_end(&call->json);
+	return status;
+}
+
 /* The exception @p object, and those inside it if -nested. */
 static enum hd_status write_all(struct call *call, const struct object *object)
 {
 	struct exception_info info;
 	if (!exception_read(call->heap, object, &info))
 		return no_exception(call, object);
-	enum hd_status status = write_exception(call, object, &info);
-	uint64_t inner = info.inner;
+	struct nested *nested = mem_calloc(1, sizeof(*nested));
+	enum hd_status status =
+		nested ? write_exception(call, object, &info) : fail_nomem(call->err);
+	if (status == HD_OK) {
+		nested->met[nested->met_count++] = object->address;
+		add_inner(call, &info, nested);
+	}
 	exception_info_deinit(&info);
-	if (status != HD_OK || !call->options[OPT_NESTED].given)
-		return status;
-	if (call->as_json)
-		json_array(&call->json, "nested");
-	status = write_nested(call, inner);
-	if (call->as_json && status == HD_OK)
-		json_end(&call->json);
+	if (status == HD_OK && call->options[OPT_NESTED].given)
+		status = write_inner(call, nested);
+	mem_free(nested);
 	return status;
 }
 

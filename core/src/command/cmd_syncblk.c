@@ -82,7 +82,7 @@ static enum hd_status write_blocks(struct call *call, uint32_t *ret_used, uint32
 		} else {
 			++*ret_free;
 		}
-		bool shown = block.is_held || block.waiters || !block.has_monitor || all;
+		bool shown = block.is_held || block.waiters || all;
 		if (block.object && shown)
 			write_block(call, i, &block, &window);
 		status = call_check(call);

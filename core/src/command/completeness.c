@@ -2,8 +2,7 @@
 /* Whether what no root reaches can be called dead, and what no object does unreachable from it. */
 #include "command/completeness.h"
 
-#include <string.h>
-
+#include "format/format.h"
 #include "session/losses.h"
 
 /* What the graph lacks that matters where roots do, or do not. */
@@ -17,47 +16,36 @@ static size_t losses_of(const struct call *call, bool with_roots, struct met_los
 	return kept;
 }
 
+bool call_merges_roots(const struct call *call)
+{
+	return call->session->format == &gcdump_format;
+}
+
+void merged_roots_write(struct call *call, const char *indent)
+{
+	if (!call->as_json && call_merges_roots(call))
+		out_printf(&call->out,
+			   "%sA .gcdump has one root of each kind for an object, however many "
+			   "there were.\n",
+			   indent);
+}
+
 bool call_is_complete(const struct call *call)
 {
 	struct met_loss met[LOSSES_MAX];
 	return !session_losses(call->session, met);
 }
 
-/* Kinds that are told in the same words become one. */
-static size_t merge(struct met_loss *met, size_t count)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (kept && strcmp(met[kept - 1].loss->one, met[i].loss->one) == 0) {
-			met[kept - 1].count += met[i].count;
-		} else {
-			met[kept++] = met[i];
-		}
-	}
-	return kept;
-}
-
 static void write_losses(struct call *call, bool with_roots, const char *consequence)
 {
 	struct met_loss met[LOSSES_MAX] = { 0 };
 	struct out *out = &call->out;
-	size_t count = call->as_json ? 0 : merge(met, losses_of(call, with_roots, met));
-	if (count)
-		out_puts(out, "Incomplete: ");
-	for (size_t i = 0; i < count; i++) {
-		const struct loss *loss = met[i].loss;
-		char number[27];
-		if (i)
-			out_puts(out, i + 1 < count ? ", " : " and ");
-		if (loss->many && met[i].count > 1) {
-			out_printf(out, "%s %s", format_thousands(met[i].count, number),
-				   loss->many);
-		} else {
-			out_puts(out, loss->one);
-		}
-	}
-	if (count)
-		out_printf(out, ": %s (info says more).\n", consequence);
+	size_t count = call->as_json ? 0 : losses_of(call, with_roots, met);
+	if (!count)
+		return;
+	out_puts(out, "Incomplete: ");
+	losses_write(met, count, &out->text);
+	out_printf(out, ": %s (info says more).\n", consequence);
 }
 
 void completeness_write(struct call *call, const char *consequence)

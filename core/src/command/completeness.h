@@ -21,6 +21,14 @@ void completeness_write(struct call *call, const char *consequence);
 /** The members "complete" and "findings" (kinds) of the document. */
 void completeness_json(struct call *call);
 
+/**
+ * Are roots of one kind that lead to one object one root in the file that is open, as in a .gcdump?
+ * Then counts of roots are counts of objects.
+ */
+bool call_merges_roots(const struct call *call);
+/** One line of text that says so, where it is so; nothing in JSON. */
+void merged_roots_write(struct call *call, const char *indent);
+
 /** The same where no root matters, but only what objects refer to. */
 void links_completeness_write(struct call *call, const char *consequence);
 void links_completeness_json(struct call *call);

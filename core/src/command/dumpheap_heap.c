@@ -42,7 +42,7 @@ static void tally_deinit(struct tally *tally)
 	pages_free(tally->fragments, tally->fragment_capacity, sizeof(*tally->fragments));
 }
 
-/* Remember large Free blocks of the small object heap, and what follows them. */
+/* Remember large Free blocks, and what follows them. */
 static void follow_free(struct tally *tally, const struct walker *walker)
 {
 	const struct object *object = &walker->object;
@@ -57,9 +57,7 @@ static void follow_free(struct tally *tally, const struct walker *walker)
 			(struct fragment){ tally->free_at, tally->free_size, object->address,
 					   object->type };
 	}
-	bool large = object->type->is_free && object->size >= FRAGMENT_MIN &&
-		     (walker->segment->generation <= GENERATION_2 ||
-		      walker->segment->generation == GENERATION_EPHEMERAL);
+	bool large = object->type->is_free && object->size >= FRAGMENT_MIN;
 	tally->free_at = large ? object->address : 0;
 	tally->free_size = object->size;
 }
@@ -142,7 +140,7 @@ static void write_fragments(struct call *call, struct tally *tally)
 		json_array(&call->json, "fragments");
 	} else {
 		out_puts(&call->out, "\nFragmented blocks larger than 0.5 MB:\n");
-		out_styled(&call->out, STYLE_HEAD, "%16s %14s %16s Followed By", "Address", "Size",
+		out_styled(&call->out, STYLE_HEAD, "%16s %14s %16s", "Address", "Size",
 			   "Followed By");
 		out_puts(&call->out, "\n");
 	}
@@ -350,6 +348,7 @@ static enum hd_status list_segment(struct call *call, struct tally *tally, struc
 				write_thin_lock(call, &walker->object);
 		} else if ((*listed)++ < limit) {
 			write_row(call, walker);
+			TRY(call_check(call));
 		}
 	}
 }

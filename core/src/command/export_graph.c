@@ -1,16 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/export_graph.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "format/gcdump.h"
 #include "mem/mapped_file.h"
+#include "session/losses.h"
 #include "util/bitmap.h"
 #include "util/output_file.h"
 
 static bool write_file(void *arg, const char *bytes, size_t size)
 {
 	return output_file_write(arg, bytes, size);
+}
+
+/* What the graph lacks, as far as is known when it has been made. */
+static enum hd_status tell_losses(struct exporting *exporting)
+{
+	struct met_loss met[LOSSES_MAX];
+	struct text text = { 0 };
+	losses_write(met, session_losses(exporting->session, met), &text);
+	(void)snprintf(exporting->lacks, sizeof(exporting->lacks), "%.*s", (int)text.size,
+		       text.bytes ? text.bytes : "");
+	exporting->options.lacks = exporting->lacks;
+	bool failed = text.failed;
+	text_deinit(&text);
+	return failed ? fail_nomem(exporting->err) : HD_OK;
 }
 
 enum hd_status export_prepare(struct exporting *exporting)
@@ -28,6 +44,7 @@ enum hd_status export_prepare(struct exporting *exporting)
 		TRY(session_live(exporting->session, job, &live, err));
 		options->live = live->bitmap;
 	}
+	TRY(tell_losses(exporting));
 	if (exporting->format->uses_dominators)
 		TRY(session_dominators(exporting->session, job, &options->dominators, err));
 	return HD_OK;

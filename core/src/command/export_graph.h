@@ -16,6 +16,7 @@ struct exporting {
 	struct job *job;
 	struct hd_error *err;
 	struct write_options options; /**< set by export_prepare() */
+	char lacks[224];              /**< what options.lacks is, which must not move */
 };
 
 /** Compute what the format needs, before a file is begun. */

@@ -287,6 +287,7 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 	bool color = call.settings.color == COLOR_ON ||
 		     (call.settings.color == COLOR_AUTO && sink->color);
 	out_init(&call.out, sink, call.as_json ? 0 : call.settings.width, color && !call.as_json);
+	call.out.is_document = call.as_json;
 	if (call.as_json)
 		begin_json(&call, call.command ? call.command->name : name);
 	if (status == HD_OK)

@@ -16,10 +16,17 @@ enum hd_status fast_fail(const struct fast_reader *reader, uint64_t at, const ch
 		    at, what);
 }
 
+static void run_out(const struct fast_reader *reader)
+{
+	if (reader->ran_out)
+		*reader->ran_out = true;
+}
+
 static enum hd_status need(const struct fast_reader *reader, uint64_t size)
 {
 	if (size <= fast_left(reader))
 		return HD_OK;
+	run_out(reader);
 	return fast_fail(reader, reader->at,
 			 "the file ends here: it is cut short, or no .gcdump all through");
 }
@@ -89,11 +96,15 @@ enum hd_status fast_text(struct fast_reader *reader, struct gcdump_text *ret)
 	*ret = (struct gcdump_text){ 0 };
 	if (units == -1)
 		return HD_OK;
-	if (units < 0 || (uint32_t)units > fast_left(reader))
+	if (units < 0 || (uint32_t)units > fast_left(reader)) {
+		run_out(reader);
 		return fast_fail(reader, at, "a string cannot have %" PRId32 " characters", units);
+	}
 	uint64_t size = text_size(reader->bytes + reader->at, fast_left(reader), (uint32_t)units);
-	if (size > UINT32_MAX)
+	if (size > UINT32_MAX) {
+		run_out(reader);
 		return fast_fail(reader, at, "a string does not end before the file does");
+	}
 	*ret = (struct gcdump_text){ .bytes = reader->bytes + reader->at,
 				     .size = (uint32_t)size,
 				     .units = (uint32_t)units };
@@ -114,6 +125,7 @@ enum hd_status fast_count(struct fast_reader *reader, bool is_wide, uint64_t eac
 		count = narrow;
 	}
 	if (count < 0 || count > INT32_MAX || (uint64_t)count > fast_left(reader) / each) {
+		run_out(reader);
 		return fast_fail(reader, at, "there cannot be %" PRId64 " %s in %" PRIu64 " bytes",
 				 count, what, fast_left(reader));
 	}

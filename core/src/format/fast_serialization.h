@@ -38,6 +38,7 @@ struct fast_reader {
 	uint64_t size, at;
 	const char *path;
 	struct hd_error *err;
+	bool *ran_out; /**< set when something was to stand behind the end; NULL: nobody asks */
 };
 
 /** An object's type. */

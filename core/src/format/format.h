@@ -22,6 +22,7 @@ struct write_options {
 	bool live_only;       /**< leave out what no strong root reaches */
 	const uint64_t *live; /**< a bit per node, if the format uses_life or live_only */
 	const struct dominators *dominators; /**< if the format uses_dominators */
+	const char *lacks; /**< one line: what the graph is without; "" or NULL: nothing */
 };
 
 /** What a writer hands out pieces of the file to; false ends the writing. */

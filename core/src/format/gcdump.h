@@ -71,7 +71,10 @@ struct gcdump {
 	const uint8_t *deferred; /**< the region of deferred types as it is, the reference to its
 				     end first; or NULL */
 	uint64_t deferred_size;
-	struct arena *arena; /**< names of deferred types */
+	struct arena *arena;    /**< names of deferred types */
+	bool is_cut;            /**< the file ends early: what stands behind its nodes is missing */
+	uint8_t *padded;        /**< pages: the addresses that there are, and zeros; or NULL */
+	uint32_t address_count; /**< of a file that is cut among them */
 	struct gcdump_about about;
 };
 
@@ -96,6 +99,13 @@ struct gcdump_record {
  */
 HD_NODISCARD enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, const char *path,
 					 struct gcdump *ret, struct hd_error *err);
+
+/**
+ * The same of a file that may be cut behind the records of its nodes: is_cut says that it is.  Nodes
+ * whose addresses are missing have 0.
+ */
+HD_NODISCARD enum hd_status gcdump_parse_cut(const uint8_t *bytes, uint64_t size, const char *path,
+					     struct gcdump *ret, struct hd_error *err);
 /** A zeroed struct is allowed. */
 void gcdump_deinit(struct gcdump *gcdump);
 

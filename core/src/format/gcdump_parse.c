@@ -39,6 +39,7 @@ struct parsing {
 	struct fast_reader reader;
 	struct gcdump *gcdump;
 	bool is_wide;
+	bool may_be_cut; /* behind the records of the nodes */
 };
 
 static enum hd_status parse_types(struct parsing *parsing)
@@ -145,6 +146,35 @@ static enum hd_status parse_deferred(struct parsing *parsing)
 	return HD_OK;
 }
 
+/* The file ends among the addresses, or before them. */
+static enum hd_status pad_addresses(struct parsing *parsing)
+{
+	struct gcdump *gcdump = parsing->gcdump;
+	struct fast_reader *reader = &parsing->reader;
+	int32_t count;
+	/* Their count comes first. */
+	uint64_t lead = parsing->is_wide ? 8 : 4;
+	if (fast_left(reader) > lead) {
+		uint64_t at = reader->at;
+		TRY(fast_i32(reader, &count));
+		TRY(fast_skip(reader, lead - 4));
+		if (count < 0 || (uint32_t)count != gcdump->node_count)
+			return fast_fail(reader, at, "%" PRId32 " addresses for %" PRIu32 " nodes",
+					 count, gcdump->node_count);
+		gcdump->address_count = (uint32_t)(fast_left(reader) / 8);
+	}
+	gcdump->padded = pages_alloc(gcdump->node_count, 8);
+	if (!gcdump->padded)
+		return fail_nomem(reader->err);
+	memcpy(gcdump->padded, reader->bytes + reader->at, (size_t)gcdump->address_count * 8);
+	memset(gcdump->padded + (size_t)gcdump->address_count * 8, 0,
+	       (size_t)(gcdump->node_count - gcdump->address_count) * 8);
+	gcdump->addresses = gcdump->padded;
+	gcdump->is_cut = true;
+	reader->at = reader->size;
+	return HD_OK;
+}
+
 /* What follows the deferred types. */
 static enum hd_status parse_addresses(struct parsing *parsing)
 {
@@ -152,6 +182,9 @@ static enum hd_status parse_addresses(struct parsing *parsing)
 	struct gcdump *gcdump = parsing->gcdump;
 	uint32_t count;
 	uint64_t at = reader->at;
+	uint64_t lead = parsing->is_wide ? 8 : 4, left = fast_left(reader);
+	if (parsing->may_be_cut && (left < lead || (left - lead) / 8 < gcdump->node_count))
+		return pad_addresses(parsing);
 	TRY(fast_count(reader, parsing->is_wide, 8, "addresses", &count));
 	if (count != gcdump->node_count) {
 		return fast_fail(reader, at, "%" PRIu32 " addresses for %" PRIu32 " nodes", count,
@@ -170,7 +203,8 @@ static enum hd_status parse_nodes(struct parsing *parsing)
 {
 	struct fast_reader *reader = &parsing->reader;
 	struct gcdump *gcdump = parsing->gcdump;
-	TRY(fast_count(reader, parsing->is_wide, 12, "nodes", &gcdump->node_count));
+	TRY(fast_count(reader, parsing->is_wide, parsing->may_be_cut ? 4 : 12, "nodes",
+		       &gcdump->node_count));
 	gcdump->offsets = reader->bytes + reader->at;
 	TRY(fast_skip(reader, (uint64_t)gcdump->node_count * 4));
 	TRY(fast_count(reader, false, 1, "bytes of nodes", &gcdump->blob_size));
@@ -203,6 +237,11 @@ static void forget_graph(struct gcdump *gcdump)
 {
 	pages_free(gcdump->types, gcdump->type_count, sizeof(*gcdump->types));
 	arena_destroy(gcdump->arena);
+	pages_free(gcdump->padded, gcdump->node_count, 8);
+	gcdump->padded = NULL;
+	gcdump->is_cut = false;
+	gcdump->address_count = 0;
+	gcdump->addresses = NULL;
 	gcdump->types = NULL;
 	gcdump->type_count = 0;
 	gcdump->arena = NULL;
@@ -214,7 +253,17 @@ static void forget_graph(struct gcdump *gcdump)
 static enum hd_status parse_graph_body(struct parsing *parsing, const struct fast_object *object)
 {
 	TRY(parse_graph_fields(parsing, object->type.min_reader));
-	return fast_end(&parsing->reader, object);
+	struct gcdump *gcdump = parsing->gcdump;
+	bool *ran_out = parsing->reader.ran_out;
+	if (gcdump->is_cut)
+		return HD_OK;
+	*ran_out = false;
+	enum hd_status status = fast_end(&parsing->reader, object);
+	if (status == HD_ERR_FORMAT && parsing->may_be_cut && *ran_out) {
+		gcdump->is_cut = true;
+		return HD_OK;
+	}
+	return status;
 }
 
 static enum hd_status parse_graph(struct parsing *parsing)
@@ -436,23 +485,56 @@ static enum hd_status parse_dump(struct parsing *parsing)
 	return fast_end(reader, &object);
 }
 
-enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, const char *path,
+/* Is everything there, but for what is missing where the file ends? */
+static enum hd_status parse_file(struct parsing *parsing)
+{
+	struct gcdump *gcdump = parsing->gcdump;
+	bool ran_out = false;
+	parsing->reader.at = GCDUMP_HEAD_SIZE;
+	parsing->reader.ran_out = &ran_out;
+	enum hd_status status = parse_dump(parsing);
+	if (status == HD_ERR_FORMAT && parsing->may_be_cut && ran_out && gcdump->addresses) {
+		gcdump->is_cut = true;
+		status = HD_OK;
+	}
+	if (status != HD_OK)
+		gcdump_deinit(gcdump);
+	return status;
+}
+
+static enum hd_status parse(const uint8_t *bytes, uint64_t size, const char *path, bool may_be_cut,
 			    struct gcdump *ret, struct hd_error *err)
 {
 	*ret = (struct gcdump){ .bytes = bytes, .size = size, .path = path };
 	struct parsing parsing = {
 		.reader = { .bytes = bytes, .size = size, .path = path, .err = err },
 		.gcdump = ret,
+		.may_be_cut = may_be_cut,
 	};
 	if (!gcdump_detect((const char *)bytes, size)) {
 		return fast_fail(&parsing.reader, 0,
 				 "no .gcdump: it does not begin with !FastSerialization.1");
 	}
-	parsing.reader.at = GCDUMP_HEAD_SIZE;
-	enum hd_status status = parse_dump(&parsing);
-	if (status != HD_OK)
-		gcdump_deinit(ret);
-	return status;
+	return parse_file(&parsing);
+}
+
+enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, const char *path,
+			    struct gcdump *ret, struct hd_error *err)
+{
+	return parse(bytes, size, path, false, ret, err);
+}
+
+enum hd_status gcdump_parse_cut(const uint8_t *bytes, uint64_t size, const char *path,
+				struct gcdump *ret, struct hd_error *err)
+{
+	struct hd_error first = { 0 };
+	enum hd_status status = parse(bytes, size, path, false, ret, &first);
+	if (status != HD_ERR_FORMAT || parse(bytes, size, path, true, ret, NULL) != HD_OK) {
+		if (status != HD_OK && err)
+			*err = first;
+		return status;
+	}
+	return HD_OK;
 }
 
 void gcdump_deinit(struct gcdump *gcdump)

@@ -169,7 +169,7 @@ enum hd_status gcdump_read_bytes(const uint8_t *bytes, uint64_t size, const char
 					  .graph = mem_calloc(1, sizeof(struct hd_graph)) };
 	if (!reading.graph)
 		return fail_nomem(err);
-	enum hd_status status = gcdump_parse(bytes, size, path, &reading.file, err);
+	enum hd_status status = gcdump_parse_cut(bytes, size, path, &reading.file, err);
 	if (status == HD_OK)
 		status = read_graph(&reading);
 	deinit(&reading);

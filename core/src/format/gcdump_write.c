@@ -18,6 +18,7 @@
 struct writer {
 	const struct hd_graph *graph;
 	const uint64_t *live; /* only what has a bit is written; NULL: everything */
+	const char *lacks;    /**< write_options */
 	struct job *job;
 	struct hd_error *err;
 	struct gcdump_tree tree;
@@ -252,8 +253,10 @@ static enum hd_status make_room(struct writer *writer)
 }
 
 /* What was missing when the objects were read, which a reader of the file cannot find out. */
-static void log_findings(const struct hd_graph *graph, struct text *text)
+static void log_findings(const struct hd_graph *graph, const char *lacks, struct text *text)
 {
+	/* A reader looks for one kind alone, whatever it was that is missing. */
+	bool is_logged = !lacks || !lacks[0];
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *finding = &graph->findings[i];
 		if (gcdump_logged_kind(finding->kind, strlen(finding->kind)) && finding->detail) {
@@ -261,8 +264,12 @@ static void log_findings(const struct hd_graph *graph, struct text *text)
 				    (unsigned long long)finding->count);
 			text_puts(text, finding->detail);
 			text_puts(text, "\n");
+			is_logged |= strcmp(finding->kind, "partial-heap") == 0;
 		}
 	}
+	if (!is_logged)
+		text_printf(text, GCDUMP_LOG_FINDING "partial-heap 1 written with gaps: %s\n",
+			    lacks);
 }
 
 /* The log of the collection, which readers only show: what the format has no room for. */
@@ -278,7 +285,7 @@ static enum hd_status make_log(struct writer *writer)
 		text_printf(&text, "%llx %llx\n", (unsigned long long)graph_id(graph, i),
 			    (unsigned long long)graph_size(graph, i));
 	}
-	log_findings(graph, &text);
+	log_findings(graph, writer->lacks, &text);
 	bool done = !text.failed &&
 		    gcdump_text_of(writer->arena, text.bytes, text.size, &writer->about.log);
 	text_deinit(&text);
@@ -340,6 +347,7 @@ static enum hd_status prepare(struct writer *writer, const struct write_options 
 	const uint64_t *live = options ? options->live : NULL;
 	bool live_only = options && options->live_only;
 	writer->live = live_only ? live : NULL;
+	writer->lacks = options ? options->lacks : NULL;
 	TRY(gcdump_tree_init(writer->graph, live_only ? NULL : live, writer->job, &writer->tree,
 			     writer->err));
 	TRY(count_nodes(writer));

@@ -34,6 +34,7 @@ bool exception_read(struct heap *heap, const struct object *object, struct excep
 	(void)memory_i32(heap->memory, object->address + OBJECT_FIELDS + field->offset,
 			 &info.hresult);
 	info.inner = field_word(heap, object, &fields, "_innerException");
+	info.inner_array = field_word(heap, object, &fields, "_innerExceptions");
 	info.message = owned_string(heap, field_word(heap, object, &fields, "_message"));
 	info.stack_trace =
 		owned_string(heap, field_word(heap, object, &fields, "_stackTraceString"));
@@ -80,6 +81,24 @@ static bool trace_bytes(struct heap *heap, uint64_t address, uint64_t *ret_data,
 	}
 	window_deinit(&window);
 	return found;
+}
+
+uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info, uint32_t index)
+{
+	struct window window = { .memory = heap->memory };
+	struct object object;
+	struct array_info array;
+	uint64_t inner = index ? 0 : info->inner;
+	/* The first of an AggregateException's array is its _innerException, too. */
+	if (info->inner_array && object_read(heap, &window, info->inner_array, &object) &&
+	    array_read(heap, &object, &array) && array.element_size == 8) {
+		if (index >= array.length)
+			inner = 0;
+		else if (!memory_u64(heap->memory, array.data + 8 * (uint64_t)index, &inner))
+			inner = 0;
+	}
+	window_deinit(&window);
+	return inner;
 }
 
 bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,

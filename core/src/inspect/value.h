@@ -99,6 +99,7 @@ struct exception_info {
 	char *message;     /**< NULL: null, or not readable */
 	char *stack_trace; /**< _stackTraceString, likewise */
 	uint64_t stack_trace_array;
+	uint64_t inner_array; /**< _innerExceptions of an AggregateException, or 0 */
 };
 /** False when it is no exception, or the names of its fields are not known. */
 bool exception_read(struct heap *heap, const struct object *object, struct exception_info *ret);
@@ -106,6 +107,8 @@ void exception_info_deinit(struct exception_info *info);
 /** Frame @p index of _stackTrace; false behind the last one, or when it cannot be read. */
 bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
 			struct exception_frame *ret);
+/** Inner exception @p index of all that it has; 0: there are no more, or they cannot be read. */
+uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info, uint32_t index);
 /** Is @p type System.Exception or derived from it? */
 bool type_is_exception(struct clr *clr, const struct type *type);
 

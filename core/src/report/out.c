@@ -18,13 +18,22 @@ void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool 
 	*out = (struct out){ .sink = sink, .width = width, .color = color };
 }
 
+/*
+ * In pieces, so that Ctrl-C is heard while a long text goes to a slow terminal; a document is closed
+ * by who writes it.
+ */
 static void send(struct out *out, const char *bytes, size_t size)
 {
-	if (out->stopped || !size)
-		return;
-	out->wrote = true;
-	if (out->sink->write(out->sink->arg, bytes, size) != 0)
-		out->stopped = true;
+	const struct hd_sink *sink = out->sink;
+	while (size && !out->stopped) {
+		size_t piece = size < FLUSH_SIZE ? size : FLUSH_SIZE;
+		out->stopped =
+			(!out->is_document && sink->cancelled && sink->cancelled(sink->arg)) ||
+			sink->write(sink->arg, bytes, piece) != 0;
+		out->wrote = true;
+		bytes += piece;
+		size -= piece;
+	}
 }
 
 /* Bytes of the colour code at @p bytes, or 0. */

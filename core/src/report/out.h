@@ -21,8 +21,9 @@ struct out {
 	struct text text;
 	uint32_t width; /**< cut lines behind this column; 0 = never */
 	bool color;
-	bool stopped; /**< the sink takes no more, or memory is exhausted: end the command */
-	bool wrote;   /**< something has reached the sink */
+	bool stopped;     /**< the sink takes no more, or memory is exhausted: end the command */
+	bool is_document; /**< JSON: what is begun is written to its end */
+	bool wrote;       /**< something has reached the sink */
 };
 
 void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool color);

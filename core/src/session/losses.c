@@ -34,6 +34,15 @@ static const struct loss losses[] = {
 	{ "gc-heap", "a part of the GC's heap is not known", NULL, false },
 	/* of dump files */
 	{ "partial-heap", "a part of the heap is not in the file", NULL, false },
+	{ "missing-end-record", "the end of a section is not in the file", NULL, false },
+	{ "cut-file", "the end of the file is missing", NULL, false },
+	{ "undefined-node", "1 object is not in the file", "objects are not in the file", false },
+	{ "repeated-id", "1 object has the id of another one and was left out",
+	  "objects have the id of another one and were left out", false },
+	{ "unresolved-reference", "1 reference leads to an object that is not in the file",
+	  "references lead to objects that are not in the file", false },
+	{ "unresolved-root", "1 root leads to an object that is not in the file",
+	  "roots lead to objects that are not in the file", true },
 	{ "bad-record", "1 record was left out", "records were left out", false },
 	{ "bad-hex", LINE, LINES, false },
 	{ "overflow", LINE, LINES, false },
@@ -58,6 +67,37 @@ const struct loss *loss_of(const char *kind)
 const struct loss *loss_at(size_t index)
 {
 	return index < sizeof(losses) / sizeof(losses[0]) ? &losses[index] : NULL;
+}
+
+/* Kinds that are told in the same words become one. */
+static size_t merge(struct met_loss *met, size_t count)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (kept && strcmp(met[kept - 1].loss->one, met[i].loss->one) == 0) {
+			met[kept - 1].count += met[i].count;
+		} else {
+			met[kept++] = met[i];
+		}
+	}
+	return kept;
+}
+
+void losses_write(struct met_loss *met, size_t count, struct text *text)
+{
+	count = merge(met, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct loss *loss = met[i].loss;
+		char number[27];
+		if (i)
+			text_puts(text, i + 1 < count ? ", " : " and ");
+		if (loss->many && met[i].count > 1) {
+			text_printf(text, "%s %s", format_thousands(met[i].count, number),
+				    loss->many);
+		} else {
+			text_puts(text, loss->one);
+		}
+	}
 }
 
 static size_t meet(const char *kind, uint64_t count, struct met_loss *met, size_t met_count)

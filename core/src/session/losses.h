@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_SESSION_LOSSES_H
 
 #include "session/session.h"
+#include "util/text.h"
 
 /** What a kind of finding says is not in the graph: roots, references or objects. */
 struct loss {
@@ -34,5 +35,8 @@ struct met_loss {
  * @return how many of @p ret were filled
  */
 size_t session_losses(const struct hd_session *session, struct met_loss ret[LOSSES_MAX]);
+
+/** Write @p count of @p met, which are merged by their words, as one line of text. */
+void losses_write(struct met_loss *met, size_t count, struct text *text);
 
 #endif

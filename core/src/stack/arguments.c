@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
 #include "clr/module_proof.h"
 #include "heap/heap.h"
 #include "stack/ref_map.h"
@@ -23,13 +25,19 @@
 #define VALUE_CLASSES_MAX    1024u
 #define VALUE_CLASS_SIZE_MAX 65536u
 
+/* ProtectByRefsFrame (8, 9): ByRefInfo {next, index and element type, TypeHandle, the value}. */
+#define BY_REF_TYPE 16u
+#define BY_REF_DATA 24u
+
 /*
  * HelperMethodFrame_1OBJ, _2OBJ, _3OBJ (8, 9): behind its machine state addresses of variables of
- * the function that it is one of itself.
+ * the function that it is one of itself; _PROTECTOBJ: the address of the first, and how many.
  */
 #define HELPER_POINTERS 232u
 #define HELPER_OBJECTS  3u
 #define HELPER_REACH    512u
+#define PROTECTED_MAX   65536u
+#define UNTYPED_MAX     256u
 
 /* A Frame whose arguments are not described: each word that may be a reference. */
 static enum step add_block(struct walk *walk, uint64_t block, uint32_t frame)
@@ -93,36 +101,114 @@ static enum step add_mapped(struct walk *walk, const struct explicit_frame *fram
 	return step;
 }
 
+/* The words of a struct of the type at @p table that may be references. */
+static enum step add_struct(struct walk *walk, uint64_t table, uint64_t address, uint32_t index)
+{
+	const struct type *type = type_find(walk->clr, table & ~(uint64_t)7);
+	enum step step = STEP_ON;
+	if (!type || address % 8 != 0)
+		return STEP_ON;
+	/* A boxed one has its MethodTable and header besides. */
+	uint64_t size = type->base_size > 16 ? type->base_size - 16 : 0;
+	for (uint64_t i = 0; i + 8 <= size && i < VALUE_CLASS_SIZE_MAX && step == STEP_ON; i += 8)
+		step = walk_add_word(walk, address + i, STACK_ROOT_ARGUMENT, index);
+	return step;
+}
+
 /* Structs that native code has made for a call by reflection: words that may be references. */
 static enum step add_value_classes(struct walk *walk, const struct explicit_frame *frame,
 				   uint32_t index)
 {
+	bool is_by_ref = frame->kind == FRAME_PROTECT_BY_REFS;
 	uint64_t info[3] = { 0 };
+	enum step step = STEP_ON;
 	(void)memory_u64(walk->memory, frame->address + VALUE_CLASS_INFO, &info[0]);
-	for (unsigned int i = 0; info[0] && i < VALUE_CLASSES_MAX; i++) {
+	for (unsigned int i = 0; info[0] && i < VALUE_CLASSES_MAX && step == STEP_ON; i++) {
 		uint64_t at = info[0];
 		if (at % 8 != 0 || !memory_read(walk->memory, at, info, sizeof(info)))
 			break;
-		const struct type *type = type_find(walk->clr, info[1] & ~(uint64_t)7);
-		if (!type || info[2] % 8 != 0)
+		if (!is_by_ref) {
+			step = add_struct(walk, info[1], info[2], index);
 			continue;
-		/* A boxed one has its MethodTable and header besides. */
-		uint64_t size = type->base_size > 16 ? type->base_size - 16 : 0;
-		for (uint64_t j = 0; j + 8 <= size && j < VALUE_CLASS_SIZE_MAX; j += 8) {
-			enum step step =
-				walk_add_word(walk, info[2] + j, STACK_ROOT_ARGUMENT, index);
-			if (step != STEP_ON)
-				return step;
 		}
+		const struct type *type =
+			type_find(walk->clr, info[BY_REF_TYPE / 8] & ~(uint64_t)7);
+		bool is_struct = type && type->category >= CATEGORY_VALUE &&
+				 type->category <= CATEGORY_TRUE_PRIMITIVE;
+		step = is_struct
+			       ? add_struct(walk, info[BY_REF_TYPE / 8], at + BY_REF_DATA, index)
+			       : walk_add_word(walk, at + BY_REF_DATA, STACK_ROOT_ARGUMENT, index);
 	}
-	return STEP_ON;
+	return step;
 }
 
-/* What a helper of 8 or 9 protects: variables of the function that the Frame is in. */
+/* What a hijacked call of 8 or 9 returns; the JIT's information of later ones tells it itself. */
+static enum step add_returned(struct walk *walk, const struct explicit_frame *frame, uint32_t index)
+{
+	uint64_t arguments = 0;
+	if (walk->clr->major >= 10 ||
+	    !clr_pointer(walk->clr, frame->address, L_HIJACK_FRAME_ARGS, &arguments))
+		return STEP_ON;
+	enum step step = walk_add_word(walk, arguments, STACK_ROOT_ARGUMENT, index);
+	return step == STEP_ON ? walk_add_word(walk, arguments + 8, STACK_ROOT_ARGUMENT, index)
+			       : step;
+}
+
+/* The variable at @p address, which the helper's own class says is a reference. */
+static enum step add_variable(struct walk *walk, uint64_t address, uint32_t index)
+{
+	struct stack_root root = {
+		.address = address, .frame = index, .kind = STACK_ROOT_GC_FRAME, .base = REG_NONE
+	};
+	if (address % 8 != 0 || is_heap_address(walk, address) ||
+	    !memory_u64(walk->memory, address, &root.value)) {
+		(void)walk_bad(walk, "a variable at %" PRIx64 " that a helper protects is missing",
+			       address);
+		walk->bad_sp = 0;
+		return STEP_ON;
+	}
+	return walk_add_root(walk, &root);
+}
+
+/* A helper whose class is known: so is what it protects. */
+static enum step add_typed(struct walk *walk, const struct explicit_frame *frame, uint32_t index)
+{
+	uint64_t words[HELPER_OBJECTS] = { 0 };
+	uint32_t count = (uint32_t)frame->kind - FRAME_HELPER_METHOD;
+	bool is_array = frame->kind == FRAME_HELPER_METHOD_PROTECTOBJ;
+	enum step step = STEP_ON;
+	if (!count)
+		return STEP_ON;
+	if (!memory_read(walk->memory, frame->address + HELPER_POINTERS, words,
+			 (is_array ? 2 : count) * sizeof(words[0])))
+		return STEP_ON;
+	if (is_array)
+		count = (uint32_t)words[1];
+	if (count > PROTECTED_MAX) {
+		(void)walk_bad(walk, "the Frame at %" PRIx64 " protects %" PRIu32 " variables",
+			       frame->address, count);
+		walk->bad_sp = 0;
+		return STEP_ON;
+	}
+	for (uint32_t i = 0; i < count && step == STEP_ON; i++)
+		step = add_variable(walk, is_array ? words[0] + 8 * (uint64_t)i : words[i], index);
+	return step;
+}
+
+/*
+ * What a helper of 8 or 9 protects where its class is not known: variables of the function that the
+ * Frame is in.
+ */
 static enum step add_protected(struct walk *walk, const struct explicit_frame *frame,
 			       uint32_t index)
 {
+	uint64_t words[2] = { 0 };
 	enum step step = STEP_ON;
+	/* The second word may be a count: what it counts is taken as it is found. */
+	(void)memory_read(walk->memory, frame->address + HELPER_POINTERS, words, sizeof(words));
+	uint32_t count = (uint32_t)words[1];
+	for (uint64_t i = 1; i < count && count <= UNTYPED_MAX && step == STEP_ON; i++)
+		step = walk_add_word(walk, words[0] + 8 * i, STACK_ROOT_GC_FRAME, index);
 	for (uint64_t i = 0; i < HELPER_OBJECTS && step == STEP_ON; i++) {
 		uint64_t variable = 0, table = 0;
 		struct stack_root root = { .frame = index,
@@ -134,7 +220,6 @@ static enum step add_protected(struct walk *walk, const struct explicit_frame *f
 		    variable - frame->address + HELPER_REACH > 2 * (uint64_t)HELPER_REACH ||
 		    !memory_u64(walk->memory, variable, &root.value))
 			break;
-		/* Which class it is of, and so how many it has, is not known. */
 		if (root.value && (!is_heap_address(walk, root.value) || root.value % 8 != 0 ||
 				   !memory_u64(walk->memory, root.value, &table) ||
 				   !type_find(walk->clr, table & ~(uint64_t)7)))
@@ -147,10 +232,13 @@ static enum step add_protected(struct walk *walk, const struct explicit_frame *f
 
 enum step walk_arguments(struct walk *walk, const struct explicit_frame *frame, uint32_t index)
 {
-	if (frame->kind == FRAME_PROTECT_VALUE_CLASS)
+	if (frame->kind == FRAME_PROTECT_VALUE_CLASS || frame->kind == FRAME_PROTECT_BY_REFS)
 		return add_value_classes(walk, frame, index);
-	if (frame->kind == FRAME_HELPER_METHOD)
-		return add_protected(walk, frame, index);
+	if (frame_is_helper(frame->kind))
+		return frame->is_typed ? add_typed(walk, frame, index)
+				       : add_protected(walk, frame, index);
+	if (frame->kind == FRAME_HIJACK)
+		return add_returned(walk, frame, index);
 	if (!frame->block)
 		return STEP_ON;
 	if (frame->kind == FRAME_DYNAMIC_HELPER)

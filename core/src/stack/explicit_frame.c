@@ -62,10 +62,11 @@ static bool is_managed(struct clr *clr, uint64_t ip)
 	return ip && clr_code_at(clr, ip, &info);
 }
 
-static uint8_t kind_of(const struct clr *clr, uint64_t identifier)
+/* The kind whose row of @p words is @p first, the first word of a Frame. */
+static uint8_t kind_of(const uint64_t *words, uint64_t first)
 {
 	for (unsigned int kind = 1; kind < FRAME_KINDS; kind++) {
-		if (clr->frame_identifiers[kind] && clr->frame_identifiers[kind] == identifier)
+		if (words[kind] && words[kind] == first)
 			return (uint8_t)kind;
 	}
 	return FRAME_UNKNOWN;
@@ -190,23 +191,21 @@ static void identify(struct clr *clr, struct explicit_frame *frame)
 	case FRAME_EXCEPTION_FILTER:
 	case FRAME_INTERPRETER:
 	case FRAME_HELPER_METHOD:
+	case FRAME_HELPER_METHOD_1OBJ:
+	case FRAME_HELPER_METHOD_2OBJ:
+	case FRAME_HELPER_METHOD_3OBJ:
+	case FRAME_HELPER_METHOD_PROTECTOBJ:
+	case FRAME_PROTECT_BY_REFS:
 	case FRAME_KINDS:
 		break;
 	}
 }
 
-/* In 8 and 9 a Frame is what it looks like: its vtable has no name here. */
+/* In 8 and 9 other Frames are what they look like. */
 static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_frame *frame)
 {
 	uint64_t owner = 0;
 	struct explicit_frame guess = *frame;
-	if (memory_u64(clr->memory, frame->address + HELPER_THREAD, &owner) && owner == thread) {
-		uint32_t attributes = 0;
-		(void)memory_u32(clr->memory, frame->address + HELPER_ATTRIBUTES, &attributes);
-		frame->kind = FRAME_HELPER_METHOD;
-		frame->is_throwing = attributes & ATTRIBUTE_EXCEPTION;
-		return;
-	}
 	if (read_inlined_call(clr, &guess) && guess.sp + 4096 > frame->address &&
 	    (guess.sp <= frame->address || is_above(frame->address, guess.sp))) {
 		guess.kind = FRAME_INLINED_CALL;
@@ -243,6 +242,33 @@ static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_
 		*frame = guess;
 }
 
+/* Helpers name their Thread: also where their vtable is not known, no other Frame has it there. */
+static bool read_helper(struct clr *clr, uint64_t thread, struct explicit_frame *frame)
+{
+	uint64_t owner = 0;
+	uint32_t attributes = 0;
+	if (!memory_u64(clr->memory, frame->address + HELPER_THREAD, &owner) || owner != thread)
+		return false;
+	(void)memory_u32(clr->memory, frame->address + HELPER_ATTRIBUTES, &attributes);
+	frame->is_typed = frame_is_helper(frame->kind);
+	if (!frame->is_typed)
+		frame->kind = FRAME_HELPER_METHOD;
+	frame->is_throwing = attributes & ATTRIBUTE_EXCEPTION;
+	return true;
+}
+
+static void identify_old(struct clr *clr, uint64_t thread, uint64_t vtable,
+			 struct explicit_frame *frame)
+{
+	frame->kind = kind_of(clr->frame_vtables, vtable);
+	if (frame->kind != FRAME_UNKNOWN && !frame_is_helper(frame->kind))
+		return;
+	if (read_helper(clr, thread, frame))
+		return;
+	frame->kind = FRAME_UNKNOWN;
+	identify_by_shape(clr, thread, frame);
+}
+
 static bool add_frame(struct clr *clr, uint64_t thread, uint64_t address, uint64_t identifier,
 		      struct frame_chain *chain)
 {
@@ -251,12 +277,12 @@ static bool add_frame(struct clr *clr, uint64_t thread, uint64_t address, uint64
 	struct explicit_frame *frame = &chain->rows[chain->rows_count++];
 	*frame = (struct explicit_frame){ .address = address };
 	if (clr->frame_identifiers[FRAME_INLINED_CALL]) {
-		frame->kind = kind_of(clr, identifier);
+		frame->kind = kind_of(clr->frame_identifiers, identifier);
 		if (frame->kind == FRAME_UNKNOWN && (!identifier || identifier > IDENTIFIER_MAX))
 			chain->is_broken = true;
 		identify(clr, frame);
 	} else {
-		identify_by_shape(clr, thread, frame);
+		identify_old(clr, thread, identifier, frame);
 	}
 	return true;
 }

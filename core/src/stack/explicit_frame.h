@@ -16,6 +16,7 @@ struct explicit_frame {
 	uint64_t block;          /**< its TransitionBlock, 0: none */
 	uint32_t leads;          /**< index of the first, from this one on, with an ip; or count */
 	uint16_t context_offset; /**< of the CONTEXT, where it was found by its shape */
+	bool is_typed;           /**< a helper whose vtable says what it protects */
 	bool is_throwing;        /**< of a helper that throws: what called it is not gone back to */
 	bool is_lost;            /**< it must lead to managed code, but that is not known as such */
 	uint8_t kind; /**< enum frame_kind; FRAME_UNKNOWN also where 8 and 9 do not tell */

@@ -115,7 +115,7 @@ static bool is_uncertain(const struct walk *walk, size_t index, bool is_first)
 	if (!walk->cfi_failed)
 		return false;
 	for (size_t i = walk->next_frame; i < index; i++) {
-		if (walk->chain.rows[i].kind == FRAME_HELPER_METHOD)
+		if (frame_is_helper(walk->chain.rows[i].kind))
 			return true;
 	}
 	/* A helper that needs no Frame. */
@@ -187,8 +187,7 @@ static enum step no_managed_code(struct walk *walk, bool is_first)
 	/* In 8 and 9 not every Frame says where it leads to; the last may be the thread's start's. */
 	size_t left = walk->chain.rows_count - walk->next_frame;
 	if (walk->cfi_failed && !walk->clr->frame_identifiers[FRAME_INLINED_CALL] &&
-	    (left > 1 ||
-	     (left && walk->chain.rows[walk->next_frame].kind == FRAME_HELPER_METHOD))) {
+	    (left > 1 || (left && frame_is_helper(walk->chain.rows[walk->next_frame].kind)))) {
 		return walk_bad(walk, "native frames without unwind information, and Frames that "
 				      "cannot be told apart");
 	}

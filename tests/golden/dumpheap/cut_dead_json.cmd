@@ -1,0 +1,2 @@
+file: tests/data/cut.heap
+dumpheap -dead --json
