@@ -120,8 +120,7 @@ class Session:
         """Run a command and write its answer; raises gdb.GdbError when it fails."""
         try:
             self._run(self._evaluate(argv))
-        except KeyboardInterrupt:  # at the pager, in the answer, or between two steps
-            _set_status(native.EXIT_INTERRUPTED)
+        except KeyboardInterrupt:  # at the pager, or between two steps
             raise gdb.GdbError("Quit") from None
 
     def _evaluate(self, argv: list[str]) -> list[str]:

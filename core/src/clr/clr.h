@@ -115,8 +115,8 @@ struct clr {
 	/* values of globals: addresses of objects of the runtime, 0 = not known */
 	uint64_t app_domain, thread_store, free_method_table, object_method_table,
 		string_method_table, object_array_method_table, exception_method_table;
-	uint64_t sync_table;           /**< SyncTableEntry array */
-	uint64_t sync_count;           /**< the first entry of it that was never used, 0 = unknown */
+	uint64_t sync_table; /**< SyncTableEntry array */
+	uint64_t sync_count; /**< the first entry of it that was never used, 0 = unknown */
 	uint64_t global_alloc_context; /**< address of g_global_alloc_context {ptr, limit}, or 0 */
 	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
 	struct clr_thread *threads;    /**< all of the ThreadStore's list */

@@ -65,42 +65,64 @@ static const char *skip_made_name(const char *name, const char *at)
 	return at;
 }
 
+/* The "," or ">" behind the argument that begins at @p at; the end of a name that has none. */
+static const char *argument_end(const char *at)
+{
+	unsigned int depth = 0;
+	for (const char *p = at; *p;) {
+		const char *behind = skip_made_name(at, p);
+		if (behind != p) {
+			p = behind;
+			continue;
+		}
+		if (!depth && (*p == ',' || *p == '>'))
+			return p;
+		depth += *p == '<' || *p == '[';
+		depth -= *p == '>' || *p == ']';
+		p++;
+	}
+	return at + strlen(at);
+}
+
+/* Append "<", the arguments at *@p at as shared code has them, and ">"; *@p at is behind that. */
+static bool share_arguments(struct clr *clr, const char **at, struct text *text)
+{
+	text_puts(text, "<");
+	for (;;) {
+		const char *end = argument_end(*at);
+		if (!*end || !append_shared(clr, *at, end, text))
+			return false;
+		*at = end + 1;
+		if (*end == '>')
+			break;
+		text_puts(text, ", ");
+		*at += **at == ' ';
+	}
+	text_puts(text, ">");
+	return true;
+}
+
 /*
  * "Table<System.__Canon>" of "Table<System.String>": the name of a generic type with its arguments
  * shared.  false: it has none, or one of them may be a struct that is not known.
  */
 static bool share_name(struct clr *clr, const char *name, struct text *text)
 {
-	unsigned int depth = 0;
-	const char *argument = NULL, *at = name;
 	bool any = false;
-	while (*at) {
+	for (const char *at = name; *at;) {
 		const char *behind = skip_made_name(name, at);
-		if (behind != at) {
-			if (!depth)
-				text_append(text, at, (size_t)(behind - at));
-			at = behind;
-			continue;
-		}
-		depth -= *at == '>' && depth;
-		if ((*at == '>' && !depth) || (*at == ',' && depth == 1)) {
-			if (!argument || !append_shared(clr, argument, at, text))
-				return false;
+		if (behind == at && *at == '<') {
+			at++;
 			any = true;
-			/* ", " between two. */
-			bool more = *at == ',' && at[1] == ' ';
-			text_append(text, at, more ? 2 : 1);
-			argument = more ? at + 2 : NULL;
-			at += more ? 2 : 1;
+			if (!share_arguments(clr, &at, text))
+				return false;
 			continue;
 		}
-		if (!depth)
-			text_append(text, at, 1);
-		if (*at == '<' && !depth++)
-			argument = at + 1;
-		at++;
+		behind += behind == at;
+		text_append(text, at, (size_t)(behind - at));
+		at = behind;
 	}
-	return any && !depth && !text->failed;
+	return any && !text->failed;
 }
 
 /*

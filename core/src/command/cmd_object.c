@@ -234,8 +234,8 @@ static void array_content(struct call *call, const struct array_info *array)
 	struct text text = { 0 };
 	for (uint32_t i = 0; i < count; i++) {
 		uint16_t unit = is_wide ? load_u16(bytes + (size_t)2 * i) : bytes[i];
-		char letter = unit >= ' ' && unit <= '~' ? (char)unit : '.';
-		text_append(&text, &letter, 1);
+		const uint8_t letter = unit >= ' ' && unit <= '~' ? (uint8_t)unit : (uint8_t)'.';
+		text_append(&text, (const char *)&letter, 1);
 	}
 	if (call->as_json) {
 		json_text(&call->json, "content", text.bytes ? text.bytes : "", text.size);

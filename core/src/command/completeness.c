@@ -23,11 +23,12 @@ bool call_merges_roots(const struct call *call)
 
 void merged_roots_write(struct call *call, const char *indent)
 {
-	if (!call->as_json && call_merges_roots(call))
-		out_printf(&call->out,
-			   "%sA .gcdump has one root of each kind for an object, however many "
-			   "there were.\n",
-			   indent);
+	if (call->as_json || !call_merges_roots(call))
+		return;
+	out_printf(
+		&call->out,
+		"%sA .gcdump has one root of each kind for an object, however many there were.\n",
+		indent);
 }
 
 bool call_is_complete(const struct call *call)

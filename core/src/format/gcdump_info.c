@@ -576,6 +576,15 @@ static bool is_32bit(const struct gcdump_reading *reading)
 	return graph->object_count && graph->ids[graph->object_count - 1] <= UINT32_MAX;
 }
 
+static enum hd_status report_all(struct gcdump_reading *reading)
+{
+	TRY(report_cut(reading));
+	TRY(report_sampled(reading));
+	TRY(report_sizes(reading));
+	TRY(report_unnamed(reading));
+	return report_logged(reading);
+}
+
 enum hd_status gcdump_make_info(struct gcdump_reading *reading)
 {
 	const struct gcdump_about *about = &reading->file.about;
@@ -590,10 +599,5 @@ enum hd_status gcdump_make_info(struct gcdump_reading *reading)
 	struct ranges ranges = { 0 };
 	enum hd_status status = make_ranges(reading, &ranges);
 	pages_free(ranges.rows, ranges.rows_capacity, sizeof(*ranges.rows));
-	TRY(status);
-	TRY(report_cut(reading));
-	TRY(report_sampled(reading));
-	TRY(report_sizes(reading));
-	TRY(report_unnamed(reading));
-	return report_logged(reading);
+	return status == HD_OK ? report_all(reading) : status;
 }

@@ -158,9 +158,10 @@ static enum hd_status pad_addresses(struct parsing *parsing)
 		uint64_t at = reader->at;
 		TRY(fast_i32(reader, &count));
 		TRY(fast_skip(reader, lead - 4));
-		if (count < 0 || (uint32_t)count != gcdump->node_count)
+		if (count < 0 || (uint32_t)count != gcdump->node_count) {
 			return fast_fail(reader, at, "%" PRId32 " addresses for %" PRIu32 " nodes",
 					 count, gcdump->node_count);
+		}
 		gcdump->address_count = (uint32_t)(fast_left(reader) / 8);
 	}
 	gcdump->padded = pages_alloc(gcdump->node_count, 8);

@@ -267,9 +267,10 @@ static void log_findings(const struct hd_graph *graph, const char *lacks, struct
 			is_logged |= strcmp(finding->kind, "partial-heap") == 0;
 		}
 	}
-	if (!is_logged)
+	if (!is_logged) {
 		text_printf(text, GCDUMP_LOG_FINDING "partial-heap 1 written with gaps: %s\n",
 			    lacks);
+	}
 }
 
 /* The log of the collection, which readers only show: what the format has no room for. */

@@ -92,9 +92,8 @@ uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info
 	/* The first of an AggregateException's array is its _innerException, too. */
 	if (info->inner_array && object_read(heap, &window, info->inner_array, &object) &&
 	    array_read(heap, &object, &array) && array.element_size == 8) {
-		if (index >= array.length)
-			inner = 0;
-		else if (!memory_u64(heap->memory, array.data + 8 * (uint64_t)index, &inner))
+		if (index >= array.length ||
+		    !memory_u64(heap->memory, array.data + 8 * (uint64_t)index, &inner))
 			inner = 0;
 	}
 	window_deinit(&window);

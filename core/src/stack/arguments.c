@@ -234,9 +234,10 @@ enum step walk_arguments(struct walk *walk, const struct explicit_frame *frame, 
 {
 	if (frame->kind == FRAME_PROTECT_VALUE_CLASS || frame->kind == FRAME_PROTECT_BY_REFS)
 		return add_value_classes(walk, frame, index);
+	if (frame_is_helper(frame->kind) && frame->is_typed)
+		return add_typed(walk, frame, index);
 	if (frame_is_helper(frame->kind))
-		return frame->is_typed ? add_typed(walk, frame, index)
-				       : add_protected(walk, frame, index);
+		return add_protected(walk, frame, index);
 	if (frame->kind == FRAME_HIJACK)
 		return add_returned(walk, frame, index);
 	if (!frame->block)
