@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,8 +122,9 @@ static int run_line(struct cli *cli, const char *line, bool *quit)
 		cli_say("a command stands before | or >, and one or a file behind");
 		status = HD_EXIT_USAGE;
 	} else if (words.argc && !words.is_comment) {
-		*quit = strcmp(words.argv[0], "quit") == 0 || strcmp(words.argv[0], "exit") == 0 ||
-			strcmp(words.argv[0], "q") == 0;
+		*quit = strcasecmp(words.argv[0], "quit") == 0 ||
+			strcasecmp(words.argv[0], "exit") == 0 ||
+			strcasecmp(words.argv[0], "q") == 0;
 		if (!*quit) {
 			status = words.pipe ? run_redirected(cli, &words)
 					    : cli_run(cli, words.argc, words.argv);

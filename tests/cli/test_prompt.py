@@ -38,7 +38,7 @@ class Batch(Base):
         self.assertIn("Findings:", result.out)
 
     def test_quit_ends(self) -> None:
-        for word in ("quit", "exit", "q"):
+        for word in ("quit", "exit", "q", "QUIT", "Exit"):
             result = run(BUBBLECS, text=f"info\n{word}\nnosuch\n")
             self.assertEqual((result.status, result.err), (0, ""))
 
