@@ -190,7 +190,7 @@ class Caught(unittest.TestCase):
         self.assertIn("garbage collection was moving objects", result.out)
         self.assertNotIn("it is dead", result.out)
         # The number of gaps, if there are any, is that of a walk of the same segments.
-        stretches = r"([\d,]+) stretches of the heap could not be walked"
+        stretches = r"([\d,]+) stretch(?:es)? of the heap could not be walked"
         gaps = re.findall(stretches, run(core, "dumpheap", "-stat").err)
         self.assertEqual(gaps, re.findall(stretches, result.out))
 

@@ -238,38 +238,56 @@ static void verify_moving(struct fixture *fixture, const struct verify_options *
 	ASSERT_UINT_FATAL(verify_heap(fixture->heap, options, NULL, &fixture->result, NULL), HD_OK);
 }
 
-/* While any object of the small object heap is marked, the GC only plans: see moving.c. */
+/* Two objects next to each other. */
+static void mark_two(struct fixture *fixture, uint64_t bits)
+{
+	poke(fixture, fixture->old, fixture->node | bits);
+	poke(fixture, fixture->old_next, fixture->node | bits);
+}
+
+/* While objects of the small object heap are marked, the GC only plans: see moving.c. */
+static const struct verify_options crashed = { .crashed = true };
+
 static void what_no_plan_writes_is_damage(void)
 {
 	struct fixture fixture;
 	begin(&fixture);
-	poke(&fixture, fixture.old, fixture.node | 1);
-	verify_moving(&fixture, NULL);
+	mark_two(&fixture, 1);
+	verify_moving(&fixture, &crashed);
 	ASSERT_UINT(fixture.result.count, 0);
 	poke(&fixture, fixture.next, GARBAGE);
-	verify_moving(&fixture, NULL);
+	verify_moving(&fixture, &crashed);
 	ASSERT_UINT_FATAL(fixture.result.count, 1);
 	ASSERT_UINT(fixture.result.damage_count, 1);
 	ASSERT_UINT(fixture.result.findings[0].address, fixture.next);
-	/* Once all marks are gone, it may have copied something over it. */
-	poke(&fixture, fixture.old, fixture.node);
+	/* Where nothing crashed nothing is doubted. */
 	verify_moving(&fixture, NULL);
 	ASSERT_UINT(fixture.result.damage_count, 0);
-	/* Unless a thread crashed with it. */
+	/* Once all marks are gone, it may have copied something over it. */
+	mark_two(&fixture, 0);
+	verify_moving(&fixture, &crashed);
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	/* One alone may be the first of a plug that gets room before it. */
+	poke(&fixture, fixture.old, fixture.node | 1);
+	verify_moving(&fixture, &crashed);
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	/* But not where a thread crashed with it. */
 	const uint64_t suspect = fixture.next + 16;
-	const struct verify_options options = { .suspects = &suspect, .suspect_count = 1 };
+	const struct verify_options options = { .crashed = true,
+						.suspects = &suspect,
+						.suspect_count = 1 };
 	verify_moving(&fixture, &options);
 	ASSERT_UINT(fixture.result.damage_count, 1);
 	poke(&fixture, fixture.next, fixture.node);
 	/* A length that leaves the region, and one that only leaves what is in use of it. */
-	poke(&fixture, fixture.old, fixture.node | 1);
+	mark_two(&fixture, 1);
 	uint64_t array = fake_object(fixture.fake, fixture.numbers, 40);
 	fake_poke_u32(&fixture.fake->memory, array + 8, 0x7fffffff);
-	verify_moving(&fixture, NULL);
+	verify_moving(&fixture, &crashed);
 	ASSERT_UINT(fixture.result.damage_count, 1);
 	ASSERT_UINT(fixture.result.findings[0].address, array);
 	fake_poke_u32(&fixture.fake->memory, array + 8, 80);
-	verify_moving(&fixture, NULL);
+	verify_moving(&fixture, &crashed);
 	ASSERT_UINT(fixture.result.count, 1);
 	ASSERT_UINT(fixture.result.damage_count, 0);
 	end(&fixture);
@@ -286,8 +304,8 @@ static void an_array_that_covers_objects_is_at_fault(void)
 	/* Two of them, and 16 bytes of the third one. */
 	fake_poke_u32(&fixture.fake->memory, array + 8, 40 + 2 * 32 + 16);
 	(void)one(&fixture, "ObjectSizeMismatch", VERDICT_DAMAGE, array, array + 8);
-	poke(&fixture, fixture.old, fixture.node | 1);
-	verify_moving(&fixture, NULL);
+	mark_two(&fixture, 1);
+	verify_moving(&fixture, &crashed);
 	ASSERT_UINT_FATAL(fixture.result.count, 1);
 	ASSERT_UINT(fixture.result.findings[0].address, array);
 	ASSERT_UINT(fixture.result.findings[0].verdict, VERDICT_DAMAGE);

@@ -164,6 +164,7 @@ enum hd_status run_verifyheap(struct call *call)
 	struct crash crash;
 	crash_find(call, &crash);
 	if (crash.is_in_gc) {
+		options.crashed = true;
 		options.suspects = crash.addresses;
 		options.suspect_count = crash.count;
 	}

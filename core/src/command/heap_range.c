@@ -225,9 +225,10 @@ void gaps_report(struct call *call, struct gaps *gaps)
 	char number[27];
 	if (call->heap->gc_in_progress && gaps->damaged) {
 		text_printf(&text,
-			    "a garbage collection was moving objects: %s stretches of the heap "
+			    "a garbage collection was moving objects: %s stretch%s of the heap "
 			    "could not be walked, the totals are too low",
-			    format_thousands(gaps->damaged, number));
+			    format_thousands(gaps->damaged, number),
+			    gaps->damaged == 1 ? "" : "es");
 	} else if (gaps->damaged) {
 		call->findings = true;
 		text_printf(&text,

@@ -23,7 +23,8 @@ static bool is_child(int16_t offset, bool is_right)
 	       (is_right ? offset >= 0 : offset <= 0);
 }
 
-bool has_plug_node(struct walker *walker, uint64_t plug)
+/* Is there a node before @p plug?  What begins there is not looked at. */
+static bool has_node(struct walker *walker, uint64_t plug)
 {
 	const struct segment *segment = walker->segment;
 	uint8_t node[PLUG_NODE_SIZE];
@@ -41,10 +42,10 @@ bool has_plug_node(struct walker *walker, uint64_t plug)
 /* Does an object begin at @p plug, or one that the node of the next plug lies over? */
 static bool is_plug(struct walker *walker, uint64_t plug)
 {
-	for (unsigned int i = 0; i < HIDDEN_PLUGS_MAX && has_plug_node(walker, plug); i++) {
+	for (unsigned int i = 0; i < HIDDEN_PLUGS_MAX && has_node(walker, plug); i++) {
 		if (walker_is_object(walker, plug))
 			return true;
-		plug += has_plug_node(walker, plug + OBJECT_SIZE_MIN) ? OBJECT_SIZE_MIN : 32;
+		plug += has_node(walker, plug + OBJECT_SIZE_MIN) ? OBJECT_SIZE_MIN : 32;
 	}
 	return false;
 }

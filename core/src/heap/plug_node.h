@@ -13,9 +13,6 @@
  */
 #define PLUG_NODE_SIZE 32u
 
-/** Is there a node before @p plug?  What begins there is not looked at. */
-bool has_plug_node(struct walker *walker, uint64_t plug);
-
 /**
  * The plug whose node lies over the object at @p address, or 0.  @p is_read: there seems to be an array at the
  * address, so that the node may lie over its length.  The objects that a node lies over have at most 40 bytes,

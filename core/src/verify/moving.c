@@ -6,8 +6,9 @@
  * The large and pinned object heaps come first: they are swept, or planned.  Then it plans generations 0 to 2,
  * one region after the other: from its begin on, it takes the mark off each object that survives, and writes the
  * nodes of plugs over dead objects (heap/plug_node.h; the walk knows those).  Nothing else of them is written.
- * So while any object there carries a mark that does not begin a plug, of any heap, for they wait for each other
- * before they go on, what is no object and no node in these generations is damage.
+ * In an older generation than it collects it takes room from Free blocks, in which dead objects lie.
+ * So while two objects there that are next to each other carry marks, of any heap, for they wait for each other
+ * before they go on, what is no object and no node in the generations that it collects is damage.
  *
  * Then it compacts, or sweeps: objects are copied over others, which end anywhere.  What is odd then need not be
  * damage, unless a thread crashed with its address in a register.
@@ -17,11 +18,13 @@
 /* So far from an address that a crashed thread had may the damage be. */
 #define SUSPECT_REACH 64u
 
-/* Was the segment only planned so far, or not even that? */
-static bool is_planning(const struct resolver *resolver, const struct segment *segment)
+/* Was what is at the gap only planned so far, or not even that? */
+static bool is_planning(const struct resolver *resolver, const struct gap *gap)
 {
+	const struct segment *segment = gap->segment;
 	return segment->generation == GENERATION_NONGC ||
-	       (resolver->is_planning && !is_large_or_pinned(segment));
+	       (resolver->is_planning && segment_generation_at(segment, gap->damage.address) <=
+						 (enum generation)resolver->condemned);
 }
 
 /* Is the gap at an address that the thread that crashed had in a register? */
@@ -43,7 +46,7 @@ static bool may_be_moving(struct resolver *resolver, const struct gap *gap)
 	const struct damage *damage = &gap->damage;
 	const struct segment *segment = gap->segment;
 	if (is_suspect(resolver, gap) ||
-	    (is_planning(resolver, segment) && covers_objects(resolver, gap)))
+	    (is_planning(resolver, gap) && covers_objects(resolver, gap)))
 		return false;
 	/* A context without owner, a large object in the making, memory that was given back. */
 	if (gap->is_zero || damage->kind == DAMAGE_ZERO_RUN)
@@ -52,11 +55,14 @@ static bool may_be_moving(struct resolver *resolver, const struct gap *gap)
 	if (damage->kind == DAMAGE_BAD_SIZE && gap->end == segment->end &&
 	    damage->size <= segment->committed - damage->address)
 		return true;
-	return !is_planning(resolver, segment);
+	return !is_planning(resolver, gap);
 }
 
 enum hd_status resolve_moving(struct resolver *resolver, struct hd_error *err)
 {
+	/* Without a crash there is no reason to doubt the heap, and a guess about the phase may be wrong. */
+	if (!resolver->options->crashed)
+		return HD_OK;
 	TRY(index_findings(resolver, err));
 	for (size_t i = 0; i < resolver->gap_count; i++) {
 		struct gap *gap = &resolver->gaps[i];

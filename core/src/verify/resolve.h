@@ -57,7 +57,8 @@ struct resolver {
 	uint32_t *segment_ends; /**< by segment: the finding about its end */
 	uint32_t list;          /**< the finding about a broken list of segments */
 	uint64_t marked, not_kept, nodes;
-	bool is_planning; /**< see moving.c */
+	bool is_planning;  /**< see moving.c */
+	uint8_t condemned; /**< the oldest generation that is collected, of 0 to 2 */
 };
 
 /* resolve.c: what all parts use. */
@@ -104,7 +105,6 @@ const struct segment *segment_before(const struct resolver *resolver, uint64_t a
 struct gap *gap_at(const struct resolver *resolver, uint64_t address);
 /** The context in whose [pointer, limit + 24) @p address lies, or NULL. */
 const struct context *context_over(const struct resolver *resolver, uint64_t address);
-bool is_large_or_pinned(const struct segment *segment);
 /** Is a new object allocated at @p address of @p segment without being in a free list? */
 bool is_young(const struct segment *segment, uint64_t address);
 

@@ -2,7 +2,6 @@
 /* The passes over the heap: streaming, one worker per segment at a time. */
 #include "verify/scan.h"
 
-#include "heap/plug_node.h"
 #include "heap/references.h"
 
 /* What a header says besides sync block, hash code and thin lock: syncblk.h, BIT_SBLK_*. */
@@ -77,9 +76,18 @@ static bool stopped(const struct scan *scan, uint64_t number)
 	return number % STEP == 0 && !job_step(scan->job, scan->worker, 0);
 }
 
+/* A GC marks and plans what it collects: this generation, and the younger ones. */
+static void note_condemned(struct scan *scan, const struct segment *segment, uint64_t address)
+{
+	uint8_t generation = (uint8_t)segment_generation_at(segment, address);
+	if (generation <= GENERATION_2 && generation > scan->condemned)
+		scan->condemned = generation;
+}
+
 static enum hd_status note_gap(struct scan *scan, const struct walker *walker, struct hd_error *err)
 {
 	if (walker->damage.kind == DAMAGE_PLUG_NODE) {
+		note_condemned(scan, walker->segment, walker->damage.address);
 		scan->nodes++;
 		return HD_OK;
 	}
@@ -96,28 +104,40 @@ static enum hd_status note_gap(struct scan *scan, const struct walker *walker, s
 	return HD_OK;
 }
 
+/* The last object that a walk met. */
+struct previous {
+	uint64_t end;
+	bool is_marked;
+};
+
 /*
- * Has the GC marked the object, and not planned what becomes of it?  A mark at the begin of a plug says that the
- * plug gets room before it when it is moved (set_plug_padded() of gc.cpp).
+ * Are there two marked objects next to each other, which no GC has planned yet?  Where it has, only the first
+ * object of a plug may be marked, and there is room before it (set_plug_padded() of gc.cpp).
  */
-static bool is_unplanned(struct walker *walker)
+static void note_marks(struct scan *scan, const struct walker *walker, struct previous *previous)
 {
-	return (walker->object.mark_bits & MARK_BIT) &&
-	       walker->segment->generation != GENERATION_LOH &&
-	       walker->segment->generation != GENERATION_POH &&
-	       !has_plug_node(walker, walker->object.address);
+	const struct object *object = &walker->object;
+	bool is_marked = (object->mark_bits & MARK_BIT) && !object->type->is_free &&
+			 !is_large_or_pinned(walker->segment);
+	scan->is_planning |= is_marked && previous->is_marked && previous->end == object->address;
+	if (is_marked)
+		note_condemned(scan, walker->segment, object->address);
+	*previous = (struct previous){ object->address + object->step, is_marked };
 }
 
 static enum hd_status visit_starts(void *arg, struct walker *walker, struct hd_error *err)
 {
 	struct scan *scan = arg;
+	struct previous previous = { 0 };
 	uint64_t number = 0;
 	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
 		if (result == WALK_DAMAGE) {
 			TRY(note_gap(scan, walker, err));
-		} else if (!walker->object.type->is_free) {
-			address_map_add(scan->map, walker->segment, walker->object.address);
-			scan->is_planning = scan->is_planning || is_unplanned(walker);
+		} else {
+			if (!walker->object.type->is_free) {
+				address_map_add(scan->map, walker->segment, walker->object.address);
+			}
+			note_marks(scan, walker, &previous);
 		}
 		if (stopped(scan, ++number))
 			return fail_cancelled(err);

@@ -80,8 +80,9 @@ struct scan {
 	struct zone zones[ZONES_MAX];
 	size_t zone_count;
 	uint64_t verified, marked, not_kept;
-	uint64_t nodes; /**< of plugs, which a GC wrote over objects */
-	bool is_planning; /**< marked objects of generations 0 to 2 that no plug begins with: see moving.c */
+	uint64_t nodes;    /**< of plugs, which a GC wrote over objects */
+	bool is_planning;  /**< marked objects next to each other: see moving.c */
+	uint8_t condemned; /**< the oldest generation with marks or nodes */
 	struct window window;
 	struct segment_cache cache;
 };
@@ -111,6 +112,9 @@ HD_NODISCARD enum hd_status scan_zones(struct scans *scans, struct hd_error *err
 /** Check the header and the references of one object. */
 HD_NODISCARD enum hd_status scan_object(struct scan *scan, const struct object *object,
 					struct hd_error *err);
+
+/** Is it of the large or the pinned object heap? */
+bool is_large_or_pinned(const struct segment *segment);
 
 /** What the header of the object at @p address says when that cannot be so, else false. */
 bool scan_header(const struct scan *scan, uint64_t address, struct odd_object *ret);

@@ -120,6 +120,8 @@ static enum hd_status gather_gaps(struct resolver *resolver, struct scans *scans
 	for (unsigned int i = 0; i < scans->count; i++) {
 		resolver->nodes += scans->rows[i].nodes;
 		resolver->is_planning |= scans->rows[i].is_planning;
+		if (scans->rows[i].condemned > resolver->condemned)
+			resolver->condemned = scans->rows[i].condemned;
 	}
 	if (resolver->gap_count)
 		qsort(resolver->gaps, resolver->gap_count, sizeof(*resolver->gaps), compare_gaps);

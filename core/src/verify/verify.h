@@ -54,9 +54,10 @@ struct verify_options {
 	size_t segment_count;
 	uint64_t begin, end; /**< objects that start in [begin, end); 0, 0: all */
 	/**
-	 * Addresses that a thread had in its registers when it crashed in the GC: what is odd there is
-	 * damage, whatever a GC that moves objects can leave.
+	 * A thread crashed in the GC, and these addresses it had in its registers.  What is odd there is
+	 * damage, whatever a GC that moves objects can leave, and so is what a GC that plans cannot leave.
 	 */
+	bool crashed;
 	const uint64_t *suspects;
 	size_t suspect_count;
 };
