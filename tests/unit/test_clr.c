@@ -389,25 +389,22 @@ static void threads_of_a_container_get_the_ids_around_it(void)
 	struct fake_clr *fake = make(NULL);
 	for (unsigned int i = 0; i < 3; i++)
 		fake_thread(fake);
-	struct target_thread threads[16] = { 0 };
-	ASSERT_UINT_FATAL(fake->thread_count < 16, true);
-	for (size_t i = 0; i < fake->thread_count; i++) {
+	for (size_t i = 0; i < fake->thread_count; i++)
 		fake->threads[i].os_id = i + 1;
-		/* Another thread of the process is called 2 outside: no number is replaced twice. */
-		threads[i].tid = (int32_t)(i ? 700 - i : 2);
-		threads[i].inner_tid = (int32_t)i + 1;
-	}
 	export_named(fake, (struct fake_export){ 0 });
-	fake->target.threads = threads;
-	fake->target.thread_count = fake->thread_count;
+	ASSERT_UINT_FATAL(fake->target.thread_count, fake->thread_count);
+	for (size_t i = 0; i < fake->thread_count; i++) {
+		struct target_thread *thread = &fake->target.threads[i];
+		/* Another thread of the process is called 2 outside: no number is replaced twice. */
+		thread->tid = (int32_t)(i ? 700 - i : 2);
+		thread->inner_tid = (int32_t)i + 1;
+	}
 	struct clr *clr = open(fake);
 	ASSERT_UINT_FATAL(clr->thread_count, fake->thread_count);
 	for (size_t i = 0; i < clr->thread_count; i++)
-		ASSERT_UINT(clr->threads[i].os_id, (uint64_t)threads[i].tid);
+		ASSERT_UINT(clr->threads[i].os_id, (uint64_t)fake->target.threads[i].tid);
 	ASSERT_UINT(fake->target.findings.count, 0);
 	clr_destroy(clr);
-	fake->target.threads = NULL;
-	fake->target.thread_count = 0;
 	fake_clr_destroy(fake);
 }
 
