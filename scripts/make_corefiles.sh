@@ -80,10 +80,10 @@ case ${1:-} in
 --build)
     # APP FLAVOUR: builds one program, and takes no core.
     only="${2:-} ${3:-}"
-    [ $# -eq 3 ] && [ -d "corefiles/apps/$2" ] || {
+    if [ $# -ne 3 ] || [ ! -d "corefiles/apps/$2" ]; then
         say "there is no program ${2:-}"
         exit 2
-    }
+    fi
     shift 3
     ;;
 -*)

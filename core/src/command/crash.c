@@ -24,11 +24,11 @@ void crash_find(const struct call *call, struct crash *ret)
 	if (heap && fault_find(heap->clr->target, &crash.fault)) {
 		crash.is_there = true;
 		crash.is_in_gc = is_of_runtime(heap->clr, &crash.fault);
-		for (uint8_t i = 0; i < REG_ROWS; i++) {
+		for (unsigned int i = 0; i < REG_ROWS; i++) {
 			uint64_t value = crash.fault.registers.values[i];
 			if (i == REG_RIP || i == REG_RSP || !heap_segment_at(heap, value))
 				continue;
-			crash.registers[crash.count] = i;
+			crash.registers[crash.count] = (uint8_t)i;
 			crash.addresses[crash.count++] = value;
 		}
 	}
