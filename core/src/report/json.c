@@ -77,8 +77,10 @@ void json_end(struct json *json)
 	bool array = json->is_array >> json->depth & 1;
 	json->depth--;
 	out_puts(json->out, array ? "]" : "}");
-	if (!json->depth)
+	if (!json->depth) {
+		json->has_items = 0;
 		out_puts(json->out, "\n");
+	}
 }
 
 void json_end_to(struct json *json, unsigned int depth)
@@ -106,13 +108,7 @@ void json_string(struct json *json, const char *key, const char *string)
 void json_number(struct json *json, const char *key, uint64_t value)
 {
 	put_key(json, key);
-	char buf[20];
-	size_t at = sizeof(buf);
-	do {
-		buf[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	text_append(&json->out->text, buf + at, sizeof(buf) - at);
+	text_number(&json->out->text, value);
 }
 
 void json_signed(struct json *json, const char *key, int64_t value)
@@ -141,15 +137,10 @@ void json_real(struct json *json, const char *key, double value, bool is_single)
 void json_address(struct json *json, const char *key, uint64_t value)
 {
 	put_key(json, key);
-	char buf[20];
-	size_t at = sizeof(buf);
-	buf[--at] = '"';
-	do {
-		buf[--at] = "0123456789abcdef"[value & 15];
-		value >>= 4;
-	} while (value);
-	text_append(&json->out->text, "\"0x", 3);
-	text_append(&json->out->text, buf + at, sizeof(buf) - at);
+	struct text *text = &json->out->text;
+	text_append(text, "\"0x", 3);
+	text_hex(text, value, 1, false);
+	text_append(text, "\"", 1);
 }
 
 void json_bool(struct json *json, const char *key, bool value)

@@ -2,7 +2,6 @@
 #include "report/out.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +56,8 @@ static size_t harmless(const struct out *out, const char *bytes, size_t size)
 			length = code_at(out, bytes + i, size - i);
 			if (!length)
 				return i;
+		} else if (c == '\r' && out->ends_crlf && i + 1 < size && bytes[i + 1] == '\n') {
+			length = 2;
 		} else if ((c < 0x20 && c != '\n') || c >= 0x7f) {
 			length = utf8_length(bytes + i, size - i);
 			if (!length || utf8_is_control(bytes + i, length))
@@ -181,6 +182,12 @@ HD_PRINTF(2, 0) static void vprint(struct out *out, const char *format, va_list 
 	}
 }
 
+void out_vprintf(struct out *out, const char *format, va_list args)
+{
+	vprint(out, format, args);
+	flush_if_full(out);
+}
+
 void out_printf(struct out *out, const char *format, ...)
 {
 	va_list args;
@@ -190,15 +197,25 @@ void out_printf(struct out *out, const char *format, ...)
 	flush_if_full(out);
 }
 
+void out_begin_style(struct out *out, enum style style)
+{
+	if (out->color)
+		text_puts(&out->text, codes[style]);
+}
+
+void out_end_style(struct out *out)
+{
+	if (out->color)
+		text_puts(&out->text, codes[STYLE_END]);
+}
+
 void out_styled(struct out *out, enum style style, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	if (out->color)
-		text_puts(&out->text, codes[style]);
+	out_begin_style(out, style);
 	vprint(out, format, args);
-	if (out->color)
-		text_puts(&out->text, codes[STYLE_END]);
+	out_end_style(out);
 	va_end(args);
 	flush_if_full(out);
 }
@@ -209,11 +226,9 @@ void out_type(struct out *out, const char *name, size_t size, uint64_t id)
 		out_styled(out, STYLE_NOTE, "<unknown type %" PRIx64 ">", id);
 		return;
 	}
-	if (out->color)
-		text_puts(&out->text, codes[STYLE_TYPE]);
+	out_begin_style(out, STYLE_TYPE);
 	text_escape(&out->text, name, size);
-	if (out->color)
-		text_puts(&out->text, codes[STYLE_END]);
+	out_end_style(out);
 	flush_if_full(out);
 }
 

@@ -2,6 +2,8 @@
 #ifndef HEAPDUMP_SRC_REPORT_OUT_H
 #define HEAPDUMP_SRC_REPORT_OUT_H
 
+#include <stdarg.h>
+
 #include <heapdump/session.h>
 
 #include "util/text.h"
@@ -23,6 +25,7 @@ struct out {
 	bool color;
 	bool stopped;     /**< the sink takes no more, or memory is exhausted: end the command */
 	bool is_document; /**< JSON: what is begun is written to its end */
+	bool ends_crlf;   /**< lines end with CR LF: CSV */
 	bool wrote;       /**< something has reached the sink */
 };
 
@@ -33,9 +36,13 @@ void out_flush(struct out *out);
 void out_deinit(struct out *out);
 
 void out_printf(struct out *out, const char *format, ...) HD_PRINTF(2, 3);
+void out_vprintf(struct out *out, const char *format, va_list args) HD_PRINTF(2, 0);
 void out_puts(struct out *out, const char *string);
 /** Same in the colour of @p style. */
 void out_styled(struct out *out, enum style style, const char *format, ...) HD_PRINTF(3, 4);
+/** Begin the colour of @p style, and end it: around text that is appended to out->text. */
+void out_begin_style(struct out *out, enum style style);
+void out_end_style(struct out *out);
 /** A type name, escaped and in its colour; NULL is shown as <unknown type ID>. */
 void out_type(struct out *out, const char *name, size_t size, uint64_t id);
 /** @p count blanks. */

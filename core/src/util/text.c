@@ -308,3 +308,26 @@ bool parse_address(const char *string, uint64_t *ret)
 	*ret = sum;
 	return true;
 }
+
+void text_number(struct text *text, uint64_t value)
+{
+	char buf[20];
+	size_t at = sizeof(buf);
+	do {
+		buf[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	text_append(text, buf + at, sizeof(buf) - at);
+}
+
+void text_hex(struct text *text, uint64_t value, unsigned int digits, bool is_upper)
+{
+	const char *names = is_upper ? "0123456789ABCDEF" : "0123456789abcdef";
+	char buf[16];
+	size_t at = sizeof(buf);
+	do {
+		buf[--at] = names[value & 15];
+		value >>= 4;
+	} while (value || (at && sizeof(buf) - at < digits));
+	text_append(text, buf + at, sizeof(buf) - at);
+}

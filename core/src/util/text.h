@@ -18,6 +18,11 @@ void text_append(struct text *text, const char *bytes, size_t size);
 void text_puts(struct text *text, const char *string);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Append a number, decimal. */
+void text_number(struct text *text, uint64_t value);
+/** Append a number, hexadecimal, with at least @p digits (1 to 16) digits. */
+void text_hex(struct text *text, uint64_t value, unsigned int digits, bool is_upper);
+
 /** Bytes of the longest escape, and its NUL. */
 #define ESCAPED_SIZE 7
 
