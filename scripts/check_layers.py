@@ -17,6 +17,7 @@ MAY_INCLUDE = {
     "format": "util graph mem metadata",
     "query": "util graph",
     "report": "util graph query",
+    "answer": "util graph query report",
     "mem": "util",
     "target": "util mem",
     "metadata": "util mem",
@@ -28,9 +29,9 @@ MAY_INCLUDE = {
     "stack": "util mem target clr heap unwind",
     "roots": "util mem target clr heap stack",
     "snapshot": "util graph mem target clr heap inspect stack roots",
-    "session": "util graph format query mem target clr heap roots snapshot",
+    "session": "util graph format query answer mem target clr heap roots snapshot",
     "collect": "util target",
-    "command": "util graph format query report mem target metadata clr heap verify inspect unwind stack"
+    "command": "util graph format query report answer mem target metadata clr heap verify inspect unwind stack"
     " roots snapshot session collect",
 }
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")

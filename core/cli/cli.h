@@ -14,8 +14,7 @@ struct worker;
 struct cli {
 	struct hd_session *session; /**< of this process; with a worker, it opens nothing */
 	struct worker *worker;      /**< NULL: commands run here, without a sandbox */
-	bool json;    /**< --json was given before the target: holds for every command */
-	bool lenient; /**< likewise */
+	bool lenient; /**< --lenient was given before the target: holds for every command */
 };
 
 /** Run one command: answer on standard output, error on standard error; the exit status. */

@@ -119,7 +119,7 @@ void cli_error(const struct hd_error *err)
 
 int cli_run_here(struct cli *cli, int argc, const char *const *argv)
 {
-	const char **words = calloc((size_t)argc + 2, sizeof(*words));
+	const char **words = calloc((size_t)argc + 1, sizeof(*words));
 	if (!words) {
 		cli_say("out of memory");
 		return HD_EXIT_INPUT;
@@ -127,8 +127,6 @@ int cli_run_here(struct cli *cli, int argc, const char *const *argv)
 	/* Options from before the target go right behind the name: a "--" must not hide them. */
 	int count = 0;
 	words[count++] = argv[0];
-	if (cli->json)
-		words[count++] = "--json";
 	if (cli->lenient)
 		words[count++] = "--lenient";
 	for (int i = 1; i < argc; i++)
@@ -254,6 +252,7 @@ static int help(struct cli *cli)
 		   "Without COMMAND: a prompt on a terminal, else commands from standard input.\n"
 		   "\nOptions, before TARGET or behind COMMAND:\n"
 		   "  --json          answer with one JSON document\n"
+		   "  --format FORMAT text, json, ndjson or csv (the rows of the main table)\n"
 		   "  --lenient       count and skip malformed records of a dump file\n"
 		   "  --sysroot DIR   look up the module files of a core below DIR\n"
 		   "  --no-files      read no module files beside a core\n"
@@ -338,8 +337,9 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 	if (special >= 0)
 		return special;
 	if (strcmp(arg, "--json") == 0) {
-		cli->json = true;
-		return -1;
+		return hd_session_set(cli->session, "format", "json", NULL) == HD_OK
+			       ? -1
+			       : HD_EXIT_USAGE;
 	}
 	if (strcmp(arg, "--lenient") == 0) {
 		cli->lenient = true;

@@ -9,6 +9,7 @@ from heapdump_gdb.session import Session, failure, host_text
 
 CHOICES = {
     "color": ["auto", "on", "off"],
+    "format": ["text", "json", "ndjson", "csv"],
     "files": ["on", "off"],
     "trust-files": ["on", "off"],
     "exact": ["on", "off"],

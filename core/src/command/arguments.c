@@ -5,6 +5,7 @@
 
 #include "command/command.h"
 
+static const char *const format_choices[] = { "text", "json", "ndjson", "csv", NULL };
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
 
 /* Places in common_options: the first five take no value, the others are settings. */
@@ -15,7 +16,7 @@ enum {
 	COMMON_TRUST_FILES,
 	COMMON_EXACT,
 	COMMON_MAX_MEM = 8,
-	COMMON_COUNT = 11
+	COMMON_COUNT = 12
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
@@ -35,6 +36,8 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	{ "max-mem", VALUE_TEXT, "SIZE", "memory that opening may take", NULL },
 	{ "width", VALUE_NUMBER, "N", "cut lines behind this column", NULL },
 	{ "color", VALUE_CHOICE, "WHEN", "colours: auto, on or off", color_choices },
+	{ "format", VALUE_CHOICE, "FORMAT",
+	  "text, json, ndjson or csv (the rows of its main table)", format_choices },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -204,7 +207,7 @@ static enum hd_status apply_common(struct call *call, const struct option *optio
 {
 	switch (option - common_options) {
 	case COMMON_JSON:
-		call->as_json = true;
+		call->settings.format = FORMAT_JSON;
 		return HD_OK;
 	case COMMON_LENIENT:
 		call->settings.lenient = true;

@@ -34,35 +34,42 @@ static enum hd_status write_statistics(struct call *call, const struct heap_rang
 	if (call->options[OPT_MT].given)
 		statistics_keep(&statistics, call->options[OPT_MT].number);
 	statistics_sort(&statistics, false, false);
-	if (call->as_json) {
-		statistics_json(&statistics, &call->json);
-	} else {
-		statistics_plain(&statistics, &call->out);
-	}
+	statistics_table_plain(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	gaps_report(call, &gaps);
 	return HD_OK;
 }
 
+/* As SOS has them: all digits, and no commas. */
+static const struct column row_columns[] = {
+	{ "address", KIND_ADDRESS, "Address", 16, LOOK_ZEROS | LOOK_ADDRESS,
+	  "where the object begins" },
+	{ "mt", KIND_ADDRESS, "MT", 16, LOOK_ZEROS, "its MethodTable" },
+	{ "type", KIND_TYPE, NULL, 0, 0, "name of its type" },
+	{ "size", KIND_BYTES, "Size", 8, 0, "its own bytes" },
+	{ "free", KIND_FLAG, NULL, 0, 0, "is it a Free block, not an object?" },
+	{ "generation", KIND_TEXT, NULL, 0, 0, "0, 1, 2, loh, poh or nongc" },
+};
+
+static const struct schema row_schema = {
+	.name = "objects",
+	SCHEMA_COLUMNS(row_columns),
+	.is_main = true,
+};
+
 static void write_row(struct call *call, const struct object *object, const char *generation)
 {
-	struct json *json = &call->json;
-	if (!call->as_json) {
-		out_styled(&call->out, STYLE_ADDRESS, "%016" PRIx64, object->address);
-		out_printf(&call->out, " %016" PRIx64 " %8" PRIu64 "\n", object->type->method_table,
-			   object->size);
-		return;
-	}
 	size_t size;
 	const char *name = type_name(call->heap->clr, object->type, &size);
-	json_object(json, NULL);
-	json_address(json, "address", object->address);
-	json_address(json, "mt", object->type->method_table);
-	json_text(json, "type", name, size);
-	json_number(json, "size", object->size);
-	json_bool(json, "free", object->type->is_free);
-	json_string(json, "generation", generation);
-	json_end(json);
+	const struct cell cells[] = {
+		cell_number(object->address),
+		cell_number(object->type->method_table),
+		cell_type(name, size, object->type->method_table),
+		cell_number(object->size),
+		cell_flag(object->type->is_free),
+		cell_string(generation),
+	};
+	answer_row(&call->answer, cells);
 }
 
 /* What listing met. */
@@ -76,7 +83,6 @@ static enum hd_status list_segment(struct call *call, const struct heap_range *r
 				   struct listed *listed)
 {
 	const char *generation = generation_name((enum generation)range->generation);
-	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
 	for (;;) {
 		enum walk_result result = walker_next(walker);
 		const struct object *object = &walker->object;
@@ -89,33 +95,13 @@ static enum hd_status list_segment(struct call *call, const struct heap_range *r
 		} else if (type_chooser_has(chooser, object->type) &&
 			   heap_range_has(range, walker->segment, object->address)) {
 			listed->size += object->size;
-			if (listed->count++ >= limit)
+			listed->count++;
+			if (!answer_wants_row(&call->answer))
 				continue;
 			write_row(call, object, generation);
 			TRY(call_check(call));
 		}
 	}
-}
-
-static void write_total(struct call *call, const struct listed *listed)
-{
-	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
-	if (call->as_json) {
-		json_end(&call->json);
-		if (listed->count > limit)
-			json_bool(&call->json, "truncated", true);
-		json_object(&call->json, "total");
-		json_number(&call->json, "count", listed->count);
-		json_number(&call->json, "size", listed->size);
-		json_end(&call->json);
-		return;
-	}
-	char number[27];
-	if (listed->count > limit) {
-		out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
-			   format_thousands(limit, number));
-	}
-	out_printf(&call->out, "Total %" PRIu64 " objects\n", listed->count);
 }
 
 static enum hd_status list_objects(struct call *call, const struct heap_range *range)
@@ -126,12 +112,8 @@ static enum hd_status list_objects(struct call *call, const struct heap_range *r
 					.part = call->options[OPT_TYPE].text,
 					.method_table = call->options[OPT_MT].number };
 	TRY(walker_init(&walker, call->heap, call->err));
-	if (call->as_json) {
-		json_array(&call->json, "objects");
-	} else {
-		out_styled(&call->out, STYLE_HEAD, "%16s %16s %8s", "Address", "MT", "Size");
-		out_puts(&call->out, "\n");
-	}
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
+	answer_table(&call->answer, &row_schema, &(const struct table_options){ .limit = limit });
 	job_begin(&call->job, "Scanning heap", heap_range_bytes(range));
 	walker.job = &call->job;
 	enum hd_status status = HD_OK;
@@ -145,7 +127,10 @@ static enum hd_status list_objects(struct call *call, const struct heap_range *r
 	type_chooser_deinit(&chooser);
 	walker_deinit(&walker);
 	TRY(status);
-	write_total(call, &listed);
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, limit);
+	const struct statistics total = { .count = listed.count, .size = listed.size };
+	statistics_total_plain(&call->answer, &total);
 	gaps_report(call, &listed.gaps);
 	return HD_OK;
 }

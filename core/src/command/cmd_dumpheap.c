@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/dumpheap.h"
 #include "command/heap_range.h"
 #include "query/filter.h"
-#include "report/statistics.h"
 
 const struct option dumpheap_options[] = {
 	[DUMPHEAP_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
@@ -41,26 +41,18 @@ const struct option dumpheap_options[] = {
 
 /* One pass over the objects: rows as they come, counts for the statistics. */
 static enum hd_status list_objects(struct call *call, const struct filter *filter,
-				   struct statistics *statistics, uint64_t limit)
+				   struct statistics *statistics)
 {
 	const struct hd_graph *graph = call->graph;
 	bool rows = !call->options[DUMPHEAP_STAT].given;
-	bool brief = call->options[DUMPHEAP_SHORT].given;
-	uint64_t listed = 0, since = 0;
+	uint64_t since = 0;
 	for (uint32_t node = filter_next(filter, graph, filter->first); node < filter->last;
 	     node = filter_next(filter, graph, node + 1)) {
 		if (++since % 1024 == 0)
 			TRY(call_check(call));
 		statistics_add(statistics, graph->node_types[node], graph_size(graph, node));
-		if (!rows || listed++ >= limit)
-			continue;
-		if (call->as_json) {
-			object_json(&call->json, graph, node);
-		} else if (brief) {
-			out_printf(&call->out, "%" PRIx64 "\n", graph_id(graph, node));
-		} else {
-			object_row(&call->out, graph, node, false);
-		}
+		if (rows && answer_wants_row(&call->answer))
+			object_row(&call->answer, graph, node);
 	}
 	return HD_OK;
 }
@@ -68,37 +60,23 @@ static enum hd_status list_objects(struct call *call, const struct filter *filte
 static enum hd_status write_answer(struct call *call, const struct filter *filter,
 				   struct statistics *statistics)
 {
-	bool stat = call->options[DUMPHEAP_STAT].given, brief = call->options[DUMPHEAP_SHORT].given;
+	struct answer *answer = &call->answer;
+	bool rows = !call->options[DUMPHEAP_STAT].given;
 	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX);
-	if (call->as_json && !stat) {
-		json_array(&call->json, "objects");
-	} else if (!call->as_json && !stat && !brief) {
-		object_row_header(&call->out);
-	}
-	TRY(list_objects(call, filter, statistics, limit));
-	bool truncated = !stat && limit < statistics->count;
+	if (rows && call->options[DUMPHEAP_SHORT].given)
+		answer_be_brief(answer);
+	if (rows)
+		object_table(answer, limit, NULL);
+	TRY(list_objects(call, filter, statistics));
+	if (rows && answer_table_end(answer))
+		answer_cut(answer, limit);
 	statistics_sort(statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
-	if (call->as_json) {
-		if (!stat)
-			json_end(&call->json);
-		if (truncated)
-			json_bool(&call->json, "truncated", true);
-		statistics_json(statistics, &call->json);
-		if (filter->live)
-			completeness_json(call);
-		return HD_OK;
-	}
-	if (brief)
-		return HD_OK;
-	char number[27];
-	if (truncated) {
-		out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
-			   format_thousands(limit, number));
-	}
-	out_puts(&call->out, stat ? "Statistics:\n" : "\nStatistics:\n");
-	statistics_text(statistics, &call->out);
-	if (filter->live)
+	answer_remark(answer, rows ? "\nStatistics:\n" : "Statistics:\n");
+	statistics_table(answer, statistics);
+	if (filter->live) {
+		completeness_json(call);
 		completeness_write(call, DEAD_PERHAPS);
+	}
 	return HD_OK;
 }
 

@@ -108,11 +108,7 @@ static enum hd_status write_types(struct writer *writer, const struct finder *fo
 	type_counts_deinit(&counts);
 	TRY(status);
 	statistics_sort(&statistics, false, false);
-	if (call->as_json) {
-		statistics_json(&statistics, &call->json);
-	} else {
-		statistics_text(&statistics, &call->out);
-	}
+	statistics_table(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	return HD_OK;
 }

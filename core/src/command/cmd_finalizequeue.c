@@ -247,13 +247,9 @@ static enum hd_status write_statistics(struct lister *lister)
 		return HD_OK;
 	TRY(type_counts_statistics(&lister->counts, call->heap->clr, NULL, &statistics, call->err));
 	statistics_sort(&statistics, false, false);
-	if (call->as_json) {
-		statistics_json(&statistics, &call->json);
-	} else {
-		out_puts(&call->out,
-			 call->options[OPT_STAT].given ? "Statistics:\n" : "\nStatistics:\n");
-		statistics_text(&statistics, &call->out);
-	}
+	answer_remark(&call->answer,
+		      call->options[OPT_STAT].given ? "Statistics:\n" : "\nStatistics:\n");
+	statistics_table(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	return HD_OK;
 }

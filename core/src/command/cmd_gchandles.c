@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-#include <stdio.h>
 #include <strings.h>
 
 #include "command/command.h"
@@ -33,24 +31,23 @@ const struct option gchandles_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-/* Names of a type of handles: SOS's, in JSON, in SOS's list of counts; in the order of that list. */
+/* Types of handles, in the order of SOS's list of counts. */
 static const struct kind {
 	enum handle_type type;
-	const char *name, *json, *plural;
+	const char *name, *json; /* SOS's, and in data */
 } kinds[] = {
-	{ HANDLE_STRONG, "Strong", "strong", "Strong Handles:" },
-	{ HANDLE_PINNED, "Pinned", "pinned", "Pinned Handles:" },
-	{ HANDLE_ASYNC_PINNED, "AsyncPinned", "async-pinned", "Async Pinned Handles:" },
-	{ HANDLE_REF_COUNTED, "RefCounted", "ref-counted", "Ref Count Handles:" },
-	{ HANDLE_WEAK_LONG, "WeakLong", "weak-long", "Weak Long Handles:" },
-	{ HANDLE_WEAK_SHORT, "WeakShort", "weak-short", "Weak Short Handles:" },
-	{ HANDLE_WEAK_NATIVE_COM, "WeakNativeCom", "weak-native-com", "Weak Native COM Handles:" },
-	{ HANDLE_WEAK_INTERIOR, "WeakInteriorPointer", "weak-interior",
-	  "Weak Interior Pointer Handles:" },
-	{ HANDLE_VARIABLE, "Variable", "variable", "Variable Handles:" },
-	{ HANDLE_SIZED_REF, "SizedRef", "sized-ref", "SizedRef Handles:" },
-	{ HANDLE_DEPENDENT, "Dependent", "dependent", "Dependent Handles:" },
-	{ HANDLE_CROSS_REFERENCE, "CrossReference", "cross-reference", "Cross Reference Handles:" },
+	{ HANDLE_STRONG, "Strong", "strong" },
+	{ HANDLE_PINNED, "Pinned", "pinned" },
+	{ HANDLE_ASYNC_PINNED, "AsyncPinned", "async-pinned" },
+	{ HANDLE_REF_COUNTED, "RefCounted", "ref-counted" },
+	{ HANDLE_WEAK_LONG, "WeakLong", "weak-long" },
+	{ HANDLE_WEAK_SHORT, "WeakShort", "weak-short" },
+	{ HANDLE_WEAK_NATIVE_COM, "WeakNativeCom", "weak-native-com" },
+	{ HANDLE_WEAK_INTERIOR, "WeakInteriorPointer", "weak-interior" },
+	{ HANDLE_VARIABLE, "Variable", "variable" },
+	{ HANDLE_SIZED_REF, "SizedRef", "sized-ref" },
+	{ HANDLE_DEPENDENT, "Dependent", "dependent" },
+	{ HANDLE_CROSS_REFERENCE, "CrossReference", "cross-reference" },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 _Static_assert(KINDS == HANDLE_TYPES, "a type of handles has no name");
@@ -91,7 +88,7 @@ struct lister {
 	struct window window;
 	struct type_counts counts;
 	uint64_t by_type[HANDLE_TYPES];
-	uint64_t listed;
+	bool is_stat;
 };
 
 static bool has_secondary(const struct handle *handle)
@@ -99,44 +96,64 @@ static bool has_secondary(const struct handle *handle)
 	return handle->type == HANDLE_DEPENDENT || handle->type == HANDLE_WEAK_INTERIOR;
 }
 
-static void write_json(struct call *call, const struct handle *handle, const char *name,
-		       size_t size)
+enum handle_column {
+	HANDLE_ADDRESS,
+	HANDLE_KIND,
+	HANDLE_OBJECT,
+	HANDLE_TYPE,
+	HANDLE_OBJECT_SIZE,
+	HANDLE_SECONDARY,
+	HANDLE_DATA,
+	HANDLE_CLASS,
+	HANDLE_COLUMNS
+};
+
+static const struct column handle_columns[HANDLE_COLUMNS] = {
+	[HANDLE_ADDRESS] = { "address", KIND_ADDRESS, "Handle", 16, LOOK_ZEROS | LOOK_UPPER,
+			     "where the handle is" },
+	[HANDLE_KIND] = { "kind", KIND_TEXT, "Type", 11, LOOK_LEFT, "kind of the handle" },
+	[HANDLE_OBJECT] = { "object", KIND_ADDRESS, "Object", 16,
+			    LOOK_ZEROS | LOOK_UPPER | LOOK_ADDRESS, "what it refers to" },
+	[HANDLE_TYPE] = { "type", KIND_TYPE, NULL, 0, 0, "type of the object" },
+	[HANDLE_OBJECT_SIZE] = { NULL, KIND_BYTES, "Size", 8, 0, NULL },
+	[HANDLE_SECONDARY] = { "secondary", KIND_ADDRESS, NULL, 0, 0,
+			       "of a dependent handle, what the object keeps alive" },
+	[HANDLE_DATA] = { NULL, KIND_ADDRESS, "Data", 16, LOOK_ZEROS | LOOK_UPPER, NULL },
+	[HANDLE_CLASS] = { NULL, KIND_TYPE, "Type", 0, 0, NULL },
+};
+
+static const struct schema handle_schema = {
+	.name = "handles",
+	SCHEMA_COLUMNS(handle_columns),
+	.is_main = true,
+};
+
+static void write_handle(struct call *call, const struct handle *handle,
+			 const struct object *object)
 {
-	struct json *json = &call->json;
-	json_object(json, NULL);
-	json_address(json, "address", handle->address);
-	json_string(json, "kind", kind_of(handle->type)->json);
-	json_address(json, "object", handle->object);
-	json_text(json, "type", name, size);
-	if (has_secondary(handle)) {
-		json_address(json, "secondary", handle->secondary);
-	} else {
-		json_null(json, "secondary");
+	const struct kind *kind = kind_of(handle->type);
+	struct cell type = { .shown = "<no object>" }, secondary = { 0 };
+	size_t size = 0;
+	if (object->type) {
+		const char *name = type_name(call->heap->clr, object->type, &size);
+		type = cell_type(name, size, object->type->method_table);
 	}
-	json_end(json);
+	if (has_secondary(handle))
+		secondary = cell_number(handle->secondary);
+	const struct cell cells[HANDLE_COLUMNS] = {
+		[HANDLE_ADDRESS] = cell_number(handle->address),
+		[HANDLE_KIND] = cell_shown(cell_string(kind->json), kind->name),
+		[HANDLE_OBJECT] = cell_number(handle->object),
+		[HANDLE_TYPE] = type,
+		[HANDLE_OBJECT_SIZE] = cell_number(object->type ? object->size : 0),
+		[HANDLE_SECONDARY] = secondary,
+		[HANDLE_DATA] = secondary,
+		[HANDLE_CLASS] = type,
+	};
+	answer_row(&call->answer, cells);
 }
 
-static void write_text(struct call *call, const struct handle *handle, const struct object *object,
-		       const char *name, size_t size)
-{
-	struct out *out = &call->out;
-	char secondary[17] = "";
-	if (has_secondary(handle)) {
-		(void)snprintf(secondary, sizeof(secondary), "%016" PRIX64, handle->secondary);
-	}
-	out_printf(out, "%016" PRIX64 " %-11s ", handle->address, kind_of(handle->type)->name);
-	out_styled(out, STYLE_ADDRESS, "%016" PRIX64, handle->object);
-	out_printf(out, " %8" PRIu64 " %16s ", object->type ? object->size : 0, secondary);
-	if (name) {
-		out_type(out, name, size, 0);
-	} else {
-		out_styled(out, STYLE_NOTE, "<no object>");
-	}
-	out_puts(out, "\n");
-}
-
-static enum hd_status list_handle(struct lister *lister, const struct handle *handle,
-				  uint64_t limit)
+static enum hd_status list_handle(struct lister *lister, const struct handle *handle)
 {
 	struct call *call = lister->call;
 	struct object object = { 0 };
@@ -146,70 +163,66 @@ static enum hd_status list_handle(struct lister *lister, const struct handle *ha
 		return fail_nomem(call->err);
 	}
 	lister->by_type[handle->type]++;
-	if (lister->listed++ >= limit)
-		return HD_OK;
-	size_t size = 0;
-	const char *name = object.type ? type_name(call->heap->clr, object.type, &size) : NULL;
-	if (call->as_json) {
-		write_json(call, handle, name, size);
-	} else {
-		write_text(call, handle, &object, name, size);
-	}
+	if (!lister->is_stat && answer_wants_row(&call->answer))
+		write_handle(call, handle, &object);
 	return call_check(call);
 }
 
 static enum hd_status list_handles(struct lister *lister, const struct handle_list *list)
 {
 	struct call *call = lister->call;
-	bool rows = !call->options[OPT_STAT].given;
-	uint64_t limit = rows ? call_limit(call, OPT_LIMIT, UINT64_MAX) : 0;
-	if (call->as_json && rows) {
-		json_array(&call->json, "handles");
-	} else if (rows) {
-		out_styled(&call->out, STYLE_HEAD, "%16s %-11s %16s %8s %16s %s", "Handle", "Type",
-			   "Object", "Size", "Data", "Type");
-		out_puts(&call->out, "\n");
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
+	if (!lister->is_stat) {
+		answer_table(&call->answer, &handle_schema,
+			     &(const struct table_options){ .limit = limit });
 	}
 	for (size_t i = 0; i < list->rows_count; i++) {
 		if (!lister->only || list->rows[i].type == lister->only->type)
-			TRY(list_handle(lister, &list->rows[i], limit));
+			TRY(list_handle(lister, &list->rows[i]));
 	}
-	bool truncated = rows && lister->listed > limit;
-	if (call->as_json && rows) {
-		json_end(&call->json);
-		if (truncated)
-			json_bool(&call->json, "truncated", true);
-	} else if (rows) {
-		char number[27];
-		if (truncated) {
-			out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
-				   format_thousands(limit, number));
-		}
-		out_puts(&call->out, "\n");
-	}
+	if (lister->is_stat)
+		return HD_OK;
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, limit);
+	answer_remark(&call->answer, "\n");
 	return HD_OK;
 }
 
+/* How many there are of each, in the same order; those that are not there have no line. */
+static const struct column kind_columns[] = {
+	{ "strong", KIND_NUMBER, "    Strong Handles:", 26, LOOK_LEAVE_OUT, NULL },
+	{ "pinned", KIND_NUMBER, "    Pinned Handles:", 26, LOOK_LEAVE_OUT, NULL },
+	{ "async-pinned", KIND_NUMBER, "    Async Pinned Handles:", 26, LOOK_LEAVE_OUT, NULL },
+	{ "ref-counted", KIND_NUMBER, "    Ref Count Handles:", 26, LOOK_LEAVE_OUT, NULL },
+	{ "weak-long", KIND_NUMBER, "    Weak Long Handles:", 26, LOOK_LEAVE_OUT, NULL },
+	{ "weak-short", KIND_NUMBER, "    Weak Short Handles:", 26, LOOK_LEAVE_OUT, NULL },
+	{ "weak-native-com", KIND_NUMBER, "    Weak Native COM Handles:", 26, LOOK_LEAVE_OUT,
+	  NULL },
+	{ "weak-interior", KIND_NUMBER, "    Weak Interior Pointer Handles:", 26, LOOK_LEAVE_OUT,
+	  NULL },
+	{ "variable", KIND_NUMBER, "    Variable Handles:", 26, LOOK_LEAVE_OUT, NULL },
+	{ "sized-ref", KIND_NUMBER, "    SizedRef Handles:", 26, LOOK_LEAVE_OUT, NULL },
+	{ "dependent", KIND_NUMBER, "    Dependent Handles:", 26, LOOK_LEAVE_OUT, NULL },
+	{ "cross-reference", KIND_NUMBER, "    Cross Reference Handles:", 26, LOOK_LEAVE_OUT,
+	  NULL },
+};
+_Static_assert(sizeof(kind_columns) / sizeof(kind_columns[0]) == KINDS, "a kind has no column");
+
+static const struct schema kinds_schema = { .name = "kinds", SCHEMA_COLUMNS(kind_columns) };
+
 static void write_kinds(const struct lister *lister)
 {
-	struct call *call = lister->call;
-	if (call->as_json) {
-		json_object(&call->json, "kinds");
-	} else {
-		out_puts(&call->out, "\nHandles:\n");
-	}
+	struct cell cells[KINDS];
 	for (size_t i = 0; i < KINDS; i++) {
 		uint64_t count = lister->by_type[kinds[i].type];
-		if (!count)
-			continue;
-		if (call->as_json) {
-			json_number(&call->json, kinds[i].json, count);
-		} else {
-			out_printf(&call->out, "    %-21s %" PRIu64 "\n", kinds[i].plural, count);
-		}
+		cells[i] = count ? cell_number(count) : (struct cell){ 0 };
 	}
-	if (call->as_json)
-		json_end(&call->json);
+	if (lister->only) {
+		answer_data(&lister->call->answer, &kinds_schema, cells);
+		return;
+	}
+	answer_remark(&lister->call->answer, "\nHandles:\n");
+	answer_record(&lister->call->answer, &kinds_schema, cells);
 }
 
 static enum hd_status write_statistics(struct lister *lister)
@@ -218,20 +231,17 @@ static enum hd_status write_statistics(struct lister *lister)
 	struct statistics statistics;
 	TRY(type_counts_statistics(&lister->counts, call->heap->clr, NULL, &statistics, call->err));
 	statistics_sort(&statistics, false, false);
-	if (call->as_json) {
-		statistics_json(&statistics, &call->json);
-	} else {
-		statistics_plain(&statistics, &call->out);
-	}
+	statistics_table_plain(&call->answer, &statistics);
 	statistics_deinit(&statistics);
-	if (call->as_json || !lister->only)
-		write_kinds(lister);
+	write_kinds(lister);
 	return HD_OK;
 }
 
 enum hd_status run_gchandles(struct call *call)
 {
-	struct lister lister = { .call = call, .window = { .memory = call->heap->memory } };
+	struct lister lister = { .call = call,
+				 .window = { .memory = call->heap->memory },
+				 .is_stat = call->options[OPT_STAT].given };
 	struct handle_list list;
 	if (call->options[OPT_TYPE].given) {
 		lister.only = find_kind(call->options[OPT_TYPE].text);

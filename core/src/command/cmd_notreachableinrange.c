@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
+#include "answer/tables.h"
 #include "command/completeness.h"
 #include "heap/heap.h"
 #include "mem/window.h"
-#include "report/statistics.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/sink.h"
@@ -32,7 +30,8 @@ struct lister {
 	struct call *call;
 	const struct reach *live;
 	struct statistics statistics;
-	uint64_t limit, listed;
+	uint64_t limit;
+	bool has_rows;
 	uint64_t invalid, missing; /* pointers to no object; that could not be read */
 };
 
@@ -43,15 +42,8 @@ static enum hd_status list_node(struct lister *lister, uint32_t node)
 		return call_check(call);
 	statistics_add(&lister->statistics, call->graph->node_types[node],
 		       graph_size(call->graph, node));
-	if (lister->listed++ >= lister->limit)
-		return call_check(call);
-	if (call->as_json) {
-		object_json(&call->json, call->graph, node);
-	} else if (call->options[OPT_SHORT].given) {
-		out_printf(&call->out, "%012" PRIx64 "\n", graph_id(call->graph, node));
-	} else {
-		object_row(&call->out, call->graph, node, false);
-	}
+	if (lister->has_rows && answer_wants_row(&call->answer))
+		object_row(&call->answer, call->graph, node);
 	return call_check(call);
 }
 
@@ -102,17 +94,6 @@ static enum hd_status list_objects(struct lister *lister)
 	return HD_OK;
 }
 
-static void write_header(struct call *call)
-{
-	if (call->options[OPT_STAT].given)
-		return;
-	if (call->as_json) {
-		json_array(&call->json, "objects");
-	} else if (!call->options[OPT_SHORT].given) {
-		object_row_header(&call->out);
-	}
-}
-
 static void warn_pointers(const struct lister *lister)
 {
 	struct call *call = lister->call;
@@ -134,36 +115,29 @@ static void warn_pointers(const struct lister *lister)
 static void write_end(struct lister *lister)
 {
 	struct call *call = lister->call;
-	bool rows = !call->options[OPT_STAT].given;
-	bool truncated = rows && lister->listed > lister->limit;
+	struct answer *answer = &call->answer;
+	if (lister->has_rows && answer_table_end(answer))
+		answer_cut(answer, lister->limit);
 	statistics_sort(&lister->statistics, false, false);
-	if (call->as_json) {
-		if (rows)
-			json_end(&call->json);
-		if (truncated)
-			json_bool(&call->json, "truncated", true);
-		statistics_json(&lister->statistics, &call->json);
-		completeness_json(call);
-	} else if (!call->options[OPT_SHORT].given || !rows) {
-		char number[27];
-		if (truncated) {
-			out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
-				   format_thousands(lister->limit, number));
-		}
-		out_puts(&call->out, rows ? "\nStatistics:\n" : "Statistics:\n");
-		statistics_text(&lister->statistics, &call->out);
-		completeness_write(call, DEAD_PERHAPS);
-	}
+	answer_remark(answer, lister->has_rows ? "\nStatistics:\n" : "Statistics:\n");
+	statistics_table(answer, &lister->statistics);
+	completeness_json(call);
+	completeness_write(call, DEAD_PERHAPS);
 	warn_pointers(lister);
 }
 
 static enum hd_status answer(struct call *call, const struct reach *live)
 {
-	struct lister lister = { .call = call, .live = live };
-	lister.limit = call->options[OPT_STAT].given ? 0 : call_limit(call, OPT_LIMIT, UINT64_MAX);
+	struct lister lister = { .call = call,
+				 .live = live,
+				 .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
+				 .has_rows = !call->options[OPT_STAT].given };
 	TRY(statistics_of_graph(&lister.statistics, call->graph, call->err));
 	job_begin(&call->job, "Listing objects", 0);
-	write_header(call);
+	if (lister.has_rows && call->options[OPT_SHORT].given)
+		answer_be_brief(&call->answer);
+	if (lister.has_rows)
+		object_table(&call->answer, lister.limit, brief_address);
 	enum hd_status status = list_objects(&lister);
 	if (status == HD_OK)
 		write_end(&lister);

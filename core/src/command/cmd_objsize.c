@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/strings.h"
 #include "query/filter.h"
 #include "query/reach.h"
-#include "report/statistics.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
@@ -43,93 +43,104 @@ static enum hd_status list_objects(struct call *call, const struct reach *reach,
 				   struct statistics *statistics)
 {
 	const struct hd_graph *graph = call->graph;
-	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX), seen = 0, listed = 0;
+	struct answer *answer = &call->answer;
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX), seen = 0;
 	uint64_t end = graph->object_count;
 	bool rows = !call->options[OPT_STAT].given;
+	if (rows)
+		object_table(answer, limit, NULL);
 	for (uint64_t at = bitmap_next(reach->bitmap, 0, end); at < end;
 	     at = bitmap_next(reach->bitmap, at + 1, end)) {
 		uint32_t node = (uint32_t)at;
 		if (seen++ % 4096 == 0)
 			TRY(call_check(call));
 		statistics_add(statistics, graph->node_types[node], graph_size(graph, node));
-		if (!rows || listed++ >= limit)
-			continue;
-		if (call->as_json) {
-			object_json(&call->json, graph, node);
-		} else if (call->options[OPT_SHORT].given) {
-			out_printf(&call->out, "%" PRIx64 "\n", graph_id(graph, node));
-		} else {
-			object_row(&call->out, graph, node, false);
-		}
+		if (rows && answer_wants_row(answer))
+			object_row(answer, graph, node);
 	}
-	bool is_cut = rows && limit < reach->count;
-	char number[27];
-	if (rows && call->as_json)
-		json_end(&call->json);
-	if (is_cut && call->as_json)
-		json_bool(&call->json, "truncated", true);
-	if (is_cut && !call->as_json && !call->options[OPT_SHORT].given) {
-		out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
-			   format_thousands(limit, number));
-	}
+	if (rows && answer_table_end(answer))
+		answer_cut(answer, limit);
 	return HD_OK;
 }
 
-static enum hd_status write_json(struct call *call, const struct subject *subject,
-				 const struct reach *reach, struct statistics *statistics)
-{
-	struct json *json = &call->json;
-	if (subject->node != HD_NONE) {
-		json_address(json, "object", graph_id(call->graph, subject->node));
-	} else {
-		json_null(json, "object");
-		json_address(json, "mt", call->options[OPT_MT].number);
-		json_number(json, "of", subject->nodes_count);
-	}
-	json_number(json, "count", reach->count);
-	json_number(json, "size", reach_size(call->graph, reach));
-	if (!call->options[OPT_STAT].given)
-		json_array(json, "objects");
-	TRY(list_objects(call, reach, statistics));
-	statistics_sort(statistics, false, false);
-	statistics_json(statistics, json);
-	links_completeness_json(call);
-	return HD_OK;
-}
+enum subject_column {
+	SUBJECT_OBJECT,
+	SUBJECT_MT,
+	SUBJECT_OF,
+	SUBJECT_COUNT,
+	SUBJECT_SIZE,
+	SUBJECT_CLASS,
+	SUBJECT_COLUMNS
+};
+
+static const struct column subject_columns[SUBJECT_COLUMNS] = {
+	[SUBJECT_OBJECT] = { "object", KIND_ADDRESS, NULL, 0, 0, "the object; null with -mt" },
+	[SUBJECT_MT] = { "mt", KIND_ADDRESS, NULL, 0, LOOK_LEAVE_OUT, "the type of -mt" },
+	[SUBJECT_OF] = { "of", KIND_NUMBER, NULL, 0, LOOK_LEAVE_OUT, "its objects" },
+	[SUBJECT_COUNT] = { "count", KIND_NUMBER, NULL, 0, 0, "objects that are reached" },
+	[SUBJECT_SIZE] = { "size", KIND_BYTES, NULL, 0, 0, "their bytes" },
+	[SUBJECT_CLASS] = { NULL, KIND_TYPE, NULL, 0, 0, NULL },
+};
 
 /* "Objects which X (T) transitively keep alive:" */
-static void write_title(struct call *call, const struct subject *subject)
+static void subject_layout(struct out *out, const struct cell *cells)
 {
-	const struct graph_type *type = &call->graph->types[subject->type];
-	struct out *out = &call->out;
+	const struct cell *type = &cells[SUBJECT_CLASS];
 	char number[COUNT_SIZE];
 	out_puts(out, "Objects which ");
-	if (subject->node != HD_NONE) {
-		out_printf(out, "%" PRIx64 " (", graph_id(call->graph, subject->node));
-		out_type(out, type->name, type->name_size, type->id);
-		out_puts(out, ")");
+	if (cells[SUBJECT_OBJECT].is_there) {
+		out_printf(out, "%" PRIx64 " (", cells[SUBJECT_OBJECT].number);
 	} else {
-		out_printf(out, "%s of ", format_count(subject->nodes_count, "object", number));
-		out_type(out, type->name, type->name_size, type->id);
+		out_printf(out, "%s of ", format_count(cells[SUBJECT_OF].number, "object", number));
 	}
+	out_type(out, type->text.bytes, type->text.size, type->text.id);
+	out_puts(out, cells[SUBJECT_OBJECT].is_there ? ")" : "");
 	out_puts(out, " transitively keep alive:\n\n");
 }
 
-static enum hd_status write_text(struct call *call, const struct subject *subject,
-				 const struct reach *reach, struct statistics *statistics)
+static const struct schema subject_schema = { SCHEMA_COLUMNS(subject_columns),
+					      .layout = subject_layout };
+
+static void write_subject(struct call *call, const struct subject *subject,
+			  const struct reach *reach,
+			  void (*write)(struct answer *, const struct schema *,
+					const struct cell *))
 {
-	struct out *out = &call->out;
+	const struct graph_type *type = &call->graph->types[subject->type];
+	struct cell cells[SUBJECT_COLUMNS] = {
+		[SUBJECT_COUNT] = cell_number(reach->count),
+		[SUBJECT_SIZE] = cell_number(reach_size(call->graph, reach)),
+		[SUBJECT_CLASS] = cell_type(type->name, type->name_size, type->id),
+	};
+	if (subject->node != HD_NONE) {
+		cells[SUBJECT_OBJECT] = cell_number(graph_id(call->graph, subject->node));
+	} else {
+		cells[SUBJECT_MT] = cell_number(call->options[OPT_MT].number);
+		cells[SUBJECT_OF] = cell_number(subject->nodes_count);
+	}
+	write(&call->answer, &subject_schema, cells);
+}
+
+static enum hd_status write_objects(struct call *call, const struct subject *subject,
+				    const struct reach *reach)
+{
+	struct answer *answer = &call->answer;
+	bool rows = !call->options[OPT_STAT].given;
+	struct statistics statistics;
+	TRY(statistics_of_graph(&statistics, call->graph, call->err));
 	if (call->options[OPT_SHORT].given)
-		return list_objects(call, reach, statistics);
-	write_title(call, subject);
-	if (!call->options[OPT_STAT].given)
-		object_row_header(out);
-	TRY(list_objects(call, reach, statistics));
-	statistics_sort(statistics, false, false);
-	out_puts(out, call->options[OPT_STAT].given ? "Statistics:\n" : "\nStatistics:\n");
-	statistics_text(statistics, out);
-	links_completeness_write(call, REACHES_MORE);
-	return HD_OK;
+		answer_be_brief(answer);
+	write_subject(call, subject, reach, answer_record);
+	enum hd_status status = list_objects(call, reach, &statistics);
+	if (status == HD_OK) {
+		statistics_sort(&statistics, false, false);
+		answer_remark(answer, rows ? "\nStatistics:\n" : "Statistics:\n");
+		statistics_table(answer, &statistics);
+		links_completeness_json(call);
+		links_completeness_write(call, REACHES_MORE);
+	}
+	statistics_deinit(&statistics);
+	return status;
 }
 
 /* All objects of the types with id -mt: a dump file may have one in several sections. */
@@ -187,14 +198,10 @@ static enum hd_status write_strings(struct call *call, const struct subject *sub
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "-strings is about a core or a process; a heap dump file has no texts");
 	}
-	if (!call->as_json)
-		write_title(call, subject);
+	write_subject(call, subject, reach, answer_heading);
 	TRY(strings_write(call, &range, &among));
-	if (call->as_json) {
-		links_completeness_json(call);
-	} else {
-		links_completeness_write(call, REACHES_MORE);
-	}
+	links_completeness_json(call);
+	links_completeness_write(call, REACHES_MORE);
 	return HD_OK;
 }
 
@@ -204,18 +211,9 @@ static enum hd_status answer(struct call *call, const struct subject *subject)
 	bool is_one = subject->node != HD_NONE;
 	TRY(reach_init(call->graph, is_one ? &subject->node : subject->nodes,
 		       is_one ? 1 : subject->nodes_count, &call->job, &reach, call->err));
-	if (call->options[OPT_STRINGS].given) {
-		enum hd_status listed = write_strings(call, subject, &reach);
-		reach_deinit(&reach);
-		return listed;
-	}
-	struct statistics statistics;
-	enum hd_status status = statistics_of_graph(&statistics, call->graph, call->err);
-	if (status == HD_OK) {
-		status = call->as_json ? write_json(call, subject, &reach, &statistics)
-				       : write_text(call, subject, &reach, &statistics);
-	}
-	statistics_deinit(&statistics);
+	enum hd_status status = call->options[OPT_STRINGS].given
+					? write_strings(call, subject, &reach)
+					: write_objects(call, subject, &reach);
 	reach_deinit(&reach);
 	return status;
 }

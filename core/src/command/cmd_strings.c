@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <string.h>
 
 #include "command/object.h"
@@ -24,35 +23,57 @@ const struct option strings_options[] = {
 #define SHORT_UNITS 64u
 #define FULL_UNITS  ((uint32_t)1 << 24)
 
-static void row_json(struct call *call, const struct strings *strings,
-		     const struct string_count *row)
-{
-	struct json *json = &call->json;
-	struct text text = { 0 };
-	bool readable = string_value(call->heap, row->address, FULL_UNITS, &text, NULL);
-	json_object(json, NULL);
-	json_text(json, "value", readable ? text.bytes ? text.bytes : "" : NULL, text.size);
-	json_number(json, "count", row->count);
-	json_number(json, "size", string_count_size(strings, row));
-	json_number(json, "length", row->length);
-	json_address(json, "address", row->address);
-	json_end(json);
-	call->out.text.failed = call->out.text.failed || text.failed;
-	text_deinit(&text);
-}
+enum value_column {
+	VALUE_VALUE,
+	VALUE_COUNT,
+	VALUE_SIZE,
+	VALUE_STRING,
+	VALUE_LENGTH,
+	VALUE_ADDRESS_OF,
+	VALUE_COLUMNS
+};
 
-static void row_text(struct call *call, const struct strings *strings,
-		     const struct string_count *row, uint32_t units)
+static const struct column value_columns[VALUE_COLUMNS] = {
+	[VALUE_VALUE] = { "value", KIND_TEXT, NULL, 0, 0, "the text; null: it cannot be read" },
+	[VALUE_COUNT] = { "count", KIND_NUMBER, "Count", 14, LOOK_THOUSANDS,
+			  "strings of this value" },
+	[VALUE_SIZE] = { "size", KIND_BYTES, "TotalSize", 14, LOOK_THOUSANDS, "their bytes" },
+	[VALUE_STRING] = { NULL, KIND_TEXT, "String", 0, 0, NULL },
+	[VALUE_LENGTH] = { "length", KIND_NUMBER, NULL, 0, 0, "UTF-16 units of one" },
+	[VALUE_ADDRESS_OF] = { "address", KIND_ADDRESS, NULL, 0, 0, "where one of them is" },
+};
+
+static const struct schema value_schema = {
+	.name = "strings",
+	SCHEMA_COLUMNS(value_columns),
+	.is_main = true,
+};
+
+static void write_row(struct call *call, const struct strings *strings,
+		      const struct string_count *row, uint32_t units)
 {
-	struct out *out = &call->out;
-	struct text text = { 0 };
-	char count[27], size[27];
-	(void)string_text(call->heap, row->address, units, &text);
-	out_printf(out, "%14s %14s ", format_thousands(row->count, count),
-		   format_thousands(string_count_size(strings, row), size));
-	text_append(&out->text, text.bytes, text.size);
-	out_puts(out, "\n");
-	text_deinit(&text);
+	struct text whole = { 0 }, shown = { 0 };
+	bool is_text = call->settings.format == FORMAT_TEXT, is_readable = false;
+	if (is_text) {
+		(void)string_text(call->heap, row->address, units, &shown);
+	} else {
+		is_readable = string_value(call->heap, row->address, FULL_UNITS, &whole, NULL);
+	}
+	const struct cell cells[VALUE_COLUMNS] = {
+		[VALUE_VALUE] = cell_text(!is_readable  ? NULL
+					  : whole.bytes ? whole.bytes
+							: "",
+					  whole.size),
+		[VALUE_COUNT] = cell_number(row->count),
+		[VALUE_SIZE] = cell_number(string_count_size(strings, row)),
+		[VALUE_STRING] = { .shown = shown.bytes ? shown.bytes : "" },
+		[VALUE_LENGTH] = cell_number(row->length),
+		[VALUE_ADDRESS_OF] = cell_number(row->address),
+	};
+	answer_row(&call->answer, cells);
+	call->out.text.failed = call->out.text.failed || whole.failed || shown.failed;
+	text_deinit(&whole);
+	text_deinit(&shown);
 }
 
 /* Bytes that would be saved if each value stood once. */
@@ -66,29 +87,53 @@ static uint64_t duplicate_size(const struct strings *strings)
 	return size;
 }
 
-static void write_total(struct call *call, const struct strings *strings)
+enum total_column {
+	TOTAL_COUNT,
+	TOTAL_SIZE,
+	TOTAL_VALUES,
+	TOTAL_DUPLICATES,
+	TOTAL_UNREADABLE,
+	TOTAL_COLUMNS
+};
+
+static const struct column total_columns[TOTAL_COLUMNS] = {
+	[TOTAL_COUNT] = { "count", KIND_NUMBER, NULL, 0, 0, "strings" },
+	[TOTAL_SIZE] = { "size", KIND_BYTES, NULL, 0, 0, "their bytes" },
+	[TOTAL_VALUES] = { "values", KIND_NUMBER, NULL, 0, 0, "different values" },
+	[TOTAL_DUPLICATES] = { "duplicate_size", KIND_BYTES, NULL, 0, 0,
+			       "bytes that would be saved if there were one of each value" },
+	[TOTAL_UNREADABLE] = { "unreadable", KIND_NUMBER, NULL, 0, 0,
+			       "strings whose bytes are missing" },
+};
+
+static void total_layout(struct out *out, const struct cell *cells)
 {
 	char number[4][COUNT_SIZE];
-	if (call->as_json) {
-		struct json *json = &call->json;
-		json_object(json, "total");
-		json_number(json, "count", strings->count);
-		json_number(json, "size", strings->size);
-		json_number(json, "values", strings->rows_count);
-		json_number(json, "duplicate_size", duplicate_size(strings));
-		json_number(json, "unreadable", strings->unreadable);
-		json_end(json);
-		return;
+	out_printf(out, "Total %s, %s; %s listed, %s in duplicates\n",
+		   format_count(cells[TOTAL_COUNT].number, "string", number[0]),
+		   format_count(cells[TOTAL_SIZE].number, "byte", number[1]),
+		   format_count(cells[TOTAL_VALUES].number, "value", number[2]),
+		   format_count(cells[TOTAL_DUPLICATES].number, "byte", number[3]));
+	if (cells[TOTAL_UNREADABLE].number) {
+		out_printf(out, "%s more could not be read: their bytes are missing\n",
+			   format_thousands(cells[TOTAL_UNREADABLE].number, number[0]));
 	}
-	out_printf(&call->out, "Total %s, %s; %s listed, %s in duplicates\n",
-		   format_count(strings->count, "string", number[0]),
-		   format_count(strings->size, "byte", number[1]),
-		   format_count(strings->rows_count, "value", number[2]),
-		   format_count(duplicate_size(strings), "byte", number[3]));
-	if (strings->unreadable) {
-		out_printf(&call->out, "%s more could not be read: their bytes are missing\n",
-			   format_thousands(strings->unreadable, number[0]));
-	}
+}
+
+static const struct schema total_schema = { .name = "total",
+					    SCHEMA_COLUMNS(total_columns),
+					    .layout = total_layout };
+
+static void write_total(struct call *call, const struct strings *strings)
+{
+	const struct cell cells[TOTAL_COLUMNS] = {
+		[TOTAL_COUNT] = cell_number(strings->count),
+		[TOTAL_SIZE] = cell_number(strings->size),
+		[TOTAL_VALUES] = cell_number(strings->rows_count),
+		[TOTAL_DUPLICATES] = cell_number(duplicate_size(strings)),
+		[TOTAL_UNREADABLE] = cell_number(strings->unreadable),
+	};
+	answer_record(&call->answer, &total_schema, cells);
 }
 
 /* What to write of sorted strings: the last rows. */
@@ -104,31 +149,20 @@ static enum hd_status write_rows(struct call *call, const struct strings *string
 			      ? strings->rows_count - (size_t)listing->limit
 			      : 0;
 	char number[2][27];
-	if (call->as_json) {
-		json_array(&call->json, "strings");
-	} else {
-		out_puts(&call->out, "Statistics:\n");
-		out_styled(&call->out, STYLE_HEAD, "%14s %14s %s", "Count", "TotalSize", "String");
-		out_puts(&call->out, "\n");
-		if (skip) {
-			out_printf(&call->out, "(the last %s of %s; -limit 0 lists all)\n",
-				   format_thousands(listing->limit, number[0]),
-				   format_thousands(strings->rows_count, number[1]));
-		}
+	answer_remark(&call->answer, "Statistics:\n");
+	answer_table(&call->answer, &value_schema, NULL);
+	if (skip) {
+		answer_remark(&call->answer, "(the last %s of %s; -limit 0 lists all)\n",
+			      format_thousands(listing->limit, number[0]),
+			      format_thousands(strings->rows_count, number[1]));
 	}
 	for (size_t i = skip; i < strings->rows_count; i++) {
-		if (call->as_json) {
-			row_json(call, strings, &strings->rows[i]);
-		} else {
-			row_text(call, strings, &strings->rows[i], listing->units);
-		}
+		write_row(call, strings, &strings->rows[i], listing->units);
 		TRY(call_check(call));
 	}
-	if (call->as_json) {
-		json_end(&call->json);
-		if (skip)
-			json_bool(&call->json, "truncated", true);
-	}
+	(void)answer_table_end(&call->answer);
+	if (skip)
+		answer_truncated(&call->answer);
 	return HD_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "answer/tables.h"
 #include "command/command.h"
 #include "query/filter.h"
-#include "report/statistics.h"
 
 enum {
 	OPT_TYPE,
@@ -40,13 +40,9 @@ enum hd_status run_types(struct call *call)
 	}
 	select_rows(&statistics, call->options[OPT_TYPE].text);
 	statistics_sort(&statistics, call->options[OPT_BYCOUNT].given, true);
-	if (call->as_json) {
-		statistics_json(&statistics, &call->json);
-	} else {
-		char number[COUNT_SIZE];
-		statistics_text(&statistics, &call->out);
-		out_printf(&call->out, "%s\n", format_count(statistics.row_count, "type", number));
-	}
+	char number[COUNT_SIZE];
+	statistics_table(&call->answer, &statistics);
+	answer_remark(&call->answer, "%s\n", format_count(statistics.row_count, "type", number));
 	statistics_deinit(&statistics);
 	return HD_OK;
 }

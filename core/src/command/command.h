@@ -4,7 +4,7 @@
 
 #include <heapdump/command.h>
 
-#include "report/json.h"
+#include "answer/answer.h"
 #include "session/session.h"
 
 #define OPTIONS_MAX 20u
@@ -64,7 +64,8 @@ struct command {
 	const char *description; /**< lines of at most 76 columns */
 	const char *example;     /**< one command line */
 	bool is_sos;
-	bool writes; /**< the file that a word, or an option, names */
+	bool writes;   /**< the file that a word, or an option, names */
+	bool has_rows; /**< it answers with a table, which CSV and NDJSON show */
 	enum hd_command_role role;
 	enum needs needs;
 	const struct option *options; /**< may be NULL */
@@ -90,12 +91,13 @@ struct call {
 	const struct command *command;
 	const struct hd_sink *sink;
 	struct settings settings;
-	bool as_json;
+	bool as_json;    /**< settings.format is FORMAT_JSON */
 	bool findings;   /**< set by the command: exit status 1 */
 	bool is_written; /**< likewise: the file is complete, so nothing may fail any more */
 	struct job job;
 	struct out out;
 	struct json json;
+	struct answer answer;
 	struct value options[OPTIONS_MAX]; /**< by index in command->options */
 	struct value words[WORDS_MAX];
 	struct hd_error *err;

@@ -23,12 +23,12 @@ bool call_merges_roots(const struct call *call)
 
 void merged_roots_write(struct call *call, const char *indent)
 {
-	if (call->as_json || !call_merges_roots(call))
-		return;
-	out_printf(
-		&call->out,
-		"%sA .gcdump has one root of each kind for an object, however many there were.\n",
-		indent);
+	if (call_merges_roots(call)) {
+		answer_remark(&call->answer,
+			      "%sA .gcdump has one root of each kind for an object, however many "
+			      "there were.\n",
+			      indent);
+	}
 }
 
 bool call_is_complete(const struct call *call)
@@ -40,13 +40,14 @@ bool call_is_complete(const struct call *call)
 static void write_losses(struct call *call, bool with_roots, const char *consequence)
 {
 	struct met_loss met[LOSSES_MAX] = { 0 };
-	struct out *out = &call->out;
-	size_t count = call->as_json ? 0 : losses_of(call, with_roots, met);
+	struct text losses = { 0 };
+	size_t count = losses_of(call, with_roots, met);
 	if (!count)
 		return;
-	out_puts(out, "Incomplete: ");
-	losses_write(met, count, &out->text);
-	out_printf(out, ": %s (info says more).\n", consequence);
+	losses_write(met, count, &losses);
+	answer_remark(&call->answer, "Incomplete: %s: %s (info says more).\n",
+		      losses.bytes ? losses.bytes : "", consequence);
+	text_deinit(&losses);
 }
 
 void completeness_write(struct call *call, const char *consequence)
@@ -59,24 +60,29 @@ void links_completeness_write(struct call *call, const char *consequence)
 	write_losses(call, false, consequence);
 }
 
-static void losses_json(struct call *call, bool with_roots)
+static void losses_data(struct call *call, bool with_roots)
 {
+	static const struct column columns[] = {
+		{ .name = "complete",
+		  .kind = KIND_FLAG,
+		  .help = "was all read that matters here?" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
 	struct met_loss met[LOSSES_MAX];
-	struct json *json = &call->json;
+	const char *kinds[LOSSES_MAX];
 	size_t count = losses_of(call, with_roots, met);
-	json_bool(json, "complete", !count);
-	json_array(json, "findings");
 	for (size_t i = 0; i < count; i++)
-		json_string(json, NULL, met[i].loss->kind);
-	json_end(json);
+		kinds[i] = met[i].loss->kind;
+	answer_record(&call->answer, &schema, (const struct cell[]){ cell_flag(!count) });
+	answer_list(&call->answer, "findings", kinds, count);
 }
 
 void completeness_json(struct call *call)
 {
-	losses_json(call, true);
+	losses_data(call, true);
 }
 
 void links_completeness_json(struct call *call)
 {
-	losses_json(call, false);
+	losses_data(call, false);
 }

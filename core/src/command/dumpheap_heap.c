@@ -129,42 +129,46 @@ static int compare_fragments(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
+enum fragment_column {
+	FRAGMENT_ADDRESS,
+	FRAGMENT_SIZE,
+	FRAGMENT_NEXT,
+	FRAGMENT_NEXT_TYPE,
+	FRAGMENT_COLUMNS
+};
+
+static const struct column fragment_columns[FRAGMENT_COLUMNS] = {
+	[FRAGMENT_ADDRESS] = { "address", KIND_ADDRESS, "Address", 16, 0, "a large Free block" },
+	[FRAGMENT_SIZE] = { "size", KIND_BYTES, "Size", 14, LOOK_THOUSANDS, "its bytes" },
+	[FRAGMENT_NEXT] = { "next", KIND_ADDRESS, "Followed By", 16, 0, "the object after it" },
+	[FRAGMENT_NEXT_TYPE] = { "next_type", KIND_TYPE, "", 0, 0, "type of that object" },
+};
+
+static const struct schema fragment_schema = { .name = "fragments",
+					       SCHEMA_COLUMNS(fragment_columns) };
+
 static void write_fragments(struct call *call, struct tally *tally)
 {
+	struct answer *answer = &call->answer;
 	if (!tally->fragment_count)
 		return;
-	struct clr *clr = call->heap->clr;
 	qsort(tally->fragments, tally->fragment_count, sizeof(*tally->fragments),
 	      compare_fragments);
-	if (call->as_json) {
-		json_array(&call->json, "fragments");
-	} else {
-		out_puts(&call->out, "\nFragmented blocks larger than 0.5 MB:\n");
-		out_styled(&call->out, STYLE_HEAD, "%16s %14s %16s", "Address", "Size",
-			   "Followed By");
-		out_puts(&call->out, "\n");
-	}
-	for (size_t i = 0; i < tally->fragment_count && !call->out.stopped; i++) {
+	answer_remark(answer, "\nFragmented blocks larger than 0.5 MB:\n");
+	answer_table(answer, &fragment_schema, NULL);
+	for (size_t i = 0; i < tally->fragment_count && !answer_is_stopped(answer); i++) {
 		const struct fragment *row = &tally->fragments[i];
 		size_t size;
-		const char *name = type_name(clr, row->next_type, &size);
-		char number[27];
-		if (call->as_json) {
-			json_object(&call->json, NULL);
-			json_address(&call->json, "address", row->address);
-			json_number(&call->json, "size", row->size);
-			json_address(&call->json, "next", row->next);
-			json_text(&call->json, "next_type", name, size);
-			json_end(&call->json);
-			continue;
-		}
-		out_printf(&call->out, "%16" PRIx64 " %14s %16" PRIx64 " ", row->address,
-			   format_thousands(row->size, number), row->next);
-		out_type(&call->out, name, size, row->next_type->method_table);
-		out_puts(&call->out, "\n");
+		const char *name = type_name(call->heap->clr, row->next_type, &size);
+		const struct cell cells[FRAGMENT_COLUMNS] = {
+			[FRAGMENT_ADDRESS] = cell_number(row->address),
+			[FRAGMENT_SIZE] = cell_number(row->size),
+			[FRAGMENT_NEXT] = cell_number(row->next),
+			[FRAGMENT_NEXT_TYPE] = cell_type(name, size, row->next_type->method_table),
+		};
+		answer_row(answer, cells);
 	}
-	if (call->as_json)
-		json_end(&call->json);
+	(void)answer_table_end(answer);
 }
 
 /* The table at the end, and what is wrong with the answer. */
@@ -174,12 +178,8 @@ static enum hd_status write_statistics(struct call *call, struct tally *tally, c
 	struct statistics statistics;
 	TRY(type_counts_statistics(&tally->counts, call->heap->clr, part, &statistics, call->err));
 	statistics_sort(&statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
-	if (call->as_json) {
-		statistics_json(&statistics, &call->json);
-	} else {
-		out_puts(&call->out, first ? "Statistics:\n" : "\nStatistics:\n");
-		statistics_text(&statistics, &call->out);
-	}
+	answer_remark(&call->answer, first ? "Statistics:\n" : "\nStatistics:\n");
+	statistics_table(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	bool filtered = part || tally->mt || tally->min || tally->max || tally->life->graph;
 	if (!filtered)
@@ -223,30 +223,65 @@ static enum hd_status count_all(struct call *call, const struct tally *proto)
 static void write_row(struct call *call, const struct walker *walker)
 {
 	const struct object *object = &walker->object;
-	char number[27];
-	if (call->as_json) {
-		struct json *json = &call->json;
+	struct cell type = { 0 };
+	if (call->answer.renderer != &text_renderer) {
 		size_t size;
 		const char *name = type_name(call->heap->clr, object->type, &size);
-		json_object(json, NULL);
-		json_address(json, "address", object->address);
-		json_address(json, "mt", object->type->method_table);
-		json_text(json, "type", name, size);
-		json_number(json, "size", object->size);
-		json_bool(json, "free", object->type->is_free);
-		json_string(
-			json, "generation",
-			generation_name(segment_generation_at(walker->segment, object->address)));
-		json_end(json);
-	} else if (call->options[DUMPHEAP_SHORT].given) {
-		out_printf(&call->out, "%012" PRIx64 "\n", object->address);
+		type = cell_type(name, size, object->type->method_table);
+	}
+	const struct cell cells[OBJECT_COLUMNS] = {
+		[OBJECT_ADDRESS] = cell_number(object->address),
+		[OBJECT_MT] = cell_number(object->type->method_table),
+		[OBJECT_TYPE] = type,
+		[OBJECT_SIZE] = cell_number(object->size),
+		[OBJECT_FREE] = cell_flag(object->type->is_free),
+		[OBJECT_GENERATION] = cell_string(
+			generation_name(segment_generation_at(walker->segment, object->address))),
+		[OBJECT_NOTE] = { .shown = object->type->is_free ? "Free" : "" },
+	};
+	answer_row(&call->answer, cells);
+}
+
+enum lock_column {
+	LOCK_OBJECT,
+	LOCK_ID,
+	LOCK_THREAD,
+	LOCK_OS_ID,
+	LOCK_RECURSION,
+	LOCK_COLUMNS
+};
+
+static const struct column lock_columns[LOCK_COLUMNS] = {
+	[LOCK_OBJECT] = { "address", KIND_ADDRESS, "Object", 16, LOOK_ADDRESS,
+			  "the object that is locked" },
+	[LOCK_ID] = { "thread", KIND_NUMBER, NULL, 0, 0, "managed id of the thread" },
+	[LOCK_THREAD] = { "thread_address", KIND_ADDRESS, "Thread", 16, 0,
+			  "its Thread; 0x0: no thread has the id" },
+	[LOCK_OS_ID] = { "os_id", KIND_NUMBER, "OSId", 18, 0, "its id in the system, or 0" },
+	[LOCK_RECURSION] = { "recursion", KIND_NUMBER, "Recursion", 14, 0,
+			     "how often it was taken again" },
+};
+
+static void lock_layout(struct out *out, const struct cell *cells)
+{
+	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, cells[LOCK_OBJECT].number);
+	if (cells[LOCK_THREAD].number) {
+		out_printf(out, " %16" PRIx64 " %#18" PRIx64 " %14" PRIu64 "\n",
+			   cells[LOCK_THREAD].number, cells[LOCK_OS_ID].number,
+			   cells[LOCK_RECURSION].number);
 	} else {
-		out_styled(&call->out, STYLE_ADDRESS, "%16" PRIx64, object->address);
-		out_printf(&call->out, " %16" PRIx64 " %14s %s\n", object->type->method_table,
-			   format_thousands(object->size, number),
-			   object->type->is_free ? "Free" : "");
+		out_printf(out, " %16s %18s %14" PRIu64 " (no thread has id %" PRIu64 ")\n", "?",
+			   "?", cells[LOCK_RECURSION].number, cells[LOCK_ID].number);
 	}
 }
+
+static const struct schema lock_schema = {
+	.name = "locks",
+	SCHEMA_COLUMNS(lock_columns),
+	.is_main = true,
+	.heading = "          Object           Thread               OSId      Recursion",
+	.layout = lock_layout,
+};
 
 /* An object whose header holds a thin lock; others are passed over. */
 static void write_thin_lock(struct call *call, const struct object *object)
@@ -255,25 +290,14 @@ static void write_thin_lock(struct call *call, const struct object *object)
 	if (!clr_sync_info(call->heap->clr, object->address, &sync) || !sync.has_thin_lock)
 		return;
 	const struct clr_thread *owner = clr_thread_by_id(call->heap->clr, sync.lock_thread);
-	if (call->as_json) {
-		struct json *json = &call->json;
-		json_object(json, NULL);
-		json_address(json, "address", object->address);
-		json_number(json, "thread", sync.lock_thread);
-		json_address(json, "thread_address", owner ? owner->address : 0);
-		json_number(json, "os_id", owner ? owner->os_id : 0);
-		json_number(json, "recursion", sync.lock_recursion);
-		json_end(json);
-		return;
-	}
-	out_styled(&call->out, STYLE_ADDRESS, "%16" PRIx64, object->address);
-	if (owner) {
-		out_printf(&call->out, " %16" PRIx64 " %#18" PRIx64 " %14" PRIu32 "\n",
-			   owner->address, owner->os_id, sync.lock_recursion);
-	} else {
-		out_printf(&call->out, " %16s %18s %14" PRIu32 " (no thread has id %" PRIu32 ")\n",
-			   "?", "?", sync.lock_recursion, sync.lock_thread);
-	}
+	const struct cell cells[LOCK_COLUMNS] = {
+		[LOCK_OBJECT] = cell_number(object->address),
+		[LOCK_ID] = cell_number(sync.lock_thread),
+		[LOCK_THREAD] = cell_number(owner ? owner->address : 0),
+		[LOCK_OS_ID] = cell_number(owner ? owner->os_id : 0),
+		[LOCK_RECURSION] = cell_number(sync.lock_recursion),
+	};
+	answer_row(&call->answer, cells);
 }
 
 /* Is it an object whose MethodTable the target lacks? */
@@ -296,33 +320,32 @@ static bool is_untyped(struct tally *tally, const struct damage *damage)
 static void write_gap(struct tally *tally, const struct damage *damage)
 {
 	struct call *call = tally->call;
-	if (call->as_json || call->options[DUMPHEAP_SHORT].given)
-		return;
-	struct out *out = &call->out;
+	struct answer *answer = &call->answer;
 	bool is_core = call->heap->clr->target->kind == TARGET_CORE;
 	if (is_untyped(tally, damage)) {
-		out_printf(out, "object %012" PRIx64 ": its MethodTable %012" PRIx64 " %s\n",
-			   damage->address, damage->word & ~(uint64_t)7,
-			   is_core ? "is not in the core" : "cannot be read");
+		answer_remark(answer, "object %012" PRIx64 ": its MethodTable %012" PRIx64 " %s\n",
+			      damage->address, damage->word & ~(uint64_t)7,
+			      is_core ? "is not in the core" : "cannot be read");
 		return;
 	}
 	if (damage->kind != DAMAGE_BAD_METHOD_TABLE && damage->kind != DAMAGE_BAD_SIZE)
 		return;
 	if (call->heap->gc_in_progress) {
-		out_printf(out, "object %012" PRIx64 ": moved by a garbage collection\n",
-			   damage->address);
+		answer_remark(answer, "object %012" PRIx64 ": moved by a garbage collection\n",
+			      damage->address);
 		return;
 	}
-	/* Seed 004's three lines. */
-	out_printf(out, "object %012" PRIx64 ": does not have valid %s\n", damage->address,
-		   damage->kind == DAMAGE_BAD_SIZE ? "size" : "MT");
-	out_printf(out, "curr_object:      %012" PRIx64 "\n", damage->address);
+	/* As SOS says it. */
+	answer_remark(answer, "object %012" PRIx64 ": does not have valid %s\n", damage->address,
+		      damage->kind == DAMAGE_BAD_SIZE ? "size" : "MT");
+	answer_remark(answer, "curr_object:      %012" PRIx64 "\n", damage->address);
 	if (damage->last_good.type)
-		out_printf(out, "Last good object: %012" PRIx64 "\n", damage->last_good.address);
+		answer_remark(answer, "Last good object: %012" PRIx64 "\n",
+			      damage->last_good.address);
 }
 
 static enum hd_status list_segment(struct call *call, struct tally *tally, struct walker *walker,
-				   struct type_chooser *chooser, uint64_t limit, uint64_t *listed)
+				   struct type_chooser *chooser)
 {
 	bool locks = call->options[DUMPHEAP_THINLOCK].given;
 	for (;;) {
@@ -346,43 +369,31 @@ static enum hd_status list_segment(struct call *call, struct tally *tally, struc
 			/* The word before a Free block is a rest of what was there. */
 			if (!walker->object.type->is_free)
 				write_thin_lock(call, &walker->object);
-		} else if ((*listed)++ < limit) {
+		} else if (answer_wants_row(&call->answer)) {
 			write_row(call, walker);
 			TRY(call_check(call));
 		}
 	}
 }
 
-static void write_header(struct call *call)
+static void begin_list(struct call *call, uint64_t limit)
 {
-	bool locks = call->options[DUMPHEAP_THINLOCK].given;
-	if (call->as_json) {
-		json_array(&call->json, locks ? "locks" : "objects");
-	} else if (locks) {
-		out_styled(&call->out, STYLE_HEAD, "%16s %16s %18s %14s", "Object", "Thread",
-			   "OSId", "Recursion");
-		out_puts(&call->out, "\n");
-	} else if (!call->options[DUMPHEAP_SHORT].given) {
-		object_row_header(&call->out);
+	const struct table_options objects = { .limit = limit,
+					       .hidden = 1u << OBJECT_CLASS,
+					       .brief = brief_address };
+	if (call->options[DUMPHEAP_THINLOCK].given) {
+		answer_table(&call->answer, &lock_schema, NULL);
+	} else {
+		answer_table(&call->answer, &object_schema, &objects);
 	}
 }
 
-static enum hd_status end_list(struct call *call, struct tally *tally, uint64_t listed,
-			       uint64_t limit)
+static enum hd_status end_list(struct call *call, struct tally *tally, uint64_t limit)
 {
-	bool locks = call->options[DUMPHEAP_THINLOCK].given;
-	bool truncated = !locks && listed > limit;
-	char number[27];
-	if (call->as_json) {
-		json_end(&call->json);
-		if (truncated)
-			json_bool(&call->json, "truncated", true);
-	} else if (truncated && !call->options[DUMPHEAP_SHORT].given) {
-		out_printf(&call->out, "(the first %s; -limit 0 lists all)\n",
-			   format_thousands(limit, number));
-	}
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, limit);
 	gaps_report(call, &tally->gaps);
-	if (locks || (call->options[DUMPHEAP_SHORT].given && !call->as_json))
+	if (call->options[DUMPHEAP_THINLOCK].given)
 		return HD_OK;
 	return write_statistics(call, tally, NULL, false);
 }
@@ -393,21 +404,21 @@ static enum hd_status list_all(struct call *call, struct tally *tally)
 	TRY(walker_init(&walker, call->heap, call->err));
 	struct type_chooser chooser = { .clr = call->heap->clr,
 					.part = call->options[DUMPHEAP_TYPE].text };
-	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX), listed = 0;
+	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX);
 	job_begin(&call->job, "Scanning heap", heap_range_bytes(tally->range));
 	walker.job = &call->job;
-	write_header(call);
+	begin_list(call, limit);
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < tally->range->count; i++) {
 		begin_segment(tally, &walker, tally->range->segments[i]);
-		status = list_segment(call, tally, &walker, &chooser, limit, &listed);
+		status = list_segment(call, tally, &walker, &chooser);
 	}
 	job_end(&call->job);
 	walker_deinit(&walker);
 	if (status == HD_OK && chooser.failed)
 		status = fail_nomem(call->err);
 	if (status == HD_OK)
-		status = end_list(call, tally, listed, limit);
+		status = end_list(call, tally, limit);
 	type_chooser_deinit(&chooser);
 	return status;
 }
@@ -417,8 +428,10 @@ static enum hd_status answer(struct call *call, struct tally *tally, struct life
 	const struct value *options = call->options;
 	if (options[DUMPHEAP_LIVE].given || options[DUMPHEAP_DEAD].given)
 		TRY(life_init(life, call, options[DUMPHEAP_DEAD].given));
-	if (call->as_json || !options[DUMPHEAP_SHORT].given)
-		life_write(life, call);
+	bool is_list = !options[DUMPHEAP_STAT].given && !options[DUMPHEAP_STRINGS].given;
+	if (options[DUMPHEAP_SHORT].given && is_list)
+		answer_be_brief(&call->answer);
+	life_write(life, call);
 	if (options[DUMPHEAP_STRINGS].given)
 		return strings_write(call, tally->range, life);
 	if (options[DUMPHEAP_STAT].given && !options[DUMPHEAP_THINLOCK].given)

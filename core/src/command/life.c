@@ -17,22 +17,39 @@ enum hd_status life_init(struct life *life, struct call *call, bool is_dead)
 	return HD_OK;
 }
 
-void life_write(const struct life *life, struct call *call)
+enum live_column {
+	LIVE_COUNT,
+	LIVE_ROOTS,
+	LIVE_COLUMNS
+};
+
+static const struct column live_columns[LIVE_COLUMNS] = {
+	[LIVE_COUNT] = { "count", KIND_NUMBER, NULL, 0, 0, "objects that roots keep alive" },
+	[LIVE_ROOTS] = { "roots", KIND_NUMBER, NULL, 0, 0, "roots that are not weak" },
+};
+
+static void live_layout(struct out *out, const struct cell *cells)
 {
 	char number[2][COUNT_SIZE];
+	out_printf(out, "Calculating live objects complete: %s from %s\n",
+		   format_count(cells[LIVE_COUNT].number, "object", number[0]),
+		   format_count(cells[LIVE_ROOTS].number, "root", number[1]));
+}
+
+static const struct schema live_schema = { .name = "live",
+					   SCHEMA_COLUMNS(live_columns),
+					   .layout = live_layout };
+
+void life_write(const struct life *life, struct call *call)
+{
 	if (!life->graph)
 		return;
-	if (call->as_json) {
-		json_object(&call->json, "live");
-		json_number(&call->json, "count", life->live->count);
-		json_number(&call->json, "roots", life->roots);
-		json_end(&call->json);
-		completeness_json(call);
-		return;
-	}
-	out_printf(&call->out, "Calculating live objects complete: %s from %s\n",
-		   format_count(life->live->count, "object", number[0]),
-		   format_count(life->roots, "root", number[1]));
+	const struct cell cells[LIVE_COLUMNS] = {
+		[LIVE_COUNT] = cell_number(life->live->count),
+		[LIVE_ROOTS] = cell_number(life->roots),
+	};
+	answer_record(&call->answer, &live_schema, cells);
+	completeness_json(call);
 	completeness_write(call, DEAD_PERHAPS);
 }
 

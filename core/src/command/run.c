@@ -52,7 +52,6 @@ static enum hd_status unknown_command(const char *name, struct hd_error *err)
 
 static void begin_json(struct call *call, const char *name)
 {
-	call->json.out = &call->out;
 	json_object(&call->json, NULL);
 	json_number(&call->json, "schema", 1);
 	json_string(&call->json, "command", name);
@@ -194,8 +193,19 @@ static enum hd_status check_target(struct call *call, enum hd_status status)
 	return answered == HD_OK ? status : answered;
 }
 
+/* Only a table can be shown row by row. */
+static enum hd_status check_format(const struct call *call)
+{
+	if (call->settings.format == FORMAT_TEXT || call->as_json || call->command->has_rows)
+		return HD_OK;
+	return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+		    "%s does not answer with a table: --format is text or json for it",
+		    call->command->name);
+}
+
 static enum hd_status run_parsed(struct call *call)
 {
+	TRY(check_format(call));
 	if (call->command->check)
 		TRY(call->command->check(call));
 	session_job(&call->settings, call->sink, &call->job);
@@ -275,7 +285,8 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 	*call.err = (struct hd_error){ 0 };
 	const char *name = argc > 0 ? argv[0] : "help";
 	call.command = command_find(name);
-	call.as_json = arguments_want_json(argc, argv);
+	if (arguments_want_json(argc, argv))
+		call.settings.format = FORMAT_JSON;
 	const char *const help[] = { "help", name };
 	if (call.command && arguments_want_help(argc, argv)) {
 		call.command = command_find(help[0]);
@@ -286,8 +297,13 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 		call.command ? arguments_parse(&call, argc, argv) : unknown_command(name, call.err);
 	bool color = call.settings.color == COLOR_ON ||
 		     (call.settings.color == COLOR_AUTO && sink->color);
-	out_init(&call.out, sink, call.as_json ? 0 : call.settings.width, color && !call.as_json);
+	bool is_text = call.settings.format == FORMAT_TEXT;
+	call.as_json = call.settings.format == FORMAT_JSON;
+	out_init(&call.out, sink, is_text ? call.settings.width : 0, color && is_text);
 	call.out.is_document = call.as_json;
+	call.out.ends_crlf = call.settings.format == FORMAT_CSV;
+	call.json.out = &call.out;
+	answer_init(&call.answer, call.settings.format, &call.out, &call.json);
 	if (call.as_json)
 		begin_json(&call, call.command ? call.command->name : name);
 	if (status == HD_OK)

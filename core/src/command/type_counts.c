@@ -135,21 +135,6 @@ void statistics_keep(struct statistics *statistics, uint64_t method_table)
 	statistics->row_count = kept;
 }
 
-void statistics_plain(const struct statistics *statistics, struct out *out)
-{
-	out_puts(out, "Statistics:\n");
-	out_styled(out, STYLE_HEAD, "%16s %8s %12s %s", "MT", "Count", "TotalSize", "Class Name");
-	out_puts(out, "\n");
-	for (size_t i = 0; i < statistics->row_count && !out->stopped; i++) {
-		const struct type_count *row = &statistics->rows[i];
-		out_styled(out, STYLE_ADDRESS, "%016" PRIx64, row->id);
-		out_printf(out, " %8" PRIu64 " %12" PRIu64 " ", row->count, row->size);
-		out_type(out, row->name, row->name_size, row->id);
-		out_puts(out, "\n");
-	}
-	out_printf(out, "Total %" PRIu64 " objects\n", statistics->count);
-}
-
 static bool grow_chooser(struct type_chooser *chooser, size_t index)
 {
 	size_t capacity = index + 256;

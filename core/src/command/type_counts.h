@@ -2,8 +2,8 @@
 #ifndef HEAPDUMP_SRC_COMMAND_TYPE_COUNTS_H
 #define HEAPDUMP_SRC_COMMAND_TYPE_COUNTS_H
 
+#include "answer/tables.h"
 #include "command/heap_range.h"
-#include "report/statistics.h"
 
 /** Objects and bytes of one type. */
 struct count {
@@ -56,9 +56,6 @@ HD_NODISCARD enum hd_status type_counts_statistics(const struct type_counts *cou
 
 /** Keep the row of @p method_table alone. */
 void statistics_keep(struct statistics *statistics, uint64_t method_table);
-
-/** The same table as SOS's older commands have it: 16 digits, fixed columns, no commas. */
-void statistics_plain(const struct statistics *statistics, struct out *out);
 
 /** Which types a command is about, found out once each; zero but for clr and part. */
 struct type_chooser {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/statistics.h"
+#include "query/statistics.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,106 +79,4 @@ void statistics_sort(struct statistics *statistics, bool by_count, bool all)
 	statistics->row_count = kept;
 	if (kept)
 		qsort_r(statistics->rows, kept, sizeof(*statistics->rows), compare_rows, &by_count);
-}
-
-static int max_int(int a, int b)
-{
-	return a > b ? a : b;
-}
-
-void statistics_text(const struct statistics *statistics, struct out *out)
-{
-	int mt_width = (int)strlen("MT"), count_width = (int)strlen("Count");
-	int size_width = (int)strlen("TotalSize");
-	char number[27], size[27];
-	for (size_t i = 0; i < statistics->row_count; i++) {
-		const struct type_count *row = &statistics->rows[i];
-		mt_width = max_int(mt_width, snprintf(NULL, 0, "%" PRIx64, row->id));
-		count_width =
-			max_int(count_width, (int)strlen(format_thousands(row->count, number)));
-		size_width = max_int(size_width, (int)strlen(format_thousands(row->size, number)));
-	}
-	out_styled(out, STYLE_HEAD, "%*s %*s %*s Class Name", mt_width, "MT", count_width, "Count",
-		   size_width, "TotalSize");
-	out_puts(out, "\n");
-	for (size_t i = 0; i < statistics->row_count && !out->stopped; i++) {
-		const struct type_count *row = &statistics->rows[i];
-		out_styled(out, STYLE_ADDRESS, "%*" PRIx64, mt_width, row->id);
-		out_printf(out, " %*s %*s ", count_width, format_thousands(row->count, number),
-			   size_width, format_thousands(row->size, size));
-		out_type(out, row->name, row->name_size, row->id);
-		out_puts(out, "\n");
-	}
-	out_printf(out, "Total %s objects, %s bytes\n", format_thousands(statistics->count, number),
-		   format_thousands(statistics->size, size));
-}
-
-void statistics_json(const struct statistics *statistics, struct json *json)
-{
-	json_array(json, "types");
-	for (size_t i = 0; i < statistics->row_count && !json->out->stopped; i++) {
-		const struct type_count *row = &statistics->rows[i];
-		json_object(json, NULL);
-		json_address(json, "mt", row->id);
-		json_text(json, "name", row->name, row->name_size);
-		json_number(json, "count", row->count);
-		json_number(json, "size", row->size);
-		if (row->domain)
-			json_text(json, "domain", row->domain, row->domain_size);
-		json_end(json);
-	}
-	json_end(json);
-	json_object(json, "total");
-	json_number(json, "count", statistics->count);
-	json_number(json, "size", statistics->size);
-	json_end(json);
-}
-
-void object_row_header(struct out *out)
-{
-	out_styled(out, STYLE_HEAD, "%16s %16s %14s", "Address", "MT", "Size");
-	out_puts(out, "\n");
-}
-
-void object_row(struct out *out, const struct hd_graph *graph, uint32_t node, bool type_name)
-{
-	bool missing = graph_is_missing(graph, node);
-	char size[27];
-	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, graph_id(graph, node));
-	if (missing) {
-		out_styled(out, STYLE_NOTE, " %16s %14s <not in this dump>", "", "");
-		out_puts(out, "\n");
-		return;
-	}
-	const struct graph_type *type = &graph->types[graph->node_types[node]];
-	out_printf(out, " %16" PRIx64 " %14s", type->id,
-		   format_thousands(graph_size(graph, node), size));
-	if (type_name) {
-		out_puts(out, " ");
-		out_type(out, type->name, type->name_size, type->id);
-	}
-	out_puts(out, "\n");
-}
-
-/* Name of a node's generation; NULL: the graph knows none. */
-static const char *node_generation(const struct hd_graph *graph, uint32_t node)
-{
-	static const char *const names[] = { "0", "1", "2", "loh", "poh", "nongc" };
-	if (!graph->places.generation)
-		return NULL;
-	unsigned int generation = graph->places.generation(graph->places.arg, node);
-	return generation < sizeof(names) / sizeof(names[0]) ? names[generation] : NULL;
-}
-
-void object_json(struct json *json, const struct hd_graph *graph, uint32_t node)
-{
-	const struct graph_type *type = &graph->types[graph->node_types[node]];
-	json_object(json, NULL);
-	json_address(json, "address", graph_id(graph, node));
-	json_address(json, "mt", type->id);
-	json_text(json, "type", type->name, type->name_size);
-	json_number(json, "size", graph_size(graph, node));
-	json_bool(json, "free", false);
-	json_string(json, "generation", node_generation(graph, node));
-	json_end(json);
 }

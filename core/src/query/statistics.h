@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_REPORT_STATISTICS_H
-#define HEAPDUMP_SRC_REPORT_STATISTICS_H
+#ifndef HEAPDUMP_SRC_QUERY_STATISTICS_H
+#define HEAPDUMP_SRC_QUERY_STATISTICS_H
 
 #include "graph/graph.h"
-#include "report/json.h"
 
 /** Objects and bytes of one type; names are borrowed. */
 struct type_count {
@@ -35,17 +34,5 @@ void statistics_add(struct statistics *statistics, uint32_t type, uint64_t size)
 
 /** Drop rows without objects, unless @p all; ascending by size, or by count. */
 void statistics_sort(struct statistics *statistics, bool by_count, bool all);
-
-/** SOS's table: MT Count TotalSize Class Name, and the line of the total. */
-void statistics_text(const struct statistics *statistics, struct out *out);
-/** "types" and "total". */
-void statistics_json(const struct statistics *statistics, struct json *json);
-
-/** The header of a list of objects: Address MT Size. */
-void object_row_header(struct out *out);
-/** A row of it; with class name behind it when @p type_name. */
-void object_row(struct out *out, const struct hd_graph *graph, uint32_t node, bool type_name);
-/** An element of "objects". */
-void object_json(struct json *json, const struct hd_graph *graph, uint32_t node);
 
 #endif

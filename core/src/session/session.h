@@ -4,6 +4,7 @@
 
 #include <heapdump/session.h>
 
+#include "answer/format.h"
 #include "format/format.h"
 #include "graph/dominators.h"
 #include "query/reach.h"
@@ -34,6 +35,7 @@ struct settings {
 	unsigned int workers; /**< 0 = the processors online */
 	uint32_t width;       /**< 0 = never cut */
 	enum color_setting color;
+	enum answer_format format;
 	const char *sysroot; /**< borrowed; NULL: files stand where the target says */
 	bool no_files;       /**< read no module files */
 	bool trust_files;    /**< use module files too that nothing proves to be the ones */

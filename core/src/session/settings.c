@@ -17,6 +17,7 @@ static const struct {
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
 	{ "width", "cut lines of text behind this column (0 = never)" },
 	{ "color", "colours in text: auto, on or off" },
+	{ "format", "of answers: text, json, ndjson or csv (the rows of the main table)" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
 	{ "files", "read module files beside a core for what it lacks: on or off" },
 	{ "trust-files", "use module files that nothing proves to be right: on or off" },
@@ -29,6 +30,14 @@ static const char *const colors[] = {
 	[COLOR_AUTO] = "auto",
 	[COLOR_ON] = "on",
 	[COLOR_OFF] = "off",
+	NULL,
+};
+
+static const char *const formats[] = {
+	[FORMAT_TEXT] = "text",
+	[FORMAT_JSON] = "json",
+	[FORMAT_NDJSON] = "ndjson",
+	[FORMAT_CSV] = "csv",
 	NULL,
 };
 
@@ -58,7 +67,7 @@ const char *const *settings_choices(const char *name)
 		const char *const *choices;
 	} lists[] = {
 		{ "color", colors },         { "backend", backends }, { "files", switches },
-		{ "trust-files", switches }, { "exact", switches },
+		{ "trust-files", switches }, { "exact", switches },   { "format", formats },
 	};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		if (strcmp(lists[i].name, name) == 0)
@@ -70,8 +79,8 @@ const char *const *settings_choices(const char *name)
 static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
 	return fail(err, HD_ERR_ARGUMENT, 0,
-		    "no setting \"%.40s\": there are max-mem, workers, width, color, sysroot, "
-		    "files, trust-files, exact, snapshot, backend",
+		    "no setting \"%.40s\": there are max-mem, workers, width, color, format, "
+		    "sysroot, files, trust-files, exact, snapshot, backend",
 		    name);
 }
 
@@ -158,6 +167,11 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 		settings->color = (enum color_setting)chosen;
 		return HD_OK;
 	}
+	if (strcmp(name, "format") == 0) {
+		TRY(choose(name, value, &chosen, err));
+		settings->format = (enum answer_format)chosen;
+		return HD_OK;
+	}
 	if (strcmp(name, "backend") == 0) {
 		TRY(choose(name, value, &chosen, err));
 		settings->backend = (enum backend_setting)chosen;
@@ -220,6 +234,8 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 		used = snprintf(buf, size, "%u", settings->workers);
 	} else if (strcmp(name, "width") == 0) {
 		used = snprintf(buf, size, "%" PRIu32, settings->width);
+	} else if (strcmp(name, "format") == 0) {
+		used = snprintf(buf, size, "%s", formats[settings->format]);
 	} else if (strcmp(name, "color") == 0) {
 		used = snprintf(buf, size, "%s", colors[settings->color]);
 	} else if (strcmp(name, "sysroot") == 0) {

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "answer/answer.h"
+
+#include <stdarg.h>
+
+static const struct renderer *const renderers[] = {
+	[FORMAT_TEXT] = &text_renderer,
+	[FORMAT_JSON] = &json_renderer,
+	[FORMAT_NDJSON] = &ndjson_renderer,
+	[FORMAT_CSV] = &csv_renderer,
+};
+
+void answer_init(struct answer *answer, enum answer_format format, struct out *out,
+		 struct json *json)
+{
+	*answer = (struct answer){ .renderer = renderers[format], .out = out, .json = json };
+}
+
+void answer_be_brief(struct answer *answer)
+{
+	if (answer->renderer == &text_renderer)
+		answer->renderer = &brief_renderer;
+}
+
+bool answer_is_stopped(const struct answer *answer)
+{
+	return answer->out->stopped;
+}
+
+void answer_table(struct answer *answer, const struct schema *schema,
+		  const struct table_options *options)
+{
+	struct answer_level *level = &answer->levels[answer->depth++];
+	*level = (struct answer_level){ .schema = schema };
+	if (options) {
+		level->options = *options;
+	} else {
+		level->options.limit = UINT64_MAX;
+	}
+	answer->renderer->table(answer);
+}
+
+static struct answer_level *innermost(struct answer *answer)
+{
+	return &answer->levels[answer->depth - 1];
+}
+
+bool answer_wants_row(struct answer *answer)
+{
+	struct answer_level *level = innermost(answer);
+	return level->rows++ < level->options.limit;
+}
+
+void answer_row(struct answer *answer, const struct cell *cells)
+{
+	answer->renderer->row(answer, cells);
+}
+
+void answer_row_begin(struct answer *answer, const struct cell *cells)
+{
+	innermost(answer)->is_in_row = true;
+	answer->renderer->row(answer, cells);
+}
+
+void answer_row_end(struct answer *answer)
+{
+	innermost(answer)->is_in_row = false;
+	answer->renderer->row_end(answer);
+}
+
+bool answer_table_end(struct answer *answer)
+{
+	const struct answer_level *level = innermost(answer);
+	bool is_cut = level->rows > level->options.limit;
+	answer->renderer->table_end(answer);
+	answer->depth--;
+	return is_cut;
+}
+
+void answer_record(struct answer *answer, const struct schema *schema, const struct cell *cells)
+{
+	answer->renderer->record(answer, schema, cells);
+}
+
+void answer_data(struct answer *answer, const struct schema *schema, const struct cell *cells)
+{
+	if (!answer->renderer->shows_remarks)
+		answer_record(answer, schema, cells);
+}
+
+void answer_heading(struct answer *answer, const struct schema *schema, const struct cell *cells)
+{
+	if (answer->renderer->shows_remarks)
+		answer_record(answer, schema, cells);
+}
+
+void answer_list(struct answer *answer, const char *name, const char *const *items, size_t count)
+{
+	answer->renderer->list(answer, name, items, count);
+}
+
+void answer_remark(struct answer *answer, const char *format, ...)
+{
+	if (!answer->renderer->shows_remarks)
+		return;
+	va_list args;
+	va_start(args, format);
+	out_vprintf(answer->out, format, args);
+	va_end(args);
+}
+
+void answer_truncated(struct answer *answer)
+{
+	static const struct column columns[] = {
+		{ "truncated", KIND_FLAG, NULL, 0, 0, "are there more rows?" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	answer_data(answer, &schema, (const struct cell[]){ cell_flag(true) });
+}
+
+void answer_cut(struct answer *answer, uint64_t limit)
+{
+	char number[27];
+	answer_truncated(answer);
+	answer_remark(answer, "(the first %s; -limit 0 lists all)\n",
+		      format_thousands(limit, number));
+}

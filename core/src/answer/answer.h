@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* The answer of a command on its way to the user: records and tables, written while they are found. */
+#ifndef HEAPDUMP_SRC_ANSWER_ANSWER_H
+#define HEAPDUMP_SRC_ANSWER_ANSWER_H
+
+#include "answer/format.h"
+#include "answer/schema.h"
+#include "report/json.h"
+
+/** Most tables that are begun at once, each in a row of the one before. */
+#define ANSWER_DEPTH_MAX 8u
+
+/** What a run of a command chooses about a table; all zeros: nothing. */
+struct table_options {
+	uint64_t limit;  /**< rows beyond are only counted; UINT64_MAX: none is */
+	uint64_t hidden; /**< columns that text does not show, a bit each */
+	/** Widths in text in place of those of the columns; borrowed until the table ends; or NULL. */
+	const uint8_t *widths;
+	bool no_heading; /**< text has none */
+	/** Rows of brief text; NULL: the value of the first column. */
+	void (*brief)(struct out *out, const struct cell *cells);
+};
+
+/** A table that is begun. */
+struct answer_level {
+	const struct schema *schema;
+	struct table_options options;
+	uint64_t rows; /**< asked for so far */
+	bool is_in_row;
+};
+
+struct renderer;
+
+/** Where an answer goes, and what of it is begun. */
+struct answer {
+	const struct renderer *renderer;
+	struct out *out;
+	struct json *json; /**< of FORMAT_JSON: the document around it */
+	struct answer_level levels[ANSWER_DEPTH_MAX];
+	size_t depth;
+	size_t main_depth; /**< of FORMAT_NDJSON, FORMAT_CSV, brief text: depth in the main table; 0: not in it */
+	bool had_main; /**< likewise: it was begun */
+};
+
+/** What writes an answer in one format. */
+struct renderer {
+	/** A table was begun: answer->levels[answer->depth - 1]. */
+	void (*table)(struct answer *answer);
+	void (*table_end)(struct answer *answer);
+	/** A row; tables in it follow when level->is_in_row. */
+	void (*row)(struct answer *answer, const struct cell *cells);
+	void (*row_end)(struct answer *answer);
+	void (*record)(struct answer *answer, const struct schema *schema,
+		       const struct cell *cells);
+	void (*list)(struct answer *answer, const char *name, const char *const *items,
+		     size_t count);
+	bool shows_remarks;
+};
+
+extern const struct renderer text_renderer, brief_renderer, json_renderer, ndjson_renderer,
+	csv_renderer;
+
+/**
+ * Begin an answer.
+ *
+ * @param json Writes to @p out; of FORMAT_JSON the document whose members are written.
+ */
+void answer_init(struct answer *answer, enum answer_format format, struct out *out,
+		 struct json *json);
+
+/**
+ * What -short asks for: text shows nothing but the first column of the main table, a line each; other
+ * formats stay as they are.
+ */
+void answer_be_brief(struct answer *answer);
+
+/** Does the reader take no more?  Then the command ends. */
+bool answer_is_stopped(const struct answer *answer);
+
+/** Begin a table; in a row, one that belongs to the row.  @p options NULL: nothing is chosen. */
+void answer_table(struct answer *answer, const struct schema *schema,
+		  const struct table_options *options);
+/** Count a row; @return whether it is within the limit, so that answer_row() is to follow. */
+bool answer_wants_row(struct answer *answer);
+/** Write a row: a cell for each column of the schema. */
+void answer_row(struct answer *answer, const struct cell *cells);
+/** Write a row that holds tables or records, up to answer_row_end(). */
+void answer_row_begin(struct answer *answer, const struct cell *cells);
+void answer_row_end(struct answer *answer);
+/** End the table; @return whether rows were beyond its limit. */
+bool answer_table_end(struct answer *answer);
+/** Data: the rows are not all. */
+void answer_truncated(struct answer *answer);
+/** Say that only the first @p limit rows were written. */
+void answer_cut(struct answer *answer, uint64_t limit);
+
+/** Write a record: an object of the schema's name, or single members. */
+void answer_record(struct answer *answer, const struct schema *schema, const struct cell *cells);
+/** The same, but text has no line of it. */
+void answer_data(struct answer *answer, const struct schema *schema, const struct cell *cells);
+/** The same, but only text has it: a heading that is made of values. */
+void answer_heading(struct answer *answer, const struct schema *schema, const struct cell *cells);
+/** Write a list of words: data only. */
+void answer_list(struct answer *answer, const char *name, const char *const *items, size_t count);
+
+/** Text for a person: a line between tables, a heading; not data. */
+void answer_remark(struct answer *answer, const char *format, ...) HD_PRINTF(2, 3);
+
+/** Write the value of a cell as text shows it, without its width; a column's width is at least that long. */
+void cell_format(struct text *text, const struct column *column, const struct cell *cell);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The main table of an answer as RFC 4180 has it: lines end with CR LF, numbers are plain. */
+#include "answer/answer.h"
+
+/*
+ * A field that holds a comma, a quote or the end of a line is in quotes, and quotes in it are doubled.
+ * What else a terminal would act on is escaped, as text has it.
+ */
+static void write_field(struct text *text, const char *bytes, size_t size)
+{
+	bool is_quoted = false;
+	for (size_t i = 0; i < size; i++)
+		is_quoted |=
+			bytes[i] == ',' || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
+	if (!is_quoted) {
+		text_escape(text, bytes, size);
+		return;
+	}
+	text_puts(text, "\"");
+	for (size_t i = 0; i < size;) {
+		size_t run = 0;
+		while (i + run < size && bytes[i + run] != '"' && bytes[i + run] != '\n')
+			run++;
+		text_escape(text, bytes + i, run);
+		i += run;
+		if (i < size)
+			text_puts(text, bytes[i++] == '"' ? "\"\"" : "\n");
+	}
+	text_puts(text, "\"");
+}
+
+static void write_cell(struct text *text, enum cell_kind kind, const struct cell *cell)
+{
+	switch (kind) {
+	case KIND_FLAG:
+		text_puts(text, cell->flag ? "true" : "false");
+		break;
+	case KIND_NUMBER:
+	case KIND_BYTES:
+		text_number(text, cell->number);
+		break;
+	case KIND_SIGNED:
+		if (cell->signed_number < 0)
+			text_puts(text, "-");
+		text_number(text, cell->signed_number < 0 ? 0 - (uint64_t)cell->signed_number
+							  : (uint64_t)cell->signed_number);
+		break;
+	case KIND_PERCENT:
+		text_printf(text, "%.1f", cell->real);
+		break;
+	case KIND_ADDRESS:
+		text_puts(text, "0x");
+		text_hex(text, cell->number, 1, false);
+		break;
+	case KIND_TEXT:
+	case KIND_TYPE:
+		write_field(text, cell->text.bytes, cell->text.size);
+		break;
+	}
+}
+
+static void begin_table(struct answer *answer)
+{
+	const struct schema *schema = answer->levels[answer->depth - 1].schema;
+	const char *between = "";
+	if (!schema->is_main || answer->had_main)
+		return;
+	answer->had_main = true;
+	answer->main_depth = answer->depth;
+	for (size_t i = 0; i < schema->count; i++) {
+		const char *name = schema->columns[i].name;
+		if (!name)
+			continue;
+		out_puts(answer->out, between);
+		out_puts(answer->out, name);
+		between = ",";
+	}
+	out_puts(answer->out, "\r\n");
+}
+
+static void end_table(struct answer *answer)
+{
+	if (answer->main_depth == answer->depth)
+		answer->main_depth = 0;
+}
+
+/* Tables in a row have no place in a line. */
+static void write_row(struct answer *answer, const struct cell *cells)
+{
+	const struct schema *schema = answer->levels[answer->depth - 1].schema;
+	struct text *text = &answer->out->text;
+	const char *between = "";
+	if (answer->main_depth != answer->depth)
+		return;
+	for (size_t i = 0; i < schema->count; i++) {
+		if (!schema->columns[i].name)
+			continue;
+		text_puts(text, between);
+		if (cells[i].is_there)
+			write_cell(text, schema->columns[i].kind, &cells[i]);
+		between = ",";
+	}
+	out_puts(answer->out, "\r\n");
+}
+
+static void end_row(struct answer *answer)
+{
+	(void)answer;
+}
+
+static void skip_record(struct answer *answer, const struct schema *schema,
+			const struct cell *cells)
+{
+	(void)answer;
+	(void)schema;
+	(void)cells;
+}
+
+static void skip_list(struct answer *answer, const char *name, const char *const *items,
+		      size_t count)
+{
+	(void)answer;
+	(void)name;
+	(void)items;
+	(void)count;
+}
+
+const struct renderer csv_renderer = {
+	.table = begin_table,
+	.table_end = end_table,
+	.row = write_row,
+	.row_end = end_row,
+	.record = skip_record,
+	.list = skip_list,
+};

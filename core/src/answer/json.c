@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers as JSON: a table is an array of objects, a record an object; also one row a line (NDJSON). */
+#include <stdio.h>
+
+#include "answer/answer.h"
+
+static void write_value(struct json *json, const char *key, enum cell_kind kind,
+			const struct cell *cell)
+{
+	switch (kind) {
+	case KIND_FLAG:
+		json_bool(json, key, cell->flag);
+		break;
+	case KIND_NUMBER:
+	case KIND_BYTES:
+		json_number(json, key, cell->number);
+		break;
+	case KIND_SIGNED:
+		json_signed(json, key, cell->signed_number);
+		break;
+	case KIND_PERCENT:
+		json_real(json, key, cell->real, false);
+		break;
+	case KIND_ADDRESS:
+		json_address(json, key, cell->number);
+		break;
+	case KIND_TEXT:
+	case KIND_TYPE:
+		json_text(json, key, cell->text.bytes, cell->text.size);
+		break;
+	}
+}
+
+/* Bytes of the name of the object around a member, as in "context.limit"; 0: none. */
+static size_t group_size(const char *name)
+{
+	const char *point = strchr(name, '.');
+	return point ? (size_t)(point - name) : 0;
+}
+
+/* Go from the object of the last member to that of the next. */
+static size_t change_group(struct json *json, const char *open, size_t open_size, const char *name)
+{
+	size_t size = name ? group_size(name) : 0;
+	if (open_size && (size != open_size || memcmp(open, name, size) != 0)) {
+		json_end(json);
+		open_size = 0;
+	}
+	if (size && !open_size) {
+		char key[64];
+		(void)snprintf(key, sizeof(key), "%.*s", (int)size, name);
+		json_object(json, key);
+	}
+	return size;
+}
+
+static void write_members(struct json *json, const struct schema *schema, const struct cell *cells)
+{
+	const char *last = NULL;
+	size_t group = 0;
+	for (size_t i = 0; i < schema->count; i++) {
+		const struct column *column = &schema->columns[i];
+		if (!column->name || (!cells[i].is_there && (column->look & LOOK_LEAVE_OUT)))
+			continue;
+		group = change_group(json, last, group, column->name);
+		last = column->name;
+		const char *key = group ? column->name + group + 1 : column->name;
+		if (cells[i].is_there) {
+			write_value(json, key, column->kind, &cells[i]);
+		} else {
+			json_null(json, key);
+		}
+	}
+	(void)change_group(json, last, group, NULL);
+}
+
+static void begin_table(struct answer *answer)
+{
+	json_array(answer->json, answer->levels[answer->depth - 1].schema->name);
+}
+
+static void end_table(struct answer *answer)
+{
+	json_end(answer->json);
+}
+
+static void write_row(struct answer *answer, const struct cell *cells)
+{
+	const struct answer_level *level = &answer->levels[answer->depth - 1];
+	if (level->schema->is_list) {
+		write_value(answer->json, NULL, level->schema->columns[0].kind, &cells[0]);
+		return;
+	}
+	json_object(answer->json, NULL);
+	write_members(answer->json, level->schema, cells);
+	if (!level->is_in_row)
+		json_end(answer->json);
+}
+
+static void end_row(struct answer *answer)
+{
+	json_end(answer->json);
+}
+
+static void write_record(struct answer *answer, const struct schema *schema,
+			 const struct cell *cells)
+{
+	if (schema->name)
+		json_object(answer->json, schema->name);
+	write_members(answer->json, schema, cells);
+	if (schema->name)
+		json_end(answer->json);
+}
+
+static void write_list(struct answer *answer, const char *name, const char *const *items,
+		       size_t count)
+{
+	json_array(answer->json, name);
+	for (size_t i = 0; i < count; i++)
+		json_string(answer->json, NULL, items[i]);
+	json_end(answer->json);
+}
+
+const struct renderer json_renderer = {
+	.table = begin_table,
+	.table_end = end_table,
+	.row = write_row,
+	.row_end = end_row,
+	.record = write_record,
+	.list = write_list,
+};
+
+/* Tables in a row of the main one are arrays of it; all else is left out. */
+static bool is_in_main(const struct answer *answer)
+{
+	return answer->main_depth && answer->depth >= answer->main_depth;
+}
+
+static void begin_main(struct answer *answer)
+{
+	const struct answer_level *level = &answer->levels[answer->depth - 1];
+	if (is_in_main(answer)) {
+		begin_table(answer);
+	} else if (level->schema->is_main && !answer->had_main) {
+		answer->had_main = true;
+		answer->main_depth = answer->depth;
+	}
+}
+
+static void end_main(struct answer *answer)
+{
+	if (answer->depth == answer->main_depth) {
+		answer->main_depth = 0;
+	} else if (is_in_main(answer)) {
+		end_table(answer);
+	}
+}
+
+static void write_main_row(struct answer *answer, const struct cell *cells)
+{
+	if (is_in_main(answer))
+		write_row(answer, cells);
+}
+
+static void end_main_row(struct answer *answer)
+{
+	if (is_in_main(answer))
+		end_row(answer);
+}
+
+static void write_main_record(struct answer *answer, const struct schema *schema,
+			      const struct cell *cells)
+{
+	if (is_in_main(answer) && answer->levels[answer->depth - 1].is_in_row)
+		write_record(answer, schema, cells);
+}
+
+static void write_main_list(struct answer *answer, const char *name, const char *const *items,
+			    size_t count)
+{
+	if (is_in_main(answer) && answer->levels[answer->depth - 1].is_in_row)
+		write_list(answer, name, items, count);
+}
+
+const struct renderer ndjson_renderer = {
+	.table = begin_main,
+	.table_end = end_main,
+	.row = write_main_row,
+	.row_end = end_main_row,
+	.record = write_main_record,
+	.list = write_main_list,
+};

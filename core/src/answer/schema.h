@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What an answer is made of: cells of columns, described once by a schema for all renderers. */
+#ifndef HEAPDUMP_SRC_ANSWER_SCHEMA_H
+#define HEAPDUMP_SRC_ANSWER_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/** What the cells of a column hold. */
+enum cell_kind {
+	KIND_FLAG,    /**< yes or no */
+	KIND_NUMBER,  /**< a count, an index, an id */
+	KIND_SIGNED,  /**< a number that may be negative */
+	KIND_BYTES,   /**< a number of bytes */
+	KIND_PERCENT, /**< a part of a hundred, with one digit after the point */
+	KIND_ADDRESS, /**< hexadecimal; "0x..." in JSON and CSV */
+	KIND_TEXT,
+	KIND_TYPE, /**< the name of a type; text shows an unknown one by its id */
+};
+
+/** How text shows the cells of a column; data renderers do not look at these. */
+enum cell_look {
+	LOOK_PLAIN = 0,
+	LOOK_ZEROS = 1,      /**< an address with all of its 16 digits */
+	LOOK_UPPER = 2,      /**< an address in capital digits */
+	LOOK_THOUSANDS = 4,  /**< a comma between thousands */
+	LOOK_ADDRESS = 8,    /**< in the colour of addresses */
+	LOOK_LEFT = 16,      /**< to the left of its width */
+	LOOK_PREFIXED = 32,  /**< an address with 0x before it */
+	LOOK_LEAVE_OUT = 64, /**< JSON has no member where the cell is absent, in place of null */
+};
+
+/** One column of a table, or one member of a record. */
+struct column {
+	/** Key in JSON, heading in CSV; NULL: only text shows it.  "context.limit" is the member "limit" of an
+	 * object "context", whose columns are next to each other. */
+	const char *name;
+	enum cell_kind kind;
+	const char *heading; /**< in text; NULL: only data renderers show it */
+	uint8_t width;       /**< least columns in text */
+	uint8_t look;        /**< enum cell_look */
+	const char *help;    /**< one line, no full stop */
+};
+
+/** A value.  All zeros: there is none. */
+struct cell {
+	bool is_there;
+	/** Text shows this in place of the value; NULL: the value. */
+	const char *shown;
+	union {
+		bool flag;
+		uint64_t number; /**< also KIND_BYTES, KIND_ADDRESS */
+		int64_t signed_number;
+		double real;
+		struct {
+			const char *bytes;
+			size_t size;
+			uint64_t id; /**< of KIND_TYPE */
+		} text;
+	};
+};
+
+struct out;
+
+/** Most columns of a schema. */
+#define SCHEMA_COLUMNS_MAX 32u
+
+/** The columns of a table, or the members of a record. */
+struct schema {
+	const char
+		*name; /**< key in JSON; NULL: members of a record that are among those around it */
+	const struct column *columns;
+	size_t count;
+	bool is_main; /**< the table that CSV and NDJSON show */
+	bool is_list; /**< in JSON an array of the values of the first column, not of objects */
+	/** The line above the rows in text; NULL: the columns' headings. */
+	const char *heading;
+	/** Write a row, or the whole record, as text; NULL: as the columns say. */
+	void (*layout)(struct out *out, const struct cell *cells);
+};
+
+/** The number of elements and the array itself, for initialisers of a schema. */
+#define SCHEMA_COLUMNS(array) .columns = (array), .count = sizeof(array) / sizeof((array)[0])
+
+static inline struct cell cell_flag(bool flag)
+{
+	return (struct cell){ .is_there = true, .flag = flag };
+}
+
+/** Of KIND_NUMBER, KIND_BYTES and KIND_ADDRESS. */
+static inline struct cell cell_number(uint64_t number)
+{
+	return (struct cell){ .is_there = true, .number = number };
+}
+
+static inline struct cell cell_signed(int64_t number)
+{
+	return (struct cell){ .is_there = true, .signed_number = number };
+}
+
+/** @p part of @p whole, neither negative, rounded to tenths. */
+static inline struct cell cell_percent(double part, double whole)
+{
+	double tenths = whole > 0 ? 1000 * part / whole + 0.5 : 0;
+	return (struct cell){ .is_there = true, .real = (double)(uint64_t)tenths / 10 };
+}
+
+/** Borrowed until the row is written; @p bytes NULL: absent. */
+static inline struct cell cell_text(const char *bytes, size_t size)
+{
+	return (struct cell){ .is_there = bytes, .text = { .bytes = bytes, .size = size } };
+}
+
+static inline struct cell cell_string(const char *string)
+{
+	return cell_text(string, string ? strlen(string) : 0);
+}
+
+/** Likewise; @p name NULL: its name is not known. */
+static inline struct cell cell_type(const char *name, size_t size, uint64_t id)
+{
+	return (struct cell){ .is_there = name, .text = { .bytes = name, .size = size, .id = id } };
+}
+
+/** The same cell, in whose place text shows @p shown, which is borrowed. */
+static inline struct cell cell_shown(struct cell cell, const char *shown)
+{
+	cell.shown = shown;
+	return cell;
+}
+
+#endif

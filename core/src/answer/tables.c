@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "answer/tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct column object_columns[OBJECT_COLUMNS] = {
+	[OBJECT_ADDRESS] = { "address", KIND_ADDRESS, "Address", 16, LOOK_ADDRESS,
+			     "where the object begins, or its id in the dump" },
+	[OBJECT_MT] = { "mt", KIND_ADDRESS, "MT", 16, 0, "MethodTable, or the dump's type id" },
+	[OBJECT_TYPE] = { "type", KIND_TYPE, NULL, 0, 0, "name of its type" },
+	[OBJECT_SIZE] = { "size", KIND_BYTES, "Size", 14, LOOK_THOUSANDS, "its own bytes" },
+	[OBJECT_FREE] = { "free", KIND_FLAG, NULL, 0, 0, "is it a Free block, not an object?" },
+	[OBJECT_GENERATION] = { "generation", KIND_TEXT, NULL, 0, 0, "0, 1, 2, loh, poh or nongc" },
+	[OBJECT_CLASS] = { NULL, KIND_TYPE, "Type", 0, 0, NULL },
+	[OBJECT_NOTE] = { NULL, KIND_TEXT, "", 0, 0, NULL },
+};
+
+const struct schema object_schema = {
+	.name = "objects",
+	SCHEMA_COLUMNS(object_columns),
+	.is_main = true,
+};
+
+void brief_address(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "%012" PRIx64 "\n", cells[0].number);
+}
+
+void object_table(struct answer *answer, uint64_t limit,
+		  void (*brief)(struct out *out, const struct cell *cells))
+{
+	const struct table_options options = { .limit = limit,
+					       .brief = brief,
+					       .hidden = 1u << OBJECT_CLASS | 1u << OBJECT_NOTE };
+	answer_table(answer, &object_schema, &options);
+}
+
+/* Name of a node's generation; NULL: the graph knows none. */
+static const char *node_generation(const struct hd_graph *graph, uint32_t node)
+{
+	static const char *const names[] = { "0", "1", "2", "loh", "poh", "nongc" };
+	if (!graph->places.generation)
+		return NULL;
+	unsigned int generation = graph->places.generation(graph->places.arg, node);
+	return generation < sizeof(names) / sizeof(names[0]) ? names[generation] : NULL;
+}
+
+void object_row(struct answer *answer, const struct hd_graph *graph, uint32_t node)
+{
+	const struct graph_type *type = &graph->types[graph->node_types[node]];
+	const struct cell cells[OBJECT_COLUMNS] = {
+		[OBJECT_ADDRESS] = cell_number(graph_id(graph, node)),
+		[OBJECT_MT] = cell_number(type->id),
+		[OBJECT_TYPE] = cell_type(type->name, type->name_size, type->id),
+		[OBJECT_SIZE] = cell_number(graph_size(graph, node)),
+		[OBJECT_FREE] = cell_flag(false),
+		[OBJECT_GENERATION] = cell_string(node_generation(graph, node)),
+	};
+	answer_row(answer, cells);
+}
+
+enum statistics_column {
+	STATISTICS_MT,
+	STATISTICS_NAME,
+	STATISTICS_COUNT,
+	STATISTICS_SIZE,
+	STATISTICS_DOMAIN,
+	STATISTICS_CLASS,
+	STATISTICS_COLUMNS
+};
+
+#define STATISTICS_HELP_MT     "MethodTable, or the dump's type id"
+#define STATISTICS_HELP_NAME   "name of the type"
+#define STATISTICS_HELP_COUNT  "its objects"
+#define STATISTICS_HELP_SIZE   "bytes of its objects"
+#define STATISTICS_HELP_DOMAIN "section of the dump file that the type is of"
+
+static const struct column statistics_columns[STATISTICS_COLUMNS] = {
+	[STATISTICS_MT] = { "mt", KIND_ADDRESS, "MT", 2, LOOK_ADDRESS, STATISTICS_HELP_MT },
+	[STATISTICS_NAME] = { "name", KIND_TYPE, NULL, 0, 0, STATISTICS_HELP_NAME },
+	[STATISTICS_COUNT] = { "count", KIND_NUMBER, "Count", 5, LOOK_THOUSANDS,
+			       STATISTICS_HELP_COUNT },
+	[STATISTICS_SIZE] = { "size", KIND_BYTES, "TotalSize", 9, LOOK_THOUSANDS,
+			      STATISTICS_HELP_SIZE },
+	[STATISTICS_DOMAIN] = { "domain", KIND_TEXT, NULL, 0, LOOK_LEAVE_OUT,
+				STATISTICS_HELP_DOMAIN },
+	[STATISTICS_CLASS] = { NULL, KIND_TYPE, "Class Name", 0, 0, NULL },
+};
+
+static const struct column plain_columns[STATISTICS_COLUMNS] = {
+	[STATISTICS_MT] = { "mt", KIND_ADDRESS, "MT", 16, LOOK_ADDRESS | LOOK_ZEROS,
+			    STATISTICS_HELP_MT },
+	[STATISTICS_NAME] = { "name", KIND_TYPE, NULL, 0, 0, STATISTICS_HELP_NAME },
+	[STATISTICS_COUNT] = { "count", KIND_NUMBER, "Count", 8, 0, STATISTICS_HELP_COUNT },
+	[STATISTICS_SIZE] = { "size", KIND_BYTES, "TotalSize", 12, 0, STATISTICS_HELP_SIZE },
+	[STATISTICS_DOMAIN] = { "domain", KIND_TEXT, NULL, 0, LOOK_LEAVE_OUT,
+				STATISTICS_HELP_DOMAIN },
+	[STATISTICS_CLASS] = { NULL, KIND_TYPE, "Class Name", 0, 0, NULL },
+};
+
+static const struct schema statistics_schema = {
+	.name = "types",
+	SCHEMA_COLUMNS(statistics_columns),
+	.is_main = true,
+};
+
+static const struct schema plain_schema = {
+	.name = "types",
+	SCHEMA_COLUMNS(plain_columns),
+	.is_main = true,
+};
+
+enum total_column {
+	TOTAL_COUNT,
+	TOTAL_SIZE,
+	TOTAL_COLUMNS
+};
+
+static const struct column total_columns[TOTAL_COLUMNS] = {
+	[TOTAL_COUNT] = { "count", KIND_NUMBER, NULL, 0, 0, "objects of all types" },
+	[TOTAL_SIZE] = { "size", KIND_BYTES, NULL, 0, 0, "their bytes" },
+};
+
+static void total_layout(struct out *out, const struct cell *cells)
+{
+	char count[27], size[27];
+	out_printf(out, "Total %s objects, %s bytes\n",
+		   format_thousands(cells[TOTAL_COUNT].number, count),
+		   format_thousands(cells[TOTAL_SIZE].number, size));
+}
+
+static void plain_total_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "Total %" PRIu64 " objects\n", cells[TOTAL_COUNT].number);
+}
+
+static const struct schema total_schema = { .name = "total",
+					    SCHEMA_COLUMNS(total_columns),
+					    .layout = total_layout };
+static const struct schema plain_total_schema = { .name = "total",
+						  SCHEMA_COLUMNS(total_columns),
+						  .layout = plain_total_layout };
+
+static void make_cells(const struct type_count *row, struct cell cells[STATISTICS_COLUMNS])
+{
+	struct cell name = cell_type(row->name, row->name_size, row->id);
+	cells[STATISTICS_MT] = cell_number(row->id);
+	cells[STATISTICS_NAME] = name;
+	cells[STATISTICS_COUNT] = cell_number(row->count);
+	cells[STATISTICS_SIZE] = cell_number(row->size);
+	cells[STATISTICS_DOMAIN] = cell_text(row->domain, row->domain_size);
+	cells[STATISTICS_CLASS] = name;
+}
+
+static void write_table(struct answer *answer, const struct statistics *statistics,
+			const struct schema *schema, const uint8_t *widths)
+{
+	const struct table_options options = { .limit = UINT64_MAX, .widths = widths };
+	answer_table(answer, schema, &options);
+	for (size_t i = 0; i < statistics->row_count && !answer_is_stopped(answer); i++) {
+		struct cell cells[STATISTICS_COLUMNS] = { 0 };
+		make_cells(&statistics->rows[i], cells);
+		answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+}
+
+static void write_total(struct answer *answer, const struct statistics *statistics,
+			const struct schema *schema)
+{
+	const struct cell cells[TOTAL_COLUMNS] = {
+		[TOTAL_COUNT] = cell_number(statistics->count),
+		[TOTAL_SIZE] = cell_number(statistics->size),
+	};
+	answer_record(answer, schema, cells);
+}
+
+static void widen(uint8_t *width, int size)
+{
+	if (size > *width)
+		*width = (uint8_t)size;
+}
+
+void statistics_table(struct answer *answer, const struct statistics *statistics)
+{
+	uint8_t widths[STATISTICS_COLUMNS];
+	char number[27];
+	for (size_t i = 0; i < STATISTICS_COLUMNS; i++)
+		widths[i] = statistics_columns[i].width;
+	for (size_t i = 0; i < statistics->row_count; i++) {
+		const struct type_count *row = &statistics->rows[i];
+		widen(&widths[STATISTICS_MT], snprintf(NULL, 0, "%" PRIx64, row->id));
+		widen(&widths[STATISTICS_COUNT], (int)strlen(format_thousands(row->count, number)));
+		widen(&widths[STATISTICS_SIZE], (int)strlen(format_thousands(row->size, number)));
+	}
+	write_table(answer, statistics, &statistics_schema, widths);
+	write_total(answer, statistics, &total_schema);
+}
+
+void statistics_total_plain(struct answer *answer, const struct statistics *statistics)
+{
+	write_total(answer, statistics, &plain_total_schema);
+}
+
+void statistics_table_plain(struct answer *answer, const struct statistics *statistics)
+{
+	answer_remark(answer, "Statistics:\n");
+	write_table(answer, statistics, &plain_schema, NULL);
+	statistics_total_plain(answer, statistics);
+}

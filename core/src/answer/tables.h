@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables that several commands answer with. */
+#ifndef HEAPDUMP_SRC_ANSWER_TABLES_H
+#define HEAPDUMP_SRC_ANSWER_TABLES_H
+
+#include "answer/answer.h"
+#include "query/statistics.h"
+
+/** Columns of a list of objects, of a graph or of a heap. */
+enum object_column {
+	OBJECT_ADDRESS,
+	OBJECT_MT,
+	OBJECT_TYPE, /**< data only */
+	OBJECT_SIZE,
+	OBJECT_FREE,
+	OBJECT_GENERATION,
+	OBJECT_CLASS, /**< text only: the type's name after all else */
+	OBJECT_NOTE,  /**< text only: "Free" */
+	OBJECT_COLUMNS
+};
+
+/** "objects": the main table of a command that lists some. */
+extern const struct schema object_schema;
+
+/**
+ * Begin a list of objects of a graph: Address, MT and Size in text.
+ *
+ * @param brief How a row is written after answer_be_brief(); NULL: by its id alone.
+ */
+void object_table(struct answer *answer, uint64_t limit,
+		  void (*brief)(struct out *out, const struct cell *cells));
+/** A layout of brief text: the address in at least 12 digits, as SOS has it. */
+void brief_address(struct out *out, const struct cell *cells);
+/** A row of it: node @p node of @p graph. */
+void object_row(struct answer *answer, const struct hd_graph *graph, uint32_t node);
+
+/** "types" and "total": SOS's table MT, Count, TotalSize, Class Name, and the line of the total. */
+void statistics_table(struct answer *answer, const struct statistics *statistics);
+/** The same as commands of SOS have it that are not about the whole heap: numbers without commas. */
+void statistics_table_plain(struct answer *answer, const struct statistics *statistics);
+/** Only "total", and its line. */
+void statistics_total_plain(struct answer *answer, const struct statistics *statistics);
+
+#endif

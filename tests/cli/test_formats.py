@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--format: the main table as CSV and NDJSON holds what JSON has, read by Python's own readers."""
+from __future__ import annotations
+
+import csv
+import io
+import json
+import unittest
+from typing import Any
+
+from shell_program import BUBBLECS, SOURCE, Base, run
+
+LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
+# A command line, and the table of its document that is the main one.
+TABLES = {
+    BUBBLECS: {
+        "dumpheap": "objects",
+        "dumpheap -stat": "types",
+        "dumpheap -short": "objects",
+        "dumpheap -limit 3": "objects",
+        "dumpheap -type NoSuchType": "objects",
+        "types": "types",
+        "objsize 1ce056": "objects",
+        "objsize 1ce056 -stat": "types",
+        "notreachableinrange 0 ffffffff": "objects",
+    },
+    LEAK: {
+        "dumpheap -type WebShop": "objects",
+        "dumpheap -stat -live": "types",
+        "dumpheap -strings -min 100": "strings",
+        "dumpheap -thinlock": "locks",
+        "strings -limit 20": "strings",
+        "gchandles": "handles",
+        "gchandles -stat": "types",
+        "dumpgen 2": "types",
+    },
+}
+
+
+def flat(row: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """The fields of a line of CSV that has what @p row has."""
+    fields: dict[str, str] = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            fields |= flat(value, prefix + name + ".")
+        elif value is None:
+            fields[prefix + name] = ""
+        elif isinstance(value, bool):
+            fields[prefix + name] = str(value).lower()
+        elif not isinstance(value, list):
+            fields[prefix + name] = str(value)
+    return fields
+
+
+class Formats(Base):
+    """The four formats of one answer."""
+
+    def ask(self, file: str, command: str, name: str) -> str:
+        """The answer of a command in one format."""
+        answer = run(file, *command.split(), "--format", name)
+        self.assertEqual(answer.err, "", (command, name))
+        self.assertEqual(answer.status, 0, (command, name))
+        return answer.out
+
+    def test_rows_of_csv_and_ndjson_are_those_of_json(self) -> None:
+        for file, tables in TABLES.items():
+            for command, table in tables.items():
+                with self.subTest(command=command):
+                    rows = json.loads(self.ask(file, command, "json"))[table]
+                    lines = self.ask(file, command, "ndjson").splitlines()
+                    self.assertEqual([json.loads(line) for line in lines], rows)
+                    text = self.ask(file, command, "csv")
+                    found = list(csv.DictReader(io.StringIO(text, newline="")))
+                    expected = [flat(row) for row in rows]
+                    for have, want in zip(found, expected):
+                        # What JSON leaves out is an empty field.
+                        self.assertEqual({k: v for k, v in have.items() if v or k in want}, want)
+                    self.assertEqual(len(found), len(rows))
+                    self.assertTrue(text.endswith("\r\n"))
+
+    def test_text_and_json_are_the_same_as_without_the_option(self) -> None:
+        self.assertEqual(self.ask(BUBBLECS, "types", "text"), run(BUBBLECS, "types").out)
+        document = run(BUBBLECS, "types", "--json").out
+        self.assertEqual(self.ask(BUBBLECS, "types", "json"), document)
+
+    def test_the_format_can_be_set_before_the_target_and_at_the_prompt(self) -> None:
+        expected = self.ask(BUBBLECS, "types", "csv")
+        self.assertEqual(run("--format", "csv", BUBBLECS, "types").out, expected)
+        self.assertEqual(run(BUBBLECS, text="set format csv\ntypes\n").out, expected)
+
+    def test_what_has_no_table_says_so(self) -> None:
+        for name in ("csv", "ndjson"):
+            answer = run(BUBBLECS, "help", "--format", name)
+            self.assertEqual((answer.status, answer.out), (3, ""))
+            self.assertEqual(
+                answer.err,
+                "heapdump: help does not answer with a table: --format is text or json for it\n",
+            )
+
+    def test_an_unknown_format_is_refused(self) -> None:
+        answer = run(BUBBLECS, "types", "--format", "xml")
+        self.assertEqual(answer.status, 2)
+        self.assertIn("text, json, ndjson, csv", answer.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

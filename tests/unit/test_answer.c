@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "answer/answer.h"
+#include "support/assert_more.h"
+#include "support/suite.h"
+
+static int keep(void *arg, const char *text, size_t size)
+{
+	text_append(arg, text, size);
+	return 0;
+}
+
+enum {
+	PET_ADDRESS,
+	PET_NAME,
+	PET_KIND,
+	PET_LEGS,
+	PET_DEBT,
+	PET_HOME_STREET,
+	PET_HOME_NUMBER,
+	PET_NOTE,
+	PET_COLUMNS
+};
+
+static const struct column pet_columns[PET_COLUMNS] = {
+	[PET_ADDRESS] = { "address", KIND_ADDRESS, "Address", 8, LOOK_ADDRESS, NULL },
+	[PET_NAME] = { "name", KIND_TEXT, "Name", 5, LOOK_LEFT, NULL },
+	[PET_KIND] = { "kind", KIND_TYPE, NULL, 0, 0, NULL },
+	[PET_LEGS] = { "legs", KIND_NUMBER, "Legs", 6, LOOK_THOUSANDS, NULL },
+	[PET_DEBT] = { "debt", KIND_SIGNED, NULL, 0, LOOK_LEAVE_OUT, NULL },
+	[PET_HOME_STREET] = { "home.street", KIND_TEXT, NULL, 0, 0, NULL },
+	[PET_HOME_NUMBER] = { "home.number", KIND_NUMBER, NULL, 0, 0, NULL },
+	[PET_NOTE] = { NULL, KIND_TYPE, "Kind", 0, 0, NULL },
+};
+
+static const struct schema pet_schema = {
+	.name = "pets",
+	SCHEMA_COLUMNS(pet_columns),
+	.is_main = true,
+};
+
+static const struct column toy_columns[] = { { "toy", KIND_TEXT, NULL, 0, 0, NULL } };
+static const struct schema toy_schema = { .name = "toys", SCHEMA_COLUMNS(toy_columns) };
+static const struct schema nickname_schema = {
+	.name = "nicknames",
+	SCHEMA_COLUMNS(toy_columns),
+	.is_list = true,
+};
+
+static const struct column sum_columns[] = {
+	{ "count", KIND_NUMBER, "Pets:", 8, 0, NULL },
+	{ "tame", KIND_FLAG, "Tame:", 8, 0, NULL },
+	{ "share", KIND_PERCENT, "Share:", 8, 0, NULL },
+	{ "absent", KIND_NUMBER, "Absent:", 8, 0, NULL },
+};
+static const struct schema sum_schema = { .name = "sum", SCHEMA_COLUMNS(sum_columns) };
+
+/* One pet with a table and a list in its row, one without a name, and one too many. */
+static void write_pets(struct answer *answer)
+{
+	static const struct table_options options = { .limit = 2 };
+	const struct cell cat[PET_COLUMNS] = {
+		[PET_ADDRESS] = cell_number(0xbeef), [PET_NAME] = cell_string("Tom, \"T\""),
+		[PET_KIND] = cell_type("Cat", 3, 7), [PET_LEGS] = cell_number(1234),
+		[PET_DEBT] = cell_signed(-5),        [PET_HOME_STREET] = cell_string("Elm"),
+		[PET_HOME_NUMBER] = cell_number(3),  [PET_NOTE] = cell_type("Cat", 3, 7),
+	};
+	const struct cell unknown[PET_COLUMNS] = {
+		[PET_ADDRESS] = cell_number(0x10),
+		[PET_LEGS] = cell_shown(cell_number(0), "none"),
+		[PET_KIND] = cell_type(NULL, 0, 9),
+		[PET_NOTE] = cell_type(NULL, 0, 9),
+	};
+	answer_remark(answer, "All pets:\n");
+	answer_table(answer, &pet_schema, &options);
+	CU_ASSERT(answer_wants_row(answer));
+	answer_row_begin(answer, cat);
+	answer_table(answer, &toy_schema,
+		     &(const struct table_options){ .limit = UINT64_MAX, .no_heading = true });
+	answer_row(answer, (const struct cell[]){ cell_string("ball") });
+	CU_ASSERT_FALSE(answer_table_end(answer));
+	answer_table(answer, &nickname_schema,
+		     &(const struct table_options){ .limit = UINT64_MAX, .no_heading = true });
+	answer_row(answer, (const struct cell[]){ cell_string("Tommy") });
+	answer_row(answer, (const struct cell[]){ cell_string("T") });
+	CU_ASSERT_FALSE(answer_table_end(answer));
+	answer_row_end(answer);
+	CU_ASSERT(answer_wants_row(answer));
+	answer_row(answer, unknown);
+	CU_ASSERT_FALSE(answer_wants_row(answer));
+	CU_ASSERT(answer_table_end(answer));
+	answer_cut(answer, 2);
+	const struct cell sum[] = {
+		cell_number(3), cell_flag(true), cell_percent(1, 3), { .is_there = false }
+	};
+	answer_record(answer, &sum_schema, sum);
+	answer_data(answer, &sum_schema, sum);
+	answer_heading(answer, &sum_schema, sum);
+	answer_list(answer, "words", (const char *const[]){ "a", "b" }, 2);
+}
+
+static void check(enum answer_format format, bool is_brief, const char *expected)
+{
+	struct text got = { 0 };
+	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &got, .write = keep };
+	struct out out;
+	struct answer answer;
+	out_init(&out, &sink, 0, false);
+	out.ends_crlf = format == FORMAT_CSV;
+	struct json json = { .out = &out };
+	answer_init(&answer, format, &out, &json);
+	if (is_brief)
+		answer_be_brief(&answer);
+	if (format == FORMAT_JSON)
+		json_object(&json, NULL);
+	write_pets(&answer);
+	if (format == FORMAT_JSON)
+		json_end(&json);
+	out_flush(&out);
+	ASSERT_TEXT(got.bytes, expected);
+	CU_ASSERT_EQUAL(answer.depth, 0);
+	out_deinit(&out);
+	text_deinit(&got);
+}
+
+static void text_has_headings_and_columns(void)
+{
+	check(FORMAT_TEXT, false,
+	      "All pets:\n"
+	      " Address Name    Legs Kind\n"
+	      "    beef Tom, \"T\"  1,234 Cat\n"
+	      "      10         none <unknown type 9>\n"
+	      "(the first 2; -limit 0 lists all)\n"
+	      "Pets:   3\nTame:   yes\nShare:  33.3%\n"
+	      "Pets:   3\nTame:   yes\nShare:  33.3%\n");
+}
+
+static void brief_text_is_the_first_column_of_the_main_table(void)
+{
+	check(FORMAT_TEXT, true, "beef\n10\n");
+}
+
+static void json_has_records_and_arrays(void)
+{
+	check(FORMAT_JSON, false,
+	      "{\"pets\": [{\"address\": \"0xbeef\", \"name\": \"Tom, \\\"T\\\"\", \"kind\": \"Cat\", "
+	      "\"legs\": 1234, \"debt\": -5, \"home\": {\"street\": \"Elm\", \"number\": 3}, "
+	      "\"toys\": [{\"toy\": \"ball\"}], \"nicknames\": [\"Tommy\", \"T\"]}, "
+	      "{\"address\": \"0x10\", \"name\": null, \"kind\": null, \"legs\": 0, "
+	      "\"home\": {\"street\": null, \"number\": null}}], \"truncated\": true, "
+	      "\"sum\": {\"count\": 3, \"tame\": true, \"share\": 33.3, \"absent\": null}, "
+	      "\"sum\": {\"count\": 3, \"tame\": true, \"share\": 33.3, \"absent\": null}, "
+	      "\"words\": [\"a\", \"b\"]}\n");
+}
+
+static void ndjson_is_a_line_for_each_row_of_the_main_table(void)
+{
+	check(FORMAT_NDJSON, false,
+	      "{\"address\": \"0xbeef\", \"name\": \"Tom, \\\"T\\\"\", \"kind\": \"Cat\", "
+	      "\"legs\": 1234, \"debt\": -5, \"home\": {\"street\": \"Elm\", \"number\": 3}, "
+	      "\"toys\": [{\"toy\": \"ball\"}], \"nicknames\": [\"Tommy\", \"T\"]}\n"
+	      "{\"address\": \"0x10\", \"name\": null, \"kind\": null, \"legs\": 0, "
+	      "\"home\": {\"street\": null, \"number\": null}}\n");
+}
+
+/* RFC 4180: quotes around what holds a comma or a quote, which is doubled; CR LF after each line. */
+static void csv_is_the_main_table_alone(void)
+{
+	check(FORMAT_CSV, false,
+	      "address,name,kind,legs,debt,home.street,home.number\r\n"
+	      "0xbeef,\"Tom, \"\"T\"\"\",Cat,1234,-5,Elm,3\r\n"
+	      "0x10,,,0,,,\r\n");
+}
+
+static CU_TestInfo tests[] = {
+	{ "text_has_headings_and_columns", text_has_headings_and_columns },
+	{ "brief_text_is_the_first_column_of_the_main_table",
+	  brief_text_is_the_first_column_of_the_main_table },
+	{ "json_has_records_and_arrays", json_has_records_and_arrays },
+	{ "ndjson_is_a_line_for_each_row_of_the_main_table",
+	  ndjson_is_a_line_for_each_row_of_the_main_table },
+	{ "csv_is_the_main_table_alone", csv_is_the_main_table_alone },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	CU_SuiteInfo suites[] = { { "answer", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}
