@@ -88,7 +88,9 @@ void array_index_text(const struct array_info *array, uint32_t index, struct tex
 
 /** A frame of an exception's stack trace. */
 struct exception_frame {
-	uint64_t sp, ip;
+	uint64_t sp;
+	uint64_t ip; /**< the instruction that the hardware refused, or where a call returns to */
+	uint64_t within;      /**< an address in that instruction, or in the call before ip */
 	uint64_t method_desc; /**< 0 = not known */
 };
 
