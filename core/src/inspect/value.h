@@ -116,11 +116,10 @@ bool type_is_exception(struct clr *clr, const struct type *type);
 
 /** A delegate: one target and method, or the list of a multicast one. */
 struct delegate_info {
-	uint64_t target;          /**< object, 0 = static method */
+	uint64_t target;          /**< object; an open one (of a static method) is its own; or 0 */
 	uint64_t method_code;     /**< _methodPtr (or Aux) */
 	uint64_t method_desc;     /**< 0 = not known */
 	uint32_t token;           /**< of the method, 0 = not known */
-	char name[512];           /**< Type.Method, "" = not known */
 	uint64_t invocation_list; /**< object[] of a multicast one, 0 = single */
 	uint64_t invocation_count;
 };
