@@ -88,7 +88,7 @@ enum layout_origin {
 	X(METHOD_CHUNK_INDEX, "MethodDesc", "ChunkIndex", 2, 2, 2)                         \
 	X(METHOD_CHUNK_SIZE, "MethodDescChunk", "!", 24, 24, 24)                           \
 	X(THREAD_FRAME, "Thread", "Frame", 16, 8, 8)                                       \
-	X(THREAD_EXCEPTION_TRACKER, "Thread", "ExceptionTracker", NO, 352, 352)            \
+	X(THREAD_EXCEPTION_TRACKER, "Thread", "ExceptionTracker", 480, 352, 352)           \
 	X(THREAD_LOCAL_DATA, "Thread", "ThreadLocalDataPtr", NO, 928, 568)                 \
 	X(TLS_COUNT, "ThreadLocalData", "NonCollectibleTlsDataCount", NO, 0, 0)            \
 	X(TLS_COLLECTIBLE_COUNT, "ThreadLocalData", "CollectibleTlsDataCount", NO, 4, 4)   \
@@ -120,8 +120,9 @@ enum layout_origin {
 	X(RESUMABLE_FRAME_CONTEXT, "ResumableFrame", "TargetContextPtr", 16, 16, 16)       \
 	X(HIJACK_FRAME_RETURN, "HijackFrame", "ReturnAddress", 16, 16, 16)                 \
 	X(HIJACK_FRAME_ARGS, "HijackFrame", "HijackArgsPtr", 32, 32, 32)                   \
-	X(EXCEPTION_PREVIOUS, "ExceptionInfo", "PreviousNestedInfo", NO, 0, 0)             \
-	X(EXCEPTION_THROWN, "ExceptionInfo", "ThrownObject", NO, 8, 8)
+	X(EXCEPTION_PREVIOUS, "ExceptionInfo", "PreviousNestedInfo", 8, 0, 0)              \
+	X(EXCEPTION_THREAD, "ExceptionInfo", "Thread", 16, NO, NO)                         \
+	X(EXCEPTION_THROWN, "ExceptionInfo", "ThrownObject", 64, 8, 8)
 
 /** Index of an offset in struct layout. */
 enum layout_field {
