@@ -114,6 +114,10 @@ enum layout_origin {
 	X(CALL_FRAME_SP, "InlinedCallFrame", "CallSiteSP", 32, 24, 24)                     \
 	X(CALL_FRAME_RETURN, "InlinedCallFrame", "CallerReturnAddress", 40, 32, 32)        \
 	X(CALL_FRAME_FP, "InlinedCallFrame", "CalleeSavedFP", 48, 40, 40)                  \
+	X(CALL_FRAME_DATUM, "InlinedCallFrame", "Datum", 16, 16, 16)                       \
+	X(METHOD_FRAME_METHOD, "FramedMethodFrame", "MethodDescPtr", 24, 24, 24)           \
+	X(DISPATCH_FRAME_TABLE, "StubDispatchFrame", "RepresentativeMTPtr", 32, 32, 32)    \
+	X(DISPATCH_FRAME_SLOT, "StubDispatchFrame", "RepresentativeSlot", 40, 40, 40)      \
 	X(METHOD_FRAME_BLOCK, "FramedMethodFrame", "TransitionBlockPtr", 16, 16, 16)       \
 	X(SOFTWARE_FRAME_CONTEXT, "SoftwareExceptionFrame", "TargetContext", NO, NO, 288)  \
 	X(FAULTING_FRAME_CONTEXT, "FaultingExceptionFrame", "TargetContext", NO, NO, 32)   \

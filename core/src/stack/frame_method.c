@@ -8,15 +8,8 @@
  * calli calls.  From 9 on the next two bits say which part of the handling of an exception it is
  * (InlinedCallFrameMarker, exceptionhandling.h).
  */
-#define CALL_FRAME_DATUM 16u
 #define DATUM_IS_ADDRESS 1u
 #define DATUM_MARKS      7u
-
-/* FramedMethodFrame.m_pMD. */
-#define METHOD_FRAME_DESC 24u
-/* StubDispatchFrame: MethodTable and u32 slot of what is called; its m_pMD is made of them later. */
-#define STUB_DISPATCH_TABLE 32u
-#define STUB_DISPATCH_SLOT  40u
 
 /* HelperMethodFrame (8, 9).m_FCallEntry: the function that made it, if it is code of a method. */
 #define HELPER_CODE 40u
@@ -31,7 +24,7 @@ static uint64_t called_inline(const struct clr *clr, const struct explicit_frame
 {
 	uint64_t datum = 0;
 	/* Without a return address no call is under way. */
-	if (!frame->ip || !memory_u64(clr->memory, frame->address + CALL_FRAME_DATUM, &datum) ||
+	if (!frame->ip || !clr_pointer(clr, frame->address, L_CALL_FRAME_DATUM, &datum) ||
 	    datum & DATUM_IS_ADDRESS)
 		return 0;
 	return datum & ~(uint64_t)DATUM_MARKS;
@@ -41,11 +34,13 @@ static uint64_t called_by_block(struct clr *clr, const struct explicit_frame *fr
 {
 	uint64_t desc = 0, table = 0;
 	uint32_t slot = 0;
-	(void)memory_u64(clr->memory, frame->address + METHOD_FRAME_DESC, &desc);
+	(void)clr_pointer(clr, frame->address, L_METHOD_FRAME_METHOD, &desc);
 	if (desc || frame->kind != FRAME_STUB_DISPATCH)
 		return desc;
-	if (memory_u64(clr->memory, frame->address + STUB_DISPATCH_TABLE, &table) && table &&
-	    memory_u32(clr->memory, frame->address + STUB_DISPATCH_SLOT, &slot))
+	/* Its method is made of these two when somebody asks for it. */
+	if (clr_pointer(clr, frame->address, L_DISPATCH_FRAME_TABLE, &table) && table &&
+	    layout_has(&clr->layout, L_DISPATCH_FRAME_SLOT) &&
+	    memory_u32(clr->memory, frame->address + clr_offset(clr, L_DISPATCH_FRAME_SLOT), &slot))
 		(void)clr_method_in_slot(clr, table, slot, &desc);
 	return desc;
 }
