@@ -92,10 +92,11 @@ bool exception_chain_read(const struct clr *clr, uint64_t thread, struct excepti
 	*ret = (struct exception_chain){ 0 };
 	for (in_flight_begin(&flight, clr, thread); flight.at && !ret->is_broken;
 	     in_flight_next(&flight)) {
-		if (ret->rows_count == EXCEPTIONS_MAX)
+		if (ret->rows_count == EXCEPTIONS_MAX) {
 			ret->is_broken = true;
-		else if (!add_record(clr, flight.at, ret))
+		} else if (!add_record(clr, flight.at, ret)) {
 			return false;
+		}
 	}
 	ret->is_broken |= flight.is_broken;
 	sort_ranges(ret);
