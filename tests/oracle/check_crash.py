@@ -8,10 +8,12 @@ corefiles/apps/crash makes objects (tags) to which only stacks, exceptions and s
 its end it lets the runtime's own GC decide which of them live, and writes that down, with the methods on its
 stack. clrstack -roots must list those methods in that order, and no root that is no object; no walk may be
 partial; each living tag must have a root, and a dead one none. The handles of the runtime are called after what
-they hold, and printexception shows the exception that the program died of. ClrMD is no help here: its DAC dies.
+they hold, and printexception shows the exception that the program died of; its frames that still stand on the
+stack are at the same addresses there. ClrMD is no help here: its DAC dies.
 
 What is right but differs has a name: "after-report": between report and dump the program went on, in the
-second pass of its exception or in another thread. The rows go into roots.tsv. Exit status 1 when anything
+second pass of its exception or in another thread; "call-begun": ReadyToRun code notes where it begins a call
+into native code, and the exception has where that returns to. The rows go into roots.tsv. Exit status 1 when anything
 differs.
 """
 from __future__ import annotations
@@ -145,6 +147,27 @@ def wrong_exception(program: str, core: pathlib.Path, said: Json) -> Iterator[st
             yield f"{frame['ip']} is in {frame}"
 
 
+def check_addresses(program: str, core: pathlib.Path, threads: list[Json]) -> Fact:
+    """Frames of thrown exceptions that still stand on their thread's stack are at the same place there."""
+    (thrown,) = ask(program, core, ["printexception"])
+    count, explained, wrong = 0, 0, []
+    for row in thrown["exceptions"]:
+        (thread,) = (thread for thread in threads if thread["os_id"] == row["os_id"])
+        there = {(frame["sp"], frame["method"]): frame for frame in thread["frames"]}
+        begun = {frame["ip"] for frame in thread["frames"] if frame["kind"] == "explicit"}
+        for frame in row["stack"]:
+            same = there.get((frame["sp"], frame["method"]), frame)
+            count += same is not frame
+            if (frame["ip"], frame["offset"]) == (same["ip"], same["offset"]):
+                continue
+            if same["ip"] in begun:
+                explained += 1
+            else:
+                wrong.append(f"{frame['method']}: {frame['ip']}, on the stack {same['ip']}")
+    reasons = {"call-begun": explained} if explained else {}
+    return "crash: addresses of exceptions", count, wrong, reasons
+
+
 def check_core(program: str, core: pathlib.Path) -> Iterator[Fact]:
     """All facts of one core."""
     said = truth_of(core)
@@ -161,6 +184,7 @@ def check_core(program: str, core: pathlib.Path) -> Iterator[Fact]:
     yield "crash: names of handles", count, mislabelled, {}
     if said["where"] == "unhandled":
         yield "crash: last exception", 1, list(wrong_exception(program, core, said)), {}
+    yield check_addresses(program, core, threads)
     later = AFTER_REPORT.get(said["mode"], set())
     for name, number, wrong in check_tags(program, core, said):
         problems = [f"{tag} {what}" for tag, what in wrong if tag not in later]

@@ -167,8 +167,11 @@ static void write_delegate(struct facts *facts, const struct object *object)
 		fputc('\n', facts->out);
 		return;
 	}
+	char name[512] = "";
+	if (info.method_desc)
+		(void)clr_method_name(facts->clr, info.method_desc, name, sizeof(name), NULL);
 	fprintf(facts->out, "D\t%" PRIx64 "\t%" PRIx64 "\t%" PRIx32 "\t%s\n", object->address,
-		info.target, info.token, name_or_dash(info.name));
+		info.target, info.token, name_or_dash(name));
 }
 
 static void write_locks(struct facts *facts, const struct object *object)

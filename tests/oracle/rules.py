@@ -12,7 +12,6 @@ clrmd-type-not-loaded        ClrMD prints Object, Object[], System.ValueType[] o
 clrmd-pointer-type           ClrMD prints System.UIntPtr or System.ValueType* for pointers, System.IntPtr for
                              function pointers
 clrmd-static-zero            ClrMD has no address for a static field
-clrmd-delegate-to-itself     ClrMD gives the delegate itself as target of a static method
 clrmd-method-name            ClrMD cuts at the last dot of a method's name, adds arguments, has no DynamicClass
 clrmd-open-delegate          ClrMD does not read an open delegate of a virtual method
 clrmd-empty-context          ClrMD neither lists nor leaves out an allocation context that is used up, and misses what
@@ -198,7 +197,6 @@ class Explanation:
         self.pairs("F", 4, self._unloaded_struct)
         self.pairs("Q", 6, self._static)
         self.pairs("D", 2, self._delegate)
-        self.pairs("M", 2, self._multicast)
         self._open_delegates()
         self._empty_contexts()
         if not self.is_walkable:
@@ -267,24 +265,12 @@ class Explanation:
 
     @staticmethod
     def _delegate(theirs: Line, ours: Line) -> Optional[str]:
-        itself = theirs[2] == theirs[1] and ours[2] == "0"
-        if theirs[3] != ours[3] or not (itself or theirs[2] == ours[2]):
-            return None
-        if theirs[4] == ours[4]:
-            return "clrmd-delegate-to-itself"
-        return "clrmd-method-name" if same_method(theirs[4], ours[4]) else None
-
-    @staticmethod
-    def _multicast(theirs: Line, ours: Line) -> Optional[str]:
-        pairs = list(zip(theirs[2].split(","), ours[2].split(",")))
-        if len(pairs) == len(theirs[2].split(",")) == len(ours[2].split(",")):
-            if all(a == b or (b == "0" and a != "0") for a, b in pairs):
-                return "clrmd-delegate-to-itself"
-        return None
+        same = theirs[2:4] == ours[2:4] and same_method(theirs[4], ours[4])
+        return "clrmd-method-name" if same else None
 
     def _open_delegates(self) -> None:
-        """Static, without target, and ClrMD fails or takes it for a multicast one."""
-        ours = {line[1] for line in self._ours["D"] if line[2] == "0"}
+        """Its own target, and ClrMD fails or takes it for a multicast one."""
+        ours = {line[1] for line in self._ours["D"] if line[2] == line[1]}
         found = set()
         for kind in "EM":
             addresses = {line[1] for line in self._theirs[kind]} & ours

@@ -8,12 +8,12 @@
 #include "target/relocation.h"
 #include "util/alloc.h"
 
-#define METHOD_TABLE_SIZE 128u
-#define CLASS_SIZE        128u
-#define MODULE_SIZE       2048u
-#define HEAP_SIZE         4096u /* of a gc_heap */
-#define SEGMENT_SIZE      72u
-#define SYNC_ENTRIES      64u
+#define TABLE_SIZE   128u
+#define CLASS_SIZE   128u
+#define MODULE_SIZE  2048u
+#define HEAP_SIZE    4096u /* of a gc_heap */
+#define SEGMENT_SIZE 72u
+#define SYNC_ENTRIES 64u
 
 /* Where a server's gc_heap has its fields. */
 enum {
@@ -78,7 +78,7 @@ static void make_heaps(struct fake_clr *fake)
 /* The Free MethodTable has no EEClass and no parent. */
 static void make_free_type(struct fake_clr *fake)
 {
-	fake->free_type = fake_alloc(&fake->memory, METHOD_TABLE_SIZE);
+	fake->free_type = fake_alloc(&fake->memory, TABLE_SIZE);
 	fake_poke_u32(&fake->memory, fake->free_type, 0x80000001u);
 	fake_poke_u32(&fake->memory, fake->free_type + 4, 24);
 }
@@ -154,7 +154,7 @@ uint64_t fake_type(struct fake_clr *fake, const struct fake_type *type)
 {
 	struct fake_memory *memory = &fake->memory;
 	uint64_t below = (desc_size(type) + 15) & ~(uint64_t)15;
-	uint64_t method_table = fake_alloc(memory, below + METHOD_TABLE_SIZE) + below;
+	uint64_t method_table = fake_alloc(memory, below + TABLE_SIZE) + below;
 	uint64_t ee_class = fake_alloc(memory, CLASS_SIZE);
 	uint32_t flags = type->flags;
 	if (type->component_size)

@@ -3,6 +3,7 @@
 #include "session/session.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
+#include "support/fake_module.h"
 #include "support/fake_stack.h"
 #include "support/suite.h"
 #include "util/alloc.h"
@@ -100,6 +101,26 @@ static void recursion_is_folded(void)
 	end(&fixture);
 }
 
+static void frames_of_the_runtime_name_what_they_call(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct fake_memory *memory = &fixture.fake->memory;
+	uint64_t desc = fake_method_desc(fixture.fake, 0, 0), sp = TOP + 0x1000;
+	fake_poke(memory, desc + 6, "\7", 2);
+	fake_stop_at(fixture.stack, FAKE_NATIVE, TOP, 0);
+	fake_frame(fixture.stack, sp, 0, FAKE_NATIVE);
+	fake_inlined_call(fixture.stack, sp + 8, fake_call(fixture.work, 2), sp, fake_rbp(sp));
+	check(&fixture, "clrstack", "[InlinedCallFrame: 00007ffe00002008]\n", 1);
+	check(&fixture, "clrstack --json", "\"frame\": \"0x7ffe00002008\", \"callee\": null", 1);
+	fake_poke_u64(memory, desc + 32, fake_text(memory, "usleep"));
+	fake_poke_u64(memory, sp + 8 + 16, desc);
+	check(&fixture, "clrstack", "[InlinedCallFrame: 00007ffe00002008] DynamicClass.usleep\n",
+	      1);
+	check(&fixture, "clrstack --json", "\"callee\": \"DynamicClass.usleep\"", 1);
+	end(&fixture);
+}
+
 static void what_is_wrong_is_said(void)
 {
 	struct fixture fixture;
@@ -153,6 +174,7 @@ static void what_is_no_object_is_no_root(void)
 
 static CU_TestInfo tests[] = {
 	{ "recursion_is_folded", recursion_is_folded },
+	{ "frames_of_the_runtime_name_what_they_call", frames_of_the_runtime_name_what_they_call },
 	{ "what_is_wrong_is_said", what_is_wrong_is_said },
 	{ "what_is_no_object_is_no_root", what_is_no_object_is_no_root },
 	CU_TEST_INFO_NULL,

@@ -201,7 +201,10 @@ static void exhausted_memory_loses_nothing(void)
 	}
 }
 
-/* A trace of two frames: ip 0x1000 + i, sp 0x2000 + i, MethodDesc 0x3000 + i. */
+/*
+ * A trace of two frames: sp 0x2000 + i, MethodDesc 0x3000 + i; the first where the hardware refused
+ * to go on, the second one that called.
+ */
 static uint64_t make_trace(void)
 {
 	uint64_t address = fake_object(fake, bytes_type, 16 + 2 * 32 + 5);
@@ -211,6 +214,7 @@ static uint64_t make_trace(void)
 		fake_poke_u64(&fake->memory, at, 0x1000 + i);
 		fake_poke_u64(&fake->memory, at + 8, 0x2000 + i);
 		fake_poke_u64(&fake->memory, at + 16, 0x3000 + i);
+		fake_poke_u32(&fake->memory, at + 24, i ? 2 : 0); /* STEF_IP_ADJUSTED */
 	}
 	return address;
 }
@@ -222,7 +226,8 @@ static void check_frames(uint64_t address, unsigned int count)
 	CU_ASSERT_FATAL(read_at(address, &info));
 	for (uint32_t i = 0; i < count; i++) {
 		CU_ASSERT(exception_frame_at(fake->heap, &info, i, &frame));
-		ASSERT_UINT(frame.ip, 0x1000 + i);
+		ASSERT_UINT(frame.ip, i ? 0x1002 : 0x1000);
+		ASSERT_UINT(frame.within, 0x1000 + i);
 		ASSERT_UINT(frame.sp, 0x2000 + i);
 		ASSERT_UINT(frame.method_desc, 0x3000 + i);
 	}

@@ -238,6 +238,75 @@ static void test_dynamic_signatures(void)
 	tear_down(&fixture);
 }
 
+/* The MethodTable of stubs is of no type: an EEClass, and the module that their tokens are of. */
+static void test_stub_signatures(void)
+{
+	struct fixture fixture = set_up();
+	struct fake_memory *memory = fixture.memory;
+	uint64_t table = fake_alloc(memory, 64), ee_class = fake_alloc(memory, 64),
+		 desc = fake_method_desc(fixture.fake, table, 0), signature = fake_alloc(memory, 8);
+	fake_poke_u64(memory, table, 0x10ull << 32);
+	fake_poke_u64(memory, table + 24, fixture.fake->module);
+	fake_poke_u64(memory, table + 40, ee_class);
+	put_u16(&fixture, desc + 6, 7);
+	fake_poke(memory, signature, "\0\2\1\x18\x12\x10", 6);
+	fake_poke_u64(memory, desc + 16, signature);
+	fake_poke_u32(memory, desc + 24, 6);
+	fake_poke_u64(memory, desc + 32, fake_text(memory, "IL_STUB_PInvoke"));
+	check_signature(&fixture, desc, "ILStubClass.IL_STUB_PInvoke(IntPtr, ?)");
+	fake_poke_u64(memory, ee_class + 16, table);
+	check_signature(&fixture, desc, "ILStubClass.IL_STUB_PInvoke(IntPtr, Ns.Worker)");
+	tear_down(&fixture);
+}
+
+static void check_code(struct fixture *fixture, uint64_t code, uint64_t expected)
+{
+	uint64_t desc = 0;
+	/* The tests change what was read before. */
+	code_cache_destroy(fixture->clr->code);
+	fixture->clr->code = NULL;
+	ASSERT_UINT(clr_method_at(fixture->clr, code, &desc), expected != 0);
+	ASSERT_UINT(desc, expected);
+}
+
+/* gFCallMethods: 127 lists of {next, code, MethodDesc}, by the rest of the code's address. */
+static void test_fcalls(void)
+{
+	struct fixture fixture = set_up();
+	struct fake_memory *memory = fixture.memory;
+	const uint64_t code = (uint64_t)127 << 40;
+	uint64_t globals = fake_alloc(memory, 24), lists = fake_alloc(memory, 127 * 8), desc = 1;
+	uint64_t entries[4];
+	for (unsigned int i = 0; i < 4; i++) {
+		entries[i] = fake_alloc(memory, 24);
+		fake_poke_u64(memory, entries[i] + 8, code + i % 3);
+		fake_poke_u64(memory, entries[i] + 16, i ? fixture.run : fixture.walk);
+		if (i < 3)
+			fake_poke_u64(memory, lists + 8 * (uint64_t)i, entries[i]);
+	}
+	fake_poke_u64(memory, entries[3] + 8, code + 127);
+	fake_poke_u64(memory, entries[0], entries[3]);
+	fake_poke_u64(memory, globals, fake_peek_u64(memory, fixture.clr->dac_table));
+	fake_poke_u64(memory, globals + 8, fixture.run); /* something else */
+	fake_poke_u64(memory, globals + 16, lists);
+	fixture.clr->dac_table = globals;
+	fixture.clr->dac_count = 3;
+	ASSERT_UINT(fcall_table_find(fixture.clr), lists);
+	check_code(&fixture, code, 0);
+	fixture.clr->fcall_table = lists;
+	check_code(&fixture, code, fixture.walk);
+	check_code(&fixture, code + 2, fixture.run);
+	check_code(&fixture, code + 127, fixture.run); /* the second of its list */
+	check_code(&fixture, code + 3, 0);
+	CU_ASSERT(!clr_fcall_method(fixture.clr, 0, &desc));
+	/* A list that goes round ends; code in another's list makes it no such table. */
+	fake_poke_u64(memory, entries[3], entries[0]);
+	check_code(&fixture, code + 254, 0);
+	fake_poke_u64(memory, entries[1] + 8, code + 2);
+	ASSERT_UINT(fcall_table_find(fixture.clr), 0);
+	tear_down(&fixture);
+}
+
 static void test_no_memory(void)
 {
 	bool failed = true;
@@ -254,16 +323,6 @@ static void test_no_memory(void)
 		text_deinit(&text);
 		tear_down(&fixture);
 	}
-}
-
-static void check_code(struct fixture *fixture, uint64_t code, uint64_t expected)
-{
-	uint64_t desc = 0;
-	/* The tests change what was read before. */
-	code_cache_destroy(fixture->clr->code);
-	fixture->clr->code = NULL;
-	ASSERT_UINT(clr_method_at(fixture->clr, code, &desc), expected != 0);
-	ASSERT_UINT(desc, expected);
 }
 
 /* A method whose code begins @p offset bytes into the code heap: its header before it. */
@@ -412,6 +471,8 @@ static CU_TestInfo tests[] = {
 	{ "methods_have_names", test_names },
 	{ "methods_have_signatures", test_signatures },
 	{ "dynamic_methods_have_signatures", test_dynamic_signatures },
+	{ "stubs_have_signatures", test_stub_signatures },
+	{ "functions_of_the_runtime_are_methods", test_fcalls },
 	{ "out_of_memory_breaks_no_signature", test_no_memory },
 	{ "code_of_the_jit_leads_to_its_method", test_jit },
 	{ "two_methods_in_one_unit_are_told_apart", test_jit_same_nibble },

@@ -194,7 +194,52 @@ static void what_a_call_by_reflection_has_by_reference_is_kept(void)
 	stack_end(&fixture);
 }
 
+/*
+ * ExceptionTracker of 8.0 (exceptionhandling.h): the one before at 8, its Thread at 16, a handle at
+ * 64.  They lie in memory of their own, in any order.
+ */
+static void exceptions_of_8_lie_anywhere(void)
+{
+	struct stack_fixture fixture;
+	stack_begin(&fixture);
+	struct fake_memory *memory = fixture.memory;
+	struct layout *layout = &fixture.stack->clr->layout;
+	uint64_t outer = fake_alloc(memory, 80), inner = fake_alloc(memory, 80),
+		 handles = fake_alloc(memory, 16), thread = fixture.stack->thread->address;
+	fixture.stack->clr->major = 8;
+	layout_set(layout, L_THREAD_EXCEPTION_TRACKER, 480, ORIGIN_SERIES);
+	layout_set(layout, L_EXCEPTION_PREVIOUS, 8, ORIGIN_SERIES);
+	layout_set(layout, L_EXCEPTION_THREAD, 16, ORIGIN_SERIES);
+	layout_set(layout, L_EXCEPTION_THROWN, 64, ORIGIN_SERIES);
+	fake_poke_u64(memory, thread + 480, inner);
+	fake_poke_u64(memory, inner + 8, outer);
+	fake_poke_u64(memory, inner + 16, thread);
+	fake_poke_u64(memory, inner + 64, handles);
+	fake_poke_u64(memory, outer + 16, thread);
+	fake_poke_u64(memory, outer + 64, handles + 8);
+	fake_poke_u64(memory, handles, fixture.object);
+	fake_poke_u64(memory, handles + 8, fixture.object);
+	fake_stop_at(fixture.stack, FAKE_NATIVE, STACK_TOP, 0);
+	CU_ASSERT(inner > outer);
+	stack_again(&fixture);
+	ASSERT_TEXT(fixture.result.why, "");
+	ASSERT_UINT(fixture.result.roots_count, 2);
+	ASSERT_UINT(stack_root_at(&fixture, handles)->kind, STACK_ROOT_EXCEPTION);
+	ASSERT_UINT(stack_root_at(&fixture, handles + 8)->kind, STACK_ROOT_EXCEPTION);
+	/* A ring ends, and what is another thread's is not this one's. */
+	fake_poke_u64(memory, outer + 8, inner);
+	stack_again(&fixture);
+	ASSERT_TEXT(fixture.result.why, "the list of the thread's exceptions is broken");
+	fake_poke_u64(memory, outer + 8, 0);
+	fake_poke_u64(memory, outer + 16, thread + 8);
+	stack_again(&fixture);
+	ASSERT_TEXT(fixture.result.why, "the list of the thread's exceptions is broken");
+	ASSERT_UINT(stack_roots_at(&fixture, handles + 8, fixture.object), 0);
+	stack_end(&fixture);
+}
+
 static CU_TestInfo tests[] = {
+	{ "exceptions_of_8_lie_anywhere", exceptions_of_8_lie_anywhere },
 	{ "a_helper_that_protects_an_array_keeps_all_of_it",
 	  a_helper_that_protects_an_array_keeps_all_of_it },
 	{ "a_helper_protects_as_many_variables_as_its_class_says",

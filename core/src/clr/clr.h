@@ -119,6 +119,7 @@ struct clr {
 	uint64_t sync_count; /**< the first entry of it that was never used, 0 = unknown */
 	uint64_t global_alloc_context; /**< address of g_global_alloc_context {ptr, limit}, or 0 */
 	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
+	uint64_t fcall_table;          /**< see clr_fcall_method(); 0 = not known */
 	struct clr_thread *threads;    /**< all of the ThreadStore's list */
 	size_t thread_count;
 	uint32_t *thread_order;       /**< threads by id, then index; NULL: not sorted */

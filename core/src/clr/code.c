@@ -170,10 +170,26 @@ bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc)
 {
 	struct code_info info;
 	char name[8];
-	if (!find_code_again(clr, code, &info) && !precode_method(clr, code, &info.method_desc))
+	if (!find_code_again(clr, code, &info) && !clr_fcall_method(clr, code, &info.method_desc) &&
+	    !precode_method(clr, code, &info.method_desc))
 		return false;
 	if (!clr_method_name(clr, info.method_desc, name, sizeof(name), NULL))
 		return false;
 	*ret_method_desc = info.method_desc;
 	return true;
+}
+
+bool clr_method_in_slot(struct clr *clr, uint64_t table, uint32_t slot, uint64_t *ret_method_desc)
+{
+	const struct type *type = type_find(clr, table);
+	uint64_t chunk, code;
+	uint16_t virtuals;
+	return type &&
+	       memory_u16(clr->memory, table + clr_offset(clr, L_MT_NUM_VIRTUALS), &virtuals) &&
+	       slot < virtuals &&
+	       memory_u64(clr->memory,
+			  table + METHOD_TABLE_SIZE + 8 * (uint64_t)(slot / VTABLE_CHUNK_SLOTS),
+			  &chunk) &&
+	       memory_u64(clr->memory, chunk + 8 * (uint64_t)(slot % VTABLE_CHUNK_SLOTS), &code) &&
+	       clr_method_at(clr, code, ret_method_desc);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "clr/gc_vars.h"
+#include "clr/method.h"
 #include "clr/runtime.h"
 #include "clr/sync_block.h"
 #include "clr/thread.h"
@@ -415,6 +416,7 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 		clr->gc_info_version = (unsigned int)version;
 	read_frame_identifiers(clr, descriptor);
 	read_frame_vtables(clr);
+	clr->fcall_table = fcall_table_find(clr);
 	if (!clr->free_method_table || !clr->string_method_table)
 		find_method_tables(clr);
 	/* In 8, 9 and 10 ThreadStore is 4 before GcDacVars in g_dacTable, and AppDomain 1 after. */

@@ -88,7 +88,7 @@ enum layout_origin {
 	X(METHOD_CHUNK_INDEX, "MethodDesc", "ChunkIndex", 2, 2, 2)                         \
 	X(METHOD_CHUNK_SIZE, "MethodDescChunk", "!", 24, 24, 24)                           \
 	X(THREAD_FRAME, "Thread", "Frame", 16, 8, 8)                                       \
-	X(THREAD_EXCEPTION_TRACKER, "Thread", "ExceptionTracker", NO, 352, 352)            \
+	X(THREAD_EXCEPTION_TRACKER, "Thread", "ExceptionTracker", 480, 352, 352)           \
 	X(THREAD_LOCAL_DATA, "Thread", "ThreadLocalDataPtr", NO, 928, 568)                 \
 	X(TLS_COUNT, "ThreadLocalData", "NonCollectibleTlsDataCount", NO, 0, 0)            \
 	X(TLS_COLLECTIBLE_COUNT, "ThreadLocalData", "CollectibleTlsDataCount", NO, 4, 4)   \
@@ -114,14 +114,19 @@ enum layout_origin {
 	X(CALL_FRAME_SP, "InlinedCallFrame", "CallSiteSP", 32, 24, 24)                     \
 	X(CALL_FRAME_RETURN, "InlinedCallFrame", "CallerReturnAddress", 40, 32, 32)        \
 	X(CALL_FRAME_FP, "InlinedCallFrame", "CalleeSavedFP", 48, 40, 40)                  \
+	X(CALL_FRAME_DATUM, "InlinedCallFrame", "Datum", 16, 16, 16)                       \
+	X(METHOD_FRAME_METHOD, "FramedMethodFrame", "MethodDescPtr", 24, 24, 24)           \
+	X(DISPATCH_FRAME_TABLE, "StubDispatchFrame", "RepresentativeMTPtr", 32, 32, 32)    \
+	X(DISPATCH_FRAME_SLOT, "StubDispatchFrame", "RepresentativeSlot", 40, 40, 40)      \
 	X(METHOD_FRAME_BLOCK, "FramedMethodFrame", "TransitionBlockPtr", 16, 16, 16)       \
 	X(SOFTWARE_FRAME_CONTEXT, "SoftwareExceptionFrame", "TargetContext", NO, NO, 288)  \
 	X(FAULTING_FRAME_CONTEXT, "FaultingExceptionFrame", "TargetContext", NO, NO, 32)   \
 	X(RESUMABLE_FRAME_CONTEXT, "ResumableFrame", "TargetContextPtr", 16, 16, 16)       \
 	X(HIJACK_FRAME_RETURN, "HijackFrame", "ReturnAddress", 16, 16, 16)                 \
 	X(HIJACK_FRAME_ARGS, "HijackFrame", "HijackArgsPtr", 32, 32, 32)                   \
-	X(EXCEPTION_PREVIOUS, "ExceptionInfo", "PreviousNestedInfo", NO, 0, 0)             \
-	X(EXCEPTION_THROWN, "ExceptionInfo", "ThrownObject", NO, 8, 8)
+	X(EXCEPTION_PREVIOUS, "ExceptionInfo", "PreviousNestedInfo", 8, 0, 0)              \
+	X(EXCEPTION_THREAD, "ExceptionInfo", "Thread", 16, NO, NO)                         \
+	X(EXCEPTION_THROWN, "ExceptionInfo", "ThrownObject", 64, 8, 8)
 
 /** Index of an offset in struct layout. */
 enum layout_field {

@@ -62,6 +62,20 @@ static bool read_dynamic_name(struct clr *clr, struct method *method)
 	return true;
 }
 
+/*
+ * The module whose tokens are in the signature of a stub: its MethodTable is of no type, and has an
+ * EEClass and that module alone (ILStubCache: CreateMinimalMethodTable).
+ */
+static const struct module *stub_module(struct clr *clr, uint64_t table)
+{
+	uint64_t ee_class, back, module;
+	if (!clr_pointer(clr, table, L_MT_CLASS, &ee_class) ||
+	    !clr_pointer(clr, ee_class, L_CLASS_METHOD_TABLE, &back) || back != table ||
+	    !clr_pointer(clr, table, L_MT_MODULE, &module) || !module)
+		return NULL;
+	return module_find(clr, module);
+}
+
 bool method_read(struct clr *clr, uint64_t address, struct method *ret)
 {
 	uint64_t method_table;
@@ -75,8 +89,8 @@ bool method_read(struct clr *clr, uint64_t address, struct method *ret)
 	method.type = type_find(clr, method_table);
 	if (!is_dynamic && (!method.type || !method.rid))
 		return false;
-	if (method.type)
-		method.module = module_find(clr, type_home_module(clr, method.type));
+	method.module = method.type ? module_find(clr, type_home_module(clr, method.type))
+				    : stub_module(clr, method_table);
 	const struct metadata *metadata = method.module ? method.module->metadata : NULL;
 	if (!is_dynamic) {
 		/* A method of another type: this is no MethodDesc. */

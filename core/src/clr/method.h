@@ -35,13 +35,31 @@ static inline uint64_t method_desc_size(const struct clr *clr)
 	return clr->major == 8 ? 8 : 16; /* method.hpp: without m_codeData in 8 */
 }
 
+/** The table of the methods that are functions of the runtime, by its shape; 0: not found. */
+uint64_t fcall_table_find(const struct clr *clr);
 /**
- * The method that the code at @p code belongs to: compiled by the JIT, ReadyToRun code, or the
- * stub that stands for a method before it is compiled.
+ * The method whose code is the runtime's function at @p code.
+ *
+ * @param[out] ret_method_desc Untouched on failure; nothing has checked it.
+ * @return false when it is none, or the table cannot be read
+ */
+bool clr_fcall_method(const struct clr *clr, uint64_t code, uint64_t *ret_method_desc);
+
+/**
+ * The method that the code at @p code belongs to: compiled by the JIT, ReadyToRun code, a function
+ * of the runtime, or the stub that stands for a method before it is compiled.
  *
  * @param[out] ret_method_desc Untouched on failure.
  * @return false when it is none of these, or the tables that say so cannot be read
  */
 bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc);
+
+/**
+ * The virtual method in slot @p slot of the MethodTable at @p table.
+ *
+ * @param[out] ret_method_desc Untouched on failure.
+ * @return false when there is none, or its code is of no known method
+ */
+bool clr_method_in_slot(struct clr *clr, uint64_t table, uint32_t slot, uint64_t *ret_method_desc);
 
 #endif

@@ -22,15 +22,13 @@
  * MethodTable of 8 (methodtable.h): MTFlags2 says which multipurpose slots there are, in this
  * order; the first two that are not used by PerInstInfo and InterfaceMap take their places.
  */
-#define GENERICS_MASK     0x30u
-#define SLOT_PER_INST     0x01u
-#define SLOT_INTERFACES   0x02u
-#define SLOTS_BEFORE      0x0fu
-#define HAS_MODULE        0x10u
-#define MT_8_FIRST_SLOT   48u
-#define MT_8_SECOND_SLOT  56u
-#define MT_8_SIZE         64u
-#define MT_8_VTABLE_CHUNK 8u
+#define GENERICS_MASK    0x30u
+#define SLOT_PER_INST    0x01u
+#define SLOT_INTERFACES  0x02u
+#define SLOTS_BEFORE     0x0fu
+#define HAS_MODULE       0x10u
+#define MT_8_FIRST_SLOT  48u
+#define MT_8_SECOND_SLOT 56u
 
 /* LookupMap (ceeload.h): Next, TableData, Count, SupportedFlagsMask; the same in 8, 9 and 10. */
 #define MAP_NEXT  0u
@@ -157,9 +155,9 @@ static bool module_slot_8(struct clr *clr, const struct type *type, uint64_t *re
 	} else {
 		if (!memory_u16(clr->memory, *ret + clr_offset(clr, L_MT_NUM_VIRTUALS), &virtuals))
 			return false;
-		uint32_t chunks = (virtuals + MT_8_VTABLE_CHUNK - 1) / MT_8_VTABLE_CHUNK;
+		uint32_t chunks = (virtuals + VTABLE_CHUNK_SLOTS - 1) / VTABLE_CHUNK_SLOTS;
 		uint32_t slots = (uint32_t)__builtin_popcount(before) - 2;
-		*ret += MT_8_SIZE + 8 * (uint64_t)(chunks + slots);
+		*ret += METHOD_TABLE_SIZE + 8 * (uint64_t)(chunks + slots);
 	}
 	return true;
 }

@@ -8,9 +8,8 @@
 /* MTFlags & 0x30: an instantiation has a GenericsStaticsInfo. */
 #define GENERICS_MASK 0x30u
 
-/* MethodTable's fixed part; 8 vtable slots behind one pointer; optional members after them. */
-#define METHOD_TABLE_SIZE 64u
-#define OPTIONAL_MEMBERS  6u
+/* Behind a MethodTable and its vtable. */
+#define OPTIONAL_MEMBERS 6u
 
 /* EEClass: EEClassOptionalFields; there: ModuleDynamicID. */
 #define CLASS_OPTIONAL      8u
@@ -39,7 +38,8 @@ static bool generic_id(struct clr *clr, const struct type *type, uint64_t *ret)
 	if (!memory_u16(clr->memory, type->method_table + clr_offset(clr, L_MT_NUM_VIRTUALS),
 			&virtuals))
 		return false;
-	uint64_t at = type->method_table + METHOD_TABLE_SIZE + 8 * (uint64_t)((virtuals + 7) / 8);
+	uint32_t chunks = (virtuals + VTABLE_CHUNK_SLOTS - 1) / VTABLE_CHUNK_SLOTS;
+	uint64_t at = type->method_table + METHOD_TABLE_SIZE + 8 * (uint64_t)chunks;
 	uint64_t list, owner;
 	for (unsigned int i = 0; i < OPTIONAL_MEMBERS; i++, at += 8) {
 		if (memory_u64(clr->memory, at, &list) && list && list % 8 == 0 &&

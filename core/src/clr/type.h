@@ -22,6 +22,13 @@ enum type_category {
 	CATEGORY_MD_ARRAY,
 };
 
+/**
+ * Bytes of a MethodTable's fixed part, the same in 8, 9 and 10; behind it stand the addresses of
+ * its vtable's chunks of so many slots each (methodtable.h: VTABLE_SLOTS_PER_CHUNK).
+ */
+#define METHOD_TABLE_SIZE  64u
+#define VTABLE_CHUNK_SLOTS 8u
+
 /** Series of a GCDesc: slots from offset on, size + the object's true size bytes of them. */
 struct gc_series {
 	int64_t size;

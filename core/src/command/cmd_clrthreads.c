@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "clr/in_flight.h"
 #include "command/object.h"
 
 /* Thread.State (threads.h). */
@@ -50,10 +51,11 @@ static void write_head(struct out *out, const struct clr *clr)
 /* Was the exception in flight thrown while another one was handled?  SOS asks the same. */
 static bool has_nested(const struct clr *clr, const struct clr_thread *thread)
 {
-	uint64_t tracker = 0, previous = 0;
-	return layout_has(&clr->layout, L_THREAD_EXCEPTION_TRACKER) &&
-	       clr_pointer(clr, thread->address, L_THREAD_EXCEPTION_TRACKER, &tracker) && tracker &&
-	       clr_pointer(clr, tracker, L_EXCEPTION_PREVIOUS, &previous) && previous;
+	struct in_flight flight;
+	in_flight_begin(&flight, clr, thread->address);
+	if (flight.at)
+		in_flight_next(&flight);
+	return flight.at != 0;
 }
 
 /* What stands in SOS's last column: what the thread is for, and what it threw last. */

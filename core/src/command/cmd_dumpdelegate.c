@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "clr/code.h"
 #include "command/object.h"
 
 static void write_delegate(struct call *call, const struct delegate_info *info)
 {
+	struct text name = { 0 };
+	if (info->method_desc)
+		clr_method_signature(call->heap->clr, info->method_desc, &name);
 	if (call->as_json) {
 		struct json *json = &call->json;
 		json_object(json, NULL);
 		json_address(json, "target", info->target);
 		json_address(json, "method", info->method_desc);
-		json_string(json, "name", *info->name ? info->name : NULL);
+		json_text(json, "name", name.bytes, name.size);
 		json_address(json, "token", info->token);
 		json_address(json, "code", info->method_code);
 		json_end(json);
-		return;
-	}
-	struct out *out = &call->out;
-	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, info->target);
-	out_printf(out, " %016" PRIx64 " ", info->method_desc);
-	if (*info->name) {
-		text_escape(&out->text, info->name, strlen(info->name));
 	} else {
-		out_styled(out, STYLE_NOTE, "<code at %" PRIx64 ">", info->method_code);
+		struct out *out = &call->out;
+		out_styled(out, STYLE_ADDRESS, "%016" PRIx64, info->target);
+		out_printf(out, " %016" PRIx64 " ", info->method_desc);
+		if (name.bytes) {
+			text_escape(&out->text, name.bytes, name.size);
+		} else {
+			out_styled(out, STYLE_NOTE, "<code at %" PRIx64 ">", info->method_code);
+		}
+		out_puts(out, "\n");
 	}
-	out_puts(out, "\n");
+	call->out.text.failed |= name.failed;
+	text_deinit(&name);
 }
 
 /* The delegates of a multicast one; what is none is left out and counted. */

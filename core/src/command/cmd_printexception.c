@@ -56,7 +56,7 @@ static void write_frame(struct call *call, const struct exception_frame *frame)
 	struct code_info code;
 	struct text name = { 0 };
 	const char *module = module_file(clr, frame->method_desc);
-	bool has_code = frame->ip && clr_code_at(clr, frame->ip, &code) &&
+	bool has_code = frame->within && clr_code_at(clr, frame->within, &code) &&
 			code.method_desc == frame->method_desc;
 	uint64_t offset = has_code ? frame->ip - code.start : 0;
 	if (frame->method_desc)

@@ -182,9 +182,10 @@ static void read_field(struct call *call, const struct level *level, const struc
 	}
 }
 
+/* SOS adds the size of the MethodTable pointer to the offset of a static field, too. */
 static uint32_t shown_offset(const struct level *level, const struct field *field)
 {
-	bool behind_mt = level->of != FIELDS_OF_STRUCT && !field->is_static;
+	bool behind_mt = level->of != FIELDS_OF_STRUCT && !field->is_thread_static;
 	return field->offset + (behind_mt ? OBJECT_FIELDS : 0);
 }
 

@@ -191,6 +191,18 @@ static enum hd_status write_roots(struct stack_text *text, const struct thread_s
 	return HD_OK;
 }
 
+static void method_text(struct call *call, const struct stack_frame *frame)
+{
+	struct out *out = &call->out;
+	struct text name = { 0 };
+	if (!frame->method_desc)
+		return;
+	clr_method_signature(call->heap->clr, frame->method_desc, &name);
+	text_escape(&out->text, name.bytes, name.size);
+	out->text.failed |= name.failed;
+	text_deinit(&name);
+}
+
 static void frame_text(struct call *call, const struct stack_frame *frame)
 {
 	struct out *out = &call->out;
@@ -202,14 +214,12 @@ static void frame_text(struct call *call, const struct stack_frame *frame)
 	}
 	if (frame->kind == STACK_EXPLICIT) {
 		out_printf(out, "[%s: %016" PRIx64 "]", frame->name, frame->frame);
-	} else {
-		struct text name = { 0 };
-		clr_method_signature(call->heap->clr, frame->method_desc, &name);
-		text_escape(&out->text, name.bytes, name.size);
-		out->text.failed |= name.failed;
-		text_deinit(&name);
-		out_printf(out, "+0x%" PRIx32, frame->offset);
+		if (frame->method_desc)
+			out_puts(out, " ");
 	}
+	method_text(call, frame);
+	if (frame->kind == STACK_MANAGED)
+		out_printf(out, "+0x%" PRIx32, frame->offset);
 	if (frame->is_funclet)
 		out_styled(out, STYLE_NOTE, " (handler)");
 	if (frame->is_dead)
@@ -219,11 +229,11 @@ static void frame_text(struct call *call, const struct stack_frame *frame)
 
 static void method_json(struct call *call, const char *key, const struct stack_frame *frame)
 {
-	if (frame->kind == STACK_EXPLICIT) {
-		json_string(&call->json, key, frame->name);
+	struct text name = { 0 };
+	if (!frame->method_desc) {
+		json_null(&call->json, key);
 		return;
 	}
-	struct text name = { 0 };
 	clr_method_signature(call->heap->clr, frame->method_desc, &name);
 	json_text(&call->json, key, name.bytes, name.size);
 	call->out.text.failed |= name.failed;
@@ -237,10 +247,12 @@ static void frame_json(struct call *call, const struct stack_frame *frame)
 	json_string(json, "kind", frame->kind == STACK_MANAGED ? "managed" : "explicit");
 	json_address(json, "sp", frame->sp);
 	json_address(json, "ip", frame->ip);
-	method_json(call, "method", frame);
 	if (frame->kind == STACK_EXPLICIT) {
+		json_string(json, "method", frame->name);
 		json_address(json, "frame", frame->frame);
+		method_json(call, "callee", frame);
 	} else {
+		method_json(call, "method", frame);
 		json_address(json, "method_desc", frame->method_desc);
 		json_number(json, "offset", frame->offset);
 		json_bool(json, "funclet", frame->is_funclet);
@@ -281,8 +293,13 @@ static void write_fold(struct call *call, const struct stack_frame *frames, size
 		json_object(&call->json, NULL);
 		json_number(&call->json, "folded", count);
 		json_array(&call->json, "methods");
-		for (size_t i = 0; i < period; i++)
-			method_json(call, NULL, &frames[i]);
+		for (size_t i = 0; i < period; i++) {
+			if (frames[i].kind == STACK_EXPLICIT) {
+				json_string(&call->json, NULL, frames[i].name);
+			} else {
+				method_json(call, NULL, &frames[i]);
+			}
+		}
 		json_end(&call->json);
 		json_end(&call->json);
 		return;
@@ -290,16 +307,13 @@ static void write_fold(struct call *call, const struct stack_frame *frames, size
 	struct out *out = &call->out;
 	out_printf(out, "%34s... %s of ", "", format_count(count, "more frame", number));
 	for (size_t i = 0; i < period; i++) {
-		struct text name = { 0 };
-		if (frames[i].kind == STACK_EXPLICIT) {
-			text_puts(&name, frames[i].name);
-		} else {
-			clr_method_signature(call->heap->clr, frames[i].method_desc, &name);
-		}
 		if (i)
 			out_puts(out, i + 1 == period ? " and " : ", ");
-		text_escape(&out->text, name.bytes, name.size);
-		text_deinit(&name);
+		if (frames[i].kind == STACK_EXPLICIT) {
+			out_puts(out, frames[i].name);
+		} else {
+			method_text(call, &frames[i]);
+		}
 	}
 	out_puts(out, " ...\n");
 }

@@ -20,14 +20,12 @@ static bool is_list(struct heap *heap, uint64_t address, uint64_t count)
 }
 
 /* Find the method by its code. */
-static void name_method(struct heap *heap, struct delegate_info *info)
+static void find_method(struct clr *clr, struct delegate_info *info)
 {
-	if (info->method_code)
-		(void)clr_method_at(heap->clr, info->method_code, &info->method_desc);
-	if (info->method_desc) {
-		(void)clr_method_name(heap->clr, info->method_desc, info->name, sizeof(info->name),
-				      &info->token);
-	}
+	struct method method;
+	if (info->method_code && clr_method_at(clr, info->method_code, &info->method_desc) &&
+	    method_read(clr, info->method_desc, &method))
+		info->token = 0x06000000 | method.rid;
 }
 
 bool delegate_read(struct heap *heap, const struct object *object, struct delegate_info *ret)
@@ -58,11 +56,8 @@ bool delegate_read(struct heap *heap, const struct object *object, struct delega
 		return true;
 	}
 	/* An open delegate is its own target, and its code shuffles arguments before the method's. */
-	if (raw.target == object->address) {
-		ret->target = 0;
-		if (raw.code_aux)
-			ret->method_code = raw.code_aux;
-	}
-	name_method(heap, ret);
+	if (raw.target == object->address && raw.code_aux)
+		ret->method_code = raw.code_aux;
+	find_method(heap->clr, ret);
 	return true;
 }

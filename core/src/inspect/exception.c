@@ -54,10 +54,12 @@ void exception_info_deinit(struct exception_info *info)
 /*
  * _stackTrace is a byte array, or an object array whose first element is one (object.h:
  * StackTraceArray): a header of 16 bytes (u32 count, ..., thread), then for each frame ip, sp,
- * MethodDesc, flags (clrex.h: StackTraceElement).
+ * MethodDesc, i32 flags (clrex.h: StackTraceElement; the same in 8, 9 and 10).  An ip that a call
+ * returns to is stored less one, so that it is in the line of the call; 8 does so with all.
  */
-#define TRACE_HEADER  16u
-#define TRACE_ELEMENT 32u
+#define TRACE_HEADER    16u
+#define TRACE_ELEMENT   32u
+#define TRACE_IS_BEFORE 2u /* STEF_IP_ADJUSTED */
 
 /* The array of bytes; false when it is none. */
 static bool trace_bytes(struct heap *heap, uint64_t address, uint64_t *ret_data, uint32_t *ret_size)
@@ -103,7 +105,7 @@ uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info
 bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
 			struct exception_frame *ret)
 {
-	uint64_t data, element[3];
+	uint64_t data, element[4];
 	uint32_t size, count;
 	if (!trace_bytes(heap, info->stack_trace_array, &data, &size) || size < TRACE_HEADER ||
 	    !memory_u32(heap->memory, data, &count) || index >= count ||
@@ -112,7 +114,9 @@ bool exception_frame_at(struct heap *heap, const struct exception_info *info, ui
 	uint64_t at = data + TRACE_HEADER + (uint64_t)TRACE_ELEMENT * index;
 	if (!memory_read(heap->memory, at, element, sizeof(element)))
 		return false;
-	*ret = (struct exception_frame){ .ip = element[0],
+	bool is_before = element[3] & TRACE_IS_BEFORE;
+	*ret = (struct exception_frame){ .ip = element[0] + is_before,
+					 .within = element[0],
 					 .sp = element[1],
 					 .method_desc = element[2] };
 	return true;

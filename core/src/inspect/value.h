@@ -88,7 +88,9 @@ void array_index_text(const struct array_info *array, uint32_t index, struct tex
 
 /** A frame of an exception's stack trace. */
 struct exception_frame {
-	uint64_t sp, ip;
+	uint64_t sp;
+	uint64_t ip; /**< the instruction that the hardware refused, or where a call returns to */
+	uint64_t within;      /**< an address in that instruction, or in the call before ip */
 	uint64_t method_desc; /**< 0 = not known */
 };
 
@@ -114,11 +116,10 @@ bool type_is_exception(struct clr *clr, const struct type *type);
 
 /** A delegate: one target and method, or the list of a multicast one. */
 struct delegate_info {
-	uint64_t target;          /**< object, 0 = static method */
+	uint64_t target;          /**< object; an open one (of a static method) is its own; or 0 */
 	uint64_t method_code;     /**< _methodPtr (or Aux) */
 	uint64_t method_desc;     /**< 0 = not known */
 	uint32_t token;           /**< of the method, 0 = not known */
-	char name[512];           /**< Type.Method, "" = not known */
 	uint64_t invocation_list; /**< object[] of a multicast one, 0 = single */
 	uint64_t invocation_count;
 };

@@ -3,11 +3,12 @@
 
 #include <string.h>
 
+#include "clr/in_flight.h"
 #include "roots/root_set.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* ExInfos of one thread that are looked at. */
+/* Exceptions of one thread that are looked at. */
 #define EXCEPTIONS_MAX 65536u
 
 /* Strong handles by address. */
@@ -44,20 +45,16 @@ static void try_word(struct finder *finder, uint64_t word, uint32_t thread,
 		*owner = (struct handle_owner){ .thread = thread, .record = (uint8_t)record };
 }
 
-/* The exceptions in flight lie on the stack, inner ones below outer ones: no ring. */
 static void try_exceptions(struct finder *finder, uint64_t thread_address, uint32_t thread)
 {
-	const struct clr *clr = finder->clr;
-	uint64_t at, handle, previous;
-	if (!clr_pointer(clr, thread_address, L_THREAD_EXCEPTION_TRACKER, &at))
-		return;
-	for (unsigned int i = 0; at && at % 8 == 0 && i < EXCEPTIONS_MAX; i++) {
-		if (!clr_pointer(clr, at, L_EXCEPTION_THROWN, &handle))
+	struct in_flight flight;
+	uint64_t handle;
+	unsigned int count = 0;
+	for (in_flight_begin(&flight, finder->clr, thread_address);
+	     flight.at && count < EXCEPTIONS_MAX; in_flight_next(&flight), count++) {
+		if (!clr_pointer(finder->clr, flight.at, L_EXCEPTION_THROWN, &handle))
 			return;
 		try_word(finder, handle, thread, RECORD_EXCEPTION);
-		if (!clr_pointer(clr, at, L_EXCEPTION_PREVIOUS, &previous) || previous <= at)
-			return;
-		at = previous;
 	}
 }
 

@@ -215,7 +215,9 @@ static enum hd_status make_frame(struct rooting *rooting, const struct thread_st
 	to->offset = from->offset;
 	to->thread = thread < rooting->clr->thread_count ? rooting->threads[thread] : HD_NONE;
 	to->method = from->name;
-	return from->method_desc ? method_name(rooting, from->method_desc, &to->method) : HD_OK;
+	if (from->kind != STACK_MANAGED || !from->method_desc)
+		return HD_OK;
+	return method_name(rooting, from->method_desc, &to->method);
 }
 
 static enum hd_status make_frames(struct rooting *rooting)

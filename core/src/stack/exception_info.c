@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "clr/in_flight.h"
 #include "util/alloc.h"
 
 /* ExInfo of 10.0 (exinfo.h, exstatecommon.h); the descriptor has only the first two of it. */
@@ -87,23 +88,17 @@ static bool add_record(const struct clr *clr, uint64_t address, struct exception
 
 bool exception_chain_read(const struct clr *clr, uint64_t thread, struct exception_chain *ret)
 {
-	uint64_t address = 0, last = 0;
+	struct in_flight flight;
 	*ret = (struct exception_chain){ 0 };
-	if (layout_has(&clr->layout, L_THREAD_EXCEPTION_TRACKER))
-		ret->is_broken = !clr_pointer(clr, thread, L_THREAD_EXCEPTION_TRACKER, &address);
-	while (address && !ret->is_broken) {
-		uint64_t previous = 0;
-		/* Those before one lie above it on the stack: no ring. */
-		ret->is_broken = address % 8 != 0 || address <= last ||
-				 ret->rows_count == EXCEPTIONS_MAX ||
-				 !clr_pointer(clr, address, L_EXCEPTION_PREVIOUS, &previous);
-		if (ret->is_broken)
-			break;
-		if (!add_record(clr, address, ret))
+	for (in_flight_begin(&flight, clr, thread); flight.at && !ret->is_broken;
+	     in_flight_next(&flight)) {
+		if (ret->rows_count == EXCEPTIONS_MAX) {
+			ret->is_broken = true;
+		} else if (!add_record(clr, flight.at, ret)) {
 			return false;
-		last = address;
-		address = previous;
+		}
 	}
+	ret->is_broken |= flight.is_broken;
 	sort_ranges(ret);
 	return true;
 }

@@ -38,6 +38,12 @@ struct frame_chain {
 bool frame_chain_read(struct clr *clr, uint64_t thread, struct frame_chain *ret);
 void frame_chain_deinit(struct frame_chain *chain);
 
+/**
+ * MethodDesc of the method that @p frame stands for: what managed code called there, a P/Invoke, a
+ * method that is about to be compiled, or one that is a function of the runtime; 0: it has none.
+ */
+uint64_t explicit_frame_method(struct clr *clr, const struct explicit_frame *frame);
+
 /** What is known of the code that a Frame leads to. */
 struct frame_context {
 	struct registers registers;

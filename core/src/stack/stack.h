@@ -23,7 +23,7 @@ struct stack_frame {
 	uint64_t sp, ip;      /**< ip of explicit ones: of the code that they lead to, or 0 */
 	uint64_t frame;       /**< explicit: address of the Frame */
 	const char *name;     /**< explicit: its class, static; managed: NULL */
-	uint64_t method_desc; /**< managed: see clr_method_signature(); else 0 */
+	uint64_t method_desc; /**< see clr_method_signature(); explicit: of what it calls, or 0 */
 	uint32_t offset;      /**< managed: of ip in the method's code */
 };
 

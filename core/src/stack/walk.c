@@ -108,6 +108,7 @@ enum step walk_pass_frame(struct walk *walk)
 				       .ip = from->ip,
 				       .frame = from->address,
 				       .name = frame_kind_names[from->kind],
+				       .method_desc = explicit_frame_method(walk->clr, from),
 				       .is_dead = walk->is_skipping ||
 						  is_unwound(&walk->exceptions, from->address) };
 	if (frame->is_dead || walk->options->no_roots)

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The methods that Frames stand for (Frame::GetFunction in frames.h of 8.0, 9.0, 10.0). */
+#include "clr/method.h"
+#include "stack/explicit_frame.h"
+
+/*
+ * InlinedCallFrame.m_Datum: the MethodDesc of the P/Invoke; with the lowest bit the address that a
+ * calli calls.  From 9 on the next two bits say which part of the handling of an exception it is
+ * (InlinedCallFrameMarker, exceptionhandling.h).
+ */
+#define DATUM_IS_ADDRESS 1u
+#define DATUM_MARKS      7u
+
+/* HelperMethodFrame (8, 9).m_FCallEntry: the function that made it, if it is code of a method. */
+#define HELPER_CODE 40u
+
+static bool is_method(struct clr *clr, uint64_t address)
+{
+	struct method method;
+	return address && method_read(clr, address, &method);
+}
+
+static uint64_t called_inline(const struct clr *clr, const struct explicit_frame *frame)
+{
+	uint64_t datum = 0;
+	/* Without a return address no call is under way. */
+	if (!frame->ip || !clr_pointer(clr, frame->address, L_CALL_FRAME_DATUM, &datum) ||
+	    datum & DATUM_IS_ADDRESS)
+		return 0;
+	return datum & ~(uint64_t)DATUM_MARKS;
+}
+
+static uint64_t called_by_block(struct clr *clr, const struct explicit_frame *frame)
+{
+	uint64_t desc = 0, table = 0;
+	uint32_t slot = 0;
+	(void)clr_pointer(clr, frame->address, L_METHOD_FRAME_METHOD, &desc);
+	if (desc || frame->kind != FRAME_STUB_DISPATCH)
+		return desc;
+	/* Its method is made of these two when somebody asks for it. */
+	if (clr_pointer(clr, frame->address, L_DISPATCH_FRAME_TABLE, &table) && table &&
+	    layout_has(&clr->layout, L_DISPATCH_FRAME_SLOT) &&
+	    memory_u32(clr->memory, frame->address + clr_offset(clr, L_DISPATCH_FRAME_SLOT), &slot))
+		(void)clr_method_in_slot(clr, table, slot, &desc);
+	return desc;
+}
+
+uint64_t explicit_frame_method(struct clr *clr, const struct explicit_frame *frame)
+{
+	uint64_t desc = 0, code = 0;
+	if (frame->kind == FRAME_INLINED_CALL) {
+		desc = called_inline(clr, frame);
+	} else if (frame_is_helper(frame->kind)) {
+		if (memory_u64(clr->memory, frame->address + HELPER_CODE, &code))
+			(void)clr_fcall_method(clr, code, &desc);
+	} else if (frame->block && frame->kind != FRAME_PINVOKE_CALLI) {
+		desc = called_by_block(clr, frame);
+	}
+	return is_method(clr, desc) ? desc : 0;
+}
