@@ -247,7 +247,7 @@ static void roots_keep_what_they_are(void)
 	nettrace_nodes(&maker, 0, two_nodes, 2);
 	nettrace_edges(&maker, 0, three_edges, 3);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		nettrace_root(&maker, 0x1000, rows[i].kind, rows[i].flags);
+		nettrace_root_with(&maker, 0x1000, rows[i].kind, rows[i].flags, 0x7f4300 + i);
 	nettrace_root(&maker, 0, NT_ROOT_STACK, 0);
 	nettrace_root(&maker, 0x1047, NT_ROOT_STACK, NT_ROOT_INTERIOR); /* in the second object */
 	nettrace_root(&maker, 0x1048, NT_ROOT_STACK, NT_ROOT_INTERIOR); /* behind it */
@@ -265,6 +265,11 @@ static void roots_keep_what_they_are(void)
 		ASSERT_UINT(root->kind, rows[i].expected_kind);
 		ASSERT_UINT(root->flags, rows[i].expected_flags);
 		ASSERT_UINT(detail->handle, rows[i].handle);
+		/* The id is an address of handles alone. */
+		ASSERT_UINT(detail->address, rows[i].kind == NT_ROOT_HANDLE ? 0x7f4300 + i : 0);
+		char method[32];
+		(void)snprintf(method, sizeof(method), "MethodDesc %x", 0x7f4300 + i);
+		ASSERT_TEXT(detail->name, rows[i].kind == NT_ROOT_STACK ? method : NULL);
 	}
 	const struct graph_root *root = root_at(graph, 0x1020, 0, &detail);
 	REQUIRE(root);

@@ -88,9 +88,15 @@ static void write_type(struct call *call, uint32_t node)
 	out_type(&call->out, type->name, type->name_size, type->id);
 }
 
+/* Are there columns for slots and threads? */
+static bool has_slots(const struct hd_graph *graph)
+{
+	return graph_is_heap(graph) || graph->has_slots;
+}
+
 static void write_header(struct call *call)
 {
-	if (graph_is_heap(call->graph)) {
+	if (has_slots(call->graph)) {
 		out_styled(&call->out, STYLE_HEAD, "%16s %-13s %-12s %16s %8s Class Name", "Object",
 			   "Kind", "Flags", "Slot", "OSID");
 	} else {
@@ -157,17 +163,17 @@ static void write_row(struct call *call, uint32_t index)
 		}
 	}
 	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, graph_id(graph, root->node));
-	bool has_slots = detail && graph_is_heap(graph);
-	out_printf(out, " %-*s %-*s ", has_slots ? 13 : 9, root_kind_name(root->kind),
-		   has_slots ? 12 : 20, flags);
-	if (has_slots && detail->address) {
+	bool is_wide = detail && has_slots(graph);
+	out_printf(out, " %-*s %-*s ", is_wide ? 13 : 9, root_kind_name(root->kind),
+		   is_wide ? 12 : 20, flags);
+	if (is_wide && detail->address) {
 		out_printf(out, "%016" PRIx64 " ", detail->address);
-	} else if (has_slots) {
+	} else if (is_wide) {
 		out_printf(out, "%16s ", "");
 	}
-	if (has_slots && thread) {
+	if (is_wide && thread) {
 		out_printf(out, "%8" PRIx64 " ", thread->os_id);
-	} else if (has_slots) {
+	} else if (is_wide) {
 		out_printf(out, "%8s ", "");
 	}
 	write_type(call, root->node);
