@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/completeness.h"
 #include "query/filter.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
@@ -279,6 +280,7 @@ static enum hd_status write_statistics_rows(struct call *call, const struct row 
 	if (call->as_json) {
 		json_end(&call->json);
 		json_number(&call->json, "found", found);
+		json_bool(&call->json, "roots_merged", call_merges_roots(call));
 		if (count > limit)
 			json_bool(&call->json, "truncated", true);
 		return HD_OK;
@@ -286,6 +288,7 @@ static enum hd_status write_statistics_rows(struct call *call, const struct row 
 	char number[COUNT_SIZE];
 	out_printf(&call->out, "Total %s%s\n", format_count(found, "root", number),
 		   count > limit ? " (-limit 0 lists all rows)" : "");
+	merged_roots_write(call, "");
 	return HD_OK;
 }
 
@@ -359,10 +362,12 @@ static enum hd_status write_roots(struct call *call)
 	}
 	if (!call->as_json) {
 		write_total(call, kinds, found, found > limit);
+		merged_roots_write(call, "");
 		return HD_OK;
 	}
 	json_end(&call->json);
 	json_number(&call->json, "found", found);
+	json_bool(&call->json, "roots_merged", call_merges_roots(call));
 	if (found > limit)
 		json_bool(&call->json, "truncated", true);
 	return HD_OK;
