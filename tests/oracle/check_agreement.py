@@ -60,6 +60,8 @@ TRIES_MAX = 6
 NO_OBJECT = "no object"
 FINALIZED_TYPES = {"System.Gen2GcCallback"}
 LEFT_ALONE = {"Emitted.Run.staticReference", "System.Text.EncodingHelper.s_localeEnvVars"}
+# The others are built without support for EventSource.
+HAS_EVENT_SOURCE = {"facts"}
 EMITTED = "staticReference"
 # The number of statics in the text format.
 STATIC = "4"
@@ -293,11 +295,27 @@ class Comparison:
                 self.wrong(f"{address:x} {self.core.kind(address)}: dead in the core")
 
 
+def check_tracing(first: Path, later: Path, expected: bool) -> list[str]:
+    """The first session leaves the descriptions of events: info and diff say so."""
+    bad = []
+    for path, has in ((first, False), (later, expected)):
+        if live.heapdump(str(path), "info")["event_metadata"] != has:
+            bad.append(f"{path.name}: descriptions of events expected: {has}")
+    answer = live.heapdump(str(first), "diff", str(later))
+    if answer["tracing_began"] != expected:
+        bad.append(f"diff: tracing began: {not expected}")
+    if live.heapdump(str(later), "diff", str(later))["tracing_began"]:
+        bad.append("diff: tracing began between a snapshot and itself")
+    if expected and not any(row["tracing"] for row in answer["types"]):
+        bad.append("diff: no type of tracing")
+    return bad
+
+
 def check(app: str, flavour: str, server: bool) -> list[str]:
     """Of one program: what is wrong."""
     with live.running(app, flavour, server) as program:
         # The first session of all makes the runtime's EventSource, some 3000 objects.
-        program.collect("first.gcdump", "--trust-files")
+        first = program.collect("first.gcdump", "--trust-files")
         for _ in range(TRIES_MAX):
             dump, core = program.collect("it.gcdump", "--trust-files"), program.core("it.core")
             findings = live.heapdump(str(core), "info")["findings"]
@@ -308,6 +326,7 @@ def check(app: str, flavour: str, server: bool) -> list[str]:
             print(f"{app} {flavour}: there was a collection between; once more")
         else:
             return [f"{app} {flavour}: there was always a collection between"]
+        began = check_tracing(first, dump, app in HAS_EVENT_SOURCE)
     behind = comparison.objects()
     comparison.totals(behind)
     comparison.references()
@@ -319,7 +338,7 @@ def check(app: str, flavour: str, server: bool) -> list[str]:
         f"{app} {flavour}{' server' if server else ''}: {len(comparison.dump.objects)} objects;",
         rules,
     )
-    bad = comparison.bad
+    bad = began + comparison.bad
     return [f"{app} {flavour}: {line}" for line in bad[:20]] + (
         [f"{len(bad)} in all"] if bad else []
     )
