@@ -565,20 +565,6 @@ class TerminalTest(unittest.TestCase):
         terminal.send(f"heapdump open {folder}/R\t\n")
         self.assertIn(": 1 object, 24 bytes", terminal.prompt())
 
-    def test_interrupt_while_an_answer_is_printed(self) -> None:
-        big = support.write_big_dump(self.folder)
-        for height, wait in ((0, "Class Name|MT"), (10, "to quit")):
-            terminal = self.start("-ex", f"set height {height}")
-            terminal.command("heapdump open " + big)
-            terminal.send("dumpheap -limit 100000\n")
-            # GDB waits until what it has printed is read: it is not done yet.
-            terminal.wait(wait)
-            terminal.send("\x03")
-            terminal.wait("Quit")
-            terminal.prompt()
-            self.assertIn("= 130", terminal.command("print $_heapdump_status"))
-            self.assertIn("Found", terminal.command("gcroot 1010"))
-
     def test_interrupt(self) -> None:
         big = support.write_big_dump(self.folder)
         terminal = self.start("-ex", "set height 0", "-ex", "set heapdump workers 1")

@@ -223,6 +223,15 @@ static const struct graph_root *root_at(const struct hd_graph *graph, uint64_t i
 	return NULL;
 }
 
+/* What the id of a root is: an address of handles alone. */
+static void check_id(const struct graph_root_detail *detail, uint8_t kind, uint32_t id)
+{
+	char method[32];
+	(void)snprintf(method, sizeof(method), "MethodDesc %x", id);
+	ASSERT_UINT(detail->address, kind == NT_ROOT_HANDLE ? id : 0);
+	ASSERT_TEXT(detail->name, kind == NT_ROOT_STACK ? method : NULL);
+}
+
 static void roots_keep_what_they_are(void)
 {
 	static const struct {
@@ -265,11 +274,7 @@ static void roots_keep_what_they_are(void)
 		ASSERT_UINT(root->kind, rows[i].expected_kind);
 		ASSERT_UINT(root->flags, rows[i].expected_flags);
 		ASSERT_UINT(detail->handle, rows[i].handle);
-		/* The id is an address of handles alone. */
-		ASSERT_UINT(detail->address, rows[i].kind == NT_ROOT_HANDLE ? 0x7f4300 + i : 0);
-		char method[32];
-		(void)snprintf(method, sizeof(method), "MethodDesc %x", 0x7f4300 + i);
-		ASSERT_TEXT(detail->name, rows[i].kind == NT_ROOT_STACK ? method : NULL);
+		check_id(detail, rows[i].kind, 0x7f4300 + i);
 	}
 	const struct graph_root *root = root_at(graph, 0x1020, 0, &detail);
 	REQUIRE(root);
