@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import re
+import signal
 import sys
 from typing import Any, Sequence
 
@@ -87,6 +88,34 @@ class _Progress:
             self._stderr = None
 
 
+class _Interrupts:
+    """Tells Ctrl-C from a q at the pager: GDB raises KeyboardInterrupt for both.
+
+    GDB's handler of SIGINT hands the signal on to Python, which then writes into this pipe.
+    """
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._read, False)
+        os.set_blocking(self._write, False)
+        try:
+            self._before: int | None = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        except ValueError:  # not on GDB's own thread
+            self._before = None
+
+    def came(self) -> bool:
+        try:
+            return bool(os.read(self._read, 1))
+        except BlockingIOError:
+            return False
+
+    def close(self) -> None:
+        if self._before is not None:
+            signal.set_wakeup_fd(self._before)
+        os.close(self._read)
+        os.close(self._write)
+
+
 def _note(_arg: int, line: bytes) -> None:
     """Say what is going on, at once."""
     try:
@@ -118,10 +147,15 @@ class Session:
 
     def run(self, argv: list[str]) -> None:
         """Run a command and write its answer; raises gdb.GdbError when it fails."""
+        interrupts = _Interrupts()
         try:
             self._run(self._evaluate(argv))
-        except KeyboardInterrupt:  # at the pager, or between two steps
+        except KeyboardInterrupt:  # while the answer is printed, or between two steps
+            if interrupts.came():
+                _set_status(native.EXIT_INTERRUPTED)
             raise gdb.GdbError("Quit") from None
+        finally:
+            interrupts.close()
 
     def _evaluate(self, argv: list[str]) -> list[str]:
         """``argv`` with the debugger's expressions replaced by their values."""

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import time
 import unittest
 
@@ -122,6 +123,24 @@ class DotnetCoreTest(unittest.TestCase):
         )
         self.assertEqual(between(text, 1), targets.shell(second, "eeheap"))
         self.assertEqual(text.split("<<2>>")[1].count("Number of GC Heaps: 1"), 1)
+
+    def test_interrupt_while_an_answer_is_printed(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="heapdump-gdb-")
+        self.addCleanup(folder.cleanup)
+        big = support.write_big_dump(folder.name)
+        for height, wait in ((0, "Class Name|MT"), (10, "to quit")):
+            terminal = support.Terminal(GDB + ["-ex", f"set height {height}"], r"\(gdb\) ")
+            self.addCleanup(terminal.__exit__)
+            terminal.prompt()
+            terminal.command("heapdump open " + big)
+            terminal.send("dumpheap -limit 100000\n")
+            # GDB waits until what it has printed is read: it is not done yet.
+            terminal.wait(wait)
+            terminal.send("\x03")
+            terminal.wait("Quit")
+            terminal.prompt()
+            self.assertIn("= 130", terminal.command("print $_heapdump_status"))
+            self.assertIn("Found", terminal.command("gcroot 1010"))
 
     def test_interrupt_while_gdb_is_asked(self) -> None:
         path = targets.core("gen10-1m-full")

@@ -31,7 +31,8 @@ collectible      statics of collectible assemblies: in a core they are reference
 left-alone       statics whose class the trace cannot tell, which are named by the type of their object: those of
                  assemblies made at run time, and the last one before these, of a class that has no other
 
-All other statics have the name that the core has: static-names of them.
+All other statics have the name that the core has, and the type that holds them: static-names of them.
+Every static of either is one in a text log, too.
 
 That other collection may go on when the core is taken, or have moved the objects: then it is done again.
 """
@@ -59,7 +60,11 @@ TRIES_MAX = 6
 NO_OBJECT = "no object"
 FINALIZED_TYPES = {"System.Gen2GcCallback"}
 LEFT_ALONE = {"Emitted.Run.staticReference", "System.Text.EncodingHelper.s_localeEnvVars"}
+# The others are built without support for EventSource.
+HAS_EVENT_SOURCE = {"facts"}
 EMITTED = "staticReference"
+# The number of statics in the text format.
+STATIC = "4"
 
 
 @dataclass
@@ -72,6 +77,8 @@ class Heap:
     types: dict[str, tuple[int, int]]
     live: set[int]
     statics: dict[int, set[str]]
+    containers: dict[tuple[int, str], str]
+    logged: set[int]
     of_threads: set[str]
 
     def kind(self, address: int) -> str:
@@ -80,17 +87,21 @@ class Heap:
         return name
 
 
-def read_references(path: Path) -> dict[int, Counter[int]]:
-    """From the text format, which has them all."""
+def read_log(path: Path) -> tuple[dict[int, Counter[int]], set[int]]:
+    """References, and objects of statics, from the text format, which has them all."""
     text = path.with_name(path.name + ".heap")
     words = [live.PROGRAM, str(path), "export", str(text)]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, timeout=live.TIMEOUT)
     found: dict[int, Counter[int]] = {}
+    statics: set[int] = set()
     for line in text.read_text(encoding="utf-8").splitlines():
         if line.startswith("o "):
             address, _, _, *targets = (int(word, 16) for word in line.split(" ")[1:])
             found[address] = collections.Counter(targets)
-    return found
+        words = line.split(" ")
+        if words[0] == "r" and words[2] == STATIC:
+            statics.add(int(words[1], 16))
+    return found, statics
 
 
 def rows_of(path: Path, *words: str) -> dict[int, dict[str, Any]]:
@@ -103,19 +114,26 @@ def read(path: Path) -> Heap:
     """All of it."""
     rows = rows_of(path)
     statics: dict[int, set[str]] = collections.defaultdict(set)
+    containers: dict[tuple[int, str], str] = {}
     of_threads: set[str] = set()
+    references, logged = read_log(path)
     for row in live.heapdump(str(path), "roots")["roots"]:
         if row["kind"] in ("static", "thread-static"):
-            statics[int(row["object"], 16)].add(row["name"])
+            address = int(row["object"], 16)
+            statics[address].add(row["name"])
+            if row["container"]:
+                containers[address, row["name"]] = row["container"]["name"]
         if row["kind"] == "thread-static":
             of_threads.add(row["name"])
     return Heap(
         {address: row for address, row in rows.items() if not row["free"]},
         {address: row for address, row in rows.items() if row["free"]},
-        read_references(path),
+        references,
         live.by_type(live.heapdump(str(path), "dumpheap", "-stat")["types"]),
         {address for address, row in rows_of(path, "-live").items() if not row["free"]},
         dict(statics),
+        containers,
+        logged,
         of_threads,
     )
 
@@ -228,8 +246,14 @@ class Comparison:
             for name in names:
                 rule = self.static_rule(address, name, expected, known)
                 self.rules[rule] += 1
+                holder = self.dump.containers.get((address, name))
+                if rule == "static-names" and holder != self.core.containers.get((address, name)):
+                    self.wrong(f"{address:x}: static {name} is held by {holder}")
                 if rule == "wrong-static":
                     self.wrong(f"{address:x}: static {name}, in the core {sorted(expected)}")
+        for heap in (self.core, self.dump):
+            for address in heap.statics.keys() ^ heap.logged:
+                self.wrong(f"{address:x}: a static of either the text log or the heap alone")
         for address, names in self.core.statics.items():
             for name in names - self.dump.statics.get(address, set()) - LEFT_ALONE:
                 self.rules["not-sent"] += 1
@@ -271,11 +295,27 @@ class Comparison:
                 self.wrong(f"{address:x} {self.core.kind(address)}: dead in the core")
 
 
+def check_tracing(first: Path, later: Path, expected: bool) -> list[str]:
+    """The first session leaves the descriptions of events: info and diff say so."""
+    bad = []
+    for path, has in ((first, False), (later, expected)):
+        if live.heapdump(str(path), "info")["event_metadata"] != has:
+            bad.append(f"{path.name}: descriptions of events expected: {has}")
+    answer = live.heapdump(str(first), "diff", str(later))
+    if answer["tracing_began"] != expected:
+        bad.append(f"diff: tracing began: {not expected}")
+    if live.heapdump(str(later), "diff", str(later))["tracing_began"]:
+        bad.append("diff: tracing began between a snapshot and itself")
+    if expected and not any(row["tracing"] for row in answer["types"]):
+        bad.append("diff: no type of tracing")
+    return bad
+
+
 def check(app: str, flavour: str, server: bool) -> list[str]:
     """Of one program: what is wrong."""
     with live.running(app, flavour, server) as program:
         # The first session of all makes the runtime's EventSource, some 3000 objects.
-        program.collect("first.gcdump", "--trust-files")
+        first = program.collect("first.gcdump", "--trust-files")
         for _ in range(TRIES_MAX):
             dump, core = program.collect("it.gcdump", "--trust-files"), program.core("it.core")
             findings = live.heapdump(str(core), "info")["findings"]
@@ -286,6 +326,7 @@ def check(app: str, flavour: str, server: bool) -> list[str]:
             print(f"{app} {flavour}: there was a collection between; once more")
         else:
             return [f"{app} {flavour}: there was always a collection between"]
+        began = check_tracing(first, dump, app in HAS_EVENT_SOURCE)
     behind = comparison.objects()
     comparison.totals(behind)
     comparison.references()
@@ -297,7 +338,7 @@ def check(app: str, flavour: str, server: bool) -> list[str]:
         f"{app} {flavour}{' server' if server else ''}: {len(comparison.dump.objects)} objects;",
         rules,
     )
-    bad = comparison.bad
+    bad = began + comparison.bad
     return [f"{app} {flavour}: {line}" for line in bad[:20]] + (
         [f"{len(bad)} in all"] if bad else []
     )

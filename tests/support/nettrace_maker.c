@@ -362,11 +362,17 @@ void nettrace_edges(struct nettrace_maker *maker, uint32_t index, const uint64_t
 
 void nettrace_root(struct nettrace_maker *maker, uint64_t object, uint8_t kind, uint32_t flags)
 {
+	nettrace_root_with(maker, object, kind, flags, 0);
+}
+
+void nettrace_root_with(struct nettrace_maker *maker, uint64_t object, uint8_t kind, uint32_t flags,
+			uint64_t id)
+{
 	put_head(maker, 0, 1);
 	put_pointer(maker, object);
 	maker_put_le(&maker->event, kind, 1);
 	maker_put_le(&maker->event, flags, 4);
-	put_pointer(maker, 0);
+	put_pointer(maker, id);
 	send(maker, 16);
 }
 

@@ -55,6 +55,9 @@ void nettrace_nodes(struct nettrace_maker *maker, uint32_t index, const struct n
 void nettrace_edges(struct nettrace_maker *maker, uint32_t index, const uint64_t *targets,
 		    uint32_t count);
 void nettrace_root(struct nettrace_maker *maker, uint64_t object, uint8_t kind, uint32_t flags);
+/** The same, with its GCRootID. */
+void nettrace_root_with(struct nettrace_maker *maker, uint64_t object, uint8_t kind, uint32_t flags,
+			uint64_t id);
 void nettrace_pair(struct nettrace_maker *maker, uint64_t key, uint64_t value);
 void nettrace_static(struct nettrace_maker *maker, uint64_t object, uint64_t type, uint32_t flags,
 		     const char *field);

@@ -136,6 +136,38 @@ static void growth_has_64_bits_and_a_sign(void)
 	graph_destroy(after);
 }
 
+static void what_tracing_makes_is_known_by_its_names(void)
+{
+	static const struct {
+		const char *name;
+		bool is_tracing, is_metadata;
+	} rows[] = {
+		{ "System.Diagnostics.Tracing.EventSource+EventMetadata[]", true, true },
+		{ "System.Collections.Generic.Dictionary<System.Int32, "
+		  "System.Diagnostics.Tracing.EventSource+EventMetadata>+Entry[]",
+		  true, true },
+		{ "EventMetadata[]", false, true },
+		{ "System.Diagnostics.Tracing.NativeRuntimeEventSource", true, false },
+		{ "Shop.EventMetadata[]", false, false },
+		{ "System.Diagnostics.TracingOptions", false, false },
+		{ "System.Reflection.RuntimeMethodInfo", false, false },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct graph_type type = { .name = rows[i].name,
+					   .name_size = (uint32_t)strlen(rows[i].name) };
+		struct diff_side side = { .types = &type, .type_count = 1 };
+		ASSERT_UINT(diff_is_tracing(type.name, type.name_size), rows[i].is_tracing);
+		/* A type without objects says nothing. */
+		CU_ASSERT_FALSE(diff_has_events(&side));
+		type.count = 1;
+		ASSERT_UINT(diff_has_events(&side), rows[i].is_metadata);
+		type.name = NULL;
+		type.name_size = 0;
+		CU_ASSERT_FALSE(diff_has_events(&side));
+		CU_ASSERT_FALSE(diff_is_tracing(NULL, 0));
+	}
+}
+
 static void equal_growth_goes_by_name(void)
 {
 	static const char *const type_names[] = { "b", "ab", "a", "c", "aa" };
@@ -174,6 +206,8 @@ int main(void)
 	CU_TestInfo tests[] = {
 		{ "each_name_has_the_sums_of_both_sides", each_name_has_the_sums_of_both_sides },
 		{ "growth_has_64_bits_and_a_sign", growth_has_64_bits_and_a_sign },
+		{ "what tracing makes is known by its names",
+		  what_tracing_makes_is_known_by_its_names },
 		{ "equal_growth_goes_by_name", equal_growth_goes_by_name },
 		{ "names_compare_as_bytes", names_compare_as_bytes },
 		CU_TEST_INFO_NULL,

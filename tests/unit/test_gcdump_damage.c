@@ -101,6 +101,74 @@ static void records_do_not_overlap(void)
 	free(bytes);
 }
 
+/* A file that is cut among the records of its nodes: what is whole is as in the whole file. */
+static void check_part(const struct hd_graph *graph, const struct hd_graph *whole, uint64_t lost)
+{
+	const struct graph_finding *finding = dump_finding(graph, "cut-file");
+	REQUIRE(finding);
+	CU_ASSERT(graph->info.is_partial);
+	CU_ASSERT(graph->object_count + lost >= whole->object_count);
+	CU_ASSERT(graph->object_count <= whole->object_count);
+	CU_ASSERT(graph->total_size <= whole->total_size);
+	CU_ASSERT(graph->forward.edge_count <= whole->forward.edge_count);
+	/* dotnet-gcdump writes the roots' records last, that of their tree before those of groups. */
+	bool has_no_root = strstr(finding->detail, "no root is known") != NULL;
+	CU_ASSERT(has_no_root ? !graph->root_count : graph->object_count == whole->object_count);
+	char number[48];
+	(void)snprintf(number, sizeof(number), " %" PRIu64 " are missing", lost);
+	CU_ASSERT(strstr(finding->detail, number) != NULL);
+}
+
+/* Nodes whose record does not end before @p size bytes of the blob. */
+static uint64_t lost_nodes(const struct gcdump *file, uint32_t size)
+{
+	uint64_t lost = 0;
+	for (uint32_t node = 0; node < file->node_count; node++) {
+		struct gcdump_record record;
+		uint32_t offset = load_u32(file->offsets + (size_t)node * 4);
+		CU_ASSERT_FATAL(gcdump_record(file, offset, &record));
+		const uint8_t *at = record.children;
+		int32_t child;
+		for (uint32_t i = 0; at && i < record.child_count; i++)
+			at = gcdump_cint(at, record.end, &child);
+		lost += !at || at > file->blob + size;
+	}
+	return lost;
+}
+
+static void a_file_cut_among_its_nodes_has_those_before(void)
+{
+	struct text file = dump_source_file("tests/data/small300.gcdump");
+	const uint8_t *bytes = (const uint8_t *)file.bytes;
+	struct gcdump parsed;
+	struct hd_graph *whole = NULL;
+	ASSERT_UINT_FATAL(gcdump_parse(bytes, file.size, "x", &parsed, NULL), HD_OK);
+	ASSERT_UINT_FATAL(gcdump_read_bytes(bytes, file.size, "x", NULL, NULL, &whole, NULL),
+			  HD_OK);
+	const size_t begin = (size_t)(parsed.blob - bytes);
+	uint32_t last = UINT32_MAX;
+	for (uint32_t size = 0; size < parsed.blob_size; size += size < 40 ? 1 : 53) {
+		struct hd_graph *graph = NULL;
+		struct hd_error err = { 0 };
+		enum hd_status status =
+			gcdump_read_bytes(bytes, begin + size, "x", NULL, NULL, &graph, &err);
+		if (status != HD_OK) {
+			/* Only before the first object. */
+			ASSERT_UINT(last, UINT32_MAX);
+			CU_ASSERT(strstr(err.message, "x: offset 0x") != NULL);
+			continue;
+		}
+		check_part(graph, whole, lost_nodes(&parsed, size));
+		CU_ASSERT(last == UINT32_MAX || graph->object_count >= last);
+		last = graph->object_count;
+		graph_destroy(graph);
+	}
+	ASSERT_UINT(last, 1112);
+	graph_destroy(whole);
+	gcdump_deinit(&parsed);
+	text_deinit(&file);
+}
+
 static void a_file_cut_anywhere_is_refused_or_has_its_nodes(void)
 {
 	struct text file = dump_source_file("tests/data/small300.gcdump");
@@ -111,6 +179,7 @@ static void a_file_cut_anywhere_is_refused_or_has_its_nodes(void)
 	/* What stands behind the records of the nodes may be missing. */
 	const uint8_t *end = parsed.blob + parsed.blob_size + parsed.deferred_size;
 	const size_t first = (size_t)(end - (const uint8_t *)file.bytes);
+	const size_t blob = (size_t)(parsed.blob - (const uint8_t *)file.bytes);
 	gcdump_deinit(&parsed);
 	for (size_t cut = 0; cut < file.size;
 	     cut += cut < 2000 || cut + 2000 > file.size ? 1 : 37) {
@@ -118,12 +187,15 @@ static void a_file_cut_anywhere_is_refused_or_has_its_nodes(void)
 		struct hd_error err = { 0 };
 		enum hd_status status = gcdump_read_bytes((const uint8_t *)file.bytes, cut, "x",
 							  NULL, NULL, &graph, &err);
-		ASSERT_UINT(status, cut < first ? HD_ERR_FORMAT : HD_OK);
+		if (cut <= blob || cut >= first)
+			ASSERT_UINT(status, cut < first ? HD_ERR_FORMAT : HD_OK);
 		CU_ASSERT(status == HD_OK || strstr(err.message, "x: offset 0x"));
+		CU_ASSERT(status == HD_OK || cut < 24 || strstr(err.message, "cut short"));
 		if (status == HD_OK) {
-			ASSERT_UINT(graph->object_count, 1112);
+			whole += cut >= first;
+			if (cut >= first)
+				ASSERT_UINT(graph->object_count, 1112);
 			graph_destroy(graph);
-			whole++;
 		}
 	}
 	CU_ASSERT(whole > 2000);
@@ -304,6 +376,8 @@ int main(void)
 		{ "damaged records are refused or skipped",
 		  damaged_records_are_refused_or_skipped },
 		{ "records do not overlap", records_do_not_overlap },
+		{ "a file cut among its nodes has those before",
+		  a_file_cut_among_its_nodes_has_those_before },
 		{ "a file cut anywhere is refused, or has its nodes",
 		  a_file_cut_anywhere_is_refused_or_has_its_nodes },
 		{ "damage anywhere does no harm", damage_anywhere_does_no_harm },

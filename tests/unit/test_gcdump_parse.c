@@ -376,6 +376,7 @@ static void a_file_cut_behind_its_nodes_is_read(void)
 	struct hd_error err = { 0 };
 	ASSERT_UINT_FATAL(gcdump_parse(bytes, size, "x", &gcdump, NULL), HD_OK);
 	const size_t addresses = (size_t)(gcdump.addresses - bytes);
+	const size_t records = (size_t)(gcdump.blob + gcdump.blob_size - bytes);
 	const uint32_t count = gcdump.node_count;
 	CU_ASSERT_FALSE(gcdump.is_cut);
 	gcdump_deinit(&gcdump);
@@ -390,6 +391,7 @@ static void a_file_cut_behind_its_nodes_is_read(void)
 		if (status == HD_OK) {
 			const size_t there = cut < addresses ? 0 : (cut - addresses) / 8;
 			ASSERT_UINT(gcdump.node_count, count);
+			ASSERT_UINT(gcdump.lacks_records, cut < records);
 			CU_ASSERT(!gcdump.padded || gcdump.address_count == there);
 			CU_ASSERT(!gcdump.padded || there < count);
 			const size_t same = there < count ? there : count;

@@ -223,6 +223,15 @@ static const struct graph_root *root_at(const struct hd_graph *graph, uint64_t i
 	return NULL;
 }
 
+/* What the id of a root is: an address of handles alone. */
+static void check_id(const struct graph_root_detail *detail, uint8_t kind, uint32_t id)
+{
+	char method[32];
+	(void)snprintf(method, sizeof(method), "MethodDesc %x", id);
+	ASSERT_UINT(detail->address, kind == NT_ROOT_HANDLE ? id : 0);
+	ASSERT_TEXT(detail->name, kind == NT_ROOT_STACK ? method : NULL);
+}
+
 static void roots_keep_what_they_are(void)
 {
 	static const struct {
@@ -247,7 +256,7 @@ static void roots_keep_what_they_are(void)
 	nettrace_nodes(&maker, 0, two_nodes, 2);
 	nettrace_edges(&maker, 0, three_edges, 3);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		nettrace_root(&maker, 0x1000, rows[i].kind, rows[i].flags);
+		nettrace_root_with(&maker, 0x1000, rows[i].kind, rows[i].flags, 0x7f4300 + i);
 	nettrace_root(&maker, 0, NT_ROOT_STACK, 0);
 	nettrace_root(&maker, 0x1047, NT_ROOT_STACK, NT_ROOT_INTERIOR); /* in the second object */
 	nettrace_root(&maker, 0x1048, NT_ROOT_STACK, NT_ROOT_INTERIOR); /* behind it */
@@ -265,6 +274,7 @@ static void roots_keep_what_they_are(void)
 		ASSERT_UINT(root->kind, rows[i].expected_kind);
 		ASSERT_UINT(root->flags, rows[i].expected_flags);
 		ASSERT_UINT(detail->handle, rows[i].handle);
+		check_id(detail, rows[i].kind, 0x7f4300 + i);
 	}
 	const struct graph_root *root = root_at(graph, 0x1020, 0, &detail);
 	REQUIRE(root);

@@ -1,21 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 /* Which class declares a static of a trace: traces and assemblies as a test makes them. */
+#include <string.h>
 #include <unistd.h>
 
 #include "support/assert_more.h"
+#include "support/dump_text.h"
 #include "support/statics_world.h"
 #include "support/suite.h"
 #include "util/alloc.h"
 
-/* Name of the static of a row. */
-static const char *name_of(const struct hd_graph *graph, size_t row)
+/* The static of a row; HD_NONE: there is none. */
+static uint32_t root_of(const struct hd_graph *graph, size_t row)
 {
 	uint32_t node = hd_graph_find(graph, world_object(row));
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		if (graph->roots[i].node == node && graph->roots[i].kind == HD_ROOT_STATIC)
-			return graph->details[i].name;
+			return i;
 	}
-	return NULL;
+	return HD_NONE;
+}
+
+/* It is called as expected, and so is the type that holds it. */
+static void check_static(const struct hd_graph *graph, const struct row *row, uint32_t root)
+{
+	ASSERT_UINT_FATAL(root < graph->root_count, true);
+	ASSERT_TEXT(graph->details[root].name, row->expected);
+	ASSERT_UINT(graph->details[root].address, row->slot);
+	ASSERT_UINT_FATAL(graph->roots[root].container < graph->type_count, true);
+	const struct graph_type *type = &graph->types[graph->roots[root].container];
+	const char *dot = strrchr(row->expected, '.');
+	ASSERT_UINT(type->name_size, (size_t)(dot - row->expected));
+	CU_ASSERT(strncmp(type->name, row->expected, type->name_size) == 0);
+}
+
+/* All statics of a text log have the type that declares them. */
+static void check_written(const struct hd_graph *graph, size_t statics)
+{
+	struct text text = dump_written(graph);
+	struct hd_graph *again = dump_graph(text.bytes);
+	size_t count = 0;
+	for (uint32_t i = 0; i < again->root_count; i++)
+		count += again->roots[i].kind == HD_ROOT_STATIC;
+	ASSERT_UINT(count, statics);
+	ASSERT_UINT(again->type_count, graph->type_count);
+	graph_destroy(again);
+	text_deinit(&text);
 }
 
 static void check(const struct world *world)
@@ -28,7 +57,8 @@ static void check(const struct world *world)
 	ASSERT_UINT(read_maker(&trace, &world->options, &graph, &err), HD_OK);
 	REQUIRE(graph);
 	for (size_t i = 0; i < world_rows(world); i++)
-		ASSERT_TEXT(name_of(graph, i), world->rows[i].expected);
+		check_static(graph, &world->rows[i], root_of(graph, i));
+	check_written(graph, world_rows(world));
 	graph_destroy(graph);
 	world_delete(paths);
 	nettrace_deinit(&trace);
@@ -288,7 +318,7 @@ static void copies_of_a_module_declare_the_same(void)
 	ASSERT_UINT(read_maker(&trace, &world.options, &graph, &err), HD_OK);
 	REQUIRE(graph);
 	for (size_t i = 0; i < world_rows(&world); i++)
-		ASSERT_TEXT(name_of(graph, i), world.rows[i].expected);
+		check_static(graph, &world.rows[i], root_of(graph, i));
 	graph_destroy(graph);
 	world_delete(paths);
 	nettrace_deinit(&trace);
@@ -302,12 +332,46 @@ static void check_damaged(const struct nettrace_maker *trace, const struct world
 	ASSERT_UINT(read_maker(trace, &world->options, &graph, &err), HD_OK);
 	REQUIRE(graph);
 	for (size_t i = 0; i < world_rows(world); i++) {
-		const char *name = name_of(graph, i), *field = world->rows[i].field;
+		uint32_t root = root_of(graph, i);
+		ASSERT_UINT_FATAL(root < graph->root_count, true);
+		const char *name = graph->details[root].name, *field = world->rows[i].field;
 		REQUIRE(name);
 		size_t size = strlen(name), length = strlen(field);
 		CU_ASSERT(size > length && strcmp(name + size - length, field) == 0);
 	}
 	graph_destroy(graph);
+}
+
+/* clang-format off */
+static const struct module_spec first_copy = { .pdb = 1, .types = { { "", "SR", "o:one" } } };
+static const struct module_spec second_copy = { .pdb = 2, .types = { { "", "SR", "o:two" } } };
+/* clang-format on */
+
+static void classes_of_one_name_are_those_of_their_modules(void)
+{
+	struct nettrace_maker trace = { .version = 4, .pointer_size = 8 };
+	const struct world world = { .modules = { [1] = first_copy, [2] = second_copy },
+				     .rows = { { 0, OBJECT, "one", "SR.one" },
+					       { 0, OBJECT, "two", "SR.two" } } };
+	char paths[WORLD_MODULES][WORLD_PATH];
+	world_make(&world, &trace, paths);
+	struct hd_graph *graph = NULL;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(read_maker(&trace, &world.options, &graph, &err), HD_OK);
+	REQUIRE(graph);
+	const struct graph_type *types[2];
+	for (size_t i = 0; i < 2; i++) {
+		check_static(graph, &world.rows[i], root_of(graph, i));
+		types[i] = &graph->types[graph->roots[root_of(graph, i)].container];
+		/* Module 0 is that of the objects. */
+		ASSERT_TEXT(types[i]->module, paths[1 + i]);
+	}
+	/* The first type of module 1 has a row of its own in the trace. */
+	ASSERT_UINT(types[0]->id, FIRST);
+	CU_ASSERT(types[1]->id != types[0]->id);
+	graph_destroy(graph);
+	world_delete(paths);
+	nettrace_deinit(&trace);
 }
 
 static void any_byte_of_a_module_may_be_damaged(void)
@@ -388,6 +452,8 @@ int main(void)
 		{ "all modules must be known", all_modules_must_be_known },
 		{ "only files that were loaded count", only_files_that_were_loaded_count },
 		{ "copies of a module declare the same", copies_of_a_module_declare_the_same },
+		{ "classes of one name are those of their modules",
+		  classes_of_one_name_are_those_of_their_modules },
 		{ "any byte of a module may be damaged", any_byte_of_a_module_may_be_damaged },
 		{ "memory may run out anywhere", memory_may_run_out_anywhere },
 		CU_TEST_INFO_NULL,

@@ -326,18 +326,25 @@ static void roots_have_containers_and_say_when_they_repeat(void)
 		{ .id = 77, .kind = HD_ROOT_STACK },
 		{ .id = 1, .kind = HD_ROOT_HANDLE, .handle = GRAPH_HANDLE_DEPENDENT },
 		{ .id = 1, .kind = HD_ROOT_HANDLE, .handle = GRAPH_HANDLE_STRONG },
-		{ .id = 3, .kind = HD_ROOT_STATIC, .name = "Unknown.field" },
+		{ .id = 3, .kind = HD_ROOT_STATIC, .name = "Unknown.<I.P>k__BackingField" },
 		{ .id = 3, .kind = HD_ROOT_STATIC, .name = "nodot" },
 		{ .id = 3, .kind = HD_ROOT_INTERNAL, .name = "B.C.field" },
+		{ .id = 1, .kind = HD_ROOT_STATIC, .name = "New<A.B>..cctor" },
+		{ .id = 1, .kind = HD_ROOT_STATIC, .name = "Unknown.other" },
+		{ .id = 1, .kind = HD_ROOT_STATIC, .name = "B.C.x", .declarer = 1, .address = 8 },
 	};
 	struct hd_graph *graph = finish(given, 3, false, (const uint64_t[]){ 9 }, 1);
-	ASSERT_UINT(raw_graph_roots(graph, roots, 12, NULL), HD_OK);
+	ASSERT_UINT(raw_graph_roots(graph, roots, 15, NULL), HD_OK);
 	/* That of 77, which is no node, is gone. */
-	ASSERT_UINT_FATAL(graph->root_count, 11);
-	static const uint32_t containers[] = { 1, 2, 1, 1 };
-	static const bool repeated[] = { 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0 };
-	for (uint32_t i = 0; i < 11; i++) {
-		ASSERT_UINT(graph->roots[i].container, i < 4 ? containers[i] : HD_NONE);
+	ASSERT_UINT_FATAL(graph->root_count, 14);
+	static const uint32_t none = HD_NONE;
+	const uint32_t containers[] = {
+		1, 2, 1, 1, none, none, none, none, 3, none, none, 4, 3, 0
+	};
+	static const bool repeated[] = { 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0 };
+	for (uint32_t i = 0; i < 14; i++) {
+		ASSERT_UINT(graph->roots[i].container, containers[i]);
+		ASSERT_UINT(graph->details[i].address, i == 13 ? 8 : 0);
 		ASSERT_UINT(graph->roots[i].repeated, repeated[i]);
 		ASSERT_UINT(graph->details[i].thread, HD_NONE);
 	}
@@ -347,6 +354,16 @@ static void roots_have_containers_and_say_when_they_repeat(void)
 	const struct graph_finding *finding = dump_finding(graph, "unresolved-root");
 	REQUIRE(finding);
 	ASSERT_UINT(finding->count, 2);
+	/* Those that are added have ids of their own, no objects, and end with NUL. */
+	ASSERT_UINT_FATAL(graph->type_count, 5);
+	ASSERT_TEXT(graph->types[3].name, "Unknown");
+	ASSERT_TEXT(graph->types[4].name, "New<A.B>.");
+	for (uint32_t i = 3; i < 5; i++) {
+		ASSERT_UINT(graph->types[i].name_size, strlen(graph->types[i].name));
+		ASSERT_UINT(graph->types[i].count, 0);
+		for (uint32_t k = 0; k < i; k++)
+			CU_ASSERT(graph->types[k].id != graph->types[i].id);
+	}
 	graph_destroy(graph);
 }
 

@@ -57,6 +57,37 @@ static void a_small_graph_is_written_as_expected(void)
 	graph_destroy(graph);
 }
 
+static void a_dump_file_is_called_after_its_program(void)
+{
+	static const struct {
+		const char *process, *domain;
+		uint64_t time;
+		const char *begin, *end;
+	} rows[] = {
+		/* 2001-09-09 01:46:40 is 10^9 s after 1970-01-01, that 62135596800 s after 0001-01-01. */
+		{ "shop", "clrhost", UINT64_C(631355968000000000), "a 2 shop e8d4a51000\n",
+		  "c shop e8d4a51000\n" },
+		{ "my shop", NULL, 0, "a 2 my shop\n", "c my shop\n" },
+		{ NULL, "host", 12345, "a 2 host\n", "c host\n" },
+		{ "", NULL, 0, "a 2 clrhost\n", "c clrhost\n" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct hd_graph *graph = graph_make(&(struct graph_spec){ .type_count = 1 });
+		REQUIRE(graph);
+		graph->domains[0].name = rows[i].domain;
+		graph->domains[0].name_size = rows[i].domain ? (uint32_t)strlen(rows[i].domain) : 0;
+		graph->info.process = rows[i].process;
+		graph->info.time = rows[i].time;
+		struct text text = dump_written(graph);
+		size_t begin = strlen(rows[i].begin), end = strlen(rows[i].end);
+		CU_ASSERT(strncmp(text.bytes, rows[i].begin, begin) == 0);
+		CU_ASSERT(text.size > end &&
+			  strcmp(text.bytes + text.size - end, rows[i].end) == 0);
+		text_deinit(&text);
+		graph_destroy(graph);
+	}
+}
+
 static uint64_t id_of(const void *arg, uint32_t node)
 {
 	(void)arg;
@@ -366,6 +397,8 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{ "a_small_graph_is_written_as_expected", a_small_graph_is_written_as_expected },
+		{ "a dump file is called after its program",
+		  a_dump_file_is_called_after_its_program },
 		{ "roots_of_a_heap_become_those_of_the_format",
 		  roots_of_a_heap_become_those_of_the_format },
 		{ "type_names_are_escaped_where_a_reader_needs_it",

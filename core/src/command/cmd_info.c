@@ -5,6 +5,8 @@
 
 #include "command/completeness.h"
 #include "command/info.h"
+#include "format/format.h"
+#include "query/diff.h"
 #include "report/root_label.h"
 
 enum {
@@ -153,6 +155,36 @@ static void text_process(struct out *out, const struct graph_info *info)
 	}
 }
 
+/* Is it a heap that its process sent, which makes objects for that? */
+static bool is_collected(const struct call *call)
+{
+	return call->session->format == &gcdump_format || call->session->format == &nettrace_format;
+}
+
+static void json_tracing(struct call *call)
+{
+	const struct diff_side side = diff_side_of(call->graph);
+	if (is_collected(call)) {
+		json_bool(&call->json, "event_metadata", diff_has_events(&side));
+	} else {
+		json_null(&call->json, "event_metadata");
+	}
+}
+
+static void text_tracing(struct call *call)
+{
+	const struct diff_side side = diff_side_of(call->graph);
+	if (!is_collected(call))
+		return;
+	out_puts(
+		&call->out,
+		diff_has_events(&side)
+			? "Tracing:     the process was traced before, or listens to events itself: "
+			  "some 2,900 objects\n             (230 KB) come of that\n"
+			: "Tracing:     no sign that the process was traced before: the first time leaves "
+			  "some 2,900 objects\n             (230 KB), which later snapshots have\n");
+}
+
 static void write_json(struct call *call)
 {
 	const struct hd_graph *graph = call->graph;
@@ -167,6 +199,7 @@ static void write_json(struct call *call)
 	json_number(json, "types", graph->type_count);
 	info_json_roots(json, graph);
 	json_bool(json, "roots_merged", call_merges_roots(call));
+	json_tracing(call);
 	json_object(json, "free");
 	json_number(json, "count", 0);
 	json_number(json, "size", 0);
@@ -254,6 +287,7 @@ static void write_text(struct call *call)
 	out_printf(out, "Types:       %s\n", format_thousands(graph->type_count, number));
 	info_text_roots(out, graph);
 	merged_roots_write(call, "             ");
+	text_tracing(call);
 	text_findings(out, graph);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/completeness.h"
 #include "query/filter.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
@@ -88,9 +89,15 @@ static void write_type(struct call *call, uint32_t node)
 	out_type(&call->out, type->name, type->name_size, type->id);
 }
 
+/* Are there columns for slots and threads? */
+static bool has_slots(const struct hd_graph *graph)
+{
+	return graph_is_heap(graph) || graph->has_slots;
+}
+
 static void write_header(struct call *call)
 {
-	if (graph_is_heap(call->graph)) {
+	if (has_slots(call->graph)) {
 		out_styled(&call->out, STYLE_HEAD, "%16s %-13s %-12s %16s %8s Class Name", "Object",
 			   "Kind", "Flags", "Slot", "OSID");
 	} else {
@@ -157,17 +164,17 @@ static void write_row(struct call *call, uint32_t index)
 		}
 	}
 	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, graph_id(graph, root->node));
-	bool has_slots = detail && graph_is_heap(graph);
-	out_printf(out, " %-*s %-*s ", has_slots ? 13 : 9, root_kind_name(root->kind),
-		   has_slots ? 12 : 20, flags);
-	if (has_slots && detail->address) {
+	bool is_wide = detail && has_slots(graph);
+	out_printf(out, " %-*s %-*s ", is_wide ? 13 : 9, root_kind_name(root->kind),
+		   is_wide ? 12 : 20, flags);
+	if (is_wide && detail->address) {
 		out_printf(out, "%016" PRIx64 " ", detail->address);
-	} else if (has_slots) {
+	} else if (is_wide) {
 		out_printf(out, "%16s ", "");
 	}
-	if (has_slots && thread) {
+	if (is_wide && thread) {
 		out_printf(out, "%8" PRIx64 " ", thread->os_id);
-	} else if (has_slots) {
+	} else if (is_wide) {
 		out_printf(out, "%8s ", "");
 	}
 	write_type(call, root->node);
@@ -273,6 +280,7 @@ static enum hd_status write_statistics_rows(struct call *call, const struct row 
 	if (call->as_json) {
 		json_end(&call->json);
 		json_number(&call->json, "found", found);
+		json_bool(&call->json, "roots_merged", call_merges_roots(call));
 		if (count > limit)
 			json_bool(&call->json, "truncated", true);
 		return HD_OK;
@@ -280,6 +288,7 @@ static enum hd_status write_statistics_rows(struct call *call, const struct row 
 	char number[COUNT_SIZE];
 	out_printf(&call->out, "Total %s%s\n", format_count(found, "root", number),
 		   count > limit ? " (-limit 0 lists all rows)" : "");
+	merged_roots_write(call, "");
 	return HD_OK;
 }
 
@@ -353,10 +362,12 @@ static enum hd_status write_roots(struct call *call)
 	}
 	if (!call->as_json) {
 		write_total(call, kinds, found, found > limit);
+		merged_roots_write(call, "");
 		return HD_OK;
 	}
 	json_end(&call->json);
 	json_number(&call->json, "found", found);
+	json_bool(&call->json, "roots_merged", call_merges_roots(call));
 	if (found > limit)
 		json_bool(&call->json, "truncated", true);
 	return HD_OK;

@@ -73,6 +73,7 @@ struct gcdump {
 	uint64_t deferred_size;
 	struct arena *arena;    /**< names of deferred types */
 	bool is_cut;            /**< the file ends early: what stands behind its nodes is missing */
+	bool lacks_records;     /**< and so does the end of the blob: blob_size is what is there */
 	uint8_t *padded;        /**< pages: the addresses that there are, and zeros; or NULL */
 	uint32_t address_count; /**< of a file that is cut among them */
 	struct gcdump_about about;
@@ -101,8 +102,8 @@ HD_NODISCARD enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, co
 					 struct gcdump *ret, struct hd_error *err);
 
 /**
- * The same of a file that may be cut behind the records of its nodes: is_cut says that it is.  Nodes
- * whose addresses are missing have 0.
+ * The same of a file that may be cut among the records of its nodes or behind them: is_cut says that it
+ * is.  Nodes whose addresses are missing have 0; their offsets may lie behind the blob.
  */
 HD_NODISCARD enum hd_status gcdump_parse_cut(const uint8_t *bytes, uint64_t size, const char *path,
 					     struct gcdump *ret, struct hd_error *err);

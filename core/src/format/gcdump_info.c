@@ -546,27 +546,6 @@ static enum hd_status report_unnamed(struct gcdump_reading *reading)
 	return raw_graph_finding(reading->graph, "unresolved-type", types, detail, reading->err);
 }
 
-/* What stood behind the end of a file that was cut. */
-static enum hd_status report_cut(struct gcdump_reading *reading)
-{
-	const struct gcdump *file = &reading->file;
-	char detail[160];
-	if (!file->is_cut)
-		return HD_OK;
-	if (file->padded) {
-		(void)snprintf(detail, sizeof(detail),
-			       "the file is cut short: the addresses of %" PRIu32
-			       " objects, and what stands behind them (process, time, log), are "
-			       "missing",
-			       file->node_count - file->address_count);
-	} else {
-		(void)snprintf(detail, sizeof(detail),
-			       "the file is cut short: a part of what stands behind its objects "
-			       "(process, time, log) is missing");
-	}
-	return raw_graph_finding(reading->graph, "cut-file", 1, detail, reading->err);
-}
-
 /* Do the addresses fit in 32 bits?  Old files do not say how wide they are. */
 static bool is_32bit(const struct gcdump_reading *reading)
 {
@@ -578,7 +557,6 @@ static bool is_32bit(const struct gcdump_reading *reading)
 
 static enum hd_status report_all(struct gcdump_reading *reading)
 {
-	TRY(report_cut(reading));
 	TRY(report_sampled(reading));
 	TRY(report_sizes(reading));
 	TRY(report_unnamed(reading));

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/fast_serialization.h"
 #include "format/gcdump.h"
@@ -39,7 +40,7 @@ struct parsing {
 	struct fast_reader reader;
 	struct gcdump *gcdump;
 	bool is_wide;
-	bool may_be_cut; /* behind the records of the nodes */
+	bool may_be_cut; /* among the records of the nodes, or behind them */
 };
 
 static enum hd_status parse_types(struct parsing *parsing)
@@ -200,6 +201,39 @@ static enum hd_status parse_addresses(struct parsing *parsing)
 	return fast_skip(reader, 2);
 }
 
+/* Do the records of all nodes begin in a blob of @p size bytes? */
+static bool are_inside(const struct gcdump *gcdump, uint32_t size)
+{
+	for (uint32_t i = 0; i < gcdump->node_count; i++) {
+		if (load_u32(gcdump->offsets + (size_t)i * 4) >= size)
+			return false;
+	}
+	return true;
+}
+
+/* The blob, of which as much counts as there is. */
+static enum hd_status parse_blob(struct parsing *parsing)
+{
+	struct fast_reader *reader = &parsing->reader;
+	struct gcdump *gcdump = parsing->gcdump;
+	uint64_t at = reader->at;
+	int32_t size;
+	TRY(fast_i32(reader, &size));
+	uint64_t left = fast_left(reader);
+	if (size >= 0 && (uint64_t)size <= left) {
+		gcdump->blob_size = (uint32_t)size;
+	} else if (size < 0 || !left || !parsing->may_be_cut || parsing->is_wide ||
+		   !are_inside(gcdump, (uint32_t)size)) {
+		return fast_fail(reader, at, "%" PRId32 " bytes of nodes, and %" PRIu64 " are left",
+				 size, left);
+	} else {
+		gcdump->blob_size = (uint32_t)left;
+		gcdump->lacks_records = true;
+	}
+	gcdump->blob = reader->bytes + reader->at;
+	return fast_skip(reader, gcdump->blob_size);
+}
+
 static enum hd_status parse_nodes(struct parsing *parsing)
 {
 	struct fast_reader *reader = &parsing->reader;
@@ -208,9 +242,7 @@ static enum hd_status parse_nodes(struct parsing *parsing)
 		       &gcdump->node_count));
 	gcdump->offsets = reader->bytes + reader->at;
 	TRY(fast_skip(reader, (uint64_t)gcdump->node_count * 4));
-	TRY(fast_count(reader, false, 1, "bytes of nodes", &gcdump->blob_size));
-	gcdump->blob = reader->bytes + reader->at;
-	return fast_skip(reader, gcdump->blob_size);
+	return parse_blob(parsing);
 }
 
 static enum hd_status parse_graph_fields(struct parsing *parsing, int32_t min_reader)
@@ -240,7 +272,7 @@ static void forget_graph(struct gcdump *gcdump)
 	arena_destroy(gcdump->arena);
 	pages_free(gcdump->padded, gcdump->node_count, 8);
 	gcdump->padded = NULL;
-	gcdump->is_cut = false;
+	gcdump->is_cut = gcdump->lacks_records = false;
 	gcdump->address_count = 0;
 	gcdump->addresses = NULL;
 	gcdump->types = NULL;
@@ -525,12 +557,33 @@ enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, const char *pat
 	return parse(bytes, size, path, false, ret, err);
 }
 
+/* A whole file ends with a label of the trailer, which has that of a table, which ends before it. */
+static bool has_end(const uint8_t *bytes, uint64_t size)
+{
+	uint64_t trailer = load_u32(bytes + size - 4);
+	uint64_t table = trailer <= size - 8 ? load_u32(bytes + trailer) : 0;
+	return table >= GCDUMP_HEAD_SIZE && table + 4 <= trailer &&
+	       trailer - table == 4 + 4 * (uint64_t)load_u32(bytes + table);
+}
+
+/* Say that the end is missing. */
+static void explain_cut(struct hd_error *err)
+{
+	static const char cut[] = "; it is cut short before the records of its objects, or damaged";
+	size_t size = strlen(err->message);
+	if (!strstr(err->message, "cut short") && size + sizeof(cut) <= sizeof(err->message))
+		memcpy(err->message + size, cut, sizeof(cut));
+}
+
 enum hd_status gcdump_parse_cut(const uint8_t *bytes, uint64_t size, const char *path,
 				struct gcdump *ret, struct hd_error *err)
 {
 	struct hd_error first = { 0 };
 	enum hd_status status = parse(bytes, size, path, false, ret, &first);
 	if (status != HD_ERR_FORMAT || parse(bytes, size, path, true, ret, NULL) != HD_OK) {
+		if (status == HD_ERR_FORMAT && gcdump_detect((const char *)bytes, size) &&
+		    !has_end(bytes, size))
+			explain_cut(&first);
 		if (status != HD_OK && err)
 			*err = first;
 		return status;

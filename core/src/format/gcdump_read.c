@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The nodes of a .gcdump become the objects of a graph. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "format/gcdump_reading.h"
@@ -33,11 +34,24 @@ static bool record_is_good(const struct gcdump *file, uint32_t node)
 	return true;
 }
 
-/* Lenient reading: which records are damaged. */
+/* Offset of the last record that begins in the blob of a file that is cut there. */
+static uint32_t last_offset(const struct gcdump *file)
+{
+	uint32_t last = 0;
+	for (uint32_t node = 0; node < file->node_count; node++) {
+		uint32_t offset = gcdump_offset(file, node);
+		if (offset < file->blob_size && offset > last)
+			last = offset;
+	}
+	return last;
+}
+
+/* Lenient reading, or that of a file that is cut: which records are damaged, or not there. */
 static enum hd_status find_bad(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
 	uint64_t bad = 0, edges = 0;
+	uint32_t last = file->lacks_records ? last_offset(file) : UINT32_MAX;
 	reading->bad = bitmap_alloc(file->node_count);
 	if (!reading->bad)
 		return fail_nomem(reading->err);
@@ -49,7 +63,13 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 		/* The records of a file lie apart: more references are not in it. */
 		if (edges > file->blob_size || !record_is_good(file, node)) {
 			(void)bitmap_add(reading->bad, node);
-			bad++;
+			if (file->lacks_records && gcdump_offset(file, node) >= last) {
+				reading->lost++;
+			} else if (!reading->lenient) {
+				return gcdump_bad_record(reading, node);
+			} else {
+				bad++;
+			}
 		}
 		if (node % BATCH == 0 && !job_step(reading->job, 0, BATCH))
 			return fail_cancelled(reading->err);
@@ -113,10 +133,41 @@ static enum hd_status report_missing(struct gcdump_reading *reading)
 				 reading->err);
 }
 
+/* What stood behind the end of a file that was cut. */
+static enum hd_status report_cut(struct gcdump_reading *reading)
+{
+	const struct gcdump *file = &reading->file;
+	char detail[240];
+	if (!file->is_cut)
+		return HD_OK;
+	if (file->lacks_records) {
+		reading->graph->info.is_partial = true;
+		bool has_root = !bitmap_has(reading->bad, file->root);
+		(void)snprintf(detail, sizeof(detail),
+			       "the file is cut short: of %" PRIu32 " nodes (objects and groups of "
+			       "roots) %" PRIu64
+			       " are missing%s, and so are all addresses and what "
+			       "stands behind them (process, time, log)",
+			       file->node_count, reading->lost,
+			       has_root ? "" : ", that of the roots among them: no root is known");
+	} else if (file->padded) {
+		(void)snprintf(detail, sizeof(detail),
+			       "the file is cut short: the addresses of %" PRIu32
+			       " objects, and what stands behind them (process, time, log), are "
+			       "missing",
+			       file->node_count - file->address_count);
+	} else {
+		(void)snprintf(detail, sizeof(detail),
+			       "the file is cut short: a part of what stands behind its objects "
+			       "(process, time, log) is missing");
+	}
+	return raw_graph_finding(reading->graph, "cut-file", 1, detail, reading->err);
+}
+
 /* All nodes, as objects or pseudo-nodes. */
 static enum hd_status sort_out_nodes(struct gcdump_reading *reading)
 {
-	if (reading->lenient)
+	if (reading->lenient || reading->file.lacks_records)
 		TRY(find_bad(reading));
 	TRY(gcdump_find_pseudo(reading));
 	bool met_pseudo, found = false;
@@ -130,6 +181,12 @@ static enum hd_status read_graph(struct gcdump_reading *reading)
 {
 	TRY(allocate(reading));
 	TRY(sort_out_nodes(reading));
+	if (reading->file.lacks_records && !reading->raw.object_count) {
+		return fail(reading->err, HD_ERR_FORMAT, reading->file.size,
+			    "%s: offset 0x%" PRIx64 ": the file is cut short before the record of "
+			    "its first object is whole",
+			    reading->file.path, reading->file.size);
+	}
 	TRY(gcdump_true_sizes(reading));
 	TRY(gcdump_collect_roots(reading));
 	TRY(raw_graph_finish(&reading->raw, reading->missing, reading->missing_count,
@@ -137,6 +194,7 @@ static enum hd_status read_graph(struct gcdump_reading *reading)
 	TRY(report_missing(reading));
 	resolve_roots(reading);
 	TRY(raw_graph_roots(reading->graph, reading->roots, reading->roots_count, reading->err));
+	TRY(report_cut(reading));
 	return gcdump_make_info(reading);
 }
 

@@ -44,7 +44,9 @@ struct gcdump_reading {
 	struct hd_graph *graph;
 	struct raw_graph raw;
 	bool zero_is_undefined; /**< the record at 0 is that of UNDEFINED */
-	uint64_t *bad;          /**< bitmap of nodes whose record is damaged; NULL: not looked */
+	uint64_t *bad;          /**< bitmap of nodes whose record is damaged, or not there; NULL:
+				     not looked */
+	uint64_t lost;          /**< of them those whose record the end of the file cuts off */
 	uint64_t *pseudo;       /**< bitmap of pseudo-nodes */
 	struct gcdump_pseudo_node *tree; /**< pages: the root, then parents before children */
 	size_t tree_count, tree_capacity;

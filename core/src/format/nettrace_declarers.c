@@ -386,6 +386,7 @@ static void choose(struct search *search, const struct variable *variable, struc
 	if (!chosen)
 		return;
 	ret->metadata = nt_module_metadata(search->types, chosen->assembly);
+	ret->assembly = chosen->assembly;
 	ret->type = chosen->type;
 }
 

@@ -100,6 +100,7 @@ bool nt_row_is_named(const struct metadata *metadata, enum md_table table, uint3
 /** The type that declares a static variable. */
 struct nt_declarer {
 	const struct metadata *metadata; /**< NULL: not known */
+	uint32_t assembly;               /**< index in assemblies */
 	uint32_t type;                   /**< TypeDef */
 };
 

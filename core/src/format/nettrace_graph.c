@@ -258,6 +258,27 @@ static enum hd_status find_process(struct nt_heap *heap)
 	return HD_OK;
 }
 
+/* AppDomainDCStart and AppDomainDCEnd (ClrEtwAll.man): of all there is one since .NET Core. */
+static enum hd_status find_domain(struct nt_heap *heap)
+{
+	struct graph_domain *domain = heap->graph->domains;
+	for (size_t i = heap->snapshot->process_first; i < heap->snapshot->process_end; i++) {
+		const struct nt_item *item = &heap->trace->items[i];
+		if (item->kind != NT_DOMAIN || domain->name)
+			continue;
+		struct nt_bytes at = nt_bytes(item->payload, item->size);
+		(void)nt_take(&at, 12); /* id, flags */
+		struct nt_utf16 name = nt_utf16z(&at);
+		if (at.is_short || !name.units)
+			continue;
+		domain->name = nt_copy_utf8(heap->graph, &name);
+		if (!domain->name)
+			return fail_nomem(heap->err);
+		domain->name_size = (uint32_t)strlen(domain->name);
+	}
+	return HD_OK;
+}
+
 enum hd_status nt_heap_info(struct nt_heap *heap)
 {
 	const struct nt_snapshot *snapshot = heap->snapshot;
@@ -268,6 +289,7 @@ enum hd_status nt_heap_info(struct nt_heap *heap)
 	info->is_partial =
 		!snapshot->has_end || snapshot->lost || heap->nodes.left || heap->edges.left;
 	TRY(find_process(heap));
+	TRY(find_domain(heap));
 	return find_ranges(heap);
 }
 
@@ -327,7 +349,8 @@ static enum hd_status measure(struct nt_heap *heap)
 static enum hd_status build(struct nt_heap *heap)
 {
 	heap->graph->arena = arena_create();
-	if (!heap->graph->arena)
+	heap->graph->root_arena = arena_create();
+	if (!heap->graph->arena || !heap->graph->root_arena)
 		return fail_nomem(heap->err);
 	TRY(add_domain(heap->graph, heap->err));
 	TRY(measure(heap));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Roots of a snapshot, and what weak tables keep alive. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "format/nettrace_fields.h"
@@ -32,6 +34,7 @@ static struct raw_root root_of(const struct nt_root *root)
 		break;
 	case NT_ROOT_HANDLE:
 		raw.kind = HD_ROOT_HANDLE;
+		raw.address = root->id;
 		/* Which of the weak kinds a weak one is does not show. */
 		if (root->flags & NT_ROOT_REF_COUNTED) {
 			raw.handle = GRAPH_HANDLE_REF_COUNTED;
@@ -52,17 +55,39 @@ static struct raw_root root_of(const struct nt_root *root)
 	return raw;
 }
 
+/* "MethodDesc 7f3545b56f50": no more is sent of the frame that a root is in. */
+static const char *method_name(struct nt_heap *heap, uint64_t method)
+{
+	static const size_t size = sizeof("MethodDesc 0123456789abcdef");
+	char *name = arena_alloc(heap->graph->root_arena, size);
+	if (name)
+		(void)snprintf(name, size, "MethodDesc %" PRIx64, method);
+	return name;
+}
+
 static enum hd_status add_roots(struct nt_heap *heap, const struct nt_item *item)
 {
 	size_t row_size = NT_ROOT_SIZE(heap->pointer_size);
 	struct nt_rows rows = nt_indexed_rows(item, (uint32_t)row_size);
+	/* Roots of a frame are next to each other. */
+	const char *method = NULL;
+	uint64_t method_id = 0;
 	for (uint32_t i = 0; i < rows.count; i++) {
 		struct nt_root root = nt_root(rows.at + row_size * i, heap->pointer_size);
 		if (!root.object)
 			continue;
 		if (!PAGES_RESERVE(heap, roots))
 			return fail_nomem(heap->err);
-		heap->roots[heap->roots_count++] = root_of(&root);
+		struct raw_root *raw = &heap->roots[heap->roots_count++];
+		*raw = root_of(&root);
+		if (raw->kind != HD_ROOT_STACK || !root.id)
+			continue;
+		if (root.id != method_id)
+			method = method_name(heap, root.id);
+		method_id = root.id;
+		raw->name = method;
+		if (!method)
+			return fail_nomem(heap->err);
 	}
 	return HD_OK;
 }
@@ -153,14 +178,18 @@ struct statics {
 	size_t rows_count, rows_capacity;
 	struct nt_declarer *declarers; /* pages; declarers_count */
 	size_t declarers_count;
+	struct type_table table; /* types by TypeDef; section: their assembly */
+	struct raw_type *types;  /* pages: those that no object is of */
+	size_t types_count, types_capacity;
 };
 
 /*
  * "Type.field".  The event has the type of the object, not the class that declares the field: where
- * that is not known, the name is the one that dotnet-gcdump gives it.
+ * that is not known, the name is the one that dotnet-gcdump gives it.  *@p ret_size: of the type's.
  */
 static const char *static_name(struct nt_heap *heap, const struct nt_static *variable,
-			       const struct nt_declarer *declarer, struct text *text)
+			       const struct nt_declarer *declarer, struct text *text,
+			       uint32_t *ret_size)
 {
 	struct hd_graph *graph = heap->graph;
 	uint32_t type = nt_types_known(&heap->types, variable->type);
@@ -175,6 +204,7 @@ static const char *static_name(struct nt_heap *heap, const struct nt_static *var
 	} else {
 		text_printf(text, "Type(0x%llx)", (unsigned long long)variable->type);
 	}
+	*ret_size = (uint32_t)text->size;
 	text_puts(text, ".");
 	size_t begin = text->size, size;
 	nt_append_utf8(text, &variable->field);
@@ -206,22 +236,66 @@ static enum hd_status read_statics(struct nt_heap *heap, const struct nt_item *i
 	return HD_OK;
 }
 
-static enum hd_status add_statics(struct nt_heap *heap, const struct statics *statics)
+/* All TypeDefs that rows of types are of. */
+static enum hd_status index_types(const struct nt_heap *heap, struct statics *statics)
+{
+	const struct nt_types *types = &heap->types;
+	for (uint32_t i = 0; i < types->places_count; i++) {
+		uint32_t type = nt_type_def(&types->rows[i]);
+		if (type && type_table_add(&statics->table, types->places[i].assembly, type, i) ==
+				    UINT32_MAX)
+			return fail_nomem(heap->err);
+	}
+	return HD_OK;
+}
+
+/* The type that declares a static, index + 1: it may be one that has no row; 0: not known. */
+static enum hd_status find_type(const struct nt_heap *heap, struct statics *statics, size_t row,
+				const char *name, uint32_t name_size, uint32_t *ret)
+{
+	const struct nt_declarer *declarer = &statics->declarers[row];
+	const struct hd_graph *graph = heap->graph;
+	uint32_t type = nt_types_known(&heap->types, statics->rows[row].type);
+	if (!declarer->metadata) {
+		*ret = type < graph->type_count ? type + 1 : 0;
+		return HD_OK;
+	}
+	if (!PAGES_RESERVE(statics, types))
+		return fail_nomem(heap->err);
+	uint32_t fresh = graph->type_count + (uint32_t)statics->types_count;
+	type = type_table_add(&statics->table, declarer->assembly, declarer->type, fresh);
+	if (type == UINT32_MAX)
+		return fail_nomem(heap->err);
+	if (type == fresh) {
+		statics->types[statics->types_count++] = (struct raw_type){
+			.name = name,
+			.name_size = name_size,
+			.module = heap->types.assemblies[declarer->assembly].path,
+		};
+	}
+	*ret = type + 1;
+	return HD_OK;
+}
+
+static enum hd_status add_statics(struct nt_heap *heap, struct statics *statics)
 {
 	struct text text = { 0 };
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < statics->rows_count; i++) {
 		const struct nt_static *row = &statics->rows[i];
 		const char *name = NULL;
+		uint32_t size, declarer = 0;
 		if (PAGES_RESERVE(heap, roots))
-			name = static_name(heap, row, &statics->declarers[i], &text);
-		if (!name) {
-			status = fail_nomem(heap->err);
+			name = static_name(heap, row, &statics->declarers[i], &text, &size);
+		status = name ? find_type(heap, statics, i, name, size, &declarer)
+			      : fail_nomem(heap->err);
+		if (status != HD_OK)
 			break;
-		}
 		bool of_thread = row->flags & NT_STATIC_OF_THREAD;
 		heap->roots[heap->roots_count++] = (struct raw_root){
 			.id = row->object,
+			.address = row->slot,
+			.declarer = declarer,
 			.kind = of_thread ? HD_ROOT_THREAD_STATIC : HD_ROOT_STATIC,
 			.name = name,
 		};
@@ -242,17 +316,18 @@ static enum hd_status find_statics(struct nt_heap *heap, struct statics *statics
 	statics->declarers_count = statics->rows_count;
 	TRY(nt_declarers_find(&heap->types, statics->rows, statics->rows_count, heap->pointer_size,
 			      statics->declarers));
-	return add_statics(heap, statics);
+	TRY(index_types(heap, statics));
+	TRY(add_statics(heap, statics));
+	return raw_graph_add_types(heap->graph, statics->types, statics->types_count, heap->err);
 }
 
 enum hd_status nt_heap_statics(struct nt_heap *heap)
 {
-	heap->graph->root_arena = arena_create();
-	if (!heap->graph->root_arena)
-		return fail_nomem(heap->err);
 	struct statics statics = { 0 };
 	enum hd_status status = find_statics(heap, &statics);
 	pages_free(statics.rows, statics.rows_capacity, sizeof(*statics.rows));
 	pages_free(statics.declarers, statics.declarers_count, sizeof(*statics.declarers));
+	pages_free(statics.types, statics.types_capacity, sizeof(*statics.types));
+	type_table_deinit(&statics.table);
 	return status;
 }

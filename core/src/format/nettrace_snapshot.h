@@ -26,7 +26,8 @@ enum nt_kind {
 	NT_MODULE_RUNDOWN, /**< the same, when a session ends: all modules, in the order of the AppDomain */
 	NT_RUNDOWN_END, /**< DCEndComplete: no more of those come */
 	NT_PROCESS,
-	NT_LOST, /**< no event: some were lost before */
+	NT_DOMAIN, /**< the AppDomain, when a session ends */
+	NT_LOST,   /**< no event: some were lost before */
 	NT_KINDS
 };
 
@@ -142,6 +143,8 @@ enum nt_root_flag {
 /** A row of NT_ROOTS. */
 struct nt_root {
 	uint64_t object;
+	/** GCRootID: address of the handle, of what is on a stack the MethodDesc; 0: none is sent. */
+	uint64_t id;
 	uint32_t flags;
 	uint8_t kind;
 };
@@ -150,7 +153,8 @@ static inline struct nt_root nt_root(const uint8_t *at, uint32_t pointer_size)
 {
 	return (struct nt_root){ .object = nt_load_pointer(at, pointer_size),
 				 .kind = at[pointer_size],
-				 .flags = load_u32(at + pointer_size + 1) };
+				 .flags = load_u32(at + pointer_size + 1),
+				 .id = nt_load_pointer(at + pointer_size + 5, pointer_size) };
 }
 
 /** Rows of NT_STATICS: they have a text each. */

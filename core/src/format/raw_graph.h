@@ -83,18 +83,36 @@ void raw_graph_deinit(struct raw_graph *raw);
 
 /** A root on its way into a graph. */
 struct raw_root {
-	uint64_t id;    /**< of an object, or of a missing node */
-	uint8_t kind;   /**< enum hd_root_kind */
-	uint8_t flags;  /**< of enum hd_root_flag */
-	uint8_t handle; /**< enum graph_handle */
-	const char
-		*name; /**< "Namespace.Type.field" of statics, in the graph's root_arena; or NULL */
+	uint64_t id;       /**< of an object, or of a missing node */
+	uint64_t address;  /**< of its slot, as graph_root_detail has it; 0: not known */
+	uint32_t declarer; /**< of statics: the type that declares it, index + 1; 0: by its name */
+	uint8_t kind;      /**< enum hd_root_kind */
+	uint8_t flags;     /**< of enum hd_root_flag */
+	uint8_t handle;    /**< enum graph_handle */
+	/** In the graph's root_arena: "Namespace.Type.field" of statics, or what it is; or NULL. */
+	const char *name;
+};
+
+/** A type without objects on its way into a graph, for raw_graph_add_types(). */
+struct raw_type {
+	const char *name; /**< copied; never empty */
+	uint32_t name_size;
+	const char *module; /**< as graph_type has it */
 };
 
 /**
- * Give @p graph its roots and details: container is the type whose name is what stands before the last
- * dot of a static's name, if there is one of that name.  Roots that say the same are marked; roots
- * of missing nodes are a finding "unresolved-root", and those of no node at all are left out.
+ * Add types that the file tells of by their names alone, as those that declare statics: behind all
+ * that are there, in their order, with the lowest numbers that are no ids of types for ids.
+ */
+HD_NODISCARD enum hd_status raw_graph_add_types(struct hd_graph *graph,
+						const struct raw_type *types, size_t count,
+						struct hd_error *err);
+
+/**
+ * Give @p graph its roots and details: container is the static's declarer; without one the first type
+ * whose name is what stands in the static's before its last dot outside of <>, which is added if there
+ * is none.  Roots that say the same are marked; roots of missing nodes are a finding
+ * "unresolved-root", and those of no node at all are left out.
  */
 HD_NODISCARD enum hd_status raw_graph_roots(struct hd_graph *graph, const struct raw_root *roots,
 					    size_t count, struct hd_error *err);

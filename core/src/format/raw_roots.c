@@ -174,40 +174,154 @@ static bool index_names(const struct hd_graph *graph, struct type_table *table)
 	return true;
 }
 
-/* The type that holds the static variable @p name. */
-static bool find_container(const struct hd_graph *graph, struct type_table *table, const char *name,
-			   uint32_t *ret)
+/* Types of the graph by name, and those that statics are declared by and that are not there. */
+struct declarers {
+	struct hd_graph *graph;
+	struct type_table table;
+	struct raw_type *types; /* pages */
+	size_t types_count, types_capacity;
+};
+
+/* Size of the type's name in that of a static: 0 if there is none. */
+static size_t declarer_size(const char *name)
 {
-	const char *dot = strrchr(name, '.');
-	*ret = HD_NONE;
-	if (!dot || dot == name)
-		return true;
-	/* ".cctor" and the like begin with a dot of their own. */
-	size_t size = (size_t)(dot - name);
-	uint32_t type = type_table_add(table, 0, type_table_hash(name, size), HD_NONE - 1);
-	if (type == HD_NONE)
+	size_t size = 0, depth = 0;
+	for (size_t i = 0; name[i]; i++) {
+		depth += name[i] == '<';
+		depth -= name[i] == '>' && depth;
+		/* ".cctor" and the like begin with a dot of their own. */
+		if (name[i] == '.' && !depth)
+			size = i;
+	}
+	return size <= UINT32_MAX ? size : 0;
+}
+
+static bool is_called(const struct declarers *declarers, uint32_t type, const char *name,
+		      size_t size)
+{
+	const struct hd_graph *graph = declarers->graph;
+	bool is_old = type < graph->type_count;
+	if (!is_old && type - graph->type_count >= declarers->types_count)
 		return false;
-	if (type < graph->type_count && graph->types[type].name_size == size &&
-	    memcmp(graph->types[type].name, name, size) == 0)
-		*ret = type;
-	return true;
+	const struct raw_type *fresh = is_old ? NULL : &declarers->types[type - graph->type_count];
+	const char *other = is_old ? graph->types[type].name : fresh->name;
+	size_t other_size = is_old ? graph->types[type].name_size : fresh->name_size;
+	return other_size == size && memcmp(other, name, size) == 0;
+}
+
+/* The type that declares a static, index + 1. */
+static enum hd_status find_declarer(struct declarers *declarers, const char *name, uint32_t *ret,
+				    struct hd_error *err)
+{
+	size_t size = declarer_size(name);
+	if (!size)
+		return HD_OK;
+	if (!PAGES_RESERVE(declarers, types))
+		return fail_nomem(err);
+	uint32_t fresh = declarers->graph->type_count + (uint32_t)declarers->types_count;
+	uint32_t type = type_table_add(&declarers->table, 0, type_table_hash(name, size), fresh);
+	if (type == HD_NONE)
+		return fail_nomem(err);
+	if (type == fresh) {
+		declarers->types[declarers->types_count++] =
+			(struct raw_type){ .name = name, .name_size = (uint32_t)size };
+	}
+	if (is_called(declarers, type, name, size))
+		*ret = type + 1;
+	return HD_OK;
+}
+
+/* The lowest numbers that are no ids of types. */
+static bool give_ids(struct hd_graph *graph, uint32_t first)
+{
+	struct type_table table = { 0 };
+	bool made = true;
+	for (uint32_t i = 0; made && i < first; i++)
+		made = type_table_add(&table, 0, graph->types[i].id, i) != HD_NONE;
+	uint64_t id = 1;
+	for (uint32_t i = first; made && i < graph->type_count; i++) {
+		while (type_table_find(&table, 0, id) != HD_NONE)
+			id++;
+		graph->types[i].id = id++;
+	}
+	type_table_deinit(&table);
+	return made;
+}
+
+enum hd_status raw_graph_add_types(struct hd_graph *graph, const struct raw_type *types,
+				   size_t count, struct hd_error *err)
+{
+	uint32_t first = graph->type_count;
+	if (!count)
+		return HD_OK;
+	if (count >= HD_NONE - first)
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "over 4 billion types");
+	struct graph_type *grown =
+		pages_resize(graph->types, first, first + count, sizeof(*graph->types));
+	if (!grown)
+		return fail_nomem(err);
+	graph->types = grown;
+	graph->type_count = first + (uint32_t)count;
+	for (size_t i = 0; i < count; i++) {
+		char *name = arena_alloc(graph->arena, (size_t)types[i].name_size + 1);
+		if (!name)
+			return fail_nomem(err);
+		memcpy(name, types[i].name, types[i].name_size);
+		name[types[i].name_size] = '\0';
+		grown[first + i] = (struct graph_type){ .name = name,
+							.name_size = types[i].name_size,
+							.module = types[i].module };
+	}
+	return give_ids(graph, first) ? HD_OK : fail_nomem(err);
+}
+
+/* Statics that do not say what declares them. */
+static bool has_to_be_found(const struct raw_root *root)
+{
+	return root->name && is_static(root->kind) && !root->declarer;
+}
+
+/* Find what declares statics by their names. */
+static enum hd_status find_declarers(struct hd_graph *graph, const struct raw_root *roots,
+				     struct hd_error *err)
+{
+	struct declarers declarers = { .graph = graph };
+	enum hd_status status = HD_OK;
+	bool is_indexed = false;
+	for (uint32_t i = 0; status == HD_OK && i < graph->root_count; i++) {
+		uint32_t declarer = roots[i].declarer;
+		if (has_to_be_found(&roots[i])) {
+			if (!is_indexed && !index_names(graph, &declarers.table))
+				status = fail_nomem(err);
+			is_indexed = true;
+			if (status == HD_OK)
+				status = find_declarer(&declarers, roots[i].name, &declarer, err);
+		}
+		graph->roots[i].container =
+			declarer && is_static(roots[i].kind) ? declarer - 1 : HD_NONE;
+	}
+	if (status == HD_OK)
+		status = raw_graph_add_types(graph, declarers.types, declarers.types_count, err);
+	pages_free(declarers.types, declarers.types_capacity, sizeof(*declarers.types));
+	type_table_deinit(&declarers.table);
+	return status;
 }
 
 static enum hd_status add_roots(struct hd_graph *graph, const struct raw_root *roots,
-				struct type_table *table, struct hd_error *err)
+				struct hd_error *err)
 {
 	uint64_t missing = 0;
+	TRY(find_declarers(graph, roots, err));
 	for (uint32_t i = 0; i < graph->root_count; i++) {
-		uint32_t node = hd_graph_find(graph, roots[i].id), container = HD_NONE;
+		uint32_t node = hd_graph_find(graph, roots[i].id);
 		missing += node == HD_NONE || graph_is_missing(graph, node);
-		if (roots[i].name && is_static(roots[i].kind) &&
-		    !find_container(graph, table, roots[i].name, &container))
-			return fail_nomem(err);
+		graph->has_slots |= roots[i].address != 0;
 		graph->roots[i] = (struct graph_root){ .node = node,
-						       .container = container,
+						       .container = graph->roots[i].container,
 						       .kind = roots[i].kind,
 						       .flags = roots[i].flags };
-		graph->details[i] = (struct graph_root_detail){ .name = roots[i].name,
+		graph->details[i] = (struct graph_root_detail){ .address = roots[i].address,
+								.name = roots[i].name,
 								.thread = HD_NONE,
 								.frame = HD_NONE,
 								.handle = roots[i].handle };
@@ -262,16 +376,7 @@ enum hd_status raw_graph_roots(struct hd_graph *graph, const struct raw_root *ro
 	graph->details = pages_alloc(count, sizeof(*graph->details));
 	if (!graph->roots || !graph->details)
 		return fail_nomem(err);
-	bool has_statics = false;
-	for (size_t i = 0; i < count; i++)
-		has_statics |= roots[i].name && is_static(roots[i].kind);
-	struct type_table table = { 0 };
-	enum hd_status status =
-		has_statics && !index_names(graph, &table) ? fail_nomem(err) : HD_OK;
-	if (status == HD_OK)
-		status = add_roots(graph, roots, &table, err);
-	type_table_deinit(&table);
-	TRY(status);
+	TRY(add_roots(graph, roots, err));
 	uint32_t kept = 0;
 	drop_lost(graph, &kept);
 	if (kept < graph->root_count)

@@ -10,6 +10,10 @@
 
 #define FLUSH_SIZE ((size_t)FUZZED(256 << 10, 512))
 
+/* Of graph_info.time, and from 0001-01-01 to 1970-01-01. */
+#define TICKS_PER_MS  UINT64_C(10000)
+#define UNIX_EPOCH_MS UINT64_C(62135596800000)
+
 struct writer {
 	const struct hd_graph *graph;
 	const uint64_t *live; /* only what has a bit is written; NULL: everything */
@@ -115,14 +119,32 @@ static enum hd_status write_root(struct writer *writer, const struct graph_root 
 	return end_line(writer);
 }
 
-/* No core says when it was written: of heaps the time is 0, so that every export is the same. */
+/*
+ * When the records of a domain begin or end, in milliseconds; false: not known.  No core says when it
+ * was written: of heaps the time is 0, so that every export is the same.
+ */
+static bool domain_time(const struct hd_graph *graph, const struct graph_domain *domain, bool start,
+			uint64_t *ret)
+{
+	*ret = start ? domain->start : domain->end;
+	if (graph_is_heap(graph) || (start ? domain->has_start : domain->has_end))
+		return true;
+	*ret = graph->info.time / TICKS_PER_MS - UNIX_EPOCH_MS;
+	return graph->info.time / TICKS_PER_MS >= UNIX_EPOCH_MS;
+}
+
+/* A dump file of one process is called after its program; a text log names its domains. */
 static void put_domain(struct writer *writer, const struct graph_domain *domain, bool start)
 {
 	struct text *text = &writer->text;
-	bool is_heap = writer->graph->places.id;
-	bool has_time = is_heap || (start ? domain->has_start : domain->has_end);
+	const struct hd_graph *graph = writer->graph;
+	const char *program = graph_is_heap(graph) ? NULL : graph->info.process;
+	uint64_t time;
+	bool has_time = domain_time(graph, domain, start, &time);
 	text_puts(text, start ? "a 2 " : "c ");
-	if (!domain->name) {
+	if (program && program[0]) {
+		rpm_name_write(text, program, strlen(program), has_time);
+	} else if (!domain->name) {
 		text_puts(text, "clrhost"); /* as most programs name their only one */
 	} else if (domain->name_size) {
 		rpm_name_write(text, domain->name, domain->name_size, has_time);
@@ -130,7 +152,7 @@ static void put_domain(struct writer *writer, const struct graph_domain *domain,
 		text_puts(text, "?");
 	}
 	if (has_time)
-		put_hex(text, ' ', start ? domain->start : domain->end);
+		put_hex(text, ' ', time);
 }
 
 /* Nodes, types and roots by domain: counting sorts of indices, made only for several domains. */

@@ -123,6 +123,7 @@ struct hd_graph {
 	struct graph_domain *domains;
 	struct graph_root *roots;
 	struct graph_root_detail *details; /**< one per root; NULL: the file does not tell */
+	bool has_slots; /**< of a dump file: some of them tell the address of a slot */
 	struct graph_thread *threads;
 	struct graph_frame *frames;
 	size_t thread_count, frame_count;

@@ -102,3 +102,29 @@ void diff_deinit(struct diff *diff)
 	pages_free(diff->rows, diff->row_capacity, sizeof(*diff->rows));
 	*diff = (struct diff){ 0 };
 }
+
+static bool contains(const char *name, uint32_t size, const char *part)
+{
+	return name && memmem(name, size, part, strlen(part));
+}
+
+bool diff_is_tracing(const char *name, uint32_t size)
+{
+	return contains(name, size, "System.Diagnostics.Tracing.");
+}
+
+bool diff_has_events(const struct diff_side *side)
+{
+	/* A trace without the file of the module has no outer class. */
+	static const char bare[] = "EventMetadata[]";
+	for (size_t i = 0; i < side->type_count; i++) {
+		const struct graph_type *type = &side->types[i];
+		if (!type->count || !type->name)
+			continue;
+		if (contains(type->name, type->name_size,
+			     "System.Diagnostics.Tracing.EventSource+EventMetadata") ||
+		    compare_names(type->name, type->name_size, bare, sizeof(bare) - 1) == 0)
+			return true;
+	}
+	return false;
+}

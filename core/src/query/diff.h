@@ -42,6 +42,19 @@ HD_NODISCARD enum hd_status diff_init(const struct diff_side *before, const stru
 
 void diff_deinit(struct diff *diff);
 
+/**
+ * Is a type one of event tracing, by its name?  A process's first trace session, such as one that takes
+ * a heap snapshot, makes objects of them, and of types of reflection that programs have as well.
+ */
+bool diff_is_tracing(const char *name, uint32_t size);
+
+/**
+ * Are there the descriptions of events that the first trace session makes (EventSource.cs:
+ * EventMetadata, in an array up to .NET 9, in a Dictionary in .NET 10)?  A program without support for
+ * EventSource never has them.
+ */
+bool diff_has_events(const struct diff_side *side);
+
 /** Order of two names as bytes; NULL comes first. */
 int compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size);
 
