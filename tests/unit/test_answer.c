@@ -22,14 +22,14 @@ enum {
 };
 
 static const struct column pet_columns[PET_COLUMNS] = {
-	[PET_ADDRESS] = { "address", KIND_ADDRESS, "Address", 8, LOOK_ADDRESS, NULL },
-	[PET_NAME] = { "name", KIND_TEXT, "Name", 5, LOOK_LEFT, NULL },
-	[PET_KIND] = { "kind", KIND_TYPE, NULL, 0, 0, NULL },
-	[PET_LEGS] = { "legs", KIND_NUMBER, "Legs", 6, LOOK_THOUSANDS, NULL },
-	[PET_DEBT] = { "debt", KIND_SIGNED, NULL, 0, LOOK_LEAVE_OUT, NULL },
-	[PET_HOME_STREET] = { "home.street", KIND_TEXT, NULL, 0, 0, NULL },
-	[PET_HOME_NUMBER] = { "home.number", KIND_NUMBER, NULL, 0, 0, NULL },
-	[PET_NOTE] = { NULL, KIND_TYPE, "Kind", 0, 0, NULL },
+	[PET_ADDRESS] = { "address", "Address", KIND_ADDRESS, 8, LOOK_ADDRESS, NULL },
+	[PET_NAME] = { "name", "Name", KIND_TEXT, 5, LOOK_LEFT, NULL },
+	[PET_KIND] = { "kind", NULL, KIND_TYPE, 0, 0, NULL },
+	[PET_LEGS] = { "legs", "Legs", KIND_NUMBER, 6, LOOK_THOUSANDS, NULL },
+	[PET_DEBT] = { "debt", NULL, KIND_SIGNED, 0, LOOK_LEAVE_OUT, NULL },
+	[PET_HOME_STREET] = { "home.street", NULL, KIND_TEXT, 0, 0, NULL },
+	[PET_HOME_NUMBER] = { "home.number", NULL, KIND_NUMBER, 0, 0, NULL },
+	[PET_NOTE] = { NULL, "Kind", KIND_TYPE, 0, 0, NULL },
 };
 
 static const struct schema pet_schema = {
@@ -38,7 +38,7 @@ static const struct schema pet_schema = {
 	.is_main = true,
 };
 
-static const struct column toy_columns[] = { { "toy", KIND_TEXT, NULL, 0, 0, NULL } };
+static const struct column toy_columns[] = { { "toy", NULL, KIND_TEXT, 0, 0, NULL } };
 static const struct schema toy_schema = { .name = "toys", SCHEMA_COLUMNS(toy_columns) };
 static const struct schema nickname_schema = {
 	.name = "nicknames",
@@ -47,10 +47,10 @@ static const struct schema nickname_schema = {
 };
 
 static const struct column sum_columns[] = {
-	{ "count", KIND_NUMBER, "Pets:", 8, 0, NULL },
-	{ "tame", KIND_FLAG, "Tame:", 8, 0, NULL },
-	{ "share", KIND_PERCENT, "Share:", 8, 0, NULL },
-	{ "absent", KIND_NUMBER, "Absent:", 8, 0, NULL },
+	{ "count", "Pets:", KIND_NUMBER, 8, 0, NULL },
+	{ "tame", "Tame:", KIND_FLAG, 8, 0, NULL },
+	{ "share", "Share:", KIND_PERCENT, 8, 0, NULL },
+	{ "absent", "Absent:", KIND_NUMBER, 8, 0, NULL },
 };
 static const struct schema sum_schema = { .name = "sum", SCHEMA_COLUMNS(sum_columns) };
 

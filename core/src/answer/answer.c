@@ -112,7 +112,7 @@ void answer_remark(struct answer *answer, const char *format, ...)
 void answer_truncated(struct answer *answer)
 {
 	static const struct column columns[] = {
-		{ "truncated", KIND_FLAG, NULL, 0, 0, "are there more rows?" },
+		{ "truncated", NULL, KIND_FLAG, 0, 0, "are there more rows?" },
 	};
 	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
 	answer_data(answer, &schema, (const struct cell[]){ cell_flag(true) });

@@ -37,11 +37,11 @@ struct column {
 	/** Key in JSON, heading in CSV; NULL: only text shows it.  "context.limit" is the member "limit" of an
 	 * object "context", whose columns are next to each other. */
 	const char *name;
-	enum cell_kind kind;
 	const char *heading; /**< in text; NULL: only data renderers show it */
-	uint8_t width;       /**< least columns in text */
-	uint8_t look;        /**< enum cell_look */
-	const char *help;    /**< one line, no full stop */
+	enum cell_kind kind;
+	uint8_t width;    /**< least columns in text */
+	uint8_t look;     /**< enum cell_look */
+	const char *help; /**< one line, no full stop */
 };
 
 /** A value.  All zeros: there is none. */

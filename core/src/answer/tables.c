@@ -5,15 +5,15 @@
 #include <stdio.h>
 
 static const struct column object_columns[OBJECT_COLUMNS] = {
-	[OBJECT_ADDRESS] = { "address", KIND_ADDRESS, "Address", 16, LOOK_ADDRESS,
+	[OBJECT_ADDRESS] = { "address", "Address", KIND_ADDRESS, 16, LOOK_ADDRESS,
 			     "where the object begins, or its id in the dump" },
-	[OBJECT_MT] = { "mt", KIND_ADDRESS, "MT", 16, 0, "MethodTable, or the dump's type id" },
-	[OBJECT_TYPE] = { "type", KIND_TYPE, NULL, 0, 0, "name of its type" },
-	[OBJECT_SIZE] = { "size", KIND_BYTES, "Size", 14, LOOK_THOUSANDS, "its own bytes" },
-	[OBJECT_FREE] = { "free", KIND_FLAG, NULL, 0, 0, "is it a Free block, not an object?" },
-	[OBJECT_GENERATION] = { "generation", KIND_TEXT, NULL, 0, 0, "0, 1, 2, loh, poh or nongc" },
-	[OBJECT_CLASS] = { NULL, KIND_TYPE, "Type", 0, 0, NULL },
-	[OBJECT_NOTE] = { NULL, KIND_TEXT, "", 0, 0, NULL },
+	[OBJECT_MT] = { "mt", "MT", KIND_ADDRESS, 16, 0, "MethodTable, or the dump's type id" },
+	[OBJECT_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[OBJECT_SIZE] = { "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its own bytes" },
+	[OBJECT_FREE] = { "free", NULL, KIND_FLAG, 0, 0, "is it a Free block, not an object?" },
+	[OBJECT_GENERATION] = { "generation", NULL, KIND_TEXT, 0, 0, "0, 1, 2, loh, poh or nongc" },
+	[OBJECT_CLASS] = { NULL, "Type", KIND_TYPE, 0, 0, NULL },
+	[OBJECT_NOTE] = { NULL, "", KIND_TEXT, 0, 0, NULL },
 };
 
 const struct schema object_schema = {
@@ -77,26 +77,26 @@ enum statistics_column {
 #define STATISTICS_HELP_DOMAIN "section of the dump file that the type is of"
 
 static const struct column statistics_columns[STATISTICS_COLUMNS] = {
-	[STATISTICS_MT] = { "mt", KIND_ADDRESS, "MT", 2, LOOK_ADDRESS, STATISTICS_HELP_MT },
-	[STATISTICS_NAME] = { "name", KIND_TYPE, NULL, 0, 0, STATISTICS_HELP_NAME },
-	[STATISTICS_COUNT] = { "count", KIND_NUMBER, "Count", 5, LOOK_THOUSANDS,
+	[STATISTICS_MT] = { "mt", "MT", KIND_ADDRESS, 2, LOOK_ADDRESS, STATISTICS_HELP_MT },
+	[STATISTICS_NAME] = { "name", NULL, KIND_TYPE, 0, 0, STATISTICS_HELP_NAME },
+	[STATISTICS_COUNT] = { "count", "Count", KIND_NUMBER, 5, LOOK_THOUSANDS,
 			       STATISTICS_HELP_COUNT },
-	[STATISTICS_SIZE] = { "size", KIND_BYTES, "TotalSize", 9, LOOK_THOUSANDS,
+	[STATISTICS_SIZE] = { "size", "TotalSize", KIND_BYTES, 9, LOOK_THOUSANDS,
 			      STATISTICS_HELP_SIZE },
-	[STATISTICS_DOMAIN] = { "domain", KIND_TEXT, NULL, 0, LOOK_LEAVE_OUT,
+	[STATISTICS_DOMAIN] = { "domain", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 				STATISTICS_HELP_DOMAIN },
-	[STATISTICS_CLASS] = { NULL, KIND_TYPE, "Class Name", 0, 0, NULL },
+	[STATISTICS_CLASS] = { NULL, "Class Name", KIND_TYPE, 0, 0, NULL },
 };
 
 static const struct column plain_columns[STATISTICS_COLUMNS] = {
-	[STATISTICS_MT] = { "mt", KIND_ADDRESS, "MT", 16, LOOK_ADDRESS | LOOK_ZEROS,
+	[STATISTICS_MT] = { "mt", "MT", KIND_ADDRESS, 16, LOOK_ADDRESS | LOOK_ZEROS,
 			    STATISTICS_HELP_MT },
-	[STATISTICS_NAME] = { "name", KIND_TYPE, NULL, 0, 0, STATISTICS_HELP_NAME },
-	[STATISTICS_COUNT] = { "count", KIND_NUMBER, "Count", 8, 0, STATISTICS_HELP_COUNT },
-	[STATISTICS_SIZE] = { "size", KIND_BYTES, "TotalSize", 12, 0, STATISTICS_HELP_SIZE },
-	[STATISTICS_DOMAIN] = { "domain", KIND_TEXT, NULL, 0, LOOK_LEAVE_OUT,
+	[STATISTICS_NAME] = { "name", NULL, KIND_TYPE, 0, 0, STATISTICS_HELP_NAME },
+	[STATISTICS_COUNT] = { "count", "Count", KIND_NUMBER, 8, 0, STATISTICS_HELP_COUNT },
+	[STATISTICS_SIZE] = { "size", "TotalSize", KIND_BYTES, 12, 0, STATISTICS_HELP_SIZE },
+	[STATISTICS_DOMAIN] = { "domain", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 				STATISTICS_HELP_DOMAIN },
-	[STATISTICS_CLASS] = { NULL, KIND_TYPE, "Class Name", 0, 0, NULL },
+	[STATISTICS_CLASS] = { NULL, "Class Name", KIND_TYPE, 0, 0, NULL },
 };
 
 static const struct schema statistics_schema = {
@@ -118,8 +118,8 @@ enum total_column {
 };
 
 static const struct column total_columns[TOTAL_COLUMNS] = {
-	[TOTAL_COUNT] = { "count", KIND_NUMBER, NULL, 0, 0, "objects of all types" },
-	[TOTAL_SIZE] = { "size", KIND_BYTES, NULL, 0, 0, "their bytes" },
+	[TOTAL_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects of all types" },
+	[TOTAL_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
 };
 
 static void total_layout(struct out *out, const struct cell *cells)

@@ -42,13 +42,13 @@ static enum hd_status write_statistics(struct call *call, const struct heap_rang
 
 /* As SOS has them: all digits, and no commas. */
 static const struct column row_columns[] = {
-	{ "address", KIND_ADDRESS, "Address", 16, LOOK_ZEROS | LOOK_ADDRESS,
+	{ "address", "Address", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_ADDRESS,
 	  "where the object begins" },
-	{ "mt", KIND_ADDRESS, "MT", 16, LOOK_ZEROS, "its MethodTable" },
-	{ "type", KIND_TYPE, NULL, 0, 0, "name of its type" },
-	{ "size", KIND_BYTES, "Size", 8, 0, "its own bytes" },
-	{ "free", KIND_FLAG, NULL, 0, 0, "is it a Free block, not an object?" },
-	{ "generation", KIND_TEXT, NULL, 0, 0, "0, 1, 2, loh, poh or nongc" },
+	{ "mt", "MT", KIND_ADDRESS, 16, LOOK_ZEROS, "its MethodTable" },
+	{ "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	{ "size", "Size", KIND_BYTES, 8, 0, "its own bytes" },
+	{ "free", NULL, KIND_FLAG, 0, 0, "is it a Free block, not an object?" },
+	{ "generation", NULL, KIND_TEXT, 0, 0, "0, 1, 2, loh, poh or nongc" },
 };
 
 static const struct schema row_schema = {

@@ -25,11 +25,11 @@ enum edge_column {
 };
 
 static const struct column edge_columns[EDGE_COLUMNS] = {
-	[EDGE_ADDRESS] = { "address", KIND_ADDRESS, "Address", 16, LOOK_ADDRESS,
+	[EDGE_ADDRESS] = { "address", "Address", KIND_ADDRESS, 16, LOOK_ADDRESS,
 			   "id of the object" },
-	[EDGE_MT] = { NULL, KIND_ADDRESS, "MT", 16, 0, NULL },
-	[EDGE_SIZE] = { NULL, KIND_BYTES, "Size", 14, LOOK_THOUSANDS, NULL },
-	[EDGE_CLASS] = { NULL, KIND_TYPE, "", 0, 0, NULL },
+	[EDGE_MT] = { NULL, "MT", KIND_ADDRESS, 16, 0, NULL },
+	[EDGE_SIZE] = { NULL, "Size", KIND_BYTES, 14, LOOK_THOUSANDS, NULL },
+	[EDGE_CLASS] = { NULL, "", KIND_TYPE, 0, 0, NULL },
 };
 
 /* One direction of references. */
@@ -90,11 +90,11 @@ enum object_head_column {
 };
 
 static const struct column head_columns[HEAD_COLUMNS] = {
-	[HEAD_ADDRESS] = { "address", KIND_ADDRESS, NULL, 0, 0, "id of the object" },
-	[HEAD_MT] = { "mt", KIND_ADDRESS, NULL, 0, 0, "id of its type" },
-	[HEAD_TYPE] = { "type", KIND_TYPE, NULL, 0, 0, "name of its type" },
-	[HEAD_SIZE] = { "size", KIND_BYTES, NULL, 0, 0, "its own bytes" },
-	[HEAD_DOMAIN] = { "domain", KIND_TEXT, NULL, 0, 0, "section of the dump file" },
+	[HEAD_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "id of the object" },
+	[HEAD_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "id of its type" },
+	[HEAD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[HEAD_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
+	[HEAD_DOMAIN] = { "domain", NULL, KIND_TEXT, 0, 0, "section of the dump file" },
 };
 
 static void head_layout(struct out *out, const struct cell *cells)

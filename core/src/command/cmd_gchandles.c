@@ -109,17 +109,17 @@ enum handle_column {
 };
 
 static const struct column handle_columns[HANDLE_COLUMNS] = {
-	[HANDLE_ADDRESS] = { "address", KIND_ADDRESS, "Handle", 16, LOOK_ZEROS | LOOK_UPPER,
+	[HANDLE_ADDRESS] = { "address", "Handle", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
 			     "where the handle is" },
-	[HANDLE_KIND] = { "kind", KIND_TEXT, "Type", 11, LOOK_LEFT, "kind of the handle" },
-	[HANDLE_OBJECT] = { "object", KIND_ADDRESS, "Object", 16,
+	[HANDLE_KIND] = { "kind", "Type", KIND_TEXT, 11, LOOK_LEFT, "kind of the handle" },
+	[HANDLE_OBJECT] = { "object", "Object", KIND_ADDRESS, 16,
 			    LOOK_ZEROS | LOOK_UPPER | LOOK_ADDRESS, "what it refers to" },
-	[HANDLE_TYPE] = { "type", KIND_TYPE, NULL, 0, 0, "type of the object" },
-	[HANDLE_OBJECT_SIZE] = { NULL, KIND_BYTES, "Size", 8, 0, NULL },
-	[HANDLE_SECONDARY] = { "secondary", KIND_ADDRESS, NULL, 0, 0,
+	[HANDLE_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of the object" },
+	[HANDLE_OBJECT_SIZE] = { NULL, "Size", KIND_BYTES, 8, 0, NULL },
+	[HANDLE_SECONDARY] = { "secondary", NULL, KIND_ADDRESS, 0, 0,
 			       "of a dependent handle, what the object keeps alive" },
-	[HANDLE_DATA] = { NULL, KIND_ADDRESS, "Data", 16, LOOK_ZEROS | LOOK_UPPER, NULL },
-	[HANDLE_CLASS] = { NULL, KIND_TYPE, "Type", 0, 0, NULL },
+	[HANDLE_DATA] = { NULL, "Data", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER, NULL },
+	[HANDLE_CLASS] = { NULL, "Type", KIND_TYPE, 0, 0, NULL },
 };
 
 static const struct schema handle_schema = {
@@ -190,20 +190,20 @@ static enum hd_status list_handles(struct lister *lister, const struct handle_li
 
 /* How many there are of each, in the same order; those that are not there have no line. */
 static const struct column kind_columns[] = {
-	{ "strong", KIND_NUMBER, "    Strong Handles:", 26, LOOK_LEAVE_OUT, NULL },
-	{ "pinned", KIND_NUMBER, "    Pinned Handles:", 26, LOOK_LEAVE_OUT, NULL },
-	{ "async-pinned", KIND_NUMBER, "    Async Pinned Handles:", 26, LOOK_LEAVE_OUT, NULL },
-	{ "ref-counted", KIND_NUMBER, "    Ref Count Handles:", 26, LOOK_LEAVE_OUT, NULL },
-	{ "weak-long", KIND_NUMBER, "    Weak Long Handles:", 26, LOOK_LEAVE_OUT, NULL },
-	{ "weak-short", KIND_NUMBER, "    Weak Short Handles:", 26, LOOK_LEAVE_OUT, NULL },
-	{ "weak-native-com", KIND_NUMBER, "    Weak Native COM Handles:", 26, LOOK_LEAVE_OUT,
+	{ "strong", "    Strong Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "pinned", "    Pinned Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "async-pinned", "    Async Pinned Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "ref-counted", "    Ref Count Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "weak-long", "    Weak Long Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "weak-short", "    Weak Short Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "weak-native-com", "    Weak Native COM Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT,
 	  NULL },
-	{ "weak-interior", KIND_NUMBER, "    Weak Interior Pointer Handles:", 26, LOOK_LEAVE_OUT,
+	{ "weak-interior", "    Weak Interior Pointer Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT,
 	  NULL },
-	{ "variable", KIND_NUMBER, "    Variable Handles:", 26, LOOK_LEAVE_OUT, NULL },
-	{ "sized-ref", KIND_NUMBER, "    SizedRef Handles:", 26, LOOK_LEAVE_OUT, NULL },
-	{ "dependent", KIND_NUMBER, "    Dependent Handles:", 26, LOOK_LEAVE_OUT, NULL },
-	{ "cross-reference", KIND_NUMBER, "    Cross Reference Handles:", 26, LOOK_LEAVE_OUT,
+	{ "variable", "    Variable Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "sized-ref", "    SizedRef Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "dependent", "    Dependent Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "cross-reference", "    Cross Reference Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT,
 	  NULL },
 };
 _Static_assert(sizeof(kind_columns) / sizeof(kind_columns[0]) == KINDS, "a kind has no column");

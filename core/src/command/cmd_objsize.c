@@ -74,12 +74,12 @@ enum subject_column {
 };
 
 static const struct column subject_columns[SUBJECT_COLUMNS] = {
-	[SUBJECT_OBJECT] = { "object", KIND_ADDRESS, NULL, 0, 0, "the object; null with -mt" },
-	[SUBJECT_MT] = { "mt", KIND_ADDRESS, NULL, 0, LOOK_LEAVE_OUT, "the type of -mt" },
-	[SUBJECT_OF] = { "of", KIND_NUMBER, NULL, 0, LOOK_LEAVE_OUT, "its objects" },
-	[SUBJECT_COUNT] = { "count", KIND_NUMBER, NULL, 0, 0, "objects that are reached" },
-	[SUBJECT_SIZE] = { "size", KIND_BYTES, NULL, 0, 0, "their bytes" },
-	[SUBJECT_CLASS] = { NULL, KIND_TYPE, NULL, 0, 0, NULL },
+	[SUBJECT_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object; null with -mt" },
+	[SUBJECT_MT] = { "mt", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "the type of -mt" },
+	[SUBJECT_OF] = { "of", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its objects" },
+	[SUBJECT_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects that are reached" },
+	[SUBJECT_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[SUBJECT_CLASS] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
 };
 
 /* "Objects which X (T) transitively keep alive:" */

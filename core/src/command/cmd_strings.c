@@ -34,13 +34,13 @@ enum value_column {
 };
 
 static const struct column value_columns[VALUE_COLUMNS] = {
-	[VALUE_VALUE] = { "value", KIND_TEXT, NULL, 0, 0, "the text; null: it cannot be read" },
-	[VALUE_COUNT] = { "count", KIND_NUMBER, "Count", 14, LOOK_THOUSANDS,
+	[VALUE_VALUE] = { "value", NULL, KIND_TEXT, 0, 0, "the text; null: it cannot be read" },
+	[VALUE_COUNT] = { "count", "Count", KIND_NUMBER, 14, LOOK_THOUSANDS,
 			  "strings of this value" },
-	[VALUE_SIZE] = { "size", KIND_BYTES, "TotalSize", 14, LOOK_THOUSANDS, "their bytes" },
-	[VALUE_STRING] = { NULL, KIND_TEXT, "String", 0, 0, NULL },
-	[VALUE_LENGTH] = { "length", KIND_NUMBER, NULL, 0, 0, "UTF-16 units of one" },
-	[VALUE_ADDRESS_OF] = { "address", KIND_ADDRESS, NULL, 0, 0, "where one of them is" },
+	[VALUE_SIZE] = { "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS, "their bytes" },
+	[VALUE_STRING] = { NULL, "String", KIND_TEXT, 0, 0, NULL },
+	[VALUE_LENGTH] = { "length", NULL, KIND_NUMBER, 0, 0, "UTF-16 units of one" },
+	[VALUE_ADDRESS_OF] = { "address", NULL, KIND_ADDRESS, 0, 0, "where one of them is" },
 };
 
 static const struct schema value_schema = {
@@ -97,12 +97,12 @@ enum total_column {
 };
 
 static const struct column total_columns[TOTAL_COLUMNS] = {
-	[TOTAL_COUNT] = { "count", KIND_NUMBER, NULL, 0, 0, "strings" },
-	[TOTAL_SIZE] = { "size", KIND_BYTES, NULL, 0, 0, "their bytes" },
-	[TOTAL_VALUES] = { "values", KIND_NUMBER, NULL, 0, 0, "different values" },
-	[TOTAL_DUPLICATES] = { "duplicate_size", KIND_BYTES, NULL, 0, 0,
+	[TOTAL_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "strings" },
+	[TOTAL_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[TOTAL_VALUES] = { "values", NULL, KIND_NUMBER, 0, 0, "different values" },
+	[TOTAL_DUPLICATES] = { "duplicate_size", NULL, KIND_BYTES, 0, 0,
 			       "bytes that would be saved if there were one of each value" },
-	[TOTAL_UNREADABLE] = { "unreadable", KIND_NUMBER, NULL, 0, 0,
+	[TOTAL_UNREADABLE] = { "unreadable", NULL, KIND_NUMBER, 0, 0,
 			       "strings whose bytes are missing" },
 };
 

@@ -138,10 +138,10 @@ enum fragment_column {
 };
 
 static const struct column fragment_columns[FRAGMENT_COLUMNS] = {
-	[FRAGMENT_ADDRESS] = { "address", KIND_ADDRESS, "Address", 16, 0, "a large Free block" },
-	[FRAGMENT_SIZE] = { "size", KIND_BYTES, "Size", 14, LOOK_THOUSANDS, "its bytes" },
-	[FRAGMENT_NEXT] = { "next", KIND_ADDRESS, "Followed By", 16, 0, "the object after it" },
-	[FRAGMENT_NEXT_TYPE] = { "next_type", KIND_TYPE, "", 0, 0, "type of that object" },
+	[FRAGMENT_ADDRESS] = { "address", "Address", KIND_ADDRESS, 16, 0, "a large Free block" },
+	[FRAGMENT_SIZE] = { "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its bytes" },
+	[FRAGMENT_NEXT] = { "next", "Followed By", KIND_ADDRESS, 16, 0, "the object after it" },
+	[FRAGMENT_NEXT_TYPE] = { "next_type", "", KIND_TYPE, 0, 0, "type of that object" },
 };
 
 static const struct schema fragment_schema = { .name = "fragments",
@@ -252,13 +252,13 @@ enum lock_column {
 };
 
 static const struct column lock_columns[LOCK_COLUMNS] = {
-	[LOCK_OBJECT] = { "address", KIND_ADDRESS, "Object", 16, LOOK_ADDRESS,
+	[LOCK_OBJECT] = { "address", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
 			  "the object that is locked" },
-	[LOCK_ID] = { "thread", KIND_NUMBER, NULL, 0, 0, "managed id of the thread" },
-	[LOCK_THREAD] = { "thread_address", KIND_ADDRESS, "Thread", 16, 0,
+	[LOCK_ID] = { "thread", NULL, KIND_NUMBER, 0, 0, "managed id of the thread" },
+	[LOCK_THREAD] = { "thread_address", "Thread", KIND_ADDRESS, 16, 0,
 			  "its Thread; 0x0: no thread has the id" },
-	[LOCK_OS_ID] = { "os_id", KIND_NUMBER, "OSId", 18, 0, "its id in the system, or 0" },
-	[LOCK_RECURSION] = { "recursion", KIND_NUMBER, "Recursion", 14, 0,
+	[LOCK_OS_ID] = { "os_id", "OSId", KIND_NUMBER, 18, 0, "its id in the system, or 0" },
+	[LOCK_RECURSION] = { "recursion", "Recursion", KIND_NUMBER, 14, 0,
 			     "how often it was taken again" },
 };
 
@@ -339,9 +339,10 @@ static void write_gap(struct tally *tally, const struct damage *damage)
 	answer_remark(answer, "object %012" PRIx64 ": does not have valid %s\n", damage->address,
 		      damage->kind == DAMAGE_BAD_SIZE ? "size" : "MT");
 	answer_remark(answer, "curr_object:      %012" PRIx64 "\n", damage->address);
-	if (damage->last_good.type)
+	if (damage->last_good.type) {
 		answer_remark(answer, "Last good object: %012" PRIx64 "\n",
 			      damage->last_good.address);
+	}
 }
 
 static enum hd_status list_segment(struct call *call, struct tally *tally, struct walker *walker,

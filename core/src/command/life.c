@@ -24,8 +24,8 @@ enum live_column {
 };
 
 static const struct column live_columns[LIVE_COLUMNS] = {
-	[LIVE_COUNT] = { "count", KIND_NUMBER, NULL, 0, 0, "objects that roots keep alive" },
-	[LIVE_ROOTS] = { "roots", KIND_NUMBER, NULL, 0, 0, "roots that are not weak" },
+	[LIVE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects that roots keep alive" },
+	[LIVE_ROOTS] = { "roots", NULL, KIND_NUMBER, 0, 0, "roots that are not weak" },
 };
 
 static void live_layout(struct out *out, const struct cell *cells)

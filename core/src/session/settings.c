@@ -158,38 +158,31 @@ static enum hd_status set_number(struct settings *settings, const char *name, co
 	return no_setting(name, err);
 }
 
+/* Take a value that is one of the setting's choices. */
+static void set_choice(struct settings *settings, const char *name, unsigned int chosen)
+{
+	if (strcmp(name, "color") == 0) {
+		settings->color = (enum color_setting)chosen;
+	} else if (strcmp(name, "format") == 0) {
+		settings->format = (enum answer_format)chosen;
+	} else if (strcmp(name, "backend") == 0) {
+		settings->backend = (enum backend_setting)chosen;
+	} else if (strcmp(name, "files") == 0) {
+		settings->no_files = chosen == 0;
+	} else if (strcmp(name, "trust-files") == 0) {
+		settings->trust_files = chosen != 0;
+	} else {
+		settings->exact = chosen != 0;
+	}
+}
+
 enum hd_status settings_set(struct settings *settings, const char *name, const char *value,
 			    struct hd_error *err)
 {
 	unsigned int chosen = 0;
-	if (strcmp(name, "color") == 0) {
+	if (settings_choices(name)) {
 		TRY(choose(name, value, &chosen, err));
-		settings->color = (enum color_setting)chosen;
-		return HD_OK;
-	}
-	if (strcmp(name, "format") == 0) {
-		TRY(choose(name, value, &chosen, err));
-		settings->format = (enum answer_format)chosen;
-		return HD_OK;
-	}
-	if (strcmp(name, "backend") == 0) {
-		TRY(choose(name, value, &chosen, err));
-		settings->backend = (enum backend_setting)chosen;
-		return HD_OK;
-	}
-	if (strcmp(name, "files") == 0) {
-		TRY(choose(name, value, &chosen, err));
-		settings->no_files = chosen == 0;
-		return HD_OK;
-	}
-	if (strcmp(name, "trust-files") == 0) {
-		TRY(choose(name, value, &chosen, err));
-		settings->trust_files = chosen != 0;
-		return HD_OK;
-	}
-	if (strcmp(name, "exact") == 0) {
-		TRY(choose(name, value, &chosen, err));
-		settings->exact = chosen != 0;
+		set_choice(settings, name, chosen);
 		return HD_OK;
 	}
 	if (strcmp(name, "sysroot") == 0)
