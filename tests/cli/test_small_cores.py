@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Mini and triage dumps of createdump: the stacks and exceptions that the programs said they had."""
+from __future__ import annotations
+
+import json
+import unittest
+from pathlib import Path
+from typing import Any
+
+from shell_program import SOURCE, run
+
+# What threads of corefiles/apps/crash do in its mode "threads" (Concurrent.cs), those that stand still: at
+# another time their stacks are the same. (The writer does not walk every stack of one that runs.)
+STILL = ("Sleeping", "Waiting", "Receiving", "InNative", "Catching")
+
+
+def core(name: str) -> Path:
+    """A core that scripts/make_corefiles.sh makes."""
+    return SOURCE / "corefiles" / "build" / f"{name}.core"
+
+
+def stacks(path: Path) -> list[dict[str, Any]]:
+    """The threads of clrstack."""
+    threads: list[dict[str, Any]] = run(str(path), "clrstack", "--json").json()["threads"]
+    return threads
+
+
+def methods(thread: dict[str, Any]) -> list[str]:
+    """The managed frames of a thread, innermost first."""
+    frames = [frame for frame in thread["frames"] if frame["kind"] == "managed"]
+    return [frame["method"].split("(")[0] for frame in frames]
+
+
+def by_body(path: Path) -> dict[str, list[str]]:
+    """The frames of each thread of the mode "threads", by the method that it runs."""
+    found = {}
+    for thread in stacks(path):
+        frames = methods(thread)
+        for body in STILL:
+            if f"Crash.Concurrent.{body}" in frames:
+                found[body] = frames
+    return found
+
+
+class Small(unittest.TestCase):
+    """Of .NET 10, 9 and 8: each lacks what its writer, the runtime's own walk, did not read."""
+
+    def each(self, kind: str) -> list[tuple[Path, Any]]:
+        """The cores of a kind that are there, with what their programs said."""
+        paths = [core(f"crash{number}-{kind}") for number in (10, 9, 8)]
+        paths = [path for path in paths if path.exists()]
+        if not paths:
+            self.skipTest(f"no core of {kind}: scripts/make_corefiles.sh makes them")
+        truths = [path.with_suffix(".truth.json").read_text(encoding="utf-8") for path in paths]
+        return list(zip(paths, map(json.loads, truths)))
+
+    def check_frames(self, path: Path, said: Any) -> None:
+        """The thread that died has the methods that the program named, in their order."""
+        (dead,) = [thread for thread in stacks(path) if thread["os_id"] == said["os_id"]]
+        self.assertFalse(dead["partial"], dead["why"])
+        self.assertEqual([name for name in methods(dead) if name in said["frames"]], said["frames"])
+
+    def test_stacks_of_triage_dumps(self) -> None:
+        for path, said in self.each("throw-triage"):
+            with self.subTest(path.name):
+                self.check_frames(path, said)
+
+    def test_stacks_of_mini_dumps(self) -> None:
+        for path, said in self.each("threads-mini"):
+            with self.subTest(path.name):
+                self.check_frames(path, said)
+                self.assertEqual(set(by_body(path)), set(STILL))
+                waiting = [t for t in stacks(path) if "System.Threading.Monitor.Wait" in methods(t)]
+                self.assertEqual(len(waiting), 1)
+
+    def test_stacks_are_those_of_the_dump_with_the_heap(self) -> None:
+        mini, heap = core("crash10-threads-mini"), core("crash10-threads-heap")
+        if not mini.exists() or not heap.exists():
+            self.skipTest("no cores of crash10-threads: scripts/make_corefiles.sh makes them")
+        small, large = by_body(mini), by_body(heap)
+        for body in STILL:
+            self.assertEqual(small[body], large[body], body)
+            self.assertGreater(len(small[body]), 0, body)
+
+    def test_what_was_thrown(self) -> None:
+        for path, said in self.each("threads-mini") + self.each("throw-triage"):
+            with self.subTest(path.name):
+                result = run(str(path), "printexception", "--json")
+                self.assertEqual(result.status, 0, result.err)
+                rows = result.json()["exceptions"]
+                (row,) = [row for row in rows if row["os_id"] == said["os_id"]]
+                self.assertEqual(row["type"], "Crash.TagException")
+                frames = [frame["method"].split("(")[0] for frame in row["stack"]]
+                self.assertEqual(frames, said["frames"])
+                # The message is in a mini dump; a triage dump is without what users may have typed.
+                is_mini = path.stem.endswith("mini")
+                self.assertEqual(row["message"], "threads" if is_mini else None)
+                self.assertEqual(row["missing"], [] if is_mini else ["message"])
+                text = run(str(path), "printexception").out
+                self.assertIn("threads" if is_mini else "Message:          <cannot be read>", text)
+                threads = run(str(path), "clrthreads", "--json").json()["threads"]
+                (thrower,) = [thread for thread in threads if thread["os_id"] == said["os_id"]]
+                self.assertEqual(thrower["exception_type"], "Crash.TagException")
+                self.assertEqual(thrower["exception"], row["address"])
+
+    def test_the_heap_is_refused(self) -> None:
+        for path, _ in self.each("threads-mini") + self.each("throw-triage"):
+            for line in ("dumpheap -stat", "verifyheap", "gchandles", "roots", "syncblk"):
+                with self.subTest(path.name, line=line):
+                    result = run(str(path), *line.split())
+                    self.assertEqual(result.status, 3)
+                    self.assertIn("the GC heap is not in it", result.err)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
