@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unittest
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,45 @@ class Small(unittest.TestCase):
                     result = run(str(path), *line.split())
                     self.assertEqual(result.status, 3)
                     self.assertIn("the GC heap is not in it", result.err)
+
+
+class Warnings(unittest.TestCase):
+    """What a command warns of, info lists."""
+
+    # Of each way in which a core lacks something.
+    CORES = (
+        *("wks10-mini", "wks10-triage", "crash9-threads-mini", "crash8-throw-triage"),
+        *("crash10-throw-kernel", "wks10-kernel", "wks10-heap", "wks8-full", "single10-full"),
+    )
+    COMMANDS = (
+        *("clrstack", "clrstack -roots", "clrthreads", "printexception", "eeheap", "types"),
+        *("dumpheap -stat", "gchandles -stat", "finalizequeue", "roots -stat", "verifyheap"),
+        *("syncblk", "strings -limit 1", "gcheapstat"),
+    )
+
+    @staticmethod
+    def kinds(warning: str) -> set[str]:
+        """Of "heapdump: warning: FILE: KIND: text; KIND: text; and 3 more (KIND, KIND): ..."."""
+        told = set(re.findall(r"(?:\.core: |; )([a-z-]+): ", warning))
+        more = re.search(r"; and \d+ more \(([a-z, -]+)\)", warning)
+        return told | (set(more[1].split(", ")) if more else set())
+
+    def test_kinds_are_read(self) -> None:
+        line = "heapdump: warning: a.core: one-kind: why; two: it is; and 2 more (three, four): the"
+        self.assertEqual(self.kinds(line), {"one-kind", "two", "three", "four"})
+
+    def test_every_warning_is_a_finding(self) -> None:
+        warned = 0
+        for path in filter(Path.exists, map(core, self.CORES)):
+            findings = run(str(path), "info", "--json").json()["findings"]
+            known = {finding["kind"] for finding in findings}
+            for line in self.COMMANDS:
+                with self.subTest(path.name, line=line):
+                    found = self.kinds(run(str(path), *line.split()).err)
+                    self.assertLessEqual(found, known)
+                    warned += len(found)
+        if not warned:
+            self.skipTest("no core lacks anything: scripts/make_corefiles.sh makes them")
 
 
 if __name__ == "__main__":
