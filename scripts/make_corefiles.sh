@@ -30,6 +30,7 @@ seg10-full      .NET 10, segments instead of regions (libclrgc.so)
 svrseg10-full   .NET 10, server GC with segments
 limit10-full    .NET 10, with a hard limit for the heap
 single10-full   .NET 10, a single-file program
+single10-heap   the same, createdump --withheap (no code of the JIT)
 wks9-full       .NET 9, workstation GC
 svr9-full       .NET 9, server GC with two heaps
 seg9-full       .NET 9, segments

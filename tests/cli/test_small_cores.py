@@ -114,6 +114,31 @@ class Small(unittest.TestCase):
                     self.assertIn("the GC heap is not in it", result.err)
 
 
+class WithoutCode(unittest.TestCase):
+    """A single-file program: createdump finds no runtime to ask, and leaves out what the JIT made."""
+
+    def test_what_is_not_there_is_said(self) -> None:
+        path = core("single10-heap")
+        if not path.exists():
+            self.skipTest(f"no {path}: scripts/make_corefiles.sh makes it")
+        broken = [thread for thread in stacks(path) if thread["partial"]]
+        self.assertTrue(broken)
+        for thread in broken:
+            self.assertRegex(thread["why"], r"^the managed code at [0-9a-f]+ is not in the target$")
+        # Code that was compiled before is read from the program's file, which its build-id proves.
+        names = [name for thread in stacks(path) for name in methods(thread)]
+        self.assertIn("System.Threading.Monitor.Wait", names)
+        text = run(str(path), "info").out
+        self.assertRegex(
+            text, r"partial-stack: .*: the managed code at [0-9a-f]+ is not in the target"
+        )
+        # The heap does not need the code.
+        truth = json.loads(path.with_suffix(".truth.json").read_text(encoding="utf-8"))
+        for row in truth["objects"][:20]:
+            shown = run(str(path), "dumpobj", row["address"], "--json").json()
+            self.assertEqual(shown["type"], row["type"])
+
+
 class Warnings(unittest.TestCase):
     """What a command warns of, info lists."""
 

@@ -139,6 +139,23 @@ static void test_jit(void)
 	tear_down(&fixture);
 }
 
+/* What the runtime says of code is there without the code. */
+static void test_lost_code(void)
+{
+	struct fixture fixture = set_up();
+	struct fake_hidden hidden;
+	uint8_t byte;
+	fake_hide(&hidden, fixture.memory, CODE_BASE, CODE_BASE + CODE_SIZE);
+	fixture.clr->memory = &hidden.memory;
+	CU_ASSERT(!memory_u8(fixture.clr->memory, CODE_BASE + 8, &byte));
+	CU_ASSERT(clr_has_code_at(fixture.clr, CODE_BASE));
+	CU_ASSERT(clr_has_code_at(fixture.clr, CODE_BASE + CODE_SIZE - 1));
+	CU_ASSERT(!clr_has_code_at(fixture.clr, CODE_BASE + CODE_SIZE));
+	CU_ASSERT(!clr_has_code_at(fixture.clr, 0x4141414141414141));
+	fixture.clr->memory = &fixture.memory->memory;
+	tear_down(&fixture);
+}
+
 /* ReadyToRunInfo of a module, its functions, and an empty map of entry points. */
 struct r2r {
 	uint64_t module, info, header, buckets;
@@ -392,6 +409,7 @@ static CU_TestInfo tests[] = {
 	{ "ready_to_run_code_has_unwind_information", test_ready_to_run },
 	{ "gc_info_has_the_version_of_its_image", test_versions },
 	{ "composite_images_share_a_map", test_composite },
+	{ "code_that_is_lost_is_known_to_be_code", test_lost_code },
 	{ "gaps_in_a_map_are_no_matter_where_look_ups_do_not_meet_them", test_gaps },
 	{ "damaged_tables_give_no_method", test_damage },
 	{ "many_entry_points_are_told_apart", test_many },
