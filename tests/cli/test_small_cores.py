@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import unittest
 from pathlib import Path
 from typing import Any
 
-from shell_program import SOURCE, run
+from shell_program import SOURCE, folder, run
 
 # What threads of corefiles/apps/crash do in its mode "threads" (Concurrent.cs), those that stand still: at
 # another time their stacks are the same. (The writer does not walk every stack of one that runs.)
@@ -112,6 +113,48 @@ class Small(unittest.TestCase):
                     result = run(str(path), *line.split())
                     self.assertEqual(result.status, 3)
                     self.assertIn("the GC heap is not in it", result.err)
+
+
+class Namespaces(unittest.TestCase):
+    """A core that names threads by the ids of another pid namespace than the runtime does."""
+
+    SHIFT = 300000
+
+    def renamed(self, path: Path) -> Path:
+        """A copy in which each thread has another id (pr_pid of NT_PRSTATUS, elfcore.h)."""
+        data = bytearray(path.read_bytes())
+        (phoff,) = struct.unpack_from("<Q", data, 32)
+        size, count = struct.unpack_from("<HH", data, 54)
+        for i in range(count):
+            kind, _, at, _, _, length = struct.unpack_from("<IIQQQQ", data, phoff + i * size)
+            end = at + length
+            while kind == 4 and at < end:
+                name, desc, note = struct.unpack_from("<III", data, at)
+                at += 12 + (name + 3) // 4 * 4
+                if note == 1:
+                    (tid,) = struct.unpack_from("<i", data, at + 32)
+                    struct.pack_into("<i", data, at + 32, tid + self.SHIFT)
+                at += (desc + 3) // 4 * 4
+        copy = Path(folder.name) / path.name
+        copy.write_bytes(data)
+        return copy
+
+    def test_stacks_are_told_apart(self) -> None:
+        paths = [core(f"crash{number}-threads-mini") for number in (10, 9, 8)]
+        for path in filter(Path.exists, paths):
+            with self.subTest(path.name):
+                copy = self.renamed(path)
+                expected, found = stacks(path), stacks(copy)
+                self.assertGreater(len(expected), 8)
+                for one, other in zip(expected, found, strict=True):
+                    self.assertEqual(other["os_id"], one["os_id"] and one["os_id"] + self.SHIFT)
+                    self.assertEqual(other["frames"], one["frames"])
+                kinds = [row["kind"] for row in run(str(copy), "info", "--json").json()["findings"]]
+                self.assertIn("thread-ids", kinds)
+                kinds = [row["kind"] for row in run(str(path), "info", "--json").json()["findings"]]
+                self.assertNotIn("thread-ids", kinds)
+        if not any(map(Path.exists, paths)):
+            self.skipTest("no cores of crash-threads-mini: scripts/make_corefiles.sh makes them")
 
 
 class WithoutCode(unittest.TestCase):
