@@ -30,6 +30,7 @@ seg10-full      .NET 10, segments instead of regions (libclrgc.so)
 svrseg10-full   .NET 10, server GC with segments
 limit10-full    .NET 10, with a hard limit for the heap
 single10-full   .NET 10, a single-file program
+single10-heap   the same, createdump --withheap (no code of the JIT)
 wks9-full       .NET 9, workstation GC
 svr9-full       .NET 9, server GC with two heaps
 seg9-full       .NET 9, segments
@@ -47,6 +48,10 @@ crash9-nullref-full   .NET 9, a null reference
 crash8-throw-full     .NET 8, an unhandled exception
 crash8-nullref-full   .NET 8, a null reference
 END
+    for version in 10 9 8; do
+        echo "crash$version-threads-mini .NET $version, dies with many threads, createdump of mini type (no heap)"
+        echo "crash$version-throw-triage .NET $version, an unhandled exception, createdump of triage type (no heap)"
+    done
     for mode in $modes; do
         echo "crash10-$mode-heap .NET 10, dies by $mode, not optimised, createdump of heap type"
         case $mode in
@@ -221,9 +226,11 @@ launch() {
     case $name in
     crash*-full) set -- DOTNET_TieredCompilation=0 DOTNET_DbgMiniDumpType=4 "$@" ;;
     crash*-heap) set -- DOTNET_DbgMiniDumpType=2 "$@" ;;
+    crash*-triage) set -- DOTNET_DbgMiniDumpType=3 "$@" ;;
+    crash*-mini) set -- DOTNET_DbgMiniDumpType=1 "$@" ;;
     esac
     case $name in
-    crash*-full | crash*-heap) set -- DOTNET_DbgEnableMiniDump=1 "DOTNET_DbgMiniDumpName=$run/core" "$@" ;;
+    crash*-full | crash*-heap | crash*-triage | crash*-mini) set -- DOTNET_DbgEnableMiniDump=1 "DOTNET_DbgMiniDumpName=$run/core" "$@" ;;
     esac
     case $name in
     svrseg* | seg*) set -- DOTNET_GCName=libclrgc.so "$@" ;;

@@ -56,6 +56,7 @@ KINDS = {
     "Q": "statics",
     "L": "thin locks",
     "B": "sync blocks",
+    "K": "monitors",
     "H": "threads",
     "X": "exceptions",
     "D": "delegates",

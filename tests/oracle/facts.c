@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "clr/field.h"
+#include "clr/sync_block.h"
 #include "heap/references.h"
 #include "inspect/value.h"
 #include "util/text.h"
@@ -184,6 +185,21 @@ static void write_locks(struct facts *facts, const struct object *object)
 			sync.lock_thread, sync.lock_recursion);
 	if (sync.has_sync_block)
 		fprintf(facts->out, "B\t%" PRIx64 "\t%" PRIu32 "\n", object->address, sync.index);
+}
+
+/* Of every sync block, with its monitor. */
+static void write_sync_blocks(struct facts *facts)
+{
+	struct sync_block block;
+	clr_sync_count(facts->clr);
+	for (uint32_t i = 1; clr_sync_block(facts->clr, i, &block); i++) {
+		if (!block.object)
+			continue;
+		fprintf(facts->out,
+			"K\t%" PRIu32 "\t%" PRIx64 "\t%u\t%" PRIx64 "\t%" PRIu32 "\t%" PRIu32 "\n",
+			i, block.object, block.is_held, block.owner ? block.owner->address : 0,
+			block.recursion, block.waiters);
+	}
 }
 
 static bool mark_seen(struct facts *facts, const struct type *type)
@@ -370,6 +386,7 @@ static enum hd_status write_facts(struct facts *facts, char **addresses, struct 
 {
 	write_segments(facts);
 	write_threads(facts);
+	write_sync_blocks(facts);
 	enum hd_status status = write_heap(facts, err);
 	if (status == HD_OK)
 		status = write_types(facts, err);

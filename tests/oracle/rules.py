@@ -18,6 +18,8 @@ clrmd-empty-context          ClrMD neither lists nor leaves out an allocation co
                              lies between it and the next one
 clrmd-unfinished-object      what a thread has just taken room for has no type yet: ClrMD's walk ends there.  In
                              the large and pinned object heaps it is a run of zeros up to the next object
+clrmd-waits-1000             the DAC counts 1000 threads in Monitor.Wait() where there is any: it does not follow
+                             their list.  heapdump counts those that wait for the lock
 gc-in-progress               behind the first unreadable word of a segment, while a GC moves objects
 """
 from __future__ import annotations
@@ -131,6 +133,11 @@ def same_method(theirs: str, ours: str) -> bool:
     return theirs.rsplit(".", 1)[-1] == ours.rsplit(".", 1)[-1]
 
 
+def waits(theirs: Line, ours: Line) -> Optional[str]:
+    """K ... WAITERS, of which all else is the same."""
+    return "clrmd-waits-1000" if (theirs[6], ours[6]) == ("1000", "0") else None
+
+
 class Explanation:
     """The differences of one core, and what explains them."""
 
@@ -197,6 +204,7 @@ class Explanation:
         self.pairs("F", 4, self._unloaded_struct)
         self.pairs("Q", 6, self._static)
         self.pairs("D", 2, self._delegate)
+        self.pairs("K", 6, waits)
         self._open_delegates()
         self._empty_contexts()
         if not self.is_walkable:

@@ -8,7 +8,7 @@ set -eu
 status=0
 cd "$(dirname "$0")/../.."
 folder=${COREFILES:-corefiles/build}
-all=$(scripts/make_corefiles.sh --list | grep -v -e '(by name)$' -e '(no heap)' | cut -d ' ' -f 1)
+all=$(scripts/make_corefiles.sh --list | grep -v -e '(by name)$' -e '(no heap)' -e '(no code of the JIT)' | cut -d ' ' -f 1)
 if [ "${1:-}" = --crash ]; then
     shift
     names=$(echo "$all" | grep '^crash')

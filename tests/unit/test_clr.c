@@ -383,31 +383,6 @@ static void gc_variables_that_cannot_be(void)
 }
 
 /* A list that leads back, into itself or to nowhere, ends with what was read of it. */
-/* Seen from around a container: registers are known by the id outside, which the runtime does not know. */
-static void threads_of_a_container_get_the_ids_around_it(void)
-{
-	struct fake_clr *fake = make(NULL);
-	for (unsigned int i = 0; i < 3; i++)
-		fake_thread(fake);
-	for (size_t i = 0; i < fake->thread_count; i++)
-		fake->threads[i].os_id = i + 1;
-	export_named(fake, (struct fake_export){ 0 });
-	ASSERT_UINT_FATAL(fake->target.thread_count, fake->thread_count);
-	for (size_t i = 0; i < fake->thread_count; i++) {
-		struct target_thread *thread = &fake->target.threads[i];
-		/* Another thread of the process is called 2 outside: no number is replaced twice. */
-		thread->tid = (int32_t)(i ? 700 - i : 2);
-		thread->inner_tid = (int32_t)i + 1;
-	}
-	struct clr *clr = open(fake);
-	ASSERT_UINT_FATAL(clr->thread_count, fake->thread_count);
-	for (size_t i = 0; i < clr->thread_count; i++)
-		ASSERT_UINT(clr->threads[i].os_id, (uint64_t)fake->target.threads[i].tid);
-	ASSERT_UINT(fake->target.findings.count, 0);
-	clr_destroy(clr);
-	fake_clr_destroy(fake);
-}
-
 static void broken_thread_lists(void)
 {
 	for (unsigned int how = 0; how < 4; how++) {
@@ -565,7 +540,6 @@ int main(void)
 		{ "variables of the GC", gc_variables },
 		{ "variables of the GC that cannot be", gc_variables_that_cannot_be },
 		{ "GC variables of the file alone", gc_variables_of_the_file_alone_are_refused },
-		{ "threads of a container", threads_of_a_container_get_the_ids_around_it },
 		{ "broken lists of threads", broken_thread_lists },
 		{ "a ring of threads", ring_of_threads },
 		{ "threads of another process", threads_of_another_process },

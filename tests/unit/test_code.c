@@ -139,6 +139,23 @@ static void test_jit(void)
 	tear_down(&fixture);
 }
 
+/* What the runtime says of code is there without the code. */
+static void test_lost_code(void)
+{
+	struct fixture fixture = set_up();
+	struct fake_hidden hidden;
+	uint8_t byte;
+	fake_hide(&hidden, fixture.memory, CODE_BASE, CODE_BASE + CODE_SIZE);
+	fixture.clr->memory = &hidden.memory;
+	CU_ASSERT(!memory_u8(fixture.clr->memory, CODE_BASE + 8, &byte));
+	CU_ASSERT(clr_has_code_at(fixture.clr, CODE_BASE));
+	CU_ASSERT(clr_has_code_at(fixture.clr, CODE_BASE + CODE_SIZE - 1));
+	CU_ASSERT(!clr_has_code_at(fixture.clr, CODE_BASE + CODE_SIZE));
+	CU_ASSERT(!clr_has_code_at(fixture.clr, 0x4141414141414141));
+	fixture.clr->memory = &fixture.memory->memory;
+	tear_down(&fixture);
+}
+
 /* ReadyToRunInfo of a module, its functions, and an empty map of entry points. */
 struct r2r {
 	uint64_t module, info, header, buckets;
@@ -292,6 +309,54 @@ static void test_damage(void)
 	tear_down(&fixture);
 }
 
+/* The bucket that the runtime puts a key into first, and how far it goes on from there (hash.h). */
+static uint32_t first_bucket(uint64_t code, uint32_t count)
+{
+	return (uint32_t)(code / 4) % count;
+}
+
+static uint32_t next_bucket(uint64_t code, uint32_t count)
+{
+	uint32_t step = 1 + ((uint32_t)(code / 32) + 1) % (count - 1);
+	return ((uint32_t)(code / 4) + step) % count;
+}
+
+/* A small core has those buckets of a map which the walk of its writer met: they are enough. */
+static void test_gaps(void)
+{
+	enum {
+		COUNT = 1931
+	};
+	struct fixture fixture = set_up();
+	struct r2r r2r = make_r2r(&fixture, COUNT);
+	uint64_t start = CODE_BASE + 0x1000, other = CODE_BASE + 0x2000;
+	put_entry(&fixture, &r2r, first_bucket(start, COUNT), 3, start, METHOD);
+	/* the first bucket says that keys went past it */
+	put_entry(&fixture, &r2r, first_bucket(other, COUNT), 0, 1, OTHER);
+	put_entry(&fixture, &r2r, next_bucket(other, COUNT), 2, other, OTHER);
+	struct fake_hidden hidden;
+	uint32_t lost = 0;
+	while (lost == first_bucket(start, COUNT) || lost == first_bucket(other, COUNT) ||
+	       lost == next_bucket(other, COUNT) || lost == first_bucket(start + 0x100, COUNT) ||
+	       lost == first_bucket(start + 0x140, COUNT))
+		lost++;
+	uint64_t at = r2r.buckets + 64 * ((uint64_t)lost + 1);
+	fake_hide(&hidden, fixture.memory, at, at + 64);
+	fixture.clr->memory = &hidden.memory;
+	check(&fixture, start + 8, start, start, CODE_BASE + 0x900);
+	check(&fixture, CODE_BASE + 0x1150, start, CODE_BASE + 0x1140, CODE_BASE + 0x920);
+	check(&fixture, other + 8, other, other, CODE_BASE + 0x930);
+	/* what lies between may be a method of its own: where its bucket is lost, nobody knows */
+	at = r2r.buckets + 64 * ((uint64_t)first_bucket(start + 0x100, COUNT) + 1);
+	fake_hide(&hidden, fixture.memory, at, at + 64);
+	fixture.clr->memory = &hidden.memory;
+	forget(&fixture);
+	check(&fixture, start + 8, start, start, CODE_BASE + 0x900);
+	check(&fixture, CODE_BASE + 0x1150, 0, 0, 0);
+	fixture.clr->memory = &fixture.memory->memory;
+	tear_down(&fixture);
+}
+
 static void test_many(void)
 {
 	/* more entry points than are read at a time, in an order of their own */
@@ -344,6 +409,8 @@ static CU_TestInfo tests[] = {
 	{ "ready_to_run_code_has_unwind_information", test_ready_to_run },
 	{ "gc_info_has_the_version_of_its_image", test_versions },
 	{ "composite_images_share_a_map", test_composite },
+	{ "code_that_is_lost_is_known_to_be_code", test_lost_code },
+	{ "gaps_in_a_map_are_no_matter_where_look_ups_do_not_meet_them", test_gaps },
 	{ "damaged_tables_give_no_method", test_damage },
 	{ "many_entry_points_are_told_apart", test_many },
 	{ "out_of_memory_is_told", test_no_memory },

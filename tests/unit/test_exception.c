@@ -157,10 +157,19 @@ static void an_empty_message_is_not_null(void)
 static void a_message_that_is_no_string_is_null(void)
 {
 	uint64_t address = make_exception(exception_type, NULL);
-	fake_poke_u64(&fake->memory, address + MESSAGE, address);
 	struct exception_info info;
 	CU_ASSERT_FATAL(read_at(address, &info));
+	CU_ASSERT(!info.message_lost && !info.stack_trace_lost);
+	exception_info_deinit(&info);
+	fake_poke_u64(&fake->memory, address + MESSAGE, address);
+	CU_ASSERT_FATAL(read_at(address, &info));
 	CU_ASSERT_PTR_NULL(info.message);
+	CU_ASSERT(info.message_lost && !info.stack_trace_lost);
+	exception_info_deinit(&info);
+	/* Where small cores have nothing. */
+	fake_poke_u64(&fake->memory, address + TRACE_STRING, 0x7eee00000008);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	CU_ASSERT(info.message_lost && info.stack_trace_lost);
 	exception_info_deinit(&info);
 }
 
@@ -219,6 +228,14 @@ static uint64_t make_trace(void)
 	return address;
 }
 
+static void check_lost(uint64_t address, unsigned int count, bool is_lost)
+{
+	struct exception_info info;
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(exception_frames_lost(fake->heap, &info, count), is_lost);
+	exception_info_deinit(&info);
+}
+
 static void check_frames(uint64_t address, unsigned int count)
 {
 	struct exception_info info;
@@ -239,11 +256,15 @@ static void check_frames(uint64_t address, unsigned int count)
 static void frames_are_read_from_bytes(void)
 {
 	uint64_t trace = make_trace(), address = make_exception(exception_type, NULL);
+	check_lost(address, 0, false);
 	fake_poke_u64(&fake->memory, address + TRACE, trace);
 	check_frames(address, 2);
+	check_lost(address, 2, false);
+	check_lost(address, 1, true);
 	/* A count that the array cannot hold. */
 	fake_poke_u32(&fake->memory, trace + 16, UINT32_MAX);
 	check_frames(address, 2);
+	check_lost(address, 2, true);
 	fake_poke_u32(&fake->memory, trace + 16, 0);
 	check_frames(address, 0);
 }
@@ -260,6 +281,7 @@ static void frames_are_read_through_an_array_of_objects(void)
 	check_frames(address, 0);
 	fake_poke_u64(&fake->memory, address + TRACE, address);
 	check_frames(address, 0);
+	check_lost(address, 0, true);
 }
 
 int main(void)

@@ -215,6 +215,24 @@ static void without_a_heap_commands_say_so(void)
 	end(&fixture);
 }
 
+/* A mini dump may have the first page of a segment, for what it threw lies there: that is no heap. */
+static void a_page_of_the_heap_is_no_heap(void)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	open(&fixture);
+	struct target *target = &fixture.fake->target;
+	struct fake_hidden hidden;
+	fake_hide(&hidden, &fixture.fake->memory, fixture.last, fixture.last + 24);
+	target->memory = target->own = &hidden.memory;
+	target->content = CONTENT_MINI;
+	check(&fixture, "dumpheap -stat", 3,
+	      "this is a mini dump: the GC heap is not in it; write the core again with "
+	      "createdump --withheap or --full, or gcore");
+	check(&fixture, "printexception", 0, "No managed thread");
+	end(&fixture);
+}
+
 static void kinds_of_cores_are_told_apart(void)
 {
 	struct segment segment = { .generation = GENERATION_0 };
@@ -270,6 +288,7 @@ int main(void)
 		{ "missing types in lists", a_type_that_is_missing_is_listed_as_such },
 		{ "collections", a_collection_is_one_finding },
 		{ "no heap", without_a_heap_commands_say_so },
+		{ "a page of the heap", a_page_of_the_heap_is_no_heap },
 		{ "kinds", kinds_of_cores_are_told_apart },
 		{ "usage errors", what_does_not_go_together_is_said_before_the_heap_is_read },
 		CU_TEST_INFO_NULL,

@@ -100,6 +100,12 @@ void code_cache_destroy(struct code_cache *cache)
 	mem_free(cache);
 }
 
+bool clr_has_code_at(struct clr *clr, uint64_t code)
+{
+	struct code_section section;
+	return find_section(clr, code, &section);
+}
+
 bool clr_code_failed(struct clr *clr)
 {
 	struct code_cache *cache = code_cache(clr);

@@ -31,6 +31,9 @@ struct code_info {
  */
 bool clr_code_at(struct clr *clr, uint64_t code, struct code_info *ret);
 
+/** Does the runtime say that it keeps managed code around @p code, whether its bytes are there or not? */
+bool clr_has_code_at(struct clr *clr, uint64_t code);
+
 /**
  * Did clr_code_at() run out of memory since the last call of this?  What it then called no method
  * may be one.

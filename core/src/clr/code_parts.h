@@ -26,7 +26,9 @@ struct r2r_image {
 	uint32_t *order;   /**< by index there: index in method_descs */
 	uint64_t *method_descs;
 	size_t entries_count, entries_capacity, method_descs_count, method_descs_capacity;
-	bool is_partial; /**< some entries are not in the target */
+	uint64_t buckets; /**< the map that they are from, and how many follow its first */
+	uint32_t bucket_count;
+	bool is_partial; /**< some entries are not in the target: each is looked up in the map */
 };
 
 /** A look-up that was done. */
@@ -42,6 +44,7 @@ struct code_cache {
 	size_t images_count, images_capacity;
 	size_t last_image;     /**< that was asked for */
 	uint64_t buckets_read; /**< of all images' maps, bounded */
+	uint32_t probes;       /**< buckets that look-ups met, bounded */
 	bool failed;           /**< memory was exhausted */
 	struct code_recent recent[CODE_RECENT_COUNT];
 };

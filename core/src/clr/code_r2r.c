@@ -11,6 +11,16 @@
 #define KEY_LAST     1u /* 0: empty, 1: deleted */
 #define BUCKETS_MAX  4194304u
 #define BUCKETS_READ 1024u /* at a time */
+/*
+ * What the value of slot 0 has on top where a key that belongs into this bucket went on to another one;
+ * and how far it went (hash.h: HashFunction, IsCollision, in 8, 9 and 10).
+ */
+#define COLLISION  0x8000000000000000u
+#define SEED_SHIFT 2u
+#define STEP_SHIFT 5u
+#define PROBES_MAX 4194304u /* buckets that are looked at so, for all images */
+/* Functions before an address that are asked for their method where the map has gaps. */
+#define FUNCLETS_MAX 256u
 #define IMAGES_MAX   4096u
 
 /* READYTORUN_HEADER: u32 "RTR", u16 major, u16 minor. */
@@ -120,6 +130,8 @@ static bool read_image(struct clr *clr, const struct code_section *section, stru
 	if (!read_entries(clr, section, buckets, count, image) || !sort_entries(image))
 		return false;
 	image->functions = functions;
+	image->buckets = buckets;
+	image->bucket_count = count;
 	return true;
 }
 
@@ -169,6 +181,61 @@ static bool find_entry(const struct r2r_image *image, uint64_t code, uint64_t *r
 	return true;
 }
 
+enum entry_state {
+	ENTRY_FOUND,
+	ENTRY_NONE,
+	ENTRY_UNKNOWN
+};
+
+/* Look @p code up as the runtime does: ENTRY_UNKNOWN where it meets a bucket that is not there. */
+static enum entry_state look_up_entry(struct clr *clr, const struct r2r_image *image, uint64_t code,
+				      uint64_t *ret_method_desc)
+{
+	uint32_t count = image->bucket_count, at = (uint32_t)(code >> SEED_SHIFT);
+	if (count < 2)
+		return ENTRY_UNKNOWN;
+	uint32_t step = 1 + ((uint32_t)(code >> STEP_SHIFT) + 1) % (count - 1);
+	for (uint32_t i = 0; i < count; i++, at += step) {
+		uint64_t row[2 * BUCKET_SLOTS];
+		if (clr->code->probes >= PROBES_MAX ||
+		    !memory_read(clr->memory,
+				 image->buckets + BUCKET_SIZE * ((uint64_t)(at % count) + 1), row,
+				 sizeof(row)))
+			return ENTRY_UNKNOWN;
+		clr->code->probes++;
+		for (unsigned int k = 0; k < BUCKET_SLOTS; k++) {
+			if (row[k] == code) {
+				*ret_method_desc = row[BUCKET_SLOTS + k] << 1;
+				return ENTRY_FOUND;
+			}
+		}
+		if (!(row[BUCKET_SLOTS] & COLLISION))
+			break;
+	}
+	return ENTRY_NONE;
+}
+
+/*
+ * find_entry() where the map has gaps, as in small cores, which have what the walk of their writer met: a
+ * method of its own must not pass for a funclet of another one.
+ */
+static bool find_entry_in_part(struct clr *clr, const struct r2r_image *image, uint32_t index,
+			       uint64_t *ret_start, uint64_t *ret_method_desc)
+{
+	enum entry_state state = ENTRY_NONE;
+	for (uint32_t i = 0; i < FUNCLETS_MAX && i <= index && state == ENTRY_NONE; i++) {
+		struct runtime_function function;
+		if (!runtime_function_read(clr, image->functions, index - i, &function))
+			return false;
+		uint64_t begin = image->begin + function.begin;
+		if (find_entry(image, begin, ret_start, ret_method_desc) && *ret_start == begin)
+			return true;
+		*ret_start = begin;
+		state = look_up_entry(clr, image, begin, ret_method_desc);
+	}
+	return state == ENTRY_FOUND;
+}
+
 bool precompiled_code(struct clr *clr, const struct code_section *section, uint64_t code,
 		      struct code_info *ret)
 {
@@ -182,14 +249,14 @@ bool precompiled_code(struct clr *clr, const struct code_section *section, uint6
 	    !runtime_function_find(clr, image->functions, image->function_count, rva, &index) ||
 	    !runtime_function_read(clr, image->functions, index, &function) ||
 	    (function.end && rva >= function.end) ||
-	    !find_entry(image, section->begin + function.begin, &info.start, &info.method_desc))
+	    !(image->is_partial
+		      ? find_entry_in_part(clr, image, index, &info.start, &info.method_desc)
+		      : find_entry(image, section->begin + function.begin, &info.start,
+				   &info.method_desc)))
 		return false;
 	first_index = index;
 	first = function;
 	uint64_t first_rva = info.start - section->begin;
-	/* Where entries are missing, a method of its own may look like a funclet of another. */
-	if (image->is_partial && first_rva != function.begin)
-		return false;
 	if (first_rva != function.begin &&
 	    (!runtime_function_find(clr, image->functions, image->function_count, first_rva,
 				    &first_index) ||

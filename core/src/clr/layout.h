@@ -72,6 +72,8 @@ enum layout_origin {
 	X(THREAD_LINK, "Thread", "LinkNext", 232, 112, 112)                                \
 	X(THREAD_ID, "Thread", "Id", 32, 16, 16)                                           \
 	X(THREAD_OS_ID, "Thread", "OSId", 424, 296, 296)                                   \
+	X(THREAD_STACK_BASE, "Thread", "CachedStackBase", 248, 120, 120)                   \
+	X(THREAD_STACK_LIMIT, "Thread", "CachedStackLimit", 256, 128, 128)                 \
 	X(THREAD_STATE, "Thread", "State", 8, 0, 0)                                        \
 	X(THREAD_COOPERATIVE, "Thread", "PreemptiveGCDisabled", 12, 4, 4)                  \
 	X(THREAD_LOCALS, "Thread", "RuntimeThreadLocals", NO, 32, 32)                      \

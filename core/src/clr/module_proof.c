@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "clr/module.h"
 #include "clr/module_image.h"
 #include "metadata/sizes.h"
 
@@ -91,4 +92,16 @@ void module_prove(struct clr *clr, uint64_t module)
 	bool is_mapped;
 	if (module_base(clr, module, &base, &is_mapped))
 		module_prove_image(clr, module, base);
+}
+
+void module_prove_all(struct clr *clr)
+{
+	struct module *const *modules;
+	struct hd_error err;
+	size_t count;
+	if (!target_has_unverified(clr->target) ||
+	    module_list(clr, &modules, &count, &err) != HD_OK)
+		return;
+	for (size_t i = 0; i < count; i++)
+		module_prove(clr, modules[i]->address);
 }

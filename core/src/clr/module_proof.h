@@ -15,4 +15,10 @@ void module_prove_image(struct clr *clr, uint64_t module, uint64_t base);
 /** The same for the image that @p module was loaded from; before its code is read. */
 void module_prove(struct clr *clr, uint64_t module);
 
+/**
+ * The same for all modules, if a file that nothing has proven yet was opened: whoever reads words that may be
+ * anything can meet a file whose module nobody asked for.
+ */
+void module_prove_all(struct clr *clr);
+
 #endif

@@ -9,9 +9,6 @@
 /* m_OSThreadId of a thread that does not run (SWITCHED_OUT_FIBER_OSID, threads.h). */
 #define OS_ID_NONE 0xbaadf00du
 
-/* ThreadState (threads.h): unstarted, dead, detached. */
-#define STATES_NO_STACK 0x80000c00u
-
 /* A walk along the list of a ThreadStore (SList of Thread::m_Link, threads.h). */
 struct links {
 	const struct clr *clr;
@@ -132,53 +129,6 @@ bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match)
 	return !links.is_broken && (matches || !must_match);
 }
 
-/* Two names of one thread. */
-struct name {
-	uint64_t inner;
-	int32_t tid;
-};
-
-static int compare_names(const void *a, const void *b)
-{
-	const struct name *x = a, *y = b;
-	return x->inner < y->inner ? -1 : x->inner > y->inner;
-}
-
-static void translate(struct clr *clr, const struct name *names, size_t count)
-{
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		const struct name wanted = { .inner = clr->threads[i].os_id };
-		const struct name *found =
-			bsearch(&wanted, names, count, sizeof(*names), compare_names);
-		if (found && wanted.inner)
-			clr->threads[i].os_id = (uint64_t)found->tid;
-	}
-}
-
-/*
- * In a container a thread has another id than on the machine around it.  The runtime knows the one inside: it is
- * replaced by the one outside, by which the registers are known, and debuggers and users know the thread.
- */
-static enum hd_status use_outer_ids(struct clr *clr, struct hd_error *err)
-{
-	const struct target *target = clr->target;
-	size_t count = 0;
-	struct name *names = mem_alloc(target->thread_count + 1, sizeof(*names));
-	if (!names)
-		return fail_nomem(err);
-	for (size_t i = 0; i < target->thread_count; i++) {
-		const struct target_thread *thread = &target->threads[i];
-		if (thread->inner_tid > 0)
-			names[count++] = (struct name){ (uint64_t)thread->inner_tid, thread->tid };
-	}
-	if (count) {
-		qsort(names, count, sizeof(*names), compare_names);
-		translate(clr, names, count);
-	}
-	mem_free(names);
-	return HD_OK;
-}
-
 static bool any_in_process(const struct clr *clr)
 {
 	for (size_t i = 0; i < clr->thread_count; i++) {
@@ -227,7 +177,8 @@ static void check_ids(const struct clr *clr)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < clr->thread_count; i++)
-		count += !clr->threads[i].os_id && !(clr->threads[i].state & STATES_NO_STACK);
+		count +=
+			!clr->threads[i].os_id && !(clr->threads[i].state & THREAD_STATES_NO_STACK);
 	if (!count)
 		return;
 	findings_add(&clr->target->findings, "thread-list", NULL,
@@ -288,7 +239,7 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 		links_follow(&links, links.link);
 	}
 	drop_repeated(clr, links.cycle);
-	TRY(use_outer_ids(clr, err));
+	TRY(thread_ids_match(clr, err));
 	check_roles(clr);
 	check_ids(clr);
 	if (links.is_broken || missing || links.link) {
@@ -307,9 +258,9 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 	} else if (!any_in_process(clr)) {
 		findings_add(
 			&clr->target->findings, "thread-list", NULL,
-			"none of the %zu managed threads is a thread of the process, by its id: "
-			"was the dump taken outside of the container of the process? Their stacks "
-			"are not known",
+			"none of the %zu managed threads is a thread of the process, by its id or "
+			"by its stack: was the dump taken outside of the container of the process? "
+			"Their stacks are not known",
 			clr->thread_count);
 	}
 	return sort_threads(clr, err);

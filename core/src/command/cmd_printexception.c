@@ -21,6 +21,8 @@ const struct option printexception_options[] = {
 /* Inner exceptions that are followed, and frames that are shown of each. */
 #define NESTED_MAX 1000u
 #define FRAMES_MAX 10000u
+/* What is said of strings and frames that a small core has not kept. */
+#define LOST "<cannot be read>"
 
 static void put_type(struct out *out, struct clr *clr, const struct type *type)
 {
@@ -29,12 +31,15 @@ static void put_type(struct out *out, struct clr *clr, const struct type *type)
 	out_type(out, name, size, type->method_table);
 }
 
-static void put_text(struct out *out, const char *label, const char *string)
+static void put_text(struct out *out, const char *label, const char *string, bool is_lost)
 {
 	out_puts(out, label);
-	if (string)
+	if (string) {
 		text_escape(&out->text, string, strlen(string));
-	out_puts(out, string ? "\n" : "<none>\n");
+	} else {
+		out_puts(out, is_lost ? LOST : "<none>");
+	}
+	out_puts(out, "\n");
 }
 
 /* "app.dll": the file of the method's module; NULL: it has none, or that is not known. */
@@ -93,13 +98,14 @@ static void write_frame(struct call *call, const struct exception_frame *frame)
 	text_deinit(&name);
 }
 
-static enum hd_status write_frames(struct call *call, const struct exception_info *info)
+static enum hd_status write_frames(struct call *call, const struct exception_info *info,
+				   bool *ret_is_lost)
 {
 	struct exception_frame frame;
+	uint32_t i = 0;
 	if (call->as_json)
 		json_array(&call->json, "stack");
-	for (uint32_t i = 0; i < FRAMES_MAX && exception_frame_at(call->heap, info, i, &frame);
-	     i++) {
+	for (; i < FRAMES_MAX && exception_frame_at(call->heap, info, i, &frame); i++) {
 		if (!i && !call->as_json) {
 			out_puts(&call->out, "StackTrace (generated):\n"
 					     "    SP               IP               Function\n");
@@ -109,6 +115,9 @@ static enum hd_status write_frames(struct call *call, const struct exception_inf
 	}
 	if (call->as_json)
 		json_end(&call->json);
+	*ret_is_lost = i < FRAMES_MAX && exception_frames_lost(call->heap, info, i);
+	if (*ret_is_lost && !call->as_json)
+		out_puts(&call->out, i ? "    " LOST "\n" : "StackTrace:       " LOST "\n");
 	return HD_OK;
 }
 
@@ -124,14 +133,29 @@ static void inner_text(struct call *call, const struct exception_info *info)
 		put_type(out, call->heap->clr, inner.type);
 		out_printf(out, ", Use printexception %016" PRIX64 " to see more.\n", info->inner);
 	} else {
-		out_printf(out, "%016" PRIx64 ", which is no object\n", info->inner);
+		out_printf(out, "%016" PRIx64 ", which is no object that can be read\n",
+			   info->inner);
 	}
 	window_deinit(&window);
+}
+
+/* The members above that are null or cut as they cannot be read. */
+static void lost_json(struct json *json, const struct exception_info *info, bool is_stack_lost)
+{
+	json_array(json, "missing");
+	if (info->message_lost)
+		json_string(json, NULL, "message");
+	if (info->stack_trace_lost)
+		json_string(json, NULL, "stack_trace");
+	if (is_stack_lost)
+		json_string(json, NULL, "stack");
+	json_end(json);
 }
 
 static enum hd_status write_exception(struct call *call, const struct object *object,
 				      const struct exception_info *info)
 {
+	bool is_stack_lost;
 	if (call->as_json) {
 		struct json *json = &call->json;
 		json_address(json, "address", object->address);
@@ -141,15 +165,17 @@ static enum hd_status write_exception(struct call *call, const struct object *ob
 		json_signed(json, "hresult", info->hresult);
 		json_address(json, "inner", info->inner);
 		json_string(json, "stack_trace", info->stack_trace);
-		return write_frames(call, info);
+		TRY(write_frames(call, info, &is_stack_lost));
+		lost_json(json, info, is_stack_lost);
+		return HD_OK;
 	}
 	struct out *out = &call->out;
 	out_printf(out, "Exception object: %016" PRIx64 "\nException type:   ", object->address);
 	put_type(out, call->heap->clr, object->type);
-	put_text(out, "\nMessage:          ", info->message);
+	put_text(out, "\nMessage:          ", info->message, info->message_lost);
 	inner_text(call, info);
-	TRY(write_frames(call, info));
-	put_text(out, "\nStackTraceString: ", info->stack_trace);
+	TRY(write_frames(call, info, &is_stack_lost));
+	put_text(out, "\nStackTraceString: ", info->stack_trace, info->stack_trace_lost);
 	out_printf(out, "HResult: %08" PRIx32 "\n", (uint32_t)info->hresult);
 	return HD_OK;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "clr/module.h"
+#include "clr/module_proof.h"
+#include "clr/type_lookup.h"
 #include "command/core_kind.h"
 #include "command/crash.h"
 #include "command/heap_range.h"
@@ -358,7 +360,10 @@ static void write_layout(struct call *call)
 		json_end(&call->json);
 }
 
-/* Ask for the metadata of every module: what is missing becomes findings. */
+/*
+ * Ask for the metadata of every module, and for all types by name, as commands do: what is missing becomes
+ * findings.  Types may be of modules that no list has.
+ */
 static void check_modules(struct call *call)
 {
 	struct clr *clr = call->heap->clr;
@@ -372,6 +377,8 @@ static void check_modules(struct call *call)
 	}
 	for (size_t i = 0; i < count; i++)
 		(void)module_find(clr, modules[i]->address);
+	(void)type_by_name(clr, "System.Object", 0);
+	module_prove_all(clr);
 }
 
 /* Read the roots, so that what is missing of them becomes findings. */

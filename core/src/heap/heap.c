@@ -133,12 +133,8 @@ static enum hd_status read_heaps(struct heap *heap, struct hd_error *err)
 /* Does the target have any byte of the objects of @p segment? */
 static bool has_bytes(const struct heap *heap, const struct segment *segment)
 {
-	const struct target *target = heap->clr->target;
-	/* Of a mini dump's heap there may be pages that other things needed, but no start. */
-	bool is_mini = target->kind == TARGET_CORE && target->content == CONTENT_MINI;
-	unsigned int tries = is_mini ? 1 : CAPTURE_TRIES;
 	uint64_t at = segment->begin;
-	for (unsigned int i = 0; i < tries && at < segment->end; i++) {
+	for (unsigned int i = 0; i < CAPTURE_TRIES && at < segment->end; i++) {
 		uint8_t byte;
 		if (memory_u8(heap->memory, at, &byte))
 			return true;
@@ -148,20 +144,35 @@ static bool has_bytes(const struct heap *heap, const struct segment *segment)
 	return false;
 }
 
-/* A mini dump has the list of segments, and none of their bytes.  An empty heap is all there. */
+/* Of a mini dump's heap there are pages that other things needed, such as the exception in flight. */
+static bool has_ends(const struct heap *heap, const struct segment *segment)
+{
+	uint8_t byte;
+	return memory_u8(heap->memory, segment->begin, &byte) &&
+	       memory_u8(heap->memory, segment->end - 1, &byte);
+}
+
+/* A mini dump has the list of segments, and not all of their bytes.  An empty heap is all there. */
 static bool is_captured(const struct heap *heap)
 {
-	bool is_empty = false, lacks = false;
+	const struct target *target = heap->clr->target;
+	bool is_mini = target->kind == TARGET_CORE && target->content == CONTENT_MINI;
+	bool is_empty = false, has = false, lacks = false;
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *segment = &heap->segments[i];
 		if (segment->generation == GENERATION_NONGC)
 			continue;
-		if (segment->begin < segment->end && has_bytes(heap, segment))
+		if (segment->begin == segment->end) {
+			is_empty = true;
+		} else if (segment->begin < segment->end) {
+			bool is_here = is_mini ? has_ends(heap, segment) : has_bytes(heap, segment);
+			has |= is_here;
+			lacks |= !is_here;
+		}
+		if (has && !is_mini)
 			return true;
-		lacks |= segment->begin < segment->end;
-		is_empty |= segment->begin == segment->end;
 	}
-	return is_empty && !lacks;
+	return (has || is_empty) && !lacks;
 }
 
 enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *err)

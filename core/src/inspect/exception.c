@@ -7,11 +7,12 @@
 #define TEXT_UNITS (1u << 20)
 
 /* Text of a string for mem_free(), or NULL. */
-static char *owned_string(struct heap *heap, uint64_t address)
+static char *owned_string(struct heap *heap, uint64_t address, bool *ret_is_lost)
 {
 	struct text text = { 0 };
 	text_puts(&text, "");
 	if (!string_value(heap, address, TEXT_UNITS, &text, NULL) || text.failed) {
+		*ret_is_lost = address != 0;
 		text_deinit(&text);
 		return NULL;
 	}
@@ -35,9 +36,11 @@ bool exception_read(struct heap *heap, const struct object *object, struct excep
 			 &info.hresult);
 	info.inner = field_word(heap, object, &fields, "_innerException");
 	info.inner_array = field_word(heap, object, &fields, "_innerExceptions");
-	info.message = owned_string(heap, field_word(heap, object, &fields, "_message"));
+	info.message = owned_string(heap, field_word(heap, object, &fields, "_message"),
+				    &info.message_lost);
 	info.stack_trace =
-		owned_string(heap, field_word(heap, object, &fields, "_stackTraceString"));
+		owned_string(heap, field_word(heap, object, &fields, "_stackTraceString"),
+			     &info.stack_trace_lost);
 	info.stack_trace_array = field_word(heap, object, &fields, "_stackTrace");
 	field_list_deinit(&fields);
 	*ret = info;
@@ -120,4 +123,14 @@ bool exception_frame_at(struct heap *heap, const struct exception_info *info, ui
 					 .sp = element[1],
 					 .method_desc = element[2] };
 	return true;
+}
+
+bool exception_frames_lost(struct heap *heap, const struct exception_info *info, uint32_t count)
+{
+	uint64_t data;
+	uint32_t size, all;
+	if (!info->stack_trace_array)
+		return false;
+	return !trace_bytes(heap, info->stack_trace_array, &data, &size) ||
+	       !memory_u32(heap->memory, data, &all) || count < all;
 }

@@ -100,6 +100,8 @@ struct exception_info {
 	int32_t hresult;
 	char *message;     /**< NULL: null, or not readable */
 	char *stack_trace; /**< _stackTraceString, likewise */
+	bool message_lost; /**< there is one, and it cannot be read: small cores lack strings */
+	bool stack_trace_lost;
 	uint64_t stack_trace_array;
 	uint64_t inner_array; /**< _innerExceptions of an AggregateException, or 0 */
 };
@@ -109,6 +111,8 @@ void exception_info_deinit(struct exception_info *info);
 /** Frame @p index of _stackTrace; false behind the last one, or when it cannot be read. */
 bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
 			struct exception_frame *ret);
+/** Has _stackTrace more than the @p count frames that exception_frame_at() gave? */
+bool exception_frames_lost(struct heap *heap, const struct exception_info *info, uint32_t count);
 /** Inner exception @p index of all that it has; 0: there are no more, or they cannot be read. */
 uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info, uint32_t index);
 /** Is @p type System.Exception or derived from it? */

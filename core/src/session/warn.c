@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clr/module_proof.h"
 #include "session/losses.h"
+#include "session/session.h"
 #include "target/target.h"
 #include "util/sink.h"
 #include "util/text.h"
@@ -81,6 +83,8 @@ void session_warn(struct hd_session *session, const struct hd_sink *sink)
 	struct news news = { 0 };
 	if (!sink || !sink->warn)
 		return;
+	if (session->clr)
+		module_prove_all(session->clr);
 	if (session->target)
 		target_add_file_findings(session->target);
 	/* First those that cost roots, references or objects. */

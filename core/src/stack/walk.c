@@ -321,6 +321,12 @@ static enum step walk_caller(struct walk *walk, bool is_first)
 	    (!is_code_address(walk->clr->target, ip) || !follows_call(walk->memory, ip))) {
 		if (undo_hijack(walk))
 			return STEP_ON;
+		/* Without the runtime's help createdump --withheap leaves out what the JIT made. */
+		uint8_t byte;
+		if (clr_has_code_at(walk->clr, ip) && !memory_u8(walk->memory, ip, &byte)) {
+			return walk_bad(walk,
+					"the managed code at %" PRIx64 " is not in the target", ip);
+		}
 		return walk_bad(walk, "the return address %" PRIx64 " is not code after a call",
 				ip);
 	}

@@ -245,6 +245,17 @@ enum target_file_state target_file_state(const struct target *target, const char
 	return file ? state_of(target->files, file) : TARGET_FILE_NONE;
 }
 
+bool target_has_unverified(const struct target *target)
+{
+	const struct module_files *files = target->files;
+	for (size_t i = 0; files && i < files->count; i++) {
+		if (atomic_load_explicit(&files->files[i].state, memory_order_acquire) ==
+		    (int)TARGET_FILE_UNVERIFIED)
+			return true;
+	}
+	return false;
+}
+
 void target_reject_file(struct target *target, const char *path, const char *reason)
 {
 	struct module_file *file = find_file(target, path);

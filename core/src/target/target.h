@@ -295,6 +295,9 @@ bool target_build_id(const struct target *target, const struct target_module *mo
  */
 enum target_file_state target_file_state(const struct target *target, const char *path);
 
+/** Was a module file opened that nothing has proven, or refuted, until now? */
+bool target_has_unverified(const struct target *target);
+
 /**
  * Take no further byte from the file @p path: the caller found, for @p reason (one line), that it
  * is not the one the target had.  Pointers into it stay good.  A finding.

@@ -129,6 +129,15 @@ internal static class HeapFacts
             lines.Begin('B').Hex(o.Address).Number(block.Index).End();
     }
 
+    private static void SyncBlocks()
+    {
+        foreach (SyncBlock block in heap.EnumerateSyncBlocks())
+        {
+            lines.Begin('K').Number(block.Index).Hex(block.Object).Number(block.IsMonitorHeld ? 1 : 0);
+            lines.Hex(block.HoldingThreadAddress).Number(block.RecursionCount).Number(block.WaitingThreadCount).End();
+        }
+    }
+
     private static void Object(ClrSegment segment, ClrObject o)
     {
         ClrType type = o.Type;
@@ -187,6 +196,7 @@ internal static class HeapFacts
     {
         Segments();
         Threads();
+        Try(0, SyncBlocks);
         foreach (ClrSegment segment in heap.Segments)
         {
             ulong last = segment.Start;

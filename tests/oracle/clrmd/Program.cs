@@ -25,6 +25,7 @@
 //   Q  MT NAME OFFSET ELEMENT TOKEN ADDRESS TYPE   static field of a type of N that is not collectible
 //   L  ADDRESS OWNER RECURSION           thin lock; OWNER is the managed thread id
 //   B  ADDRESS INDEX                     object with a sync block
+//   K  INDEX OBJECT HELD OWNER RECURSION WAITERS   sync block that is in use; OWNER the address of the Thread
 //   H  MTHREAD OSTHREAD ADDRESS STATE    managed thread
 //   X  ADDRESS HRESULT INNER MESSAGE     exception; MESSAGE in UTF-8
 //   D  ADDRESS TARGET TOKEN METHOD       delegate with one target
