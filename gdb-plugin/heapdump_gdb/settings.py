@@ -11,6 +11,7 @@ CHOICES = {
     "color": ["auto", "on", "off"],
     "files": ["on", "off"],
     "trust-files": ["on", "off"],
+    "copy-all": ["on", "off"],
     "exact": ["on", "off"],
     "backend": ["auto", "file", "process", "debugger"],
 }

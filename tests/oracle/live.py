@@ -162,19 +162,27 @@ def runtime_folder() -> Path:
 
 
 @contextlib.contextmanager
-def running(app: str, flavour: str = "net10.0", server: bool = False) -> Iterator[Program]:
-    """A program that is ready, while the block runs."""
+def running(
+    app: str,
+    flavour: str = "net10.0",
+    server: bool = False,
+    words: tuple[str, ...] = (),
+    **more: str,
+) -> Iterator[Program]:
+    """A program that is ready, while the block runs; more of its environment."""
     built = APPS / f"{app}-{flavour}"
     if not built.is_dir():
         raise Missing(f"{built} is not built")
     with tempfile.TemporaryDirectory(prefix="heapdump-live-") as name:
         env = {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8", "TMPDIR": name}
+        env.update(more)
         if server:
             env.update({"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"})
-        words = (
+        program_words = (
             [dotnet(), str(built / f"{app}.dll")] if flavour == "net10.0" else [str(built / app)]
         )
-        with subprocess.Popen(words, env=env, stdout=subprocess.PIPE, cwd=name) as process:
+        command = [*program_words, *words]
+        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, cwd=name) as process:
             program = Program(app, flavour, Path(name), process)
             try:
                 program.wait_until_ready()

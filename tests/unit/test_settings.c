@@ -58,18 +58,18 @@ static void set(const char *name, const char *value)
 static void every_setting_has_a_default_and_help(void)
 {
 	static const char *const expected[][2] = {
-		{ "max-mem", "0" },       { "workers", "0" }, { "width", "0" },
-		{ "color", "auto" },      { "sysroot", "" },  { "files", "on" },
-		{ "trust-files", "off" }, { "exact", "off" }, { "snapshot", "0" },
-		{ "backend", "auto" },
+		{ "max-mem", "0" },       { "workers", "0" },    { "width", "0" },
+		{ "color", "auto" },      { "sysroot", "" },     { "files", "on" },
+		{ "trust-files", "off" }, { "copy-all", "off" }, { "exact", "off" },
+		{ "snapshot", "0" },      { "backend", "auto" },
 	};
 	const char *help = NULL;
-	for (size_t i = 0; i < 9; i++) {
+	for (size_t i = 0; i < 11; i++) {
 		ASSERT_TEXT(hd_setting_name(i, &help), expected[i][0]);
 		CU_ASSERT(help && strlen(help) > 10);
 		ASSERT_TEXT(get(expected[i][0]), expected[i][1]);
 	}
-	CU_ASSERT_PTR_NULL(hd_setting_name(10, &help));
+	CU_ASSERT_PTR_NULL(hd_setting_name(11, &help));
 	CU_ASSERT_PTR_NULL(hd_setting_name(SIZE_MAX, NULL));
 }
 
@@ -96,6 +96,8 @@ static void what_is_set_is_read_back(void)
 		{ "files", "on", "on" },
 		{ "trust-files", "on", "on" },
 		{ "trust-files", "off", "off" },
+		{ "copy-all", "on", "on" },
+		{ "copy-all", "OFF", "off" },
 		{ "exact", "on", "on" },
 		{ "exact", "off", "off" },
 		{ "snapshot", "3", "3" },
@@ -118,18 +120,19 @@ static void what_is_set_is_read_back(void)
 static void a_bad_value_changes_nothing(void)
 {
 	static const char *const cases[][2] = {
-		{ "max-mem", "" },    { "max-mem", "much" },
-		{ "max-mem", "-1" },  { "max-mem", "1T" },
-		{ "workers", "65" },  { "workers", "-1" },
-		{ "workers", "two" }, { "workers", "" },
-		{ "width", "19" },    { "width", "65536" },
-		{ "width", "wide" },  { "color", "yes" },
-		{ "color", "one" },   { "color", "" },
-		{ "colour", "on" },   { "", "1" },
-		{ "max-me", "1" },    { "sysroot", "/nowhere" },
-		{ "files", "yes" },   { "files", "" },
-		{ "backend", "gdb" }, { "trust-files", "yes" },
-		{ "exact", "1" },     { "snapshot", "last" },
+		{ "max-mem", "" },      { "max-mem", "much" },
+		{ "max-mem", "-1" },    { "max-mem", "1T" },
+		{ "workers", "65" },    { "workers", "-1" },
+		{ "workers", "two" },   { "workers", "" },
+		{ "width", "19" },      { "width", "65536" },
+		{ "width", "wide" },    { "color", "yes" },
+		{ "color", "one" },     { "color", "" },
+		{ "colour", "on" },     { "", "1" },
+		{ "max-me", "1" },      { "sysroot", "/nowhere" },
+		{ "files", "yes" },     { "files", "" },
+		{ "backend", "gdb" },   { "trust-files", "yes" },
+		{ "copy-all", "yes" },  { "exact", "1" },
+		{ "snapshot", "last" },
 	};
 	set("max-mem", "1G");
 	set("workers", "3");

@@ -13,13 +13,15 @@
 static const struct {
 	const char *name, *help;
 } table[] = {
-	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a quarter of the machine's)" },
+	{ "max-mem",
+	  "memory that opening may take (512M, 2G; 0 = a quarter of the machine's, less in a cgroup)" },
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
 	{ "width", "cut lines of text behind this column (0 = never)" },
 	{ "color", "colours in text: auto, on or off" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
 	{ "files", "read module files beside a core for what it lacks: on or off" },
 	{ "trust-files", "use module files that nothing proves to be right: on or off" },
+	{ "copy-all", "copy all memory of a process, also what no answer needs: on or off" },
 	{ "exact", "read a .nettrace as dotnet-gcdump does, to the byte: on or off" },
 	{ "snapshot", "which heap snapshot of a .nettrace to read (0 = the first)" },
 	{ "backend", "how a debugger's memory is read: auto, file, process or debugger" },
@@ -57,8 +59,8 @@ const char *const *settings_choices(const char *name)
 		const char *name;
 		const char *const *choices;
 	} lists[] = {
-		{ "color", colors },         { "backend", backends }, { "files", switches },
-		{ "trust-files", switches }, { "exact", switches },
+		{ "color", colors },         { "backend", backends },  { "files", switches },
+		{ "trust-files", switches }, { "copy-all", switches }, { "exact", switches },
 	};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		if (strcmp(lists[i].name, name) == 0)
@@ -71,7 +73,7 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
 	return fail(err, HD_ERR_ARGUMENT, 0,
 		    "no setting \"%.40s\": there are max-mem, workers, width, color, sysroot, "
-		    "files, trust-files, exact, snapshot, backend",
+		    "files, trust-files, copy-all, exact, snapshot, backend",
 		    name);
 }
 
@@ -173,6 +175,11 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 		settings->trust_files = chosen != 0;
 		return HD_OK;
 	}
+	if (strcmp(name, "copy-all") == 0) {
+		TRY(choose(name, value, &chosen, err));
+		settings->copy_all = chosen != 0;
+		return HD_OK;
+	}
 	if (strcmp(name, "exact") == 0) {
 		TRY(choose(name, value, &chosen, err));
 		settings->exact = chosen != 0;
@@ -228,6 +235,8 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 		used = snprintf(buf, size, "%s", switches[!settings->no_files]);
 	} else if (strcmp(name, "trust-files") == 0) {
 		used = snprintf(buf, size, "%s", switches[settings->trust_files]);
+	} else if (strcmp(name, "copy-all") == 0) {
+		used = snprintf(buf, size, "%s", switches[settings->copy_all]);
 	} else if (strcmp(name, "exact") == 0) {
 		used = snprintf(buf, size, "%s", switches[settings->exact]);
 	} else if (strcmp(name, "snapshot") == 0) {
