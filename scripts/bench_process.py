@@ -157,7 +157,7 @@ def large(build: str, apps: str, runs: int) -> bool:
         print(f"\nA process of {resident(pid) / MB:.0f} MiB, GC heap {heap / MB:.0f} MiB", end=", ")
         print(f"{info['objects']:,} objects; load {os.getloadavg()[0]:.1f}\n")
         row("copy", "stopped, best", "median", "all of info", "private memory", "allowed")
-        row("---", *["---:"] * 5)
+        row("---", *(["---:"] * 5))
         good = True
         for name, options in (("all (--copy-all)", ["--copy-all"]), ("what is needed", [])):
             looks = [look([program, *options, str(pid)]) for _ in range(runs)]
@@ -185,8 +185,10 @@ def small(build: str, apps: str) -> bool:
             print("\nNo memory cgroup can be made here: not tried.")
             return True
 
+        procs = folder / "cgroup.procs"
+
         def enter() -> None:
-            (folder / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+            procs.write_text(str(os.getpid()), encoding="ascii")
 
         size = resident(pid)
         looks = {
@@ -202,7 +204,7 @@ def small(build: str, apps: str) -> bool:
         print(f"\nA process of {size / MB:.0f} MiB, GC heap {heap / MB:.0f} MiB, ", end="")
         print(f"opened in a cgroup of {LIMIT // MB} MiB\n")
         row("copy", "exit status", "stays stopped", "stopped", "private memory")
-        row("---", *["---:"] * 4)
+        row("---", *(["---:"] * 4))
         for name, one in looks.items():
             held = [found for found in one.info.get("findings", []) if found["kind"] == "held"]
             row(

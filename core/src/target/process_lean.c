@@ -18,6 +18,7 @@
  * beside it.
  */
 #define NEIGHBOUR_MAX ((uint64_t)4 << 20)
+#define HOLE_MAX      ((uint64_t)1 << 20) /* what an image leaves of its last 64 kB, and the like */
 #define AROUND_MAX    ((uint64_t)1 << 30)
 
 /* Of the thread-local variables before a control block, and of the block. */
@@ -190,14 +191,14 @@ static const struct proc_map *map_at(const struct proc_maps *maps, uint64_t addr
 	return index < maps->rows_count ? &maps->rows[index] : NULL;
 }
 
-/* Does mapping @p index go on with what the one before it began, as far as that can be told? */
+/* Does mapping @p other, a neighbour of @p index, seem to be of one kind with it? */
 static bool goes_on(const struct proc_maps *maps, size_t index, size_t other)
 {
 	const struct proc_map *map = &maps->rows[index], *next = &maps->rows[other];
 	bool is_large = next->path[0] == '\0' && (next->flags & PF_W) &&
 			next->end - next->start > NEIGHBOUR_MAX;
-	return (map->end == next->start || next->end == map->start) && !next->is_shared &&
-	       next->path[0] != '[' && !is_large;
+	uint64_t hole = index < other ? next->start - map->end : map->start - next->end;
+	return hole <= HOLE_MAX && !next->is_shared && next->path[0] != '[' && !is_large;
 }
 
 void process_copy_around(const struct proc_maps *maps, uint64_t address, struct page_list *ret)

@@ -74,7 +74,7 @@ void process_copy_stacks(const struct proc_maps *maps, const struct target_threa
 			 size_t count, struct page_list *ret);
 
 /**
- * Add the mappings around that of @p address, without a gap, that seem to be of one kind with it: where the
+ * Add the mappings around that of @p address, without a large gap, that seem to be of one kind with it: where the
  * runtime keeps types unless it maps them twice (DOTNET_EnableWriteXorExecute=0).
  */
 void process_copy_around(const struct proc_maps *maps, uint64_t address, struct page_list *ret);
