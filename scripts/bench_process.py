@@ -159,7 +159,7 @@ def large(build: str, apps: str, runs: int) -> bool:
         row("copy", "stopped, best", "median", "all of info", "private memory", "allowed")
         row("---", *(["---:"] * 5))
         good = True
-        for name, options in (("all (--copy-all)", ["--copy-all"]), ("what is needed", [])):
+        for name, options in (("all (--copy-all)", ("--copy-all",)), ("what is needed", ())):
             looks = [look([program, *options, str(pid)]) for _ in range(runs)]
             one = best(looks)
             allowed = TIMES_MAX * heap / MB + MORE_MAX
@@ -194,9 +194,9 @@ def small(build: str, apps: str) -> bool:
         looks = {
             name: look([f"{build}/heapdump", *options, str(pid)], enter)
             for name, options in (
-                ("all (--copy-all --max-mem 2G)", ["--copy-all", "--max-mem", "2G"]),
-                ("all (--copy-all)", ["--copy-all"]),
-                ("what is needed", []),
+                ("all (--copy-all --max-mem 2G)", ("--copy-all", "--max-mem", "2G")),
+                ("all (--copy-all)", ("--copy-all",)),
+                ("what is needed", ()),
             )
         }
         info = looks["what is needed"].info

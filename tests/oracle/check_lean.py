@@ -141,7 +141,7 @@ def exported(pid: int, folder: Path) -> list[str]:
     bad = []
     for name in ("x.heap", "x.gcdump"):
         paths = [folder / f"{number}-{name}" for number in range(2)]
-        for path, options in zip(paths, (["--copy-all"], [])):
+        for path, options in zip(paths, (("--copy-all",), ())):
             live.heapdump(*options, str(pid), "export", str(path), allowed=(0,))
         if name == "x.heap" and paths[0].read_bytes() != paths[1].read_bytes():
             bad.append(f"export {name} differs")
@@ -157,9 +157,8 @@ def info(pid: int, *options: str) -> dict[str, Any]:
 
 def check(app: str, flavour: str, settings: dict[str, str]) -> list[str]:
     """One program; what is wrong."""
-    with live.running(
-        app, flavour, LD_PRELOAD=str(BALLAST), BALLAST_MB=str(MEGABYTES), **settings
-    ) as program:
+    more = {"LD_PRELOAD": str(BALLAST), "BALLAST_MB": str(MEGABYTES), **settings}
+    with live.running(app, flavour, more=more) as program:
         os.kill(program.pid, signal.SIGSTOP)
         time.sleep(0.1)
         if info(program.pid)["not_copied"] < MEGABYTES << 19:

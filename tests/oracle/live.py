@@ -166,8 +166,7 @@ def running(
     app: str,
     flavour: str = "net10.0",
     server: bool = False,
-    words: tuple[str, ...] = (),
-    **more: str,
+    more: dict[str, str] | None = None,
 ) -> Iterator[Program]:
     """A program that is ready, while the block runs; more of its environment."""
     built = APPS / f"{app}-{flavour}"
@@ -175,14 +174,13 @@ def running(
         raise Missing(f"{built} is not built")
     with tempfile.TemporaryDirectory(prefix="heapdump-live-") as name:
         env = {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8", "TMPDIR": name}
-        env.update(more)
+        env.update(more or {})
         if server:
             env.update({"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"})
-        program_words = (
+        words = (
             [dotnet(), str(built / f"{app}.dll")] if flavour == "net10.0" else [str(built / app)]
         )
-        command = [*program_words, *words]
-        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, cwd=name) as process:
+        with subprocess.Popen(words, env=env, stdout=subprocess.PIPE, cwd=name) as process:
             program = Program(app, flavour, Path(name), process)
             try:
                 program.wait_until_ready()

@@ -13,8 +13,7 @@
 static const struct {
 	const char *name, *help;
 } table[] = {
-	{ "max-mem",
-	  "memory that opening may take (512M, 2G; 0 = a quarter of the machine's, less in a cgroup)" },
+	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a part of what there is)" },
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
 	{ "width", "cut lines of text behind this column (0 = never)" },
 	{ "color", "colours in text: auto, on or off" },

@@ -22,7 +22,7 @@
 #define AROUND_MAX    ((uint64_t)1 << 30)
 
 /* Of the thread-local variables before a control block, and of the block. */
-#define BLOCK_PART 4096u
+#define BLOCK_PART ((uint64_t)4096)
 
 /* Most of a stack that is none of a thread of the C library: the mapping may go on with something else. */
 #define STACK_MAX ((uint64_t)8 << 20)
