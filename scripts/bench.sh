@@ -12,16 +12,19 @@
 # of the same size, with 1 and 10 million objects, 3 runs each, and print a table.  Needs the .NET SDK.
 # bench.sh sandbox [RUNS [FILE...]]: time commands with the sandbox and without it, in turn, 20 runs each, on a
 # small file, the core of the tour and one of a million objects, and print a table.
+# bench.sh process [RUNS]: open a process of 2 GB whose heap has 100 MB, and one in a cgroup of 64 MB; 10 runs, and
+# print a table.  Needs the .NET SDK; as root, for the cgroup.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox [RUNS [CORE...]]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|process)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox [RUNS [CORE...]] | process [RUNS]" >&2
     exit 2
 fi
 case $what in
 roots | gcdump) runs=${2:-3} ;;
 sandbox) runs=${2:-20} ;;
+process) runs=${2:-10} ;;
 *) runs=${2:-5} ;;
 esac
 shift $(($# > 1 ? 2 : 1))
@@ -79,6 +82,13 @@ bench_sandbox() {
     cmake --build "$build" -j "$(nproc)" --target heapdump_program >&2
     scripts/make_corefiles.sh gen10-1m-full >&2
     python3 scripts/bench_sandbox.py "$build/heapdump" "$runs" "$@"
+}
+
+bench_process() {
+    cmake --build "$build" -j "$(nproc)" --target ballast heapdump_program >&2
+    scripts/make_corefiles.sh --build heapgen net10.0 >&2
+    scripts/make_corefiles.sh --build leak net10.0 >&2
+    python3 scripts/bench_process.py "$build" corefiles/build/apps "$runs"
 }
 
 scripts/setup.sh >&2

@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "stack": "util mem target clr heap unwind",
     "roots": "util mem target clr heap stack",
     "snapshot": "util graph mem target clr heap inspect stack roots",
-    "session": "util graph format query answer mem target clr heap roots snapshot",
+    "session": "util graph format query answer mem target clr heap inspect roots snapshot",
     "collect": "util target",
     "command": "util graph format query report answer mem target metadata clr heap verify inspect unwind stack"
     " roots snapshot session collect",

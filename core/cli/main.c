@@ -259,6 +259,7 @@ static int help(struct cli *cli)
 		   "  --trust-files   use module files that nothing proves to be right\n"
 		   "  --no-sandbox    read the target in this process, which may do anything\n"
 		   "  --exact         read a .nettrace as dotnet-gcdump does, to the byte\n"
+		   "  --copy-all      copy all memory of a process, also what no answer needs\n"
 		   "  --snapshot N    which heap snapshot of a .nettrace to read\n"
 		   "  --workers N     threads for long work\n"
 		   "  --max-mem SIZE  memory that opening may take (512M, 2G)\n"
@@ -354,13 +355,9 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 		return hd_session_set(cli->session, "files", "off", NULL) == HD_OK ? -1
 										   : HD_EXIT_USAGE;
 	}
-	if (strcmp(arg, "--trust-files") == 0) {
-		return hd_session_set(cli->session, "trust-files", "on", NULL) == HD_OK
-			       ? -1
-			       : HD_EXIT_USAGE;
-	}
-	if (strcmp(arg, "--exact") == 0) {
-		return hd_session_set(cli->session, "exact", "on", NULL) == HD_OK ? -1
+	if (strcmp(arg, "--trust-files") == 0 || strcmp(arg, "--exact") == 0 ||
+	    strcmp(arg, "--copy-all") == 0) {
+		return hd_session_set(cli->session, arg + 2, "on", NULL) == HD_OK ? -1
 										  : HD_EXIT_USAGE;
 	}
 	char name[32];

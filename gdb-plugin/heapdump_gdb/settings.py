@@ -12,6 +12,7 @@ CHOICES = {
     "format": ["text", "json", "ndjson", "csv"],
     "files": ["on", "off"],
     "trust-files": ["on", "off"],
+    "copy-all": ["on", "off"],
     "exact": ["on", "off"],
     "backend": ["auto", "file", "process", "debugger"],
 }

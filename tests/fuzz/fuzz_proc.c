@@ -10,6 +10,7 @@
 
 #include "collect/discover.h"
 #include "collect/room.h"
+#include "target/cgroup.h"
 #include "target/proc.h"
 #include "util/alloc.h"
 #include "util/peer.h"

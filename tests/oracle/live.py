@@ -162,13 +162,19 @@ def runtime_folder() -> Path:
 
 
 @contextlib.contextmanager
-def running(app: str, flavour: str = "net10.0", server: bool = False) -> Iterator[Program]:
-    """A program that is ready, while the block runs."""
+def running(
+    app: str,
+    flavour: str = "net10.0",
+    server: bool = False,
+    more: dict[str, str] | None = None,
+) -> Iterator[Program]:
+    """A program that is ready, while the block runs; more of its environment."""
     built = APPS / f"{app}-{flavour}"
     if not built.is_dir():
         raise Missing(f"{built} is not built")
     with tempfile.TemporaryDirectory(prefix="heapdump-live-") as name:
         env = {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8", "TMPDIR": name}
+        env.update(more or {})
         if server:
             env.update({"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"})
         words = (

@@ -299,7 +299,7 @@ static void compare_with_libgcc(const struct own_stack *expected)
 	struct process_server *server = NULL;
 	ASSERT_UINT(process_server_create((int)getpid(), &server, NULL), HD_OK);
 	REQUIRE(server);
-	target->memory = target->own = process_memory(server);
+	target->memory = target->own = process_memory(server, NULL, NULL, true);
 	process_server_release(server);
 	struct cfi *cfi = cfi_create(target);
 	REQUIRE(cfi);

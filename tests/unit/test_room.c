@@ -7,6 +7,7 @@
 #include "collect/room.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
+#include "target/cgroup.h"
 
 #define MB  ((uint64_t)1 << 20)
 #define PID 4711
@@ -154,6 +155,27 @@ static void a_full_group_leaves_next_to_nothing(void)
 	ASSERT_UINT(room_first(&room), MB);
 }
 
+static void memory_high_bounds_too(void)
+{
+	put_machine("0::/shop/web\n");
+	put_group("/shop/web", 4096, 1024);
+	check(3072, true);
+	put_number("/shop/web", "memory.high", 2048);
+	check(1024, true);
+	/* The lower of the two counts, and "max" is none. */
+	put_number("/shop/web", "memory.high", 5000);
+	check(3072, true);
+	put("/sys/fs/cgroup/shop/web/memory.high", "max\n");
+	check(3072, true);
+	put("/sys/fs/cgroup/shop/web/memory.max", "max\n");
+	check(8192, false);
+	put_number("/shop/web", "memory.high", 1500);
+	check(476, true);
+	ASSERT_UINT(cgroup_free(root, PID), 476 * MB);
+	put("/proc/4711/cgroup", "0::/other\n");
+	CU_ASSERT(cgroup_free(root, PID) == UINT64_MAX);
+}
+
 static void groups_of_version_1_bound_too(void)
 {
 	put_machine("9:name=systemd:/x\n4:cpu,memory:/docker/web\n0::/x\n");
@@ -212,6 +234,7 @@ int main(void)
 		{ "what_is_no_limit_bounds_nothing", what_is_no_limit_bounds_nothing },
 		{ "files_that_can_be_dropped_are_free", files_that_can_be_dropped_are_free },
 		{ "a_full_group_leaves_next_to_nothing", a_full_group_leaves_next_to_nothing },
+		{ "memory_high_bounds_too", memory_high_bounds_too },
 		{ "groups_of_version_1_bound_too", groups_of_version_1_bound_too },
 		{ "what_is_not_there_is_not_known", what_is_not_there_is_not_known },
 		{ "long_paths_are_left_out", long_paths_are_left_out },

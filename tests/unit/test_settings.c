@@ -60,8 +60,8 @@ static void every_setting_has_a_default_and_help(void)
 	static const char *const expected[][2] = {
 		{ "max-mem", "0" },  { "workers", "0" },       { "width", "0" },
 		{ "color", "auto" }, { "format", "text" },     { "sysroot", "" },
-		{ "files", "on" },   { "trust-files", "off" }, { "exact", "off" },
-		{ "snapshot", "0" }, { "backend", "auto" },
+		{ "files", "on" },   { "trust-files", "off" }, { "copy-all", "off" },
+		{ "exact", "off" },  { "snapshot", "0" },      { "backend", "auto" },
 	};
 	const char *help = NULL;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -69,7 +69,7 @@ static void every_setting_has_a_default_and_help(void)
 		CU_ASSERT(help && strlen(help) > 10);
 		ASSERT_TEXT(get(expected[i][0]), expected[i][1]);
 	}
-	CU_ASSERT_PTR_NULL(hd_setting_name(11, &help));
+	CU_ASSERT_PTR_NULL(hd_setting_name(12, &help));
 	CU_ASSERT_PTR_NULL(hd_setting_name(SIZE_MAX, NULL));
 }
 
@@ -99,6 +99,8 @@ static void what_is_set_is_read_back(void)
 		{ "files", "on", "on" },
 		{ "trust-files", "on", "on" },
 		{ "trust-files", "off", "off" },
+		{ "copy-all", "on", "on" },
+		{ "copy-all", "OFF", "off" },
 		{ "exact", "on", "on" },
 		{ "exact", "off", "off" },
 		{ "snapshot", "3", "3" },
@@ -121,15 +123,15 @@ static void what_is_set_is_read_back(void)
 static void a_bad_value_changes_nothing(void)
 {
 	static const char *const cases[][2] = {
-		{ "max-mem", "" },    { "max-mem", "much" },  { "max-mem", "-1" },
-		{ "max-mem", "1T" },  { "workers", "65" },    { "workers", "-1" },
-		{ "workers", "two" }, { "workers", "" },      { "width", "19" },
-		{ "width", "65536" }, { "width", "wide" },    { "color", "yes" },
-		{ "color", "one" },   { "color", "" },        { "colour", "on" },
-		{ "", "1" },          { "max-me", "1" },      { "sysroot", "/nowhere" },
-		{ "format", "xml" },  { "format", "" },       { "files", "yes" },
-		{ "files", "" },      { "backend", "gdb" },   { "trust-files", "yes" },
-		{ "exact", "1" },     { "snapshot", "last" },
+		{ "max-mem", "" },    { "max-mem", "much" }, { "max-mem", "-1" },
+		{ "max-mem", "1T" },  { "workers", "65" },   { "workers", "-1" },
+		{ "workers", "two" }, { "workers", "" },     { "width", "19" },
+		{ "width", "65536" }, { "width", "wide" },   { "color", "yes" },
+		{ "color", "one" },   { "color", "" },       { "colour", "on" },
+		{ "", "1" },          { "max-me", "1" },     { "sysroot", "/nowhere" },
+		{ "format", "xml" },  { "format", "" },      { "files", "yes" },
+		{ "files", "" },      { "backend", "gdb" },  { "trust-files", "yes" },
+		{ "exact", "1" },     { "copy-all", "yes" }, { "snapshot", "last" },
 	};
 	set("max-mem", "1G");
 	set("workers", "3");

@@ -72,12 +72,13 @@ HD_API void hd_session_destroy(struct hd_session *session);
  * Change a setting.
  *
  * @param[in] name,value One of:
- * - "max-mem": bytes, with K, M, G; 0 = the default, a quarter of the machine's memory
+ * - "max-mem": bytes, with K, M, G; 0 = the default, a quarter of the machine's memory, or 3/4 of a cgroup's rest
  * - "workers": threads for long work, 1 to 64; 0 = the default, the processors online
  * - "width": columns after which lines of text are cut; 0 = never (the default)
  * - "color": "auto" (the default), "on" or "off"
  * - "sysroot": a folder below which the files that a core names are looked up; "" = none
  * - "files": "on" (the default), or "off": read no module files
+ * - "copy-all": "off" (the default), or "on": copy all memory of a process, also what no answer needs
  * - "trust-files": "off" (the default), or "on": use module files too that nothing proves to be those
  *   that the process had; a hostile core can so read any file that the user may read
  * - "backend": "auto" (the default), "file", "process", "debugger": see hd_session_debugger()

@@ -3,6 +3,8 @@
  * From an address of code to its method (coreclr.md 12.3).  Layouts: codeman.h, precode.h; the
  * same in 8, 9 and 10 where nothing else is said.
  */
+#include <elf.h>
+
 #include "clr/code_parts.h"
 #include "clr/method.h"
 #include "util/alloc.h"
@@ -11,7 +13,12 @@
 #define MAP_LEVELS      5u
 #define MAP_FIRST_SHIFT 49u
 #define MAP_LEVEL_BITS  8u
+#define MAP_LAST_SHIFT  (MAP_FIRST_SHIFT - (MAP_LEVELS - 1) * MAP_LEVEL_BITS)
 #define FRAGMENTS_MAX   1024u
+
+/* Pages of code that clr_code_touch() looks at. */
+#define TOUCHED_MAX 65536u
+#define PAGE        ((uint64_t)4096)
 
 /* RangeSection, in words. */
 #define SECTION_BEGIN  0u
@@ -32,8 +39,11 @@ static bool read_section(struct clr *clr, uint64_t address, struct code_section 
 	return true;
 }
 
-/* The section of @p code; the low bit of every pointer on the way is a flag. */
-static bool find_section(struct clr *clr, uint64_t code, struct code_section *ret)
+/*
+ * The first of the fragments that the section of @p code is one of; the low bit of every pointer on the way
+ * is a flag.
+ */
+static bool find_fragments(struct clr *clr, uint64_t code, uint64_t *ret)
 {
 	uint64_t at;
 	if (!clr->dac_count || !memory_u64(clr->memory, clr->dac_table, &at))
@@ -44,6 +54,15 @@ static bool find_section(struct clr *clr, uint64_t code, struct code_section *re
 			return false;
 		at &= ~1ull;
 	}
+	*ret = at;
+	return true;
+}
+
+static bool find_section(struct clr *clr, uint64_t code, struct code_section *ret)
+{
+	uint64_t at;
+	if (!find_fragments(clr, code, &at))
+		return false;
 	for (unsigned int i = 0; at && i < FRAGMENTS_MAX; i++) {
 		uint64_t row[4]; /* next, begin, end, section */
 		if (!memory_read(clr->memory, at, row, sizeof(row)))
@@ -55,6 +74,40 @@ static bool find_section(struct clr *clr, uint64_t code, struct code_section *re
 		at = row[0] & ~1ull;
 	}
 	return false;
+}
+
+/* All sections that code of the stretch around @p code may be in. */
+static void touch_sections(struct clr *clr, uint64_t code)
+{
+	uint64_t at;
+	struct code_section section;
+	if (!find_fragments(clr, code, &at))
+		return;
+	for (unsigned int i = 0; at && i < FRAGMENTS_MAX; i++) {
+		uint64_t row[4];
+		if (!memory_read(clr->memory, at, row, sizeof(row)))
+			return;
+		(void)read_section(clr, row[3], &section);
+		at = row[0] & ~1ull;
+	}
+}
+
+void clr_code_touch(struct clr *clr)
+{
+	const struct target *target = clr->target;
+	uint64_t left = TOUCHED_MAX;
+	for (size_t i = 0; i < target->range_count; i++) {
+		const struct target_range *range = &target->ranges[i];
+		if (!(range->flags & PF_X))
+			continue;
+		for (uint64_t at = range->start; at < range->end && left; at += PAGE, left--) {
+			struct code_info unused;
+			if (at == range->start ||
+			    at >> MAP_LAST_SHIFT != (at - PAGE) >> MAP_LAST_SHIFT)
+				touch_sections(clr, at);
+			(void)clr_code_at(clr, at, &unused);
+		}
+	}
 }
 
 bool runtime_function_read(struct clr *clr, uint64_t table, uint32_t index,

@@ -35,6 +35,12 @@ bool clr_code_at(struct clr *clr, uint64_t code, struct code_info *ret);
 bool clr_has_code_at(struct clr *clr, uint64_t code);
 
 /**
+ * Read what clr_code_at() may read for any code of the target: the sections
+ * of code, and the tables of the JIT's; of code up to 256 MB.
+ */
+void clr_code_touch(struct clr *clr);
+
+/**
  * Did clr_code_at() run out of memory since the last call of this?  What it then called no method
  * may be one.
  */

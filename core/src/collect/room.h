@@ -14,15 +14,6 @@ struct room {
 	bool is_cgroup;     /**< a limit of its cgroup is what bounds it */
 };
 
-/** Value of a line "NAME: N kB" in bytes; 0 when there is none. */
-uint64_t kilobytes_parse(const char *text, const char *name);
-
-/**
- * Path of a controller's cgroup in the text of a cgroup file: "memory" of version 1, "" of version
- * 2.  @return its length, 0: none.
- */
-size_t cgroup_parse(const char *text, const char *controller, const char **ret);
-
 /**
  * Look at a process; what cannot be read counts as unknown.
  *

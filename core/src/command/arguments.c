@@ -8,15 +8,16 @@
 static const char *const format_choices[] = { "text", "json", "ndjson", "csv", NULL };
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
 
-/* Places in common_options: the first five take no value, the others are settings. */
+/* Places in common_options: the first six take no value, the others are settings. */
 enum {
 	COMMON_JSON,
 	COMMON_LENIENT,
 	COMMON_NO_FILES,
 	COMMON_TRUST_FILES,
 	COMMON_EXACT,
-	COMMON_MAX_MEM = 8,
-	COMMON_COUNT = 12
+	COMMON_COPY_ALL,
+	COMMON_MAX_MEM = 9,
+	COMMON_COUNT = 13
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
@@ -28,6 +29,8 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	{ "trust-files", VALUE_NONE, NULL,
 	  "when a core is opened: use module files that nothing proves to be right", NULL },
 	{ "exact", VALUE_NONE, NULL, "when a .nettrace is read: as dotnet-gcdump does", NULL },
+	{ "copy-all", VALUE_NONE, NULL,
+	  "when a process is opened: copy all its memory, also what no answer needs", NULL },
 	{ "snapshot", VALUE_NUMBER, "N", "when a .nettrace is read: which of its heap snapshots",
 	  NULL },
 	{ "sysroot", VALUE_FOLDER, "DIR", "when a core is opened: look up module files below DIR",
@@ -220,6 +223,9 @@ static enum hd_status apply_common(struct call *call, const struct option *optio
 		return HD_OK;
 	case COMMON_EXACT:
 		call->settings.exact = true;
+		return HD_OK;
+	case COMMON_COPY_ALL:
+		call->settings.copy_all = true;
 		return HD_OK;
 	default:
 		return settings_set(&call->settings, option->name, text, call->err);

@@ -11,6 +11,7 @@
 #include "command/crash.h"
 #include "command/heap_range.h"
 #include "command/info.h"
+#include "target/process_memory.h"
 #include "util/alloc.h"
 
 /* See job_workers(). */
@@ -161,6 +162,14 @@ static void text_target(struct call *call)
 			out_printf(out, ", the last of %u times", target->stops);
 		out_puts(out, "\n");
 	}
+	if (target->copy) {
+		char left[32];
+		out_printf(
+			out,
+			"Not copied:  %s of native memory that has no part in the heap (--copy-all "
+			"copies it)\n",
+			format_bytes(process_copy_left(target->copy), left));
+	}
 }
 
 static void text_runtime(struct call *call, const struct totals *totals)
@@ -297,6 +306,8 @@ static enum hd_status write_json(struct call *call, const struct totals *totals,
 	json_number(json, "stopped_ms", (uint64_t)(target->stopped_seconds * 1e3 + 0.5));
 	if (target->stops)
 		json_number(json, "stops", target->stops);
+	if (target->kind == TARGET_PROCESS)
+		json_number(json, "not_copied", target->copy ? process_copy_left(target->copy) : 0);
 	if (heap) {
 		json_runtime(json, heap);
 	} else {

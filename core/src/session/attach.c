@@ -5,12 +5,19 @@
 #include "clr/clr.h"
 #include "mem/mapped_file.h"
 #include "session/session.h"
+#include "session/survey.h"
 #include "target/proc.h"
-#include "target/process_server.h"
+#include "target/process_memory.h"
 
 /* How often a process is stopped at most, and how long it may stand still in all for that. */
 #define TRIES_MAX           20u
 #define STOPPED_SECONDS_MAX 2.0
+
+/* How often it is stopped at most for native memory that was not copied, but was needed. */
+#define LACKED_MAX 4u
+
+/* Bytes of its own memory from which on it is looked at what of it is needed. */
+#define LARGE_MIN ((uint64_t)32 << 20)
 
 /* Milliseconds that it runs between two stops: 1, 2, 4, ...; 3 seconds in all. */
 #define PAUSE_MAX 200u
@@ -49,40 +56,93 @@ static enum hd_status find_runtime(struct target *target, struct job *job, struc
 	return status;
 }
 
-/*
- * Where the process keeps the word that tells whether a GC is moving objects; 0 = not known.  It
- * never moves, so the process need not stand still.
- */
-static enum hd_status find_busy_word(int pid, const struct target_options *options, struct job *job,
-				     uint64_t *ret, struct hd_error *err)
+/* A process before it is stopped. */
+struct watched {
+	struct target *target; /* as it runs; NULL: its runtime was not found */
+	struct clr *clr;
+	/* What must be copied of its native memory, unless all is. */
+	bool is_lean;
+	struct page_list kept;
+};
+
+/* Has it so much memory that it is worth while to find out what of it is needed? */
+static bool is_large(int pid)
 {
-	struct target_options running = *options;
-	struct target *target = NULL;
-	struct clr *clr = NULL;
-	struct hd_error unused;
-	running.no_stop = true;
-	*ret = 0;
-	/* What is wrong will be wrong again when it is stopped. */
-	if (target_open_process(pid, &running, job, &target, &unused) != HD_OK)
-		return process_server_check(options->server, err);
-	enum hd_status status = find_runtime(target, job, &clr, err);
-	if (status == HD_OK && clr)
-		*ret = clr->gc.structures_invalid_at;
-	clr_destroy(clr);
-	target_destroy(target);
-	return status;
+	struct text text = { 0 };
+	uint64_t bytes = 0;
+	if (proc_read_file(pid, "status", &text) && text.bytes) {
+		bytes = kilobytes_parse(text.bytes, "RssAnon") +
+			kilobytes_parse(text.bytes, "VmSwap");
+	}
+	text_deinit(&text);
+	return bytes >= LARGE_MIN;
 }
 
-/* @p with: with a server. */
-static enum hd_status attach(int pid, const struct target_options *with, struct job *job,
-			     struct target **ret, struct clr **ret_clr, struct hd_error *err)
+static void watched_deinit(struct watched *watched)
+{
+	clr_destroy(watched->clr);
+	target_destroy(watched->target);
+	page_list_deinit(&watched->kept);
+}
+
+/*
+ * Look at the process as it runs: where it keeps the word that tells whether a GC is moving objects, which
+ * never moves, and what native memory its runtime uses, which mostly stays.
+ */
+static enum hd_status watch(int pid, const struct target_options *options, struct job *job,
+			    struct watched *ret, struct hd_error *err)
+{
+	struct target_options running = *options;
+	struct hd_error unused;
+	running.no_stop = true;
+	ret->is_lean = !options->copy_all && is_large(pid);
+	if (ret->is_lean)
+		running.kept = &ret->kept;
+	/* What is wrong will be wrong again when it is stopped. */
+	if (target_open_process(pid, &running, job, &ret->target, &unused) != HD_OK)
+		return process_server_check(options->server, err);
+	TRY(find_runtime(ret->target, job, &ret->clr, err));
+	if (!ret->clr || !ret->is_lean)
+		return HD_OK;
+	TRY(survey_native(ret->clr, job, err));
+	return target_check(ret->target, err);
+}
+
+/*
+ * Try whether the copy has what commands need of native memory.  What it lacks, for it was made since the
+ * process was looked at, is to be copied the next time.
+ */
+static enum hd_status try_copy(struct target *target, struct clr *clr, struct job *job,
+			       struct page_list *kept, bool *ret_lacks, struct hd_error *err)
+{
+	*ret_lacks = false;
+	if (!target->copy || !clr)
+		return HD_OK;
+	TRY(survey_native(clr, job, err));
+	const struct page_list *missed = process_copy_missed(target->copy);
+	*ret_lacks = missed->rows_count > 0;
+	page_list_join(kept, missed);
+	return HD_OK;
+}
+
+static enum hd_status stop_and_copy(int pid, const struct target_options *with,
+				    struct watched *watched, struct job *job, struct target **ret,
+				    struct clr **ret_clr, struct hd_error *err)
 {
 	double stopped = 0;
+	unsigned int lacked = 0;
 	struct target_options stopping = *with;
-	TRY(find_busy_word(pid, with, job, &stopping.busy_at, err));
+	if (watched->clr) {
+		stopping.busy_at = watched->clr->gc.structures_invalid_at;
+		stopping.kept = watched->is_lean ? &watched->kept : NULL;
+		stopping.type_at = watched->clr->object_method_table;
+		stopping.find_heap = survey_find_heap;
+		stopping.find_heap_arg = watched->clr;
+	}
 	for (unsigned int tries = 1;; tries++) {
 		struct target *target = NULL;
 		struct clr *clr = NULL;
+		bool lacks = false;
 		bool is_last = tries >= TRIES_MAX || stopped >= STOPPED_SECONDS_MAX;
 		if (is_last)
 			stopping.busy_at = 0;
@@ -94,6 +154,10 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 		stopped += target->stopped_seconds;
 		bool again = target->is_busy || (clr && clr->gc.structures_invalid && !is_last);
 		if (status == HD_OK && !again) {
+			status = try_copy(target, clr, job, &watched->kept, &lacks, err);
+			again = lacks && !is_last && ++lacked < LACKED_MAX;
+		}
+		if (status == HD_OK && !again) {
 			*ret = target;
 			*ret_clr = clr;
 			return HD_OK;
@@ -102,8 +166,21 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 		clr_destroy(clr);
 		target_destroy(target);
 		TRY(status);
-		TRY(let_run(tries, job, err));
+		if (!lacks)
+			TRY(let_run(tries, job, err));
 	}
+}
+
+/* @p with: with a server. */
+static enum hd_status attach(int pid, const struct target_options *with, struct job *job,
+			     struct target **ret, struct clr **ret_clr, struct hd_error *err)
+{
+	struct watched watched = { 0 };
+	enum hd_status status = watch(pid, with, job, &watched, err);
+	if (status == HD_OK)
+		status = stop_and_copy(pid, with, &watched, job, ret, ret_clr, err);
+	watched_deinit(&watched);
+	return status;
 }
 
 enum hd_status session_attach(int pid, const struct target_options *options, struct job *job,

@@ -11,6 +11,7 @@
 
 #include "roots/root_set.h"
 #include "snapshot/snapshot.h"
+#include "target/cgroup.h"
 #include "util/alloc.h"
 #include "util/opening.h"
 #include "util/signal_hold.h"
@@ -20,7 +21,13 @@
 static uint64_t default_max_mem(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	return pages > 0 && page > 0 ? (uint64_t)pages / 4 * (uint64_t)page : (uint64_t)1 << 30;
+	uint64_t most =
+		pages > 0 && page > 0 ? (uint64_t)pages / 4 * (uint64_t)page : (uint64_t)1 << 30;
+	/* What looks at the copy needs memory, too. */
+	uint64_t group = cgroup_free("", (int)getpid());
+	uint64_t share = group == UINT64_MAX ? most : group / 4 * 3;
+	share = share ? share : 1;
+	return share < most ? share : most;
 }
 
 static unsigned int default_workers(void)
@@ -171,6 +178,7 @@ static struct target_options target_options(const struct settings *settings, con
 		.no_files = settings->no_files,
 		.trust_files = settings->trust_files,
 		.max_mem = job->max_mem,
+		.copy_all = settings->copy_all,
 		.backend = backends[settings->backend],
 	};
 }

@@ -31,7 +31,7 @@ enum backend_setting {
 
 /** What a front end sets, and what one command may override. */
 struct settings {
-	uint64_t max_mem;     /**< bytes; 0 = a quarter of the machine's memory */
+	uint64_t max_mem;     /**< bytes; 0 = a quarter of the machine's memory, less in a cgroup */
 	unsigned int workers; /**< 0 = the processors online */
 	uint32_t width;       /**< 0 = never cut */
 	enum color_setting color;
@@ -39,6 +39,7 @@ struct settings {
 	const char *sysroot; /**< borrowed; NULL: files stand where the target says */
 	bool no_files;       /**< read no module files */
 	bool trust_files;    /**< use module files too that nothing proves to be the ones */
+	bool copy_all;       /**< copy all memory of a process */
 	enum backend_setting backend;
 	bool lenient;
 	bool exact;        /**< see struct format_options */

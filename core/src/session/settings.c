@@ -13,7 +13,7 @@
 static const struct {
 	const char *name, *help;
 } table[] = {
-	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a quarter of the machine's)" },
+	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a part of what there is)" },
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
 	{ "width", "cut lines of text behind this column (0 = never)" },
 	{ "color", "colours in text: auto, on or off" },
@@ -21,6 +21,7 @@ static const struct {
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
 	{ "files", "read module files beside a core for what it lacks: on or off" },
 	{ "trust-files", "use module files that nothing proves to be right: on or off" },
+	{ "copy-all", "copy all memory of a process, also what no answer needs: on or off" },
 	{ "exact", "read a .nettrace as dotnet-gcdump does, to the byte: on or off" },
 	{ "snapshot", "which heap snapshot of a .nettrace to read (0 = the first)" },
 	{ "backend", "how a debugger's memory is read: auto, file, process or debugger" },
@@ -68,6 +69,7 @@ const char *const *settings_choices(const char *name)
 	} lists[] = {
 		{ "color", colors },         { "backend", backends }, { "files", switches },
 		{ "trust-files", switches }, { "exact", switches },   { "format", formats },
+		{ "copy-all", switches },
 	};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		if (strcmp(lists[i].name, name) == 0)
@@ -80,7 +82,7 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
 	return fail(err, HD_ERR_ARGUMENT, 0,
 		    "no setting \"%.40s\": there are max-mem, workers, width, color, format, "
-		    "sysroot, files, trust-files, exact, snapshot, backend",
+		    "sysroot, files, trust-files, copy-all, exact, snapshot, backend",
 		    name);
 }
 
@@ -171,6 +173,8 @@ static void set_choice(struct settings *settings, const char *name, unsigned int
 		settings->no_files = chosen == 0;
 	} else if (strcmp(name, "trust-files") == 0) {
 		settings->trust_files = chosen != 0;
+	} else if (strcmp(name, "copy-all") == 0) {
+		settings->copy_all = chosen != 0;
 	} else {
 		settings->exact = chosen != 0;
 	}
@@ -237,6 +241,8 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 		used = snprintf(buf, size, "%s", switches[!settings->no_files]);
 	} else if (strcmp(name, "trust-files") == 0) {
 		used = snprintf(buf, size, "%s", switches[settings->trust_files]);
+	} else if (strcmp(name, "copy-all") == 0) {
+		used = snprintf(buf, size, "%s", switches[settings->copy_all]);
 	} else if (strcmp(name, "exact") == 0) {
 		used = snprintf(buf, size, "%s", switches[settings->exact]);
 	} else if (strcmp(name, "snapshot") == 0) {

@@ -247,6 +247,15 @@ static uint64_t scan_begin(const struct walk *walk, const struct visited_span *v
 	return walk->stack->managed_count ? visited->low : span->start;
 }
 
+/* Memory of another kind may follow without a gap. */
+static uint64_t scan_end(const struct walk *walk, const struct visited_span *visited)
+{
+	uint64_t id = walk->stack->thread->os_id, end = visited->span.end;
+	const struct target_thread *thread =
+		walk->has_registers ? target_thread(walk->clr->target, (int32_t)id) : NULL;
+	return thread ? target_stack_end(thread, scan_begin(walk, visited), end) : end;
+}
+
 enum step walk_conservative(struct walk *walk)
 {
 	if (!walk->walker->heap)
@@ -254,7 +263,7 @@ enum step walk_conservative(struct walk *walk)
 	enum step step = walk_registers(walk);
 	for (unsigned int i = 0; i < walk->span_count && step == STEP_ON; i++) {
 		const struct visited_span *visited = &walk->spans[i];
-		step = scan_stack(walk, scan_begin(walk, visited), visited->span.end);
+		step = scan_stack(walk, scan_begin(walk, visited), scan_end(walk, visited));
 	}
 	return step;
 }

@@ -333,7 +333,7 @@ static enum hd_status open_by_server(const struct hd_debugger *debugger,
 		return fail_nomem(err);
 	target->route = "the process, past the debugger";
 	target->server = process_server_share(server);
-	target->memory = process_memory(server);
+	target->memory = process_memory(server, NULL, NULL, true);
 	return finish(target, debugger, ret, err);
 }
 

@@ -10,6 +10,7 @@
 #include "mem/file_memory.h"
 #include "mem/named_file.h"
 #include "target/file_match.h"
+#include "target/process_memory.h"
 #include "util/alloc.h"
 
 #define PAGE ((uint64_t)4096)
@@ -375,6 +376,8 @@ static const struct trouble trusted = {
 void target_add_file_findings(struct target *target)
 {
 	struct module_files *files = target->files;
+	if (target->copy)
+		process_copy_find_missed(target);
 	if (!files)
 		return;
 	struct trouble missing = { .kind = "files-missing",

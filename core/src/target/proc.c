@@ -315,6 +315,17 @@ void proc_set_inner_ids(int pid, struct target_thread *threads, size_t count)
 		threads[i].inner_tid = read_inner_id(threads[i].tid);
 }
 
+uint64_t kilobytes_parse(const char *text, const char *name)
+{
+	size_t size = strlen(name);
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, name, size) == 0 && line[size] == ':')
+			return strtoull(line + size + 1, NULL, 10) << 10;
+	}
+	return 0;
+}
+
 void proc_status_parse(const char *text, struct proc_status *ret)
 {
 	*ret = (struct proc_status){ 0 };

@@ -92,6 +92,9 @@ bool proc_mount_may_hang(const char *mounts, uint32_t major, uint32_t minor);
 /** Can its bytes be read?  Not what the kernel keeps there for its own calls. */
 bool proc_map_is_readable(const struct proc_map *map);
 
+/** Value of a line "NAME: N kB" in bytes; 0 when there is none. */
+uint64_t kilobytes_parse(const char *text, const char *name);
+
 /** Parse the text of a status file. */
 void proc_status_parse(const char *text, struct proc_status *ret);
 

@@ -82,11 +82,13 @@ static enum hd_status keep_threads(struct target *target, const struct target_th
 	return target_sort_threads(target, err);
 }
 
-/* Every read asks the kernel. */
-static enum hd_status read_live(struct opening *opening, struct hd_error *err)
+/* Every read asks the kernel; @p seen gets what is read. */
+static enum hd_status read_live(struct opening *opening, struct page_list *seen,
+				struct hd_error *err)
 {
 	struct target *target = opening->target;
-	target->memory = target->own = process_memory(opening->server);
+	target->memory = target->own =
+		process_memory(opening->server, target, seen, !target->options.no_stop);
 	if (!target->memory)
 		return fail_nomem(err);
 	target->server = process_server_share(opening->server);
@@ -97,7 +99,7 @@ static enum hd_status read_live(struct opening *opening, struct hd_error *err)
 static enum hd_status hold(struct opening *opening, uint64_t size, struct hd_error *err)
 {
 	struct target *target = opening->target;
-	TRY(read_live(opening, err));
+	TRY(read_live(opening, NULL, err));
 	opening->is_stopped = false;
 	char need[32], most[32];
 	findings_add(&target->findings, "held",
@@ -124,6 +126,8 @@ static enum hd_status copy(struct opening *opening, struct hd_error *err)
 	struct process_copy *plan = opening->copy;
 	opening->copy = NULL;
 	TRY(process_copy_run(plan, opening->job, &target->memory, &lost, err));
+	if (process_copy_left(plan))
+		target->copy = plan;
 	target->own = target->memory;
 	resume(opening);
 	if (lost) {
@@ -145,11 +149,54 @@ static bool is_busy(const struct opening *opening)
 	       word != 0;
 }
 
+/* Where its threads are, for who wants to know what it needs of its native memory. */
+static enum hd_status look_at_threads(struct opening *opening, struct hd_error *err)
+{
+	const struct target_thread *threads;
+	size_t count;
+	TRY(process_server_stop(opening->server, &threads, &count, err));
+	(void)process_server_resume(opening->server);
+	return keep_threads(opening->target, threads, count, err);
+}
+
 static enum hd_status open_running(struct opening *opening, struct hd_error *err)
 {
+	if (opening->target->options.kept)
+		TRY(look_at_threads(opening, err));
 	TRY(read_maps(opening, err));
 	TRY(process_describe(opening->server, &opening->maps, opening->target, err));
-	return read_live(opening, err);
+	return read_live(opening, opening->target->options.kept, err);
+}
+
+/* Find out what has to be copied of its native memory, and leave out the rest. */
+static enum hd_status choose_native(struct opening *opening, struct page_list *pages,
+				    struct hd_error *err)
+{
+	struct target *target = opening->target;
+	struct memory *memory =
+		process_memory(opening->server, target, target->options.kept, false);
+	if (!memory)
+		return fail_nomem(err);
+	enum hd_status status =
+		target->options.find_heap(target->options.find_heap_arg, memory, pages, err);
+	memory_destroy(memory);
+	TRY(status);
+	page_list_join(pages, target->options.kept);
+	process_copy_stacks(&opening->maps, target->threads, target->thread_count, pages);
+	process_copy_around(&opening->maps, target->options.type_at, pages);
+	page_list_sort(pages);
+	if (pages->failed)
+		return fail_nomem(err);
+	return process_copy_leave_out(opening->copy, pages, err);
+}
+
+static enum hd_status leave_out(struct opening *opening, struct hd_error *err)
+{
+	struct page_list pages = { 0 };
+	enum hd_status status = choose_native(opening, &pages, err);
+	page_list_deinit(&pages);
+	/* Where the heap is not known, all may be it. */
+	return status == HD_ERR_NOTFOUND ? HD_OK : status;
 }
 
 /* It stands still now. */
@@ -159,6 +206,8 @@ static enum hd_status look_and_copy(struct opening *opening, struct hd_error *er
 	TRY(read_maps(opening, err));
 	TRY(process_describe(opening->server, &opening->maps, target, err));
 	TRY(process_copy_plan(opening->copy, &opening->maps, opening->job, err));
+	if (target->options.kept)
+		TRY(leave_out(opening, err));
 	uint64_t size = process_copy_size(opening->copy);
 	if (target->options.max_mem && size > target->options.max_mem)
 		return hold(opening, size, err);

@@ -184,9 +184,17 @@ static const uint8_t *extent_bytes(const struct process_copy *copy,
 	return copy->files[extent->source - SOURCE_FILE].file.bytes + offset;
 }
 
+/* Pages that were left out were to be read. */
+static void miss(struct process_copy *copy, uint64_t address, uint64_t size)
+{
+	(void)pthread_mutex_lock(&copy->lock);
+	page_list_add(&copy->missed, address, size);
+	(void)pthread_mutex_unlock(&copy->lock);
+}
+
 static size_t copied_read(struct memory *memory, uint64_t address, void *buf, size_t size)
 {
-	const struct process_copy *copy = (const struct process_copy *)memory;
+	struct process_copy *copy = (struct process_copy *)memory;
 	size_t done = 0;
 	while (done < size) {
 		uint64_t at = address + done;
@@ -195,6 +203,10 @@ static size_t copied_read(struct memory *memory, uint64_t address, void *buf, si
 			break;
 		uint64_t left = extent->end - at;
 		size_t piece = left < size - done ? (size_t)left : size - done;
+		if (extent->source == SOURCE_LEFT) {
+			miss(copy, at, piece);
+			break;
+		}
 		const uint8_t *bytes = extent_bytes(copy, extent, at);
 		if (bytes) {
 			memcpy((uint8_t *)buf + done, bytes, piece);
@@ -210,7 +222,7 @@ static const uint8_t *copied_run(struct memory *memory, uint64_t address, uint64
 {
 	const struct process_copy *copy = (const struct process_copy *)memory;
 	const struct copy_extent *extent = extent_from(copy, address);
-	if (!extent || extent->start > address || extent->source == SOURCE_ZERO)
+	if (!extent || extent->start > address || extent->source < SOURCE_COPY)
 		return NULL;
 	*ret_size = extent->end - address;
 	return extent_bytes(copy, extent, address);
@@ -220,7 +232,10 @@ static uint64_t copied_next(struct memory *memory, uint64_t address)
 {
 	const struct process_copy *copy = (const struct process_copy *)memory;
 	const struct copy_extent *extent = extent_from(copy, address);
-	if (!extent)
+	const struct copy_extent *end = copy->extents + copy->extents_count;
+	while (extent && extent < end && extent->source == SOURCE_LEFT)
+		extent++;
+	if (!extent || extent == end)
 		return UINT64_MAX;
 	return extent->start > address ? extent->start : address;
 }

@@ -18,6 +18,9 @@ struct slot {
 struct live {
 	struct memory memory;
 	struct process_server *server;
+	struct page_list *seen; /* borrowed, or NULL */
+	const struct target *mapped;
+	bool holds;
 	struct slot slots[SLOT_COUNT];
 };
 
@@ -34,16 +37,42 @@ static const uint8_t *load(struct live *live, uint64_t page)
 	    process_server_read(live->server, page * PAGE, slot->bytes, PAGE) != PAGE)
 		return NULL;
 	slot->page = page;
+	if (live->seen)
+		page_list_add(live->seen, page * PAGE, PAGE);
 	return slot->bytes;
+}
+
+/* The kernel need not be asked about what is not mapped. */
+static bool may_be_there(const struct live *live, uint64_t address)
+{
+	size_t low = 0, high = live->mapped ? live->mapped->range_count : 0;
+	if (!high)
+		return true;
+	const struct target_range *ranges = live->mapped->ranges;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ranges[middle].end <= address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < live->mapped->range_count && ranges[low].start <= address;
 }
 
 static size_t live_read(struct memory *memory, uint64_t address, void *buf, size_t size)
 {
 	struct live *live = (struct live *)memory;
 	size_t done = 0;
+	if (!may_be_there(live, address))
+		return 0;
 	/* What is large is not asked for twice. */
-	if (size > PAGE)
-		return process_server_read(live->server, address, buf, size);
+	if (size > PAGE) {
+		done = process_server_read(live->server, address, buf, size);
+		if (live->seen)
+			page_list_add(live->seen, address, done);
+		return done;
+	}
 	while (done < size) {
 		uint64_t at = address + done;
 		const uint8_t *page = load(live, at / PAGE);
@@ -63,14 +92,16 @@ static void live_destroy(struct memory *memory)
 {
 	struct live *live = (struct live *)memory;
 	/* The server may have other owners. */
-	(void)process_server_resume(live->server);
+	if (live->holds)
+		(void)process_server_resume(live->server);
 	process_server_release(live->server);
 	for (size_t i = 0; i < SLOT_COUNT; i++)
 		mem_free(live->slots[i].bytes);
 	mem_free(live);
 }
 
-struct memory *process_memory(struct process_server *server)
+struct memory *process_memory(struct process_server *server, const struct target *mapped,
+			      struct page_list *seen, bool holds)
 {
 	static const struct memory_ops ops = { .read = live_read, .destroy = live_destroy };
 	struct live *live = mem_calloc(1, sizeof(*live));
@@ -78,5 +109,8 @@ struct memory *process_memory(struct process_server *server)
 		return NULL;
 	live->memory.ops = &ops;
 	live->server = process_server_share(server);
+	live->seen = seen;
+	live->mapped = mapped;
+	live->holds = holds;
 	return &live->memory;
 }

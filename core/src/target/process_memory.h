@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_TARGET_PROCESS_MEMORY_H
 #define HEAPDUMP_SRC_TARGET_PROCESS_MEMORY_H
 
+#include "target/page_list.h"
 #include "target/proc.h"
 #include "target/process_server.h"
 
@@ -10,9 +11,13 @@
  * was not read lately is asked for through @p server.
  *
  * @param server It gets one more owner, until the memory is destroyed.
+ * @param mapped Nothing is there but in its ranges; borrowed.  NULL: that is not known.
+ * @param seen Gets the pages that are read, until the memory is destroyed; may be NULL.
+ * @param holds Let the process go when the memory is destroyed.
  * @return NULL when memory is exhausted.
  */
-struct memory *process_memory(struct process_server *server);
+struct memory *process_memory(struct process_server *server, const struct target *mapped,
+			      struct page_list *seen, bool holds);
 
 /** HD_ERR_UNSUPPORTED if the program of the process is known to be another than one of x86-64. */
 HD_NODISCARD enum hd_status process_check_program(struct process_server *server, const char *name,
@@ -48,6 +53,43 @@ HD_NODISCARD enum hd_status process_copy_plan(struct process_copy *copy,
 
 /** Bytes that process_copy_run() is going to copy. */
 uint64_t process_copy_size(const struct process_copy *copy);
+
+/**
+ * Leave out of a plan what is native memory and not in @p kept: private and anonymous, not executable, so
+ * what malloc() has, but also the GC heap and stacks.  Less than 16 MiB of it are not left out.
+ *
+ * @param kept sorted
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status process_copy_leave_out(struct process_copy *copy,
+						   const struct page_list *kept,
+						   struct hd_error *err);
+
+/**
+ * Add the stacks of the threads of a process that stands still to @p ret, from their stack pointers on, and
+ * the thread control blocks.
+ */
+void process_copy_stacks(const struct proc_maps *maps, const struct target_thread *threads,
+			 size_t count, struct page_list *ret);
+
+/**
+ * Add the mappings around that of @p address, without a large gap, that seem to be of one kind with it: where the
+ * runtime keeps types unless it maps them twice (DOTNET_EnableWriteXorExecute=0).
+ */
+void process_copy_around(const struct proc_maps *maps, uint64_t address, struct page_list *ret);
+
+/** Bytes that were left out. */
+uint64_t process_copy_left(const struct process_copy *copy);
+
+/** Add the finding that pages of @p target were to be read that were left out, if there are any. */
+void process_copy_find_missed(struct target *target);
+
+/**
+ * Pages that were left out and have been asked for since: good until the next read.  They were not there,
+ * so what asked for them may have a wrong answer.
+ */
+const struct page_list *process_copy_missed(struct process_copy *copy);
 
 /** NULL is allowed. */
 void process_copy_destroy(struct process_copy *copy);

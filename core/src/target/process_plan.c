@@ -2,6 +2,7 @@
 /* Which bytes of a process have to be copied, and where the others stand. */
 #include "target/process_plan.h"
 
+#include <elf.h>
 #include <stdio.h>
 
 #include "util/alloc.h"
@@ -14,6 +15,7 @@ struct plan {
 	struct process_copy *copy;
 	struct job *job;
 	bool is_file; /* the mapping is of a file: pages behind its end cannot be read */
+	bool is_native;
 	size_t first; /* extent of the mapping */
 	/* the pages of [known_from, known_to) that were written to; those before page have been used */
 	const struct server_pages *pages;
@@ -64,6 +66,7 @@ static enum hd_status add_extent(struct plan *plan, uint64_t start, uint64_t end
 		piece->offset = offset;
 		piece->extent = copy->extents_count;
 		piece->is_file = plan->is_file;
+		piece->is_native = plan->is_native;
 		atomic_store(&piece->good, size);
 	}
 	/* A capacity comes with an array. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
@@ -168,6 +171,14 @@ static bool has_suffix(const char *text, const char *suffix)
 	return size >= length && strcmp(text + size - length, suffix) == 0;
 }
 
+/* What malloc() and its like have of the kernel; the GC and the runtime too. */
+static bool is_native(const struct proc_map *map)
+{
+	bool is_anonymous = map->path[0] == '\0' || strcmp(map->path, "[heap]") == 0 ||
+			    strncmp(map->path, "[anon:", 6) == 0;
+	return is_anonymous && !map->is_shared && !(map->flags & PF_X);
+}
+
 static enum hd_status add_map(struct plan *plan, const struct proc_map *map)
 {
 	struct backing backing = { SOURCE_ZERO, map->start, map->offset };
@@ -176,6 +187,7 @@ static enum hd_status add_map(struct plan *plan, const struct proc_map *map)
 		return HD_OK;
 	plan->first = plan->copy->extents_count;
 	plan->is_file = map->path[0] == '/' && !is_memfd;
+	plan->is_native = is_native(map);
 	if (plan->is_file) {
 		size_t file = find_file(plan->copy, map);
 		/* Of what cannot be opened, images are wanted, which are private or so named. */
@@ -266,6 +278,7 @@ enum hd_status process_copy_create(struct process_server *server, const struct p
 	if (!copy)
 		return fail_nomem(err);
 	copy->server = server;
+	(void)pthread_mutex_init(&copy->lock, NULL);
 	enum hd_status status = no_files ? HD_OK : open_files(copy, maps, err);
 	if (status != HD_OK) {
 		process_copy_destroy(copy);
@@ -289,6 +302,8 @@ void process_copy_destroy(struct process_copy *copy)
 	pages_free(copy->files, copy->files_capacity, sizeof(*copy->files));
 	pages_free(copy->pieces, copy->pieces_capacity, sizeof(*copy->pieces));
 	pages_free(copy->extents, copy->extents_capacity, sizeof(*copy->extents));
-	pages_free(copy->bytes, (size_t)copy->size, 1);
+	pages_free(copy->bytes, copy->bytes ? (size_t)copy->size : 0, 1);
+	page_list_deinit(&copy->missed);
+	(void)pthread_mutex_destroy(&copy->lock);
 	mem_free(copy);
 }

@@ -2,14 +2,17 @@
 #ifndef HEAPDUMP_SRC_TARGET_PROCESS_PLAN_H
 #define HEAPDUMP_SRC_TARGET_PROCESS_PLAN_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "mem/mapped_file.h"
+#include "target/page_list.h"
 #include "target/process_memory.h"
 
 /** Where the bytes of an extent are. */
 enum {
 	SOURCE_ZERO, /**< nowhere: never touched, so zero */
+	SOURCE_LEFT, /**< nowhere: left out, so not there */
 	SOURCE_COPY, /**< in the buffer */
 	SOURCE_FILE, /**< in a mapped file: this plus its index */
 };
@@ -27,6 +30,7 @@ struct copy_piece {
 	uint64_t offset;       /**< in the buffer */
 	size_t extent;         /**< its index */
 	bool is_file;          /**< of a file's mapping, whose end may not be readable */
+	bool is_native;        /**< see process_copy_leave_out() */
 	_Atomic uint64_t good; /**< bytes before the first that could not be read */
 };
 
@@ -48,8 +52,11 @@ struct process_copy {
 	size_t pieces_count, pieces_capacity;
 	struct copy_file *files;
 	size_t files_count, files_capacity;
-	uint8_t *bytes; /**< the buffer */
-	uint64_t size;  /**< of the buffer */
+	uint8_t *bytes;          /**< the buffer */
+	uint64_t size;           /**< of the buffer */
+	uint64_t left;           /**< bytes of SOURCE_LEFT */
+	pthread_mutex_t lock;    /**< of missed */
+	struct page_list missed; /**< pages of SOURCE_LEFT that were to be read */
 };
 
 #endif

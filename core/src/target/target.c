@@ -264,3 +264,15 @@ void target_set_auxv(struct target *target, const uint8_t *bytes, size_t size)
 		}
 	}
 }
+
+/* Of struct pthread (glibc 2.36: 2304 bytes; musl: less), and the vectors and registers that may follow. */
+#define CONTROL_BLOCK 4096u
+#define PAGE          ((uint64_t)4096)
+
+uint64_t target_stack_end(const struct target_thread *thread, uint64_t sp, uint64_t end)
+{
+	uint64_t block = thread->registers[REGISTER_FS_BASE];
+	if (block <= sp || block >= end || end - block <= CONTROL_BLOCK + PAGE)
+		return end;
+	return (block + CONTROL_BLOCK + PAGE - 1) & ~(PAGE - 1);
+}

@@ -108,6 +108,19 @@ struct target_range {
 };
 
 struct process_server;
+struct process_copy;
+struct page_list;
+
+/**
+ * Find the GC's heap in a process that stands still.
+ *
+ * @param memory of the process
+ * @param[out] ret Gets the pages that hold it.
+ * @retval HD_OK
+ * @retval HD_ERR_NOTFOUND without a message: it is not known where the heap is
+ */
+typedef enum hd_status target_find_heap(void *arg, struct memory *memory, struct page_list *ret,
+					struct hd_error *err);
 
 /** What to open, and where missing bytes may come from. */
 struct target_options {
@@ -120,6 +133,15 @@ struct target_options {
 	 * uncopied (see is_busy). */
 	uint64_t busy_at;
 	bool no_stop; /**< a process: read it as it runs, which is good for what does not change */
+	/**
+	 * A process: copy of its native memory only these pages, what find_heap finds, and stacks.  Borrowed
+	 * until it is open, with no_stop as long as it is: then it gets the pages that are read.  NULL: copy all.
+	 */
+	struct page_list *kept;
+	uint64_t type_at; /**< with kept: where one of the types that stay lies; 0: not known */
+	target_find_heap *find_heap;
+	void *find_heap_arg;
+	bool copy_all; /**< a process, for who fills kept: leave it NULL */
 	struct process_server
 		*server; /**< by which to look at a process, borrowed; NULL: its own */
 	const char *
@@ -162,7 +184,9 @@ struct target {
 	uint64_t reserved;      /**< bytes of memory: see target_reserve() */
 	int signal;             /**< that ended the process, of the first NT_PRSTATUS; 0 = none */
 	/* processes */
-	double stopped_seconds;        /**< how long the process stood still while it was copied */
+	double stopped_seconds; /**< how long the process stood still while it was copied */
+	struct process_copy
+		*copy; /**< of which native memory was left out; owned by memory; or NULL */
 	struct process_server *server; /**< by which it is read, as long as it is; or NULL */
 	bool is_busy;                  /**< options.busy_at: it was let go, there is no memory */
 	unsigned int stops;       /**< how often it was stopped, to meet no GC; 0 = not by us */
@@ -202,7 +226,7 @@ HD_NODISCARD enum hd_status target_open_core(const char *path, const struct targ
 /**
  * Stop a process of this machine, copy what a heap walk needs (all writable private memory, up to
  * options->max_mem) and let it go; a larger one stays stopped until target_destroy(), with a
- * finding that says so.  options->busy_at and no_stop change that.
+ * finding that says so.  options->busy_at, no_stop and kept change that.
  *
  * @retval HD_OK
  * @retval HD_ERR_OS with what to do: no such process, no permission, traced by another
@@ -361,6 +385,12 @@ const struct target_mapping *target_mapping_at(const struct target *target, uint
 const char *target_crash_name(int signal);
 /** The thread of a core that got such a signal, or NULL. */
 const struct target_thread *target_crashed_thread(const struct target *target);
+
+/**
+ * Where the stack of a thread that is at @p sp ends, in writable memory that goes on up to @p end: behind the
+ * control block that its C library has put there, where FS points; @p end where it is not there.
+ */
+uint64_t target_stack_end(const struct target_thread *thread, uint64_t sp, uint64_t end);
 
 /** Registers of a thread, the first of that id, or NULL. */
 const struct target_thread *target_thread(const struct target *target, int32_t tid);

@@ -103,12 +103,18 @@ bool findings_has(const struct findings *findings, const char *kind)
 	return false;
 }
 
+void findings_cut(struct findings *findings, size_t count)
+{
+	while (findings->count > count) {
+		struct finding *row = &findings->rows[--findings->count];
+		mem_free(row->detail);
+		mem_free(row->advice);
+	}
+}
+
 void findings_deinit(struct findings *findings)
 {
-	for (size_t i = 0; i < findings->count; i++) {
-		mem_free(findings->rows[i].detail);
-		mem_free(findings->rows[i].advice);
-	}
+	findings_cut(findings, 0);
 	mem_free(findings->rows);
 	*findings = (struct findings){ 0 };
 }

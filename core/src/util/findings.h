@@ -34,6 +34,8 @@ void findings_add(struct findings *findings, const char *kind, const char *advic
 void findings_add_counted(struct findings *findings, const char *kind, uint64_t count,
 			  const char *advice, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+/** Take away those from index @p count on. */
+void findings_cut(struct findings *findings, size_t count);
 bool findings_has(const struct findings *findings, const char *kind);
 void findings_deinit(struct findings *findings);
 

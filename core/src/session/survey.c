@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/survey.h"
+
+#include "clr/code.h"
+#include "clr/field.h"
+#include "clr/gc_vars.h"
+#include "clr/handle_arrays.h"
+#include "clr/static.h"
+#include "clr/type_lookup.h"
+#include "inspect/thread_name.h"
+#include "mem/mapped_file.h"
+#include "roots/root_set.h"
+#include "util/text.h"
+
+/* Before the first object of a segment there is its header, and the header of a region. */
+#define BEFORE_SEGMENT 64u
+
+/*
+ * A MethodTable of Free (methodtable.h: 64 bytes and a few more in .NET 8 to 10), and what stands before one
+ * that has no references.
+ */
+#define METHOD_TABLE_READ 128u
+#define GC_DESC_SIZE      16u
+
+/* Thread-static fields, each of one thread, that are looked at. */
+#define THREAD_FIELDS_MAX 1000000u
+
+/* All but what the caller cannot go on after. */
+static enum hd_status forgive(enum hd_status status, const struct hd_error *reason,
+			      struct hd_error *err)
+{
+	if (status != HD_ERR_NOMEM && status != HD_ERR_CANCELLED)
+		return HD_OK;
+	if (err)
+		*err = *reason;
+	return status;
+}
+
+/* Does each segment lie in the target?  A process makes new ones. */
+static void touch_segments(const struct heap *heap)
+{
+	uint8_t byte;
+	for (size_t i = 0; i < heap->segment_count; i++) {
+		const struct segment *segment = &heap->segments[i];
+		if (segment->begin == segment->end)
+			continue;
+		(void)memory_u8(heap->memory, segment->begin, &byte);
+		(void)memory_u8(heap->memory, segment->end - 1, &byte);
+	}
+}
+
+/* The static fields of all types. */
+struct statics {
+	struct clr *clr;
+	struct job *job;
+	uint64_t left; /* fields of threads that are still looked at */
+};
+
+static void touch_field(struct statics *statics, const struct field *field)
+{
+	struct clr *clr = statics->clr;
+	uint8_t byte;
+	uint64_t address = field_static_address(clr, field, NULL);
+	if (address)
+		(void)memory_u8(clr->memory, address, &byte);
+	for (size_t i = 0; field->is_thread_static && i < clr->thread_count && statics->left;
+	     i++, statics->left--) {
+		address = field_thread_static_address(clr, field, &clr->threads[i]);
+		if (address)
+			(void)memory_u8(clr->memory, address, &byte);
+	}
+}
+
+static bool touch_fields(void *arg, const struct type *type)
+{
+	struct statics *statics = arg;
+	struct field_list fields;
+	if (!job_step(statics->job, 0, 0))
+		return false;
+	if (field_list_read(statics->clr, type, &fields, NULL) != HD_OK)
+		return true;
+	for (size_t i = 0; i < fields.count; i++) {
+		if (fields.rows[i].is_static && fields.rows[i].declaring == type)
+			touch_field(statics, &fields.rows[i]);
+	}
+	field_list_deinit(&fields);
+	return true;
+}
+
+/* The runtime makes the MethodTable of Free with new, all others in its own heaps. */
+static enum hd_status touch_types(struct clr *clr, struct job *job, struct hd_error *err)
+{
+	struct statics statics = { .clr = clr, .job = job, .left = THREAD_FIELDS_MAX };
+	uint8_t bytes[METHOD_TABLE_READ + GC_DESC_SIZE];
+	uint64_t at = clr->free_method_table;
+	if (at > GC_DESC_SIZE)
+		(void)memory_read(clr->memory, at - GC_DESC_SIZE, bytes, sizeof(bytes));
+	return type_for_each(clr, touch_fields, &statics, err);
+}
+
+/* The arrays in which the runtime itself has objects, whose names they get from that. */
+static void touch_arrays(const struct clr *clr)
+{
+	struct handle_arrays arrays = { 0 };
+	(void)handle_arrays_read(clr, &arrays);
+	handle_arrays_deinit(&arrays);
+}
+
+static void touch_threads(struct heap *heap)
+{
+	struct text name = { 0 };
+	for (size_t i = 0; i < heap->clr->thread_count; i++)
+		(void)thread_name(heap, &heap->clr->threads[i], &name);
+	text_deinit(&name);
+}
+
+static enum hd_status look(struct clr *clr, struct job *job, struct hd_error *err)
+{
+	struct heap *heap;
+	struct root_set *roots;
+	TRY(heap_open(clr, &heap, err));
+	touch_segments(heap);
+	touch_threads(heap);
+	touch_arrays(clr);
+	clr_code_touch(clr);
+	enum hd_status status = forgive(touch_types(clr, job, err), err, NULL);
+	if (status == HD_OK)
+		status = root_set_create(heap, false, job, &roots, err);
+	if (status == HD_OK)
+		root_set_destroy(roots);
+	heap_destroy(heap);
+	return status;
+}
+
+enum hd_status survey_native(struct clr *clr, struct job *job, struct hd_error *err)
+{
+	struct hd_error reason = { 0 };
+	size_t known = clr->target->findings.count;
+	mapped_files_guard_begin();
+	target_set_job(clr->target, job);
+	enum hd_status status = look(clr, job, &reason);
+	target_set_job(clr->target, NULL);
+	mapped_files_guard_end();
+	findings_cut(&clr->target->findings, known);
+	return forgive(status, &reason, err);
+}
+
+static bool is_sound(const struct heap *heap)
+{
+	return heap->is_walkable && !heap->gc_in_progress && !heap->problem_count;
+}
+
+enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_list *ret,
+				struct hd_error *err)
+{
+	struct clr *clr = arg;
+	struct memory *before = clr->memory;
+	struct heap *heap = NULL;
+	struct hd_error reason = { 0 };
+	clr->memory = memory;
+	/* The server GC has more or fewer heaps as it likes. */
+	size_t unused;
+	enum hd_status status = gc_vars_read(clr, &unused, &reason);
+	if (status == HD_OK)
+		status = heap_open(clr, &heap, &reason);
+	clr->memory = before;
+	if (status != HD_OK || !is_sound(heap)) {
+		heap_destroy(heap);
+		TRY(forgive(status, &reason, err));
+		return HD_ERR_NOTFOUND;
+	}
+	for (size_t i = 0; i < heap->segment_count; i++) {
+		const struct segment *segment = &heap->segments[i];
+		uint64_t begin = segment->begin - BEFORE_SEGMENT;
+		page_list_add(ret, begin, segment->end - begin);
+	}
+	heap_destroy(heap);
+	return HD_OK;
+}

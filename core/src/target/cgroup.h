@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGET_CGROUP_H
+#define HEAPDUMP_SRC_TARGET_CGROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Path of a controller's cgroup in the text of a cgroup file: "memory" of version 1, "" of version
+ * 2.  @return its length, 0: none.
+ */
+size_t cgroup_parse(const char *text, const char *controller, const char **ret);
+
+/**
+ * Bytes that the cgroup of a process and those around it leave it, of both versions (memory.max and
+ * memory.high; memory.limit_in_bytes): what the kernel can drop of files is free.  UINT64_MAX: no limit.
+ *
+ * @param[in] root Where /proc and /sys are: "", but in tests.
+ */
+uint64_t cgroup_free(const char *root, int pid);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGET_PAGE_LIST_H
+#define HEAPDUMP_SRC_TARGET_PAGE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAGE_SIZE_4K ((uint64_t)4096)
+
+/** Addresses [start, end), both of pages. */
+struct page_range {
+	uint64_t start, end;
+};
+
+/** A set of pages of an address space; zero-initialised is empty. */
+struct page_list {
+	struct page_range *rows; /**< in any order and overlapping, until page_list_sort() */
+	size_t rows_count, rows_capacity;
+	bool failed; /**< memory was exhausted: it is not complete */
+};
+
+/** Add the pages that [@p address, @p address + @p size) touches. */
+void page_list_add(struct page_list *list, uint64_t address, uint64_t size);
+
+/** Add all pages of @p from. */
+void page_list_join(struct page_list *list, const struct page_list *from);
+
+/** Make it ascending, without overlaps and ranges that meet. */
+void page_list_sort(struct page_list *list);
+
+void page_list_deinit(struct page_list *list);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a process's native memory is copied, and what is left out. */
+#include <sys/mman.h>
+
+#include "support/assert_more.h"
+#include "support/live_child.h"
+#include "support/suite.h"
+#include "target/process_memory.h"
+
+#define PAGE      ((size_t)4096)
+#define LARGE     ((size_t)64 << 20)
+#define LITTLE    ((size_t)8 << 20)
+#define HEAP_PAGE ((size_t)1000)
+#define KEPT_PAGE ((size_t)9000)
+
+static uint8_t *memory;
+static size_t size;
+static enum hd_status found = HD_OK;
+
+static void fill(void *arg)
+{
+	(void)arg;
+	for (size_t i = 0; i < size; i += PAGE)
+		memory[i] = (uint8_t)(i / PAGE * 7 + 1);
+}
+
+static uint64_t page_at(size_t page)
+{
+	return (uintptr_t)memory + page * PAGE;
+}
+
+/* The process stands still and can be read. */
+static enum hd_status find_heap(void *arg, struct memory *of, struct page_list *ret,
+				struct hd_error *err)
+{
+	uint8_t byte = 0;
+	(void)arg;
+	(void)err;
+	CU_ASSERT(memory_u8(of, page_at(HEAP_PAGE), &byte));
+	ASSERT_UINT(byte, (uint8_t)(HEAP_PAGE * 7 + 1));
+	page_list_add(ret, page_at(HEAP_PAGE) + 1, PAGE);
+	return found;
+}
+
+static struct target *open_child(pid_t pid, struct page_list *kept, uint64_t max_mem)
+{
+	struct target *target = NULL;
+	struct hd_error err = { 0 };
+	const struct target_options how = { .kept = kept,
+					    .find_heap = find_heap,
+					    .max_mem = max_mem };
+	ASSERT_UINT(target_open_process(pid, &how, NULL, &target, &err), HD_OK);
+	ASSERT_TEXT(err.message, "");
+	REQUIRE(target);
+	return target;
+}
+
+static bool has_page(struct target *target, size_t page)
+{
+	uint8_t byte = 0;
+	return memory_u8(target->memory, page_at(page), &byte) && byte == (uint8_t)(page * 7 + 1);
+}
+
+static struct live_child start(size_t bytes)
+{
+	void *got = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	REQUIRE(got != MAP_FAILED ? got : NULL);
+	memory = got;
+	size = bytes;
+	found = HD_OK;
+	return child_start(0, fill, NULL);
+}
+
+static void stop(struct live_child *child)
+{
+	child_end(child);
+	(void)munmap(memory, size);
+}
+
+/* What is read of it while it runs is what has to be copied: here the list of modules. */
+static void look(pid_t pid, struct page_list *kept)
+{
+	struct target *target = NULL;
+	const struct target_options how = { .no_stop = true, .kept = kept };
+	ASSERT_UINT(target_open_process(pid, &how, NULL, &target, NULL), HD_OK);
+	REQUIRE(target);
+	/* For which it was stopped for a moment. */
+	ASSERT_UINT(target->thread_count, 1);
+	CU_ASSERT(kept->rows_count > 0);
+	target_destroy(target);
+}
+
+static void what_is_not_kept_is_left_out(void)
+{
+	if (!child_can_be_opened())
+		return;
+	struct live_child child = start(LARGE);
+	struct page_list kept = { 0 };
+	look(child.pid, &kept);
+	page_list_add(&kept, page_at(KEPT_PAGE), 1);
+	struct target *target = open_child(child.pid, &kept, (uint64_t)32 << 20);
+	CU_ASSERT(child_is_running(&child));
+	REQUIRE(target->copy);
+	CU_ASSERT(process_copy_left(target->copy) > LARGE - (1 << 20));
+	ASSERT_UINT(target->findings.count, 0);
+	CU_ASSERT(has_page(target, HEAP_PAGE));
+	CU_ASSERT(has_page(target, HEAP_PAGE + 1));
+	CU_ASSERT(has_page(target, KEPT_PAGE));
+	ASSERT_UINT(process_copy_missed(target->copy)->rows_count, 0);
+	target_add_file_findings(target);
+	CU_ASSERT_FALSE(findings_has(&target->findings, "missing-native"));
+	/* What is not there is said, however it is asked for. */
+	uint8_t bytes[2 * 4096];
+	uint64_t run;
+	CU_ASSERT_FALSE(has_page(target, 100));
+	CU_ASSERT_PTR_NULL(memory_run(target->memory, page_at(100), &run));
+	ASSERT_UINT(memory_next(target->memory, page_at(100)), page_at(HEAP_PAGE));
+	ASSERT_UINT(memory_prefix(target->memory, page_at(KEPT_PAGE) + 1, bytes, sizeof(bytes)),
+		    PAGE - 1);
+	const struct page_list *missed = process_copy_missed(target->copy);
+	ASSERT_UINT(missed->rows_count, 2);
+	ASSERT_UINT(missed->rows[0].start, page_at(100));
+	ASSERT_UINT(missed->rows[1].start, page_at(KEPT_PAGE + 1));
+	target_add_file_findings(target);
+	CU_ASSERT(findings_has(&target->findings, "missing-native"));
+	target_destroy(target);
+	page_list_deinit(&kept);
+	stop(&child);
+}
+
+/* The stack of the thread, from its stack pointer on. */
+static void stacks_are_copied(void)
+{
+	if (!child_can_be_opened())
+		return;
+	struct live_child child = start(LARGE);
+	struct page_list kept = { 0 };
+	struct target *target = open_child(child.pid, &kept, 0);
+	REQUIRE(target->copy);
+	REQUIRE(target->threads);
+	uint64_t word, sp = target->threads[0].registers[REGISTER_RSP];
+	CU_ASSERT(memory_u64(target->memory, sp, &word));
+	CU_ASSERT(memory_u64(target->memory, sp - 64, &word));
+	CU_ASSERT(
+		memory_u64(target->memory, target->threads[0].registers[REGISTER_FS_BASE], &word));
+	target_destroy(target);
+	page_list_deinit(&kept);
+	stop(&child);
+}
+
+static void all_is_copied(size_t bytes, enum hd_status status)
+{
+	struct live_child child = start(bytes);
+	struct page_list kept = { 0 };
+	found = status;
+	struct target *target = open_child(child.pid, &kept, 0);
+	CU_ASSERT_PTR_NULL(target->copy);
+	ASSERT_UINT(target->findings.count, 0);
+	CU_ASSERT(has_page(target, 100));
+	CU_ASSERT(has_page(target, bytes / PAGE - 1));
+	target_destroy(target);
+	page_list_deinit(&kept);
+	stop(&child);
+}
+
+static void all_is_copied_where_the_heap_is_not_known(void)
+{
+	if (child_can_be_opened())
+		all_is_copied(LARGE, HD_ERR_NOTFOUND);
+}
+
+/* Of which HEAP_PAGE and KEPT_PAGE take next to nothing. */
+static void little_is_copied_in_any_case(void)
+{
+	if (child_can_be_opened())
+		all_is_copied(LITTLE, HD_OK);
+}
+
+static struct target_thread thread_at(uint64_t block)
+{
+	struct target_thread thread = { .tid = 1 };
+	thread.registers[REGISTER_FS_BASE] = block;
+	return thread;
+}
+
+static void a_stack_ends_behind_its_control_block(void)
+{
+	struct target_thread thread = thread_at(0x7000640);
+	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x9000000), 0x7002000);
+	/* Up to the end of what can be written, where that is near. */
+	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x7001000), 0x7001000);
+	/* The block lies elsewhere, as that of the first thread. */
+	ASSERT_UINT(target_stack_end(&thread, 0x7100000, 0x9000000), 0x9000000);
+	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x6ffe000), 0x6ffe000);
+	thread = thread_at(0);
+	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x9000000), 0x9000000);
+}
+
+static CU_TestInfo tests[] = {
+	{ "what_is_not_kept_is_left_out", what_is_not_kept_is_left_out },
+	{ "stacks_are_copied", stacks_are_copied },
+	{ "all_is_copied_where_the_heap_is_not_known", all_is_copied_where_the_heap_is_not_known },
+	{ "little_is_copied_in_any_case", little_is_copied_in_any_case },
+	{ "a_stack_ends_behind_its_control_block", a_stack_ends_behind_its_control_block },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	CU_SuiteInfo suites[] = { { "process_lean", NULL, NULL, NULL, NULL, tests },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}
