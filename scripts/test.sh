@@ -5,6 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
+# Many tests wait for processes, timers and sockets: one more than there are processors.
+tests=$((jobs + 1))
 
 step() {
     printf '\n=== %s\n' "$*"
@@ -23,7 +25,7 @@ build_and_test() {
     cmake -S . -B "$folder" "$@"
     cmake --build "$folder" -j "$jobs"
     step "test $folder"
-    ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" \
+    ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$tests" \
         "${ctest_options[@]}" 2>&1 | tee "$folder/test.log"
 }
 

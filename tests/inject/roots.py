@@ -352,7 +352,7 @@ def main() -> int:
     parser.add_argument("--long", action="store_true", help="all of them")
     parser.add_argument("--name", action="append", help="only those whose names match")
     parser.add_argument("--rounds", type=int, default=1, help="other places each time")
-    parser.add_argument("--every", type=int, default=16, help="without --long: one of so many")
+    parser.add_argument("--every", type=int, default=24, help="without --long: one of so many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("-v", "--verbose", action="store_true")

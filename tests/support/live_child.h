@@ -41,6 +41,16 @@ bool child_is_running(const struct live_child *child);
 /** Letter of /proc/PID/status: R S D T t Z; '?' = no such process. */
 char child_state(pid_t pid);
 
+/**
+ * From one failed allocation to the next of tests that open a child each time: all of them, but with
+ * AddressSanitizer, whose memory is copied too, one of seven.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define CHILD_FAULT_STEP 7
+#else
+#define CHILD_FAULT_STEP 1
+#endif
+
 /** Can the pages of a huge mapping be told apart quickly (Linux 6.7), or is none expected? */
 bool child_can_be_opened(void);
 

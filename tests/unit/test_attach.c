@@ -38,9 +38,9 @@ static void a_failed_allocation_lets_it_run(void)
 	if (!child_can_be_opened())
 		return;
 	struct live_child child = child_start(1, NULL, NULL);
-	uint64_t nth = 0;
+	uint64_t nth = 1;
 	bool failed = true;
-	while (failed && ++nth < 2000) {
+	for (; failed && nth < 2000; nth += CHILD_FAULT_STEP) {
 		struct target *target = NULL;
 		struct clr *clr = NULL;
 		struct hd_error err = { 0 };

@@ -546,9 +546,9 @@ static void memory_may_be_exhausted(void)
 {
 	struct live_child child = child_start(2, fill, NULL);
 	struct hd_error err;
-	uint64_t nth = 0;
+	uint64_t nth = 1;
 	bool failed = true;
-	while (failed && ++nth < 2000) {
+	for (; failed && nth < 2000; nth += CHILD_FAULT_STEP) {
 		struct target *target = NULL;
 		err = (struct hd_error){ 0 };
 		alloc_fail_at(nth);
