@@ -27,6 +27,7 @@ struct answer_level {
 	struct table_options options;
 	uint64_t rows; /**< asked for so far */
 	bool is_in_row;
+	bool has_groups; /**< of JSON: some names are of members of members */
 };
 
 struct renderer;

@@ -54,7 +54,17 @@ static size_t change_group(struct json *json, const char *open, size_t open_size
 	return size;
 }
 
-static void write_members(struct json *json, const struct schema *schema, const struct cell *cells)
+static bool has_groups(const struct schema *schema)
+{
+	for (size_t i = 0; i < schema->count; i++) {
+		if (schema->columns[i].name && group_size(schema->columns[i].name))
+			return true;
+	}
+	return false;
+}
+
+static void write_members(struct json *json, const struct schema *schema, const struct cell *cells,
+			  bool groups)
 {
 	const char *last = NULL;
 	size_t group = 0;
@@ -62,7 +72,8 @@ static void write_members(struct json *json, const struct schema *schema, const 
 		const struct column *column = &schema->columns[i];
 		if (!column->name || (!cells[i].is_there && (column->look & LOOK_LEAVE_OUT)))
 			continue;
-		group = change_group(json, last, group, column->name);
+		if (groups)
+			group = change_group(json, last, group, column->name);
 		last = column->name;
 		const char *key = group ? column->name + group + 1 : column->name;
 		if (cells[i].is_there) {
@@ -71,12 +82,15 @@ static void write_members(struct json *json, const struct schema *schema, const 
 			json_null(json, key);
 		}
 	}
-	(void)change_group(json, last, group, NULL);
+	if (group)
+		(void)change_group(json, last, group, NULL);
 }
 
 static void begin_table(struct answer *answer)
 {
-	json_array(answer->json, answer->levels[answer->depth - 1].schema->name);
+	struct answer_level *level = &answer->levels[answer->depth - 1];
+	level->has_groups = has_groups(level->schema);
+	json_array(answer->json, level->schema->name);
 }
 
 static void end_table(struct answer *answer)
@@ -92,7 +106,7 @@ static void write_row(struct answer *answer, const struct cell *cells)
 		return;
 	}
 	json_object(answer->json, NULL);
-	write_members(answer->json, level->schema, cells);
+	write_members(answer->json, level->schema, cells, level->has_groups);
 	if (!level->is_in_row)
 		json_end(answer->json);
 }
@@ -107,7 +121,7 @@ static void write_record(struct answer *answer, const struct schema *schema,
 {
 	if (schema->name)
 		json_object(answer->json, schema->name);
-	write_members(answer->json, schema, cells);
+	write_members(answer->json, schema, cells, has_groups(schema));
 	if (schema->name)
 		json_end(answer->json);
 }
@@ -138,7 +152,8 @@ static bool is_in_main(const struct answer *answer)
 
 static void begin_main(struct answer *answer)
 {
-	const struct answer_level *level = &answer->levels[answer->depth - 1];
+	struct answer_level *level = &answer->levels[answer->depth - 1];
+	level->has_groups = has_groups(level->schema);
 	if (is_in_main(answer)) {
 		begin_table(answer);
 	} else if (level->schema->is_main && !answer->had_main) {

@@ -5,20 +5,29 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_plain(unsigned char c)
+/* Bytes at the beginning that stand in quotes as they are. */
+static size_t plain_run(const char *bytes, size_t size)
 {
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+	size_t run = printable_run(bytes, size);
+	const char *quote = memchr(bytes, '"', run);
+	run = quote ? (size_t)(quote - bytes) : run;
+	const char *backslash = memchr(bytes, '\\', run);
+	return backslash ? (size_t)(backslash - bytes) : run;
 }
 
 static void put_quoted(struct out *out, const char *bytes, size_t size)
 {
 	struct text *text = &out->text;
+	size_t run = plain_run(bytes, size);
+	char *whole = run == size ? text_extend(text, size + 2) : NULL;
+	if (whole) {
+		whole[0] = whole[size + 1] = '"';
+		memcpy(whole + 1, bytes, size);
+		return;
+	}
 	text_append(text, "\"", 1);
 	for (size_t i = 0; i < size;) {
-		size_t run = 0;
-		while (i + run < size && is_plain((unsigned char)bytes[i + run])) {
-			run++;
-		}
+		run = plain_run(bytes + i, size - i);
 		text_append(text, bytes + i, run);
 		i += run;
 		if (i == size) {
@@ -43,13 +52,25 @@ static void put_quoted(struct out *out, const char *bytes, size_t size)
 static void put_key(struct json *json, const char *key)
 {
 	uint64_t level = (uint64_t)1 << json->depth;
-	if (json->has_items & level)
-		out_puts(json->out, ", ");
+	bool has_items = json->has_items & level;
+	struct text *text = &json->out->text;
 	json->has_items |= level;
-	if (key) {
-		put_quoted(json->out, key, strlen(key));
-		out_puts(json->out, ": ");
+	if (!key) {
+		text_append(text, ", ", has_items ? 2 : 0);
+		return;
 	}
+	/* Keys are names in the code: nothing in them is escaped. */
+	size_t size = strlen(key);
+	char *at = text_extend(text, size + (has_items ? 6 : 4));
+	if (!at)
+		return;
+	if (has_items) {
+		memcpy(at, ", ", 2);
+		at += 2;
+	}
+	*at = '"';
+	memcpy(at + 1, key, size);
+	memcpy(at + 1 + size, "\": ", 3);
 }
 
 static void open_level(struct json *json, const char *key, bool array)
@@ -137,10 +158,17 @@ void json_real(struct json *json, const char *key, double value, bool is_single)
 void json_address(struct json *json, const char *key, uint64_t value)
 {
 	put_key(json, key);
-	struct text *text = &json->out->text;
-	text_append(text, "\"0x", 3);
-	text_hex(text, value, 1, false);
-	text_append(text, "\"", 1);
+	char buf[20];
+	size_t at = sizeof(buf);
+	buf[--at] = '"';
+	do {
+		buf[--at] = "0123456789abcdef"[value & 15];
+		value >>= 4;
+	} while (value);
+	buf[--at] = 'x';
+	buf[--at] = '0';
+	buf[--at] = '"';
+	text_append(&json->out->text, buf + at, sizeof(buf) - at);
 }
 
 void json_bool(struct json *json, const char *key, bool value)

@@ -49,7 +49,8 @@ static size_t code_at(const struct out *out, const char *bytes, size_t size)
 /* How many bytes of @p bytes leave as they are: up to the first that a terminal would act on. */
 static size_t harmless(const struct out *out, const char *bytes, size_t size)
 {
-	for (size_t i = 0; i < size;) {
+	for (size_t i = printable_run(bytes, size); i < size;
+	     i += printable_run(bytes + i, size - i)) {
 		unsigned char c = (unsigned char)bytes[i];
 		size_t length = 1;
 		if (c == '\033') {
@@ -58,7 +59,7 @@ static size_t harmless(const struct out *out, const char *bytes, size_t size)
 				return i;
 		} else if (c == '\r' && out->ends_crlf && i + 1 < size && bytes[i + 1] == '\n') {
 			length = 2;
-		} else if ((c < 0x20 && c != '\n') || c >= 0x7f) {
+		} else if (c != '\n') {
 			length = utf8_length(bytes + i, size - i);
 			if (!length || utf8_is_control(bytes + i, length))
 				return i;

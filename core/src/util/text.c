@@ -37,6 +37,16 @@ static bool reserve(struct text *text, size_t size)
 	return true;
 }
 
+char *text_extend(struct text *text, size_t size)
+{
+	if (!reserve(text, size))
+		return NULL;
+	char *room = text->bytes + text->size;
+	text->size += size;
+	text->bytes[text->size] = '\0';
+	return room;
+}
+
 void text_append(struct text *text, const char *bytes, size_t size)
 {
 	if (!size || !reserve(text, size))
@@ -70,6 +80,26 @@ void text_printf(struct text *text, const char *format, ...)
 	(void)vsnprintf(text->bytes + text->size, (size_t)size + 1, format, args);
 	va_end(args);
 	text->size += (size_t)size;
+}
+
+/* A byte of each eight. */
+#define EACH(byte) (0x0101010101010101u * (byte))
+
+size_t printable_run(const char *bytes, size_t size)
+{
+	size_t i = 0;
+	for (; i + 8 <= size; i += 8) {
+		uint64_t word, is_del;
+		memcpy(&word, bytes + i, sizeof(word));
+		is_del = word ^ EACH(0x7f);
+		/* The highest bit of a byte: is one below 0x20, above 0x7f, or 0x7f? */
+		if ((((word - EACH(0x20)) & ~word) | word | ((is_del - EACH(1)) & ~is_del)) &
+		    EACH(0x80))
+			break;
+	}
+	while (i < size && bytes[i] >= 0x20 && bytes[i] < 0x7f)
+		i++;
+	return i;
 }
 
 size_t utf8_length(const char *bytes, size_t size)

@@ -18,6 +18,11 @@ void text_append(struct text *text, const char *bytes, size_t size);
 void text_puts(struct text *text, const char *string);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Append @p size bytes that the caller fills in: where they are to stand; NULL when memory is exhausted. */
+char *text_extend(struct text *text, size_t size);
+/** Bytes at the beginning of @p bytes that are printable ASCII: 0x20 to 0x7e. */
+size_t printable_run(const char *bytes, size_t size);
+
 /** Append a number, decimal. */
 void text_number(struct text *text, uint64_t value);
 /** Append a number, hexadecimal, with at least @p digits (1 to 16) digits. */
