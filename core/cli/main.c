@@ -144,7 +144,7 @@ int cli_run_here(struct cli *cli, int argc, const char *const *argv)
 	write_error = flush_stdout(write_error);
 	if (write_error)
 		return write_failure(write_error);
-	if (status > HD_EXIT_FINDINGS && !err.reserved)
+	if (status > HD_EXIT_FINDINGS && !err.is_told)
 		cli_error(&err);
 	return status;
 }

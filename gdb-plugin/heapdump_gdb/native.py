@@ -44,7 +44,7 @@ class Error(ctypes.Structure):
         ("status", ctypes.c_uint32),
         ("os_errno", ctypes.c_int32),
         ("address", ctypes.c_uint64),
-        ("reserved", ctypes.c_uint64),
+        ("is_told", ctypes.c_uint64),
         ("message", ctypes.c_char * MESSAGE_SIZE),
     ]
 

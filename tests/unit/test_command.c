@@ -45,7 +45,7 @@ static void check_fails(const char *line, int status, const char *part)
 	CU_ASSERT_PTR_NOT_NULL(strstr(answer.err.message, part));
 	CU_ASSERT_PTR_NULL(strchr(answer.err.message, '\n'));
 	CU_ASSERT(answer.err.status != HD_OK);
-	ASSERT_UINT(answer.err.reserved, strstr(line, "json") != NULL);
+	ASSERT_UINT(answer.err.is_told, strstr(line, "json") != NULL);
 	ASSERT_UINT(answer.text.size > 0, strstr(line, "json") != NULL);
 	answer_deinit(&answer);
 }
@@ -259,7 +259,7 @@ static void errors_are_documents_with_json(void)
 		CU_ASSERT_PTR_NOT_NULL(strstr(text, status));
 		CU_ASSERT(answer.text.size > 4 &&
 			  strcmp(text + answer.text.size - 4, "\"}}\n") == 0);
-		ASSERT_UINT(answer.err.reserved, 1);
+		ASSERT_UINT(answer.err.is_told, 1);
 		answer_deinit(&answer);
 	}
 }

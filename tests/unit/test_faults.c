@@ -254,7 +254,7 @@ static bool command_fails_well(const char *line, bool json, uint64_t nth,
 		ASSERT_UINT((uint64_t)answer.status, HD_EXIT_INPUT);
 		ASSERT_UINT(answer.err.status, HD_ERR_NOMEM);
 		bool told = strstr(answer_text(&answer), "\"status\": \"nomem\"") != NULL;
-		ASSERT_UINT(answer.err.reserved, told);
+		ASSERT_UINT(answer.err.is_told, told);
 		CU_ASSERT(json || !told);
 		ASSERT_UINT(clear_exported(), 0);
 	}

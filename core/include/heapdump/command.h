@@ -61,7 +61,7 @@ HD_API HD_NODISCARD enum hd_status hd_command_help(const char *name, const struc
  * needed.  No words at all (@p argc 0, @p argv NULL) are the command help.  Every command takes --json and the session's long options (--lenient, --workers N,
  * --max-mem SIZE, --width N, --color WHEN), which then hold for this command alone.
  * @param[out] err Filled when the result is HD_EXIT_USAGE, HD_EXIT_INPUT or HD_EXIT_INTERRUPTED;
- * with --json the answer holds the same error as a document, and err->reserved is 1 then: a
+ * with --json the answer holds the same error as a document, and err->is_told is 1 then: a
  * front end need not print it again.  May be NULL.
  * @return an enum hd_exit; HD_EXIT_USAGE also for a sink that is NULL, lacks write or is of another
  * struct_size, for a NULL session, for a word that is NULL and for a negative @p argc

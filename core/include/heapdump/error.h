@@ -36,10 +36,10 @@ enum hd_status {
  * it needs no freeing, may be copied, and can be reported even when memory is exhausted.
  */
 struct hd_error {
-	uint32_t status;   /**< an enum hd_status; fixed width for ctypes */
-	int32_t os_errno;  /**< errno of the failing call for HD_ERR_OS, else 0 */
-	uint64_t address;  /**< target address, object id or line number, per status; else 0 */
-	uint64_t reserved; /**< 0 */
+	uint32_t status;  /**< an enum hd_status; fixed width for ctypes */
+	int32_t os_errno; /**< errno of the failing call for HD_ERR_OS, else 0 */
+	uint64_t address; /**< target address, object id or line number, per status; else 0 */
+	uint64_t is_told; /**< 1: the answer, a document, holds this error already; else 0 */
 	char message[HD_ERROR_MESSAGE_SIZE]; /**< one line of English, NUL-terminated, no newline */
 };
 

@@ -15,7 +15,7 @@
 #include "util/alloc.h"
 
 /* See job_workers(). */
-#define WORKERS_MAX 64u
+#define WORKERS_MAX JOB_WORKERS_MAX
 
 /* Totals of a walk of the whole heap. */
 struct totals {

@@ -316,7 +316,7 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 	}
 	if (call.is_written)
 		status = written_status(&call, status);
-	call.err->reserved = call.as_json && status != HD_OK && !call.out.text.failed;
+	call.err->is_told = call.as_json && status != HD_OK && !call.out.text.failed;
 	out_deinit(&call.out);
 	signal_hold_end(&too_large);
 	return exit_status(status, call.findings);

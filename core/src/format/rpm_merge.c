@@ -60,7 +60,7 @@ struct resolve_part {
 	struct merge *merge;
 	uint32_t *targets;
 	unsigned int workers;
-	bool stopped[64];
+	bool stopped[JOB_WORKERS_MAX];
 };
 
 static bool resolve_range(const struct resolve_part *part, unsigned int worker, uint64_t begin,

@@ -4,8 +4,6 @@
 #include "heap/walk.h"
 #include "util/alloc.h"
 
-#define MAX_WORKERS 64u
-
 /* One heap_walk(), shared by its workers. */
 struct walk {
 	struct heap *heap;
@@ -16,8 +14,8 @@ struct walk {
 	void *const *args;
 	_Atomic size_t next;
 	_Atomic bool stop;
-	enum hd_status status[MAX_WORKERS];
-	struct hd_error errors[MAX_WORKERS];
+	enum hd_status status[JOB_WORKERS_MAX];
+	struct hd_error errors[JOB_WORKERS_MAX];
 };
 
 static const struct segment *segment_of(const struct walk *walk, size_t index)
@@ -64,7 +62,7 @@ static unsigned int worker_count(const struct walk *walk)
 	unsigned int workers = walk->heap->memory->is_parallel ? job_workers(walk->job) : 1;
 	if (workers > walk->count)
 		workers = walk->count ? (unsigned int)walk->count : 1;
-	return workers < MAX_WORKERS ? workers : MAX_WORKERS;
+	return workers < JOB_WORKERS_MAX ? workers : JOB_WORKERS_MAX;
 }
 
 static enum hd_status first_failure(const struct walk *walk, unsigned int workers,

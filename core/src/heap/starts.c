@@ -7,7 +7,6 @@
 #define BLOCK_BYTES (BLOCK_WORDS * 64 * 8) /* of the heap */
 #define MAP_BITS    FUZZED(14u, 4u)
 #define BATCH       32u
-#define MAX_WORKERS 64u
 
 /* Objects before a block, and in it before each of its words (Vigna's rank9). */
 struct block {
@@ -253,8 +252,8 @@ enum hd_status starts_create(struct heap *heap, bool with_free, struct job *job,
 {
 	struct marking marking = { .with_free = with_free };
 	TRY(starts_alloc(heap, job, &marking.starts, err));
-	void *args[MAX_WORKERS];
-	for (size_t i = 0; i < MAX_WORKERS; i++)
+	void *args[JOB_WORKERS_MAX];
+	for (size_t i = 0; i < JOB_WORKERS_MAX; i++)
 		args[i] = &marking;
 	enum hd_status status =
 		heap_walk(heap, NULL, 0, job, "Finding objects", mark_segment, args, err);

@@ -247,7 +247,7 @@ static enum hd_status collect(struct heap *heap, struct collection *shared, stru
 			      unsigned int count, struct hd_error *err)
 {
 	const struct strings_filter *filter = shared->filter;
-	void *args[64] = { NULL };
+	void *args[JOB_WORKERS_MAX] = { NULL };
 	for (unsigned int i = 0; i < count; i++)
 		args[i] = &workers[i];
 	enum hd_status status = heap_walk(heap, filter ? filter->segments : NULL,

@@ -133,7 +133,7 @@ static enum hd_status set_number(struct settings *settings, const char *name, co
 		return HD_OK;
 	}
 	if (strcmp(name, "workers") == 0) {
-		if (!parsed || number > 64) {
+		if (!parsed || number > JOB_WORKERS_MAX) {
 			return fail(err, HD_ERR_ARGUMENT, 0,
 				    "workers is a number from 0 to 64, not \"%.40s\"", value);
 		}

@@ -211,7 +211,7 @@ static enum hd_status fill_segment(void *arg, struct walker *walker, struct hd_e
 
 static enum hd_status walk_heap(struct filling *filling)
 {
-	void *args[64];
+	void *args[JOB_WORKERS_MAX];
 	for (unsigned int i = 0; i < filling->worker_count; i++)
 		args[i] = &filling->workers[i];
 	return heap_walk(filling->places->heap, NULL, 0, filling->job, "Following references",

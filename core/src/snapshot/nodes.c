@@ -87,7 +87,7 @@ enum hd_status snapshot_count(struct snapshot *snapshot)
 {
 	struct places *places = snapshot->places;
 	size_t segments = snapshot->heap->segment_count;
-	void *args[64];
+	void *args[JOB_WORKERS_MAX];
 	places->edges = mem_calloc(segments + 1, sizeof(*places->edges));
 	if (!places->edges)
 		return fail_nomem(snapshot->err);

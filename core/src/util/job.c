@@ -8,7 +8,6 @@
 
 #include "util/text.h"
 
-#define MAX_WORKERS   64u
 #define SHOW_INTERVAL 200u /* ms between two progress lines */
 #define SECOND_NS     1000000000
 #define JOIN_NS       20000000 /* between two looks at whether the job was cancelled */
@@ -76,7 +75,7 @@ unsigned int job_workers(const struct job *job)
 {
 	if (!job || job->workers < 1)
 		return 1;
-	return job->workers < MAX_WORKERS ? job->workers : MAX_WORKERS;
+	return job->workers < JOB_WORKERS_MAX ? job->workers : JOB_WORKERS_MAX;
 }
 
 struct parallel_call {
@@ -112,24 +111,24 @@ static void join(pthread_t thread, struct job *job)
 void run_parallel(unsigned int count, struct job *job, void (*fn)(void *arg, unsigned int index),
 		  void *arg)
 {
-	pthread_t threads[MAX_WORKERS];
-	bool started[MAX_WORKERS] = { false };
-	struct parallel_call calls[MAX_WORKERS];
+	pthread_t threads[JOB_WORKERS_MAX];
+	bool started[JOB_WORKERS_MAX] = { false };
+	struct parallel_call calls[JOB_WORKERS_MAX];
 	sigset_t all, old;
 	/* Signals stay with this thread; but one that a worker's own fault raises must come through. */
 	(void)sigfillset(&all);
 	(void)sigdelset(&all, SIGBUS);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	for (unsigned int i = 1; i < count && i < MAX_WORKERS; i++) {
+	for (unsigned int i = 1; i < count && i < JOB_WORKERS_MAX; i++) {
 		calls[i] = (struct parallel_call){ .fn = fn, .arg = arg, .index = i };
 		started[i] = pthread_create(&threads[i], NULL, parallel_main, &calls[i]) == 0;
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	for (unsigned int i = 0; i < count; i++) {
-		if (i >= MAX_WORKERS || !started[i])
+		if (i >= JOB_WORKERS_MAX || !started[i])
 			fn(arg, i);
 	}
-	for (unsigned int i = 1; i < count && i < MAX_WORKERS; i++) {
+	for (unsigned int i = 1; i < count && i < JOB_WORKERS_MAX; i++) {
 		if (started[i])
 			join(threads[i], job);
 	}

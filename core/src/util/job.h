@@ -49,7 +49,10 @@ enum hd_status fail_cancelled(struct hd_error *err);
 /** HD_ERR_NOMEM if @p bytes are more than the job's memory limit. */
 enum hd_status job_check_memory(const struct job *job, uint64_t bytes, struct hd_error *err);
 
-/** Workers of @p job, at least 1, at most 64. */
+/** Most workers of a job: arrays that have one element for each are this long. */
+#define JOB_WORKERS_MAX 64u
+
+/** Workers of @p job, at least 1, at most JOB_WORKERS_MAX. */
 unsigned int job_workers(const struct job *job);
 
 /**
