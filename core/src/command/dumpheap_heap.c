@@ -313,7 +313,7 @@ static void write_gap(struct tally *tally, const struct damage *damage)
 			   damage->address);
 		return;
 	}
-	/* Seed 004's three lines. */
+	/* Three lines, as SOS's dumpheap has them for an object that is none. */
 	out_printf(out, "object %012" PRIx64 ": does not have valid %s\n", damage->address,
 		   damage->kind == DAMAGE_BAD_SIZE ? "size" : "MT");
 	out_printf(out, "curr_object:      %012" PRIx64 "\n", damage->address);

@@ -7,7 +7,7 @@
 /** ExInfos of one thread that are read, at most. */
 #define EXCEPTIONS_MAX 65536u
 
-/** An exception in flight (ExInfo, exinfo.h): innermost first. */
+/** An exception in flight (doc/coreclr.md 12.7; ExInfo, exinfo.h): innermost first. */
 struct exception_record {
 	uint64_t address;
 	uint64_t object;
