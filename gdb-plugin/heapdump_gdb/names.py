@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names and abbreviations of GDB's own commands, which ours must leave as they were."""
+"""Names and abbreviations of GDB's own commands, which ours must leave as they were (doc/debuggers.md 2)."""
 from __future__ import annotations
 
 from typing import Iterable

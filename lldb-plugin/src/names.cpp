@@ -16,7 +16,7 @@ int append(void *arg, const char *text, size_t size)
 
 bool is_taken(lldb::SBCommandInterpreter interpreter, const std::string &name)
 {
-	// CommandExists() sees built-in commands only.
+	// CommandExists() sees built-in commands only (doc/debuggers.md 3).
 	lldb::SBCommandReturnObject result;
 	interpreter.HandleCommand(("help " + name).c_str(), result, false);
 	return result.Succeeded();

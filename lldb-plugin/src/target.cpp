@@ -37,7 +37,7 @@ std::string core_of_command_line()
 	return "";
 }
 
-/// Path of the core file of @p process, or "" when LLDB does not tell.
+/// Path of the core file of @p process, or "" when LLDB does not tell (doc/debuggers.md 3).
 std::string core_path(lldb::SBDebugger &debugger, lldb::SBTarget &target, lldb::SBProcess &process)
 {
 	// Not in LLDB 14: found by name where there is one, as the C++ ABI mangles it.

@@ -10,7 +10,7 @@ from pathlib import Path
 import check_nettrace
 import live
 
-# What collect asks for (formats.md: Microsoft-Windows-DotNETRuntime, and modules in the rundown).
+# What collect asks for (doc/formats.md 9: Microsoft-Windows-DotNETRuntime, and modules in the rundown).
 KEYWORDS, RUNDOWN, BUFFER = "1980001", "8", 256
 SMALL_BUFFER = 1
 PROGRAMS = [("leak", "net10.0", False), ("facts", "net10.0", True), ("facts", "net9.0", False)]

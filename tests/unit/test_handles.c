@@ -381,7 +381,7 @@ static void test_damage(void)
 
 static void test_strong(void)
 {
-	/* What the GC marks: coreclr.md 15, objecthandle.cpp. */
+	/* What the GC marks: doc/coreclr.md 11.1, objecthandle.cpp. */
 	static const bool strong[HANDLE_TYPES] = {
 		[HANDLE_STRONG] = true,          [HANDLE_PINNED] = true,
 		[HANDLE_VARIABLE] = true,        [HANDLE_REF_COUNTED] = true,

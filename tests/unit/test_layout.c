@@ -3,7 +3,7 @@
 #include "support/assert_more.h"
 #include "support/suite.h"
 
-/* coreclr.md 14 and 10a.1, and the descriptors of 9.0.20 and 10.0.12. */
+/* doc/coreclr.md 9 to 12, and the descriptors of 9.0.20 and 10.0.12. */
 static void offsets_of_a_series(void)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From an address of code to its method (coreclr.md 12.3).  Layouts: codeman.h, precode.h; the
+ * From an address of code to its method (doc/coreclr.md 12.3).  Layouts: codeman.h, precode.h; the
  * same in 8, 9 and 10 where nothing else is said.
  */
 #include <elf.h>

@@ -6,7 +6,7 @@
 #include "target/target.h"
 
 /**
- * The runtime's contract descriptor (docs/design/datacontracts/contract-descriptor.md), parsed:
+ * The runtime's contract descriptor (doc/coreclr.md 3; contract-descriptor.md of the runtime), parsed:
  * offsets of fields and values of globals by name.
  */
 struct descriptor;

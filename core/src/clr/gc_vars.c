@@ -10,7 +10,7 @@
 #define GENERATION_COUNT 5u
 #define MAX_GENERATION   2u
 
-/* Offsets in GcDacVars: identical in .NET 8, 9, 10 and NativeAOT. */
+/* Offsets in GcDacVars: identical in .NET 8, 9 and 10 (doc/coreclr.md 4). */
 enum {
 	VARS_GENERATION_SIZE = 8,
 	VARS_GENERATION_COUNT = 16,

@@ -17,7 +17,7 @@ struct handle_arrays {
 };
 
 /**
- * Find those that variables of the runtime's library lead to (coreclr.md 10a.6): what interns
+ * Find those that variables of the runtime's library lead to (doc/coreclr.md 10.5): what interns
  * strings, and in 8 and 9 what holds the objects of assemblies and modules.  None: it has none
  * that can be proved to be one.
  *

@@ -15,6 +15,8 @@ enum layout_origin {
 };
 
 /*
+ * Where they come from: doc/coreclr.md 1.
+ *
  * Every offset that is read from the runtime's structures: X(id, descriptor type, descriptor field,
  * value in 8.0, 9.0, 10.0); NO: not there, or not known.  Sizes are the field "!".  Sources:
  * src/coreclr/vm/{methodtable,class,ceeload,threads,appdomain,...}.h of each release, and

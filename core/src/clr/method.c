@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MethodDescs and their names (coreclr.md 12.6; coreclr: method.hpp). */
+/* MethodDescs and their names (doc/coreclr.md 12.10; method.hpp). */
 #include "clr/method.h"
 
 #include <string.h>

@@ -49,7 +49,7 @@ struct lookup_segment {
 };
 bool lookup_segment_read(struct clr *clr, uint64_t address, struct lookup_segment *ret);
 
-/** All modules of the AppDomain (coreclr.md 10a.1), CoreLib first.  Read once. */
+/** All modules of the AppDomain (doc/coreclr.md 9.1), CoreLib first.  Read once. */
 HD_NODISCARD enum hd_status module_list(struct clr *clr, struct module *const **ret,
 					size_t *ret_count, struct hd_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where static fields lie (coreclr.md 10 and 10a.5; coreclr: methodtable.h, appdomain.hpp). */
+/* Where static fields lie (doc/coreclr.md 10.2, 10.3; methodtable.h, appdomain.hpp). */
 #include "clr/module.h"
 #include "clr/static_base.h"
 

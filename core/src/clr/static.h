@@ -24,7 +24,7 @@ struct static_slots {
 
 /**
  * Find the slots of all static and thread-static fields of all loaded types, with and without
- * instances, collectible ones too (coreclr.md 10a).  A slot that two fields claim is kept once.
+ * instances, collectible ones too (doc/coreclr.md 10).  A slot that two fields claim is kept once.
  * Cost: linear in types and threads.
  *
  * @param[out] ret To be given to static_slots_deinit(); untouched on failure.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Dynamic classes of .NET 8: types whose statics are not laid out when their module is loaded
- * (coreclr: methodtable.h, class.h, appdomain.hpp, threadstatics.h, loaderallocator.inl).
+ * (doc/coreclr.md 10.3; methodtable.h, class.h, appdomain.hpp, threadstatics.h, loaderallocator.inl).
  */
 #include "clr/static_base.h"
 

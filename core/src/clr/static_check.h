@@ -5,8 +5,8 @@
 #include "clr/static.h"
 
 /**
- * .NET 10: does every used slot of the AppDomain's arrays of statics have a name (coreclr.md
- * 10a.6)?  A gap is a finding "statics".
+ * .NET 10: does every used slot of the AppDomain's arrays of statics have a name
+ * (doc/coreclr.md 10.5)?  A gap is a finding "statics".
  */
 void static_slots_check(struct clr *clr, const struct static_slots *slots);
 

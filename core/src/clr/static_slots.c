@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The slots of all static fields of all types (coreclr.md 10a). */
+/* The slots of all static fields of all types (doc/coreclr.md 10). */
 #include <inttypes.h>
 #include <string.h>
 

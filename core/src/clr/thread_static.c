@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the thread statics of a thread lie (coreclr.md 10 and 10a.5; coreclr: threadstatics.h,
+ * Where the thread statics of a thread lie (doc/coreclr.md 10.4; threadstatics.h,
  * another one in 8 than from 9 on).
  */
 #include "clr/static_base.h"

@@ -113,7 +113,7 @@ static bool add_segment(struct clr *clr, struct type_lookup *lookup,
 	return true;
 }
 
-/* MethodTables of the TypeDefs of a module (coreclr.md 10a.2). */
+/* MethodTables of the TypeDefs of a module (doc/coreclr.md 9.3). */
 static bool add_type_defs(struct clr *clr, struct type_lookup *lookup, uint64_t module)
 {
 	uint64_t at = module + clr_offset(clr, L_MODULE_TYPE_DEF_MAP), mask = 0;
@@ -168,7 +168,7 @@ static bool add_buckets(struct clr *clr, struct type_lookup *lookup, uint64_t bu
 	return true;
 }
 
-/* Instantiations and arrays whose loader module this is (coreclr.md 10a.3). */
+/* Instantiations and arrays whose loader module this is (doc/coreclr.md 9.3). */
 static bool add_constructed(struct clr *clr, struct type_lookup *lookup, uint64_t module)
 {
 	uint64_t table, owner, buckets, count, next;

@@ -5,7 +5,7 @@
 #include "clr/type.h"
 
 /**
- * All types that the runtime has loaded (coreclr.md 10a.2 and 10a.3), by full name.  Made by the
+ * All types that the runtime has loaded (doc/coreclr.md 9.3), by full name.  Made by the
  * first look-up; cost: linear in the number of types.
  */
 HD_NODISCARD enum hd_status type_lookup_create(struct clr *clr, struct type_lookup **ret,

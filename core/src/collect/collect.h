@@ -43,7 +43,7 @@ struct collected {
 };
 
 /**
- * Take one snapshot of the heap of a runtime, over EventPipe: its garbage collector walks the heap,
+ * Take one snapshot of the heap of a runtime, over EventPipe (doc/formats.md 9): its garbage collector walks the heap,
  * the process stands still for as long as that takes.  When events are lost it is done again with a
  * larger buffer; when names of types are, once other traces of the process have ended.
  *

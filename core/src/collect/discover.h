@@ -11,7 +11,7 @@
 #include "util/text.h"
 
 /*
- * Where the diagnostics socket of a process is (ds-ipc-pal-socket.c, ds-rt-coreclr.h):
+ * Where the diagnostics socket of a process is (doc/formats.md 8.1; ds-ipc-pal-socket.c, ds-rt-coreclr.h):
  * ${TMPDIR:-/tmp}/dotnet-diagnostic-PID-STARTTIME-socket, all of the process and its namespaces.
  */
 

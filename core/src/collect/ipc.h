@@ -9,7 +9,7 @@
 #include "util/error.h"
 #include "util/text.h"
 
-/* Messages of the .NET diagnostics IPC (diagnostics/documentation/design-docs/ipc-protocol.md). */
+/* Messages of the .NET diagnostics IPC (doc/formats.md 8.2; ipc-protocol.md of dotnet/diagnostics). */
 
 #define IPC_HEADER_SIZE    ((size_t)20)
 #define IPC_ADVERTISE_SIZE ((size_t)34)

@@ -335,7 +335,7 @@ static void write_gap(struct tally *tally, const struct damage *damage)
 			      damage->address);
 		return;
 	}
-	/* As SOS says it. */
+	/* Three lines, as SOS has them for an object that is none. */
 	answer_remark(answer, "object %012" PRIx64 ": does not have valid %s\n", damage->address,
 		      damage->kind == DAMAGE_BAD_SIZE ? "size" : "MT");
 	answer_remark(answer, "curr_object:      %012" PRIx64 "\n", damage->address);

@@ -12,7 +12,7 @@
 #include "util/error.h"
 
 /*
- * Version 1 of FastSerialization (TraceEvent's FastSerialization.cs), with labels of 4 bytes: a
+ * Version 1 of FastSerialization (doc/formats.md 1; TraceEvent's FastSerialization.cs), with labels of 4 bytes: a
  * cursor over bytes in memory.  Every read is checked; a failure is one line with the offset.
  */
 

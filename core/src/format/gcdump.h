@@ -8,8 +8,8 @@
 struct arena;
 
 /*
- * A .gcdump file: a FastSerialization.1 stream whose entry object is a GCHeapDump (TraceEvent's
- * FastSerialization.cs, MemoryGraph.cs, GCHeapDump.cs).
+ * A .gcdump file: a FastSerialization.1 stream whose entry object is a GCHeapDump (doc/formats.md 2;
+ * TraceEvent's MemoryGraph.cs, GCHeapDump.cs).
  */
 
 /** A text as the file has it: UTF-16 units in 1 to 3 bytes each. */

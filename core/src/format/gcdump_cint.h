@@ -8,7 +8,7 @@
 
 #include "mem/memory.h"
 
-/** The most bytes of a compressed number (MemoryGraph.cs, ReadCompressedInt). */
+/** The most bytes of a compressed number (doc/formats.md 1.2; MemoryGraph.cs, ReadCompressedInt). */
 #define GCDUMP_CINT_MAX 5
 
 /** A number whose GCDUMP_CINT_MAX bytes are there; @return where it ends, or NULL. */

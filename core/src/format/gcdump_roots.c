@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pseudo-nodes of a .gcdump: which they are, and what roots they stand for. */
+/* The pseudo-nodes of a .gcdump (doc/formats.md 3): which they are, and what roots they stand for. */
 #include <inttypes.h>
 #include <string.h>
 

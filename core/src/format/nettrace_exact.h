@@ -8,7 +8,7 @@
 #include "util/text.h"
 
 /*
- * A snapshot as dotnet-gcdump turns it into a graph (DotNetHeapDumpGraphReader.cs, MemoryGraph.cs):
+ * A snapshot as dotnet-gcdump turns it into a graph (doc/formats.md 7; DotNetHeapDumpGraphReader.cs, MemoryGraph.cs):
  * nodes and types are numbered as they are first mentioned, and roots are a tree of nodes that
  * stand for no object.
  */

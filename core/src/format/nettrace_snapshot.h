@@ -6,7 +6,7 @@
 
 /*
  * The events of a trace that make up heap snapshots, in the order of time, and where in them each
- * snapshot begins and ends: from its garbage collection's GCStart to its GCEnd (ClrEtwAll.man;
+ * snapshot begins and ends (doc/formats.md 6, 7): from its garbage collection's GCStart to its GCEnd (ClrEtwAll.man;
  * eventtrace_gcheap.cpp and etw's gcheap of the runtime send them).
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NetTrace version 4: objects of FastSerialization whose contents are blocks (TraceEvent's
+ * NetTrace version 4 (doc/formats.md 4): objects of FastSerialization whose contents are blocks (TraceEvent's
  * EventPipeEventSource.cs and EventPipeFormat.md; ds-rt and ep-block.c of the runtime write it).
  */
 #include "format/nettrace_stream.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of NetTrace version 6 (perfview's NetTraceFormat.md). */
+/* Blocks of NetTrace version 6 (doc/formats.md 5; perfview's NetTraceFormat.md). */
 #include <string.h>
 
 #include "format/nettrace_stream.h"

@@ -4,7 +4,7 @@
 
 #include "heap/heap.h"
 
-/** Parts of a finalizer queue in the order of its array (gcpriv.h, CFinalize). */
+/** Parts of a finalizer queue in the order of its array (doc/coreclr.md 11.2; CFinalize, gcpriv.h). */
 enum finalizer_part {
 	FINALIZER_POH,
 	FINALIZER_LOH,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an object refers to, by its type's GCDesc (coreclr: src/coreclr/gc/gcdesc.h). */
+/* What an object refers to, by its type's GCDesc (doc/coreclr.md 8; gc/gcdesc.h). */
 #include "heap/references.h"
 
 #define PAGE_SIZE 4096u

@@ -9,7 +9,7 @@
 #include "clr/gc_vars.h"
 #include "util/alloc.h"
 
-/* heap_segment (gc/gcpriv.h), the same in .NET 8 to 10. */
+/* heap_segment (doc/coreclr.md 5; gc/gcpriv.h), the same in .NET 8 to 10. */
 enum {
 	SEGMENT_ALLOCATED = 0,
 	SEGMENT_COMMITTED = 8,

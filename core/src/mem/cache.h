@@ -9,7 +9,7 @@
 #define CACHE_SIZE  ((size_t)64 << 20)
 
 /**
- * Make a cache in front of a slow memory (a debugger's callback).  Never parallel; gives no runs.
+ * Make a cache in front of a slow memory (a debugger's callback: doc/debuggers.md 1.1).  Never parallel; gives no runs.
  *
  * @param slow Owned by the cache, also when this fails.
  * @return NULL when memory is exhausted; @p slow is then destroyed.

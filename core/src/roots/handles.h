@@ -41,7 +41,7 @@ struct handle_list {
 };
 
 /**
- * Read the handle tables (coreclr.md 11; handletablepriv.h).  Damaged ones are left out, with a
+ * Read the handle tables (doc/coreclr.md 11.1; handletablepriv.h).  Damaged ones are left out, with a
  * finding "handle-table" of the target.
  *
  * @param[out] ret To be given to handle_list_deinit(); untouched on failure.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All roots of a heap (coreclr.md 10a.7 and 15). */
+/* All roots of a heap (doc/coreclr.md 15). */
 #include "roots/root_set.h"
 
 #include <inttypes.h>

@@ -60,7 +60,7 @@ struct root_set {
 	size_t edges_count, edges_capacity;
 	/**
 	 * Slots of object[]s that are roots of their own and no edges of their arrays: those of
-	 * statics and thread statics that are not collectible (coreclr.md 10a.7).  Ascending.
+	 * statics and thread statics that are not collectible (doc/coreclr.md 10.6).  Ascending.
 	 */
 	uint64_t *claimed;
 	size_t claimed_count, claimed_capacity;

@@ -105,7 +105,7 @@ static bool has_claimed(const struct root_set *roots, const struct object *objec
 }
 
 /*
- * What the runtime itself keeps in an array of its own (coreclr.md 10a.6): interned strings, and
+ * What the runtime itself keeps in an array of its own (doc/coreclr.md 10.5): interned strings, and
  * beside the static variables the objects of assemblies and modules.
  */
 static const char *runtime_element(const struct places *places, const struct object *object,

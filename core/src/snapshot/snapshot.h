@@ -8,8 +8,8 @@
 /**
  * Make the graph of a heap: all objects but Free blocks, ids are addresses, types by MethodTable (and
  * those that only have statics), references, LoaderAllocator edges, edges of dependent handles;
- * claimed slots of @p roots are no edges (coreclr.md 10a.7).  Its roots are @p roots, and every
- * frozen object (HD_ROOT_GC).
+ * claimed slots of @p roots (those of statics, roots themselves: doc/coreclr.md 10.6) are no edges.
+ * Its roots are @p roots, and every frozen object (HD_ROOT_GC).
  *
  * @param roots Borrowed until the graph is destroyed, as is its heap; NULL: a graph without roots.
  * @param[out] ret To be given to graph_destroy(); untouched on failure.

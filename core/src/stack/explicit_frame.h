@@ -8,7 +8,7 @@
 /** Frames of one thread that are read, at most. */
 #define EXPLICIT_FRAMES_MAX ((size_t)1 << 17)
 
-/** A Frame of the runtime's chain (frames.h). */
+/** A Frame of the runtime's chain (doc/coreclr.md 12.6; frames.h). */
 struct explicit_frame {
 	uint64_t address;
 	uint64_t ip;             /**< managed code that it leads to; 0: it gives no registers */

@@ -4,7 +4,7 @@
 #include "stack/walker.h"
 
 /*
- * GCFrame (frames.h; 8, 9, 10): the next one, the Thread, the references, how many, and flags; a
+ * GCFrame (doc/coreclr.md 12.8; frames.h; 8, 9, 10): the next one, the Thread, the references, how many, and flags; a
  * list of its own, innermost first.
  */
 #define GC_FRAME_NEXT     0u

@@ -83,7 +83,7 @@ HD_NODISCARD enum hd_status stack_walker_create(struct clr *clr, struct heap *he
 void stack_walker_destroy(struct stack_walker *walker);
 
 /**
- * Walk the stack of @p thread (coreclr.md 12, 12a): managed frames by their unwind codes and GCInfo,
+ * Walk the stack of @p thread (doc/coreclr.md 12): managed frames by their unwind codes and GCInfo,
  * native ones by .eh_frame, and where that fails by the runtime's Frames.  A walk that goes wrong
  * (a return address that is none, SP out of order, data that cannot be read, ...) is marked partial,
  * and the words from there to the end of the stack become conservative roots.  Roots with

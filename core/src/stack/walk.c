@@ -154,7 +154,7 @@ static enum step check_frame(struct walk *walk, uint64_t caller_sp)
 	return STEP_ON;
 }
 
-/* Which frames report, and how, around handlers of exceptions (coreclr.md 12a.3). */
+/* Which frames report, and how, around handlers of exceptions (doc/coreclr.md 12.7). */
 static enum step report_managed(struct walk *walk, const struct code_info *code, uint64_t caller_sp,
 				struct stack_frame *frame)
 {

@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* struct elf_prstatus and elf_prpsinfo of x86-64 (sys/procfs.h), whatever machine this is. */
+/* struct elf_prstatus and elf_prpsinfo of x86-64 (doc/debuggers.md 4; sys/procfs.h), whatever machine this is. */
 #define PRSTATUS_SIZE      336u
 #define PRSTATUS_SIGNAL    12u
 #define PRSTATUS_PID       32u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a debugger has, read the fastest way that gives the same bytes. */
+/* What a debugger has, read the fastest way that gives the same bytes (doc/debuggers.md 1.2). */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>

@@ -15,7 +15,8 @@ struct fault {
 };
 
 /**
- * Find it: SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT of a thread of a core.  Where the thread runs a handler,
+ * Find it (doc/coreclr.md 13 says where it may be):
+ * SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT of a thread of a core.  Where the thread runs a handler,
  * as createdump's caller does, the registers are those that the kernel saved on a stack (struct ucontext).
  * Cost: the first megabyte of that thread's stack.
  *

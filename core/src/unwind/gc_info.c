@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GCInfo of AMD64 (inc/gcinfotypes.h, gcinfoencoder.cpp, vm/gcinfodecoder.cpp): a header, offsets
+ * GCInfo of AMD64 (doc/coreclr.md 12.5; inc/gcinfotypes.h, gcinfoencoder.cpp, vm/gcinfodecoder.cpp): a header, offsets
  * of safe points (return addresses of calls), interruptible ranges of the code, a table of slots,
  * and for each safe point, or each 64 bytes of the ranges, which of these slots are live.
  *

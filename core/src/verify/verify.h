@@ -63,8 +63,19 @@ struct verify_options {
 };
 
 /**
- * Check the heap: objects, references, contexts, lists, queues; never stops at a finding.  What a
- * collection leaves, and is no damage: doc/collections.md.
+ * Check the heap (doc/coreclr.md 16); never stops at a finding.  What a collection leaves, and is no
+ * damage: doc/collections.md.
+ *
+ * - objects: their first word is a MethodTable, and they end in their segment, before the next context
+ * - references: null, or to where an object starts that is no Free block (not while a GC moves objects)
+ * - headers: a sync block's entry names the object, a thin lock is that of a managed thread
+ * - marks: none, while no GC is marking
+ * - allocation contexts: in one segment, of a thread in generation 0, empty, where an object ends, apart
+ * - lists of segments: they end, without a cycle, overlap or bound that cannot be; no region is missing
+ * - ends of segments: where their objects end
+ * - finalizer queues: their bounds ascend, and their entries are objects with a finalizer
+ *
+ * Not checked: handles, LoaderAllocator edges, and values that are no references.
  *
  * @param[out] ret To be given to verify_result_deinit(); untouched on failure.
  * @retval HD_OK also with findings

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Fail if something cites a document of doc/ by a section that it does not have.
+
+"doc/coreclr.md 10.6" needs a heading "10.6 ..." in that file, "10.2, 10.3", "9 to 12" and "1 and 2" each of theirs; "doc/NAME.md"
+needs the file.  Numbers of sections must ascend, so that none is given twice.  Within a document "section 10.6" is its own.
+"""
+from __future__ import annotations
+
+import pathlib
+import re
+import sys
+
+FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "scripts", "tests", "doc", ".ci")
+NAMES = ("*.md", "CMakeLists.txt")
+SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".md", ".txt", ".1")
+HEADING = re.compile(r"^#{2,6} +(\d+(?:\.\d+)*)\.? ", re.M)
+# A citation may go on in the next line of a comment; a number behind which a word goes on is none.
+GAP = r"(?:\s|\n\s*(?:\*|#|//+))+"
+NUMBER = r"\d+(?:\.\d+)*\b(?!\s+(?:bytes|lines|times)\b)"
+CITATION = re.compile(
+    rf"\bdoc/([\w-]+\.md)((?:{GAP}{NUMBER}(?:(?:,|{GAP}and|{GAP}to){GAP}{NUMBER})*)?)"
+)
+# Without its folder.
+BARE = re.compile(rf"(?<![/\w-])([\w-]+\.md){GAP}\d")
+OWN = re.compile(rf"\b[Ss]ections?\s+({NUMBER}(?:(?:,|\s+and|\s+to)\s+{NUMBER})*)")
+
+
+def sections(path: pathlib.Path, bad: list[str]) -> set[str]:
+    """Numbers of the headings of a document."""
+    found = HEADING.findall(path.read_text(encoding="utf-8"))
+    numbers = [[int(part) for part in number.split(".")] for number in found]
+    for before, after in zip(numbers, numbers[1:]):
+        if before >= after:
+            name = ".".join(map(str, after))
+            bad.append(f"doc/{path.name}: section {name} does not ascend")
+    return set(found)
+
+
+def check_text(name: str, text: str, known: dict[str, set[str]], bad: list[str]) -> int:
+    """Check the citations of one file; return how many there are."""
+    count = 0
+    for match in CITATION.finditer(text):
+        count += 1
+        line = text.count("\n", 0, match.start()) + 1
+        document = match.group(1)
+        if document not in known:
+            bad.append(f"{name}:{line}: there is no doc/{document}")
+            continue
+        for number in re.findall(NUMBER, match.group(2)):
+            if number not in known[document]:
+                bad.append(f"{name}:{line}: doc/{document} has no section {number}")
+    for match in BARE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        if match.group(1) in known:
+            bad.append(f"{name}:{line}: cite doc/{match.group(1)}, not {match.group(1)} alone")
+    return count
+
+
+def check_own(name: str, text: str, known: set[str], bad: list[str]) -> None:
+    """Check what a document says of its own sections."""
+    for match in OWN.finditer(text):
+        for number in re.findall(NUMBER, match.group(1)):
+            if number not in known:
+                bad.append(f"{name}: there is no section {number} in it")
+
+
+def main(root: pathlib.Path) -> int:
+    """Check everything below a root."""
+    bad: list[str] = []
+    known = {path.name: sections(path, bad) for path in sorted((root / "doc").glob("*.md"))}
+    paths = {path for name in NAMES for path in root.glob(name)}
+    for folder in FOLDERS:
+        paths |= {path for path in (root / folder).rglob("*") if path.suffix in SUFFIXES}
+    count = 0
+    for path in sorted(paths):
+        name = path.relative_to(root).as_posix()
+        if name != "scripts/check_citations.py":
+            text = path.read_text(encoding="utf-8", errors="replace")
+            count += check_text(name, text, known, bad)
+            if path.parent == root / "doc":
+                check_own(name, text, known[path.name], bad)
+    print("\n".join(bad) or f"citations: {count} of {len(known)} documents, each is there")
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
