@@ -277,8 +277,8 @@ class Explanation:
         return "clrmd-method-name" if same else None
 
     def _open_delegates(self) -> None:
-        """Its own target, and ClrMD fails or takes it for a multicast one."""
-        ours = {line[1] for line in self._ours["D"] if line[2] == line[1]}
+        """Its own target, or closed over null, and ClrMD fails or takes it for a multicast one."""
+        ours = {line[1] for line in self._ours["D"] if line[2] in (line[1], "0")}
         found = set()
         for kind in "EM":
             addresses = {line[1] for line in self._theirs[kind]} & ours

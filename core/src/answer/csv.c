@@ -9,9 +9,8 @@
 static void write_field(struct text *text, const char *bytes, size_t size)
 {
 	bool is_quoted = false;
-	for (size_t i = 0; i < size; i++)
-		is_quoted |=
-			bytes[i] == ',' || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
+	for (size_t i = 0; i < size && !is_quoted; i++)
+		is_quoted = memchr(",\"\r\n", bytes[i], 4) != NULL;
 	if (!is_quoted) {
 		text_escape(text, bytes, size);
 		return;

@@ -176,9 +176,10 @@ static void check_roles(struct clr *clr)
 static void check_ids(const struct clr *clr)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < clr->thread_count; i++)
-		count +=
-			!clr->threads[i].os_id && !(clr->threads[i].state & THREAD_STATES_NO_STACK);
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		const struct clr_thread *thread = &clr->threads[i];
+		count += !thread->os_id && !(thread->state & THREAD_STATES_NO_STACK);
+	}
 	if (!count)
 		return;
 	findings_add(&clr->target->findings, "thread-list", NULL,

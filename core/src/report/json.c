@@ -60,17 +60,9 @@ static void put_key(struct json *json, const char *key)
 		return;
 	}
 	/* Keys are names in the code: nothing in them is escaped. */
-	size_t size = strlen(key);
-	char *at = text_extend(text, size + (has_items ? 6 : 4));
-	if (!at)
-		return;
-	if (has_items) {
-		memcpy(at, ", ", 2);
-		at += 2;
-	}
-	*at = '"';
-	memcpy(at + 1, key, size);
-	memcpy(at + 1 + size, "\": ", 3);
+	text_append(text, has_items ? ", \"" : "\"", has_items ? 3 : 1);
+	text_puts(text, key);
+	text_append(text, "\": ", 3);
 }
 
 static void open_level(struct json *json, const char *key, bool array)
