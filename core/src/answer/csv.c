@@ -8,9 +8,10 @@
  */
 static void write_field(struct text *text, const char *bytes, size_t size)
 {
+	static const char special[] = { ',', '"', '\r', '\n' };
 	bool is_quoted = false;
 	for (size_t i = 0; i < size && !is_quoted; i++)
-		is_quoted = memchr(",\"\r\n", bytes[i], 4) != NULL;
+		is_quoted = memchr(special, bytes[i], sizeof(special)) != NULL;
 	if (!is_quoted) {
 		text_escape(text, bytes, size);
 		return;
