@@ -6,10 +6,15 @@ A program of corefiles/apps gets hundreds of megabytes of native memory mixed wi
 allocates (ballast.c), and is stopped by SIGSTOP. It is opened with --copy-all and without, and
 all commands are asked in both: about the whole, and about addresses of each kind that the answers name.
 Only `info` may differ, in what it says about the copy.
+
+    check_lean.py [NUMBER...]
+
+All programs, or those of PROGRAMS that are named by their numbers, from 0; `random` is three of them.
 """
 from __future__ import annotations
 
 import os
+import random
 import re
 import signal
 import subprocess
@@ -172,9 +177,12 @@ def check(app: str, flavour: str, settings: dict[str, str]) -> list[str]:
 
 
 def main() -> int:
-    """All programs, or those whose number is a word."""
+    """See the top of the file."""
     failed = False
-    chosen = [int(word) for word in sys.argv[1:]] or list(range(len(PROGRAMS)))
+    numbers = list(range(len(PROGRAMS)))
+    chosen = [int(word) for word in sys.argv[1:] if word != "random"] or numbers
+    if "random" in sys.argv[1:]:
+        chosen = sorted(random.sample(numbers, 3))
     for number in chosen:
         app, flavour, settings = PROGRAMS[number]
         name = f"{app} {flavour} {settings or ''}"
