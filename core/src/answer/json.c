@@ -121,6 +121,16 @@ static void write_list(struct answer *answer, const char *name, const char *cons
 	json_end(answer->json);
 }
 
+static void begin_object(struct answer *answer, const char *name)
+{
+	json_object(answer->json, name);
+}
+
+static void end_object(struct answer *answer)
+{
+	json_end(answer->json);
+}
+
 const struct renderer json_renderer = {
 	.table = begin_table,
 	.table_end = end_table,
@@ -128,12 +138,19 @@ const struct renderer json_renderer = {
 	.row_end = end_row,
 	.record = write_record,
 	.list = write_list,
+	.object = begin_object,
+	.object_end = end_object,
 };
 
 /* Tables in a row of the main one are arrays of it; all else is left out. */
 static bool is_in_main(const struct answer *answer)
 {
 	return answer->main_depth && answer->depth >= answer->main_depth;
+}
+
+static bool is_in_main_row(const struct answer *answer)
+{
+	return is_in_main(answer) && answer->levels[answer->depth - 1].is_in_row;
 }
 
 static void begin_main(struct answer *answer)
@@ -171,15 +188,27 @@ static void end_main_row(struct answer *answer)
 static void write_main_record(struct answer *answer, const struct schema *schema,
 			      const struct cell *cells)
 {
-	if (is_in_main(answer) && answer->levels[answer->depth - 1].is_in_row)
+	if (is_in_main_row(answer))
 		write_record(answer, schema, cells);
 }
 
 static void write_main_list(struct answer *answer, const char *name, const char *const *items,
 			    size_t count)
 {
-	if (is_in_main(answer) && answer->levels[answer->depth - 1].is_in_row)
+	if (is_in_main_row(answer))
 		write_list(answer, name, items, count);
+}
+
+static void begin_main_object(struct answer *answer, const char *name)
+{
+	if (is_in_main_row(answer))
+		begin_object(answer, name);
+}
+
+static void end_main_object(struct answer *answer)
+{
+	if (is_in_main_row(answer))
+		end_object(answer);
 }
 
 const struct renderer ndjson_renderer = {
@@ -189,4 +218,6 @@ const struct renderer ndjson_renderer = {
 	.row_end = end_main_row,
 	.record = write_main_record,
 	.list = write_main_list,
+	.object = begin_main_object,
+	.object_end = end_main_object,
 };

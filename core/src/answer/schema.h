@@ -69,8 +69,8 @@ struct out;
 
 /** The columns of a table, or the members of a record. */
 struct schema {
-	const char
-		*name; /**< key in JSON; NULL: members of a record that are among those around it */
+	/** Key in JSON; NULL: members of a record that are among those around it, or a table of text alone. */
+	const char *name;
 	const struct column *columns;
 	size_t count;
 	bool is_main; /**< the table that CSV and NDJSON show */
