@@ -34,6 +34,9 @@ TABLES = {
         "gchandles": "handles",
         "gchandles -stat": "types",
         "dumpgen 2": "types",
+        "syncblk -all": "blocks",
+        "eeheap": "heaps",
+        "balance": "heaps",
     },
 }
 
