@@ -37,6 +37,9 @@ TABLES = {
         "syncblk -all": "blocks",
         "eeheap": "heaps",
         "balance": "heaps",
+        "finalizequeue": "objects",
+        "finalizequeue -stat": "types",
+        "finalizequeue -short -limit 2": "objects",
     },
 }
 

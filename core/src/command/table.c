@@ -231,6 +231,7 @@ static const struct command commands[] = {
 	  .options = gchandles_options,
 	  .run = run_gchandles },
 	{ .name = "finalizequeue",
+	  .has_rows = true,
 	  .alias = "fq",
 	  .summary = "list the objects with finalizers, and those whose turn has come",
 	  .description = "",
