@@ -40,6 +40,8 @@ TABLES = {
         "finalizequeue": "objects",
         "finalizequeue -stat": "types",
         "finalizequeue -short -limit 2": "objects",
+        "gcheapstat": "heaps",
+        "gcheapstat -unreachable": "heaps",
     },
 }
 

@@ -255,6 +255,7 @@ static const struct command commands[] = {
 	  .choices = generation_choices,
 	  .run = run_dumpgen },
 	{ .name = "gcheapstat",
+	  .has_rows = true,
 	  .summary = "show the bytes of each generation: objects, free, committed, dead",
 	  .description = "",
 	  .example = "gcheapstat -unreachable",
