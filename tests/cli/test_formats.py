@@ -41,9 +41,15 @@ TABLES = {
         "finalizequeue -stat": "types",
         "finalizequeue -short -limit 2": "objects",
         "gcheapstat": "heaps",
+        "ephrefs": "objects",
+        "ephrefs -stat": "groups",
+        "ephtoloh": "to_large",
+        "ephtoloh -limit 1": "to_large",
         "gcheapstat -unreachable": "heaps",
     },
 }
+# What is only known after a table in the row, and so is not in its line of CSV.
+BEHIND = {"total.count", "total.size", "truncated"}
 
 
 def flat(row: dict[str, Any], prefix: str = "") -> dict[str, str]:
@@ -80,7 +86,9 @@ class Formats(Base):
                     self.assertEqual([json.loads(line) for line in lines], rows)
                     text = self.ask(file, command, "csv")
                     found = list(csv.DictReader(io.StringIO(text, newline="")))
-                    expected = [flat(row) for row in rows]
+                    expected = [
+                        {k: v for k, v in flat(row).items() if k not in BEHIND} for row in rows
+                    ]
                     for have, want in zip(found, expected):
                         # What JSON leaves out is an empty field.
                         self.assertEqual({k: v for k, v in have.items() if v or k in want}, want)

@@ -22,6 +22,11 @@ void answer_be_brief(struct answer *answer)
 		answer->renderer = &brief_renderer;
 }
 
+bool answer_is_data(const struct answer *answer)
+{
+	return answer->renderer != &text_renderer && answer->renderer != &brief_renderer;
+}
+
 bool answer_is_stopped(const struct answer *answer)
 {
 	return answer->out->stopped;

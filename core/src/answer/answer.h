@@ -78,6 +78,9 @@ void answer_init(struct answer *answer, enum answer_format format, struct out *o
  */
 void answer_be_brief(struct answer *answer);
 
+/** Is it for programs?  They get an empty table where a person reads that there is nothing. */
+bool answer_is_data(const struct answer *answer);
+
 /** Does the reader take no more?  Then the command ends. */
 bool answer_is_stopped(const struct answer *answer);
 
