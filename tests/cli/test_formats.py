@@ -45,6 +45,7 @@ TABLES = {
         "ephrefs -stat": "groups",
         "ephtoloh": "to_large",
         "ephtoloh -limit 1": "to_large",
+        "clrthreads": "threads",
         "gcheapstat -unreachable": "heaps",
     },
 }

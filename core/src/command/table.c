@@ -197,6 +197,7 @@ static const struct command commands[] = {
 	  .words = { { "ADDR", VALUE_ADDRESS, false } },
 	  .run = run_listnearobj },
 	{ .name = "clrthreads",
+	  .has_rows = true,
 	  .summary = "list the managed threads and their allocation contexts",
 	  .description =
 		  "SOS's columns: DBG is the debugger's number of the thread (XXXX: it has none), without\n"
