@@ -102,7 +102,9 @@ static void write_pets(struct answer *answer)
 static void write_shapes(struct answer *answer)
 {
 	static const struct schema view_schema = { SCHEMA_COLUMNS(pet_columns) };
-	const struct cell cells[PET_COLUMNS] = { [PET_ADDRESS] = cell_number(7) };
+	const struct cell cells[PET_COLUMNS] = {
+		[PET_ADDRESS] = cell_number(7), [PET_DEBT] = cell_null()
+	};
 	const struct table_options bare = { .limit = UINT64_MAX, .no_heading = true };
 	answer_table(answer, &view_schema,
 		     &(const struct table_options){ .limit = UINT64_MAX,
@@ -216,15 +218,17 @@ static void a_table_without_a_name_is_for_text_alone(void)
 
 static void objects_are_around_what_they_hold(void)
 {
-	check_of(write_shapes, FORMAT_JSON, false,
-		 "{\"around\": {\"owner\": null, \"pets\": ["
-		 "{\"address\": \"0x7\", \"name\": null, \"kind\": null, \"legs\": null, "
-		 "\"home\": {\"street\": null, \"number\": null}, "
-		 "\"inside\": {\"friend\": null}, \"words\": [\"a\", null]}]}}\n");
-	check_of(write_shapes, FORMAT_NDJSON, false,
-		 "{\"address\": \"0x7\", \"name\": null, \"kind\": null, \"legs\": null, "
-		 "\"home\": {\"street\": null, \"number\": null}, "
-		 "\"inside\": {\"friend\": null}, \"words\": [\"a\", null]}\n");
+	check_of(
+		write_shapes, FORMAT_JSON, false,
+		"{\"around\": {\"owner\": null, \"pets\": ["
+		"{\"address\": \"0x7\", \"name\": null, \"kind\": null, \"legs\": null, \"debt\": null, "
+		"\"home\": {\"street\": null, \"number\": null}, "
+		"\"inside\": {\"friend\": null}, \"words\": [\"a\", null]}]}}\n");
+	check_of(
+		write_shapes, FORMAT_NDJSON, false,
+		"{\"address\": \"0x7\", \"name\": null, \"kind\": null, \"legs\": null, \"debt\": null, "
+		"\"home\": {\"street\": null, \"number\": null}, "
+		"\"inside\": {\"friend\": null}, \"words\": [\"a\", null]}\n");
 }
 
 static CU_TestInfo tests[] = {

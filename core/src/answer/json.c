@@ -60,7 +60,9 @@ static void write_members(struct json *json, const struct schema *schema, const 
 	size_t group = 0;
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
-		if (!column->name || (!cells[i].is_there && (column->look & LOOK_LEAVE_OUT)))
+		bool is_shown =
+			cells[i].is_there || cells[i].is_null || !(column->look & LOOK_LEAVE_OUT);
+		if (!column->name || !is_shown)
 			continue;
 		group = change_group(json, last, group, column->name);
 		last = column->name;

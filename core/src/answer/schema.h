@@ -47,6 +47,7 @@ struct column {
 /** A value.  All zeros: there is none. */
 struct cell {
 	bool is_there;
+	bool is_null; /**< it is absent, and JSON says so even if LOOK_LEAVE_OUT */
 	/** Text shows this in place of the value; NULL: the value. */
 	const char *shown;
 	union {
@@ -122,6 +123,12 @@ static inline struct cell cell_string(const char *string)
 static inline struct cell cell_type(const char *name, size_t size, uint64_t id)
 {
 	return (struct cell){ .is_there = name, .text = { .bytes = name, .size = size, .id = id } };
+}
+
+/** It is not known: null in JSON, also where other rows have no such member. */
+static inline struct cell cell_null(void)
+{
+	return (struct cell){ .is_null = true };
 }
 
 /** The same cell, in whose place text shows @p shown, which is borrowed. */
