@@ -46,6 +46,8 @@ TABLES = {
         "ephtoloh": "to_large",
         "ephtoloh -limit 1": "to_large",
         "clrthreads": "threads",
+        "clrstack": "threads",
+        "clrstack -roots -limit 3": "threads",
         "gcheapstat -unreachable": "heaps",
     },
 }

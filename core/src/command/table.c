@@ -208,6 +208,7 @@ static const struct command commands[] = {
 	  .needs = NEEDS_RUNTIME,
 	  .run = run_clrthreads },
 	{ .name = "clrstack",
+	  .has_rows = true,
 	  .summary = "show the managed frames of the threads",
 	  .description =
 		  "The thread whose OS id is ID (hex) or managed id is -thread N; else the one that the\n"
