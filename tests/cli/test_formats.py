@@ -34,8 +34,25 @@ TABLES = {
         "gchandles": "handles",
         "gchandles -stat": "types",
         "dumpgen 2": "types",
+        "syncblk -all": "blocks",
+        "eeheap": "heaps",
+        "balance": "heaps",
+        "finalizequeue": "objects",
+        "finalizequeue -stat": "types",
+        "finalizequeue -short -limit 2": "objects",
+        "gcheapstat": "heaps",
+        "ephrefs": "objects",
+        "ephrefs -stat": "groups",
+        "ephtoloh": "to_large",
+        "ephtoloh -limit 1": "to_large",
+        "clrthreads": "threads",
+        "clrstack": "threads",
+        "clrstack -roots -limit 3": "threads",
+        "gcheapstat -unreachable": "heaps",
     },
 }
+# What is only known after a table in the row, and so is not in its line of CSV.
+BEHIND = {"total.count", "total.size", "truncated"}
 
 
 def flat(row: dict[str, Any], prefix: str = "") -> dict[str, str]:
@@ -72,7 +89,9 @@ class Formats(Base):
                     self.assertEqual([json.loads(line) for line in lines], rows)
                     text = self.ask(file, command, "csv")
                     found = list(csv.DictReader(io.StringIO(text, newline="")))
-                    expected = [flat(row) for row in rows]
+                    expected = [
+                        {k: v for k, v in flat(row).items() if k not in BEHIND} for row in rows
+                    ]
                     for have, want in zip(found, expected):
                         # What JSON leaves out is an empty field.
                         self.assertEqual({k: v for k, v in have.items() if v or k in want}, want)

@@ -98,7 +98,38 @@ static void write_pets(struct answer *answer)
 	answer_list(answer, "words", (const char *const[]){ "a", "b" }, 2);
 }
 
-static void check(enum answer_format format, bool is_brief, const char *expected)
+/* A view of text alone, with a table in it; an object around a record and a table; and no record. */
+static void write_shapes(struct answer *answer)
+{
+	static const struct schema view_schema = { SCHEMA_COLUMNS(pet_columns) };
+	const struct cell cells[PET_COLUMNS] = {
+		[PET_ADDRESS] = cell_number(7), [PET_DEBT] = cell_null()
+	};
+	const struct table_options bare = { .limit = UINT64_MAX, .no_heading = true };
+	answer_table(answer, &view_schema,
+		     &(const struct table_options){ .limit = UINT64_MAX,
+						    .hidden = ~(1u << PET_ADDRESS) });
+	answer_row_begin(answer, cells);
+	answer_table(answer, &toy_schema, &bare);
+	answer_row(answer, (const struct cell[]){ cell_string("unseen") });
+	(void)answer_table_end(answer);
+	answer_row_end(answer);
+	(void)answer_table_end(answer);
+	answer_object(answer, "around");
+	answer_none(answer, "owner");
+	answer_table(answer, &pet_schema, &bare);
+	answer_row_begin(answer, cells);
+	answer_object(answer, "inside");
+	answer_none(answer, "friend");
+	answer_object_end(answer);
+	answer_list(answer, "words", (const char *const[]){ "a", NULL }, 2);
+	answer_row_end(answer);
+	(void)answer_table_end(answer);
+	answer_object_end(answer);
+}
+
+static void check_of(void (*write)(struct answer *), enum answer_format format, bool is_brief,
+		     const char *expected)
 {
 	struct text got = { 0 };
 	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &got, .write = keep };
@@ -112,7 +143,7 @@ static void check(enum answer_format format, bool is_brief, const char *expected
 		answer_be_brief(&answer);
 	if (format == FORMAT_JSON)
 		json_object(&json, NULL);
-	write_pets(&answer);
+	write(&answer);
 	if (format == FORMAT_JSON)
 		json_end(&json);
 	out_flush(&out);
@@ -120,6 +151,11 @@ static void check(enum answer_format format, bool is_brief, const char *expected
 	CU_ASSERT_EQUAL(answer.depth, 0);
 	out_deinit(&out);
 	text_deinit(&got);
+}
+
+static void check(enum answer_format format, bool is_brief, const char *expected)
+{
+	check_of(write_pets, format, is_brief, expected);
 }
 
 static void text_has_headings_and_columns(void)
@@ -171,6 +207,30 @@ static void csv_is_the_main_table_alone(void)
 	      "0x10,,,0,,,\r\n");
 }
 
+static void a_table_without_a_name_is_for_text_alone(void)
+{
+	check_of(write_shapes, FORMAT_TEXT, false,
+		 " Address\n       7\n       7              <unknown type 0>\n");
+	check_of(write_shapes, FORMAT_TEXT, true, "7\n");
+	check_of(write_shapes, FORMAT_CSV, false,
+		 "address,name,kind,legs,debt,home.street,home.number\r\n0x7,,,,,,\r\n");
+}
+
+static void objects_are_around_what_they_hold(void)
+{
+	check_of(
+		write_shapes, FORMAT_JSON, false,
+		"{\"around\": {\"owner\": null, \"pets\": ["
+		"{\"address\": \"0x7\", \"name\": null, \"kind\": null, \"legs\": null, \"debt\": null, "
+		"\"home\": {\"street\": null, \"number\": null}, "
+		"\"inside\": {\"friend\": null}, \"words\": [\"a\", null]}]}}\n");
+	check_of(
+		write_shapes, FORMAT_NDJSON, false,
+		"{\"address\": \"0x7\", \"name\": null, \"kind\": null, \"legs\": null, \"debt\": null, "
+		"\"home\": {\"street\": null, \"number\": null}, "
+		"\"inside\": {\"friend\": null}, \"words\": [\"a\", null]}\n");
+}
+
 static CU_TestInfo tests[] = {
 	{ "text_has_headings_and_columns", text_has_headings_and_columns },
 	{ "brief_text_is_the_first_column_of_the_main_table",
@@ -179,6 +239,8 @@ static CU_TestInfo tests[] = {
 	{ "ndjson_is_a_line_for_each_row_of_the_main_table",
 	  ndjson_is_a_line_for_each_row_of_the_main_table },
 	{ "csv_is_the_main_table_alone", csv_is_the_main_table_alone },
+	{ "a_table_without_a_name_is_for_text_alone", a_table_without_a_name_is_for_text_alone },
+	{ "objects_are_around_what_they_hold", objects_are_around_what_they_hold },
 	CU_TEST_INFO_NULL,
 };
 

@@ -22,6 +22,11 @@ void answer_be_brief(struct answer *answer)
 		answer->renderer = &brief_renderer;
 }
 
+bool answer_is_data(const struct answer *answer)
+{
+	return answer->renderer != &text_renderer && answer->renderer != &brief_renderer;
+}
+
 bool answer_is_stopped(const struct answer *answer)
 {
 	return answer->out->stopped;
@@ -30,14 +35,18 @@ bool answer_is_stopped(const struct answer *answer)
 void answer_table(struct answer *answer, const struct schema *schema,
 		  const struct table_options *options)
 {
+	bool is_left_out = !schema->name && !answer->renderer->shows_remarks;
+	if (answer->depth)
+		is_left_out |= answer->levels[answer->depth - 1].is_left_out;
 	struct answer_level *level = &answer->levels[answer->depth++];
-	*level = (struct answer_level){ .schema = schema };
+	*level = (struct answer_level){ .schema = schema, .is_left_out = is_left_out };
 	if (options) {
 		level->options = *options;
 	} else {
 		level->options.limit = UINT64_MAX;
 	}
-	answer->renderer->table(answer);
+	if (!is_left_out)
+		answer->renderer->table(answer);
 }
 
 static struct answer_level *innermost(struct answer *answer)
@@ -53,26 +62,29 @@ bool answer_wants_row(struct answer *answer)
 
 void answer_row(struct answer *answer, const struct cell *cells)
 {
-	answer->renderer->row(answer, cells);
+	if (!innermost(answer)->is_left_out)
+		answer->renderer->row(answer, cells);
 }
 
 void answer_row_begin(struct answer *answer, const struct cell *cells)
 {
 	innermost(answer)->is_in_row = true;
-	answer->renderer->row(answer, cells);
+	answer_row(answer, cells);
 }
 
 void answer_row_end(struct answer *answer)
 {
 	innermost(answer)->is_in_row = false;
-	answer->renderer->row_end(answer);
+	if (!innermost(answer)->is_left_out)
+		answer->renderer->row_end(answer);
 }
 
 bool answer_table_end(struct answer *answer)
 {
 	const struct answer_level *level = innermost(answer);
 	bool is_cut = level->rows > level->options.limit;
-	answer->renderer->table_end(answer);
+	if (!level->is_left_out)
+		answer->renderer->table_end(answer);
 	answer->depth--;
 	return is_cut;
 }
@@ -92,6 +104,25 @@ void answer_heading(struct answer *answer, const struct schema *schema, const st
 {
 	if (answer->renderer->shows_remarks)
 		answer_record(answer, schema, cells);
+}
+
+void answer_none(struct answer *answer, const char *name)
+{
+	const struct column column = { .name = name, .kind = KIND_TEXT };
+	const struct schema schema = { .columns = &column, .count = 1 };
+	answer_data(answer, &schema, (const struct cell[]){ { .is_there = false } });
+}
+
+void answer_object(struct answer *answer, const char *name)
+{
+	if (answer->renderer->object)
+		answer->renderer->object(answer, name);
+}
+
+void answer_object_end(struct answer *answer)
+{
+	if (answer->renderer->object_end)
+		answer->renderer->object_end(answer);
 }
 
 void answer_list(struct answer *answer, const char *name, const char *const *items, size_t count)

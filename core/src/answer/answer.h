@@ -28,6 +28,7 @@ struct answer_level {
 	uint64_t rows; /**< asked for so far */
 	bool is_in_row;
 	bool has_groups; /**< of JSON: some names are of members of members */
+	bool is_left_out; /**< text's own, or in one, of an answer that is data */
 };
 
 struct renderer;
@@ -55,6 +56,9 @@ struct renderer {
 		       const struct cell *cells);
 	void (*list)(struct answer *answer, const char *name, const char *const *items,
 		     size_t count);
+	/** An object around what follows, up to its end; NULL: it has none. */
+	void (*object)(struct answer *answer, const char *name);
+	void (*object_end)(struct answer *answer);
 	bool shows_remarks;
 };
 
@@ -75,10 +79,16 @@ void answer_init(struct answer *answer, enum answer_format format, struct out *o
  */
 void answer_be_brief(struct answer *answer);
 
+/** Is it for programs?  They get an empty table where a person reads that there is nothing. */
+bool answer_is_data(const struct answer *answer);
+
 /** Does the reader take no more?  Then the command ends. */
 bool answer_is_stopped(const struct answer *answer);
 
-/** Begin a table; in a row, one that belongs to the row.  @p options NULL: nothing is chosen. */
+/**
+ * Begin a table; in a row, one that belongs to the row.  One whose schema has no name is text's own: a
+ * view of what data has in another shape.  @p options NULL: nothing is chosen.
+ */
 void answer_table(struct answer *answer, const struct schema *schema,
 		  const struct table_options *options);
 /** Count a row; @return whether it is within the limit, so that answer_row() is to follow. */
@@ -101,7 +111,12 @@ void answer_record(struct answer *answer, const struct schema *schema, const str
 void answer_data(struct answer *answer, const struct schema *schema, const struct cell *cells);
 /** The same, but only text has it: a heading that is made of values. */
 void answer_heading(struct answer *answer, const struct schema *schema, const struct cell *cells);
-/** Write a list of words: data only. */
+/** Data: there is no record of that name. */
+void answer_none(struct answer *answer, const char *name);
+/** Data: begin an object, which holds the records and tables up to its end. */
+void answer_object(struct answer *answer, const char *name);
+void answer_object_end(struct answer *answer);
+/** Write a list of words, of which NULL is one that is not known: data only. */
 void answer_list(struct answer *answer, const char *name, const char *const *items, size_t count);
 
 /** Text for a person: a line between tables, a heading; not data. */

@@ -70,7 +70,9 @@ static void write_members(struct json *json, const struct schema *schema, const 
 	size_t group = 0;
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
-		if (!column->name || (!cells[i].is_there && (column->look & LOOK_LEAVE_OUT)))
+		bool is_shown =
+			cells[i].is_there || cells[i].is_null || !(column->look & LOOK_LEAVE_OUT);
+		if (!column->name || !is_shown)
 			continue;
 		if (groups)
 			group = change_group(json, last, group, column->name);
@@ -135,6 +137,16 @@ static void write_list(struct answer *answer, const char *name, const char *cons
 	json_end(answer->json);
 }
 
+static void begin_object(struct answer *answer, const char *name)
+{
+	json_object(answer->json, name);
+}
+
+static void end_object(struct answer *answer)
+{
+	json_end(answer->json);
+}
+
 const struct renderer json_renderer = {
 	.table = begin_table,
 	.table_end = end_table,
@@ -142,12 +154,19 @@ const struct renderer json_renderer = {
 	.row_end = end_row,
 	.record = write_record,
 	.list = write_list,
+	.object = begin_object,
+	.object_end = end_object,
 };
 
 /* Tables in a row of the main one are arrays of it; all else is left out. */
 static bool is_in_main(const struct answer *answer)
 {
 	return answer->main_depth && answer->depth >= answer->main_depth;
+}
+
+static bool is_in_main_row(const struct answer *answer)
+{
+	return is_in_main(answer) && answer->levels[answer->depth - 1].is_in_row;
 }
 
 static void begin_main(struct answer *answer)
@@ -186,15 +205,27 @@ static void end_main_row(struct answer *answer)
 static void write_main_record(struct answer *answer, const struct schema *schema,
 			      const struct cell *cells)
 {
-	if (is_in_main(answer) && answer->levels[answer->depth - 1].is_in_row)
+	if (is_in_main_row(answer))
 		write_record(answer, schema, cells);
 }
 
 static void write_main_list(struct answer *answer, const char *name, const char *const *items,
 			    size_t count)
 {
-	if (is_in_main(answer) && answer->levels[answer->depth - 1].is_in_row)
+	if (is_in_main_row(answer))
 		write_list(answer, name, items, count);
+}
+
+static void begin_main_object(struct answer *answer, const char *name)
+{
+	if (is_in_main_row(answer))
+		begin_object(answer, name);
+}
+
+static void end_main_object(struct answer *answer)
+{
+	if (is_in_main_row(answer))
+		end_object(answer);
 }
 
 const struct renderer ndjson_renderer = {
@@ -204,4 +235,6 @@ const struct renderer ndjson_renderer = {
 	.row_end = end_main_row,
 	.record = write_main_record,
 	.list = write_main_list,
+	.object = begin_main_object,
+	.object_end = end_main_object,
 };

@@ -47,6 +47,7 @@ struct column {
 /** A value.  All zeros: there is none. */
 struct cell {
 	bool is_there;
+	bool is_null; /**< it is absent, and JSON says so even if LOOK_LEAVE_OUT */
 	/** Text shows this in place of the value; NULL: the value. */
 	const char *shown;
 	union {
@@ -69,8 +70,8 @@ struct out;
 
 /** The columns of a table, or the members of a record. */
 struct schema {
-	const char
-		*name; /**< key in JSON; NULL: members of a record that are among those around it */
+	/** Key in JSON; NULL: members of a record that are among those around it, or a table of text alone. */
+	const char *name;
 	const struct column *columns;
 	size_t count;
 	bool is_main; /**< the table that CSV and NDJSON show */
@@ -122,6 +123,12 @@ static inline struct cell cell_string(const char *string)
 static inline struct cell cell_type(const char *name, size_t size, uint64_t id)
 {
 	return (struct cell){ .is_there = name, .text = { .bytes = name, .size = size, .id = id } };
+}
+
+/** It is not known: null in JSON, also where other rows have no such member. */
+static inline struct cell cell_null(void)
+{
+	return (struct cell){ .is_null = true };
 }
 
 /** The same cell, in whose place text shows @p shown, which is borrowed. */

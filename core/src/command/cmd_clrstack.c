@@ -90,15 +90,13 @@ enum hd_status run_clrstack(struct call *call)
 				   .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 	struct stack_walker *walker = NULL;
 	TRY(stack_walker_create(clr, text.roots ? call->heap : NULL, &walker, call->err));
-	if (call->as_json)
-		json_array(&call->json, "threads");
+	answer_table(&call->answer, &stack_schema, NULL);
 	enum hd_status status = HD_OK;
 	size_t count = 0;
 	for (size_t i = 0; i < clr->thread_count && status == HD_OK; i++) {
 		if (!is_chosen(call, &clr->threads[i]))
 			continue;
-		if (count++ && !call->as_json)
-			out_puts(&call->out, "\n");
+		answer_remark(&call->answer, count++ ? "\n" : "");
 		status = write_thread(&text, walker, &clr->threads[i]);
 		if (status == HD_OK)
 			status = call_check(call);
@@ -109,7 +107,6 @@ enum hd_status run_clrstack(struct call *call)
 		call->words[0].given || call->options[OPT_THREAD].given || selected_thread(call);
 	if (status == HD_OK && !count && is_one)
 		return no_thread(call);
-	if (call->as_json && status == HD_OK)
-		json_end(&call->json);
+	(void)answer_table_end(&call->answer);
 	return status;
 }

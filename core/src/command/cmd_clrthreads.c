@@ -27,25 +27,21 @@ static struct thread_counts count_threads(const struct clr *clr)
 	return counts;
 }
 
-/* SOS's lines; "Hosted Runtime" is of old, and so are the last but one columns. */
-static void write_head(struct out *out, const struct clr *clr)
+/* SOS's lines; "Hosted Runtime" is of old. */
+static void write_head(struct answer *answer, const struct clr *clr)
 {
 	struct thread_counts counts = count_threads(clr);
-	out_printf(out,
-		   "ThreadCount:      %zu\nUnstartedThread:  %" PRIu64
-		   "\nBackgroundThread: %" PRIu64 "\n",
-		   clr->thread_count, counts.unstarted, counts.background);
+	answer_remark(answer,
+		      "ThreadCount:      %zu\nUnstartedThread:  %" PRIu64
+		      "\nBackgroundThread: %" PRIu64 "\n",
+		      clr->thread_count, counts.unstarted, counts.background);
 	if (clr->pending_threads >= 0) {
-		out_printf(out, "PendingThread:    %" PRId64 "\n", clr->pending_threads);
+		answer_remark(answer, "PendingThread:    %" PRId64 "\n", clr->pending_threads);
 	} else {
-		out_puts(out, "PendingThread:\n");
+		answer_remark(answer, "PendingThread:\n");
 	}
-	out_printf(out, "DeadThread:       %" PRIu64 "\nHosted Runtime:   no\n", counts.dead);
-	out_printf(out, "%112s\n", "Lock");
-	out_styled(out, STYLE_HEAD, "%4s %4s %8s %-16s %8s %-11s %-33s %-16s %-5s %s %s", "DBG",
-		   "ID", "OSID", "ThreadOBJ", "State", "GC Mode", "GC Alloc Context", "Domain",
-		   "Count", "Apt", "Exception");
-	out_puts(out, "\n");
+	answer_remark(answer, "DeadThread:       %" PRIu64 "\nHosted Runtime:   no\n%112s\n",
+		      counts.dead, "Lock");
 }
 
 /* Was the exception in flight thrown while another one was handled?  SOS asks the same. */
@@ -58,123 +54,172 @@ static bool has_nested(const struct clr *clr, const struct clr_thread *thread)
 	return flight.at != 0;
 }
 
-/* What stands in SOS's last column: what the thread is for, and what it threw last. */
-static void write_labels(struct call *call, const struct clr_thread *thread,
-			 const struct type *exception)
+enum thread_column {
+	THREAD_ID,
+	THREAD_OS_ID,
+	THREAD_ADDRESS,
+	THREAD_STATE,
+	THREAD_COOPERATIVE,
+	THREAD_DEAD,
+	THREAD_FINALIZER,
+	THREAD_EXCEPTION,
+	THREAD_EXCEPTION_TYPE,
+	THREAD_NESTED,
+	THREAD_POINTER,
+	THREAD_LIMIT,
+	THREAD_NUMBER,
+	THREAD_DOMAIN,
+	THREAD_PURPOSE,
+	THREAD_COLUMNS
+};
+
+static const struct column thread_columns[THREAD_COLUMNS] = {
+	[THREAD_ID] = { "id", "ID", KIND_NUMBER, 4, 0, "its managed id" },
+	[THREAD_OS_ID] = { "os_id", "OSID", KIND_NUMBER, 8, 0,
+			   "its id in the system; 0: it has none now" },
+	[THREAD_ADDRESS] = { "address", "ThreadOBJ", KIND_ADDRESS, 16, 0,
+			     "where the runtime's Thread is" },
+	[THREAD_STATE] = { "state", "State", KIND_ADDRESS, 8, 0, "bits of Thread.State" },
+	[THREAD_COOPERATIVE] = { "cooperative", "GC Mode", KIND_FLAG, 11, 0,
+				 "does a garbage collection have to wait for it?" },
+	[THREAD_DEAD] = { "dead", NULL, KIND_FLAG, 0, 0, "has it ended?" },
+	[THREAD_FINALIZER] = { "finalizer", NULL, KIND_FLAG, 0, 0, "does it run finalizers?" },
+	[THREAD_EXCEPTION] = { "exception", "Exception", KIND_ADDRESS, 0, 0,
+			       "what it threw last, or 0x0" },
+	[THREAD_EXCEPTION_TYPE] = { "exception_type", NULL, KIND_TYPE, 0, 0, "type of that" },
+	[THREAD_NESTED] = { "nested", NULL, KIND_FLAG, 0, 0,
+			    "was that thrown while another one was handled?" },
+	[THREAD_POINTER] = { "context.pointer", "GC Alloc Context", KIND_ADDRESS, 16, 0,
+			     "where the free memory begins that it allocates from" },
+	[THREAD_LIMIT] = { "context.limit", NULL, KIND_ADDRESS, 16, 0, "where that ends" },
+	[THREAD_NUMBER] = { NULL, "DBG", KIND_SIGNED, 4, 0, NULL },
+	[THREAD_DOMAIN] = { NULL, "Domain", KIND_ADDRESS, 16, 0, NULL },
+	[THREAD_PURPOSE] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+/* SOS's last column, behind what the thread is for: what it threw last. */
+static void put_exception(struct out *out, const struct cell *cells)
 {
-	struct out *out = &call->out;
-	struct clr *clr = call->heap->clr;
-	if (thread->address == clr->finalizer_thread)
-		out_puts(out, " (Finalizer)");
-	if (thread->address == clr->gc_thread)
-		out_puts(out, " (GC)");
-	if (thread->state & STATE_THREADPOOL) {
-		out_puts(out, " (Threadpool Worker)");
-	} else if (thread->state & STATE_COMPLETION_PORT) {
-		out_puts(out, " (Threadpool Completion Port)");
-	}
-	if (!thread->exception)
+	const struct cell *type = &cells[THREAD_EXCEPTION_TYPE];
+	if (!cells[THREAD_EXCEPTION].number)
 		return;
 	out_puts(out, " ");
-	if (exception) {
-		size_t size;
-		const char *name = type_name(clr, exception, &size);
-		out_type(out, name, size, exception->method_table);
+	if (type->shown) {
+		out_styled(out, STYLE_NOTE, "%s", type->shown);
 	} else {
-		out_styled(out, STYLE_NOTE, "<no object>");
+		out_type(out, type->text.bytes, type->text.size, type->text.id);
 	}
 	out_puts(out, " ");
-	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, thread->exception);
-	if (has_nested(clr, thread))
-		out_puts(out, " (nested exceptions)");
+	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[THREAD_EXCEPTION].number);
+	out_puts(out, cells[THREAD_NESTED].flag ? " (nested exceptions)" : "");
 }
 
-static void thread_text(struct call *call, const struct clr_thread *thread,
-			const struct type *exception)
+static void thread_layout(struct out *out, const struct cell *cells)
 {
-	struct out *out = &call->out;
-	const struct clr *clr = call->heap->clr;
-	int64_t number = target_thread_number(clr->target, thread->os_id);
+	int64_t number = cells[THREAD_NUMBER].signed_number;
 	if (number >= 0) {
 		out_printf(out, "%4" PRId64 " ", number);
 	} else {
 		out_puts(out, "XXXX ");
 	}
-	/* .NET has neither lock counts nor apartments here: SOS prints these. */
 	out_printf(out,
-		   "%4" PRIu32 " %8" PRIx64 " %016" PRIX64 " %8" PRIx32 " %-11s %016" PRIX64
+		   "%4" PRIu64 " %8" PRIx64 " %016" PRIX64 " %8" PRIx64 " %-11s %016" PRIX64
 		   ":%016" PRIX64 " ",
-		   thread->id, thread->os_id, thread->address, thread->state,
-		   thread->is_cooperative ? "Cooperative" : "Preemptive", thread->alloc_pointer,
-		   thread->alloc_limit);
-	if (clr->app_domain) {
-		out_printf(out, "%016" PRIX64, clr->app_domain);
+		   cells[THREAD_ID].number, cells[THREAD_OS_ID].number,
+		   cells[THREAD_ADDRESS].number, cells[THREAD_STATE].number,
+		   cells[THREAD_COOPERATIVE].flag ? "Cooperative" : "Preemptive",
+		   cells[THREAD_POINTER].number, cells[THREAD_LIMIT].number);
+	if (cells[THREAD_DOMAIN].number) {
+		out_printf(out, "%016" PRIX64, cells[THREAD_DOMAIN].number);
 	} else {
-		out_printf(out, "%16s", "");
+		out_pad(out, 16);
 	}
-	out_puts(out, " -00001 Ukn");
-	write_labels(call, thread, exception);
+	/* .NET has neither lock counts nor apartments here: SOS prints these. */
+	out_printf(out, " -00001 Ukn%s", cells[THREAD_PURPOSE].text.bytes);
+	put_exception(out, cells);
 	out_puts(out, "\n");
 }
 
-static void thread_json(struct call *call, const struct clr_thread *thread,
-			const struct type *exception)
+static const struct schema thread_schema = {
+	.name = "threads",
+	SCHEMA_COLUMNS(thread_columns),
+	.is_main = true,
+	.heading = " DBG   ID     OSID ThreadOBJ           State GC Mode     GC Alloc Context"
+		   "                  Domain           Count Apt Exception",
+	.layout = thread_layout,
+};
+
+/* What the thread is for. */
+static void put_purpose(struct text *text, const struct clr *clr, const struct clr_thread *thread)
 {
-	struct json *json = &call->json;
-	struct clr *clr = call->heap->clr;
-	json_object(json, NULL);
-	json_number(json, "id", thread->id);
-	json_number(json, "os_id", thread->os_id);
-	json_address(json, "address", thread->address);
-	json_address(json, "state", thread->state);
-	json_bool(json, "cooperative", thread->is_cooperative);
-	json_bool(json, "dead", (thread->state & STATE_DEAD) != 0);
-	if (clr->finalizer_thread) {
-		json_bool(json, "finalizer", thread->address == clr->finalizer_thread);
-	} else {
-		json_null(json, "finalizer");
+	text_puts(text, thread->address == clr->finalizer_thread ? " (Finalizer)" : "");
+	text_puts(text, thread->address == clr->gc_thread ? " (GC)" : "");
+	if (thread->state & STATE_THREADPOOL) {
+		text_puts(text, " (Threadpool Worker)");
+	} else if (thread->state & STATE_COMPLETION_PORT) {
+		text_puts(text, " (Threadpool Completion Port)");
 	}
-	if (!layout_has(&clr->layout, L_THREAD_EXCEPTION)) {
-		json_null(json, "exception");
-	} else {
-		json_address(json, "exception", thread->exception);
-	}
-	json_string(json, "exception_type", exception ? type_name(clr, exception, NULL) : NULL);
+}
+
+/* What it threw last; @p object NULL: that cannot be read, or there is none. */
+static void exception_cells(struct clr *clr, const struct clr_thread *thread,
+			    const struct object *object, struct cell cells[THREAD_COLUMNS])
+{
+	if (layout_has(&clr->layout, L_THREAD_EXCEPTION))
+		cells[THREAD_EXCEPTION] = cell_number(thread->exception);
 	if (layout_has(&clr->layout, L_THREAD_EXCEPTION_TRACKER)) {
-		json_bool(json, "nested", thread->exception && has_nested(clr, thread));
-	} else {
-		json_null(json, "nested");
+		cells[THREAD_NESTED] = cell_flag(thread->exception && has_nested(clr, thread));
 	}
-	json_object(json, "context");
-	json_address(json, "pointer", thread->alloc_pointer);
-	json_address(json, "limit", thread->alloc_limit);
-	json_end(json);
-	json_end(json);
+	cells[THREAD_EXCEPTION_TYPE].shown = "<no object>";
+	if (object) {
+		size_t size;
+		const char *name = type_name(clr, object->type, &size);
+		cells[THREAD_EXCEPTION_TYPE] = cell_type(name, size, object->type->method_table);
+	}
+}
+
+static void write_thread(struct call *call, const struct clr_thread *thread,
+			 const struct object *exception)
+{
+	struct clr *clr = call->heap->clr;
+	struct text purpose = { 0 };
+	put_purpose(&purpose, clr, thread);
+	struct cell cells[THREAD_COLUMNS] = {
+		[THREAD_ID] = cell_number(thread->id),
+		[THREAD_OS_ID] = cell_number(thread->os_id),
+		[THREAD_ADDRESS] = cell_number(thread->address),
+		[THREAD_STATE] = cell_number(thread->state),
+		[THREAD_COOPERATIVE] = cell_flag(thread->is_cooperative),
+		[THREAD_DEAD] = cell_flag((thread->state & STATE_DEAD) != 0),
+		[THREAD_POINTER] = cell_number(thread->alloc_pointer),
+		[THREAD_LIMIT] = cell_number(thread->alloc_limit),
+		[THREAD_NUMBER] = cell_signed(target_thread_number(clr->target, thread->os_id)),
+		[THREAD_DOMAIN] = cell_number(clr->app_domain),
+		[THREAD_PURPOSE] = cell_string(purpose.bytes ? purpose.bytes : ""),
+	};
+	if (clr->finalizer_thread) {
+		cells[THREAD_FINALIZER] = cell_flag(thread->address == clr->finalizer_thread);
+	}
+	exception_cells(clr, thread, exception, cells);
+	answer_row(&call->answer, cells);
+	call->out.text.failed |= purpose.failed;
+	text_deinit(&purpose);
 }
 
 enum hd_status run_clrthreads(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;
 	struct window window = { .memory = call->heap->memory };
-	if (call->as_json) {
-		json_array(&call->json, "threads");
-	} else {
-		write_head(&call->out, clr);
-	}
+	write_head(&call->answer, clr);
+	answer_table(&call->answer, &thread_schema, NULL);
 	for (size_t i = 0; i < clr->thread_count && !call->out.stopped; i++) {
 		const struct clr_thread *thread = &clr->threads[i];
 		struct object object;
 		bool has_object = thread->exception &&
 				  object_read(call->heap, &window, thread->exception, &object);
-		const struct type *exception = has_object ? object.type : NULL;
-		if (call->as_json) {
-			thread_json(call, thread, exception);
-		} else {
-			thread_text(call, thread, exception);
-		}
+		write_thread(call, thread, has_object ? &object : NULL);
 	}
 	window_deinit(&window);
-	if (call->as_json)
-		json_end(&call->json);
+	(void)answer_table_end(&call->answer);
 	return HD_OK;
 }

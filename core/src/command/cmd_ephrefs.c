@@ -18,9 +18,6 @@ const struct option ephrefs_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-/* Width of the first type of a pair, as SOS has it. */
-#define TYPE_WIDTH 64u
-
 /* Is it older, and not frozen?  Large and pinned objects count as generation 2. */
 static bool is_old_to_young(uint8_t from, uint8_t to)
 {
@@ -63,15 +60,13 @@ static struct writer make_writer(struct call *call)
 				.limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 }
 
-/* Say that the list which was written is not whole. */
+/* Say that the list which was written is not whole; data says it once, at the end. */
 static void note_cut(struct writer *writer)
 {
 	char number[27];
 	writer->is_cut = true;
-	if (!writer->call->as_json) {
-		out_printf(&writer->call->out, "(the first %s; -limit 0 lists all)\n",
-			   format_thousands(writer->limit, number));
-	}
+	answer_remark(&writer->call->answer, "(the first %s; -limit 0 lists all)\n",
+		      format_thousands(writer->limit, number));
 }
 
 static bool is_of_group(const struct crossing *row, const struct crossing *first)
@@ -113,66 +108,77 @@ static enum hd_status write_types(struct writer *writer, const struct finder *fo
 	return HD_OK;
 }
 
-static void crossing_json(struct writer *writer, const struct crossing *row,
-			  const struct object *object)
-{
-	struct json *json = &writer->call->json;
-	size_t size;
-	const char *name = type_name(writer->call->heap->clr, object->type, &size);
-	json_object(json, NULL);
-	json_address(json, "address", row->from);
-	json_address(json, "mt", object->type->method_table);
-	json_text(json, "type", name, size);
-	json_number(json, "size", object->size);
-	json_string(json, "generation", generation_name((enum generation)row->from_generation));
-	json_string(json, "to_generation", generation_name((enum generation)row->to_generation));
-	json_number(json, "count", row->count);
-	json_number(json, "referenced_size", row->size);
-	json_end(json);
-}
+enum crossing_column {
+	CROSSING_ADDRESS,
+	CROSSING_MT,
+	CROSSING_TYPE,
+	CROSSING_SIZE,
+	CROSSING_FROM,
+	CROSSING_TO,
+	CROSSING_COUNT,
+	CROSSING_BYTES,
+	CROSSING_CLASS,
+	CROSSING_COLUMNS
+};
 
-static void crossing_text(struct writer *writer, const struct crossing *row,
-			  const struct object *object)
+static const struct column crossing_columns[CROSSING_COLUMNS] = {
+	[CROSSING_ADDRESS] = { "address", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			       "the older object" },
+	[CROSSING_MT] = { "mt", "MethodTable", KIND_ADDRESS, 16, 0, "its MethodTable" },
+	[CROSSING_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[CROSSING_SIZE] = { "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its own bytes" },
+	[CROSSING_FROM] = { "generation", "Obj Gen", KIND_TEXT, 11, LOOK_LEFT,
+			    "where it is: 0, 1, 2, loh, poh or nongc" },
+	[CROSSING_TO] = { "to_generation", "Ref Gen", KIND_TEXT, 11, LOOK_LEFT,
+			  "where the younger objects are" },
+	[CROSSING_COUNT] = { "count", "Obj Count", KIND_NUMBER, 14, LOOK_THOUSANDS,
+			     "its references there" },
+	[CROSSING_BYTES] = { "referenced_size", "Obj Size", KIND_BYTES, 14, LOOK_THOUSANDS,
+			     "bytes of what they refer to" },
+	[CROSSING_CLASS] = { NULL, "Type", KIND_TYPE, 0, 0, NULL },
+};
+
+static const struct schema crossing_schema = {
+	.name = "objects",
+	SCHEMA_COLUMNS(crossing_columns),
+	.is_main = true,
+};
+/* Text has the headings of each group. */
+static const struct schema headings_schema = { SCHEMA_COLUMNS(crossing_columns) };
+
+static void write_crossing(struct writer *writer, const struct crossing *row,
+			   const struct object *object)
 {
-	struct out *out = &writer->call->out;
-	char number[3][27];
 	size_t size;
 	const char *name = type_name(writer->call->heap->clr, object->type, &size);
-	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, row->from);
-	out_printf(out, " %16" PRIx64 " %14s %-11s %-11s %14s %14s ", object->type->method_table,
-		   format_thousands(object->size, number[0]), sos_generation(row->from_generation),
-		   sos_generation(row->to_generation), format_thousands(row->count, number[1]),
-		   format_thousands(row->size, number[2]));
-	out_type(out, name, size, object->type->method_table);
-	out_puts(out, "\n");
+	const struct cell type = cell_type(name, size, object->type->method_table);
+	const char *from = generation_name((enum generation)row->from_generation);
+	const char *to = generation_name((enum generation)row->to_generation);
+	const struct cell cells[CROSSING_COLUMNS] = {
+		[CROSSING_ADDRESS] = cell_number(row->from),
+		[CROSSING_MT] = cell_number(object->type->method_table),
+		[CROSSING_TYPE] = type,
+		[CROSSING_SIZE] = cell_number(object->size),
+		[CROSSING_FROM] =
+			cell_shown(cell_string(from), sos_generation(row->from_generation)),
+		[CROSSING_TO] = cell_shown(cell_string(to), sos_generation(row->to_generation)),
+		[CROSSING_COUNT] = cell_number(row->count),
+		[CROSSING_BYTES] = cell_number(row->size),
+		[CROSSING_CLASS] = type,
+	};
+	answer_row(&writer->call->answer, cells);
 }
 
 static void group_header(struct call *call, const struct crossing *row, bool is_first)
 {
-	struct out *out = &call->out;
 	const char *from = sos_generation(row->from_generation);
 	const char *to = sos_generation(row->to_generation);
-	out_printf(out, "%sReferences from %c%s to %c%s:\n\n", is_first ? "" : "\n", from[0] | 0x20,
-		   from + 1, to[0] | 0x20, to + 1);
+	answer_remark(&call->answer, "%sReferences from %c%s to %c%s:\n\n", is_first ? "" : "\n",
+		      from[0] | 0x20, from + 1, to[0] | 0x20, to + 1);
 	if (call->options[OPT_STAT].given)
 		return;
-	out_styled(out, STYLE_HEAD, "%16s %16s %14s %-11s %-11s %14s %14s %s", "Object",
-		   "MethodTable", "Size", "Obj Gen", "Ref Gen", "Obj Count", "Obj Size", "Type");
-	out_puts(out, "\n");
-}
-
-static enum hd_status write_crossing(struct writer *writer, const struct crossing *row)
-{
-	struct object object;
-	/* The walk has met it. */
-	if (!object_read(writer->call->heap, &writer->window, row->from, &object))
-		return HD_OK;
-	if (writer->call->as_json) {
-		crossing_json(writer, row, &object);
-	} else {
-		crossing_text(writer, row, &object);
-	}
-	return call_check(writer->call);
+	answer_table(&call->answer, &headings_schema, NULL);
+	(void)answer_table_end(&call->answer);
 }
 
 static enum hd_status write_rows(struct writer *writer, const struct finder *found,
@@ -180,74 +186,105 @@ static enum hd_status write_rows(struct writer *writer, const struct finder *fou
 {
 	uint64_t listed = 0;
 	for (size_t i = (size_t)(first - found->rows); i < found->rows_count; i++) {
-		if (!is_of_group(&found->rows[i], first))
+		const struct crossing *row = &found->rows[i];
+		struct object object;
+		if (!is_of_group(row, first))
 			continue;
 		if (listed++ == writer->limit) {
 			note_cut(writer);
 			break;
 		}
-		TRY(write_crossing(writer, &found->rows[i]));
+		/* The walk has met it. */
+		if (object_read(writer->call->heap, &writer->window, row->from, &object))
+			write_crossing(writer, row, &object);
+		TRY(call_check(writer->call));
 	}
 	return HD_OK;
 }
 
+static const struct column group_columns[] = {
+	{ "generation", NULL, KIND_TEXT, 0, 0, "of the objects that refer" },
+	{ "to_generation", NULL, KIND_TEXT, 0, 0, "of what they refer to" },
+};
+static const struct schema group_schema = {
+	.name = "groups",
+	SCHEMA_COLUMNS(group_columns),
+	.is_main = true,
+};
+
 static enum hd_status group_types(struct writer *writer, const struct finder *found,
 				  const struct crossing *first)
 {
-	struct json *json = &writer->call->json;
-	if (!writer->call->as_json)
-		return write_types(writer, found, first);
-	json_object(json, NULL);
-	json_string(json, "generation", generation_name((enum generation)first->from_generation));
-	json_string(json, "to_generation", generation_name((enum generation)first->to_generation));
+	const struct cell cells[] = {
+		cell_string(generation_name((enum generation)first->from_generation)),
+		cell_string(generation_name((enum generation)first->to_generation)),
+	};
+	answer_row_begin(&writer->call->answer, cells);
 	TRY(write_types(writer, found, first));
-	json_end(json);
+	answer_row_end(&writer->call->answer);
 	return HD_OK;
 }
 
 /* Group by the two generations, in the order in which they are first met. */
 static enum hd_status write_groups(struct writer *writer, const struct finder *found)
 {
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
 	bool is_stat = writer->call->options[OPT_STAT].given;
 	uint64_t done = 0;
+	answer_table(&writer->call->answer, is_stat ? &group_schema : &crossing_schema, &options);
 	for (size_t i = 0; i < found->rows_count; i++) {
 		const struct crossing *first = &found->rows[i];
 		unsigned int group = first->from_generation * 8u + first->to_generation;
 		if (done >> group & 1)
 			continue;
-		if (!writer->call->as_json)
-			group_header(writer->call, first, !done);
+		group_header(writer->call, first, !done);
 		done |= (uint64_t)1 << group;
 		TRY(is_stat ? group_types(writer, found, first) : write_rows(writer, found, first));
 	}
+	(void)answer_table_end(&writer->call->answer);
 	return HD_OK;
 }
+
+enum referenced_column {
+	REFERENCED_COUNT,
+	REFERENCED_SIZE,
+	REFERENCED_FROM,
+	REFERENCED_COLUMNS
+};
+
+static const struct column referenced_columns[REFERENCED_COLUMNS] = {
+	[REFERENCED_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "younger objects, each once" },
+	[REFERENCED_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[REFERENCED_FROM] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+};
+
+static void referenced_layout(struct out *out, const struct cell *cells)
+{
+	char number[3][27];
+	out_printf(out, "\n%s older generation objects referenced %s younger objects (%s bytes)\n",
+		   format_thousands(cells[REFERENCED_FROM].number, number[0]),
+		   format_thousands(cells[REFERENCED_COUNT].number, number[1]),
+		   format_thousands(cells[REFERENCED_SIZE].number, number[2]));
+}
+
+static const struct schema referenced_schema = { .name = "referenced",
+						 SCHEMA_COLUMNS(referenced_columns),
+						 .layout = referenced_layout };
 
 static enum hd_status write_ephrefs(struct call *call, struct finder *found)
 {
 	struct writer writer = make_writer(call);
-	char number[3][27];
-	if (call->as_json)
-		json_array(&call->json, call->options[OPT_STAT].given ? "groups" : "objects");
 	enum hd_status status = write_groups(&writer, found);
 	window_deinit(&writer.window);
 	TRY(status);
-	if (call->as_json) {
-		json_end(&call->json);
-		if (writer.is_cut)
-			json_bool(&call->json, "truncated", true);
-		json_object(&call->json, "referenced");
-		json_number(&call->json, "count", found->count);
-		json_number(&call->json, "size", found->size);
-		json_end(&call->json);
-	} else {
-		out_printf(&call->out,
-			   "\n%s older generation objects referenced %s younger objects (%s "
-			   "bytes)\n",
-			   format_thousands(found->rows_count, number[0]),
-			   format_thousands(found->count, number[1]),
-			   format_thousands(found->size, number[2]));
-	}
+	if (writer.is_cut)
+		answer_truncated(&call->answer);
+	const struct cell cells[REFERENCED_COLUMNS] = {
+		[REFERENCED_COUNT] = cell_number(found->count),
+		[REFERENCED_SIZE] = cell_number(found->size),
+		[REFERENCED_FROM] = cell_number(found->rows_count),
+	};
+	answer_record(&call->answer, &referenced_schema, cells);
 	gaps_report(call, &found->gaps);
 	return HD_OK;
 }
@@ -265,101 +302,122 @@ enum hd_status run_ephrefs(struct call *call)
 	return status;
 }
 
-/* One end of a pair; text that more stands behind of is as wide as SOS's. */
-static void write_end_of(struct writer *writer, const char *key, uint64_t address, bool is_last)
+/* A pair, or three objects in a row; as wide as SOS has it. */
+enum pair_column {
+	PAIR_FROM,
+	PAIR_FROM_TYPE,
+	PAIR_TO,
+	PAIR_TO_TYPE,
+	PAIR_COLUMNS
+};
+
+enum chain_column {
+	CHAIN_FROM,
+	CHAIN_FROM_TYPE,
+	CHAIN_THROUGH,
+	CHAIN_THROUGH_TYPE,
+	CHAIN_TO,
+	CHAIN_TO_TYPE,
+	CHAIN_COLUMNS
+};
+
+static const struct column to_large_columns[PAIR_COLUMNS] = {
+	[PAIR_FROM] = { "from.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			"an object of generation 0 or 1" },
+	[PAIR_FROM_TYPE] = { "from.type", "Ephemeral Type", KIND_TYPE, 64, LOOK_LEFT,
+			     "name of its type" },
+	[PAIR_TO] = { "to.address", "Large Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
+		      "the large object that it refers to" },
+	[PAIR_TO_TYPE] = { "to.type", "Large Object Type", KIND_TYPE, 0, LOOK_LEFT,
+			   "name of its type" },
+};
+
+static const struct column from_large_columns[PAIR_COLUMNS] = {
+	[PAIR_FROM] = { "from.address", "Large Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			"a large object" },
+	[PAIR_FROM_TYPE] = { "from.type", "Large Object Type", KIND_TYPE, 64, LOOK_LEFT,
+			     "name of its type" },
+	[PAIR_TO] = { "to.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
+		      "the object of generation 0 or 1 that it refers to" },
+	[PAIR_TO_TYPE] = { "to.type", "Ephemeral Type", KIND_TYPE, 0, LOOK_LEFT,
+			   "name of its type" },
+};
+
+static const struct column chain_columns[CHAIN_COLUMNS] = {
+	[CHAIN_FROM] = { "from.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			 "an object of generation 0 or 1" },
+	[CHAIN_FROM_TYPE] = { "from.type", "Ephemeral Type", KIND_TYPE, 64, LOOK_LEFT,
+			      "name of its type" },
+	[CHAIN_THROUGH] = { "through.address", "Large Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			    "the large object that it refers to" },
+	[CHAIN_THROUGH_TYPE] = { "through.type", "Large Object Type", KIND_TYPE, 64, LOOK_LEFT,
+				 "name of its type" },
+	[CHAIN_TO] = { "to.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
+		       "the object of generation 0 or 1 that this one refers to" },
+	[CHAIN_TO_TYPE] = { "to.type", "Ephemeral Type", KIND_TYPE, 0, LOOK_LEFT,
+			    "name of its type" },
+};
+
+static const struct schema to_large_schema = {
+	.name = "to_large",
+	SCHEMA_COLUMNS(to_large_columns),
+	.is_main = true,
+};
+static const struct schema from_large_schema = { .name = "from_large",
+						 SCHEMA_COLUMNS(from_large_columns) };
+static const struct schema chain_schema = { .name = "through_large",
+					    SCHEMA_COLUMNS(chain_columns) };
+
+/* The cells of one object: where it is, and its type. */
+static void object_cells(struct writer *writer, uint64_t address, struct cell *cells)
 {
-	struct call *call = writer->call;
+	struct clr *clr = writer->call->heap->clr;
 	struct object object;
-	size_t size = 0;
-	const char *name = NULL;
-	if (object_read(call->heap, &writer->window, address, &object))
-		name = type_name(call->heap->clr, object.type, &size);
-	if (call->as_json) {
-		json_object(&call->json, key);
-		json_address(&call->json, "address", address);
-		json_text(&call->json, "type", name, size);
-		json_end(&call->json);
-		return;
-	}
-	out_styled(&call->out, STYLE_ADDRESS, "%16" PRIx64, address);
-	out_puts(&call->out, " ");
-	out_type(&call->out, name, size, 0);
-	if (is_last) {
-		out_puts(&call->out, "\n");
-	} else {
-		out_pad(&call->out, 1 + (size < TYPE_WIDTH ? TYPE_WIDTH - size : 0));
+	cells[0] = cell_number(address);
+	cells[1] = cell_type(NULL, 0, 0);
+	if (object_read(writer->call->heap, &writer->window, address, &object)) {
+		size_t size;
+		const char *name = type_name(clr, object.type, &size);
+		cells[1] = cell_type(name, size, 0);
 	}
 }
 
-/* A row from end to end; @p last 0: it has two. */
-static enum hd_status write_pair(struct writer *writer, uint64_t from, uint64_t to, uint64_t last)
+static enum hd_status list_pairs(struct writer *writer, const struct finder *found,
+				 const struct schema *schema)
 {
-	struct call *call = writer->call;
-	if (call->as_json)
-		json_object(&call->json, NULL);
-	write_end_of(writer, "from", from, false);
-	write_end_of(writer, last ? "through" : "to", to, !last);
-	if (last)
-		write_end_of(writer, "to", last, true);
-	if (call->as_json)
-		json_end(&call->json);
-	return call_check(call);
-}
-
-static void pairs_header(struct call *call, const char *what, const char *from, const char *to)
-{
-	char heads[2][32];
-	(void)snprintf(heads[0], sizeof(heads[0]), "%s Type", from);
-	(void)snprintf(heads[1], sizeof(heads[1]), "%s Type", to);
-	out_printf(&call->out, "%s:\n\n", what);
-	out_styled(&call->out, STYLE_HEAD, "%16s %-*s %16s %s", from, (int)TYPE_WIDTH, heads[0], to,
-		   heads[1]);
-	out_puts(&call->out, "\n");
-}
-
-static enum hd_status write_pair_types(struct writer *writer, const struct finder *found,
-				       const char *key, const char *what)
-{
-	struct call *call = writer->call;
-	if (call->as_json) {
-		json_object(&call->json, key);
-		TRY(write_types(writer, found, NULL));
-		json_end(&call->json);
-		return HD_OK;
+	struct answer *answer = &writer->call->answer;
+	const struct table_options options = { .limit = writer->limit,
+					       .no_heading = !found->rows_count };
+	answer_table(answer, schema, &options);
+	for (size_t i = 0; i < found->rows_count && answer_wants_row(answer); i++) {
+		struct cell cells[PAIR_COLUMNS];
+		object_cells(writer, found->rows[i].from, &cells[PAIR_FROM]);
+		object_cells(writer, found->rows[i].to, &cells[PAIR_TO]);
+		answer_row(answer, cells);
+		TRY(call_check(writer->call));
 	}
-	if (!found->rows_count) {
-		out_printf(&call->out, "No %s.\n", what);
-		return HD_OK;
-	}
-	out_printf(&call->out, "%s:\n\n", what);
-	TRY(write_types(writer, found, NULL));
-	out_puts(&call->out, "\n");
+	if (answer_table_end(answer))
+		note_cut(writer);
 	return HD_OK;
 }
 
 static enum hd_status write_pairs(struct writer *writer, const struct finder *found,
-				  const char *key, const char *what, bool is_to_large)
+				  const struct schema *schema, const char *what)
 {
-	struct call *call = writer->call;
-	if (call->options[OPT_STAT].given)
-		return write_pair_types(writer, found, key, what);
-	if (call->as_json) {
-		json_array(&call->json, key);
-	} else if (found->rows_count) {
-		pairs_header(call, what, is_to_large ? "Ephemeral" : "Large Object",
-			     is_to_large ? "Large Object" : "Ephemeral");
+	struct answer *answer = &writer->call->answer;
+	if (found->rows_count) {
+		answer_remark(answer, "%s:\n\n", what);
 	} else {
-		out_printf(&call->out, "No %s.\n", what);
+		answer_remark(answer, "No %s.\n", what);
 	}
-	for (size_t i = 0; i < found->rows_count && i < writer->limit; i++)
-		TRY(write_pair(writer, found->rows[i].from, found->rows[i].to, 0));
-	if (found->rows_count > writer->limit)
-		note_cut(writer);
-	if (call->as_json) {
-		json_end(&call->json);
-	} else if (found->rows_count) {
-		out_puts(&call->out, "\n");
+	if (!writer->call->options[OPT_STAT].given) {
+		TRY(list_pairs(writer, found, schema));
+	} else if (found->rows_count || answer_is_data(answer)) {
+		answer_object(answer, schema->name);
+		TRY(write_types(writer, found, NULL));
+		answer_object_end(answer);
 	}
+	answer_remark(answer, found->rows_count ? "\n" : "");
 	return HD_OK;
 }
 
@@ -383,33 +441,34 @@ static size_t first_from(const struct finder *found, uint64_t address)
 static enum hd_status write_through(struct writer *writer, const struct finder *to_large,
 				    const struct finder *from_large)
 {
-	struct call *call = writer->call;
-	bool any = false;
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	struct answer *answer = &writer->call->answer;
 	uint64_t listed = 0;
-	if (call->as_json)
-		json_array(&call->json, "through_large");
+	answer_table(answer, &chain_schema, &options);
 	for (size_t i = 0; i < to_large->rows_count; i++) {
 		const struct crossing *row = &to_large->rows[i];
+		struct cell cells[CHAIN_COLUMNS];
 		size_t next = first_from(from_large, row->to);
 		if (next == from_large->rows_count)
 			continue;
-		if (!any && !call->as_json) {
-			out_puts(&call->out, "Ephemeral objects which point to Large objects which "
-					     "point to Ephemeral objects:\n\n");
+		if (!listed) {
+			answer_remark(answer, "Ephemeral objects which point to Large objects "
+					      "which point to Ephemeral objects:\n\n");
 		}
-		any = true;
 		if (listed++ == writer->limit) {
 			note_cut(writer);
 			break;
 		}
-		TRY(write_pair(writer, row->from, row->to, from_large->rows[next].to));
+		object_cells(writer, row->from, &cells[CHAIN_FROM]);
+		object_cells(writer, row->to, &cells[CHAIN_THROUGH]);
+		object_cells(writer, from_large->rows[next].to, &cells[CHAIN_TO]);
+		answer_row(answer, cells);
+		TRY(call_check(writer->call));
 	}
-	if (call->as_json) {
-		json_end(&call->json);
-	} else if (!any && to_large->rows_count && from_large->rows_count) {
-		out_puts(&call->out,
-			 "No Ephemeral objects which point to Large objects which point "
-			 "to Ephemeral objects.\n");
+	(void)answer_table_end(answer);
+	if (!listed && to_large->rows_count && from_large->rows_count) {
+		answer_remark(answer, "No Ephemeral objects which point to Large objects which "
+				      "point to Ephemeral objects.\n");
 	}
 	return HD_OK;
 }
@@ -418,17 +477,16 @@ static enum hd_status write_ephtoloh(struct call *call, struct finder *to_large,
 				     struct finder *from_large)
 {
 	struct writer writer = make_writer(call);
-	enum hd_status status =
-		write_pairs(&writer, to_large, "to_large",
-			    "Ephemeral objects pointing to the Large objects", true);
+	enum hd_status status = write_pairs(&writer, to_large, &to_large_schema,
+					    "Ephemeral objects pointing to the Large objects");
 	if (status == HD_OK) {
-		status = write_pairs(&writer, from_large, "from_large",
-				     "Large objects pointing to Ephemeral objects", false);
+		status = write_pairs(&writer, from_large, &from_large_schema,
+				     "Large objects pointing to Ephemeral objects");
 	}
 	if (status == HD_OK && !call->options[OPT_STAT].given)
 		status = write_through(&writer, to_large, from_large);
-	if (status == HD_OK && call->as_json && writer.is_cut)
-		json_bool(&call->json, "truncated", true);
+	if (status == HD_OK && writer.is_cut)
+		answer_truncated(&call->answer);
 	window_deinit(&writer.window);
 	if (status == HD_OK)
 		gaps_report(call, &to_large->gaps);

@@ -25,10 +25,8 @@ const struct option gcheapstat_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-/* Columns: SOS's names, and in JSON; by enum generation. */
+/* By enum generation. */
 #define GENERATIONS 6u
-static const char *const columns[GENERATIONS] = { "Gen0", "Gen1", "Gen2", "LOH", "POH", "FRZ" };
-static const char *const keys[GENERATIONS] = { "gen0", "gen1", "gen2", "loh", "poh", "foh" };
 
 enum figure {
 	FIGURE_SIZE, /* from the first object to the end of the last */
@@ -39,13 +37,13 @@ enum figure {
 };
 
 static const struct {
-	const char *heading, *key;
+	const char *heading;
 	bool has_percentages;
 } figures[FIGURES] = {
-	[FIGURE_SIZE] = { NULL, "size", false },
-	[FIGURE_FREE] = { "Free space:", "free", true },
-	[FIGURE_UNROOTED] = { "Unrooted objects:", "unrooted", true },
-	[FIGURE_COMMITTED] = { "Committed space:", "committed", false },
+	[FIGURE_SIZE] = { "", false },
+	[FIGURE_FREE] = { "Free space:\n", true },
+	[FIGURE_UNROOTED] = { "Unrooted objects:\n", true },
+	[FIGURE_COMMITTED] = { "Committed space:\n", false },
 };
 
 /* Bytes of one heap. */
@@ -155,84 +153,156 @@ static enum hd_status count_objects(struct call *call, const struct life *dead, 
 	return status;
 }
 
-/* "SOH:17%"; nothing where there is no size. */
-static void write_percentage(struct out *out, const char *name, uint64_t part, uint64_t size)
+/* The figures of a heap, or of all. */
+enum heap_column {
+	HEAP_INDEX,
+	HEAP_FIGURES,
+	HEAP_COLUMNS = HEAP_FIGURES + FIGURES * GENERATIONS
+};
+
+#define COLUMNS_OF(figure, key, look, help)                                                   \
+	[HEAP_FIGURES +                                                                       \
+		(figure)*GENERATIONS] = { key ".gen0", NULL, KIND_BYTES,                      \
+					  0,           look, help " in generation 0" },       \
+		{ key ".gen1", NULL, KIND_BYTES, 0, look, help " in generation 1" },          \
+		{ key ".gen2", NULL, KIND_BYTES, 0, look, help " in generation 2" },          \
+		{ key ".loh", NULL, KIND_BYTES, 0, look, help " in the large object heap" },  \
+		{ key ".poh", NULL, KIND_BYTES, 0, look, help " in the pinned object heap" }, \
+	{                                                                                     \
+		key ".foh", NULL, KIND_BYTES, 0, look, help " in the frozen segments"         \
+	}
+
+static const struct column heap_columns[HEAP_COLUMNS] = {
+	[HEAP_INDEX] = { "index", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			 "of the logical heap, from 0" },
+	COLUMNS_OF(FIGURE_SIZE, "size", 0, "bytes up to the end of the last object"),
+	COLUMNS_OF(FIGURE_FREE, "free", 0, "bytes of Free blocks"),
+	COLUMNS_OF(FIGURE_UNROOTED, "unrooted", LOOK_LEAVE_OUT,
+		   "bytes of objects that no root keeps alive"),
+	COLUMNS_OF(FIGURE_COMMITTED, "committed", 0, "bytes that the GC has of the kernel"),
+};
+
+static const struct schema heap_schema = {
+	.name = "heaps",
+	SCHEMA_COLUMNS(heap_columns),
+	.is_main = true,
+};
+static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(heap_columns) };
+
+static void make_cells(const struct bytes *bytes, bool has_unrooted,
+		       struct cell cells[HEAP_COLUMNS])
 {
-	char text[32] = "";
-	if (size)
-		(void)snprintf(text, sizeof(text), "%s:%" PRIu64 "%%", name, part * 100 / size);
-	out_printf(out, " %-8s", text);
+	for (size_t i = 0; i < FIGURES; i++) {
+		for (size_t j = 0; j < GENERATIONS && (has_unrooted || i != FIGURE_UNROOTED); j++)
+			cells[HEAP_FIGURES + i * GENERATIONS + j] = cell_number(bytes->of[i][j]);
+	}
 }
 
-static void write_row(struct call *call, const char *name, const struct bytes *bytes,
-		      enum figure figure, bool has_percentages)
+/* Data: by heap. */
+static void write_heaps(struct call *call, const struct bytes *heaps, const struct bytes *total,
+			bool has_unrooted)
 {
-	struct out *out = &call->out;
-	const uint64_t *part = bytes->of[figure], *size = bytes->of[FIGURE_SIZE];
-	out_printf(out, "%-8s", name);
-	for (size_t i = 0; i < GENERATIONS; i++)
-		out_printf(out, " %-10" PRIu64, part[i]);
-	if (has_percentages) {
-		write_percentage(out, "SOH", part[0] + part[1] + part[2],
-				 size[0] + size[1] + size[2]);
-		write_percentage(out, "LOH", part[GENERATION_LOH], size[GENERATION_LOH]);
-		write_percentage(out, "POH", part[GENERATION_POH], size[GENERATION_POH]);
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	struct answer *answer = &call->answer;
+	answer_table(answer, &heap_schema, &options);
+	for (uint32_t i = 0; i < call->heap->heap_count; i++) {
+		struct cell cells[HEAP_COLUMNS] = { [HEAP_INDEX] = cell_number(i) };
+		make_cells(&heaps[i], has_unrooted, cells);
+		answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+	struct cell cells[HEAP_COLUMNS] = { 0 };
+	make_cells(total, has_unrooted, cells);
+	answer_record(answer, &total_schema, cells);
+}
+
+/* One figure of a heap; SOS's columns. */
+enum figure_column {
+	FIGURE_HEAP,
+	FIGURE_BYTES,
+	FIGURE_SHARES = FIGURE_BYTES + GENERATIONS,
+	FIGURE_COLUMNS = FIGURE_SHARES + 3
+};
+
+static const struct column figure_columns[FIGURE_COLUMNS] = {
+	[FIGURE_HEAP] = { NULL, "Heap", KIND_TEXT, 8, LOOK_LEFT, NULL },
+	[FIGURE_BYTES] = { NULL, "Gen0", KIND_BYTES, 10, LOOK_LEFT, NULL },
+	{ NULL, "Gen1", KIND_BYTES, 10, LOOK_LEFT, NULL },
+	{ NULL, "Gen2", KIND_BYTES, 10, LOOK_LEFT, NULL },
+	{ NULL, "LOH", KIND_BYTES, 10, LOOK_LEFT, NULL },
+	{ NULL, "POH", KIND_BYTES, 10, LOOK_LEFT, NULL },
+	{ NULL, "FRZ", KIND_BYTES, 10, LOOK_LEFT, NULL },
+	[FIGURE_SHARES] = { NULL, "", KIND_TEXT, 8, LOOK_LEFT, NULL },
+	{ NULL, "", KIND_TEXT, 8, LOOK_LEFT, NULL },
+	{ NULL, "", KIND_TEXT, 8, LOOK_LEFT, NULL },
+};
+
+static void figure_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "%-8s", cells[FIGURE_HEAP].text.bytes);
+	for (size_t i = FIGURE_BYTES; i < FIGURE_SHARES; i++)
+		out_printf(out, " %-10" PRIu64, cells[i].number);
+	for (size_t i = FIGURE_SHARES; i < FIGURE_COLUMNS; i++) {
+		if (cells[i].is_there)
+			out_printf(out, " %-8s", cells[i].text.bytes);
 	}
 	out_puts(out, "\n");
 }
 
-static void write_text(struct call *call, const struct bytes *heaps, const struct bytes *total,
-		       bool has_unrooted)
+static const struct schema figure_schema = {
+	SCHEMA_COLUMNS(figure_columns),
+	.heading = "Heap     Gen0       Gen1       Gen2       LOH        POH        FRZ       ",
+	.layout = figure_layout,
+};
+
+/* "SOH:17%"; nothing where there is no size. */
+static struct cell share(char buf[32], const char *name, uint64_t part, uint64_t size)
 {
-	struct out *out = &call->out;
+	*buf = '\0';
+	if (size)
+		(void)snprintf(buf, 32, "%s:%" PRIu64 "%%", name, part * 100 / size);
+	return cell_string(buf);
+}
+
+static void write_row(struct answer *answer, const char *name, const struct bytes *bytes,
+		      enum figure figure, bool has_percentages)
+{
+	const uint64_t *part = bytes->of[figure], *size = bytes->of[FIGURE_SIZE];
+	struct cell cells[FIGURE_COLUMNS] = { [FIGURE_HEAP] = cell_string(name) };
+	char shares[3][32];
+	for (size_t i = 0; i < GENERATIONS; i++)
+		cells[FIGURE_BYTES + i] = cell_number(part[i]);
+	if (has_percentages) {
+		struct cell *at = &cells[FIGURE_SHARES];
+		at[0] = share(shares[0], "SOH", part[0] + part[1] + part[2],
+			      size[0] + size[1] + size[2]);
+		at[1] = share(shares[1], "LOH", part[GENERATION_LOH], size[GENERATION_LOH]);
+		at[2] = share(shares[2], "POH", part[GENERATION_POH], size[GENERATION_POH]);
+	}
+	answer_row(answer, cells);
+}
+
+/* Text: by figure. */
+static void write_figures(struct call *call, const struct bytes *heaps, const struct bytes *total,
+			  bool has_unrooted)
+{
+	struct answer *answer = &call->answer;
 	for (unsigned int i = 0; i < FIGURES; i++) {
 		enum figure figure = (enum figure)i;
 		if (figure == FIGURE_UNROOTED && !has_unrooted)
 			continue;
-		if (figures[i].heading)
-			out_printf(out, "%s\n", figures[i].heading);
-		out_styled(out, STYLE_HEAD, "%-8s", "Heap");
-		for (size_t j = 0; j < GENERATIONS; j++)
-			out_styled(out, STYLE_HEAD, " %-10s", columns[j]);
-		out_puts(out, "\n");
+		answer_remark(answer, "%s", figures[i].heading);
+		answer_table(answer, &figure_schema, NULL);
 		for (uint32_t j = 0; j < call->heap->heap_count; j++) {
 			char name[16];
 			(void)snprintf(name, sizeof(name), "Heap%" PRIu32, j);
-			write_row(call, name, &heaps[j], figure, figures[i].has_percentages);
+			write_row(answer, name, &heaps[j], figure, figures[i].has_percentages);
 		}
-		write_row(call, "Total", total, figure, false);
+		write_row(answer, "Total", total, figure, false);
+		(void)answer_table_end(answer);
 		if (i + 1 < FIGURES)
-			out_puts(out, "\n");
+			answer_remark(answer, "\n");
 	}
-}
-
-static void bytes_json(struct call *call, const struct bytes *bytes, bool has_unrooted)
-{
-	struct json *json = &call->json;
-	for (size_t i = 0; i < FIGURES; i++) {
-		if (i == FIGURE_UNROOTED && !has_unrooted)
-			continue;
-		json_object(json, figures[i].key);
-		for (size_t j = 0; j < GENERATIONS; j++)
-			json_number(json, keys[j], bytes->of[i][j]);
-		json_end(json);
-	}
-}
-
-static void write_json(struct call *call, const struct bytes *heaps, const struct bytes *total,
-		       bool has_unrooted)
-{
-	json_array(&call->json, "heaps");
-	for (uint32_t i = 0; i < call->heap->heap_count; i++) {
-		json_object(&call->json, NULL);
-		json_number(&call->json, "index", i);
-		bytes_json(call, &heaps[i], has_unrooted);
-		json_end(&call->json);
-	}
-	json_end(&call->json);
-	json_object(&call->json, "total");
-	bytes_json(call, total, has_unrooted);
-	json_end(&call->json);
 }
 
 static enum hd_status answer(struct call *call, struct bytes *heaps)
@@ -248,14 +318,11 @@ static enum hd_status answer(struct call *call, struct bytes *heaps)
 	add_segments(call->heap, heaps);
 	for (uint32_t i = 0; i < call->heap->heap_count; i++)
 		add_bytes(&total, &heaps[i]);
-	if (call->as_json) {
-		write_json(call, heaps, &total, has_unrooted);
-		if (has_unrooted)
-			completeness_json(call);
-	} else {
-		write_text(call, heaps, &total, has_unrooted);
-		if (has_unrooted)
-			completeness_write(call, DEAD_PERHAPS);
+	write_heaps(call, heaps, &total, has_unrooted);
+	write_figures(call, heaps, &total, has_unrooted);
+	if (has_unrooted) {
+		completeness_json(call);
+		completeness_write(call, DEAD_PERHAPS);
 	}
 	gaps_report(call, &gaps);
 	return HD_OK;

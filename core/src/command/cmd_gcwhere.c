@@ -31,6 +31,55 @@ static enum hd_status not_in_heap(const struct call *call, uint64_t address)
 	return status;
 }
 
+enum where_column {
+	WHERE_ADDRESS,
+	WHERE_HEAP,
+	WHERE_SEGMENT,
+	WHERE_GENERATION,
+	WHERE_BEGIN,
+	WHERE_ALLOCATED,
+	WHERE_COMMITTED,
+	WHERE_RESERVED,
+	WHERE_COLUMNS
+};
+
+static const struct column where_columns[WHERE_COLUMNS] = {
+	[WHERE_ADDRESS] = { "address", "Address", KIND_ADDRESS, 15, 0, "what was asked for" },
+	[WHERE_HEAP] = { "heap", "Heap", KIND_NUMBER, 6, 0, "the logical heap of its segment" },
+	[WHERE_SEGMENT] = { "segment", "Segment", KIND_ADDRESS, 16, 0,
+			    "where the GC's record of the segment is" },
+	[WHERE_GENERATION] = { "generation", "Generation", KIND_TEXT, 10, 0,
+			       "0, 1, 2, loh, poh or nongc" },
+	[WHERE_BEGIN] = { "begin", NULL, KIND_ADDRESS, 0, 0, "first object of the segment" },
+	[WHERE_ALLOCATED] = { "allocated", "Allocated", KIND_ADDRESS, 25, 0,
+			      "where its objects end" },
+	[WHERE_COMMITTED] = { "committed", "Committed", KIND_ADDRESS, 25, 0,
+			      "where the memory ends that the GC has of the kernel" },
+	[WHERE_RESERVED] = { "reserved", "Reserved", KIND_ADDRESS, 25, 0,
+			     "where its addresses end" },
+};
+
+static void put_range(struct out *out, uint64_t begin, uint64_t end)
+{
+	out_printf(out, " %012" PRIx64 "-%012" PRIx64, begin, end);
+}
+
+static void where_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t begin = cells[WHERE_BEGIN].number, committed = cells[WHERE_COMMITTED].number;
+	out_styled(out, STYLE_HEAD, "%-15s %-6s %-16s %-10s %-25s %-25s %-25s", "Address", "Heap",
+		   "Segment", "Generation", "Allocated", "Committed", "Reserved");
+	out_printf(out, "\n%-15" PRIx64 " %-6" PRIu64 " %-16" PRIx64 " %-10s",
+		   cells[WHERE_ADDRESS].number, cells[WHERE_HEAP].number,
+		   cells[WHERE_SEGMENT].number, cells[WHERE_GENERATION].text.bytes);
+	put_range(out, begin, cells[WHERE_ALLOCATED].number);
+	put_range(out, begin & ~(uint64_t)0xfff, committed);
+	put_range(out, committed, cells[WHERE_RESERVED].number);
+	out_puts(out, "\n");
+}
+
+static const struct schema where_schema = { SCHEMA_COLUMNS(where_columns), .layout = where_layout };
+
 enum hd_status run_gcwhere(struct call *call)
 {
 	uint64_t address = call->words[0].number;
@@ -38,62 +87,104 @@ enum hd_status run_gcwhere(struct call *call)
 	if (!segment)
 		return not_in_heap(call, address);
 	const char *generation = generation_name(segment_generation_at(segment, address));
-	uint64_t base = segment->begin & ~(uint64_t)0xfff;
-	if (call->as_json) {
-		struct json *json = &call->json;
-		json_address(json, "address", address);
-		json_number(json, "heap", segment->heap);
-		json_address(json, "segment", segment->address);
-		json_string(json, "generation", generation);
-		json_address(json, "begin", segment->begin);
-		json_address(json, "allocated", segment->end);
-		json_address(json, "committed", segment->committed);
-		json_address(json, "reserved", segment->reserved);
-		return HD_OK;
-	}
-	struct out *out = &call->out;
-	out_styled(out, STYLE_HEAD, "%-15s %-6s %-16s %-10s %-25s %-25s %-25s", "Address", "Heap",
-		   "Segment", "Generation", "Allocated", "Committed", "Reserved");
-	out_printf(out, "\n%-15" PRIx64 " %-6" PRIu32 " %-16" PRIx64 " %-10s", address,
-		   segment->heap, segment->address, generation);
-	out_printf(out, " %012" PRIx64 "-%012" PRIx64 " %012" PRIx64 "-%012" PRIx64, segment->begin,
-		   segment->end, base, segment->committed);
-	out_printf(out, " %012" PRIx64 "-%012" PRIx64 "\n", segment->committed, segment->reserved);
+	const struct cell cells[WHERE_COLUMNS] = {
+		[WHERE_ADDRESS] = cell_number(address),
+		[WHERE_HEAP] = cell_number(segment->heap),
+		[WHERE_SEGMENT] = cell_number(segment->address),
+		[WHERE_GENERATION] = cell_string(generation),
+		[WHERE_BEGIN] = cell_number(segment->begin),
+		[WHERE_ALLOCATED] = cell_number(segment->end),
+		[WHERE_COMMITTED] = cell_number(segment->committed),
+		[WHERE_RESERVED] = cell_number(segment->reserved),
+	};
+	answer_record(&call->answer, &where_schema, cells);
 	return HD_OK;
 }
 
-static void write_neighbour(struct call *call, const char *label, const char *key,
+enum neighbour_column {
+	NEIGHBOUR_ADDRESS,
+	NEIGHBOUR_MT,
+	NEIGHBOUR_TYPE,
+	NEIGHBOUR_SIZE,
+	NEIGHBOUR_LABEL,
+	NEIGHBOUR_COLUMNS
+};
+
+static const struct column neighbour_columns[NEIGHBOUR_COLUMNS] = {
+	[NEIGHBOUR_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "where the object begins" },
+	[NEIGHBOUR_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
+	[NEIGHBOUR_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[NEIGHBOUR_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
+	[NEIGHBOUR_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+static void neighbour_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *type = &cells[NEIGHBOUR_TYPE];
+	uint64_t size = cells[NEIGHBOUR_SIZE].number;
+	char text[48];
+	(void)snprintf(text, sizeof(text), "%" PRIu64 " (0x%" PRIx64 ")", size, size);
+	out_printf(out, "%-13s ", cells[NEIGHBOUR_LABEL].text.bytes);
+	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[NEIGHBOUR_ADDRESS].number);
+	out_printf(out, " %-28s ", text);
+	out_type(out, type->text.bytes, type->text.size, type->text.id);
+	out_puts(out, "\n");
+}
+
+#define NEIGHBOUR_SCHEMA(key)                                                                \
+	{                                                                                    \
+		.name = (key), SCHEMA_COLUMNS(neighbour_columns), .layout = neighbour_layout \
+	}
+static const struct schema before_schema = NEIGHBOUR_SCHEMA("before");
+static const struct schema current_schema = NEIGHBOUR_SCHEMA("current");
+static const struct schema next_schema = NEIGHBOUR_SCHEMA("next");
+
+static void write_neighbour(struct call *call, const struct schema *schema, const char *label,
 			    const struct object *object)
 {
-	size_t size = 0;
-	const char *name = object->type ? type_name(call->heap->clr, object->type, &size) : NULL;
-	if (call->as_json) {
-		struct json *json = &call->json;
-		if (!object->type) {
-			json_null(json, key);
-			return;
-		}
-		json_object(json, key);
-		json_address(json, "address", object->address);
-		json_address(json, "mt", object->type->method_table);
-		json_text(json, "type", name, size);
-		json_number(json, "size", object->size);
-		json_end(json);
-		return;
-	}
-	struct out *out = &call->out;
-	out_printf(out, "%-13s ", label);
 	if (!object->type) {
-		out_puts(out, "none\n");
+		answer_none(&call->answer, schema->name);
+		answer_remark(&call->answer, "%-13s none\n", label);
 		return;
 	}
-	char text[48];
-	(void)snprintf(text, sizeof(text), "%" PRIu64 " (0x%" PRIx64 ")", object->size,
-		       object->size);
-	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, object->address);
-	out_printf(out, " %-28s ", text);
-	out_type(out, name, size, object->type->method_table);
-	out_puts(out, "\n");
+	size_t size;
+	const char *name = type_name(call->heap->clr, object->type, &size);
+	const struct cell cells[NEIGHBOUR_COLUMNS] = {
+		[NEIGHBOUR_ADDRESS] = cell_number(object->address),
+		[NEIGHBOUR_MT] = cell_number(object->type->method_table),
+		[NEIGHBOUR_TYPE] = cell_type(name, size, object->type->method_table),
+		[NEIGHBOUR_SIZE] = cell_number(object->size),
+		[NEIGHBOUR_LABEL] = cell_string(label),
+	};
+	answer_record(&call->answer, schema, cells);
+}
+
+static const struct column soundness_columns[] = {
+	{ "consistent", NULL, KIND_FLAG, 0, 0, "do objects follow each other there?" },
+	{ "allocation_context", NULL, KIND_FLAG, 0, 0,
+	  "does the address lie in free memory that a thread or heap allocates from?" },
+};
+static const struct schema soundness_schema = { SCHEMA_COLUMNS(soundness_columns) };
+
+static void write_soundness(struct call *call, const struct location *around, bool in_context)
+{
+	struct answer *answer = &call->answer;
+	bool is_consistent = around->place != PLACE_SKIPPED;
+	const struct cell cells[] = { cell_flag(is_consistent), cell_flag(in_context) };
+	call->findings = !is_consistent;
+	answer_data(answer, &soundness_schema, cells);
+	if (!is_consistent) {
+		answer_remark(answer,
+			      "Heap local consistency not confirmed: no object at %012" PRIx64
+			      " (word %016" PRIx64 "); verifyheap says more.\n",
+			      around->damage.address, around->damage.word);
+		return;
+	}
+	if (in_context && !around->object.type) {
+		answer_remark(answer, "(the address lies in an allocation context, which is "
+				      "free memory)\n");
+	}
+	answer_remark(answer, "Heap local consistency confirmed.\n");
 }
 
 enum hd_status run_listnearobj(struct call *call)
@@ -104,30 +195,14 @@ enum hd_status run_listnearobj(struct call *call)
 	job_end(&call->job);
 	if (around.place == PLACE_OUTSIDE)
 		return not_in_heap(call, address);
-	write_neighbour(call, "Before:", "before", &around.before);
-	write_neighbour(call, "Current:", "current", &around.object);
-	write_neighbour(call, "Next:", "next", &around.next);
+	write_neighbour(call, &before_schema, "Before:", &around.before);
+	write_neighbour(call, &current_schema, "Current:", &around.object);
+	write_neighbour(call, &next_schema, "Next:", &around.next);
 	bool in_context = false;
 	for (size_t i = 0; i < call->heap->context_count; i++) {
 		const struct context *context = &call->heap->contexts[i];
 		in_context |= address >= context->pointer && address < context->limit + 24;
 	}
-	bool consistent = around.place != PLACE_SKIPPED;
-	call->findings = !consistent;
-	if (call->as_json) {
-		json_bool(&call->json, "consistent", consistent);
-		json_bool(&call->json, "allocation_context", in_context);
-	} else if (!consistent) {
-		out_printf(&call->out,
-			   "Heap local consistency not confirmed: no object at %012" PRIx64
-			   " (word %016" PRIx64 "); verifyheap says more.\n",
-			   around.damage.address, around.damage.word);
-	} else {
-		if (in_context && !around.object.type) {
-			out_puts(&call->out, "(the address lies in an allocation context, which is "
-					     "free memory)\n");
-		}
-		out_puts(&call->out, "Heap local consistency confirmed.\n");
-	}
+	write_soundness(call, &around, in_context);
 	return HD_OK;
 }

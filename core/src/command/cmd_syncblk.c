@@ -13,61 +13,102 @@ const struct option syncblk_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-static void block_json(struct call *call, uint32_t index, const struct sync_block *block,
-		       const char *name, size_t size)
-{
-	struct json *json = &call->json;
-	json_object(json, NULL);
-	json_number(json, "index", index);
-	json_address(json, "block", block->address);
-	json_address(json, "object", block->object);
-	json_text(json, "type", name, size);
-	if (block->has_monitor) {
-		json_bool(json, "held", block->is_held);
-		json_number(json, "waiters", block->waiters);
-		json_number(json, "recursion", block->recursion);
-		json_address(json, "thread", block->owner ? block->owner->address : 0);
-		json_number(json, "os_id", block->os_id);
-	}
-	json_end(json);
-}
+enum block_column {
+	BLOCK_INDEX,
+	BLOCK_ADDRESS,
+	BLOCK_OBJECT,
+	BLOCK_TYPE,
+	BLOCK_HELD,
+	BLOCK_WAITERS,
+	BLOCK_RECURSION,
+	BLOCK_THREAD,
+	BLOCK_OS_ID,
+	BLOCK_NUMBER,
+	BLOCK_COLUMNS
+};
 
-static void block_text(struct call *call, uint32_t index, const struct sync_block *block,
-		       const char *name, size_t size)
+static const struct column block_columns[BLOCK_COLUMNS] = {
+	[BLOCK_INDEX] = { "index", "Index", KIND_NUMBER, 5, 0, "its place in the table" },
+	[BLOCK_ADDRESS] = { "block", "SyncBlock", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
+			    "where the block is" },
+	[BLOCK_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object that it belongs to" },
+	[BLOCK_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of the object" },
+	[BLOCK_HELD] = { "held", "MonitorHeld", KIND_FLAG, 0, LOOK_LEAVE_OUT,
+			 "does a thread hold its monitor?" },
+	[BLOCK_WAITERS] = { "waiters", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			    "threads that wait to get it" },
+	[BLOCK_RECURSION] = { "recursion", "Recursion", KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			      "how often it was taken" },
+	[BLOCK_THREAD] = { "thread", "Owning Thread", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			   "the Thread that holds it; 0x0: none, or not known" },
+	[BLOCK_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its id in the system" },
+	[BLOCK_NUMBER] = { NULL, "Info", KIND_SIGNED, 0, 0, NULL },
+};
+
+static void block_layout(struct out *out, const struct cell *cells)
 {
-	struct out *out = &call->out;
+	bool is_held = cells[BLOCK_HELD].flag;
+	const struct cell *type = &cells[BLOCK_TYPE];
 	/* SOS counts who holds it as 1 and each waiter as 2 */
-	out_printf(out, "%5" PRIu32 " %016" PRIX64 " %12" PRIu32 " %9" PRIu32, index,
-		   block->address, block->waiters * 2 + block->is_held, block->recursion);
-	if (block->is_held) {
+	out_printf(out, "%5" PRIu64 " %016" PRIX64 " %12" PRIu64 " %9" PRIu64,
+		   cells[BLOCK_INDEX].number, cells[BLOCK_ADDRESS].number,
+		   cells[BLOCK_WAITERS].number * 2 + is_held, cells[BLOCK_RECURSION].number);
+	if (is_held) {
 		out_printf(out, " %016" PRIX64 " %4" PRIx64 " %3" PRId64 "   ",
-			   block->owner ? block->owner->address : 0, block->os_id,
-			   target_thread_number(call->heap->clr->target, block->os_id));
+			   cells[BLOCK_THREAD].number, cells[BLOCK_OS_ID].number,
+			   cells[BLOCK_NUMBER].signed_number);
 	} else {
 		out_printf(out, " %016" PRIX64 " %4s %3s   ", (uint64_t)0, "none", "");
 	}
-	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, block->object);
+	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[BLOCK_OBJECT].number);
 	out_puts(out, " ");
-	if (name) {
-		out_type(out, name, size, 0);
+	if (type->is_there) {
+		out_type(out, type->text.bytes, type->text.size, type->text.id);
 	} else {
 		out_styled(out, STYLE_NOTE, "<no object>");
 	}
 	out_puts(out, "\n");
 }
 
+static const struct schema block_schema = {
+	.name = "blocks",
+	SCHEMA_COLUMNS(block_columns),
+	.is_main = true,
+	.heading = "Index         SyncBlock MonitorHeld Recursion Owning Thread Info          "
+		   "SyncBlock Owner",
+	.layout = block_layout,
+};
+
+static const struct column total_columns[] = {
+	{ "total", "Total", KIND_NUMBER, 16, 0, "entries of the table that were ever used" },
+	{ "free", "Free", KIND_NUMBER, 16, 0, "those of them that belong to no object" },
+};
+static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns) };
+
 static void write_block(struct call *call, uint32_t index, const struct sync_block *block,
 			struct window *window)
 {
+	const struct clr *clr = call->heap->clr;
 	struct object object;
-	bool is_object = object_read(call->heap, window, block->object, &object);
-	size_t size = 0;
-	const char *name = is_object ? type_name(call->heap->clr, object.type, &size) : NULL;
-	if (call->as_json) {
-		block_json(call, index, block, name, size);
-	} else {
-		block_text(call, index, block, name, size);
+	struct cell cells[BLOCK_COLUMNS] = {
+		[BLOCK_INDEX] = cell_number(index),
+		[BLOCK_ADDRESS] = cell_number(block->address),
+		[BLOCK_OBJECT] = cell_number(block->object),
+	};
+	if (object_read(call->heap, window, block->object, &object)) {
+		size_t size;
+		const char *name = type_name(call->heap->clr, object.type, &size);
+		cells[BLOCK_TYPE] = cell_type(name, size, object.type->method_table);
 	}
+	if (block->has_monitor) {
+		cells[BLOCK_HELD] = cell_flag(block->is_held);
+		cells[BLOCK_WAITERS] = cell_number(block->waiters);
+		cells[BLOCK_RECURSION] = cell_number(block->recursion);
+		cells[BLOCK_THREAD] = cell_number(block->owner ? block->owner->address : 0);
+		cells[BLOCK_OS_ID] = cell_number(block->os_id);
+		cells[BLOCK_NUMBER] = cell_signed(target_thread_number(clr->target, block->os_id));
+	}
+	answer_row(&call->answer, cells);
 }
 
 static enum hd_status write_blocks(struct call *call, uint32_t *ret_used, uint32_t *ret_free)
@@ -97,26 +138,13 @@ enum hd_status run_syncblk(struct call *call)
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "the table of sync blocks was not found in this runtime");
 	}
+	struct answer *answer = &call->answer;
 	uint32_t used = 0, unused = 0;
-	if (call->as_json) {
-		json_array(&call->json, "blocks");
-	} else {
-		out_styled(
-			&call->out, STYLE_HEAD,
-			"Index         SyncBlock MonitorHeld Recursion Owning Thread Info          "
-			"SyncBlock Owner");
-		out_puts(&call->out, "\n");
-	}
+	answer_table(answer, &block_schema, NULL);
 	TRY(write_blocks(call, &used, &unused));
-	if (call->as_json) {
-		json_end(&call->json);
-		json_number(&call->json, "total", used + unused);
-		json_number(&call->json, "free", unused);
-	} else {
-		out_printf(&call->out,
-			   "-----------------------------\nTotal           %" PRIu32
-			   "\nFree            %" PRIu32 "\n",
-			   used + unused, unused);
-	}
+	(void)answer_table_end(answer);
+	answer_remark(answer, "-----------------------------\n");
+	const struct cell total[] = { cell_number(used + unused), cell_number(unused) };
+	answer_record(answer, &total_schema, total);
 	return HD_OK;
 }

@@ -12,12 +12,16 @@ struct stack_text {
 	bool roots;            /**< below each frame */
 	bool full;             /**< fold nothing */
 	uint64_t limit;        /**< frames of each thread */
+	struct text method;    /**< of the frame that is being written */
 	struct starts *starts; /**< to find objects around interior pointers; made when needed */
 	bool has_tried;        /**< to make it */
 };
 
+/** "threads": each with its frames and, if asked for, roots of no frame. */
+extern const struct schema stack_schema;
+
 /**
- * Write one thread: SOS's lines, or an element of the array that is open.
+ * Write one thread: a row of the table that is begun, of stack_schema.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
