@@ -9,9 +9,10 @@
 static void write_field(struct text *text, const char *bytes, size_t size)
 {
 	bool is_quoted = false;
-	for (size_t i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++) {
 		is_quoted |=
 			bytes[i] == ',' || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
+	}
 	if (!is_quoted) {
 		text_escape(text, bytes, size);
 		return;
@@ -55,6 +56,9 @@ static void write_cell(struct text *text, enum cell_kind kind, const struct cell
 	case KIND_TEXT:
 	case KIND_TYPE:
 		write_field(text, cell->text.bytes, cell->text.size);
+		break;
+	case KIND_SET:
+		text_set(text, cell, " ");
 		break;
 	}
 }
