@@ -303,6 +303,7 @@ static const struct command commands[] = {
 	  .words = { { "ID", VALUE_ADDRESS, false } },
 	  .run = run_retained },
 	{ .name = "dominators",
+	  .has_rows = true,
 	  .summary = "show the objects that retain most, as a tree",
 	  .description =
 		  "An object dominates another when every path from the roots to the other leads\n"
@@ -340,6 +341,7 @@ static const struct command commands[] = {
 	  .options = info_options,
 	  .run = run_info },
 	{ .name = "diff",
+	  .has_rows = true,
 	  .summary = "compare with another dump, core or process, by type",
 	  .description =
 		  "What is open is before, OTHER is after; most growth in bytes comes first. Types are\n"
