@@ -24,6 +24,11 @@ TABLES = {
         "objsize 1ce056": "objects",
         "objsize 1ce056 -stat": "types",
         "notreachableinrange 0 ffffffff": "objects",
+        "roots": "roots",
+        "roots -stat": "kinds",
+        "pathto 1ce03a 1ce056": "path",
+        "gcroot 1ce056": "roots",
+        "gcroot -type Bubble": "branches",
         "dominators": "nodes",
     },
     LEAK: {
@@ -35,6 +40,9 @@ TABLES = {
         "gchandles": "handles",
         "gchandles -stat": "types",
         "dumpgen 2": "types",
+        "roots": "roots",
+        "roots -kind handle -limit 5": "roots",
+        "gcroot -type WebShop -limit 5": "branches",
         "dominators -top 5": "nodes",
     },
 }
