@@ -18,6 +18,10 @@ enum {
 	PET_HOME_STREET,
 	PET_HOME_NUMBER,
 	PET_NOTE,
+	PET_OWNER_NAME,
+	PET_OWNER_AGE,
+	PET_TRAITS,
+	PET_CHIP,
 	PET_COLUMNS
 };
 
@@ -30,7 +34,13 @@ static const struct column pet_columns[PET_COLUMNS] = {
 	[PET_HOME_STREET] = { "home.street", NULL, KIND_TEXT, 0, 0, NULL },
 	[PET_HOME_NUMBER] = { "home.number", NULL, KIND_NUMBER, 0, 0, NULL },
 	[PET_NOTE] = { NULL, "Kind", KIND_TYPE, 0, 0, NULL },
+	[PET_OWNER_NAME] = { "owner.name", NULL, KIND_TEXT, 0, LOOK_OBJECT_OR_NULL, NULL },
+	[PET_OWNER_AGE] = { "owner.age", NULL, KIND_NUMBER, 0, 0, NULL },
+	[PET_TRAITS] = { "traits", "Traits", KIND_SET, 9, LOOK_LEFT, NULL },
+	[PET_CHIP] = { "chip", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, NULL },
 };
+
+static const char *const traits[] = { "loud", "shy", "old", NULL };
 
 static const struct schema pet_schema = {
 	.name = "pets",
@@ -59,18 +69,20 @@ static void write_pets(struct answer *answer)
 {
 	static const struct table_options options = { .limit = 2 };
 	const struct cell cat[PET_COLUMNS] = {
-		[PET_ADDRESS] = cell_number(0xbeef), [PET_NAME] = cell_string("Tom, \"T\""),
-		[PET_KIND] = cell_type("Cat", 3, 7), [PET_LEGS] = cell_number(1234),
-		[PET_DEBT] = cell_signed(-5),        [PET_HOME_STREET] = cell_string("Elm"),
-		[PET_HOME_NUMBER] = cell_number(3),  [PET_NOTE] = cell_type("Cat", 3, 7),
+		[PET_ADDRESS] = cell_number(0xbeef),  [PET_NAME] = cell_string("Tom, \"T\""),
+		[PET_KIND] = cell_type("Cat", 3, 7),  [PET_LEGS] = cell_number(1234),
+		[PET_DEBT] = cell_signed(-5),         [PET_HOME_STREET] = cell_string("Elm"),
+		[PET_HOME_NUMBER] = cell_number(3),   [PET_NOTE] = cell_type("Cat", 3, 7),
+		[PET_OWNER_NAME] = cell_string("Jo"), [PET_OWNER_AGE] = cell_number(9),
+		[PET_TRAITS] = cell_set(traits, 5),   [PET_CHIP] = cell_or_null((struct cell){ 0 }),
 	};
 	const struct cell unknown[PET_COLUMNS] = {
-		[PET_ADDRESS] = cell_number(0x10),
-		[PET_LEGS] = cell_shown(cell_number(0), "none"),
-		[PET_KIND] = cell_type(NULL, 0, 9),
-		[PET_NOTE] = cell_type(NULL, 0, 9),
+		[PET_ADDRESS] = cell_number(0x10),  [PET_LEGS] = cell_shown(cell_number(0), "none"),
+		[PET_KIND] = cell_type(NULL, 0, 9), [PET_NOTE] = cell_type(NULL, 0, 9),
+		[PET_TRAITS] = cell_set(traits, 0),
 	};
-	answer_remark(answer, "All pets:\n");
+	answer_remark_styled(answer, STYLE_HEAD, "All %s", "pets");
+	answer_remark(answer, answer_is_read(answer) ? ":\n" : "");
 	answer_table(answer, &pet_schema, &options);
 	CU_ASSERT(answer_wants_row(answer));
 	answer_row_begin(answer, cat);
@@ -87,6 +99,7 @@ static void write_pets(struct answer *answer)
 	CU_ASSERT(answer_wants_row(answer));
 	answer_row(answer, unknown);
 	CU_ASSERT_FALSE(answer_wants_row(answer));
+	CU_ASSERT_EQUAL(answer_rows(answer), 3);
 	CU_ASSERT(answer_table_end(answer));
 	answer_cut(answer, 2);
 	const struct cell sum[] = {
@@ -162,9 +175,9 @@ static void text_has_headings_and_columns(void)
 {
 	check(FORMAT_TEXT, false,
 	      "All pets:\n"
-	      " Address Name    Legs Kind\n"
-	      "    beef Tom, \"T\"  1,234 Cat\n"
-	      "      10         none <unknown type 9>\n"
+	      " Address Name    Legs Kind Traits   \n"
+	      "    beef Tom, \"T\"  1,234 Cat loud,old \n"
+	      "      10         none <unknown type 9>          \n"
 	      "(the first 2; -limit 0 lists all)\n"
 	      "Pets:   3\nTame:   yes\nShare:  33.3%\n"
 	      "Pets:   3\nTame:   yes\nShare:  33.3%\n");
@@ -180,9 +193,11 @@ static void json_has_records_and_arrays(void)
 	check(FORMAT_JSON, false,
 	      "{\"pets\": [{\"address\": \"0xbeef\", \"name\": \"Tom, \\\"T\\\"\", \"kind\": \"Cat\", "
 	      "\"legs\": 1234, \"debt\": -5, \"home\": {\"street\": \"Elm\", \"number\": 3}, "
+	      "\"owner\": {\"name\": \"Jo\", \"age\": 9}, \"traits\": [\"loud\", \"old\"], \"chip\": null, "
 	      "\"toys\": [{\"toy\": \"ball\"}], \"nicknames\": [\"Tommy\", \"T\"]}, "
 	      "{\"address\": \"0x10\", \"name\": null, \"kind\": null, \"legs\": 0, "
-	      "\"home\": {\"street\": null, \"number\": null}}], \"truncated\": true, "
+	      "\"home\": {\"street\": null, \"number\": null}, "
+	      "\"owner\": null, \"traits\": []}], \"truncated\": true, "
 	      "\"sum\": {\"count\": 3, \"tame\": true, \"share\": 33.3, \"absent\": null}, "
 	      "\"sum\": {\"count\": 3, \"tame\": true, \"share\": 33.3, \"absent\": null}, "
 	      "\"words\": [\"a\", \"b\"]}\n");
@@ -193,18 +208,21 @@ static void ndjson_is_a_line_for_each_row_of_the_main_table(void)
 	check(FORMAT_NDJSON, false,
 	      "{\"address\": \"0xbeef\", \"name\": \"Tom, \\\"T\\\"\", \"kind\": \"Cat\", "
 	      "\"legs\": 1234, \"debt\": -5, \"home\": {\"street\": \"Elm\", \"number\": 3}, "
+	      "\"owner\": {\"name\": \"Jo\", \"age\": 9}, \"traits\": [\"loud\", \"old\"], \"chip\": null, "
 	      "\"toys\": [{\"toy\": \"ball\"}], \"nicknames\": [\"Tommy\", \"T\"]}\n"
 	      "{\"address\": \"0x10\", \"name\": null, \"kind\": null, \"legs\": 0, "
-	      "\"home\": {\"street\": null, \"number\": null}}\n");
+	      "\"home\": {\"street\": null, \"number\": null}, "
+	      "\"owner\": null, \"traits\": []}\n");
 }
 
 /* RFC 4180: quotes around what holds a comma or a quote, which is doubled; CR LF after each line. */
 static void csv_is_the_main_table_alone(void)
 {
 	check(FORMAT_CSV, false,
-	      "address,name,kind,legs,debt,home.street,home.number\r\n"
-	      "0xbeef,\"Tom, \"\"T\"\"\",Cat,1234,-5,Elm,3\r\n"
-	      "0x10,,,0,,,\r\n");
+	      "address,name,kind,legs,debt,home.street,home.number,owner.name,owner.age,traits,chip"
+	      "\r\n"
+	      "0xbeef,\"Tom, \"\"T\"\"\",Cat,1234,-5,Elm,3,Jo,9,loud old,\r\n"
+	      "0x10,,,0,,,,,,,\r\n");
 }
 
 static void a_table_without_a_name_is_for_text_alone(void)

@@ -60,6 +60,11 @@ bool answer_wants_row(struct answer *answer)
 	return level->rows++ < level->options.limit;
 }
 
+uint64_t answer_rows(const struct answer *answer)
+{
+	return answer->levels[answer->depth - 1].rows;
+}
+
 void answer_row(struct answer *answer, const struct cell *cells)
 {
 	if (!innermost(answer)->is_left_out)
@@ -138,6 +143,23 @@ void answer_remark(struct answer *answer, const char *format, ...)
 	va_start(args, format);
 	out_vprintf(answer->out, format, args);
 	va_end(args);
+}
+
+void answer_remark_styled(struct answer *answer, enum style style, const char *format, ...)
+{
+	if (!answer->renderer->shows_remarks)
+		return;
+	va_list args;
+	va_start(args, format);
+	out_begin_style(answer->out, style);
+	out_vprintf(answer->out, format, args);
+	out_end_style(answer->out);
+	va_end(args);
+}
+
+bool answer_is_read(const struct answer *answer)
+{
+	return answer->renderer->shows_remarks;
 }
 
 void answer_truncated(struct answer *answer)

@@ -27,7 +27,7 @@ struct answer_level {
 	struct table_options options;
 	uint64_t rows; /**< asked for so far */
 	bool is_in_row;
-	bool has_groups; /**< of JSON: some names are of members of members */
+	bool has_groups;  /**< of JSON: some names are of members of members */
 	bool is_left_out; /**< text's own, or in one, of an answer that is data */
 };
 
@@ -93,6 +93,8 @@ void answer_table(struct answer *answer, const struct schema *schema,
 		  const struct table_options *options);
 /** Count a row; @return whether it is within the limit, so that answer_row() is to follow. */
 bool answer_wants_row(struct answer *answer);
+/** Rows of the table that were asked for until now, those beyond the limit among them. */
+uint64_t answer_rows(const struct answer *answer);
 /** Write a row: a cell for each column of the schema. */
 void answer_row(struct answer *answer, const struct cell *cells);
 /** Write a row that holds tables or records, up to answer_row_end(). */
@@ -121,8 +123,21 @@ void answer_list(struct answer *answer, const char *name, const char *const *ite
 
 /** Text for a person: a line between tables, a heading; not data. */
 void answer_remark(struct answer *answer, const char *format, ...) HD_PRINTF(2, 3);
+/** The same in the colour of @p style. */
+void answer_remark_styled(struct answer *answer, enum style style, const char *format, ...)
+	HD_PRINTF(3, 4);
+
+/**
+ * Is it text, which a person reads from the top?  There, what stood above or is alike is left out, and
+ * rows may have an order of their own; the same rows are data whole.
+ */
+bool answer_is_read(const struct answer *answer);
 
 /** Write the value of a cell as text shows it, without its width; a column's width is at least that long. */
 void cell_format(struct text *text, const struct column *column, const struct cell *cell);
+/** Write the names of a cell of KIND_SET, with @p between them. */
+void text_set(struct text *text, const struct cell *cell, const char *between);
+/** For layouts: write a cell of KIND_TYPE as text shows it, in its colour. */
+void out_type_cell(struct out *out, const struct cell *cell);
 
 #endif

@@ -56,6 +56,9 @@ static void write_cell(struct text *text, enum cell_kind kind, const struct cell
 	case KIND_TYPE:
 		write_field(text, cell->text.bytes, cell->text.size);
 		break;
+	case KIND_SET:
+		text_set(text, cell, " ");
+		break;
 	}
 }
 

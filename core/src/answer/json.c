@@ -4,6 +4,17 @@
 
 #include "answer/answer.h"
 
+/* The names of a set, as an array. */
+static void write_set(struct json *json, const char *key, const struct cell *cell)
+{
+	json_array(json, key);
+	for (size_t i = 0; cell->set.names[i]; i++) {
+		if (cell->set.bits >> i & 1)
+			json_string(json, NULL, cell->set.names[i]);
+	}
+	json_end(json);
+}
+
 static void write_value(struct json *json, const char *key, enum cell_kind kind,
 			const struct cell *cell)
 {
@@ -27,6 +38,9 @@ static void write_value(struct json *json, const char *key, enum cell_kind kind,
 	case KIND_TEXT:
 	case KIND_TYPE:
 		json_text(json, key, cell->text.bytes, cell->text.size);
+		break;
+	case KIND_SET:
+		write_set(json, key, cell);
 		break;
 	}
 }
@@ -63,6 +77,26 @@ static bool has_groups(const struct schema *schema)
 	return false;
 }
 
+/* Is column @p i the first of an object that is null, and so are all of its members? */
+static bool is_null_object(const struct schema *schema, const struct cell *cells, size_t i)
+{
+	return schema->columns[i].look & LOOK_OBJECT_OR_NULL && !cells[i].is_there;
+}
+
+/* Write null for the object of column @p i; @return its last column. */
+static size_t write_null_object(struct json *json, const struct schema *schema, size_t i)
+{
+	const char *name = schema->columns[i].name;
+	size_t size = group_size(name);
+	char key[64];
+	(void)snprintf(key, sizeof(key), "%.*s", (int)size, name);
+	json_null(json, key);
+	while (i + 1 < schema->count && schema->columns[i + 1].name &&
+	       strncmp(schema->columns[i + 1].name, name, size + 1) == 0)
+		i++;
+	return i;
+}
+
 static void write_members(struct json *json, const struct schema *schema, const struct cell *cells,
 			  bool groups)
 {
@@ -74,6 +108,11 @@ static void write_members(struct json *json, const struct schema *schema, const 
 			cells[i].is_there || cells[i].is_null || !(column->look & LOOK_LEAVE_OUT);
 		if (!column->name || !is_shown)
 			continue;
+		if (is_null_object(schema, cells, i)) {
+			group = change_group(json, last, group, NULL);
+			i = write_null_object(json, schema, i);
+			continue;
+		}
 		if (groups)
 			group = change_group(json, last, group, column->name);
 		last = column->name;

@@ -18,6 +18,7 @@ enum cell_kind {
 	KIND_ADDRESS, /**< hexadecimal; "0x..." in JSON and CSV */
 	KIND_TEXT,
 	KIND_TYPE, /**< the name of a type; text shows an unknown one by its id */
+	KIND_SET, /**< names out of a set: an array in JSON, with commas between in text, blanks in CSV */
 };
 
 /** How text shows the cells of a column; data renderers do not look at these. */
@@ -30,6 +31,8 @@ enum cell_look {
 	LOOK_LEFT = 16,      /**< to the left of its width */
 	LOOK_PREFIXED = 32,  /**< an address with 0x before it */
 	LOOK_LEAVE_OUT = 64, /**< JSON has no member where the cell is absent, in place of null */
+	/** Of the first member of an object "a.b": JSON has null for the object where the cell is absent. */
+	LOOK_OBJECT_OR_NULL = 128,
 };
 
 /** One column of a table, or one member of a record. */
@@ -60,6 +63,10 @@ struct cell {
 			size_t size;
 			uint64_t id; /**< of KIND_TYPE */
 		} text;
+		struct {
+			const char *const *names;
+			uint64_t bits; /**< bit i: names[i] is in it */
+		} set;
 	};
 };
 
@@ -129,6 +136,19 @@ static inline struct cell cell_type(const char *name, size_t size, uint64_t id)
 static inline struct cell cell_null(void)
 {
 	return (struct cell){ .is_null = true };
+}
+
+/** Those of @p names, which NULL ends, whose bit is set; borrowed likewise. */
+static inline struct cell cell_set(const char *const *names, uint64_t bits)
+{
+	return (struct cell){ .is_there = true, .set = { .names = names, .bits = bits } };
+}
+
+/** The same cell, which JSON has as null where it is absent, whatever its column says. */
+static inline struct cell cell_or_null(struct cell cell)
+{
+	cell.is_null = !cell.is_there;
+	return cell;
 }
 
 /** The same cell, in whose place text shows @p shown, which is borrowed. */

@@ -29,6 +29,27 @@ static void put_type(struct text *text, const struct cell *cell)
 	}
 }
 
+void text_set(struct text *text, const struct cell *cell, const char *between)
+{
+	bool any = false;
+	for (size_t i = 0; cell->set.names[i]; i++) {
+		if (!(cell->set.bits >> i & 1))
+			continue;
+		text_puts(text, any ? between : "");
+		text_puts(text, cell->set.names[i]);
+		any = true;
+	}
+}
+
+void out_type_cell(struct out *out, const struct cell *cell)
+{
+	if (cell->shown) {
+		out_styled(out, STYLE_NOTE, "%s", cell->shown);
+	} else {
+		out_type(out, cell->text.bytes, cell->text.size, cell->text.id);
+	}
+}
+
 void cell_format(struct text *text, const struct column *column, const struct cell *cell)
 {
 	if (cell->shown) {
@@ -63,6 +84,9 @@ void cell_format(struct text *text, const struct column *column, const struct ce
 		break;
 	case KIND_TYPE:
 		put_type(text, cell);
+		break;
+	case KIND_SET:
+		text_set(text, cell, ",");
 		break;
 	}
 }

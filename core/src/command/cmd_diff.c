@@ -36,37 +36,66 @@ static const char *format_change(uint64_t before, uint64_t after, char *buf)
 	return buf;
 }
 
-static void write_row(struct call *call, const struct diff_row *row)
+enum change_column {
+	CHANGE_NAME,
+	CHANGE_COUNT_BEFORE,
+	CHANGE_COUNT_AFTER,
+	CHANGE_SIZE_BEFORE,
+	CHANGE_SIZE_AFTER,
+	CHANGE_TRACING,
+	CHANGE_COLUMNS
+};
+
+static const struct column change_columns[CHANGE_COLUMNS] = {
+	[CHANGE_NAME] = { "name", NULL, KIND_TYPE, 0, 0, "of the type; null: all without a name" },
+	[CHANGE_COUNT_BEFORE] = { "count_before", NULL, KIND_NUMBER, 0, 0,
+				  "its objects in what is open" },
+	[CHANGE_COUNT_AFTER] = { "count_after", NULL, KIND_NUMBER, 0, 0, "in the other" },
+	[CHANGE_SIZE_BEFORE] = { "size_before", NULL, KIND_BYTES, 0, 0,
+				 "their bytes in what is open" },
+	[CHANGE_SIZE_AFTER] = { "size_after", NULL, KIND_BYTES, 0, 0, "in the other" },
+	[CHANGE_TRACING] = { "tracing", NULL, KIND_FLAG, 0, 0,
+			     "is it of tracing, which collect is, too?" },
+};
+
+static void change_layout(struct out *out, const struct cell *cells)
 {
 	char count[28], size[28], before[27], after[27];
-	struct out *out = &call->out;
-	out_printf(out, "%14s %14s %14s %14s  ",
-		   format_change(row->count_before, row->count_after, count),
-		   format_change(row->size_before, row->size_after, size),
-		   format_thousands(row->size_before, before),
-		   format_thousands(row->size_after, after));
-	if (row->name) {
-		out_type(out, row->name, row->name_size, 0);
-	} else {
-		out_styled(out, STYLE_NOTE, "<unknown types>");
-	}
-	if (!row->count_before)
+	uint64_t count_before = cells[CHANGE_COUNT_BEFORE].number;
+	uint64_t count_after = cells[CHANGE_COUNT_AFTER].number;
+	uint64_t size_before = cells[CHANGE_SIZE_BEFORE].number;
+	uint64_t size_after = cells[CHANGE_SIZE_AFTER].number;
+	out_printf(out, "%14s %14s %14s %14s  ", format_change(count_before, count_after, count),
+		   format_change(size_before, size_after, size),
+		   format_thousands(size_before, before), format_thousands(size_after, after));
+	out_type_cell(out, &cells[CHANGE_NAME]);
+	if (!count_before)
 		out_styled(out, STYLE_NOTE, " (new)");
-	if (!row->count_after)
+	if (!count_after)
 		out_styled(out, STYLE_NOTE, " (gone)");
 	out_puts(out, "\n");
 }
 
-static void write_element(struct json *json, const struct diff_row *row)
+static const struct schema change_schema = {
+	.name = "types",
+	SCHEMA_COLUMNS(change_columns),
+	.is_main = true,
+	.heading = "     Count +/-       Size +/-         Before          After  Class Name",
+	.layout = change_layout,
+};
+
+static void write_change(struct call *call, const struct diff_row *row, bool is_tracing)
 {
-	json_object(json, NULL);
-	json_text(json, "name", row->name, row->name_size);
-	json_number(json, "count_before", row->count_before);
-	json_number(json, "count_after", row->count_after);
-	json_number(json, "size_before", row->size_before);
-	json_number(json, "size_after", row->size_after);
-	json_bool(json, "tracing", diff_is_tracing(row->name, row->name_size));
-	json_end(json);
+	const struct cell name = cell_type(row->name, row->name_size, 0);
+	const struct cell cells[CHANGE_COLUMNS] = {
+		[CHANGE_NAME] = row->name ? name : cell_shown(name, "<unknown types>"),
+		[CHANGE_COUNT_BEFORE] = cell_number(row->count_before),
+		[CHANGE_COUNT_AFTER] = cell_number(row->count_after),
+		[CHANGE_SIZE_BEFORE] = cell_number(row->size_before),
+		[CHANGE_SIZE_AFTER] = cell_number(row->size_after),
+		[CHANGE_TRACING] = cell_flag(is_tracing),
+	};
+	answer_row(&call->answer, cells);
 }
 
 static bool passes(const struct call *call, const struct diff_row *row)
@@ -77,24 +106,24 @@ static bool passes(const struct call *call, const struct diff_row *row)
 }
 
 /* Text has those of tracing behind the others, under a line of their own. */
-static enum hd_status write_some(struct call *call, const struct diff *diff, bool of_tracing,
-				 uint64_t limit, uint64_t *found)
+static enum hd_status write_some(struct call *call, const struct diff *diff, bool of_tracing)
 {
+	struct answer *answer = &call->answer;
 	bool has_begun = false;
 	for (size_t i = 0; i < diff->row_count; i++) {
 		const struct diff_row *row = &diff->rows[i];
 		bool is_tracing = diff_is_tracing(row->name, row->name_size);
-		if ((!call->as_json && is_tracing != of_tracing) || !passes(call, row) ||
-		    (*found)++ >= limit)
+		if ((answer_is_read(answer) && is_tracing != of_tracing) || !passes(call, row))
 			continue;
-		if (of_tracing && !has_begun)
-			out_styled(&call->out, STYLE_NOTE, "Of tracing, which collect is, too:\n");
-		has_begun = true;
-		if (call->as_json) {
-			write_element(&call->json, row);
-		} else {
-			write_row(call, row);
+		call->findings = true;
+		if (!answer_wants_row(answer))
+			continue;
+		if (of_tracing && !has_begun) {
+			answer_remark_styled(answer, STYLE_NOTE,
+					     "Of tracing, which collect is, too:\n");
 		}
+		has_begun = true;
+		write_change(call, row, is_tracing);
 		TRY(call_check(call));
 	}
 	return HD_OK;
@@ -102,61 +131,88 @@ static enum hd_status write_some(struct call *call, const struct diff *diff, boo
 
 static enum hd_status write_rows(struct call *call, const struct diff *diff)
 {
-	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX), found = 0;
-	TRY(write_some(call, diff, false, limit, &found));
-	if (!call->as_json)
-		TRY(write_some(call, diff, true, limit, &found));
-	call->findings |= found > 0;
-	if (!found && !call->as_json)
-		out_puts(&call->out, "(no differences by type)\n");
-	if (call->as_json)
-		json_end(&call->json);
-	if (call->as_json && found > limit)
-		json_bool(&call->json, "truncated", true);
-	if (!call->as_json && found > limit) {
-		out_printf(&call->out, "(the first %" PRIu64 " of %" PRIu64 " types)\n", limit,
-			   found);
+	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	struct answer *answer = &call->answer;
+	answer_table(answer, &change_schema, &options);
+	TRY(write_some(call, diff, false));
+	if (answer_is_read(answer))
+		TRY(write_some(call, diff, true));
+	uint64_t found = answer_rows(answer);
+	if (!found)
+		answer_remark(answer, "(no differences by type)\n");
+	if (answer_table_end(answer)) {
+		answer_truncated(answer);
+		answer_remark(answer, "(the first %" PRIu64 " of %" PRIu64 " types)\n",
+			      options.limit, found);
 	}
 	return HD_OK;
 }
 
+enum total_column {
+	TOTAL_COUNT_BEFORE,
+	TOTAL_COUNT_AFTER,
+	TOTAL_SIZE_BEFORE,
+	TOTAL_SIZE_AFTER,
+	TOTAL_COLUMNS
+};
+
+static const struct column total_columns[TOTAL_COLUMNS] = {
+	[TOTAL_COUNT_BEFORE] = { "count_before", NULL, KIND_NUMBER, 0, 0,
+				 "all objects of what is open" },
+	[TOTAL_COUNT_AFTER] = { "count_after", NULL, KIND_NUMBER, 0, 0, "of the other" },
+	[TOTAL_SIZE_BEFORE] = { "size_before", NULL, KIND_BYTES, 0, 0,
+				"their bytes in what is open" },
+	[TOTAL_SIZE_AFTER] = { "size_after", NULL, KIND_BYTES, 0, 0, "in the other" },
+};
+
+static void put_total(struct out *out, const char *what, uint64_t before, uint64_t after)
+{
+	char a[27], b[27], c[28];
+	out_printf(out, "%s %s before, %s after (%s)\n", what, format_thousands(before, a),
+		   format_thousands(after, b), format_change(before, after, c));
+}
+
+static void total_layout(struct out *out, const struct cell *cells)
+{
+	put_total(out, "Objects:", cells[TOTAL_COUNT_BEFORE].number,
+		  cells[TOTAL_COUNT_AFTER].number);
+	put_total(out, "Bytes:  ", cells[TOTAL_SIZE_BEFORE].number, cells[TOTAL_SIZE_AFTER].number);
+}
+
+static const struct schema total_schema = { .name = "total",
+					    SCHEMA_COLUMNS(total_columns),
+					    .layout = total_layout };
+
 static void write_total(struct call *call, const struct diff_side *before,
 			const struct diff_side *after)
 {
-	char a[27], b[27], c[28];
-	struct json *json = &call->json;
-	if (call->as_json) {
-		json_object(json, "total");
-		json_number(json, "count_before", before->count);
-		json_number(json, "count_after", after->count);
-		json_number(json, "size_before", before->size);
-		json_number(json, "size_after", after->size);
-		json_end(json);
-		return;
-	}
-	out_printf(&call->out, "Objects: %s before, %s after (%s)\n",
-		   format_thousands(before->count, a), format_thousands(after->count, b),
-		   format_change(before->count, after->count, c));
-	out_printf(&call->out, "Bytes:   %s before, %s after (%s)\n",
-		   format_thousands(before->size, a), format_thousands(after->size, b),
-		   format_change(before->size, after->size, c));
+	const struct cell cells[TOTAL_COLUMNS] = {
+		[TOTAL_COUNT_BEFORE] = cell_number(before->count),
+		[TOTAL_COUNT_AFTER] = cell_number(after->count),
+		[TOTAL_SIZE_BEFORE] = cell_number(before->size),
+		[TOTAL_SIZE_AFTER] = cell_number(after->size),
+	};
+	answer_record(&call->answer, &total_schema, cells);
 }
 
 /* The first trace session of a process leaves objects that are not the program's own. */
 static void write_tracing(struct call *call, const struct diff_side *before,
 			  const struct diff_side *after)
 {
+	static const struct column columns[] = {
+		{ "tracing_began", NULL, KIND_FLAG, 0, 0,
+		  "was the process traced between the two for the first time?" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
 	bool began = !diff_has_events(before) && diff_has_events(after);
-	if (call->as_json) {
-		json_bool(&call->json, "tracing_began", began);
-	} else if (began) {
-		out_puts(
-			&call->out,
-			"Between the two the process was traced for the first time, as collect "
-			"does: some 2,900 objects\n(230 KB) come of that. Those of "
-			"System.Reflection and System.String among them are not told from\nthe "
-			"program's own: compare with a snapshot that was taken after the first.\n");
-	}
+	answer_data(&call->answer, &schema, (const struct cell[]){ cell_flag(began) });
+	if (!began)
+		return;
+	answer_remark(&call->answer,
+		      "Between the two the process was traced for the first time, as collect "
+		      "does: some 2,900 objects\n(230 KB) come of that. Those of "
+		      "System.Reflection and System.String among them are not told from\nthe "
+		      "program's own: compare with a snapshot that was taken after the first.\n");
 }
 
 /* One side, and the types that are made for it. */
@@ -241,19 +297,18 @@ static enum hd_status side_of_other(struct call *call, struct hd_session *other,
 	return status;
 }
 
+static const struct column other_columns[] = {
+	{ "other", NULL, KIND_TEXT, 0, 0, "what is after, as it was named" },
+};
+static const struct schema other_schema = { SCHEMA_COLUMNS(other_columns) };
+
 static enum hd_status write_diff(struct call *call, const struct diff_side *before,
 				 const struct diff_side *after)
 {
 	struct diff diff;
 	TRY(diff_init(before, after, &diff, call->err));
-	if (call->as_json) {
-		json_string(&call->json, "other", call->words[0].text);
-		json_array(&call->json, "types");
-	} else {
-		out_styled(&call->out, STYLE_HEAD, "%14s %14s %14s %14s  Class Name", "Count +/-",
-			   "Size +/-", "Before", "After");
-		out_puts(&call->out, "\n");
-	}
+	answer_data(&call->answer, &other_schema,
+		    (const struct cell[]){ cell_string(call->words[0].text) });
 	enum hd_status status = write_rows(call, &diff);
 	if (status == HD_OK)
 		write_total(call, before, after);

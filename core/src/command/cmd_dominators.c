@@ -13,6 +13,8 @@ enum {
 };
 
 #define DEFAULT_TOP 30u
+/* Rows are indented up to this depth. */
+#define INDENT_MAX 60u
 
 const struct option dominators_options[] = {
 	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL },
@@ -172,41 +174,80 @@ static void link_parents(struct top_list *list, const struct dominators *dominat
 	}
 }
 
-static void write_row(struct call *call, const struct dominators *dominators,
-		      const struct top_node *top, uint32_t depth)
+enum node_column {
+	NODE_ADDRESS,
+	NODE_TYPE,
+	NODE_SIZE,
+	NODE_RETAINED,
+	NODE_COUNT,
+	NODE_PARENT,
+	NODE_DEPTH, /* text only: in the tree */
+	NODE_COLUMNS
+};
+
+static const struct column node_columns[NODE_COLUMNS] = {
+	[NODE_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "the object" },
+	[NODE_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[NODE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
+	[NODE_RETAINED] = { "retained", NULL, KIND_BYTES, 0, 0,
+			    "bytes that would be freed with it, its own among them" },
+	[NODE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
+			 "objects that would be freed with it, and itself" },
+	[NODE_PARENT] = { "parent", NULL, KIND_ADDRESS, 0, 0,
+			  "the object that dominates it; null: no single one does" },
+	[NODE_DEPTH] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+};
+
+/* A number that ends at @p width, and a blank. */
+static void put_number(struct out *out, uint64_t number, size_t width)
 {
-	const struct hd_graph *graph = call->graph;
-	const struct graph_type *type = &graph->types[graph->node_types[top->node]];
-	char retained[27], count[27], size[27];
-	out_printf(&call->out, "%14s %12s %12s ", format_thousands(top->retained, retained),
-		   format_thousands(dominators->retained_count[top->node], count),
-		   format_thousands(graph_size(graph, top->node), size));
-	out_pad(&call->out, 2 * (size_t)(depth < 60 ? depth : 60));
-	out_styled(&call->out, STYLE_ADDRESS, "%" PRIx64, graph_id(graph, top->node));
-	out_puts(&call->out, " ");
-	out_type(&call->out, type->name, type->name_size, type->id);
-	out_puts(&call->out, "\n");
+	char buf[27];
+	size_t size = strlen(format_thousands(number, buf));
+	out_pad(out, size < width ? width - size : 0);
+	text_append(&out->text, buf, size);
+	text_append(&out->text, " ", 1);
 }
 
-static void write_element(struct call *call, const struct dominators *dominators,
-			  const struct top_node *top)
+static void node_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t depth = cells[NODE_DEPTH].number;
+	put_number(out, cells[NODE_RETAINED].number, 14);
+	put_number(out, cells[NODE_COUNT].number, 12);
+	put_number(out, cells[NODE_SIZE].number, 12);
+	out_pad(out, 2 * (size_t)(depth < INDENT_MAX ? depth : INDENT_MAX));
+	out_begin_style(out, STYLE_ADDRESS);
+	text_hex(&out->text, cells[NODE_ADDRESS].number, 1, false);
+	out_end_style(out);
+	out_puts(out, " ");
+	out_type_cell(out, &cells[NODE_TYPE]);
+	out_puts(out, "\n");
+}
+
+static const struct schema node_schema = {
+	.name = "nodes",
+	SCHEMA_COLUMNS(node_columns),
+	.is_main = true,
+	.heading = "      Retained        Count         Size Object",
+	.layout = node_layout,
+};
+
+static void write_node(struct call *call, const struct dominators *dominators,
+		       const struct top_node *top, uint32_t depth)
 {
 	const struct hd_graph *graph = call->graph;
 	const struct graph_type *type = &graph->types[graph->node_types[top->node]];
 	uint32_t idom = dominators->idom[top->node];
-	struct json *json = &call->json;
-	json_object(json, NULL);
-	json_address(json, "address", graph_id(graph, top->node));
-	json_text(json, "type", type->name, type->name_size);
-	json_number(json, "size", graph_size(graph, top->node));
-	json_number(json, "retained", top->retained);
-	json_number(json, "count", dominators->retained_count[top->node]);
-	if (idom != HD_NONE) {
-		json_address(json, "parent", graph_id(graph, idom));
-	} else {
-		json_null(json, "parent");
-	}
-	json_end(json);
+	struct cell cells[NODE_COLUMNS] = {
+		[NODE_ADDRESS] = cell_number(graph_id(graph, top->node)),
+		[NODE_TYPE] = cell_type(type->name, type->name_size, type->id),
+		[NODE_SIZE] = cell_number(graph_size(graph, top->node)),
+		[NODE_RETAINED] = cell_number(top->retained),
+		[NODE_COUNT] = cell_number(dominators->retained_count[top->node]),
+		[NODE_DEPTH] = cell_number(depth),
+	};
+	if (idom != HD_NONE)
+		cells[NODE_PARENT] = cell_number(graph_id(graph, idom));
+	answer_row(&call->answer, cells);
 }
 
 /* The tree of the list: first child and next sibling by position + 1, 0 = none. */
@@ -260,11 +301,7 @@ static enum hd_status write_tree(struct call *call, const struct dominators *dom
 		}
 		uint32_t self = tree.stack[depth] - 1;
 		tree.stack[depth] = tree.next[self];
-		if (call->as_json) {
-			write_element(call, dominators, &list->nodes[self]);
-		} else {
-			write_row(call, dominators, &list->nodes[self], depth);
-		}
+		write_node(call, dominators, &list->nodes[self], depth);
 		if (tree.first[self])
 			tree.stack[++depth] = tree.first[self];
 		status = call_check(call);
@@ -273,46 +310,10 @@ static enum hd_status write_tree(struct call *call, const struct dominators *dom
 	return status;
 }
 
-static enum hd_status write_list(struct call *call, const struct dominators *dominators,
-				 const struct top_list *list)
+/* The objects that retain most, of all that are alive or of those that @p ancestor dominates. */
+static enum hd_status write_top(struct call *call, const struct dominators *dominators,
+				uint32_t ancestor)
 {
-	if (call->as_json) {
-		json_array(&call->json, "nodes");
-	} else {
-		out_styled(&call->out, STYLE_HEAD, "%14s %12s %12s Object", "Retained", "Count",
-			   "Size");
-		out_puts(&call->out, "\n");
-	}
-	TRY(write_tree(call, dominators, list));
-	if (call->as_json) {
-		json_end(&call->json);
-		completeness_json(call);
-	}
-	completeness_write(call, RETAINED_ROUGHLY);
-	return HD_OK;
-}
-
-enum hd_status run_dominators(struct call *call)
-{
-	uint32_t ancestor = HD_NONE;
-	if (call->words[0].given)
-		TRY(call_object(call, 0, &ancestor));
-	const struct dominators *dominators;
-	TRY(session_dominators(call->session, &call->job, &dominators, call->err));
-	bool dead = ancestor != HD_NONE && !dominators->retained_count[ancestor];
-	call->findings = dead;
-	if (dead && !call->as_json && !call_is_complete(call)) {
-		out_printf(&call->out, "Nothing was found that keeps %" PRIx64 " alive.\n",
-			   graph_id(call->graph, ancestor));
-		completeness_write(call, "it need not be dead");
-		return HD_OK;
-	}
-	if (dead && !call->as_json) {
-		out_printf(&call->out,
-			   "%" PRIx64 " is dead: no root keeps it alive, it dominates nothing.\n",
-			   graph_id(call->graph, ancestor));
-		return HD_OK;
-	}
 	uint64_t top = call_limit(call, OPT_TOP, DEFAULT_TOP);
 	if (top > call->graph->object_count)
 		top = call->graph->object_count;
@@ -327,9 +328,44 @@ enum hd_status run_dominators(struct call *call)
 		status = collect(call, dominators, ancestor == HD_NONE ? NULL : &subtree, &list);
 	if (status == HD_OK) {
 		link_parents(&list, dominators);
-		status = write_list(call, dominators, &list);
+		answer_table(&call->answer, &node_schema, NULL);
+		status = write_tree(call, dominators, &list);
+		(void)answer_table_end(&call->answer);
 	}
 	subtree_deinit(&subtree);
 	mem_free(list.nodes);
 	return status;
+}
+
+/* A dead object dominates nothing. */
+static void write_dead(struct call *call, uint32_t ancestor)
+{
+	const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	answer_remark(&call->answer,
+		      call_is_complete(call)
+			      ? "%" PRIx64
+				" is dead: no root keeps it alive, it dominates nothing.\n"
+			      : "Nothing was found that keeps %" PRIx64 " alive.\n",
+		      graph_id(call->graph, ancestor));
+	answer_table(&call->answer, &node_schema, &options);
+	(void)answer_table_end(&call->answer);
+}
+
+enum hd_status run_dominators(struct call *call)
+{
+	uint32_t ancestor = HD_NONE;
+	if (call->words[0].given)
+		TRY(call_object(call, 0, &ancestor));
+	const struct dominators *dominators;
+	TRY(session_dominators(call->session, &call->job, &dominators, call->err));
+	bool is_dead = ancestor != HD_NONE && !dominators->retained_count[ancestor];
+	call->findings = is_dead;
+	if (is_dead) {
+		write_dead(call, ancestor);
+	} else {
+		TRY(write_top(call, dominators, ancestor));
+	}
+	completeness_json(call);
+	completeness_write(call, is_dead ? "it need not be dead" : RETAINED_ROUGHLY);
+	return HD_OK;
 }

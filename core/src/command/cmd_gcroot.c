@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "answer/path.h"
+#include "answer/root.h"
 #include "command/completeness.h"
 #include "command/gcroot_tree.h"
 #include "command/heap_range.h"
 #include "heap/heap.h"
 #include "query/gcroot.h"
-#include "report/paths.h"
 #include "report/root_label.h"
 #include "util/bitmap.h"
 
@@ -61,34 +63,16 @@ static uint32_t kind_of(const struct hd_graph *graph, const struct rooted *roote
 	return rooted->root == HD_NONE ? KIND_OLDER : graph->roots[rooted->root].kind;
 }
 
-static void write_frame(struct out *out, const struct graph_frame *frame, const char *name)
-{
-	out_puts(out, "    ");
-	if (!frame) {
-		name = name ? name : "no frame";
-		out_puts(out, "(");
-		text_escape(&out->text, name, strlen(name));
-		out_puts(out, ")\n");
-		return;
-	}
-	out_styled(out, STYLE_ADDRESS, "%" PRIx64, frame->sp);
-	if (frame->ip)
-		out_printf(out, " %" PRIx64, frame->ip);
-	out_puts(out, " ");
-	frame_label(out, frame);
-	out_puts(out, "\n");
-}
-
 static bool is_same_name(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /* Headings: of the kind, or of a thread, and of a frame, where they are others than the last. */
-static void write_headings(struct call *call, const struct rooted *rooted, struct place *place)
+static void write_headings(struct call *call, const struct rooted *rooted,
+			   const struct root_row *row, struct place *place)
 {
 	const struct hd_graph *graph = call->graph;
-	struct out *out = &call->out;
 	struct place here = { .kind = kind_of(graph, rooted), .thread = HD_NONE, .frame = HD_NONE };
 	bool on_stack = here.kind == HD_ROOT_STACK && graph->details;
 	if (on_stack) {
@@ -96,23 +80,13 @@ static void write_headings(struct call *call, const struct rooted *rooted, struc
 		here.frame = graph->details[rooted->root].frame;
 		here.name = graph->details[rooted->root].name;
 	}
-	const struct graph_thread *thread = on_stack ? root_thread(graph, rooted->root) : NULL;
-	const struct graph_frame *frame = on_stack ? root_frame(graph, rooted->root) : NULL;
+	bool has_thread = on_stack && root_thread(graph, rooted->root);
 	bool same_thread = here.kind == place->kind && here.thread == place->thread;
-	if (!same_thread) {
-		if (thread) {
-			thread_label(out, thread);
-		} else if (here.kind == KIND_OLDER) {
-			out_styled(out, STYLE_HEAD, "Older generations");
-		} else {
-			out_styled(out, STYLE_HEAD, "%s",
-				   root_kind_heading(graph, (uint8_t)here.kind));
-		}
-		out_puts(out, ":\n");
-	}
-	if (thread &&
+	if (!same_thread)
+		answer_heading(&call->answer, &root_heading_schema, row->cells);
+	if (has_thread &&
 	    (!same_thread || here.frame != place->frame || !is_same_name(here.name, place->name)))
-		write_frame(out, frame, here.name);
+		answer_heading(&call->answer, &frame_heading_schema, row->cells);
 	*place = here;
 }
 
@@ -125,31 +99,6 @@ static const char *generation_title(unsigned int generation)
 		[GENERATION_POH] = "pinned object", [GENERATION_NONGC] = "frozen object",
 	};
 	return generation < sizeof(names) / sizeof(names[0]) ? names[generation] : "older object";
-}
-
-static void write_older(struct call *call, uint32_t node)
-{
-	const struct graph_places *places = &call->graph->places;
-	unsigned int generation = places->generation(places->arg, node);
-	out_styled(&call->out, STYLE_ADDRESS, "%016" PRIx64, graph_id(call->graph, node));
-	out_printf(&call->out, " (%s)", generation_title(generation));
-}
-
-static void write_root(struct call *call, const struct rooted *rooted)
-{
-	bool on_stack = kind_of(call->graph, rooted) == HD_ROOT_STACK;
-	if (on_stack && graph_is_heap(call->graph)) {
-		out_puts(&call->out, "        ");
-		slot_label(&call->out, call->graph, rooted->root);
-	} else {
-		out_puts(&call->out, "    ");
-		if (rooted->root == HD_NONE) {
-			write_older(call, rooted->node);
-		} else {
-			root_label(&call->out, call->graph, rooted->root);
-		}
-	}
-	out_puts(&call->out, "\n");
 }
 
 /* Would the line of one root differ from that of another by its address alone? */
@@ -179,161 +128,228 @@ static bool shares_path(const struct hd_graph *graph, const struct rooted *a,
 	       is_same_name(x->name, y->name);
 }
 
-static enum hd_status write_roots(struct call *call, const struct gcroot *gcroot,
-				  const struct rooted *list, size_t count, struct place *place,
-				  struct path_report *report)
+/* The roots and paths of one answer as they are written. */
+struct writer {
+	struct call *call;
+	const struct gcroot *gcroot;
+	struct path_report report;
+	struct root_row row;
+	struct place place; /* above the last root */
+};
+
+static void fill_row(struct writer *writer, const struct rooted *rooted)
 {
+	const struct hd_graph *graph = writer->call->graph;
+	const struct graph_places *places = &graph->places;
+	if (rooted->root != HD_NONE) {
+		root_row_fill(&writer->row, &writer->call->answer, graph, rooted->root);
+	} else {
+		root_row_fill_older(
+			&writer->row, graph, rooted->node,
+			generation_title(places->generation(places->arg, rooted->node)));
+	}
+}
+
+static enum hd_status write_root(struct writer *writer, const struct rooted *rooted, bool with_path)
+{
+	struct call *call = writer->call;
+	struct answer *answer = &call->answer;
+	TRY(call_check(call));
+	fill_row(writer, rooted);
+	write_headings(call, rooted, &writer->row, &writer->place);
+	answer_row_begin(answer, writer->row.cells);
+	answer_table(answer, &path_schema, NULL);
+	if (with_path) {
+		TRY(path_write(&writer->report, &writer->gcroot->tree, rooted->node, call->err));
+		answer_remark(answer, "\n");
+	}
+	(void)answer_table_end(answer);
+	answer_row_end(answer);
+	return HD_OK;
+}
+
+/* In text, a path that the next root has, too, is written below that one. */
+static enum hd_status write_strong(struct writer *writer, size_t count)
+{
+	const struct rooted *roots = writer->gcroot->strong;
+	bool is_read = answer_is_read(&writer->call->answer);
 	for (size_t i = 0; i < count; i++) {
-		TRY(call_check(call));
-		write_headings(call, &list[i], place);
-		write_root(call, &list[i]);
-		if (i + 1 < count && shares_path(call->graph, &list[i], &list[i + 1]))
-			continue;
-		TRY(path_write(report, &gcroot->tree, list[i].node, call->err));
-		out_puts(&call->out, "\n");
+		bool is_shared = is_read && i + 1 < count &&
+				 shares_path(writer->call->graph, &roots[i], &roots[i + 1]);
+		TRY(write_root(writer, &roots[i], !is_shared));
 	}
 	return HD_OK;
 }
 
-/* The weak roots from @p from on that one entry stands for. */
-static size_t alike_run(const struct call *call, const struct gcroot *gcroot, size_t from)
+/* The weak roots from @p from on that one entry of text stands for. */
+static size_t alike_run(const struct writer *writer, size_t from)
 {
+	const struct gcroot *gcroot = writer->gcroot;
 	size_t end = from + 1;
 	while (end < gcroot->weak_count &&
-	       looks_alike(call->graph, &gcroot->weak[from], &gcroot->weak[end]))
+	       looks_alike(writer->call->graph, &gcroot->weak[from], &gcroot->weak[end]))
 		end++;
-	bool folds = !call->options[OPT_FULL].given && end - from >= ALIKE_MIN;
+	bool folds = !writer->report.full && end - from >= ALIKE_MIN;
 	return folds ? end - from : 1;
 }
 
-/* At most @p limit entries; those that are alike are one. */
-static enum hd_status write_weak(struct call *call, const struct gcroot *gcroot, uint64_t limit,
-				 struct path_report *report)
+/* As text: at most @p limit entries; those that are alike are one. */
+static enum hd_status write_weak_folded(struct writer *writer, uint64_t limit)
 {
-	struct out *out = &call->out;
-	struct place place = { .kind = KIND_NONE };
+	const struct gcroot *gcroot = writer->gcroot;
+	struct answer *answer = &writer->call->answer;
 	char number[COUNT_SIZE];
 	size_t at = 0;
+	writer->place = (struct place){ .kind = KIND_NONE };
 	if (gcroot->weak_count && limit) {
-		out_styled(out, STYLE_HEAD, "Weak roots (they keep nothing alive)");
-		out_puts(out, "\n");
+		answer_remark_styled(answer, STYLE_HEAD, "Weak roots (they keep nothing alive)");
+		answer_remark(answer, "\n");
 	}
 	for (; at < gcroot->weak_count && limit; limit--) {
-		size_t run = alike_run(call, gcroot, at);
-		TRY(write_roots(call, gcroot, &gcroot->weak[at], 1, &place, report));
+		size_t run = alike_run(writer, at);
+		TRY(write_root(writer, &gcroot->weak[at], true));
 		if (run > 1) {
-			out_printf(out, "    ... and %s more like it (-full lists them)\n\n",
-				   format_thousands(run - 1, number));
+			answer_remark(answer, "    ... and %s more like it (-full lists them)\n\n",
+				      format_thousands(run - 1, number));
 		}
 		at += run;
 	}
 	if (at < gcroot->weak_count) {
-		out_printf(out, "Not shown: %s (-limit 0 shows all).\n",
-			   format_count(gcroot->weak_count - at, "weak root", number));
+		answer_remark(answer, "Not shown: %s (-limit 0 shows all).\n",
+			      format_count(gcroot->weak_count - at, "weak root", number));
 	}
 	return HD_OK;
 }
 
-static void write_summary(struct call *call, const struct gcroot *gcroot, uint64_t shown)
+static enum hd_status write_weak(struct writer *writer, size_t count)
 {
-	struct out *out = &call->out;
+	bool with_paths = writer->call->options[OPT_WEAK].given;
+	for (size_t i = 0; i < count; i++)
+		TRY(write_root(writer, &writer->gcroot->weak[i], with_paths));
+	return HD_OK;
+}
+
+enum summary_column {
+	SUMMARY_OBJECT,
+	SUMMARY_REACHABLE,
+	SUMMARY_LEFT_ALONE,
+	SUMMARY_FOUND,
+	SUMMARY_TRUNCATED,
+	/* text only */
+	SUMMARY_SHOWN,      /* of the roots that were found */
+	SUMMARY_HIDDEN,     /* stack roots that -nostacks left out */
+	SUMMARY_WEAK,       /* weak roots */
+	SUMMARY_GENERATION, /* of -gcgen */
+	SUMMARY_COMPLETE,   /* were all roots and references read? */
+	SUMMARY_PLACE,      /* of an object that is left alone */
+	SUMMARY_COLUMNS
+};
+
+static const struct column summary_columns[SUMMARY_COLUMNS] = {
+	[SUMMARY_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object" },
+	[SUMMARY_REACHABLE] = { "reachable", NULL, KIND_FLAG, 0, 0, "is it kept alive?" },
+	[SUMMARY_LEFT_ALONE] = { "left_alone", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+				 "is it too old for a collection of that generation?" },
+	[SUMMARY_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "roots that keep it alive" },
+	[SUMMARY_TRUNCATED] = { "truncated", NULL, KIND_FLAG, 0, 0, "are there more roots?" },
+	[SUMMARY_SHOWN] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+	[SUMMARY_HIDDEN] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+	[SUMMARY_WEAK] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+	[SUMMARY_GENERATION] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+	[SUMMARY_COMPLETE] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+	[SUMMARY_PLACE] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+/* How many roots there are. */
+static void found_layout(struct out *out, const struct cell *cells)
+{
 	char number[COUNT_SIZE];
-	uint64_t id = graph_id(call->graph, gcroot->tree.target);
-	out_printf(out, "Found %s unique roots", format_thousands(gcroot->strong_count, number));
-	if (shown < gcroot->strong_count)
+	uint64_t hidden = cells[SUMMARY_HIDDEN].number, shown = cells[SUMMARY_SHOWN].number;
+	out_printf(out, "Found %s unique roots",
+		   format_thousands(cells[SUMMARY_FOUND].number, number));
+	if (shown < cells[SUMMARY_FOUND].number)
 		out_printf(out, ", %s shown (-limit 0 shows all)", format_thousands(shown, number));
 	out_puts(out, ".\n");
-	if (gcroot->hidden_stack) {
+	if (hidden) {
 		out_printf(out, "Left out by -nostacks: %s that reach%s %" PRIx64 ".\n",
-			   format_count(gcroot->hidden_stack, "stack root", number),
-			   gcroot->hidden_stack == 1 ? "es" : "", id);
+			   format_count(hidden, "stack root", number), hidden == 1 ? "es" : "",
+			   cells[SUMMARY_OBJECT].number);
 	}
-	if (gcroot->strong_count)
-		merged_roots_write(call, "");
-	if (gcroot->strong_count || gcroot->hidden_stack)
+}
+
+/* What it means that there are none. */
+static void dead_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t id = cells[SUMMARY_OBJECT].number;
+	const char *weak = cells[SUMMARY_WEAK].number ? ", only weak roots see it" : "";
+	if (cells[SUMMARY_REACHABLE].flag)
 		return;
-	if (!call_is_complete(call)) {
-		out_printf(out, "Nothing was found that keeps %" PRIx64 " alive%s.\n", id,
-			   gcroot->weak_count ? ", only weak roots see it" : "");
-		completeness_write(call, "it need not be dead");
-		return;
-	}
-	if (call->options[OPT_GCGEN].given) {
+	if (!cells[SUMMARY_COMPLETE].flag) {
+		out_printf(out, "Nothing was found that keeps %" PRIx64 " alive%s.\n", id, weak);
+	} else if (cells[SUMMARY_GENERATION].is_there) {
 		out_printf(out,
 			   "A collection of generation %" PRIu64
 			   " finds nothing that keeps %" PRIx64 " alive: it would free it.\n",
-			   call->options[OPT_GCGEN].number, id);
-		return;
+			   cells[SUMMARY_GENERATION].number, id);
+	} else {
+		out_printf(out, "Nothing keeps %" PRIx64 " alive: it is dead%s.\n", id, weak);
 	}
-	out_printf(out, "Nothing keeps %" PRIx64 " alive: it is dead%s.\n", id,
-		   gcroot->weak_count ? ", only weak roots see it" : "");
 }
 
-static enum hd_status write_text(struct call *call, const struct gcroot *gcroot,
-				 struct path_report *report)
+/* An object that the collection of -gcgen does not look at. */
+static void left_alone_layout(struct out *out, const struct cell *cells)
 {
-	uint64_t limit = call_limit(call, OPT_LIMIT, DEFAULT_LIMIT);
-	size_t strong = gcroot->strong_count < limit ? gcroot->strong_count : (size_t)limit;
-	struct place place = { .kind = KIND_NONE };
-	TRY(write_roots(call, gcroot, gcroot->strong, strong, &place, report));
-	TRY(write_weak(call, gcroot, limit, report));
-	write_summary(call, gcroot, strong);
-	return HD_OK;
+	out_printf(out,
+		   "%" PRIx64 " is %s: a collection of generation %" PRIu64 " leaves it alone.\n",
+		   cells[SUMMARY_OBJECT].number, cells[SUMMARY_PLACE].text.bytes,
+		   cells[SUMMARY_GENERATION].number);
 }
 
-/* The members of an older object in place of a root: see root_json(). */
-static void json_older(struct call *call, uint32_t node)
+static const struct schema found_schema = { SCHEMA_COLUMNS(summary_columns),
+					    .layout = found_layout };
+static const struct schema dead_schema = { SCHEMA_COLUMNS(summary_columns), .layout = dead_layout };
+static const struct schema left_alone_schema = { SCHEMA_COLUMNS(summary_columns),
+						 .layout = left_alone_layout };
+
+static void write_summary(struct call *call, const struct gcroot *gcroot, const struct cell *cells)
 {
-	struct json *json = &call->json;
-	static const char *const absent[] = { "name",   "container", "address",
-					      "thread", "frame",     "slot" };
-	json_string(json, "kind", "older");
-	json_null(json, "handle");
-	json_array(json, "flags");
-	json_end(json);
-	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
-		json_null(json, absent[i]);
-	json_address(json, "object", graph_id(call->graph, node));
-	json_bool(json, "weak", false);
+	answer_heading(&call->answer, &found_schema, cells);
+	if (gcroot->strong_count)
+		merged_roots_write(call, "");
+	answer_heading(&call->answer, &dead_schema, cells);
+	if (!gcroot->strong_count && !gcroot->hidden_stack)
+		completeness_write(call, "it need not be dead");
 }
 
-static enum hd_status json_roots(struct call *call, const struct gcroot *gcroot,
-				 const struct rooted *list, size_t count, bool paths,
-				 struct path_report *report)
+/* The summary is before the roots as data, and behind them as text. */
+static enum hd_status write_answer(struct writer *writer)
 {
-	for (size_t i = 0; i < count; i++) {
-		json_object(&call->json, NULL);
-		if (list[i].root == HD_NONE) {
-			json_older(call, list[i].node);
-		} else {
-			root_json(&call->json, call->graph, list[i].root);
-		}
-		json_array(&call->json, "path");
-		if (paths)
-			TRY(path_write(report, &gcroot->tree, list[i].node, call->err));
-		json_end(&call->json);
-		json_end(&call->json);
-		TRY(call_check(call));
-	}
-	return HD_OK;
-}
-
-static enum hd_status write_json(struct call *call, const struct gcroot *gcroot,
-				 struct path_report *report)
-{
+	struct call *call = writer->call;
+	const struct gcroot *gcroot = writer->gcroot;
+	struct answer *answer = &call->answer;
 	uint64_t limit = call_limit(call, OPT_LIMIT, DEFAULT_LIMIT);
 	size_t strong = gcroot->strong_count < limit ? gcroot->strong_count : (size_t)limit;
 	size_t weak = gcroot->weak_count < limit ? gcroot->weak_count : (size_t)limit;
-	struct json *json = &call->json;
-	json_address(json, "object", graph_id(call->graph, gcroot->tree.target));
-	json_bool(json, "reachable", gcroot->strong_count || gcroot->hidden_stack);
-	json_number(json, "found", gcroot->strong_count);
-	json_bool(json, "truncated", strong < gcroot->strong_count || weak < gcroot->weak_count);
-	json_array(json, "roots");
-	TRY(json_roots(call, gcroot, gcroot->strong, strong, true, report));
-	TRY(json_roots(call, gcroot, gcroot->weak, weak, call->options[OPT_WEAK].given, report));
-	json_end(json);
+	bool is_cut = strong < gcroot->strong_count || weak < gcroot->weak_count;
+	struct cell cells[SUMMARY_COLUMNS] = {
+		[SUMMARY_OBJECT] = cell_number(graph_id(call->graph, gcroot->tree.target)),
+		[SUMMARY_REACHABLE] = cell_flag(gcroot->strong_count || gcroot->hidden_stack),
+		[SUMMARY_FOUND] = cell_number(gcroot->strong_count),
+		[SUMMARY_TRUNCATED] = cell_flag(is_cut),
+		[SUMMARY_SHOWN] = cell_number(strong),
+		[SUMMARY_HIDDEN] = cell_number(gcroot->hidden_stack),
+		[SUMMARY_WEAK] = cell_number(gcroot->weak_count),
+		[SUMMARY_COMPLETE] = cell_flag(call_is_complete(call)),
+	};
+	if (call->options[OPT_GCGEN].given)
+		cells[SUMMARY_GENERATION] = cell_number(call->options[OPT_GCGEN].number);
+	answer_data(answer, &found_schema, cells);
+	answer_table(answer, &root_schema, NULL);
+	TRY(write_strong(writer, strong));
+	TRY(answer_is_read(answer) ? write_weak_folded(writer, limit) : write_weak(writer, weak));
+	(void)answer_table_end(answer);
 	completeness_json(call);
+	write_summary(call, gcroot, cells);
 	return HD_OK;
 }
 
@@ -350,28 +366,25 @@ static bool read_generation(struct call *call, uint32_t node, struct gcroot_opti
 }
 
 /* The answer about an object that the collection of -gcgen does not look at. */
-static enum hd_status write_left_alone(struct call *call, uint32_t node)
+static void write_left_alone(struct call *call, uint32_t node)
 {
 	const struct graph_places *places = &call->graph->places;
-	struct json *json = &call->json;
-	uint64_t id = graph_id(call->graph, node);
 	unsigned int generation = places->generation(places->arg, node);
-	if (!call->as_json) {
-		out_printf(&call->out,
-			   "%" PRIx64 " is %s%s: a collection of generation %" PRIu64
-			   " leaves it alone.\n",
-			   id, generation < GENERATION_LOH ? "in " : "a ",
-			   generation_title(generation), call->options[OPT_GCGEN].number);
-		return HD_OK;
-	}
-	json_address(json, "object", id);
-	json_bool(json, "reachable", true);
-	json_bool(json, "left_alone", true);
-	json_number(json, "found", 0);
-	json_bool(json, "truncated", false);
-	json_array(json, "roots");
-	json_end(json);
-	return HD_OK;
+	char place[32];
+	(void)snprintf(place, sizeof(place), "%s%s", generation < GENERATION_LOH ? "in " : "a ",
+		       generation_title(generation));
+	const struct cell cells[SUMMARY_COLUMNS] = {
+		[SUMMARY_OBJECT] = cell_number(graph_id(call->graph, node)),
+		[SUMMARY_REACHABLE] = cell_flag(true),
+		[SUMMARY_LEFT_ALONE] = cell_flag(true),
+		[SUMMARY_FOUND] = cell_number(0),
+		[SUMMARY_TRUNCATED] = cell_flag(false),
+		[SUMMARY_GENERATION] = cell_number(call->options[OPT_GCGEN].number),
+		[SUMMARY_PLACE] = cell_string(place),
+	};
+	answer_record(&call->answer, &left_alone_schema, cells);
+	answer_table(&call->answer, &root_schema, NULL);
+	(void)answer_table_end(&call->answer);
 }
 
 static enum hd_status run_object(struct call *call)
@@ -384,31 +397,34 @@ static enum hd_status run_object(struct call *call)
 	if (call->options[OPT_GCGEN].given && !call->graph->places.generation)
 		return no_generations(call, "-gcgen");
 	TRY(call_object(call, 0, &node));
-	if (read_generation(call, node, &options))
-		return write_left_alone(call, node);
+	if (read_generation(call, node, &options)) {
+		write_left_alone(call, node);
+		return HD_OK;
+	}
 	struct gcroot gcroot;
 	TRY(gcroot_init(call->graph, node, &options, &call->job, &gcroot, call->err));
 	job_end(&call->job);
-	struct path_report report = {
-		.graph = call->graph,
-		.out = &call->out,
-		.json = call->as_json ? &call->json : NULL,
-		.job = &call->job,
-		.full = call->options[OPT_FULL].given,
+	struct writer writer = {
+		.call = call,
+		.gcroot = &gcroot,
+		.report = { .graph = call->graph,
+			    .answer = &call->answer,
+			    .job = &call->job,
+			    .full = call->options[OPT_FULL].given },
+		.place = { .kind = KIND_NONE },
 	};
 	enum hd_status status = HD_OK;
-	if (!call->as_json && !call->options[OPT_ALL].given) {
-		report.shown = bitmap_alloc(call->graph->node_count);
-		if (!report.shown)
+	if (answer_is_read(&call->answer) && !call->options[OPT_ALL].given) {
+		writer.report.shown = bitmap_alloc(call->graph->node_count);
+		if (!writer.report.shown)
 			status = fail_nomem(call->err);
 	}
-	if (status == HD_OK) {
-		status = call->as_json ? write_json(call, &gcroot, &report)
-				       : write_text(call, &gcroot, &report);
-	}
+	if (status == HD_OK)
+		status = write_answer(&writer);
 	call->findings = !gcroot.strong_count;
-	if (report.shown)
-		bitmap_free(report.shown, call->graph->node_count);
+	if (writer.report.shown)
+		bitmap_free(writer.report.shown, call->graph->node_count);
+	root_row_deinit(&writer.row);
 	gcroot_deinit(&gcroot);
 	return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "answer/path.h"
 #include "command/completeness.h"
-#include "report/paths.h"
 
 enum {
 	OPT_FULL
@@ -13,33 +13,52 @@ const struct option pathto_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
+enum ends_column {
+	ENDS_SOURCE,
+	ENDS_OBJECT,
+	ENDS_REACHABLE,
+	ENDS_COLUMNS
+};
+
+static const struct column ends_columns[ENDS_COLUMNS] = {
+	[ENDS_SOURCE] = { "source", NULL, KIND_ADDRESS, 0, 0, "where the path begins" },
+	[ENDS_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "where it leads to" },
+	[ENDS_REACHABLE] = { "reachable", NULL, KIND_FLAG, 0, 0, "is there a path?" },
+};
+
+static void ends_layout(struct out *out, const struct cell *cells)
+{
+	if (cells[ENDS_REACHABLE].flag)
+		return;
+	out_printf(out, "Could not find a path from %" PRIx64 " to %" PRIx64 ".\n",
+		   cells[ENDS_SOURCE].number, cells[ENDS_OBJECT].number);
+}
+
+static const struct schema ends_schema = { SCHEMA_COLUMNS(ends_columns), .layout = ends_layout };
+
 static enum hd_status write_path(struct call *call, const struct path_tree *tree, uint32_t from)
 {
 	struct path_report report = {
 		.graph = call->graph,
-		.out = &call->out,
-		.json = call->as_json ? &call->json : NULL,
+		.answer = &call->answer,
 		.job = &call->job,
 		.full = call->options[OPT_FULL].given,
 	};
 	bool found = path_tree_reaches(tree, from);
+	const struct cell cells[ENDS_COLUMNS] = {
+		[ENDS_SOURCE] = cell_number(graph_id(call->graph, from)),
+		[ENDS_OBJECT] = cell_number(graph_id(call->graph, tree->target)),
+		[ENDS_REACHABLE] = cell_flag(found),
+	};
 	call->findings = !found;
-	if (call->as_json) {
-		json_address(&call->json, "source", graph_id(call->graph, from));
-		json_address(&call->json, "object", graph_id(call->graph, tree->target));
-		json_bool(&call->json, "reachable", found);
-		json_array(&call->json, "path");
-	}
+	answer_record(&call->answer, &ends_schema, cells);
+	answer_table(&call->answer, &path_schema, NULL);
 	if (found)
 		TRY(path_write(&report, tree, from, call->err));
-	if (call->as_json) {
-		json_end(&call->json);
-		links_completeness_json(call);
-	} else if (!found) {
-		out_printf(&call->out, "Could not find a path from %" PRIx64 " to %" PRIx64 ".\n",
-			   graph_id(call->graph, from), graph_id(call->graph, tree->target));
+	(void)answer_table_end(&call->answer);
+	links_completeness_json(call);
+	if (!found)
 		links_completeness_write(call, "there may be one");
-	}
 	return HD_OK;
 }
 

@@ -16,28 +16,6 @@ const struct option retained_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-static void write_json(struct call *call, const struct dominators *dominators, uint32_t node)
-{
-	struct json *json = &call->json;
-	uint32_t idom = dominators->idom[node];
-	json_address(json, "object", graph_id(call->graph, node));
-	json_bool(json, "alive", dominators->retained_count[node]);
-	json_number(json, "count", dominators->retained_count[node]);
-	json_number(json, "size", dominators->retained_size[node]);
-	if (idom != HD_NONE) {
-		json_address(json, "dominator", graph_id(call->graph, idom));
-	} else {
-		json_null(json, "dominator");
-	}
-	completeness_json(call);
-}
-
-static void write_type(struct call *call, uint32_t node)
-{
-	const struct graph_type *type = &call->graph->types[call->graph->node_types[node]];
-	out_type(&call->out, type->name, type->name_size, type->id);
-}
-
 /* Objects of the frozen heap live as long as the process. */
 static bool is_frozen(const struct hd_graph *graph, uint32_t node)
 {
@@ -45,40 +23,97 @@ static bool is_frozen(const struct hd_graph *graph, uint32_t node)
 	return places->generation && places->generation(places->arg, node) == FROZEN;
 }
 
-static void write_text(struct call *call, const struct dominators *dominators, uint32_t node)
+enum retained_column {
+	RETAINED_OBJECT,
+	RETAINED_ALIVE,
+	RETAINED_COUNT,
+	RETAINED_SIZE,
+	RETAINED_DOMINATOR,
+	/* text only */
+	RETAINED_TYPE,
+	RETAINED_DOMINATOR_TYPE,
+	RETAINED_FROZEN,
+	RETAINED_COMPLETE,
+	RETAINED_COLUMNS
+};
+
+static const struct column retained_columns[RETAINED_COLUMNS] = {
+	[RETAINED_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object" },
+	[RETAINED_ALIVE] = { "alive", NULL, KIND_FLAG, 0, 0, "does a root keep it alive?" },
+	[RETAINED_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
+			     "objects that would be freed with it, and itself" },
+	[RETAINED_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[RETAINED_DOMINATOR] = { "dominator", NULL, KIND_ADDRESS, 0, 0,
+				 "the object that retains it; null: no single one does" },
+	[RETAINED_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
+	[RETAINED_DOMINATOR_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
+	[RETAINED_FROZEN] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+	[RETAINED_COMPLETE] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+};
+
+static void put_object(struct out *out, const struct cell *object, const struct cell *type)
 {
-	struct out *out = &call->out;
-	char count[COUNT_SIZE], size[COUNT_SIZE];
-	uint64_t objects = dominators->retained_count[node];
-	out_styled(out, STYLE_ADDRESS, "%" PRIx64, graph_id(call->graph, node));
+	out_styled(out, STYLE_ADDRESS, "%" PRIx64, object->number);
 	out_puts(out, " (");
-	write_type(call, node);
-	if (!dominators->retained_count[node] && !call_is_complete(call)) {
-		out_puts(out, "): nothing was found that keeps it alive.\n");
-		completeness_write(call, "it need not be dead");
+	out_type_cell(out, type);
+	out_puts(out, ")");
+}
+
+static void retained_layout(struct out *out, const struct cell *cells)
+{
+	char count[COUNT_SIZE], size[COUNT_SIZE];
+	uint64_t objects = cells[RETAINED_COUNT].number;
+	put_object(out, &cells[RETAINED_OBJECT], &cells[RETAINED_TYPE]);
+	if (!objects) {
+		out_puts(out, cells[RETAINED_COMPLETE].flag
+				      ? " is dead: no root keeps it alive, it retains nothing.\n"
+				      : ": nothing was found that keeps it alive.\n");
 		return;
 	}
-	if (!dominators->retained_count[node]) {
-		out_puts(out, ") is dead: no root keeps it alive, it retains nothing.\n");
-		return;
-	}
-	out_printf(out, ") retains %s, %s: %s.\n", format_count(objects, "object", count),
-		   format_count(dominators->retained_size[node], "byte", size),
-		   is_frozen(call->graph, node) ? "it is frozen, and never freed"
-		   : objects == 1               ? "itself alone"
-						: "they would be freed with it");
-	uint32_t idom = dominators->idom[node];
-	if (idom == HD_NONE) {
+	out_printf(out, " retains %s, %s: %s.\n", format_count(objects, "object", count),
+		   format_count(cells[RETAINED_SIZE].number, "byte", size),
+		   cells[RETAINED_FROZEN].flag ? "it is frozen, and never freed"
+		   : objects == 1              ? "itself alone"
+					       : "they would be freed with it");
+	if (!cells[RETAINED_DOMINATOR].is_there) {
 		out_puts(out, "No single object keeps it alive.\n");
-		completeness_write(call, RETAINED_ROUGHLY);
 		return;
 	}
 	out_puts(out, "It is itself retained by ");
-	out_styled(out, STYLE_ADDRESS, "%" PRIx64, graph_id(call->graph, idom));
-	out_puts(out, " (");
-	write_type(call, idom);
-	out_puts(out, ").\n");
-	completeness_write(call, RETAINED_ROUGHLY);
+	put_object(out, &cells[RETAINED_DOMINATOR], &cells[RETAINED_DOMINATOR_TYPE]);
+	out_puts(out, ".\n");
+}
+
+static const struct schema retained_schema = { SCHEMA_COLUMNS(retained_columns),
+					       .layout = retained_layout };
+
+static struct cell type_cell(const struct hd_graph *graph, uint32_t node)
+{
+	const struct graph_type *type = &graph->types[graph->node_types[node]];
+	return cell_type(type->name, type->name_size, type->id);
+}
+
+static void write_retained(struct call *call, const struct dominators *dominators, uint32_t node)
+{
+	const struct hd_graph *graph = call->graph;
+	uint32_t idom = dominators->idom[node];
+	bool is_alive = dominators->retained_count[node];
+	struct cell cells[RETAINED_COLUMNS] = {
+		[RETAINED_OBJECT] = cell_number(graph_id(graph, node)),
+		[RETAINED_ALIVE] = cell_flag(is_alive),
+		[RETAINED_COUNT] = cell_number(dominators->retained_count[node]),
+		[RETAINED_SIZE] = cell_number(dominators->retained_size[node]),
+		[RETAINED_TYPE] = type_cell(graph, node),
+		[RETAINED_FROZEN] = cell_flag(is_frozen(graph, node)),
+		[RETAINED_COMPLETE] = cell_flag(call_is_complete(call)),
+	};
+	if (idom != HD_NONE) {
+		cells[RETAINED_DOMINATOR] = cell_number(graph_id(graph, idom));
+		cells[RETAINED_DOMINATOR_TYPE] = type_cell(graph, idom);
+	}
+	answer_record(&call->answer, &retained_schema, cells);
+	completeness_json(call);
+	completeness_write(call, is_alive ? RETAINED_ROUGHLY : "it need not be dead");
 }
 
 enum hd_status run_retained(struct call *call)
@@ -89,10 +124,6 @@ enum hd_status run_retained(struct call *call)
 	TRY(session_dominators(call->session, &call->job, &dominators, call->err));
 	job_end(&call->job);
 	call->findings = !dominators->retained_count[node];
-	if (call->as_json) {
-		write_json(call, dominators, node);
-	} else {
-		write_text(call, dominators, node);
-	}
+	write_retained(call, dominators, node);
 	return HD_OK;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command.h"
+#include "answer/root.h"
 #include "command/completeness.h"
 #include "query/filter.h"
 #include "report/root_label.h"
@@ -47,15 +46,6 @@ static bool has_flag(const struct graph_root *root, const char *name)
 	return false;
 }
 
-/* Thread of a root: its own, or that of its frame; or NULL. */
-static const struct graph_thread *thread_of(const struct hd_graph *graph, uint32_t index)
-{
-	const struct graph_thread *thread = root_thread(graph, index);
-	const struct graph_frame *frame = thread ? NULL : root_frame(graph, index);
-	return frame && frame->thread < graph->thread_count ? &graph->threads[frame->thread]
-							    : thread;
-}
-
 static bool passes(const struct call *call, uint32_t index)
 {
 	const struct graph_root *root = &call->graph->roots[index];
@@ -66,7 +56,7 @@ static bool passes(const struct call *call, uint32_t index)
 	if (options[OPT_FLAG].given && !has_flag(root, options[OPT_FLAG].text))
 		return false;
 	if (options[OPT_THREAD].given) {
-		const struct graph_thread *thread = thread_of(call->graph, index);
+		const struct graph_thread *thread = root_any_thread(call->graph, index);
 		if (!thread || thread->id != options[OPT_THREAD].number)
 			return false;
 	}
@@ -76,110 +66,6 @@ static bool passes(const struct call *call, uint32_t index)
 		return false;
 	const struct graph_type *type = &call->graph->types[root->container];
 	return type->name && name_matches(type->name, type->name_size, options[OPT_CONTAINER].text);
-}
-
-static void write_type(struct call *call, uint32_t node)
-{
-	const struct hd_graph *graph = call->graph;
-	if (graph_is_missing(graph, node)) {
-		out_styled(&call->out, STYLE_NOTE, "<not in this dump>");
-		return;
-	}
-	const struct graph_type *type = &graph->types[graph->node_types[node]];
-	out_type(&call->out, type->name, type->name_size, type->id);
-}
-
-/* Are there columns for slots and threads? */
-static bool has_slots(const struct hd_graph *graph)
-{
-	return graph_is_heap(graph) || graph->has_slots;
-}
-
-static void write_header(struct call *call)
-{
-	if (has_slots(call->graph)) {
-		out_styled(&call->out, STYLE_HEAD, "%16s %-13s %-12s %16s %8s Class Name", "Object",
-			   "Kind", "Flags", "Slot", "OSID");
-	} else {
-		out_styled(&call->out, STYLE_HEAD, "%16s %-9s %-20s Class Name", "Object", "Kind",
-			   "Flags");
-	}
-	out_puts(&call->out, "\n");
-}
-
-/* Begin one part of the note behind a class name. */
-static void begin_part(struct out *out, bool *any, const char *between)
-{
-	out_puts(out, *any ? between : " (");
-	*any = true;
-}
-
-/* Behind the class name: a static's container, of a heap what the slot is called. */
-static void write_note(struct call *call, uint32_t index)
-{
-	const struct hd_graph *graph = call->graph;
-	const struct graph_root *root = &graph->roots[index];
-	const struct graph_root_detail *detail = root_detail(graph, index);
-	const struct graph_frame *frame = root_frame(graph, index);
-	struct out *out = &call->out;
-	bool any = false;
-	if (detail && detail->slot && *detail->slot) {
-		begin_part(out, &any, "");
-		out_puts(out, detail->slot);
-	}
-	if (frame) {
-		begin_part(out, &any, " of ");
-		frame_label(out, frame);
-	}
-	if (detail && detail->name) {
-		begin_part(out, &any, ", ");
-		text_escape(&out->text, detail->name, strlen(detail->name));
-	} else if (root->container != HD_NONE) {
-		const struct graph_type *type = &graph->types[root->container];
-		begin_part(out, &any, ", ");
-		out_puts(out, "static of ");
-		out_type(out, type->name, type->name_size, type->id);
-	}
-	if (detail && detail->handle) {
-		begin_part(out, &any, ", ");
-		out_puts(out, graph_handle_label(detail->handle));
-	}
-	out_puts(out, any ? ")" : "");
-}
-
-static void write_row(struct call *call, uint32_t index)
-{
-	const struct hd_graph *graph = call->graph;
-	const struct graph_root *root = &graph->roots[index];
-	const struct graph_root_detail *detail = root_detail(graph, index);
-	const struct graph_thread *thread = thread_of(graph, index);
-	struct out *out = &call->out;
-	char flags[48] = "";
-	size_t used = 0;
-	for (size_t i = 0; root_flag_names[i]; i++) {
-		if (root->flags >> i & 1) {
-			(void)snprintf(flags + used, sizeof(flags) - used, "%s%s", used ? "," : "",
-				       root_flag_names[i]);
-			used = strlen(flags);
-		}
-	}
-	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, graph_id(graph, root->node));
-	bool is_wide = detail && has_slots(graph);
-	out_printf(out, " %-*s %-*s ", is_wide ? 13 : 9, root_kind_name(root->kind),
-		   is_wide ? 12 : 20, flags);
-	if (is_wide && detail->address) {
-		out_printf(out, "%016" PRIx64 " ", detail->address);
-	} else if (is_wide) {
-		out_printf(out, "%16s ", "");
-	}
-	if (is_wide && thread) {
-		out_printf(out, "%8" PRIx64 " ", thread->os_id);
-	} else if (is_wide) {
-		out_printf(out, "%8s ", "");
-	}
-	write_type(call, root->node);
-	write_note(call, index);
-	out_puts(out, "\n");
 }
 
 /* How many roots there are of one kind, handle and container. */
@@ -228,67 +114,144 @@ static size_t join_rows(struct row *rows, size_t count)
 	return kept;
 }
 
-static void json_statistics_row(struct call *call, const struct row *row)
-{
-	struct json *json = &call->json;
-	const struct graph_type *type =
-		row->container == HD_NONE ? NULL : &call->graph->types[row->container];
-	json_object(json, NULL);
-	json_string(json, "kind", root_kind_name(row->kind));
-	json_string(json, "handle", graph_handle_name(row->handle));
-	json_bool(json, "weak", row->is_weak);
-	if (type) {
-		json_text(json, "container", type->name, type->name_size);
-	} else {
-		json_null(json, "container");
-	}
-	json_number(json, "count", row->count);
-	json_end(json);
-}
+enum kind_column {
+	KINDS_KIND,
+	KINDS_HANDLE,
+	KINDS_WEAK,
+	KINDS_CONTAINER,
+	KINDS_COUNT,
+	KINDS_MT,    /* text only: of the container */
+	KINDS_LABEL, /* text only: of a handle */
+	KINDS_COLUMNS
+};
 
-static void write_statistics_row(struct call *call, const struct row *row)
+static const struct column kind_columns[KINDS_COLUMNS] = {
+	[KINDS_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "kind of the roots" },
+	[KINDS_HANDLE] = { "handle", NULL, KIND_TEXT, 0, 0, "kind of the handles" },
+	[KINDS_WEAK] = { "weak", NULL, KIND_FLAG, 0, 0, "do they keep nothing alive?" },
+	[KINDS_CONTAINER] = { "container", NULL, KIND_TYPE, 0, 0,
+			      "of statics, the type that declares them" },
+	[KINDS_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "how many there are" },
+	[KINDS_MT] = { NULL, NULL, KIND_ADDRESS, 0, 0, NULL },
+	[KINDS_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+static void kind_layout(struct out *out, const struct cell *cells)
 {
-	struct out *out = &call->out;
 	char number[27];
-	out_printf(out, "%12s %-13s ", format_thousands(row->count, number),
-		   root_kind_name(row->kind));
-	if (row->container != HD_NONE) {
-		const struct graph_type *type = &call->graph->types[row->container];
-		out_type(out, type->name, type->name_size, type->id);
-	} else if (row->handle) {
-		out_puts(out, graph_handle_label(row->handle));
+	out_printf(out, "%12s %-13s ", format_thousands(cells[KINDS_COUNT].number, number),
+		   cells[KINDS_KIND].text.bytes);
+	if (cells[KINDS_MT].is_there) {
+		out_type_cell(out, &cells[KINDS_CONTAINER]);
+	} else if (cells[KINDS_LABEL].is_there) {
+		out_puts(out, cells[KINDS_LABEL].text.bytes);
 	}
-	if (row->is_weak && !row->handle)
+	if (cells[KINDS_WEAK].flag && !cells[KINDS_HANDLE].is_there)
 		out_puts(out, "weak");
 	out_puts(out, "\n");
 }
 
-static enum hd_status write_statistics_rows(struct call *call, const struct row *rows, size_t count)
+static const struct schema kind_schema = {
+	.name = "kinds",
+	SCHEMA_COLUMNS(kind_columns),
+	.is_main = true,
+	.heading = "       Count Kind          Container",
+	.layout = kind_layout,
+};
+
+static void write_kind(struct call *call, const struct row *row)
 {
-	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX), found = 0;
+	struct cell cells[KINDS_COLUMNS] = {
+		[KINDS_KIND] = cell_string(root_kind_name(row->kind)),
+		[KINDS_HANDLE] = cell_string(graph_handle_name(row->handle)),
+		[KINDS_WEAK] = cell_flag(row->is_weak),
+		[KINDS_COUNT] = cell_number(row->count),
+	};
+	if (row->container != HD_NONE) {
+		const struct graph_type *type = &call->graph->types[row->container];
+		cells[KINDS_CONTAINER] = cell_type(type->name, type->name_size, type->id);
+		cells[KINDS_MT] = cell_number(type->id);
+	}
+	if (row->handle)
+		cells[KINDS_LABEL] = cell_string(graph_handle_label(row->handle));
+	answer_row(&call->answer, cells);
+}
+
+enum total_column {
+	TOTAL_FOUND,
+	TOTAL_MERGED,
+	TOTAL_TRUNCATED,
+	TOTAL_KINDS, /* text only: a column for each kind; absent where there are none */
+	TOTAL_COLUMNS = TOTAL_KINDS + KIND_COUNT
+};
+
+static const struct column total_columns[TOTAL_COLUMNS] = {
+	[TOTAL_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "roots in all" },
+	[TOTAL_MERGED] = { "roots_merged", NULL, KIND_FLAG, 0, 0,
+			   "are roots of one kind to one object one, as in a .gcdump?" },
+	[TOTAL_TRUNCATED] = { "truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+			      "are there more rows?" },
+};
+
+static void put_total(struct out *out, const struct cell *cells, const char *if_truncated)
+{
+	char number[COUNT_SIZE];
+	out_printf(out, "Total %s", format_count(cells[TOTAL_FOUND].number, "root", number));
+	for (unsigned int kind = 0; kind < KIND_COUNT; kind++) {
+		const struct cell *count = &cells[TOTAL_KINDS + kind];
+		if (count->is_there) {
+			out_printf(out, ", %s %s", format_thousands(count->number, number),
+				   root_kind_names[kind]);
+		}
+	}
+	out_printf(out, "%s\n", cells[TOTAL_TRUNCATED].is_there ? if_truncated : "");
+}
+
+static void total_layout(struct out *out, const struct cell *cells)
+{
+	put_total(out, cells, " (-limit 0 lists all)");
+}
+
+static void rows_total_layout(struct out *out, const struct cell *cells)
+{
+	put_total(out, cells, " (-limit 0 lists all rows)");
+}
+
+static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns), .layout = total_layout };
+static const struct schema rows_total_schema = { SCHEMA_COLUMNS(total_columns),
+						 .layout = rows_total_layout };
+
+/* @p kinds NULL: not counted. */
+static void write_total(struct call *call, const struct schema *schema, uint64_t found,
+			const uint64_t *kinds, bool is_cut)
+{
+	struct cell cells[TOTAL_COLUMNS] = {
+		[TOTAL_FOUND] = cell_number(found),
+		[TOTAL_MERGED] = cell_flag(call_merges_roots(call)),
+	};
+	if (is_cut)
+		cells[TOTAL_TRUNCATED] = cell_flag(true);
+	for (unsigned int kind = 0; kinds && kind < KIND_COUNT; kind++) {
+		if (kinds[kind])
+			cells[TOTAL_KINDS + kind] = cell_number(kinds[kind]);
+	}
+	answer_record(&call->answer, schema, cells);
+	merged_roots_write(call, "");
+}
+
+static enum hd_status write_kinds(struct call *call, const struct row *rows, size_t count)
+{
+	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	uint64_t found = 0;
+	answer_table(&call->answer, &kind_schema, &options);
 	for (size_t i = 0; i < count; i++) {
 		found += rows[i].count;
-		if (i >= limit)
-			continue;
-		if (call->as_json) {
-			json_statistics_row(call, &rows[i]);
-		} else {
-			write_statistics_row(call, &rows[i]);
-		}
+		if (answer_wants_row(&call->answer))
+			write_kind(call, &rows[i]);
 		TRY(call_check(call));
 	}
-	if (call->as_json) {
-		json_end(&call->json);
-		json_number(&call->json, "found", found);
-		json_bool(&call->json, "roots_merged", call_merges_roots(call));
-		if (count > limit)
-			json_bool(&call->json, "truncated", true);
-		return HD_OK;
-	}
-	char number[COUNT_SIZE];
-	out_printf(&call->out, "Total %s%s\n", format_count(found, "root", number),
-		   count > limit ? " (-limit 0 lists all rows)" : "");
-	merged_roots_write(call, "");
+	bool is_cut = answer_table_end(&call->answer);
+	write_total(call, &rows_total_schema, found, NULL, is_cut);
 	return HD_OK;
 }
 
@@ -312,65 +275,39 @@ static enum hd_status write_statistics(struct call *call)
 		count++;
 	}
 	count = join_rows(rows, count);
-	if (call->as_json) {
-		json_array(&call->json, "kinds");
-	} else {
-		out_styled(&call->out, STYLE_HEAD, "%12s %-13s Container", "Count", "Kind");
-		out_puts(&call->out, "\n");
-	}
-	enum hd_status status = write_statistics_rows(call, rows, count);
+	enum hd_status status = write_kinds(call, rows, count);
 	pages_free(rows, graph->root_count, sizeof(*rows));
 	return status;
 }
 
-static void write_total(struct call *call, const uint64_t *kinds, uint64_t found, bool is_cut)
+static enum hd_status list_roots(struct call *call, struct root_row *row)
 {
-	char number[COUNT_SIZE];
-	out_printf(&call->out, "Total %s", format_count(found, "root", number));
-	for (unsigned int kind = 0; kind < KIND_COUNT; kind++) {
-		if (kinds[kind]) {
-			out_printf(&call->out, ", %s %s", format_thousands(kinds[kind], number),
-				   root_kind_names[kind]);
-		}
-	}
-	out_puts(&call->out, is_cut ? " (-limit 0 lists all)\n" : "\n");
-}
-
-static enum hd_status write_roots(struct call *call)
-{
-	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX), found = 0;
-	uint64_t kinds[KIND_COUNT] = { 0 };
-	if (call->as_json) {
-		json_array(&call->json, "roots");
-	} else {
-		write_header(call);
-	}
+	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	uint64_t found = 0, kinds[KIND_COUNT] = { 0 };
+	struct answer *answer = &call->answer;
+	answer_table(answer, root_list_schema(call->graph), &options);
 	for (uint32_t i = 0; i < call->graph->root_count; i++) {
 		if (!passes(call, i))
 			continue;
 		kinds[call->graph->roots[i].kind]++;
-		if (found++ >= limit)
+		found++;
+		if (!answer_wants_row(answer))
 			continue;
-		if (call->as_json) {
-			json_object(&call->json, NULL);
-			root_json(&call->json, call->graph, i);
-			json_end(&call->json);
-		} else {
-			write_row(call, i);
-		}
+		root_row_fill(row, answer, call->graph, i);
+		answer_row(answer, row->cells);
 		TRY(call_check(call));
 	}
-	if (!call->as_json) {
-		write_total(call, kinds, found, found > limit);
-		merged_roots_write(call, "");
-		return HD_OK;
-	}
-	json_end(&call->json);
-	json_number(&call->json, "found", found);
-	json_bool(&call->json, "roots_merged", call_merges_roots(call));
-	if (found > limit)
-		json_bool(&call->json, "truncated", true);
+	bool is_cut = answer_table_end(answer);
+	write_total(call, &total_schema, found, kinds, is_cut);
 	return HD_OK;
+}
+
+static enum hd_status write_roots(struct call *call)
+{
+	struct root_row row = { 0 };
+	enum hd_status status = list_roots(call, &row);
+	root_row_deinit(&row);
+	return status;
 }
 
 static enum hd_status check_thread(struct call *call)

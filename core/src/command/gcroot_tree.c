@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/root.h"
 #include "command/completeness.h"
 #include "query/type_tree.h"
 #include "report/root_label.h"
@@ -81,87 +82,203 @@ static enum hd_status listing_init(struct listing *listing, struct type_tree *tr
 	return HD_OK;
 }
 
-static void write_branch(struct call *call, const struct type_tree *tree, uint32_t index)
+enum branch_column {
+	BRANCH_DEPTH,
+	BRANCH_COUNT,
+	BRANCH_SIZE,
+	BRANCH_OWN,
+	BRANCH_REPEATS,
+	/* of roots */
+	BRANCH_KIND,
+	BRANCH_HANDLE,
+	BRANCH_NAME,
+	BRANCH_CONTAINER,
+	/* of others */
+	BRANCH_VIA,
+	BRANCH_MT,
+	BRANCH_TYPE,
+	/* text only */
+	BRANCH_LABEL, /* of roots: what they are; absent where they are on a stack, in no frame */
+	BRANCH_CLASS, /* of roots that is the container; absent: they have none */
+	BRANCH_HAS_CLASS,
+	BRANCH_IS_ENDED, /* is the tree too deep to go on? */
+	BRANCH_COLUMNS
+};
+
+static const struct column branch_columns[BRANCH_COLUMNS] = {
+	[BRANCH_DEPTH] = { "depth", NULL, KIND_NUMBER, 0, 0, "in the tree; 0: a root" },
+	[BRANCH_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects that it leads to" },
+	[BRANCH_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[BRANCH_OWN] = { "own", NULL, KIND_NUMBER, 0, 0, "those whose paths end here" },
+	[BRANCH_REPEATS] = { "repeats", NULL, KIND_FLAG, 0, 0,
+			     "does it come again and again, as in a list?" },
+	[BRANCH_KIND] = { "kind", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "of roots: their kind" },
+	[BRANCH_HANDLE] = { "handle", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "kind of the handles" },
+	[BRANCH_NAME] = { "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			  "of a static its field, of locals their method" },
+	[BRANCH_CONTAINER] = { "container", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT,
+			       "of a static, the type that declares it" },
+	[BRANCH_VIA] = { "via", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			 "of objects: the field or element that refers to them" },
+	[BRANCH_MT] = { "mt", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "their type's MethodTable" },
+	[BRANCH_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of their type" },
+	[BRANCH_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+	[BRANCH_CLASS] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
+	[BRANCH_HAS_CLASS] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+	[BRANCH_IS_ENDED] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+};
+
+/* The numbers of a branch, and its indentation. */
+static void put_numbers(struct out *out, const struct cell *cells)
 {
-	const struct tree_branch *branch = &tree->branches[index];
-	struct out *out = &call->out;
 	char count[27], size[27];
-	out_printf(out, "%12s %14s  ", format_thousands(branch->count, count),
-		   format_thousands(branch->size, size));
-	out_pad(out, 2 * (size_t)(branch->depth < INDENT_MAX ? branch->depth : INDENT_MAX));
-	const char *name = link_name(&tree->names, branch->name);
-	if (branch->type == HD_NONE) {
-		root_group_label(out, call->graph, branch->root, name);
+	uint64_t depth = cells[BRANCH_DEPTH].number;
+	out_printf(out, "%12s %14s  ", format_thousands(cells[BRANCH_COUNT].number, count),
+		   format_thousands(cells[BRANCH_SIZE].number, size));
+	out_pad(out, 2 * (size_t)(depth < INDENT_MAX ? depth : INDENT_MAX));
+}
+
+static void put_cell(struct out *out, const struct cell *cell)
+{
+	text_escape(&out->text, cell->text.bytes, cell->text.size);
+}
+
+/* What all roots of a branch share. */
+static void put_roots(struct out *out, const struct cell *cells)
+{
+	const struct cell *name = &cells[BRANCH_NAME];
+	/* As gcroot's headings: such a root is no variable of a method. */
+	if (!cells[BRANCH_LABEL].is_there) {
+		out_puts(out, "(");
+		out_puts(out, name->is_there ? "" : "no frame");
+		put_cell(out, name);
+		out_puts(out, ")");
+		return;
+	}
+	if (name->is_there) {
+		put_cell(out, name);
+		out_puts(out, " ");
+	} else if (cells[BRANCH_HAS_CLASS].flag) {
+		out_type_cell(out, &cells[BRANCH_CLASS]);
+		out_puts(out, " ");
+	}
+	out_puts(out, "(");
+	put_cell(out, &cells[BRANCH_LABEL]);
+	out_puts(out, ")");
+}
+
+static void branch_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t own = cells[BRANCH_OWN].number;
+	char number[27];
+	put_numbers(out, cells);
+	if (cells[BRANCH_KIND].is_there) {
+		put_roots(out, cells);
 		out_puts(out, "\n");
 		return;
 	}
-	text_escape(&out->text, name, strlen(name));
-	out_puts(out, *name ? " -> " : "-> ");
-	const struct graph_type *type = &call->graph->types[branch->type];
-	out_type(out, type->name, type->name_size, type->id);
-	if (branch->own_count && branch->own_count < branch->count) {
-		out_styled(out, STYLE_NOTE, " (%s here)",
-			   format_thousands(branch->own_count, count));
-	}
-	if (branch->repeats)
+	put_cell(out, &cells[BRANCH_VIA]);
+	out_puts(out, cells[BRANCH_VIA].is_there ? " -> " : "-> ");
+	out_type_cell(out, &cells[BRANCH_CLASS]);
+	if (own && own < cells[BRANCH_COUNT].number)
+		out_styled(out, STYLE_NOTE, " (%s here)", format_thousands(own, number));
+	if (cells[BRANCH_REPEATS].flag)
 		out_styled(out, STYLE_NOTE, " (repeats)");
-	if (branch->depth >= TYPE_TREE_DEPTH_MAX && branch->own_count < branch->count)
+	if (cells[BRANCH_IS_ENDED].flag)
 		out_styled(out, STYLE_NOTE, " (too deep to go on)");
 	out_puts(out, "\n");
 }
 
-static void json_branch(struct call *call, const struct type_tree *tree, uint32_t index)
+static const struct schema branch_schema = {
+	.name = "branches",
+	SCHEMA_COLUMNS(branch_columns),
+	.is_main = true,
+	.heading = "       Count      TotalSize  Path",
+	.layout = branch_layout,
+};
+
+static void fill_roots(struct cell *cells, const struct hd_graph *graph, uint32_t index)
+{
+	const struct graph_root *root = &graph->roots[index];
+	const struct graph_root_detail *detail = root_detail(graph, index);
+	bool has_no_frame =
+		root->kind == HD_ROOT_STACK && graph_is_heap(graph) && !root_frame(graph, index);
+	cells[BRANCH_KIND] = cell_string(root_kind_name(root->kind));
+	cells[BRANCH_HANDLE] =
+		cell_or_null(cell_string(detail ? graph_handle_name(detail->handle) : NULL));
+	if (!has_no_frame)
+		cells[BRANCH_LABEL] = cell_string(root_kind_label(graph, index));
+	cells[BRANCH_CONTAINER] = cell_or_null((struct cell){ 0 });
+	if (root->container == HD_NONE)
+		return;
+	const struct graph_type *type = &graph->types[root->container];
+	cells[BRANCH_CLASS] = cell_type(type->name, type->name_size, type->id);
+	cells[BRANCH_HAS_CLASS] = cell_flag(true);
+	cells[BRANCH_CONTAINER] = cell_or_null(cells[BRANCH_CLASS]);
+}
+
+static void write_branch(struct call *call, const struct type_tree *tree, uint32_t index)
 {
 	const struct tree_branch *branch = &tree->branches[index];
-	const struct hd_graph *graph = call->graph;
-	struct json *json = &call->json;
 	const char *name = link_name(&tree->names, branch->name);
 	bool is_root = branch->type == HD_NONE;
-	json_object(json, NULL);
-	json_number(json, "depth", branch->depth);
-	json_number(json, "count", branch->count);
-	json_number(json, "size", branch->size);
-	json_number(json, "own", branch->own_count);
-	json_bool(json, "repeats", branch->repeats);
+	struct cell cells[BRANCH_COLUMNS] = {
+		[BRANCH_DEPTH] = cell_number(branch->depth),
+		[BRANCH_COUNT] = cell_number(branch->count),
+		[BRANCH_SIZE] = cell_number(branch->size),
+		[BRANCH_OWN] = cell_number(branch->own_count),
+		[BRANCH_REPEATS] = cell_flag(branch->repeats),
+		[BRANCH_IS_ENDED] = cell_flag(branch->depth >= TYPE_TREE_DEPTH_MAX &&
+					      branch->own_count < branch->count),
+	};
+	cells[is_root ? BRANCH_NAME : BRANCH_VIA] = cell_or_null(cell_string(*name ? name : NULL));
 	if (is_root) {
-		const struct graph_root *root = &graph->roots[branch->root];
-		const struct graph_root_detail *detail = root_detail(graph, branch->root);
-		json_string(json, "kind", root_kind_name(root->kind));
-		json_string(json, "handle", detail ? graph_handle_name(detail->handle) : NULL);
-		json_string(json, "name", *name ? name : NULL);
-	}
-	uint32_t type = is_root ? graph->roots[branch->root].container : branch->type;
-	if (!is_root) {
-		json_string(json, "via", *name ? name : NULL);
-		json_address(json, "mt", graph->types[type].id);
-	}
-	if (type != HD_NONE) {
-		json_text(json, is_root ? "container" : "type", graph->types[type].name,
-			  graph->types[type].name_size);
+		fill_roots(cells, call->graph, branch->root);
 	} else {
-		json_null(json, "container");
+		const struct graph_type *type = &call->graph->types[branch->type];
+		cells[BRANCH_MT] = cell_number(type->id);
+		cells[BRANCH_CLASS] = cell_type(type->name, type->name_size, type->id);
+		cells[BRANCH_TYPE] = cell_or_null(cells[BRANCH_CLASS]);
 	}
-	json_end(json);
+	answer_row(&call->answer, cells);
+}
+
+enum rest_column {
+	REST_BRANCHES = BRANCH_COLUMNS,
+	REST_COLUMNS
+};
+
+/* "... by 3 more branches", below the numbers of what they lead to. */
+static void rest_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t branches = cells[REST_BRANCHES].number;
+	char number[27];
+	put_numbers(out, cells);
+	out_styled(out, STYLE_NOTE, "... by %s more branch%s", format_thousands(branches, number),
+		   branches == 1 ? "" : "es");
+	out_puts(out, "\n");
 }
 
 /* What the limit leaves out of the branches of one parent: those from @p at to @p end. */
 static void write_rest(struct call *call, const struct listing *listing, size_t at, size_t end,
 		       uint32_t depth)
 {
+	static const struct column columns[REST_COLUMNS] = { 0 };
+	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = rest_layout };
 	uint64_t branches = 0, objects = 0, bytes = 0;
-	char count[27], size[27], number[27];
 	for (; at < end; at++, branches++) {
 		objects += listing->tree->branches[listing->order[at]].count;
 		bytes += listing->tree->branches[listing->order[at]].size;
 	}
-	if (!branches || call->as_json)
+	if (!branches)
 		return;
-	out_printf(&call->out, "%12s %14s  ", format_thousands(objects, count),
-		   format_thousands(bytes, size));
-	out_pad(&call->out, 2 * (size_t)(depth < INDENT_MAX ? depth : INDENT_MAX));
-	out_styled(&call->out, STYLE_NOTE, "... by %s more branch%s",
-		   format_thousands(branches, number), branches == 1 ? "" : "es");
-	out_puts(&call->out, "\n");
+	const struct cell cells[REST_COLUMNS] = {
+		[BRANCH_DEPTH] = cell_number(depth),
+		[BRANCH_COUNT] = cell_number(objects),
+		[BRANCH_SIZE] = cell_number(bytes),
+		[REST_BRANCHES] = cell_number(branches),
+	};
+	answer_heading(&call->answer, &schema, cells);
 }
 
 /* Preorder: a stack of the places in each level's branches. */
@@ -184,68 +301,90 @@ static enum hd_status write_branches(struct call *call, const struct listing *li
 			continue;
 		}
 		levels[depth].at++;
-		if (call->as_json) {
-			json_branch(call, listing->tree, index);
-		} else {
-			write_branch(call, listing->tree, index);
-		}
+		write_branch(call, listing->tree, index);
 		depth++;
 		levels[depth].at = listing->first[(size_t)index + 1];
 		levels[depth].end = listing->first[(size_t)index + 2];
 	}
 }
 
-static void write_summary(struct call *call, const struct type_tree *tree,
-			  const struct gcroot_tree_options *options)
+enum tree_column {
+	TREE_COUNT,
+	TREE_SIZE,
+	TREE_FOUND,
+	TREE_FOUND_SIZE,
+	TREE_TRUNCATED,
+	/* text only */
+	TREE_NO_STACKS,
+	TREE_COMPLETE,
+	TREE_COLUMNS
+};
+
+static const struct column tree_columns[TREE_COLUMNS] = {
+	[TREE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects of such types" },
+	[TREE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[TREE_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "those that roots reach" },
+	[TREE_FOUND_SIZE] = { "found_size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[TREE_TRUNCATED] = { "truncated", NULL, KIND_FLAG, 0, 0, "are there more branches?" },
+	[TREE_NO_STACKS] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+	[TREE_COMPLETE] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+};
+
+static void tree_layout(struct out *out, const struct cell *cells)
 {
-	struct out *out = &call->out;
 	char a[27], b[COUNT_SIZE], c[27], d[COUNT_SIZE];
-	if (!tree->count) {
+	uint64_t count = cells[TREE_COUNT].number, found = cells[TREE_FOUND].number;
+	if (!count) {
 		out_puts(out, "There are no objects of such a type.\n");
-		completeness_write(call, "some may be missing");
 		return;
 	}
-	uint64_t rest = tree->count - tree->found_count;
-	out_printf(out, "%s of %s, %s of %s are reached from roots",
-		   format_thousands(tree->found_count, a), format_count(tree->count, "object", b),
-		   format_thousands(tree->found_size, c), format_count(tree->size, "byte", d));
-	if (rest && options->no_stacks) {
+	out_printf(out, "%s of %s, %s of %s are reached from roots", format_thousands(found, a),
+		   format_count(count, "object", b),
+		   format_thousands(cells[TREE_FOUND_SIZE].number, c),
+		   format_count(cells[TREE_SIZE].number, "byte", d));
+	if (found < count && cells[TREE_NO_STACKS].flag) {
 		out_puts(out, " that are not on stacks");
-	} else if (rest) {
-		out_printf(out, call_is_complete(call) ? "; dead: %s" : "; not reached: %s",
-			   format_thousands(rest, a));
+	} else if (found < count) {
+		out_printf(out, cells[TREE_COMPLETE].flag ? "; dead: %s" : "; not reached: %s",
+			   format_thousands(count - found, a));
 	}
-	out_puts(out, tree->is_cut ? " (-limit 0 shows all branches).\n" : ".\n");
-	if (rest)
-		completeness_write(call, "what is not reached need not be dead");
+	out_puts(out, cells[TREE_TRUNCATED].flag ? " (-limit 0 shows all branches).\n" : ".\n");
 }
 
+static const struct schema tree_schema = { SCHEMA_COLUMNS(tree_columns), .layout = tree_layout };
+
+/* The totals are before the tree as data, and behind it as text. */
 static enum hd_status write_tree(struct call *call, struct type_tree *tree,
 				 const struct gcroot_tree_options *options)
 {
+	const struct table_options table = { .limit = UINT64_MAX,
+					     .no_heading = !tree->found_count };
+	const struct cell cells[TREE_COLUMNS] = {
+		[TREE_COUNT] = cell_number(tree->count),
+		[TREE_SIZE] = cell_number(tree->size),
+		[TREE_FOUND] = cell_number(tree->found_count),
+		[TREE_FOUND_SIZE] = cell_number(tree->found_size),
+		[TREE_TRUNCATED] = cell_flag(tree->is_cut),
+		[TREE_NO_STACKS] = cell_flag(options->no_stacks),
+		[TREE_COMPLETE] = cell_flag(call_is_complete(call)),
+	};
+	struct answer *answer = &call->answer;
 	struct listing listing;
 	TRY(listing_init(&listing, tree, call->err));
-	struct json *json = &call->json;
-	if (call->as_json) {
-		json_number(json, "count", tree->count);
-		json_number(json, "size", tree->size);
-		json_number(json, "found", tree->found_count);
-		json_number(json, "found_size", tree->found_size);
-		json_bool(json, "truncated", tree->is_cut);
-		json_array(json, "branches");
-	} else if (tree->found_count) {
-		out_styled(&call->out, STYLE_HEAD, "%12s %14s  Path", "Count", "TotalSize");
-		out_puts(&call->out, "\n");
-	}
+	answer_data(answer, &tree_schema, cells);
+	answer_table(answer, &branch_schema, &table);
 	enum hd_status status = write_branches(call, &listing);
-	if (status == HD_OK && call->as_json) {
-		json_end(json);
-		completeness_json(call);
-	}
-	if (status == HD_OK && !call->as_json)
-		write_summary(call, tree, options);
+	(void)answer_table_end(answer);
 	listing_deinit(&listing);
-	return status;
+	TRY(status);
+	completeness_json(call);
+	answer_heading(answer, &tree_schema, cells);
+	if (!tree->count) {
+		completeness_write(call, "some may be missing");
+	} else if (tree->found_count < tree->count) {
+		completeness_write(call, "what is not reached need not be dead");
+	}
+	return HD_OK;
 }
 
 enum hd_status gcroot_tree_write(struct call *call, const struct gcroot_tree_options *options)

@@ -6,6 +6,7 @@
 
 static const struct command commands[] = {
 	{ .name = "gcroot",
+	  .has_rows = true,
 	  .summary = "show what keeps an object alive",
 	  .description =
 		  "For every root that reaches the object: the shortest path from the root to it.\n"
@@ -28,6 +29,7 @@ static const struct command commands[] = {
 	  .check = check_gcroot,
 	  .run = run_gcroot },
 	{ .name = "pathto",
+	  .has_rows = true,
 	  .summary = "show the shortest path from one object to another",
 	  .description = "",
 	  .example = "pathto 1c0010 1ce056",
@@ -312,6 +314,7 @@ static const struct command commands[] = {
 	  .words = { { "ID", VALUE_ADDRESS, false } },
 	  .run = run_retained },
 	{ .name = "dominators",
+	  .has_rows = true,
 	  .summary = "show the objects that retain most, as a tree",
 	  .description =
 		  "An object dominates another when every path from the roots to the other leads\n"
@@ -322,6 +325,7 @@ static const struct command commands[] = {
 	  .words = { { "ID", VALUE_ADDRESS, true } },
 	  .run = run_dominators },
 	{ .name = "roots",
+	  .has_rows = true,
 	  .summary = "list the roots",
 	  .description =
 		  "In a core or process with the slot, its name or frame, and the thread. With -stat\n"
@@ -349,6 +353,7 @@ static const struct command commands[] = {
 	  .options = info_options,
 	  .run = run_info },
 	{ .name = "diff",
+	  .has_rows = true,
 	  .summary = "compare with another dump, core or process, by type",
 	  .description =
 		  "What is open is before, OTHER is after; most growth in bytes comes first. Types are\n"

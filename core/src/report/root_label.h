@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_REPORT_ROOT_LABEL_H
 
 #include "graph/graph.h"
-#include "report/json.h"
+#include "report/out.h"
 
 /** Name of a root kind as JSON and -kind have it: "stack", "handle", ... */
 const char *root_kind_name(uint8_t kind);
@@ -23,27 +23,6 @@ static inline const struct graph_root_detail *root_detail(const struct hd_graph 
 const struct graph_frame *root_frame(const struct hd_graph *graph, uint32_t index);
 const struct graph_thread *root_thread(const struct hd_graph *graph, uint32_t index);
 
-/** Heading of the roots of one kind, such as "Static variables". */
-const char *root_kind_heading(const struct hd_graph *graph, uint8_t kind);
-
 /** 'Thread 4b94 (managed 5) "name"'. */
 void thread_label(struct out *out, const struct graph_thread *thread);
-/** "Namespace.Type.Method(...)+0x1b". */
-void frame_label(struct out *out, const struct graph_frame *frame);
-/** "rbp-30: 00007f0fb59fcbc0 (interior)": the slot of a root on a stack. */
-void slot_label(struct out *out, const struct hd_graph *graph, uint32_t index);
-
-/** "(pinned handle)", with its address and name, or a static's container, before it. */
-void root_label(struct out *out, const struct hd_graph *graph, uint32_t index);
-
-/**
- * The same of all roots that share kind, handle, container and @p name with @p index: without
- * address and thread.
- */
-void root_group_label(struct out *out, const struct hd_graph *graph, uint32_t index,
-		      const char *name);
-
-/** The members of a root in JSON, up to "weak"; the object stays open for a path. */
-void root_json(struct json *json, const struct hd_graph *graph, uint32_t index);
-
 #endif

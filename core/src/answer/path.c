@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/paths.h"
+#include "answer/path.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -39,25 +39,97 @@ static uint32_t type_of(const struct hd_graph *graph, uint32_t node)
 	return graph_is_missing(graph, node) ? HD_NONE : graph->node_types[node];
 }
 
-static void json_type(struct json *json, const char *key, const struct hd_graph *graph,
-		      uint32_t type)
+static struct cell type_cell(const struct hd_graph *graph, uint32_t type)
 {
-	if (type != HD_NONE && graph->types[type].name) {
-		json_text(json, key, graph->types[type].name, graph->types[type].name_size);
-	} else {
-		json_null(json, key);
-	}
+	if (type == HD_NONE)
+		return (struct cell){ .shown = "<not in this dump>" };
+	return cell_type(graph->types[type].name, graph->types[type].name_size,
+			 graph->types[type].id);
 }
 
-static void text_type(struct out *out, const struct hd_graph *graph, uint32_t type)
+enum path_column {
+	PATH_ADDRESS,
+	PATH_TYPE,
+	PATH_SIZE,
+	PATH_VIA,
+	PATH_FOLDED,
+	PATH_WIDTH,     /* text only: least columns of the address */
+	PATH_CONTINUES, /* text only: the rest is above */
+	PATH_COLUMNS
+};
+
+static const struct column path_columns[PATH_COLUMNS] = {
+	[PATH_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "the object" },
+	[PATH_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type" },
+	[PATH_SIZE] = { "size", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "its own bytes" },
+	[PATH_VIA] = { "via", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+		       "field or element that refers to the next object" },
+	[PATH_FOLDED] = { "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			  "in place of an object: how many are left out here" },
+	[PATH_WIDTH] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+	[PATH_CONTINUES] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+};
+
+/* Of a fold the names and the line's end follow. */
+static void path_layout(struct out *out, const struct cell *cells)
 {
-	if (type == HD_NONE) {
-		out_styled(out, STYLE_NOTE, "<not in this dump>");
-	} else {
-		out_type(out, graph->types[type].name, graph->types[type].name_size,
-			 graph->types[type].id);
+	uint64_t id = cells[PATH_ADDRESS].number;
+	if (cells[PATH_FOLDED].is_there) {
+		char number[27];
+		out_printf(out, "             ... %s more ",
+			   format_thousands(cells[PATH_FOLDED].number, number));
+		return;
 	}
+	out_puts(out, "          -> ");
+	out_begin_style(out, STYLE_ADDRESS);
+	size_t begin = out->text.size;
+	text_hex(&out->text, id, 1, false);
+	size_t size = out->text.size - begin, width = cells[PATH_WIDTH].number;
+	out_pad(out, size < width ? width - size : 0);
+	out_end_style(out);
+	out_puts(out, " ");
+	out_type_cell(out, &cells[PATH_TYPE]);
+	if (cells[PATH_VIA].is_there) {
+		out_puts(out, " ");
+		text_escape(&out->text, cells[PATH_VIA].text.bytes, cells[PATH_VIA].text.size);
+	}
+	if (cells[PATH_CONTINUES].flag)
+		out_styled(out, STYLE_NOTE, " (continues at %" PRIx64 " above)", id);
+	out_puts(out, "\n");
 }
+
+const struct schema path_schema = {
+	.name = "path",
+	SCHEMA_COLUMNS(path_columns),
+	.is_main = true,
+	.layout = path_layout,
+};
+
+enum fold_column {
+	FOLD_TYPE,
+	FOLD_INDEX, /* text only: among the types of the fold */
+	FOLD_COLUMNS
+};
+
+static const struct column fold_columns[FOLD_COLUMNS] = {
+	[FOLD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "a type of what is folded" },
+	[FOLD_INDEX] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+};
+
+static void fold_layout(struct out *out, const struct cell *cells)
+{
+	if (cells[FOLD_INDEX].number >= FOLD_NAMES)
+		return;
+	out_puts(out, cells[FOLD_INDEX].number ? ", " : "");
+	out_type_cell(out, &cells[FOLD_TYPE]);
+}
+
+static const struct schema fold_schema = {
+	.name = "types",
+	SCHEMA_COLUMNS(fold_columns),
+	.is_list = true,
+	.layout = fold_layout,
+};
 
 /* What leads from @p node to @p next, without the blank that may be before it; or nothing. */
 static const char *link_text(const struct hd_graph *graph, uint32_t node, uint32_t next,
@@ -70,67 +142,48 @@ static const char *link_text(const struct hd_graph *graph, uint32_t node, uint32
 	return text->bytes[0] == ' ' ? text->bytes + 1 : text->bytes;
 }
 
-static void json_node(struct path_report *report, uint32_t node, const char *via)
+static void write_node(struct path_report *report, uint32_t node, uint32_t next, bool continues)
 {
 	const struct hd_graph *graph = report->graph;
-	struct json *json = report->json;
-	json_object(json, NULL);
-	json_address(json, "address", graph_id(graph, node));
-	json_type(json, "type", graph, type_of(graph, node));
-	json_number(json, "size", graph_size(graph, node));
-	json_string(json, "via", via);
-	json_end(json);
-}
-
-static void write_node(struct path_report *report, uint32_t node, uint32_t next)
-{
-	const struct hd_graph *graph = report->graph;
-	struct out *out = report->out;
 	struct text link = { 0 };
 	const char *via = link_text(graph, node, next, &link);
-	if (report->json) {
-		json_node(report, node, via);
-	} else {
-		if (report->shown)
-			(void)bitmap_add(report->shown, node);
-		out_puts(out, "          -> ");
-		out_styled(out, STYLE_ADDRESS, "%-*" PRIx64, graph->details ? 16 : 12,
-			   graph_id(graph, node));
-		out_puts(out, " ");
-		text_type(out, graph, type_of(graph, node));
-		out_puts(out, via ? " " : "");
-		if (via)
-			text_escape(&out->text, via, strlen(via));
-	}
-	out->text.failed |= link.failed;
+	const struct cell cells[PATH_COLUMNS] = {
+		[PATH_ADDRESS] = cell_number(graph_id(graph, node)),
+		[PATH_TYPE] = cell_or_null(type_cell(graph, type_of(graph, node))),
+		[PATH_SIZE] = cell_number(graph_size(graph, node)),
+		[PATH_VIA] = cell_or_null(cell_string(via)),
+		[PATH_WIDTH] = cell_number(graph->details ? 16 : 12),
+		[PATH_CONTINUES] = cell_flag(continues),
+	};
+	if (report->shown)
+		(void)bitmap_add(report->shown, node);
+	answer_row(report->answer, cells);
+	report->answer->out->text.failed |= link.failed;
 	text_deinit(&link);
 }
 
 static void write_fold(struct path_report *report, uint64_t count, const uint32_t *types,
 		       size_t type_count)
 {
-	struct json *json = report->json;
-	if (json) {
-		json_object(json, NULL);
-		json_number(json, "folded", count);
-		json_array(json, "types");
-		for (size_t i = 0; i < type_count; i++)
-			json_type(json, NULL, report->graph, types[i]);
-		json_end(json);
-		json_end(json);
-		return;
-	}
+	struct answer *answer = report->answer;
+	const struct cell fold[PATH_COLUMNS] = { [PATH_FOLDED] = cell_number(count) };
 	char number[COUNT_SIZE];
-	out_printf(report->out, "             ... %s more ", format_thousands(count, number));
-	for (size_t i = 0; i < type_count && i < FOLD_NAMES; i++) {
-		out_puts(report->out, i ? ", " : "");
-		text_type(report->out, report->graph, types[i]);
+	answer_row_begin(answer, fold);
+	answer_table(answer, &fold_schema, NULL);
+	for (size_t i = 0; i < type_count; i++) {
+		const struct cell cells[FOLD_COLUMNS] = {
+			[FOLD_TYPE] = type_cell(report->graph, types[i]),
+			[FOLD_INDEX] = cell_number(i),
+		};
+		answer_row(answer, cells);
 	}
+	(void)answer_table_end(answer);
+	answer_row_end(answer);
 	if (type_count > FOLD_NAMES) {
-		out_printf(report->out, " and %s",
-			   format_count(type_count - FOLD_NAMES, "other type", number));
+		answer_remark(answer, " and %s",
+			      format_count(type_count - FOLD_NAMES, "other type", number));
 	}
-	out_puts(report->out, " ...\n");
+	answer_remark(answer, " ...\n");
 }
 
 static void write_element(struct path_report *report, const struct element *element)
@@ -139,9 +192,7 @@ static void write_element(struct path_report *report, const struct element *elem
 		write_fold(report, element->folded, &element->type, 1);
 		return;
 	}
-	write_node(report, element->node, element->next);
-	if (!report->json)
-		out_puts(report->out, "\n");
+	write_node(report, element->node, element->next, false);
 }
 
 static void note_type(struct fold *fold, uint32_t type)
@@ -219,15 +270,6 @@ static void end_path(struct fold *fold)
 		write_element(fold->report, &fold->tail[fold->tail_begin % FOLD_TAIL]);
 }
 
-/* The last line of a path that goes on as one already shown. */
-static void write_continued(struct path_report *report, uint32_t node)
-{
-	write_node(report, node, HD_NONE);
-	out_styled(report->out, STYLE_NOTE, " (continues at %" PRIx64 " above)",
-		   graph_id(report->graph, node));
-	out_puts(report->out, "\n");
-}
-
 enum hd_status path_write(struct path_report *report, const struct path_tree *tree, uint32_t node,
 			  struct hd_error *err)
 {
@@ -236,21 +278,22 @@ enum hd_status path_write(struct path_report *report, const struct path_tree *tr
 	uint64_t steps = 0;
 	enum hd_status status = HD_OK;
 	for (;; node = path_tree_next(tree, node)) {
-		continued = report->shown && !report->json && node != tree->target &&
-			    bitmap_has(report->shown, node);
+		continued =
+			report->shown && node != tree->target && bitmap_has(report->shown, node);
 		if (continued)
 			break;
 		take_node(&fold, node, node == tree->target ? HD_NONE : path_tree_next(tree, node));
 		if (node == tree->target)
 			break;
-		if (++steps % 4096 == 0 && (report->out->stopped || !job_step(report->job, 0, 0))) {
+		if (++steps % 4096 == 0 &&
+		    (answer_is_stopped(report->answer) || !job_step(report->job, 0, 0))) {
 			status = fail_cancelled(err);
 			break;
 		}
 	}
 	end_path(&fold);
 	if (continued)
-		write_continued(report, node);
+		write_node(report, node, HD_NONE, true);
 	if (fold.failed && status == HD_OK)
 		status = fail_nomem(err);
 	pages_free(fold.types, fold.types_capacity, sizeof(*fold.types));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_REPORT_PATHS_H
-#define HEAPDUMP_SRC_REPORT_PATHS_H
+/* Paths of references between objects. */
+#ifndef HEAPDUMP_SRC_ANSWER_PATH_H
+#define HEAPDUMP_SRC_ANSWER_PATH_H
 
+#include "answer/answer.h"
 #include "query/path_tree.h"
-#include "report/json.h"
 #include "util/job.h"
 
 /** A run of one type is folded from this many objects on. */
@@ -15,16 +16,18 @@
 /** How the paths of one answer are written. */
 struct path_report {
 	const struct hd_graph *graph;
-	struct out *out;
-	struct json *json; /**< NULL: text */
+	struct answer *answer;
 	struct job *job;
 	bool full;       /**< fold nothing */
-	uint64_t *shown; /**< text: bitmap of the nodes shown so far, where paths end; or NULL */
+	uint64_t *shown; /**< bitmap of the nodes shown so far, where paths end; or NULL */
 };
 
+/** "path": its objects, and what is folded between them. */
+extern const struct schema path_schema;
+
 /**
- * Write the path from @p node, which must reach the tree's target, to it.  Text: a line per
- * element; JSON: the elements of the array that is open.
+ * Write the path from @p node, which must reach the tree's target, to it: the rows of a table of
+ * path_schema that is begun.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
