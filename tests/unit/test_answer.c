@@ -98,7 +98,9 @@ static void write_pets(struct answer *answer)
 	answer_list(answer, "words", (const char *const[]){ "a", "b" }, 2);
 }
 
-static void check(enum answer_format format, bool is_brief, const char *expected)
+/* The answer that @p write makes in a format. */
+static void check_written(void (*write)(struct answer *), enum answer_format format, bool is_brief,
+			  const char *expected)
 {
 	struct text got = { 0 };
 	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &got, .write = keep };
@@ -112,7 +114,7 @@ static void check(enum answer_format format, bool is_brief, const char *expected
 		answer_be_brief(&answer);
 	if (format == FORMAT_JSON)
 		json_object(&json, NULL);
-	write_pets(&answer);
+	write(&answer);
 	if (format == FORMAT_JSON)
 		json_end(&json);
 	out_flush(&out);
@@ -120,6 +122,11 @@ static void check(enum answer_format format, bool is_brief, const char *expected
 	CU_ASSERT_EQUAL(answer.depth, 0);
 	out_deinit(&out);
 	text_deinit(&got);
+}
+
+static void check(enum answer_format format, bool is_brief, const char *expected)
+{
+	check_written(write_pets, format, is_brief, expected);
 }
 
 static void text_has_headings_and_columns(void)
@@ -171,6 +178,84 @@ static void csv_is_the_main_table_alone(void)
 	      "0x10,,,0,,,\r\n");
 }
 
+static const struct column thing_columns[] = {
+	{ "value", "Value", KIND_ANY, 0, LOOK_LEAVE_OUT, NULL },
+	{ "last.name", NULL, KIND_TEXT, 0, LOOK_WHOLE, NULL },
+	{ "last.size", NULL, KIND_NUMBER, 0, 0, NULL },
+	{ "after", NULL, KIND_NUMBER, 0, 0, NULL },
+};
+#define THINGS 4
+
+/* A list whose values are of several kinds, of which one is absent; a row of it that holds a record. */
+static void write_list(struct answer *answer)
+{
+	static const struct schema things = {
+		.name = "things",
+		SCHEMA_COLUMNS(thing_columns),
+		.is_main = true,
+		.is_list = true,
+	};
+	const struct cell values[] = { cell_of(KIND_FLAG, cell_flag(true)),
+				       cell_of(KIND_SIGNED, cell_signed(-3)),
+				       cell_of(KIND_SINGLE, cell_real((double)0.1f)),
+				       cell_of(KIND_REAL, cell_real(0.1)),
+				       { .is_there = false } };
+	answer_table(answer, &things, NULL);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		answer_row(answer, (const struct cell[THINGS]){ values[i] });
+	answer_row_begin(answer, (const struct cell[THINGS]){ [3] = cell_number(1) });
+	answer_record_begin(answer, &sum_schema,
+			    (const struct cell[]){ cell_number(1),
+						   cell_flag(true),
+						   cell_percent(1, 2),
+						   { .is_there = false } });
+	answer_list(answer, "words", (const char *const[]){ "a" }, 1);
+	answer_record_end(answer);
+	answer_row_end(answer);
+	answer_row_begin(answer, (const struct cell[THINGS]){ [2] = cell_number(7) });
+	answer_row_end(answer);
+	(void)answer_table_end(answer);
+}
+
+static void a_list_has_values_of_any_kind_and_objects(void)
+{
+	check_written(write_list, FORMAT_JSON, false,
+		      "{\"things\": [true, -3, 0.1, 0.1, null, {\"last\": null, \"after\": 1, "
+		      "\"sum\": {\"count\": 1, \"tame\": true, \"share\": 50, \"absent\": null, "
+		      "\"words\": [\"a\"]}}, {\"last\": {\"name\": null, \"size\": 7}, "
+		      "\"after\": null}]}\n");
+	check_written(write_list, FORMAT_NDJSON, false,
+		      "true\n-3\n0.1\n0.1\nnull\n{\"last\": null, \"after\": 1, "
+		      "\"sum\": {\"count\": 1, \"tame\": true, \"share\": 50, \"absent\": null, "
+		      "\"words\": [\"a\"]}}\n{\"last\": {\"name\": null, \"size\": 7}, "
+		      "\"after\": null}\n");
+	check_written(write_list, FORMAT_CSV, false,
+		      "value,last.name,last.size,after\r\ntrue,,,\r\n-3,,,\r\n0.1,,,\r\n"
+		      "0.1,,,\r\n,,,\r\n,,,1\r\n,,7,\r\n");
+	check_written(write_list, FORMAT_TEXT, false,
+		      "Value\nyes\n-3\n0.1\n0.1\n\n\n"
+		      "Pets:   1\nTame:   yes\nShare:  50.0%\n\n");
+}
+
+static void write_none(struct answer *answer)
+{
+	const struct table_options options = { .limit = UINT64_MAX, .late_heading = true };
+	answer_table(answer, &toy_schema, &options);
+	(void)answer_table_end(answer);
+	answer_table(answer, &pet_schema, &options);
+	answer_row(answer, (const struct cell[PET_COLUMNS]){ [PET_ADDRESS] = cell_number(1) });
+	answer_row(answer, (const struct cell[PET_COLUMNS]){ [PET_ADDRESS] = cell_number(2) });
+	(void)answer_table_end(answer);
+}
+
+static void a_late_heading_comes_with_the_first_row(void)
+{
+	check_written(write_none, FORMAT_TEXT, false,
+		      " Address Name    Legs Kind\n"
+		      "       1              <unknown type 0>\n"
+		      "       2              <unknown type 0>\n");
+}
+
 static CU_TestInfo tests[] = {
 	{ "text_has_headings_and_columns", text_has_headings_and_columns },
 	{ "brief_text_is_the_first_column_of_the_main_table",
@@ -179,6 +264,8 @@ static CU_TestInfo tests[] = {
 	{ "ndjson_is_a_line_for_each_row_of_the_main_table",
 	  ndjson_is_a_line_for_each_row_of_the_main_table },
 	{ "csv_is_the_main_table_alone", csv_is_the_main_table_alone },
+	{ "a_list_has_values_of_any_kind_and_objects", a_list_has_values_of_any_kind_and_objects },
+	{ "a_late_heading_comes_with_the_first_row", a_late_heading_comes_with_the_first_row },
 	CU_TEST_INFO_NULL,
 };
 

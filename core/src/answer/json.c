@@ -7,6 +7,12 @@
 static void write_value(struct json *json, const char *key, enum cell_kind kind,
 			const struct cell *cell)
 {
+	if (!cell->is_there) {
+		json_null(json, key);
+		return;
+	}
+	if (kind == KIND_ANY)
+		kind = (enum cell_kind)cell->kind;
 	switch (kind) {
 	case KIND_FLAG:
 		json_bool(json, key, cell->flag);
@@ -19,7 +25,9 @@ static void write_value(struct json *json, const char *key, enum cell_kind kind,
 		json_signed(json, key, cell->signed_number);
 		break;
 	case KIND_PERCENT:
-		json_real(json, key, cell->real, false);
+	case KIND_REAL:
+	case KIND_SINGLE:
+		json_real(json, key, cell->real, kind == KIND_SINGLE);
 		break;
 	case KIND_ADDRESS:
 		json_address(json, key, cell->number);
@@ -27,6 +35,8 @@ static void write_value(struct json *json, const char *key, enum cell_kind kind,
 	case KIND_TEXT:
 	case KIND_TYPE:
 		json_text(json, key, cell->text.bytes, cell->text.size);
+		break;
+	case KIND_ANY:
 		break;
 	}
 }
@@ -54,6 +64,30 @@ static size_t change_group(struct json *json, const char *open, size_t open_size
 	return size;
 }
 
+/* How many columns from @p i on are members of one object of which none is there, so that it is null. */
+static size_t absent_group(const struct schema *schema, const struct cell *cells, size_t i)
+{
+	const char *name = schema->columns[i].name;
+	size_t size = group_size(name), count = 0;
+	if (!(schema->columns[i].look & LOOK_WHOLE))
+		return 0;
+	for (; i + count < schema->count; count++) {
+		const char *next = schema->columns[i + count].name;
+		if (!next || strncmp(next, name, size + 1) != 0)
+			break;
+		if (cells[i + count].is_there)
+			return 0;
+	}
+	return count;
+}
+
+static void write_null_group(struct json *json, const char *name)
+{
+	char key[64];
+	(void)snprintf(key, sizeof(key), "%.*s", (int)group_size(name), name);
+	json_null(json, key);
+}
+
 static void write_members(struct json *json, const struct schema *schema, const struct cell *cells)
 {
 	const char *last = NULL;
@@ -62,14 +96,16 @@ static void write_members(struct json *json, const struct schema *schema, const 
 		const struct column *column = &schema->columns[i];
 		if (!column->name || (!cells[i].is_there && (column->look & LOOK_LEAVE_OUT)))
 			continue;
-		group = change_group(json, last, group, column->name);
-		last = column->name;
-		const char *key = group ? column->name + group + 1 : column->name;
-		if (cells[i].is_there) {
-			write_value(json, key, column->kind, &cells[i]);
-		} else {
-			json_null(json, key);
+		size_t absent = absent_group(schema, cells, i);
+		group = change_group(json, last, group, absent ? NULL : column->name);
+		if (absent) {
+			write_null_group(json, column->name);
+			i += absent - 1;
+			continue;
 		}
+		last = column->name;
+		write_value(json, group ? column->name + group + 1 : column->name, column->kind,
+			    &cells[i]);
 	}
 	(void)change_group(json, last, group, NULL);
 }
@@ -87,7 +123,7 @@ static void end_table(struct answer *answer)
 static void write_row(struct answer *answer, const struct cell *cells)
 {
 	const struct answer_level *level = &answer->levels[answer->depth - 1];
-	if (level->schema->is_list) {
+	if (level->schema->is_list && !level->is_in_row) {
 		write_value(answer->json, NULL, level->schema->columns[0].kind, &cells[0]);
 		return;
 	}
@@ -100,6 +136,13 @@ static void write_row(struct answer *answer, const struct cell *cells)
 static void end_row(struct answer *answer)
 {
 	json_end(answer->json);
+}
+
+static void begin_record(struct answer *answer, const struct schema *schema,
+			 const struct cell *cells)
+{
+	json_object(answer->json, schema->name);
+	write_members(answer->json, schema, cells);
 }
 
 static void write_record(struct answer *answer, const struct schema *schema,
@@ -127,6 +170,7 @@ const struct renderer json_renderer = {
 	.row = write_row,
 	.row_end = end_row,
 	.record = write_record,
+	.record_begin = begin_record,
 	.list = write_list,
 };
 
@@ -158,8 +202,14 @@ static void end_main(struct answer *answer)
 
 static void write_main_row(struct answer *answer, const struct cell *cells)
 {
-	if (is_in_main(answer))
-		write_row(answer, cells);
+	const struct answer_level *level = &answer->levels[answer->depth - 1];
+	if (!is_in_main(answer))
+		return;
+	write_row(answer, cells);
+	if (answer->depth == answer->main_depth && level->schema->is_list && !level->is_in_row) {
+		answer->json->has_items = 0;
+		out_puts(answer->out, "\n");
+	}
 }
 
 static void end_main_row(struct answer *answer)
@@ -175,6 +225,13 @@ static void write_main_record(struct answer *answer, const struct schema *schema
 		write_record(answer, schema, cells);
 }
 
+static void begin_main_record(struct answer *answer, const struct schema *schema,
+			      const struct cell *cells)
+{
+	if (is_in_main(answer))
+		begin_record(answer, schema, cells);
+}
+
 static void write_main_list(struct answer *answer, const char *name, const char *const *items,
 			    size_t count)
 {
@@ -188,5 +245,6 @@ const struct renderer ndjson_renderer = {
 	.row = write_main_row,
 	.row_end = end_main_row,
 	.record = write_main_record,
+	.record_begin = begin_main_record,
 	.list = write_main_list,
 };
