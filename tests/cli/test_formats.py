@@ -15,6 +15,7 @@ LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
 # A command line, and the table of its document that is the main one.
 TABLES = {
     BUBBLECS: {
+        "ps": "processes",
         "dumpheap": "objects",
         "dumpheap -stat": "types",
         "dumpheap -short": "objects",
@@ -34,13 +35,21 @@ TABLES = {
         "gchandles": "handles",
         "gchandles -stat": "types",
         "dumpgen 2": "types",
+        "dumparray {array} -length 5": "elements",
+        "dumparray {array} -details -length 2": "elements",
+        "dumparray {bytes}": "elements",
+        "dumpdelegate {delegate}": "invocations",
+        "verifyheap": "findings",
+        "verifyobj {array}": "findings",
     },
 }
 
 
-def flat(row: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """The fields of a line of CSV that has what @p row has."""
+def flat(row: Any, prefix: str = "") -> dict[str, str]:
+    """The fields of a line of CSV that has what @p row has; what is no object is a "value"."""
     fields: dict[str, str] = {}
+    if not isinstance(row, dict):
+        row = {"value": row}
     for name, value in row.items():
         if isinstance(value, dict):
             fields |= flat(value, prefix + name + ".")
@@ -51,6 +60,12 @@ def flat(row: dict[str, Any], prefix: str = "") -> dict[str, str]:
         elif not isinstance(value, list):
             fields[prefix + name] = str(value)
     return fields
+
+
+def first_object(file: str, name: str) -> str:
+    """The address of the first object of a type."""
+    document = json.loads(run(file, "dumpheap", "-type", name, "--json").out)
+    return next(o["address"] for o in document["objects"] if o["type"] == name)
 
 
 class Formats(Base):
@@ -64,8 +79,14 @@ class Formats(Base):
         return answer.out
 
     def test_rows_of_csv_and_ndjson_are_those_of_json(self) -> None:
+        named = {
+            "array": first_object(LEAK, "WebShop.Session[]"),
+            "bytes": first_object(LEAK, "System.Byte[]"),
+            "delegate": first_object(LEAK, "System.EventHandler<WebShop.PriceChange>"),
+        }
         for file, tables in TABLES.items():
-            for command, table in tables.items():
+            for line, table in tables.items():
+                command = line.format(**named)
                 with self.subTest(command=command):
                     rows = json.loads(self.ask(file, command, "json"))[table]
                     lines = self.ask(file, command, "ndjson").splitlines()

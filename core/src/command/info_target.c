@@ -302,7 +302,7 @@ static enum hd_status write_json(struct call *call, const struct totals *totals,
 	json_number(json, "pid", (uint64_t)target->pid);
 	json_number(json, "threads", target->thread_count);
 	json_number(json, "signal", (uint64_t)target->signal);
-	TRY(crash_write_json(call, crash, totals->marked));
+	TRY(crash_write_data(call, crash, totals->marked));
 	json_number(json, "stopped_ms", (uint64_t)(target->stopped_seconds * 1e3 + 0.5));
 	if (target->stops)
 		json_number(json, "stops", target->stops);
@@ -443,10 +443,7 @@ enum hd_status run_info_target(struct call *call, bool layout)
 	text_target(call);
 	if (call->heap)
 		text_runtime(call, &totals);
-	if (crash.is_there) {
-		out_puts(&call->out, "Crash:       ");
-		crash_line(call, &crash, totals.marked);
-	}
+	crash_write_line(call, &crash, totals.marked);
 	if (call->session->graph)
 		info_text_roots(&call->out, call->session->graph);
 	if (call->heap && call->heap->is_walkable && !references_are_known(call)) {
