@@ -15,6 +15,7 @@ LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
 # A command line, and the table of its document that is the main one.
 TABLES = {
     BUBBLECS: {
+        "ps": "processes",
         "dumpheap": "objects",
         "dumpheap -stat": "types",
         "dumpheap -short": "objects",
@@ -59,15 +60,23 @@ TABLES = {
         "roots -kind handle -limit 5": "roots",
         "gcroot -type WebShop -limit 5": "branches",
         "dominators -top 5": "nodes",
+        "dumparray {array} -length 5": "elements",
+        "dumparray {array} -details -length 2": "elements",
+        "dumparray {bytes}": "elements",
+        "dumpdelegate {delegate}": "invocations",
+        "verifyheap": "findings",
+        "verifyobj {array}": "findings",
     },
 }
 # What is only known after a table in the row, and so is not in its line of CSV.
 BEHIND = {"total.count", "total.size", "truncated"}
 
 
-def flat(row: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """The fields of a line of CSV that are not empty: what @p row has but tables."""
+def flat(row: Any, prefix: str = "") -> dict[str, str]:
+    """The fields of a line of CSV that are not empty: what @p row has but tables; what is no object is a "value"."""
     fields: dict[str, str] = {}
+    if not isinstance(row, dict):
+        row = {"value": row}
     for name, value in row.items():
         if isinstance(value, dict):
             fields |= flat(value, prefix + name + ".")
@@ -78,6 +87,12 @@ def flat(row: dict[str, Any], prefix: str = "") -> dict[str, str]:
         elif value is not None and not isinstance(value, list) and value != "":
             fields[prefix + name] = str(value)
     return fields
+
+
+def first_object(file: str, name: str) -> str:
+    """The address of the first object of a type."""
+    document = json.loads(run(file, "dumpheap", "-type", name, "--json").out)
+    return next(o["address"] for o in document["objects"] if o["type"] == name)
 
 
 class Formats(Base):
@@ -91,8 +106,14 @@ class Formats(Base):
         return answer.out
 
     def test_rows_of_csv_and_ndjson_are_those_of_json(self) -> None:
+        named = {
+            "array": first_object(LEAK, "WebShop.Session[]"),
+            "bytes": first_object(LEAK, "System.Byte[]"),
+            "delegate": first_object(LEAK, "System.EventHandler<WebShop.PriceChange>"),
+        }
         for file, tables in TABLES.items():
-            for command, table in tables.items():
+            for line, table in tables.items():
+                command = line.format(**named)
                 with self.subTest(command=command):
                     rows = json.loads(self.ask(file, command, "json"))[table]
                     lines = self.ask(file, command, "ndjson").splitlines()

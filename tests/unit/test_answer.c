@@ -34,7 +34,7 @@ static const struct column pet_columns[PET_COLUMNS] = {
 	[PET_HOME_STREET] = { "home.street", NULL, KIND_TEXT, 0, 0, NULL },
 	[PET_HOME_NUMBER] = { "home.number", NULL, KIND_NUMBER, 0, 0, NULL },
 	[PET_NOTE] = { NULL, "Kind", KIND_TYPE, 0, 0, NULL },
-	[PET_OWNER_NAME] = { "owner.name", NULL, KIND_TEXT, 0, LOOK_OBJECT_OR_NULL, NULL },
+	[PET_OWNER_NAME] = { "owner.name", NULL, KIND_TEXT, 0, LOOK_WHOLE, NULL },
 	[PET_OWNER_AGE] = { "owner.age", NULL, KIND_NUMBER, 0, 0, NULL },
 	[PET_TRAITS] = { "traits", "Traits", KIND_SET, 9, LOOK_LEFT, NULL },
 	[PET_CHIP] = { "chip", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, NULL },
@@ -228,10 +228,11 @@ static void csv_is_the_main_table_alone(void)
 static void a_table_without_a_name_is_for_text_alone(void)
 {
 	check_of(write_shapes, FORMAT_TEXT, false,
-		 " Address\n       7\n       7              <unknown type 0>\n");
+		 " Address\n       7\n       7              <unknown type 0>          \n");
 	check_of(write_shapes, FORMAT_TEXT, true, "7\n");
 	check_of(write_shapes, FORMAT_CSV, false,
-		 "address,name,kind,legs,debt,home.street,home.number\r\n0x7,,,,,,\r\n");
+		 "address,name,kind,legs,debt,home.street,home.number,owner.name,owner.age,traits,"
+		 "chip\r\n0x7,,,,,,,,,,\r\n");
 }
 
 static void objects_are_around_what_they_hold(void)
@@ -241,12 +242,90 @@ static void objects_are_around_what_they_hold(void)
 		"{\"around\": {\"owner\": null, \"pets\": ["
 		"{\"address\": \"0x7\", \"name\": null, \"kind\": null, \"legs\": null, \"debt\": null, "
 		"\"home\": {\"street\": null, \"number\": null}, "
-		"\"inside\": {\"friend\": null}, \"words\": [\"a\", null]}]}}\n");
+		"\"owner\": null, \"traits\": null, \"inside\": {\"friend\": null}, \"words\": [\"a\", null]}]}}\n");
 	check_of(
 		write_shapes, FORMAT_NDJSON, false,
 		"{\"address\": \"0x7\", \"name\": null, \"kind\": null, \"legs\": null, \"debt\": null, "
 		"\"home\": {\"street\": null, \"number\": null}, "
-		"\"inside\": {\"friend\": null}, \"words\": [\"a\", null]}\n");
+		"\"owner\": null, \"traits\": null, \"inside\": {\"friend\": null}, \"words\": [\"a\", null]}\n");
+}
+
+static const struct column thing_columns[] = {
+	{ "value", "Value", KIND_ANY, 0, LOOK_LEAVE_OUT, NULL },
+	{ "last.name", NULL, KIND_TEXT, 0, LOOK_WHOLE, NULL },
+	{ "last.size", NULL, KIND_NUMBER, 0, 0, NULL },
+	{ "after", NULL, KIND_NUMBER, 0, 0, NULL },
+};
+#define THINGS 4
+
+/* A list whose values are of several kinds, of which one is absent; a row of it that holds a record. */
+static void write_list(struct answer *answer)
+{
+	static const struct schema things = {
+		.name = "things",
+		SCHEMA_COLUMNS(thing_columns),
+		.is_main = true,
+		.is_list = true,
+	};
+	const struct cell values[] = { cell_of(KIND_FLAG, cell_flag(true)),
+				       cell_of(KIND_SIGNED, cell_signed(-3)),
+				       cell_of(KIND_SINGLE, cell_real((double)0.1f)),
+				       cell_of(KIND_REAL, cell_real(0.1)),
+				       { .is_there = false } };
+	answer_table(answer, &things, NULL);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		answer_row(answer, (const struct cell[THINGS]){ values[i] });
+	answer_row_begin(answer, (const struct cell[THINGS]){ [3] = cell_number(1) });
+	answer_record_begin(answer, &sum_schema,
+			    (const struct cell[]){ cell_number(1),
+						   cell_flag(true),
+						   cell_percent(1, 2),
+						   { .is_there = false } });
+	answer_list(answer, "words", (const char *const[]){ "a" }, 1);
+	answer_record_end(answer);
+	answer_row_end(answer);
+	answer_row_begin(answer, (const struct cell[THINGS]){ [2] = cell_number(7) });
+	answer_row_end(answer);
+	(void)answer_table_end(answer);
+}
+
+static void a_list_has_values_of_any_kind_and_objects(void)
+{
+	check_of(write_list, FORMAT_JSON, false,
+		 "{\"things\": [true, -3, 0.1, 0.1, null, {\"last\": null, \"after\": 1, "
+		 "\"sum\": {\"count\": 1, \"tame\": true, \"share\": 50, \"absent\": null, "
+		 "\"words\": [\"a\"]}}, {\"last\": {\"name\": null, \"size\": 7}, "
+		 "\"after\": null}]}\n");
+	check_of(write_list, FORMAT_NDJSON, false,
+		 "true\n-3\n0.1\n0.1\nnull\n{\"last\": null, \"after\": 1, "
+		 "\"sum\": {\"count\": 1, \"tame\": true, \"share\": 50, \"absent\": null, "
+		 "\"words\": [\"a\"]}}\n{\"last\": {\"name\": null, \"size\": 7}, "
+		 "\"after\": null}\n");
+	check_of(write_list, FORMAT_CSV, false,
+		 "value,last.name,last.size,after\r\ntrue,,,\r\n-3,,,\r\n0.1,,,\r\n"
+		 "0.1,,,\r\n,,,\r\n,,,1\r\n,,7,\r\n");
+	check_of(write_list, FORMAT_TEXT, false,
+		 "Value\nyes\n-3\n0.1\n0.1\n\n\n"
+		 "Pets:   1\nTame:   yes\nShare:  50.0%\n\n");
+}
+
+static void write_none(struct answer *answer)
+{
+	const struct table_options options = { .limit = UINT64_MAX, .late_heading = true };
+	answer_table(answer, &toy_schema, &options);
+	(void)answer_table_end(answer);
+	answer_table(answer, &pet_schema, &options);
+	answer_row(answer, (const struct cell[PET_COLUMNS]){ [PET_ADDRESS] = cell_number(1) });
+	answer_row(answer, (const struct cell[PET_COLUMNS]){ [PET_ADDRESS] = cell_number(2) });
+	(void)answer_table_end(answer);
+}
+
+static void a_late_heading_comes_with_the_first_row(void)
+{
+	check_of(write_none, FORMAT_TEXT, false,
+		 " Address Name    Legs Kind Traits   \n"
+		 "       1              <unknown type 0>          \n"
+		 "       2              <unknown type 0>          \n");
 }
 
 static CU_TestInfo tests[] = {
@@ -259,6 +338,8 @@ static CU_TestInfo tests[] = {
 	{ "csv_is_the_main_table_alone", csv_is_the_main_table_alone },
 	{ "a_table_without_a_name_is_for_text_alone", a_table_without_a_name_is_for_text_alone },
 	{ "objects_are_around_what_they_hold", objects_are_around_what_they_hold },
+	{ "a_list_has_values_of_any_kind_and_objects", a_list_has_values_of_any_kind_and_objects },
+	{ "a_late_heading_comes_with_the_first_row", a_late_heading_comes_with_the_first_row },
 	CU_TEST_INFO_NULL,
 };
 

@@ -32,6 +32,11 @@ bool answer_is_stopped(const struct answer *answer)
 	return answer->out->stopped;
 }
 
+bool answer_is_text(const struct answer *answer)
+{
+	return answer->renderer->shows_remarks;
+}
+
 void answer_table(struct answer *answer, const struct schema *schema,
 		  const struct table_options *options)
 {
@@ -97,6 +102,17 @@ bool answer_table_end(struct answer *answer)
 void answer_record(struct answer *answer, const struct schema *schema, const struct cell *cells)
 {
 	answer->renderer->record(answer, schema, cells);
+}
+
+void answer_record_begin(struct answer *answer, const struct schema *schema,
+			 const struct cell *cells)
+{
+	answer->renderer->record_begin(answer, schema, cells);
+}
+
+void answer_record_end(struct answer *answer)
+{
+	answer->renderer->row_end(answer);
 }
 
 void answer_data(struct answer *answer, const struct schema *schema, const struct cell *cells)

@@ -16,7 +16,8 @@ struct table_options {
 	uint64_t hidden; /**< columns that text does not show, a bit each */
 	/** Widths in text in place of those of the columns; borrowed until the table ends; or NULL. */
 	const uint8_t *widths;
-	bool no_heading; /**< text has none */
+	bool no_heading;   /**< text has none */
+	bool late_heading; /**< text has it with the first row */
 	/** Rows of brief text; NULL: the value of the first column. */
 	void (*brief)(struct out *out, const struct cell *cells);
 };
@@ -29,6 +30,7 @@ struct answer_level {
 	bool is_in_row;
 	bool has_groups;  /**< of JSON: some names are of members of members */
 	bool is_left_out; /**< text's own, or in one, of an answer that is data */
+	bool is_begun;    /**< text: its heading, if it has one, is written */
 };
 
 struct renderer;
@@ -54,6 +56,9 @@ struct renderer {
 	void (*row_end)(struct answer *answer);
 	void (*record)(struct answer *answer, const struct schema *schema,
 		       const struct cell *cells);
+	/** A record that holds tables: row_end() ends it. */
+	void (*record_begin)(struct answer *answer, const struct schema *schema,
+			     const struct cell *cells);
 	void (*list)(struct answer *answer, const char *name, const char *const *items,
 		     size_t count);
 	/** An object around what follows, up to its end; NULL: it has none. */
@@ -85,6 +90,9 @@ bool answer_is_data(const struct answer *answer);
 /** Does the reader take no more?  Then the command ends. */
 bool answer_is_stopped(const struct answer *answer);
 
+/** Are remarks, headings and what has no name shown?  What only they need is not computed for others. */
+bool answer_is_text(const struct answer *answer);
+
 /**
  * Begin a table; in a row, one that belongs to the row.  One whose schema has no name is text's own: a
  * view of what data has in another shape.  @p options NULL: nothing is chosen.
@@ -109,7 +117,11 @@ void answer_cut(struct answer *answer, uint64_t limit);
 
 /** Write a record: an object of the schema's name, or single members. */
 void answer_record(struct answer *answer, const struct schema *schema, const struct cell *cells);
-/** The same, but text has no line of it. */
+/** The same, where tables and lists of it follow, up to answer_record_end(); the schema has a name. */
+void answer_record_begin(struct answer *answer, const struct schema *schema,
+			 const struct cell *cells);
+void answer_record_end(struct answer *answer);
+/** A record as answer_record() writes it, but text has no line of it. */
 void answer_data(struct answer *answer, const struct schema *schema, const struct cell *cells);
 /** The same, but only text has it: a heading that is made of values. */
 void answer_heading(struct answer *answer, const struct schema *schema, const struct cell *cells);

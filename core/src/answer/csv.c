@@ -31,6 +31,9 @@ static void write_field(struct text *text, const char *bytes, size_t size)
 
 static void write_cell(struct text *text, enum cell_kind kind, const struct cell *cell)
 {
+	char real[32];
+	if (kind == KIND_ANY)
+		kind = (enum cell_kind)cell->kind;
 	switch (kind) {
 	case KIND_FLAG:
 		text_puts(text, cell->flag ? "true" : "false");
@@ -48,6 +51,11 @@ static void write_cell(struct text *text, enum cell_kind kind, const struct cell
 	case KIND_PERCENT:
 		text_printf(text, "%.1f", cell->real);
 		break;
+	case KIND_REAL:
+	case KIND_SINGLE:
+		(void)format_real(cell->real, kind == KIND_SINGLE, real, sizeof(real));
+		text_puts(text, real);
+		break;
 	case KIND_ADDRESS:
 		text_puts(text, "0x");
 		text_hex(text, cell->number, 1, false);
@@ -58,6 +66,8 @@ static void write_cell(struct text *text, enum cell_kind kind, const struct cell
 		break;
 	case KIND_SET:
 		text_set(text, cell, " ");
+		break;
+	case KIND_ANY:
 		break;
 	}
 }
@@ -134,5 +144,6 @@ const struct renderer csv_renderer = {
 	.row = write_row,
 	.row_end = end_row,
 	.record = skip_record,
+	.record_begin = skip_record,
 	.list = skip_list,
 };

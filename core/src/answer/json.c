@@ -18,6 +18,12 @@ static void write_set(struct json *json, const char *key, const struct cell *cel
 static void write_value(struct json *json, const char *key, enum cell_kind kind,
 			const struct cell *cell)
 {
+	if (!cell->is_there) {
+		json_null(json, key);
+		return;
+	}
+	if (kind == KIND_ANY)
+		kind = (enum cell_kind)cell->kind;
 	switch (kind) {
 	case KIND_FLAG:
 		json_bool(json, key, cell->flag);
@@ -30,7 +36,9 @@ static void write_value(struct json *json, const char *key, enum cell_kind kind,
 		json_signed(json, key, cell->signed_number);
 		break;
 	case KIND_PERCENT:
-		json_real(json, key, cell->real, false);
+	case KIND_REAL:
+	case KIND_SINGLE:
+		json_real(json, key, cell->real, kind == KIND_SINGLE);
 		break;
 	case KIND_ADDRESS:
 		json_address(json, key, cell->number);
@@ -41,6 +49,8 @@ static void write_value(struct json *json, const char *key, enum cell_kind kind,
 		break;
 	case KIND_SET:
 		write_set(json, key, cell);
+		break;
+	case KIND_ANY:
 		break;
 	}
 }
@@ -77,24 +87,28 @@ static bool has_groups(const struct schema *schema)
 	return false;
 }
 
-/* Is column @p i the first of an object that is null, and so are all of its members? */
-static bool is_null_object(const struct schema *schema, const struct cell *cells, size_t i)
-{
-	return schema->columns[i].look & LOOK_OBJECT_OR_NULL && !cells[i].is_there;
-}
-
-/* Write null for the object of column @p i; @return its last column. */
-static size_t write_null_object(struct json *json, const struct schema *schema, size_t i)
+/* How many columns from @p i on are members of one object of which none is there, so that it is null. */
+static size_t absent_group(const struct schema *schema, const struct cell *cells, size_t i)
 {
 	const char *name = schema->columns[i].name;
-	size_t size = group_size(name);
+	size_t size = group_size(name), count = 0;
+	if (!(schema->columns[i].look & LOOK_WHOLE))
+		return 0;
+	for (; i + count < schema->count; count++) {
+		const char *next = schema->columns[i + count].name;
+		if (!next || strncmp(next, name, size + 1) != 0)
+			break;
+		if (cells[i + count].is_there)
+			return 0;
+	}
+	return count;
+}
+
+static void write_null_group(struct json *json, const char *name)
+{
 	char key[64];
-	(void)snprintf(key, sizeof(key), "%.*s", (int)size, name);
+	(void)snprintf(key, sizeof(key), "%.*s", (int)group_size(name), name);
 	json_null(json, key);
-	while (i + 1 < schema->count && schema->columns[i + 1].name &&
-	       strncmp(schema->columns[i + 1].name, name, size + 1) == 0)
-		i++;
-	return i;
 }
 
 static void write_members(struct json *json, const struct schema *schema, const struct cell *cells,
@@ -108,20 +122,17 @@ static void write_members(struct json *json, const struct schema *schema, const 
 			cells[i].is_there || cells[i].is_null || !(column->look & LOOK_LEAVE_OUT);
 		if (!column->name || !is_shown)
 			continue;
-		if (is_null_object(schema, cells, i)) {
-			group = change_group(json, last, group, NULL);
-			i = write_null_object(json, schema, i);
+		size_t absent = absent_group(schema, cells, i);
+		if (groups)
+			group = change_group(json, last, group, absent ? NULL : column->name);
+		if (absent) {
+			write_null_group(json, column->name);
+			i += absent - 1;
 			continue;
 		}
-		if (groups)
-			group = change_group(json, last, group, column->name);
 		last = column->name;
-		const char *key = group ? column->name + group + 1 : column->name;
-		if (cells[i].is_there) {
-			write_value(json, key, column->kind, &cells[i]);
-		} else {
-			json_null(json, key);
-		}
+		write_value(json, group ? column->name + group + 1 : column->name, column->kind,
+			    &cells[i]);
 	}
 	if (group)
 		(void)change_group(json, last, group, NULL);
@@ -142,7 +153,7 @@ static void end_table(struct answer *answer)
 static void write_row(struct answer *answer, const struct cell *cells)
 {
 	const struct answer_level *level = &answer->levels[answer->depth - 1];
-	if (level->schema->is_list) {
+	if (level->schema->is_list && !level->is_in_row) {
 		write_value(answer->json, NULL, level->schema->columns[0].kind, &cells[0]);
 		return;
 	}
@@ -155,6 +166,13 @@ static void write_row(struct answer *answer, const struct cell *cells)
 static void end_row(struct answer *answer)
 {
 	json_end(answer->json);
+}
+
+static void begin_record(struct answer *answer, const struct schema *schema,
+			 const struct cell *cells)
+{
+	json_object(answer->json, schema->name);
+	write_members(answer->json, schema, cells, has_groups(schema));
 }
 
 static void write_record(struct answer *answer, const struct schema *schema,
@@ -192,6 +210,7 @@ const struct renderer json_renderer = {
 	.row = write_row,
 	.row_end = end_row,
 	.record = write_record,
+	.record_begin = begin_record,
 	.list = write_list,
 	.object = begin_object,
 	.object_end = end_object,
@@ -231,8 +250,14 @@ static void end_main(struct answer *answer)
 
 static void write_main_row(struct answer *answer, const struct cell *cells)
 {
-	if (is_in_main(answer))
-		write_row(answer, cells);
+	const struct answer_level *level = &answer->levels[answer->depth - 1];
+	if (!is_in_main(answer))
+		return;
+	write_row(answer, cells);
+	if (answer->depth == answer->main_depth && level->schema->is_list && !level->is_in_row) {
+		answer->json->has_items = 0;
+		out_puts(answer->out, "\n");
+	}
 }
 
 static void end_main_row(struct answer *answer)
@@ -246,6 +271,13 @@ static void write_main_record(struct answer *answer, const struct schema *schema
 {
 	if (is_in_main_row(answer))
 		write_record(answer, schema, cells);
+}
+
+static void begin_main_record(struct answer *answer, const struct schema *schema,
+			      const struct cell *cells)
+{
+	if (is_in_main(answer))
+		begin_record(answer, schema, cells);
 }
 
 static void write_main_list(struct answer *answer, const char *name, const char *const *items,
@@ -273,6 +305,7 @@ const struct renderer ndjson_renderer = {
 	.row = write_main_row,
 	.row_end = end_main_row,
 	.record = write_main_record,
+	.record_begin = begin_main_record,
 	.list = write_main_list,
 	.object = begin_main_object,
 	.object_end = end_main_object,

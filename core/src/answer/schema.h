@@ -17,8 +17,11 @@ enum cell_kind {
 	KIND_PERCENT, /**< a part of a hundred, with one digit after the point */
 	KIND_ADDRESS, /**< hexadecimal; "0x..." in JSON and CSV */
 	KIND_TEXT,
-	KIND_TYPE, /**< the name of a type; text shows an unknown one by its id */
+	KIND_TYPE,   /**< the name of a type; text shows an unknown one by its id */
+	KIND_REAL,   /**< a floating-point number, with the digits that it needs */
+	KIND_SINGLE, /**< the same of 32 bits */
 	KIND_SET, /**< names out of a set: an array in JSON, with commas between in text, blanks in CSV */
+	KIND_ANY, /**< each cell says what it holds: cell.kind */
 };
 
 /** How text shows the cells of a column; data renderers do not look at these. */
@@ -31,8 +34,8 @@ enum cell_look {
 	LOOK_LEFT = 16,      /**< to the left of its width */
 	LOOK_PREFIXED = 32,  /**< an address with 0x before it */
 	LOOK_LEAVE_OUT = 64, /**< JSON has no member where the cell is absent, in place of null */
-	/** Of the first member of an object "a.b": JSON has null for the object where the cell is absent. */
-	LOOK_OBJECT_OR_NULL = 128,
+	/** Of the first column of an object, as "last.address": where all of them are absent, JSON has null. */
+	LOOK_WHOLE = 128,
 };
 
 /** One column of a table, or one member of a record. */
@@ -51,6 +54,7 @@ struct column {
 struct cell {
 	bool is_there;
 	bool is_null; /**< it is absent, and JSON says so even if LOOK_LEAVE_OUT */
+	uint8_t kind; /**< enum cell_kind, in a column of KIND_ANY */
 	/** Text shows this in place of the value; NULL: the value. */
 	const char *shown;
 	union {
@@ -82,7 +86,8 @@ struct schema {
 	const struct column *columns;
 	size_t count;
 	bool is_main; /**< the table that CSV and NDJSON show */
-	bool is_list; /**< in JSON an array of the values of the first column, not of objects */
+	/** In JSON an array of the values of the first column; only rows that hold tables are objects. */
+	bool is_list;
 	/** The line above the rows in text; NULL: the columns' headings. */
 	const char *heading;
 	/** Write a row, or the whole record, as text; NULL: as the columns say. */
@@ -106,6 +111,19 @@ static inline struct cell cell_number(uint64_t number)
 static inline struct cell cell_signed(int64_t number)
 {
 	return (struct cell){ .is_there = true, .signed_number = number };
+}
+
+/** Of KIND_REAL and KIND_SINGLE. */
+static inline struct cell cell_real(double real)
+{
+	return (struct cell){ .is_there = true, .real = real };
+}
+
+/** The same cell, for a column of KIND_ANY: it holds a value of @p kind. */
+static inline struct cell cell_of(enum cell_kind kind, struct cell cell)
+{
+	cell.kind = (uint8_t)kind;
+	return cell;
 }
 
 /** @p part of @p whole, neither negative, rounded to tenths. */

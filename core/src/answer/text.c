@@ -58,7 +58,9 @@ void cell_format(struct text *text, const struct column *column, const struct ce
 	}
 	if (!cell->is_there && column->kind != KIND_TYPE)
 		return;
-	switch (column->kind) {
+	char real[32];
+	enum cell_kind kind = column->kind == KIND_ANY ? (enum cell_kind)cell->kind : column->kind;
+	switch (kind) {
 	case KIND_FLAG:
 		text_puts(text, cell->flag ? "yes" : "no");
 		break;
@@ -76,6 +78,11 @@ void cell_format(struct text *text, const struct column *column, const struct ce
 	case KIND_PERCENT:
 		text_printf(text, "%.1f%%", cell->real);
 		break;
+	case KIND_REAL:
+	case KIND_SINGLE:
+		(void)format_real(cell->real, kind == KIND_SINGLE, real, sizeof(real));
+		text_puts(text, real);
+		break;
 	case KIND_ADDRESS:
 		put_address(text, column, cell->number);
 		break;
@@ -87,6 +94,8 @@ void cell_format(struct text *text, const struct column *column, const struct ce
 		break;
 	case KIND_SET:
 		text_set(text, cell, ",");
+		break;
+	case KIND_ANY:
 		break;
 	}
 }
@@ -174,10 +183,11 @@ static void write_headings(struct out *out, const struct answer_level *level)
 	}
 }
 
-static void begin_table(struct answer *answer)
+static void write_heading(struct answer *answer)
 {
-	const struct answer_level *level = &answer->levels[answer->depth - 1];
+	struct answer_level *level = &answer->levels[answer->depth - 1];
 	const struct schema *schema = level->schema;
+	level->is_begun = true;
 	if (level->options.no_heading || (schema->layout && !schema->heading))
 		return;
 	out_begin_style(answer->out, STYLE_HEAD);
@@ -190,6 +200,12 @@ static void begin_table(struct answer *answer)
 	out_puts(answer->out, "\n");
 }
 
+static void begin_table(struct answer *answer)
+{
+	if (!answer->levels[answer->depth - 1].options.late_heading)
+		write_heading(answer);
+}
+
 static void end_table(struct answer *answer)
 {
 	(void)answer;
@@ -199,6 +215,8 @@ static void write_row(struct answer *answer, const struct cell *cells)
 {
 	const struct answer_level *level = &answer->levels[answer->depth - 1];
 	struct out *out = answer->out;
+	if (!level->is_begun)
+		write_heading(answer);
 	if (level->schema->layout) {
 		level->schema->layout(out, cells);
 		return;
@@ -256,6 +274,7 @@ const struct renderer text_renderer = {
 	.row = write_row,
 	.row_end = end_row,
 	.record = write_record,
+	.record_begin = write_record,
 	.list = skip_list,
 	.shows_remarks = true,
 };
@@ -302,5 +321,6 @@ const struct renderer brief_renderer = {
 	.row = write_brief_row,
 	.row_end = end_row,
 	.record = skip_record,
+	.record_begin = skip_record,
 	.list = skip_list,
 };

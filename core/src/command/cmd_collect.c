@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
-#include "command/command.h"
+#include "command/collect_answer.h"
 #include "command/export_graph.h"
 #include "format/nettrace.h"
 #include "format/nettrace_check.h"
@@ -403,117 +403,25 @@ static enum hd_status finish(struct collection *collection)
 	return HD_OK;
 }
 
-/* "PATH has the first 190 objects of the heap" */
-static void put_rest(const struct collection *collection, struct text *line)
-{
-	char number[27];
-	text_puts(line, "; ");
-	if (is_output(collection->path)) {
-		text_puts(line, "what was written");
-	} else {
-		text_escape(line, collection->path, strlen(collection->path));
-	}
-	text_printf(line, " has only the first %s objects of the heap",
-		    format_thousands(collection->objects, number));
-}
-
-static void write_finding(const struct collection *collection, const struct finding *finding)
-{
-	struct call *call = collection->call;
-	struct text detail = { 0 };
-	text_puts(&detail, finding->detail);
-	if (strcmp(finding->kind, "partial") == 0)
-		put_rest(collection, &detail);
-	if (call->as_json) {
-		json_object(&call->json, NULL);
-		json_string(&call->json, "kind", finding->kind);
-		json_string(&call->json, "detail", detail.bytes);
-		json_string(&call->json, "advice", finding->advice);
-		json_end(&call->json);
-	} else if (detail.bytes) {
-		struct text line = { 0 };
-		text_printf(&line, "%s: ", finding->kind);
-		text_append(&line, detail.bytes, detail.size);
-		if (finding->advice) {
-			text_puts(&line, "; ");
-			text_puts(&line, finding->advice);
-		}
-		if (line.bytes)
-			sink_warn(call->sink, line.bytes);
-		text_deinit(&line);
-	}
-	text_deinit(&detail);
-}
-
-static void write_findings(const struct collection *collection)
-{
-	struct call *call = collection->call;
-	const struct findings *findings = &collection->collected.findings;
-	if (call->as_json)
-		json_array(&call->json, "findings");
-	for (size_t i = 0; i < findings->count; i++)
-		write_finding(collection, &findings->rows[i]);
-	if (call->as_json)
-		json_end(&call->json);
-}
-
-static void report_json(const struct collection *collection, double seconds)
-{
-	struct json *json = &collection->call->json;
-	const struct collected *collected = &collection->collected;
-	json_number(json, "pid", (uint64_t)collection->pid);
-	json_string(json, "file", collection->path);
-	json_string(json, "format", collection->format->name);
-	json_number(json, "objects", collection->objects);
-	json_number(json, "references", collection->references);
-	if (collection->has_roots)
-		json_number(json, "roots", collection->roots);
-	json_number(json, "bytes", collection->size);
-	json_real(json, "seconds", seconds, false);
-	json_number(json, "buffer", collected->buffer);
-	json_number(json, "tries", collected->tries);
-	json_bool(json, "complete", collected->is_complete && !collection->call->findings);
-}
-
-/* What was written, in the answer; where that is the dump itself, beside it. */
-static void report_text(const struct collection *collection, double seconds)
-{
-	struct call *call = collection->call;
-	const bool is_beside = is_output(collection->path);
-	struct text line = { 0 };
-	char number[COUNT_SIZE];
-	text_puts(&line, is_beside ? "wrote " : "Wrote ");
-	if (!is_beside) {
-		text_escape(&line, collection->path, strlen(collection->path));
-		text_puts(&line, ": ");
-	}
-	text_puts(&line, format_count(collection->objects, "object", number));
-	text_printf(&line, ", %s", format_count(collection->references, "reference", number));
-	if (collection->has_roots)
-		text_printf(&line, ", %s", format_count(collection->roots, "root", number));
-	if (collection->size)
-		text_printf(&line, ", %s", format_count(collection->size, "byte", number));
-	text_printf(&line, ", in %.1f s%s", seconds, is_beside ? "" : ".\n");
-	if (line.bytes && is_beside) {
-		sink_note(call->sink, line.bytes);
-	} else if (line.bytes) {
-		out_puts(&call->out, line.bytes);
-	}
-	text_deinit(&line);
-}
-
 static void report(struct collection *collection)
 {
 	struct call *call = collection->call;
-	const struct findings *findings = &collection->collected.findings;
-	double seconds = (double)(now_ms() - collection->began) / 1e3;
-	call->findings = call->findings || findings->count;
-	if (call->as_json) {
-		report_json(collection, seconds);
-	} else {
-		report_text(collection, seconds);
-	}
-	write_findings(collection);
+	const struct collected *collected = &collection->collected;
+	call->findings = call->findings || collected->findings.count;
+	const struct collect_answer answer = {
+		.pid = collection->pid,
+		.path = collection->path,
+		.format = collection->format->name,
+		.objects = collection->objects,
+		.references = collection->references,
+		.roots = collection->roots,
+		.has_roots = collection->has_roots,
+		.size = collection->size,
+		.seconds = (double)(now_ms() - collection->began) / 1e3,
+		.is_complete = collected->is_complete && !call->findings,
+		.collected = collected,
+	};
+	collect_answer_write(call, &answer);
 }
 
 static enum hd_status prepare(struct collection *collection)

@@ -4,31 +4,58 @@
 #include "clr/code.h"
 #include "command/object.h"
 
+enum invocation_column {
+	INVOCATION_TARGET,
+	INVOCATION_METHOD,
+	INVOCATION_NAME,
+	INVOCATION_TOKEN,
+	INVOCATION_CODE,
+	INVOCATION_COLUMNS
+};
+
+static const struct column invocation_columns[INVOCATION_COLUMNS] = {
+	[INVOCATION_TARGET] = { "target", NULL, KIND_ADDRESS, 0, 0,
+				"the object that it is called on" },
+	[INVOCATION_METHOD] = { "method", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc, or 0" },
+	[INVOCATION_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "the method's name and signature" },
+	[INVOCATION_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0, "the method's metadata token" },
+	[INVOCATION_CODE] = { "code", NULL, KIND_ADDRESS, 0, 0, "where its code begins" },
+};
+
+static void invocation_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *name = &cells[INVOCATION_NAME];
+	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[INVOCATION_TARGET].number);
+	out_printf(out, " %016" PRIx64 " ", cells[INVOCATION_METHOD].number);
+	if (name->is_there) {
+		text_escape(&out->text, name->text.bytes, name->text.size);
+	} else {
+		out_styled(out, STYLE_NOTE, "<code at %" PRIx64 ">", cells[INVOCATION_CODE].number);
+	}
+	out_puts(out, "\n");
+}
+
+static const struct schema invocation_schema = {
+	.name = "invocations",
+	SCHEMA_COLUMNS(invocation_columns),
+	.is_main = true,
+	.heading = "Target           Method           Name",
+	.layout = invocation_layout,
+};
+
 static void write_delegate(struct call *call, const struct delegate_info *info)
 {
 	struct text name = { 0 };
 	if (info->method_desc)
 		clr_method_signature(call->heap->clr, info->method_desc, &name);
-	if (call->as_json) {
-		struct json *json = &call->json;
-		json_object(json, NULL);
-		json_address(json, "target", info->target);
-		json_address(json, "method", info->method_desc);
-		json_text(json, "name", name.bytes, name.size);
-		json_address(json, "token", info->token);
-		json_address(json, "code", info->method_code);
-		json_end(json);
-	} else {
-		struct out *out = &call->out;
-		out_styled(out, STYLE_ADDRESS, "%016" PRIx64, info->target);
-		out_printf(out, " %016" PRIx64 " ", info->method_desc);
-		if (name.bytes) {
-			text_escape(&out->text, name.bytes, name.size);
-		} else {
-			out_styled(out, STYLE_NOTE, "<code at %" PRIx64 ">", info->method_code);
-		}
-		out_puts(out, "\n");
-	}
+	const struct cell cells[INVOCATION_COLUMNS] = {
+		[INVOCATION_TARGET] = cell_number(info->target),
+		[INVOCATION_METHOD] = cell_number(info->method_desc),
+		[INVOCATION_NAME] = cell_text(name.bytes, name.size),
+		[INVOCATION_TOKEN] = cell_number(info->token),
+		[INVOCATION_CODE] = cell_number(info->method_code),
+	};
+	answer_row(&call->answer, cells);
 	call->out.text.failed |= name.failed;
 	text_deinit(&name);
 }
@@ -58,10 +85,36 @@ static enum hd_status write_list(struct call *call, const struct delegate_info *
 		}
 		status = call_check(call);
 	}
-	if (odd && !call->as_json)
-		out_printf(&call->out, "(%" PRIu64 " of the list are no delegates)\n", odd);
+	if (odd)
+		answer_remark(&call->answer, "(%" PRIu64 " of the list are no delegates)\n", odd);
 	window_deinit(&window);
 	return status;
+}
+
+static enum hd_status no_delegate(struct call *call, const struct object *object)
+{
+	struct text text = { 0 };
+	const char *name = type_name(call->heap->clr, object->type, NULL);
+	text_escape(&text, name, strnlen(name, 120));
+	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
+				     "object %" PRIx64 " is no delegate but a %s: try dumpobj",
+				     object->address, text.bytes ? text.bytes : "?");
+	text_deinit(&text);
+	return status;
+}
+
+static void write_delegate_head(struct call *call, const struct object *object)
+{
+	static const struct column columns[] = {
+		{ "address", NULL, KIND_ADDRESS, 0, 0, "the delegate" },
+		{ "type", NULL, KIND_TEXT, 0, 0, "name of its type" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	const struct cell cells[] = {
+		cell_number(object->address),
+		cell_string(type_name(call->heap->clr, object->type, NULL)),
+	};
+	answer_data(&call->answer, &schema, cells);
 }
 
 enum hd_status run_dumpdelegate(struct call *call)
@@ -69,32 +122,15 @@ enum hd_status run_dumpdelegate(struct call *call)
 	struct object object;
 	struct delegate_info info;
 	TRY(call_heap_object(call, call->words[0].number, &object));
-	if (!delegate_read(call->heap, &object, &info)) {
-		struct text text = { 0 };
-		const char *name = type_name(call->heap->clr, object.type, NULL);
-		text_escape(&text, name, strnlen(name, 120));
-		enum hd_status status =
-			fail(call->err, HD_ERR_NOTFOUND, object.address,
-			     "object %" PRIx64 " is no delegate but a %s: try dumpobj",
-			     object.address, text.bytes ? text.bytes : "?");
-		text_deinit(&text);
-		return status;
-	}
-	if (call->as_json) {
-		json_address(&call->json, "address", object.address);
-		json_string(&call->json, "type", type_name(call->heap->clr, object.type, NULL));
-		json_array(&call->json, "invocations");
-	} else {
-		out_styled(&call->out, STYLE_HEAD, "%-16s %-16s %s", "Target", "Method", "Name");
-		out_puts(&call->out, "\n");
-	}
-	enum hd_status status = HD_OK;
+	if (!delegate_read(call->heap, &object, &info))
+		return no_delegate(call, &object);
+	write_delegate_head(call, &object);
+	answer_table(&call->answer, &invocation_schema, NULL);
 	if (info.invocation_list) {
-		status = write_list(call, &info);
+		TRY(write_list(call, &info));
 	} else {
 		write_delegate(call, &info);
 	}
-	if (call->as_json && status == HD_OK)
-		json_end(&call->json);
-	return status;
+	(void)answer_table_end(&call->answer);
+	return HD_OK;
 }

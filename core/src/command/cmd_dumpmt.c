@@ -20,96 +20,172 @@ static const char *category_name(const struct type *type)
 	return type->category < sizeof(names) / sizeof(names[0]) ? names[type->category] : "?";
 }
 
-/* A 16-bit number of a runtime structure; false when its place is not known. */
-static bool small_number(struct clr *clr, uint64_t base, enum layout_field field, uint16_t *ret)
+enum class_column {
+	CLASS_ADDRESS,
+	CLASS_NAME,
+	CLASS_BASE_SIZE,
+	CLASS_COMPONENT_SIZE,
+	CLASS_FLAGS,
+	CLASS_MODULE,
+	CLASS_TOKEN,
+	CLASS_PARENT,
+	CLASS_FILE,
+	CLASS_EE,
+	CLASS_CANONICAL,
+	CLASS_CATEGORY,
+	CLASS_POINTERS,
+	CLASS_FINALIZER,
+	CLASS_COLLECTIBLE,
+	CLASS_METHODS,
+	CLASS_INTERFACES,
+	CLASS_INSTANCE_FIELDS, /**< text of dumpclass only, as the next */
+	CLASS_STATIC_FIELDS,
+	CLASS_COLUMNS
+};
+
+static const struct column type_columns[CLASS_COLUMNS] = {
+	[CLASS_ADDRESS] = { "mt", NULL, KIND_ADDRESS, 0, 0, "the MethodTable" },
+	[CLASS_NAME] = { "name", NULL, KIND_TYPE, 0, 0, "name of the type" },
+	[CLASS_BASE_SIZE] = { "base_size", NULL, KIND_BYTES, 0, 0,
+			      "bytes of an object, without elements" },
+	[CLASS_COMPONENT_SIZE] = { "component_size", NULL, KIND_BYTES, 0, 0,
+				   "bytes of an element of an array or string" },
+	[CLASS_FLAGS] = { "flags", NULL, KIND_ADDRESS, 0, 0, "flags of the MethodTable" },
+	[CLASS_MODULE] = { "module", NULL, KIND_ADDRESS, 0, 0, "the Module that has the type" },
+	[CLASS_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0, "metadata token of the type" },
+	[CLASS_PARENT] = { "parent", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the base class" },
+	[CLASS_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "file of the module" },
+	[CLASS_EE] = { "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass" },
+	[CLASS_CANONICAL] = { "canonical", NULL, KIND_ADDRESS, 0, 0,
+			      "MethodTable that shares its code" },
+	[CLASS_CATEGORY] = { "category", NULL, KIND_TEXT, 0, 0, "what kind of type it is" },
+	[CLASS_POINTERS] = { "has_pointers", NULL, KIND_FLAG, 0, 0,
+			     "do its objects hold references?" },
+	[CLASS_FINALIZER] = { "has_finalizer", NULL, KIND_FLAG, 0, 0, "has it a finalizer?" },
+	[CLASS_COLLECTIBLE] = { "is_collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?" },
+	[CLASS_METHODS] = { "methods", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how many it has" },
+	[CLASS_INTERFACES] = { "interfaces", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			       "how many it implements" },
+	[CLASS_INSTANCE_FIELDS] = { .kind = KIND_NUMBER },
+	[CLASS_STATIC_FIELDS] = { .kind = KIND_NUMBER },
+};
+
+static void name_line(struct out *out, const char *label, const struct cell *cell)
 {
-	return base && layout_has(&clr->layout, field) &&
-	       memory_u16(clr->memory, base + clr_offset(clr, field), ret);
+	out_puts(out, label);
+	out_type(out, cell->text.bytes, cell->text.size, cell->text.id);
+	out_puts(out, "\n");
 }
 
-static void type_json(struct call *call, const struct type *type)
+static void file_line(struct out *out, const char *label, const struct cell *cell)
 {
-	struct clr *clr = call->heap->clr;
-	struct json *json = &call->json;
+	if (!cell->is_there)
+		return;
+	out_puts(out, label);
+	text_escape(&out->text, cell->text.bytes, cell->text.size);
+	out_puts(out, "\n");
+}
+
+static void number_line(struct out *out, const char *label, const struct cell *cell)
+{
+	if (cell->is_there)
+		out_printf(out, "%s%" PRIu64 "\n", label, cell->number);
+}
+
+static void address_line(struct out *out, const char *label, const struct cell *cell)
+{
+	out_printf(out, "%s%016" PRIx64 "\n", label, cell->number);
+}
+
+static void flag_line(struct out *out, const char *label, const struct cell *cell)
+{
+	out_printf(out, "%s%s\n", label, cell->flag ? "true" : "false");
+}
+
+static void type_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t canonical = cells[CLASS_CANONICAL].number;
+	address_line(out, "EEClass:             ", &cells[CLASS_EE]);
+	if (canonical && canonical != cells[CLASS_ADDRESS].number)
+		address_line(out, "Canonical MT:        ", &cells[CLASS_CANONICAL]);
+	address_line(out, "Parent:              ", &cells[CLASS_PARENT]);
+	address_line(out, "Module:              ", &cells[CLASS_MODULE]);
+	name_line(out, "Name:                ", &cells[CLASS_NAME]);
+	address_line(out, "mdToken:             ", &cells[CLASS_TOKEN]);
+	file_line(out, "File:                ", &cells[CLASS_FILE]);
+	out_printf(out, "BaseSize:            0x%" PRIx64 "\n", cells[CLASS_BASE_SIZE].number);
+	if (cells[CLASS_FLAGS].number & MT_HAS_COMPONENT_SIZE) {
+		out_printf(out, "ComponentSize:       0x%" PRIx64 "\n",
+			   cells[CLASS_COMPONENT_SIZE].number);
+	}
+	flag_line(out, "Has GC Pointers:     ", &cells[CLASS_POINTERS]);
+	flag_line(out, "Has Finalizer:       ", &cells[CLASS_FINALIZER]);
+	flag_line(out, "Collectible:         ", &cells[CLASS_COLLECTIBLE]);
+	out_printf(out, "Category:            %s\n", cells[CLASS_CATEGORY].text.bytes);
+	out_printf(out, "Flags:               0x%08" PRIx64 "\n", cells[CLASS_FLAGS].number);
+	number_line(out, "Number of Methods:   ", &cells[CLASS_METHODS]);
+	number_line(out, "Number of IFaces in IFaceMap: ", &cells[CLASS_INTERFACES]);
+}
+
+static void class_layout(struct out *out, const struct cell *cells)
+{
+	name_line(out, "Class Name:      ", &cells[CLASS_NAME]);
+	address_line(out, "mdToken:         ", &cells[CLASS_TOKEN]);
+	file_line(out, "File:            ", &cells[CLASS_FILE]);
+	address_line(out, "Parent:          ", &cells[CLASS_PARENT]);
+	address_line(out, "Module:          ", &cells[CLASS_MODULE]);
+	address_line(out, "Method Table:    ", &cells[CLASS_ADDRESS]);
+	number_line(out, "NumInstanceFields:   ", &cells[CLASS_INSTANCE_FIELDS]);
+	number_line(out, "NumStaticFields:     ", &cells[CLASS_STATIC_FIELDS]);
+}
+
+static const struct schema type_schema = { SCHEMA_COLUMNS(type_columns), .layout = type_layout };
+static const struct schema class_schema = { SCHEMA_COLUMNS(type_columns), .layout = class_layout };
+
+/* A 16-bit number of a runtime structure; absent when its place is not known. */
+static struct cell small_number(struct clr *clr, uint64_t base, enum layout_field field)
+{
+	uint16_t number;
+	bool is_known = base && layout_has(&clr->layout, field) &&
+			memory_u16(clr->memory, base + clr_offset(clr, field), &number);
+	return is_known ? cell_number(number) : (struct cell){ 0 };
+}
+
+static void write_type(struct answer *answer, struct clr *clr, const struct schema *schema,
+		       const struct type *type)
+{
 	size_t size;
 	const char *name = type_name(clr, type, &size);
-	uint16_t number;
-	json_address(json, "mt", type->method_table);
-	json_text(json, "name", name, size);
-	json_number(json, "base_size", type->base_size);
-	json_number(json, "component_size", type->component_size);
-	json_address(json, "flags", type->flags);
-	json_address(json, "module", type->module);
-	json_address(json, "token", type->token);
-	json_address(json, "parent", type->parent);
-	json_string(json, "file", type_file(clr, type));
-	json_address(json, "ee_class", type->ee_class);
-	json_address(json, "canonical", type->canonical);
-	json_string(json, "category", category_name(type));
-	json_bool(json, "has_pointers", type->has_pointers);
-	json_bool(json, "has_finalizer", type->has_finalizer);
-	json_bool(json, "is_collectible", type->is_collectible);
-	if (small_number(clr, type->ee_class, L_CLASS_NUM_METHODS, &number))
-		json_number(json, "methods", number);
-	if (small_number(clr, type->method_table, L_MT_NUM_INTERFACES, &number))
-		json_number(json, "interfaces", number);
-}
-
-static void put_name(struct call *call, const char *label, const struct type *type)
-{
-	size_t size;
-	const char *name = type_name(call->heap->clr, type, &size);
-	out_puts(&call->out, label);
-	out_type(&call->out, name, size, type->method_table);
-	out_puts(&call->out, "\n");
-}
-
-static void put_file(struct call *call, const char *label, const struct type *type)
-{
-	const char *file = type_file(call->heap->clr, type);
-	if (!file)
-		return;
-	out_puts(&call->out, label);
-	text_escape(&call->out.text, file, strlen(file));
-	out_puts(&call->out, "\n");
-}
-
-static void type_text(struct call *call, const struct type *type)
-{
-	struct clr *clr = call->heap->clr;
-	struct out *out = &call->out;
-	uint16_t number;
-	out_printf(out, "EEClass:             %016" PRIx64 "\n", type->ee_class);
-	if (type->canonical && type->canonical != type->method_table)
-		out_printf(out, "Canonical MT:        %016" PRIx64 "\n", type->canonical);
-	out_printf(out, "Parent:              %016" PRIx64 "\n", type->parent);
-	out_printf(out, "Module:              %016" PRIx64 "\n", type->module);
-	put_name(call, "Name:                ", type);
-	out_printf(out, "mdToken:             %016" PRIx32 "\n", type->token);
-	put_file(call, "File:                ", type);
-	out_printf(out, "BaseSize:            0x%" PRIx32 "\n", type->base_size);
-	if (type->flags & MT_HAS_COMPONENT_SIZE)
-		out_printf(out, "ComponentSize:       0x%x\n", type->component_size);
-	out_printf(out, "Has GC Pointers:     %s\n", type->has_pointers ? "true" : "false");
-	out_printf(out, "Has Finalizer:       %s\n", type->has_finalizer ? "true" : "false");
-	out_printf(out, "Collectible:         %s\n", type->is_collectible ? "true" : "false");
-	out_printf(out, "Category:            %s\n", category_name(type));
-	out_printf(out, "Flags:               0x%08" PRIx32 "\n", type->flags);
-	if (small_number(clr, type->ee_class, L_CLASS_NUM_METHODS, &number))
-		out_printf(out, "Number of Methods:   %u\n", number);
-	if (small_number(clr, type->method_table, L_MT_NUM_INTERFACES, &number))
-		out_printf(out, "Number of IFaces in IFaceMap: %u\n", number);
+	uint64_t mt = type->method_table, ee_class = type->ee_class;
+	const struct cell cells[CLASS_COLUMNS] = {
+		[CLASS_ADDRESS] = cell_number(mt),
+		[CLASS_NAME] = cell_type(name, size, mt),
+		[CLASS_BASE_SIZE] = cell_number(type->base_size),
+		[CLASS_COMPONENT_SIZE] = cell_number(type->component_size),
+		[CLASS_FLAGS] = cell_number(type->flags),
+		[CLASS_MODULE] = cell_number(type->module),
+		[CLASS_TOKEN] = cell_number(type->token),
+		[CLASS_PARENT] = cell_number(type->parent),
+		[CLASS_FILE] = cell_string(type_file(clr, type)),
+		[CLASS_EE] = cell_number(ee_class),
+		[CLASS_CANONICAL] = cell_number(type->canonical),
+		[CLASS_CATEGORY] = cell_string(category_name(type)),
+		[CLASS_POINTERS] = cell_flag(type->has_pointers),
+		[CLASS_FINALIZER] = cell_flag(type->has_finalizer),
+		[CLASS_COLLECTIBLE] = cell_flag(type->is_collectible),
+		[CLASS_METHODS] = small_number(clr, ee_class, L_CLASS_NUM_METHODS),
+		[CLASS_INTERFACES] = small_number(clr, mt, L_MT_NUM_INTERFACES),
+		[CLASS_INSTANCE_FIELDS] = small_number(clr, ee_class, L_CLASS_NUM_INSTANCE),
+		[CLASS_STATIC_FIELDS] = small_number(clr, ee_class, L_CLASS_NUM_STATIC),
+	};
+	answer_record(answer, schema, cells);
 }
 
 enum hd_status run_dumpmt(struct call *call)
 {
 	const struct type *type;
 	TRY(call_type(call, call->words[0].number, &type));
-	if (call->as_json) {
-		type_json(call, type);
-	} else {
-		type_text(call, type);
-	}
+	write_type(&call->answer, call->heap->clr, &type_schema, type);
 	return HD_OK;
 }
 
@@ -132,21 +208,6 @@ enum hd_status run_dumpclass(struct call *call)
 {
 	const struct type *type;
 	TRY(find_class(call, &type));
-	struct out *out = &call->out;
-	if (call->as_json) {
-		type_json(call, type);
-		return write_fields(call, type, 0, FIELDS_OF_TYPE, 0);
-	}
-	uint16_t number;
-	put_name(call, "Class Name:      ", type);
-	out_printf(out, "mdToken:         %016" PRIx32 "\n", type->token);
-	put_file(call, "File:            ", type);
-	out_printf(out, "Parent:          %016" PRIx64 "\n", type->parent);
-	out_printf(out, "Module:          %016" PRIx64 "\n", type->module);
-	out_printf(out, "Method Table:    %016" PRIx64 "\n", type->method_table);
-	if (small_number(call->heap->clr, type->ee_class, L_CLASS_NUM_INSTANCE, &number))
-		out_printf(out, "NumInstanceFields:   %u\n", number);
-	if (small_number(call->heap->clr, type->ee_class, L_CLASS_NUM_STATIC, &number))
-		out_printf(out, "NumStaticFields:     %u\n", number);
+	write_type(&call->answer, call->heap->clr, &class_schema, type);
 	return write_fields(call, type, 0, FIELDS_OF_TYPE, 0);
 }

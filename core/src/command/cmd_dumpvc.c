@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "command/object.h"
 
 enum hd_status run_dumpvc(struct call *call)
 {
+	static const struct column columns[] = {
+		{ "text", "Value:       ", KIND_TEXT, 0, 0, "what the value means" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
 	const struct type *type;
 	TRY(call_type(call, call->words[0].number, &type));
 	uint64_t address = call->words[1].number;
@@ -18,18 +20,13 @@ enum hd_status run_dumpvc(struct call *call)
 	}
 	struct value_out value;
 	value_read(call->heap, ELEMENT_VALUE, type, address, &value);
-	if (call->as_json)
-		json_address(&call->json, "address", address);
-	type_head(call, type, 0);
-	size_and_file(call, type, type->base_size, 0);
-	if (*value.note && call->as_json) {
-		json_string(&call->json, "text", value.note);
-	} else if (*value.note) {
-		out_puts(&call->out, "Value:       ");
-		text_escape(&call->out.text, value.note, strlen(value.note));
-		out_puts(&call->out, "\n");
-	}
-	if (!call->as_json)
-		out_puts(&call->out, "Fields:\n");
+	const struct object_head head = {
+		.type = type, .size = type->base_size, .address = address, .has_address = true
+	};
+	write_object_head(&call->answer, call->heap->clr, &head);
+	const struct cell note = cell_string(value.note);
+	if (*value.note)
+		answer_record(&call->answer, &schema, &note);
+	answer_remark(&call->answer, "Fields:\n");
 	return write_fields(call, type, address, FIELDS_OF_STRUCT, 0);
 }

@@ -78,6 +78,51 @@ static enum hd_status prepare(struct call *call, struct exporting *exporting)
 	return export_prepare(exporting);
 }
 
+enum exported_column {
+	EXPORTED_FILE,
+	EXPORTED_FORMAT,
+	EXPORTED_OBJECTS,
+	EXPORTED_REFERENCES,
+	EXPORTED_ROOTS,
+	EXPORTED_COLUMNS
+};
+
+static const struct column exported_columns[EXPORTED_COLUMNS] = {
+	[EXPORTED_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "what was written" },
+	[EXPORTED_FORMAT] = { "format", NULL, KIND_TEXT, 0, 0, "name of its format" },
+	[EXPORTED_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
+	[EXPORTED_REFERENCES] = { "references", NULL, KIND_NUMBER, 0, 0, "how many references" },
+	[EXPORTED_ROOTS] = { "roots", NULL, KIND_NUMBER, 0, 0, "how many roots" },
+};
+
+static void exported_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *file = &cells[EXPORTED_FILE];
+	char number[COUNT_SIZE];
+	out_puts(out, "Wrote ");
+	text_escape(&out->text, file->text.bytes, file->text.size);
+	out_printf(out, ": %s", format_count(cells[EXPORTED_OBJECTS].number, "object", number));
+	out_printf(out, ", %s",
+		   format_count(cells[EXPORTED_REFERENCES].number, "reference", number));
+	out_printf(out, ", %s.\n", format_count(cells[EXPORTED_ROOTS].number, "root", number));
+}
+
+static void write_exported(struct call *call, const char *path, const struct format *format,
+			   const struct export_counts *counts)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(exported_columns),
+					      .layout = exported_layout };
+	const struct cell cells[EXPORTED_COLUMNS] = {
+		[EXPORTED_FILE] = cell_string(path),
+		[EXPORTED_FORMAT] = cell_string(format->name),
+		[EXPORTED_OBJECTS] = cell_number(counts->objects),
+		[EXPORTED_REFERENCES] = cell_number(counts->references),
+		[EXPORTED_ROOTS] = cell_number(counts->roots),
+	};
+	answer_record(&call->answer, &schema, cells);
+	completeness_json(call);
+}
+
 enum hd_status run_export(struct call *call)
 {
 	const char *path = call->words[0].text;
@@ -90,21 +135,7 @@ enum hd_status run_export(struct call *call)
 	call->is_written = true;
 	job_end(&call->job);
 	const struct export_counts counts = export_count(&exporting);
-	if (call->as_json) {
-		json_string(&call->json, "file", path);
-		json_string(&call->json, "format", exporting.format->name);
-		json_number(&call->json, "objects", counts.objects);
-		json_number(&call->json, "references", counts.references);
-		json_number(&call->json, "roots", counts.roots);
-		completeness_json(call);
-		return HD_OK;
-	}
-	char number[COUNT_SIZE];
-	out_puts(&call->out, "Wrote ");
-	text_escape(&call->out.text, path, strlen(path));
-	out_printf(&call->out, ": %s", format_count(counts.objects, "object", number));
-	out_printf(&call->out, ", %s", format_count(counts.references, "reference", number));
-	out_printf(&call->out, ", %s.\n", format_count(counts.roots, "root", number));
+	write_exported(call, path, exporting.format, &counts);
 	completeness_write(call, exporting.live_only ? "what was left out need not be dead"
 						     : "so is what was written");
 	return HD_OK;

@@ -41,61 +41,187 @@ static struct root_counts count_roots(const struct hd_graph *graph)
 	return counts;
 }
 
-void info_json_roots(struct json *json, const struct hd_graph *graph)
-{
-	struct root_counts counts = count_roots(graph);
-	json_number(json, "roots", graph->root_count);
-	json_object(json, "root_kinds");
-	for (unsigned int kind = 0; kind < kind_count(graph); kind++)
-		json_number(json, root_kind_names[kind], counts.kinds[kind]);
-	json_end(json);
-	json_number(json, "weak_roots", counts.weak);
-	json_number(json, "repeated_roots", counts.repeated);
-}
+enum roots_column {
+	ROOTS_COUNT,
+	ROOTS_KINDS, /**< one for each kind */
+	ROOTS_WEAK = ROOTS_KINDS + HD_ROOT_THREAD_STATIC + 1,
+	ROOTS_REPEATED,
+	ROOTS_COLUMNS
+};
 
-static void json_time(struct json *json, const char *key, bool has, uint64_t time)
-{
-	if (has) {
-		json_address(json, key, time);
-	} else {
-		json_null(json, key);
-	}
-}
+#define KIND_COLUMN(id, name, help) \
+	[ROOTS_KINDS + (id)] = { "root_kinds." name, NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, help }
 
-static void json_domains(struct json *json, const struct hd_graph *graph)
+static const struct column roots_columns[ROOTS_COLUMNS] = {
+	[ROOTS_COUNT] = { "roots", NULL, KIND_NUMBER, 0, 0, "how many there are" },
+	KIND_COLUMN(HD_ROOT_INTERNAL, "internal", "of the runtime itself"),
+	KIND_COLUMN(HD_ROOT_STACK, "stack", "of stacks"),
+	KIND_COLUMN(HD_ROOT_FINALIZER, "finalizer", "of the finalizer's queues"),
+	KIND_COLUMN(HD_ROOT_HANDLE, "handle", "handles"),
+	KIND_COLUMN(HD_ROOT_STATIC, "static", "static fields"),
+	KIND_COLUMN(HD_ROOT_GC, "gc", "of the GC; of a core, frozen objects"),
+	KIND_COLUMN(HD_ROOT_THREAD_STATIC, "thread-static", "static fields of a thread"),
+	[ROOTS_WEAK] = { "weak_roots", NULL, KIND_NUMBER, 0, 0, "those that keep nothing alive" },
+	[ROOTS_REPEATED] = { "repeated_roots", NULL, KIND_NUMBER, 0, 0,
+			     "those that stand there again" },
+};
+
+static void roots_layout(struct out *out, const struct cell *cells)
 {
-	json_array(json, "domains");
-	for (uint32_t i = 0; i < graph->domain_count && !json->out->stopped; i++) {
-		const struct graph_domain *domain = &graph->domains[i];
-		if (!domain->name)
+	char number[27];
+	const char *before = " (";
+	out_printf(out, "Roots:       %s", format_thousands(cells[ROOTS_COUNT].number, number));
+	for (unsigned int kind = 0; kind <= HD_ROOT_THREAD_STATIC; kind++) {
+		uint64_t count = cells[ROOTS_KINDS + kind].number;
+		if (!count)
 			continue;
-		json_object(json, NULL);
-		json_text(json, "name", domain->name, domain->name_size);
-		json_number(json, "version", domain->version);
-		json_time(json, "start", domain->has_start, domain->start);
-		json_time(json, "end", domain->has_end, domain->end);
-		json_end(json);
+		out_printf(out, "%s%s %s", before, format_thousands(count, number),
+			   root_kind_names[kind]);
+		before = ", ";
 	}
-	json_end(json);
+	out_puts(out, *before == ',' ? ")" : "");
+	if (cells[ROOTS_WEAK].number)
+		out_printf(out, "; %s weak", format_thousands(cells[ROOTS_WEAK].number, number));
+	if (cells[ROOTS_REPEATED].number) {
+		out_printf(out, "; %s repeated",
+			   format_thousands(cells[ROOTS_REPEATED].number, number));
+	}
+	out_puts(out, "\n");
 }
 
-static void json_findings(struct json *json, const struct hd_graph *graph)
+void info_roots(struct answer *answer, const struct hd_graph *graph)
 {
-	json_array(json, "findings");
+	static const struct schema schema = { SCHEMA_COLUMNS(roots_columns),
+					      .layout = roots_layout };
+	struct root_counts counts = count_roots(graph);
+	struct cell cells[ROOTS_COLUMNS] = {
+		[ROOTS_COUNT] = cell_number(graph->root_count),
+		[ROOTS_WEAK] = cell_number(counts.weak),
+		[ROOTS_REPEATED] = cell_number(counts.repeated),
+	};
+	for (unsigned int kind = 0; kind < kind_count(graph); kind++)
+		cells[ROOTS_KINDS + kind] = cell_number(counts.kinds[kind]);
+	answer_record(answer, &schema, cells);
+}
+
+static const struct column missing_columns[] = {
+	{ "missing", NULL, KIND_TEXT, 0, 0, "what is not there" },
+};
+
+const struct schema info_missing_schema = {
+	.name = "missing",
+	SCHEMA_COLUMNS(missing_columns),
+	.is_list = true,
+};
+
+enum domain_column {
+	DOMAIN_NAME,
+	DOMAIN_VERSION,
+	DOMAIN_START,
+	DOMAIN_END,
+	DOMAIN_LABEL, /**< text only */
+	DOMAIN_COLUMNS
+};
+
+static const struct column domain_columns[DOMAIN_COLUMNS] = {
+	[DOMAIN_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the section" },
+	[DOMAIN_VERSION] = { "version", NULL, KIND_NUMBER, 0, 0, "version of its records" },
+	[DOMAIN_START] = { "start", NULL, KIND_ADDRESS, 0, 0, "time at its beginning" },
+	[DOMAIN_END] = { "end", NULL, KIND_ADDRESS, 0, 0, "time at its end" },
+	[DOMAIN_LABEL] = { .kind = KIND_TEXT },
+};
+
+static void domain_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *name = &cells[DOMAIN_NAME];
+	const struct cell *start = &cells[DOMAIN_START], *end = &cells[DOMAIN_END];
+	bool has_both = start->is_there && end->is_there;
+	out_puts(out, cells[DOMAIN_LABEL].text.bytes);
+	text_escape(&out->text, name->text.bytes, name->text.size);
+	/* 0 stands in exports of cores: not known. */
+	if (has_both && !start->number && !end->number) {
+		out_puts(out, "\n");
+		return;
+	}
+	if (start->is_there)
+		out_printf(out, ", %" PRIx64, start->number);
+	if (has_both)
+		out_printf(out, " to %" PRIx64, end->number);
+	if (has_both && end->number >= start->number)
+		out_printf(out, " (%" PRIu64 " ms)", end->number - start->number);
+	out_puts(out, "\n");
+}
+
+static void write_domains(struct answer *answer, const struct hd_graph *graph)
+{
+	static const struct schema schema = { .name = "domains",
+					      SCHEMA_COLUMNS(domain_columns),
+					      .layout = domain_layout };
+	answer_table(answer, &schema, NULL);
+	for (uint32_t i = 0; i < graph->domain_count && !answer_is_stopped(answer); i++) {
+		const struct graph_domain *domain = &graph->domains[i];
+		const struct cell cells[DOMAIN_COLUMNS] = {
+			[DOMAIN_NAME] = cell_text(domain->name, domain->name_size),
+			[DOMAIN_VERSION] = cell_number(domain->version),
+			[DOMAIN_START] = { .is_there = domain->has_start, .number = domain->start },
+			[DOMAIN_END] = { .is_there = domain->has_end, .number = domain->end },
+			[DOMAIN_LABEL] = cell_string(i ? INFO_BLANK : "Domains:     "),
+		};
+		if (domain->name)
+			answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+}
+
+enum graph_finding_column {
+	GRAPH_FINDING_KIND,
+	GRAPH_FINDING_COUNT,
+	GRAPH_FINDING_LINE,
+	GRAPH_FINDING_DETAIL,
+	GRAPH_FINDING_LABEL, /**< text only */
+	GRAPH_FINDING_COLUMNS
+};
+
+static const struct column finding_columns[GRAPH_FINDING_COLUMNS] = {
+	[GRAPH_FINDING_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what it is, in a word" },
+	[GRAPH_FINDING_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "how often it was met" },
+	[GRAPH_FINDING_LINE] = { "line", NULL, KIND_NUMBER, 0, 0, "where it was met first" },
+	[GRAPH_FINDING_DETAIL] = { "detail", NULL, KIND_TEXT, 0, 0, "what it is, as a sentence" },
+	[GRAPH_FINDING_LABEL] = { .kind = KIND_TEXT },
+};
+
+static void finding_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *detail = &cells[GRAPH_FINDING_DETAIL];
+	char number[27];
+	out_printf(out, "%s%s %s: ", cells[GRAPH_FINDING_LABEL].text.bytes,
+		   format_thousands(cells[GRAPH_FINDING_COUNT].number, number),
+		   cells[GRAPH_FINDING_KIND].text.bytes);
+	text_escape(&out->text, detail->text.bytes, detail->text.size);
+	out_puts(out, "\n");
+}
+
+static void write_findings(struct answer *answer, const struct hd_graph *graph)
+{
+	static const struct schema schema = { .name = "findings",
+					      SCHEMA_COLUMNS(finding_columns),
+					      .layout = finding_layout };
+	if (!graph->finding_count)
+		answer_remark(answer, "Findings:    none\n");
+	answer_table(answer, &schema, NULL);
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *finding = &graph->findings[i];
-		json_object(json, NULL);
-		json_string(json, "kind", finding->kind);
-		json_number(json, "count", finding->count);
-		if (finding->line) {
-			json_number(json, "line", finding->line);
-		} else {
-			json_null(json, "line");
-		}
-		json_string(json, "detail", finding->detail);
-		json_end(json);
+		const struct cell cells[GRAPH_FINDING_COLUMNS] = {
+			[GRAPH_FINDING_KIND] = cell_string(finding->kind),
+			[GRAPH_FINDING_COUNT] = cell_number(finding->count),
+			[GRAPH_FINDING_LINE] = { .is_there = finding->line,
+						 .number = finding->line },
+			[GRAPH_FINDING_DETAIL] = cell_string(finding->detail),
+			[GRAPH_FINDING_LABEL] = cell_string(i ? INFO_BLANK : "Findings:    "),
+		};
+		answer_row(answer, cells);
 	}
-	json_end(json);
+	(void)answer_table_end(answer);
 }
 
 /* .NET's ticks as "2026-11-21 15:04:05". */
@@ -111,48 +237,132 @@ static bool format_time(const struct graph_info *info, char buf[32])
 	return gmtime_r(&time, &parts) && strftime(buf, 32, "%Y-%m-%d %H:%M:%S", &parts);
 }
 
-/* What the file says of the process. */
-static void json_process(struct json *json, const struct graph_info *info)
-{
-	char time[32];
-	json_object(json, "process");
-	json_string(json, "name", info->process);
-	json_string(json, "command", info->command);
-	json_number(json, "pid", info->pid);
-	json_string(json, "machine", info->machine);
-	json_string(json, "time", format_time(info, time) ? time : NULL);
-	json_string(json, "tool", info->tool);
-	json_bool(json, "partial", info->is_partial);
-	json_end(json);
-}
+enum file_column {
+	FILE_KIND,
+	FILE_RUNTIME,
+	FILE_PROCESS,
+	FILE_COMMAND,
+	FILE_PID,
+	FILE_MACHINE,
+	FILE_TIME,
+	FILE_TOOL,
+	FILE_PARTIAL,
+	FILE_WALKABLE,
+	FILE_OBJECTS,
+	FILE_BYTES,
+	FILE_REFERENCES,
+	FILE_TYPES,
+	FILE_PATH, /**< text only, as the next */
+	FILE_SUMMARY,
+	FILE_COLUMNS
+};
 
-static void put_part(struct out *out, const char *before, const char *text)
+static const struct column file_columns[FILE_COLUMNS] = {
+	[FILE_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "name of the file's format" },
+	[FILE_RUNTIME] = { "runtime", NULL, KIND_TEXT, 0, 0, "nothing: a file has none" },
+	[FILE_PROCESS] = { "process.name", NULL, KIND_TEXT, 0, 0, "name of the process" },
+	[FILE_COMMAND] = { "process.command", NULL, KIND_TEXT, 0, 0, "its command line" },
+	[FILE_PID] = { "process.pid", NULL, KIND_NUMBER, 0, 0, "its id, or 0" },
+	[FILE_MACHINE] = { "process.machine", NULL, KIND_TEXT, 0, 0, "where it ran" },
+	[FILE_TIME] = { "process.time", NULL, KIND_TEXT, 0, 0, "when the file was written, UTC" },
+	[FILE_TOOL] = { "process.tool", NULL, KIND_TEXT, 0, 0, "what has written it" },
+	[FILE_PARTIAL] = { "process.partial", NULL, KIND_FLAG, 0, 0,
+			   "was it written of a part of the heap?" },
+	[FILE_WALKABLE] = { "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?" },
+	[FILE_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
+	[FILE_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[FILE_REFERENCES] = { "references", NULL, KIND_NUMBER, 0, 0, "how many there are" },
+	[FILE_TYPES] = { "types", NULL, KIND_NUMBER, 0, 0, "how many types there are" },
+	[FILE_PATH] = { .kind = KIND_TEXT },
+	[FILE_SUMMARY] = { .kind = KIND_TEXT },
+};
+
+static void put_part(struct out *out, const char *before, const struct cell *part)
 {
-	if (!text)
+	if (!part->is_there)
 		return;
 	out_puts(out, before);
-	text_escape(&out->text, text, strlen(text));
+	text_escape(&out->text, part->text.bytes, part->text.size);
 }
 
-static void text_process(struct out *out, const struct graph_info *info)
+/* What the file says of the process. */
+static void process_lines(struct out *out, const struct cell *cells)
 {
-	char time[32];
-	if (info->process || info->pid || info->machine) {
+	const struct cell *name = &cells[FILE_PROCESS], *machine = &cells[FILE_MACHINE];
+	const struct cell *time = &cells[FILE_TIME], *tool = &cells[FILE_TOOL];
+	uint64_t pid = cells[FILE_PID].number;
+	if (name->is_there || pid || machine->is_there) {
 		out_puts(out, "Process:     ");
-		put_part(out, "", info->process);
-		if (info->pid)
-			out_printf(out, "%s%" PRIu64, info->process ? ", " : "", info->pid);
-		put_part(out, " on ", info->machine);
+		put_part(out, "", name);
+		if (pid)
+			out_printf(out, "%s%" PRIu64, name->is_there ? ", " : "", pid);
+		put_part(out, " on ", machine);
 		out_puts(out, "\n");
 	}
-	put_part(out, "Command:     ", info->command);
-	out_puts(out, info->command ? "\n" : "");
-	bool has_time = format_time(info, time);
-	if (has_time || info->tool) {
-		out_printf(out, "Written:     %s", has_time ? time : "");
-		put_part(out, has_time ? " by " : "by ", info->tool);
+	put_part(out, "Command:     ", &cells[FILE_COMMAND]);
+	out_puts(out, cells[FILE_COMMAND].is_there ? "\n" : "");
+	if (time->is_there || tool->is_there) {
+		out_puts(out, "Written:     ");
+		put_part(out, "", time);
+		put_part(out, time->is_there ? " by " : "by ", tool);
 		out_puts(out, "\n");
 	}
+}
+
+static void file_layout(struct out *out, const struct cell *cells)
+{
+	put_part(out, "File:        ", &cells[FILE_PATH]);
+	out_printf(out, "\nFormat:      %s (%s)\n", cells[FILE_KIND].text.bytes,
+		   cells[FILE_SUMMARY].text.bytes);
+	process_lines(out, cells);
+}
+
+static void counts_layout(struct out *out, const struct cell *cells)
+{
+	char number[27];
+	out_printf(out, "Objects:     %s", format_thousands(cells[FILE_OBJECTS].number, number));
+	out_printf(out, " (%s bytes)\n", format_thousands(cells[FILE_BYTES].number, number));
+	out_printf(out, "References:  %s\n",
+		   format_thousands(cells[FILE_REFERENCES].number, number));
+	out_printf(out, "Types:       %s\n", format_thousands(cells[FILE_TYPES].number, number));
+}
+
+static void file_cells(const struct call *call, char time[32], struct cell cells[FILE_COLUMNS])
+{
+	const struct hd_graph *graph = call->graph;
+	const struct graph_info *info = &graph->info;
+	cells[FILE_KIND] = cell_string(call->session->format->name);
+	cells[FILE_PROCESS] = cell_string(info->process);
+	cells[FILE_COMMAND] = cell_string(info->command);
+	cells[FILE_PID] = cell_number(info->pid);
+	cells[FILE_MACHINE] = cell_string(info->machine);
+	cells[FILE_TIME] = cell_string(format_time(info, time) ? time : NULL);
+	cells[FILE_TOOL] = cell_string(info->tool);
+	cells[FILE_PARTIAL] = cell_flag(info->is_partial);
+	cells[FILE_WALKABLE] = cell_flag(true);
+	cells[FILE_OBJECTS] = cell_number(graph->object_count);
+	cells[FILE_BYTES] = cell_number(graph->total_size);
+	cells[FILE_REFERENCES] = cell_number(graph->forward.edge_count);
+	cells[FILE_TYPES] = cell_number(graph->type_count);
+	cells[FILE_PATH] = cell_string(call->session->path);
+	cells[FILE_SUMMARY] = cell_string(call->session->format->summary);
+}
+
+/* What the file is, and what is in it: text has the domains between the two. */
+static void write_file(struct call *call)
+{
+	static const struct schema file_schema = { SCHEMA_COLUMNS(file_columns),
+						   .layout = file_layout };
+	static const struct schema counts_schema = { SCHEMA_COLUMNS(file_columns),
+						     .layout = counts_layout };
+	struct answer *answer = &call->answer;
+	struct cell cells[FILE_COLUMNS] = { 0 };
+	char time[32];
+	file_cells(call, time, cells);
+	answer_heading(answer, &file_schema, cells);
+	if (answer_is_text(answer))
+		write_domains(answer, call->graph);
+	answer_record(answer, &counts_schema, cells);
 }
 
 /* Is it a heap that its process sent, which makes objects for that? */
@@ -161,134 +371,65 @@ static bool is_collected(const struct call *call)
 	return call->session->format == &gcdump_format || call->session->format == &nettrace_format;
 }
 
-static void json_tracing(struct call *call)
-{
-	const struct diff_side side = diff_side_of(call->graph);
-	if (is_collected(call)) {
-		json_bool(&call->json, "event_metadata", diff_has_events(&side));
-	} else {
-		json_null(&call->json, "event_metadata");
-	}
-}
+enum tracing_column {
+	TRACING_MERGED,
+	TRACING_EVENTS,
+	TRACING_FREE_COUNT,
+	TRACING_FREE_SIZE,
+	TRACING_COLUMNS
+};
 
-static void text_tracing(struct call *call)
+static const struct column tracing_columns[TRACING_COLUMNS] = {
+	[TRACING_MERGED] = { "roots_merged", NULL, KIND_FLAG, 0, 0,
+			     "has the file one root of each kind for an object?" },
+	[TRACING_EVENTS] = { "event_metadata", NULL, KIND_FLAG, 0, 0,
+			     "are there the objects that come of tracing?" },
+	[TRACING_FREE_COUNT] = { "free.count", NULL, KIND_NUMBER, 0, 0, "none: a file has none" },
+	[TRACING_FREE_SIZE] = { "free.size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+};
+
+static void tracing_layout(struct out *out, const struct cell *cells)
 {
-	const struct diff_side side = diff_side_of(call->graph);
-	if (!is_collected(call))
+	const struct cell *events = &cells[TRACING_EVENTS];
+	if (!events->is_there)
 		return;
 	out_puts(
-		&call->out,
-		diff_has_events(&side)
+		out,
+		events->flag
 			? "Tracing:     the process was traced before, or listens to events itself: "
 			  "some 2,900 objects\n             (230 KB) come of that\n"
 			: "Tracing:     no sign that the process was traced before: the first time leaves "
 			  "some 2,900 objects\n             (230 KB), which later snapshots have\n");
 }
 
-static void write_json(struct call *call)
+static void write_tracing(struct call *call)
 {
-	const struct hd_graph *graph = call->graph;
-	struct json *json = &call->json;
-	json_string(json, "kind", call->session->format->name);
-	json_null(json, "runtime");
-	json_process(json, &graph->info);
-	json_bool(json, "walkable", true);
-	json_number(json, "objects", graph->object_count);
-	json_number(json, "bytes", graph->total_size);
-	json_number(json, "references", graph->forward.edge_count);
-	json_number(json, "types", graph->type_count);
-	info_json_roots(json, graph);
-	json_bool(json, "roots_merged", call_merges_roots(call));
-	json_tracing(call);
-	json_object(json, "free");
-	json_number(json, "count", 0);
-	json_number(json, "size", 0);
-	json_end(json);
-	json_domains(json, graph);
-	json_array(json, "missing");
-	json_end(json);
-	json_findings(json, graph);
+	static const struct schema schema = { SCHEMA_COLUMNS(tracing_columns),
+					      .layout = tracing_layout };
+	const struct diff_side side = diff_side_of(call->graph);
+	const struct cell cells[TRACING_COLUMNS] = {
+		[TRACING_MERGED] = cell_flag(call_merges_roots(call)),
+		[TRACING_EVENTS] = { .is_there = is_collected(call),
+				     .flag = diff_has_events(&side) },
+		[TRACING_FREE_COUNT] = cell_number(0),
+		[TRACING_FREE_SIZE] = cell_number(0),
+	};
+	answer_record(&call->answer, &schema, cells);
 }
 
-static void text_domains(struct out *out, const struct hd_graph *graph)
+static void write_graph_info(struct call *call)
 {
-	for (uint32_t i = 0; i < graph->domain_count && !out->stopped; i++) {
-		const struct graph_domain *domain = &graph->domains[i];
-		if (!domain->name)
-			continue;
-		out_puts(out, i ? "             " : "Domains:     ");
-		text_escape(&out->text, domain->name, domain->name_size);
-		/* 0 stands in exports of cores: not known. */
-		if (domain->has_start && domain->has_end && !domain->start && !domain->end) {
-			out_puts(out, "\n");
-			continue;
-		}
-		if (domain->has_start)
-			out_printf(out, ", %" PRIx64, domain->start);
-		if (domain->has_start && domain->has_end)
-			out_printf(out, " to %" PRIx64, domain->end);
-		if (domain->has_start && domain->has_end && domain->end >= domain->start)
-			out_printf(out, " (%" PRIu64 " ms)", domain->end - domain->start);
-		out_puts(out, "\n");
-	}
-}
-
-void info_text_roots(struct out *out, const struct hd_graph *graph)
-{
-	struct root_counts counts = count_roots(graph);
-	char number[27];
-	out_printf(out, "Roots:       %s", format_thousands(graph->root_count, number));
-	const char *before = " (";
-	for (unsigned int kind = 0; kind < kind_count(graph); kind++) {
-		if (!counts.kinds[kind])
-			continue;
-		out_printf(out, "%s%s %s", before, format_thousands(counts.kinds[kind], number),
-			   root_kind_names[kind]);
-		before = ", ";
-	}
-	out_puts(out, *before == ',' ? ")" : "");
-	if (counts.weak)
-		out_printf(out, "; %s weak", format_thousands(counts.weak, number));
-	if (counts.repeated)
-		out_printf(out, "; %s repeated", format_thousands(counts.repeated, number));
-	out_puts(out, "\n");
-}
-
-static void text_findings(struct out *out, const struct hd_graph *graph)
-{
-	char number[27];
-	if (!graph->finding_count) {
-		out_puts(out, "Findings:    none\n");
-		return;
-	}
-	for (size_t i = 0; i < graph->finding_count; i++) {
-		const struct graph_finding *finding = &graph->findings[i];
-		out_printf(out, "%s%s %s: ", i ? "             " : "Findings:    ",
-			   format_thousands(finding->count, number), finding->kind);
-		text_escape(&out->text, finding->detail, strlen(finding->detail));
-		out_puts(out, "\n");
-	}
-}
-
-static void write_text(struct call *call)
-{
-	const struct hd_graph *graph = call->graph;
-	struct out *out = &call->out;
-	char number[27];
-	out_puts(out, "File:        ");
-	text_escape(&out->text, call->session->path, strlen(call->session->path));
-	out_printf(out, "\nFormat:      %s (%s)\n", call->session->format->name,
-		   call->session->format->summary);
-	text_process(out, &graph->info);
-	text_domains(out, graph);
-	out_printf(out, "Objects:     %s", format_thousands(graph->object_count, number));
-	out_printf(out, " (%s bytes)\n", format_thousands(graph->total_size, number));
-	out_printf(out, "References:  %s\n", format_thousands(graph->forward.edge_count, number));
-	out_printf(out, "Types:       %s\n", format_thousands(graph->type_count, number));
-	info_text_roots(out, graph);
-	merged_roots_write(call, "             ");
-	text_tracing(call);
-	text_findings(out, graph);
+	struct answer *answer = &call->answer;
+	write_file(call);
+	info_roots(answer, call->graph);
+	merged_roots_write(call, INFO_BLANK);
+	write_tracing(call);
+	if (!answer_is_text(answer))
+		write_domains(answer, call->graph);
+	answer_table(answer, &info_missing_schema,
+		     &(const struct table_options){ .no_heading = true });
+	(void)answer_table_end(answer);
+	write_findings(answer, call->graph);
 }
 
 /* Not of what the file has besides: other snapshots, and what was lost of those. */
@@ -305,14 +446,13 @@ static bool has_faults(const struct hd_graph *graph)
 /* What holds this process: the shell program says so, debuggers hold the library themselves. */
 static void write_sandbox(struct call *call)
 {
-	const char *state = call->session->sandbox;
-	if (!*state)
-		return;
-	if (call->as_json) {
-		json_string(&call->json, "sandbox", state);
-	} else {
-		out_printf(&call->out, "Sandbox:     %s\n", state);
-	}
+	static const struct column columns[] = {
+		{ "sandbox", "Sandbox:     ", KIND_TEXT, 0, 0, "what holds this process" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	const struct cell state = cell_string(call->session->sandbox);
+	if (state.text.size)
+		answer_record(&call->answer, &schema, &state);
 }
 
 enum hd_status run_info(struct call *call)
@@ -330,11 +470,7 @@ enum hd_status run_info(struct call *call)
 	}
 	call->graph = call->session->graph;
 	call->findings = has_faults(call->graph);
-	if (call->as_json) {
-		write_json(call);
-	} else {
-		write_text(call);
-	}
+	write_graph_info(call);
 	write_sandbox(call);
 	return HD_OK;
 }

@@ -63,73 +63,72 @@ static bool row_init(struct row *row, const struct dotnet_process *process, stru
 	return !endpoint.is_planted;
 }
 
-static void write_json(struct call *call, const struct dotnet_process *process,
-		       const struct row *row)
-{
-	struct json *json = &call->json;
-	json_object(json, NULL);
-	json_number(json, "pid", (uint64_t)process->pid);
-	json_string(json, "user", row->user);
-	json_number(json, "uid", process->uid);
-	json_string(json, "runtime", row->runtime.bytes);
-	json_bool(json, "stopped", is_stopped(process));
-	json_text(json, "command", row->command.bytes, row->command.size);
-	json_string(json, "socket", process->socket);
-	json_end(json);
-}
+enum process_column {
+	PROCESS_PID,
+	PROCESS_USER,
+	PROCESS_UID,
+	PROCESS_RUNTIME,
+	PROCESS_STOPPED,
+	PROCESS_COMMAND,
+	PROCESS_SOCKET,
+	PROCESS_COLUMNS
+};
 
-static void write_text(struct call *call, const struct dotnet_process *process,
-		       const struct row *row)
-{
-	struct out *out = &call->out;
-	struct text user = { 0 }, runtime = { 0 };
-	text_escape(&user, row->user, strlen(row->user));
-	text_escape(&runtime, row->runtime.bytes, row->runtime.size);
-	out_printf(out, "%8d %-12s %-10s ", process->pid, user.bytes ? user.bytes : "",
-		   runtime.size          ? runtime.bytes
-		   : is_stopped(process) ? "(stopped)"
-					 : "?");
-	text_deinit(&user);
-	text_deinit(&runtime);
-	text_escape(&out->text, row->command.bytes ? row->command.bytes : "", row->command.size);
-	out_puts(out, "\n");
-}
+static const struct column process_columns[PROCESS_COLUMNS] = {
+	[PROCESS_PID] = { "pid", "PID", KIND_NUMBER, 8, 0, "id of the process" },
+	[PROCESS_USER] = { "user", "User", KIND_TEXT, 12, LOOK_LEFT,
+			   "whose it is: a name, or the number where there is none" },
+	[PROCESS_UID] = { "uid", NULL, KIND_NUMBER, 0, 0, "number of the user" },
+	[PROCESS_RUNTIME] = { "runtime", "Runtime", KIND_TEXT, 10, LOOK_LEFT,
+			      "version of its runtime, as it answers" },
+	[PROCESS_STOPPED] = { "stopped", NULL, KIND_FLAG, 0, 0,
+			      "does it stand still, so that it does not answer?" },
+	[PROCESS_COMMAND] = { "command", "Command", KIND_TEXT, 0, LOOK_LEFT, "its command line" },
+	[PROCESS_SOCKET] = { "socket", NULL, KIND_TEXT, 0, 0, "its diagnostics socket" },
+};
 
-/* Before the first row. */
-static void write_head(struct call *call, bool *is_empty)
+static const struct schema process_schema = {
+	.name = "processes",
+	SCHEMA_COLUMNS(process_columns),
+	.is_main = true,
+};
+
+static void write_row(struct answer *answer, const struct dotnet_process *process,
+		      const struct row *row)
 {
-	if (!*is_empty)
-		return;
-	*is_empty = false;
-	out_styled(&call->out, STYLE_HEAD, "%8s %-12s %-10s %s", "PID", "User", "Runtime",
-		   "Command");
-	out_puts(&call->out, "\n");
+	struct cell runtime = cell_string(row->runtime.bytes);
+	if (!row->runtime.size)
+		runtime = cell_shown(runtime, is_stopped(process) ? "(stopped)" : "?");
+	const struct cell cells[PROCESS_COLUMNS] = {
+		[PROCESS_PID] = cell_number((uint64_t)process->pid),
+		[PROCESS_USER] = cell_string(row->user),
+		[PROCESS_UID] = cell_number(process->uid),
+		[PROCESS_RUNTIME] = runtime,
+		[PROCESS_STOPPED] = cell_flag(is_stopped(process)),
+		[PROCESS_COMMAND] = cell_text(row->command.bytes, row->command.size),
+		[PROCESS_SOCKET] = cell_string(process->socket),
+	};
+	answer_row(answer, cells);
 }
 
 static enum hd_status write_rows(struct call *call, const struct dotnet_processes *processes)
 {
+	static const struct table_options options = { .limit = UINT64_MAX, .late_heading = true };
 	bool is_empty = true;
-	if (call->as_json)
-		json_array(&call->json, "processes");
+	answer_table(&call->answer, &process_schema, &options);
 	for (size_t i = 0; i < processes->rows_count; i++) {
 		TRY(call_check(call));
 		struct row row;
-		if (!row_init(&row, &processes->rows[i], &call->job)) {
-			row_deinit(&row);
-			continue;
-		}
-		if (call->as_json) {
-			write_json(call, &processes->rows[i], &row);
-		} else {
-			write_head(call, &is_empty);
-			write_text(call, &processes->rows[i], &row);
+		if (row_init(&row, &processes->rows[i], &call->job)) {
+			is_empty = false;
+			write_row(&call->answer, &processes->rows[i], &row);
 		}
 		row_deinit(&row);
 	}
-	if (call->as_json) {
-		json_end(&call->json);
-	} else if (is_empty) {
-		out_puts(&call->out, "No .NET process with a diagnostics socket is running.\n");
+	(void)answer_table_end(&call->answer);
+	if (is_empty) {
+		answer_remark(&call->answer,
+			      "No .NET process with a diagnostics socket is running.\n");
 	}
 	return HD_OK;
 }

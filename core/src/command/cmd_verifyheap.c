@@ -25,124 +25,245 @@ const struct option verifyheap_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-static void json_finding(struct call *call, const struct verify_finding *finding)
+enum finding_column {
+	FINDING_ADDRESS,
+	FINDING_KIND,
+	FINDING_VERDICT,
+	FINDING_SLOT,
+	FINDING_WORD,
+	FINDING_SEGMENT,
+	FINDING_DETAIL,
+	FINDING_LAST,
+	FINDING_LAST_TYPE,
+	FINDING_LAST_SIZE,
+	FINDING_SKIPPED,
+	FINDING_OFFSET, /**< text of verifyobj only */
+	FINDING_COLUMNS
+};
+
+static const struct column finding_columns[FINDING_COLUMNS] = {
+	[FINDING_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
+			      "the object, or what is in its place" },
+	[FINDING_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what is wrong, in a word" },
+	[FINDING_VERDICT] = { "verdict", NULL, KIND_TEXT, 0, 0, "is it damage?" },
+	[FINDING_SLOT] = { "slot", NULL, KIND_ADDRESS, 0, 0, "where the bad word lies" },
+	[FINDING_WORD] = { "word", NULL, KIND_ADDRESS, 0, 0, "the bad word" },
+	[FINDING_SEGMENT] = { "segment", NULL, KIND_ADDRESS, 0, 0, "the segment that it lies in" },
+	[FINDING_DETAIL] = { "detail", NULL, KIND_TEXT, 0, 0, "what is wrong, as a sentence" },
+	[FINDING_LAST] = { "last_good.address", NULL, KIND_ADDRESS, 0, LOOK_WHOLE,
+			   "the last sound object before it" },
+	[FINDING_LAST_TYPE] = { "last_good.type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[FINDING_LAST_SIZE] = { "last_good.size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
+	[FINDING_SKIPPED] = { "skipped", NULL, KIND_BYTES, 0, 0,
+			      "bytes up to the next sound object" },
+	[FINDING_OFFSET] = { .kind = KIND_TEXT },
+};
+
+static void finding_layout(struct out *out, const struct cell *cells)
 {
-	struct json *json = &call->json;
-	struct clr *clr = call->heap->clr;
-	json_object(json, NULL);
-	json_address(json, "address", finding->address);
-	json_string(json, "kind", finding->kind);
-	json_string(json, "verdict", verdict_name(finding->verdict));
-	json_address(json, "slot", finding->slot);
-	json_address(json, "word", finding->word);
-	json_address(json, "segment", finding->segment);
-	json_string(json, "detail", finding->detail);
-	if (finding->last_good.type) {
-		size_t size;
-		const char *name = type_name(clr, finding->last_good.type, &size);
-		json_object(json, "last_good");
-		json_address(json, "address", finding->last_good.address);
-		json_text(json, "type", name, size);
-		json_number(json, "size", finding->last_good.size);
-		json_end(json);
-	} else {
-		json_null(json, "last_good");
-	}
-	json_number(json, "skipped", finding->skipped);
-	json_object(json, "referrers");
-	json_number(json, "count", finding->referrer_count);
-	json_array(json, "first");
-	for (uint64_t i = 0; i < finding->referrer_count && i < CONSEQUENCES_KEPT; i++)
-		json_address(json, NULL, finding->referrers[i]);
-	json_end(json);
-	json_end(json);
-	json_object(json, "consequences");
-	json_number(json, "count", finding->consequence_count);
-	json_array(json, "first");
-	for (uint64_t i = 0; i < finding->consequence_count && i < CONSEQUENCES_KEPT; i++)
-		json_address(json, NULL, finding->consequences[i]);
-	json_end(json);
-	json_end(json);
-	json_end(json);
+	const struct cell *detail = &cells[FINDING_DETAIL];
+	out_styled(out, STYLE_ADDRESS, "%-16" PRIx64 " %-16" PRIx64, cells[FINDING_SEGMENT].number,
+		   cells[FINDING_ADDRESS].number);
+	out_printf(out, " %-32s %s\n", cells[FINDING_KIND].text.bytes,
+		   detail->is_there ? detail->text.bytes : "");
 }
 
-static enum hd_status write_json(struct call *call, const struct verify_result *result,
-				 const struct crash *crash)
+static const struct schema finding_schema = {
+	.name = "findings",
+	SCHEMA_COLUMNS(finding_columns),
+	.is_main = true,
+	.heading = "Segment          Object           Failure                          Reason",
+	.layout = finding_layout,
+};
+
+static void issue_layout(struct out *out, const struct cell *cells)
 {
-	struct json *json = &call->json;
-	if (crash)
-		TRY(crash_write_json(call, crash, result->marked > 0));
-	json_number(json, "objects", result->objects);
-	json_bool(json, "gc_in_progress", call->heap->gc_in_progress);
-	json_number(json, "damaged", result->damage_count);
-	json_number(json, "not_kept", result->not_kept);
-	json_number(json, "plug_nodes", result->plug_nodes);
-	json_array(json, "findings");
+	const struct cell *detail = &cells[FINDING_DETAIL];
+	out_printf(out, "%-6s %-32s %s\n", cells[FINDING_OFFSET].text.bytes,
+		   cells[FINDING_KIND].text.bytes, detail->is_there ? detail->text.bytes : "");
+}
+
+static const struct schema issue_schema = {
+	.name = "findings",
+	SCHEMA_COLUMNS(finding_columns),
+	.is_main = true,
+	.heading = "Offset Issue                            Description",
+	.layout = issue_layout,
+};
+
+static const struct column counted_columns[] = {
+	{ "count", NULL, KIND_NUMBER, 0, 0, "how many there are" },
+};
+
+/* Objects that a finding is about, data only: their number, and the first of them. */
+static void write_counted(struct answer *answer, const struct schema *schema, uint64_t count,
+			  const uint64_t *addresses)
+{
+	static const struct column columns[] = {
+		{ "object", NULL, KIND_ADDRESS, 0, 0, "an object" },
+	};
+	static const struct schema first_schema = { .name = "first",
+						    SCHEMA_COLUMNS(columns),
+						    .is_list = true };
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	answer_record_begin(answer, schema, (const struct cell[]){ cell_number(count) });
+	answer_table(answer, &first_schema, &options);
+	for (uint64_t i = 0; i < count && i < CONSEQUENCES_KEPT; i++)
+		answer_row(answer, (const struct cell[]){ cell_number(addresses[i]) });
+	(void)answer_table_end(answer);
+	answer_record_end(answer);
+}
+
+/* Where the bad word lies in the object at @p address, as text shows it. */
+static void format_offset(const struct verify_finding *finding, uint64_t address, char buf[24])
+{
+	uint64_t offset = finding->slot - address;
+	(void)snprintf(buf, 24, "-");
+	if (offset < (uint64_t)1 << 40) {
+		(void)snprintf(buf, 24, "0x%02" PRIx64, offset);
+	} else if (-offset < 16) {
+		(void)snprintf(buf, 24, "-0x%02" PRIx64, -offset);
+	}
+}
+
+/* @p address: the object that was asked for, or 0. */
+static void write_finding(struct call *call, const struct verify_finding *finding, uint64_t address)
+{
+	static const struct schema referrer_schema = { .name = "referrers",
+						       SCHEMA_COLUMNS(counted_columns) };
+	static const struct schema consequence_schema = { .name = "consequences",
+							  SCHEMA_COLUMNS(counted_columns) };
+	struct answer *answer = &call->answer;
+	const struct object *last = &finding->last_good;
+	char offset[24];
+	format_offset(finding, address, offset);
+	struct cell cells[FINDING_COLUMNS] = {
+		[FINDING_ADDRESS] = cell_number(finding->address),
+		[FINDING_KIND] = cell_string(finding->kind),
+		[FINDING_VERDICT] = cell_string(verdict_name(finding->verdict)),
+		[FINDING_SLOT] = cell_number(finding->slot),
+		[FINDING_WORD] = cell_number(finding->word),
+		[FINDING_SEGMENT] = cell_number(finding->segment),
+		[FINDING_DETAIL] = cell_string(finding->detail),
+		[FINDING_SKIPPED] = cell_number(finding->skipped),
+		[FINDING_OFFSET] = cell_string(offset),
+	};
+	if (last->type) {
+		size_t size;
+		const char *name = type_name(call->heap->clr, last->type, &size);
+		cells[FINDING_LAST] = cell_number(last->address);
+		cells[FINDING_LAST_TYPE] = cell_type(name, size, last->type->method_table);
+		cells[FINDING_LAST_SIZE] = cell_number(last->size);
+	}
+	answer_row_begin(answer, cells);
+	if (!answer_is_text(answer)) {
+		write_counted(answer, &referrer_schema, finding->referrer_count,
+			      finding->referrers);
+		write_counted(answer, &consequence_schema, finding->consequence_count,
+			      finding->consequences);
+	}
+	answer_row_end(answer);
+}
+
+static enum hd_status write_findings(struct call *call, const struct schema *schema,
+				     const struct verify_result *result, uint64_t address)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .late_heading = true };
+	answer_table(&call->answer, schema, &options);
 	for (size_t i = 0; i < result->count; i++) {
 		TRY(call_check(call));
-		json_finding(call, &result->findings[i]);
+		write_finding(call, &result->findings[i], address);
 	}
-	json_end(json);
+	(void)answer_table_end(&call->answer);
 	return HD_OK;
 }
 
-static void write_row(struct call *call, const struct verify_finding *finding)
-{
-	out_styled(&call->out, STYLE_ADDRESS, "%-16" PRIx64 " %-16" PRIx64, finding->segment,
-		   finding->address);
-	out_printf(&call->out, " %-32s %s\n", finding->kind,
-		   finding->detail ? finding->detail : "");
-}
+enum verify_column {
+	VERIFY_OBJECTS,
+	VERIFY_COLLECTING,
+	VERIFY_DAMAGED,
+	VERIFY_NOT_KEPT,
+	VERIFY_PLUG_NODES,
+	VERIFY_FINDINGS, /**< text only */
+	VERIFY_COLUMNS
+};
+
+static const struct column verify_columns[VERIFY_COLUMNS] = {
+	[VERIFY_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many were verified" },
+	[VERIFY_COLLECTING] = { "gc_in_progress", NULL, KIND_FLAG, 0, 0,
+				"was a garbage collection moving objects?" },
+	[VERIFY_DAMAGED] = { "damaged", NULL, KIND_NUMBER, 0, 0, "findings that are damage" },
+	[VERIFY_NOT_KEPT] = { "not_kept", NULL, KIND_NUMBER, 0, 0, "findings that are not listed" },
+	[VERIFY_PLUG_NODES] = { "plug_nodes", NULL, KIND_NUMBER, 0, 0,
+				"dead objects that the collection had written over" },
+	[VERIFY_FINDINGS] = { .kind = KIND_NUMBER },
+};
 
 /* What may be odd because a GC was moving objects, and was not called damage. */
-static void write_moving(struct call *call, const struct verify_result *result)
+static void moving_lines(struct out *out, const struct cell *cells)
 {
-	struct out *out = &call->out;
-	char number[27];
+	uint64_t plug_nodes = cells[VERIFY_PLUG_NODES].number;
+	char number[COUNT_SIZE];
 	out_puts(out,
 		 "A garbage collection was moving objects: only what could be walked was verified, "
 		 "and\nreferences were not.");
-	if (result->plug_nodes) {
+	if (plug_nodes) {
 		out_printf(out, " It had written over %s,\nwhich is no sign of damage.",
-			   format_count(result->plug_nodes, "dead object", number));
+			   format_count(plug_nodes, "dead object", number));
 	}
-	if (result->count > result->damage_count)
+	if (cells[VERIFY_FINDINGS].number > cells[VERIFY_DAMAGED].number)
 		out_puts(out, " What is listed as gc-in-progress may be its work.");
 	out_puts(out, "\n");
 }
 
-static enum hd_status write_text(struct call *call, const struct verify_result *result,
-				 const struct crash *crash)
+static void verify_layout(struct out *out, const struct cell *cells)
 {
-	struct out *out = &call->out;
+	uint64_t damaged = cells[VERIFY_DAMAGED].number;
 	char number[27];
-	TRY(crash_write_text(call, crash, result->marked > 0));
-	if (result->count) {
-		out_styled(out, STYLE_HEAD, "%-16s %-16s %-32s %s", "Segment", "Object", "Failure",
-			   "Reason");
+	if (cells[VERIFY_FINDINGS].number)
 		out_puts(out, "\n");
-	}
-	for (size_t i = 0; i < result->count; i++) {
-		TRY(call_check(call));
-		write_row(call, &result->findings[i]);
-	}
-	if (result->count)
-		out_puts(out, "\n");
-	out_printf(out, "%s objects verified, ", format_thousands(result->objects, number));
-	out_printf(out, "%s error%s.\n", format_thousands(result->damage_count, number),
-		   result->damage_count == 1 ? "" : "s");
-	if (result->not_kept) {
+	out_printf(out, "%s objects verified, ",
+		   format_thousands(cells[VERIFY_OBJECTS].number, number));
+	out_printf(out, "%s error%s.\n", format_thousands(damaged, number),
+		   damaged == 1 ? "" : "s");
+	if (cells[VERIFY_NOT_KEPT].number) {
 		out_printf(out, "%s more findings are not listed.\n",
-			   format_thousands(result->not_kept, number));
+			   format_thousands(cells[VERIFY_NOT_KEPT].number, number));
 	}
-	if (!result->damage_count)
+	if (!damaged)
 		out_puts(out, "No heap corruption detected.\n");
-	if (call->heap->gc_in_progress)
-		write_moving(call, result);
-	for (size_t i = 0; i < result->count; i++) {
+	if (cells[VERIFY_COLLECTING].flag)
+		moving_lines(out, cells);
+}
+
+static const struct schema verify_schema = { SCHEMA_COLUMNS(verify_columns),
+					     .layout = verify_layout };
+
+static void verify_cells(const struct heap *heap, const struct verify_result *result,
+			 struct cell cells[VERIFY_COLUMNS])
+{
+	cells[VERIFY_OBJECTS] = cell_number(result->objects);
+	cells[VERIFY_COLLECTING] = cell_flag(heap->gc_in_progress);
+	cells[VERIFY_DAMAGED] = cell_number(result->damage_count);
+	cells[VERIFY_NOT_KEPT] = cell_number(result->not_kept);
+	cells[VERIFY_PLUG_NODES] = cell_number(result->plug_nodes);
+	cells[VERIFY_FINDINGS] = cell_number(result->count);
+}
+
+static enum hd_status write_result(struct call *call, const struct verify_result *result,
+				   const struct crash *crash)
+{
+	struct answer *answer = &call->answer;
+	struct cell cells[VERIFY_COLUMNS];
+	verify_cells(call->heap, result, cells);
+	TRY(crash_write(call, crash, result->marked > 0));
+	answer_data(answer, &verify_schema, cells);
+	TRY(write_findings(call, &finding_schema, result, 0));
+	answer_heading(answer, &verify_schema, cells);
+	for (size_t i = 0; answer_is_text(answer) && i < result->count; i++) {
 		TRY(call_check(call));
-		out_printf(out, "\nFinding %zu of %zu\n", i + 1, result->count);
-		verify_text(call, &result->findings[i]);
+		answer_remark(answer, "\nFinding %zu of %zu\n", i + 1, result->count);
+		verify_text(answer, call->heap, &result->findings[i]);
 	}
 	return HD_OK;
 }
@@ -176,38 +297,55 @@ enum hd_status run_verifyheap(struct call *call)
 		return status;
 	job_end(&call->job);
 	call->findings = result.damage_count != 0;
-	status = call->as_json ? write_json(call, &result, &crash)
-			       : write_text(call, &result, &crash);
+	status = write_result(call, &result, &crash);
 	verify_result_deinit(&result);
 	return status;
 }
 
-static void write_object(struct call *call, uint64_t address, const struct verify_result *result)
+enum verified_column {
+	VERIFIED_ADDRESS,
+	VERIFIED_VALID,
+	VERIFIED_COLUMNS
+};
+
+static const struct column verified_columns[VERIFIED_COLUMNS] = {
+	[VERIFIED_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "the object" },
+	[VERIFIED_VALID] = { "valid", NULL, KIND_FLAG, 0, 0, "is nothing wrong with it?" },
+};
+
+static void verified_layout(struct out *out, const struct cell *cells)
 {
-	struct out *out = &call->out;
-	if (!result->count) {
-		out_printf(out, "object 0x%" PRIx64 " is a valid object\n", address);
-		return;
+	if (cells[VERIFIED_VALID].flag) {
+		out_printf(out, "object 0x%" PRIx64 " is a valid object\n",
+			   cells[VERIFIED_ADDRESS].number);
 	}
-	out_styled(out, STYLE_HEAD, "%-6s %-32s %s", "Offset", "Issue", "Description");
-	out_puts(out, "\n");
-	for (size_t i = 0; i < result->count; i++) {
-		const struct verify_finding *finding = &result->findings[i];
-		uint64_t offset = finding->slot - address;
-		char text[24] = "-";
-		if (offset < (uint64_t)1 << 40) {
-			(void)snprintf(text, sizeof(text), "0x%02" PRIx64, offset);
-		} else if (-offset < 16) {
-			(void)snprintf(text, sizeof(text), "-0x%02" PRIx64, -offset);
-		}
-		out_printf(out, "%-6s %-32s %s\n", text, finding->kind,
-			   finding->detail ? finding->detail : "");
+}
+
+static const struct schema verified_schema = { SCHEMA_COLUMNS(verified_columns),
+					       .layout = verified_layout };
+
+static enum hd_status write_object(struct call *call, uint64_t address,
+				   const struct verify_result *result)
+{
+	struct answer *answer = &call->answer;
+	const struct cell verified[VERIFIED_COLUMNS] = {
+		[VERIFIED_ADDRESS] = cell_number(address),
+		[VERIFIED_VALID] = cell_flag(result->count == 0),
+	};
+	struct cell cells[VERIFY_COLUMNS];
+	verify_cells(call->heap, result, cells);
+	answer_record(answer, &verified_schema, verified);
+	answer_data(answer, &verify_schema, cells);
+	TRY(write_findings(call, &issue_schema, result, address));
+	if (result->count) {
+		answer_remark(answer, "\n%zu error%s detected.\n", result->count,
+			      result->count == 1 ? "" : "s");
 	}
-	out_printf(out, "\n%zu error%s detected.\n", result->count, result->count == 1 ? "" : "s");
-	for (size_t i = 0; i < result->count; i++) {
-		out_puts(out, "\n");
-		verify_text(call, &result->findings[i]);
+	for (size_t i = 0; answer_is_text(answer) && i < result->count; i++) {
+		answer_remark(answer, "\n");
+		verify_text(answer, call->heap, &result->findings[i]);
 	}
+	return HD_OK;
 }
 
 /* Where what is to be verified starts: the object at @p address, or the damage that hides it. */
@@ -229,14 +367,7 @@ enum hd_status run_verifyobj(struct call *call)
 	TRY(find_start(call, address, &start));
 	TRY(verify_object(call->heap, start, &call->job, &result, call->err));
 	call->findings = result.damage_count != 0;
-	enum hd_status status = HD_OK;
-	if (call->as_json) {
-		json_address(&call->json, "address", address);
-		json_bool(&call->json, "valid", result.count == 0);
-		status = write_json(call, &result, NULL);
-	} else {
-		write_object(call, address, &result);
-	}
+	enum hd_status status = write_object(call, address, &result);
 	verify_result_deinit(&result);
 	return status;
 }

@@ -42,24 +42,135 @@ bool crash_is_collecting(const struct call *call, const struct crash *crash, boo
 	       (heap->gc_in_progress || any_marks || heap->clr->gc.gc_state != GC_STATE_FREE);
 }
 
-void crash_line(struct call *call, const struct crash *crash, bool any_marks)
+enum crash_column {
+	CRASH_SIGNAL,
+	CRASH_THREAD,
+	CRASH_IP,
+	CRASH_MODULE,
+	CRASH_OFFSET,
+	CRASH_COLLECTING,
+	CRASH_COLUMNS
+};
+
+static const struct column crash_columns[CRASH_COLUMNS] = {
+	[CRASH_SIGNAL] = { "signal", NULL, KIND_TEXT, 0, 0, "name of the signal" },
+	[CRASH_THREAD] = { "thread", NULL, KIND_NUMBER, 0, 0, "the thread's id in the system" },
+	[CRASH_IP] = { "ip", NULL, KIND_ADDRESS, 0, 0, "where the thread was" },
+	[CRASH_MODULE] = { "module", NULL, KIND_TEXT, 0, 0, "the file that is mapped there" },
+	[CRASH_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "the place in that file" },
+	[CRASH_COLLECTING] = { "collecting", NULL, KIND_FLAG, 0, 0,
+			       "was the thread collecting garbage?" },
+};
+
+/* "SIGSEGV in thread 0x1a2b, at libcoreclr.so+0x3c4d, while it was collecting garbage" */
+static void crash_line(struct out *out, const struct cell *cells)
 {
-	struct out *out = &call->out;
-	const struct fault *fault = &crash->fault;
-	out_printf(out, "%s in thread 0x%" PRIx32 ", at ", target_crash_name(fault->signal),
-		   (uint32_t)fault->tid);
-	if (fault->mapping) {
-		const char *slash = strrchr(fault->mapping->path, '/');
-		const char *name = slash ? slash + 1 : fault->mapping->path;
+	const struct cell *module = &cells[CRASH_MODULE];
+	out_printf(out, "%s in thread 0x%" PRIx64 ", at ", cells[CRASH_SIGNAL].text.bytes,
+		   cells[CRASH_THREAD].number);
+	if (module->is_there) {
+		const char *slash = strrchr(module->text.bytes, '/');
+		const char *name = slash ? slash + 1 : module->text.bytes;
 		text_escape(&out->text, name, strlen(name));
-		out_printf(out, "+0x%" PRIx64, fault->offset);
+		out_printf(out, "+0x%" PRIx64, cells[CRASH_OFFSET].number);
 	} else {
-		out_printf(out, "%" PRIx64, fault->registers.values[REG_RIP]);
+		out_printf(out, "%" PRIx64, cells[CRASH_IP].number);
 	}
-	if (crash_is_collecting(call, crash, any_marks))
+	if (cells[CRASH_COLLECTING].flag)
 		out_puts(out, ", while it was collecting garbage");
 	out_puts(out, "\n");
 }
+
+static void ended_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, "The process ended by ");
+	crash_line(out, cells);
+}
+
+static void crash_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, "Crash:       ");
+	crash_line(out, cells);
+}
+
+static const struct schema ended_schema = { .name = "crash",
+					    SCHEMA_COLUMNS(crash_columns),
+					    .layout = ended_layout };
+static const struct schema crash_schema = { .name = "crash",
+					    SCHEMA_COLUMNS(crash_columns),
+					    .layout = crash_layout };
+
+static void crash_cells(const struct call *call, const struct crash *crash, bool any_marks,
+			struct cell cells[CRASH_COLUMNS])
+{
+	const struct fault *fault = &crash->fault;
+	cells[CRASH_SIGNAL] = cell_string(target_crash_name(fault->signal));
+	cells[CRASH_THREAD] = cell_number((uint32_t)fault->tid);
+	cells[CRASH_IP] = cell_number(fault->registers.values[REG_RIP]);
+	cells[CRASH_MODULE] = cell_string(fault->mapping ? fault->mapping->path : NULL);
+	cells[CRASH_OFFSET] = cell_number(fault->offset);
+	cells[CRASH_COLLECTING] = cell_flag(crash_is_collecting(call, crash, any_marks));
+}
+
+enum register_column {
+	REGISTER_NAME,
+	REGISTER_VALUE,
+	REGISTER_PLACE,
+	REGISTER_OBJECT,
+	REGISTER_TYPE,
+	REGISTER_WORD,
+	REGISTER_SIZE, /**< text only, as the next */
+	REGISTER_END,
+	REGISTER_COLUMNS
+};
+
+static const struct column register_columns[REGISTER_COLUMNS] = {
+	[REGISTER_NAME] = { "register", NULL, KIND_TEXT, 0, 0, "name of the register" },
+	[REGISTER_VALUE] = { "value", NULL, KIND_ADDRESS, 0, 0, "what it holds" },
+	[REGISTER_PLACE] = { "place", NULL, KIND_TEXT, 0, 0, "what lies there" },
+	[REGISTER_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			      "the object there, or where the damage begins" },
+	[REGISTER_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type" },
+	[REGISTER_WORD] = { "word", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			    "what stands in place of a MethodTable" },
+	[REGISTER_SIZE] = { .kind = KIND_BYTES },
+	[REGISTER_END] = { .kind = KIND_ADDRESS },
+};
+
+static void object_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *type = &cells[REGISTER_TYPE];
+	uint64_t value = cells[REGISTER_VALUE].number, object = cells[REGISTER_OBJECT].number;
+	out_puts(out, " ");
+	if (value != object) {
+		out_printf(out, "%" PRIu64 " bytes into %" PRIx64 ", ", value - object, object);
+	}
+	out_type(out, type->text.bytes, type->text.size, type->text.id);
+	out_printf(out, ", %" PRIu64 " bytes\n", cells[REGISTER_SIZE].number);
+}
+
+static void register_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "    %-4s ", cells[REGISTER_NAME].text.bytes);
+	out_styled(out, STYLE_ADDRESS, "%" PRIx64, cells[REGISTER_VALUE].number);
+	if (cells[REGISTER_SIZE].is_there) {
+		object_layout(out, cells);
+	} else if (cells[REGISTER_END].is_there) {
+		out_printf(out,
+			   " not an object: %016" PRIx64 " at %" PRIx64
+			   " is not a MethodTable, up to %" PRIx64 "\n",
+			   cells[REGISTER_WORD].number, cells[REGISTER_OBJECT].number,
+			   cells[REGISTER_END].number);
+	} else if (cells[REGISTER_WORD].is_there) {
+		out_puts(out, " a word that the collection wrote over a dead object\n");
+	} else {
+		out_puts(out, " between the objects\n");
+	}
+}
+
+static const struct schema register_schema = { .name = "registers",
+					       SCHEMA_COLUMNS(register_columns),
+					       .layout = register_layout };
 
 /* What lies at an address that a register holds, in one word for a script. */
 static const char *place_word(const struct location *location)
@@ -81,109 +192,71 @@ static const char *place_word(const struct location *location)
 static void write_register(struct call *call, const char *name, uint64_t value,
 			   const struct location *location)
 {
-	struct out *out = &call->out;
 	const struct object *object = &location->object;
-	out_printf(out, "    %-4s ", name);
-	out_styled(out, STYLE_ADDRESS, "%" PRIx64, value);
-	switch (location->place) {
-	case PLACE_OBJECT:
-	case PLACE_INSIDE: {
+	struct cell cells[REGISTER_COLUMNS] = {
+		[REGISTER_NAME] = cell_string(name),
+		[REGISTER_VALUE] = cell_number(value),
+		[REGISTER_PLACE] = cell_string(place_word(location)),
+	};
+	if (location->place == PLACE_OBJECT || location->place == PLACE_INSIDE) {
 		size_t size;
 		const char *type = type_name(call->heap->clr, object->type, &size);
-		out_puts(out, " ");
-		if (location->place == PLACE_INSIDE) {
-			out_printf(out, "%" PRIu64 " bytes into %" PRIx64 ", ",
-				   value - object->address, object->address);
-		}
-		out_type(out, type, size, object->type->method_table);
-		out_printf(out, ", %" PRIu64 " bytes\n", object->size);
-		return;
-	}
-	case PLACE_SKIPPED:
-		if (location->damage.kind == DAMAGE_PLUG_NODE) {
-			out_puts(out, " a word that the collection wrote over a dead object\n");
-			return;
-		}
-		out_printf(out,
-			   " not an object: %016" PRIx64 " at %" PRIx64
-			   " is not a MethodTable, up to %" PRIx64 "\n",
-			   location->damage.word, location->damage.address,
-			   location->damage.address + location->damage.skipped);
-		return;
-	case PLACE_BETWEEN:
-	case PLACE_OUTSIDE:
-		out_puts(out, " between the objects\n");
-		break;
-	}
-}
-
-static void json_register(struct json *json, struct clr *clr, const char *name, uint64_t value,
-			  const struct location *location)
-{
-	bool any = location->place == PLACE_OBJECT || location->place == PLACE_INSIDE;
-	json_object(json, NULL);
-	json_string(json, "register", name);
-	json_address(json, "value", value);
-	json_string(json, "place", place_word(location));
-	if (any) {
-		size_t size;
-		const char *type = type_name(clr, location->object.type, &size);
-		json_address(json, "object", location->object.address);
-		json_text(json, "type", type, size);
+		cells[REGISTER_OBJECT] = cell_number(object->address);
+		cells[REGISTER_TYPE] = cell_type(type, size, object->type->method_table);
+		cells[REGISTER_SIZE] = cell_number(object->size);
 	} else if (location->place == PLACE_SKIPPED) {
-		json_address(json, "object", location->damage.address);
-		json_address(json, "word", location->damage.word);
+		const struct damage *damage = &location->damage;
+		cells[REGISTER_OBJECT] = cell_number(damage->address);
+		cells[REGISTER_WORD] = cell_number(damage->word);
+		if (damage->kind != DAMAGE_PLUG_NODE)
+			cells[REGISTER_END] = cell_number(damage->address + damage->skipped);
 	}
-	json_end(json);
+	answer_row(&call->answer, cells);
 }
 
 static enum hd_status write_registers(struct call *call, const struct crash *crash)
 {
-	for (size_t i = 0; i < crash->count; i++) {
+	answer_table(&call->answer, &register_schema, NULL);
+	for (size_t i = 0; crash->is_in_gc && i < crash->count; i++) {
 		struct location location;
-		const char *name = register_names[crash->registers[i]];
 		TRY(object_locate(call->heap, crash->addresses[i], &call->job, &location,
 				  call->err));
-		if (call->as_json) {
-			json_register(&call->json, call->heap->clr, name, crash->addresses[i],
-				      &location);
-		} else {
-			write_register(call, name, crash->addresses[i], &location);
-		}
+		write_register(call, register_names[crash->registers[i]], crash->addresses[i],
+			       &location);
 	}
+	(void)answer_table_end(&call->answer);
 	return HD_OK;
 }
 
-enum hd_status crash_write_text(struct call *call, const struct crash *crash, bool any_marks)
+enum hd_status crash_write(struct call *call, const struct crash *crash, bool any_marks)
 {
-	if (!crash->is_there)
-		return HD_OK;
-	out_puts(&call->out, "The process ended by ");
-	crash_line(call, crash, any_marks);
-	if (crash->is_in_gc)
-		TRY(write_registers(call, crash));
-	out_puts(&call->out, "\n");
-	return HD_OK;
-}
-
-enum hd_status crash_write_json(struct call *call, const struct crash *crash, bool any_marks)
-{
-	struct json *json = &call->json;
-	const struct fault *fault = &crash->fault;
+	static const struct column columns[] = {
+		{ "crash", NULL, KIND_TEXT, 0, 0, "how the process ended" },
+	};
+	static const struct schema no_crash = { SCHEMA_COLUMNS(columns) };
+	struct cell cells[CRASH_COLUMNS] = { 0 };
 	if (!crash->is_there) {
-		json_null(json, "crash");
+		answer_record(&call->answer, &no_crash, cells);
 		return HD_OK;
 	}
-	json_object(json, "crash");
-	json_string(json, "signal", target_crash_name(fault->signal));
-	json_number(json, "thread", (uint64_t)(uint32_t)fault->tid);
-	json_address(json, "ip", fault->registers.values[REG_RIP]);
-	json_string(json, "module", fault->mapping ? fault->mapping->path : NULL);
-	json_number(json, "offset", fault->offset);
-	json_bool(json, "collecting", crash_is_collecting(call, crash, any_marks));
-	json_array(json, "registers");
-	enum hd_status status = crash->is_in_gc ? write_registers(call, crash) : HD_OK;
-	json_end(json);
-	json_end(json);
-	return status;
+	crash_cells(call, crash, any_marks, cells);
+	answer_record_begin(&call->answer, &ended_schema, cells);
+	TRY(write_registers(call, crash));
+	answer_record_end(&call->answer);
+	answer_remark(&call->answer, "\n");
+	return HD_OK;
+}
+
+enum hd_status crash_write_data(struct call *call, const struct crash *crash, bool any_marks)
+{
+	return answer_is_text(&call->answer) ? HD_OK : crash_write(call, crash, any_marks);
+}
+
+void crash_write_line(struct call *call, const struct crash *crash, bool any_marks)
+{
+	struct cell cells[CRASH_COLUMNS] = { 0 };
+	if (!crash->is_there)
+		return;
+	crash_cells(call, crash, any_marks, cells);
+	answer_heading(&call->answer, &crash_schema, cells);
 }

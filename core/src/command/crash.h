@@ -25,20 +25,20 @@ void crash_find(const struct call *call, struct crash *ret);
  */
 bool crash_is_collecting(const struct call *call, const struct crash *crash, bool any_marks);
 
-/** "SIGSEGV in thread 0x1a2b, at libcoreclr.so+0x3c4d, while it was collecting garbage" */
-void crash_line(struct call *call, const struct crash *crash, bool any_marks);
-
 /**
- * The line, and, of a crash in the runtime, what each register that leads into the heap leads to.
+ * "crash": null, or what has happened; of a crash in the runtime also what each register that leads into
+ * the heap leads to.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
-HD_NODISCARD enum hd_status crash_write_text(struct call *call, const struct crash *crash,
+HD_NODISCARD enum hd_status crash_write(struct call *call, const struct crash *crash,
+					bool any_marks);
+/** The same, but text has none of it. */
+HD_NODISCARD enum hd_status crash_write_data(struct call *call, const struct crash *crash,
 					     bool any_marks);
-/** The same as a member "crash": null, or an object. */
-HD_NODISCARD enum hd_status crash_write_json(struct call *call, const struct crash *crash,
-					     bool any_marks);
+/** Text only: "Crash:       SIGSEGV in thread 0x1a2b, at libcoreclr.so+0x3c4d", or nothing. */
+void crash_write_line(struct call *call, const struct crash *crash, bool any_marks);
 
 #endif

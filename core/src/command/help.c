@@ -141,10 +141,24 @@ enum hd_status hd_command_help(const char *name, const struct hd_sink *sink, str
 	return status;
 }
 
-static enum hd_status help_json(struct call *call, const struct command *only)
+enum help_column {
+	HELP_NAME,
+	HELP_SUMMARY,
+	HELP_USAGE,
+	HELP_COLUMNS
+};
+
+static const struct column help_columns[HELP_COLUMNS] = {
+	[HELP_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the command" },
+	[HELP_SUMMARY] = { "summary", NULL, KIND_TEXT, 0, 0, "what it does" },
+	[HELP_USAGE] = { "usage", NULL, KIND_TEXT, 0, 0, "its words and options" },
+};
+
+/* Data only. */
+static enum hd_status write_commands(struct call *call, const struct command *only)
 {
-	struct json *json = &call->json;
-	json_array(json, "commands");
+	static const struct schema schema = { .name = "commands", SCHEMA_COLUMNS(help_columns) };
+	answer_table(&call->answer, &schema, NULL);
 	for (size_t i = 0; command_at(i); i++) {
 		const struct command *command = command_at(i);
 		if (only && command != only)
@@ -155,15 +169,37 @@ static enum hd_status help_json(struct call *call, const struct command *only)
 			text_deinit(&text);
 			return fail_nomem(call->err);
 		}
-		json_object(json, NULL);
-		json_string(json, "name", command->name);
-		json_string(json, "summary", command->summary);
-		json_string(json, "usage", text.bytes);
-		json_end(json);
+		const struct cell cells[HELP_COLUMNS] = {
+			[HELP_NAME] = cell_string(command->name),
+			[HELP_SUMMARY] = cell_string(command->summary),
+			[HELP_USAGE] = cell_string(text.bytes),
+		};
+		answer_row(&call->answer, cells);
 		text_deinit(&text);
 	}
-	json_end(json);
+	(void)answer_table_end(&call->answer);
 	return HD_OK;
+}
+
+static void manual_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, cells[0].text.bytes);
+}
+
+/* Text only. */
+static enum hd_status write_manual(struct call *call, const struct command *command)
+{
+	static const struct column columns[] = { { .kind = KIND_TEXT } };
+	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = manual_layout };
+	struct text text = { 0 };
+	help_append(&text, command);
+	enum hd_status status = text.failed ? fail_nomem(call->err) : HD_OK;
+	if (status == HD_OK) {
+		answer_heading(&call->answer, &schema,
+			       (const struct cell[]){ cell_text(text.bytes, text.size) });
+	}
+	text_deinit(&text);
+	return status;
 }
 
 enum hd_status run_help(struct call *call)
@@ -176,13 +212,6 @@ enum hd_status run_help(struct call *call)
 				    "no command \"%.40s\"; help lists them", call->words[0].text);
 		}
 	}
-	if (call->as_json)
-		return help_json(call, command);
-	struct text text = { 0 };
-	help_append(&text, command);
-	enum hd_status status = text.failed ? fail_nomem(call->err) : HD_OK;
-	if (status == HD_OK)
-		out_puts(&call->out, text.bytes);
-	text_deinit(&text);
-	return status;
+	return answer_is_text(&call->answer) ? write_manual(call, command)
+					     : write_commands(call, command);
 }

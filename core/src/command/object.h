@@ -5,10 +5,7 @@
 #include "command/command.h"
 #include "inspect/value.h"
 
-/*
- * What the commands about one object share.  @p indent: blanks before each line of text; JSON goes
- * to the object that is open.
- */
+/* What the commands about one object share.  @p indent: blanks before each line of text. */
 
 /**
  * The object that starts at @p address.
@@ -34,10 +31,18 @@ HD_NODISCARD enum hd_status call_type(struct call *call, uint64_t address, const
 /** Path of the file of a type's module, or NULL. */
 const char *type_file(struct clr *clr, const struct type *type);
 
-/** Name:, MethodTable:, EEClass:; mt, type and ee_class. */
-void type_head(struct call *call, const struct type *type, unsigned int indent);
-/** Size: and File:; size and file. */
-void size_and_file(struct call *call, const struct type *type, uint64_t size, unsigned int indent);
+/** What is said first of an object or a struct. */
+struct object_head {
+	const struct type *type;
+	uint64_t size;
+	uint64_t address;    /**< data only */
+	bool has_address;    /**< false: what is around it has said that */
+	bool is_free;        /**< text says so, and no more than its size */
+	unsigned int indent; /**< in text */
+};
+
+/** Name:, MethodTable:, EEClass:, Size: and File:; a record of single members. */
+void write_object_head(struct answer *answer, struct clr *clr, const struct object_head *head);
 
 /** Where the fields that are written lie. */
 enum fields_of {
@@ -50,11 +55,16 @@ enum fields_of {
 HD_NODISCARD enum hd_status write_fields(struct call *call, const struct type *type,
 					 uint64_t address, enum fields_of of, unsigned int indent);
 
-/** SOS's line about an array, or length, lengths and lower_bounds. */
-void array_line(struct call *call, const struct array_info *array);
+/** SOS's line about an array: length, lengths and lower_bounds. */
+void write_array(struct answer *answer, const struct array_info *array);
+/** Only the line. */
+void write_array_line(struct answer *answer, const struct array_info *array, unsigned int indent);
 
-/** A value as a JSON member (NULL @p key: an element). */
-void value_json(struct json *json, const char *key, const struct value_out *value);
+/** A value, for a column of KIND_ANY: a number, a flag or an address; absent where it is missing. */
+struct cell value_cell(const struct value_out *value);
+/** Of layouts: what a value means, behind it. */
+void note_layout(struct out *out, const struct cell *note);
+
 /** A value in SOS's form, for a column of 16. */
 void value_text(const struct value_out *value, char *buf, size_t size);
 

@@ -130,43 +130,72 @@ const char *type_file(struct clr *clr, const struct type *type)
 	return module && module->path && *module->path ? module->path : NULL;
 }
 
-void type_head(struct call *call, const struct type *type, unsigned int indent)
+enum object_head_column {
+	HEAD_ADDRESS,
+	HEAD_MT,
+	HEAD_TYPE,
+	HEAD_CLASS,
+	HEAD_SIZE,
+	HEAD_FILE,
+	HEAD_INDENT, /**< text only */
+	HEAD_COLUMNS
+};
+
+static const struct column head_columns[HEAD_COLUMNS] = {
+	[HEAD_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "where it begins" },
+	[HEAD_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
+	[HEAD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[HEAD_CLASS] = { "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass of its type" },
+	[HEAD_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
+	[HEAD_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "file of the module of its type" },
+	[HEAD_INDENT] = { .kind = KIND_NUMBER },
+};
+
+static void head_layout(struct out *out, const struct cell *cells)
 {
-	size_t size;
-	const char *name = type_name(call->heap->clr, type, &size);
-	if (call->as_json) {
-		json_address(&call->json, "mt", type->method_table);
-		json_text(&call->json, "type", name, size);
-		json_address(&call->json, "ee_class", type->ee_class);
-		return;
-	}
-	struct out *out = &call->out;
+	const struct cell *type = &cells[HEAD_TYPE], *file = &cells[HEAD_FILE];
+	uint64_t indent = cells[HEAD_INDENT].number, size = cells[HEAD_SIZE].number;
 	out_pad(out, indent);
 	out_puts(out, "Name:        ");
-	out_type(out, name, size, type->method_table);
+	out_type(out, type->text.bytes, type->text.size, type->text.id);
 	out_puts(out, "\n");
 	out_pad(out, indent);
-	out_printf(out, "MethodTable: %016" PRIx64 "\n", type->method_table);
+	out_printf(out, "MethodTable: %016" PRIx64 "\n", cells[HEAD_MT].number);
 	out_pad(out, indent);
-	out_printf(out, "EEClass:     %016" PRIx64 "\n", type->ee_class);
-}
-
-void size_and_file(struct call *call, const struct type *type, uint64_t size, unsigned int indent)
-{
-	bool is_array = type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
-	const char *file = is_array ? NULL : type_file(call->heap->clr, type);
-	if (call->as_json) {
-		json_number(&call->json, "size", size);
-		json_string(&call->json, "file", file);
-		return;
-	}
-	struct out *out = &call->out;
+	out_printf(out, "EEClass:     %016" PRIx64 "\n", cells[HEAD_CLASS].number);
 	out_pad(out, indent);
 	out_printf(out, "Size:        %" PRIu64 "(0x%" PRIx64 ") bytes\n", size, size);
-	if (file) {
-		out_pad(out, indent);
-		out_puts(out, "File:        ");
-		text_escape(&out->text, file, strlen(file));
-		out_puts(out, "\n");
-	}
+	if (!file->is_there)
+		return;
+	out_pad(out, indent);
+	out_puts(out, "File:        ");
+	text_escape(&out->text, file->text.bytes, file->text.size);
+	out_puts(out, "\n");
+}
+
+static void free_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t size = cells[HEAD_SIZE].number;
+	out_printf(out, "Free Object\nSize:        %" PRIu64 "(0x%" PRIx64 ") bytes\n", size, size);
+}
+
+void write_object_head(struct answer *answer, struct clr *clr, const struct object_head *head)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(head_columns), .layout = head_layout };
+	static const struct schema of_free = { SCHEMA_COLUMNS(head_columns),
+					       .layout = free_layout };
+	const struct type *type = head->type;
+	bool is_array = type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
+	size_t size;
+	const char *name = type_name(clr, type, &size);
+	const struct cell cells[HEAD_COLUMNS] = {
+		[HEAD_ADDRESS] = { .is_there = head->has_address, .number = head->address },
+		[HEAD_MT] = cell_number(type->method_table),
+		[HEAD_TYPE] = cell_type(name, size, type->method_table),
+		[HEAD_CLASS] = cell_number(type->ee_class),
+		[HEAD_SIZE] = cell_number(head->size),
+		[HEAD_FILE] = cell_string(is_array ? NULL : type_file(clr, type)),
+		[HEAD_INDENT] = cell_number(head->indent),
+	};
+	answer_record(answer, head->is_free ? &of_free : &schema, cells);
 }

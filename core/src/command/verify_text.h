@@ -2,10 +2,10 @@
 #ifndef HEAPDUMP_SRC_COMMAND_VERIFY_TEXT_H
 #define HEAPDUMP_SRC_COMMAND_VERIFY_TEXT_H
 
-#include "command/command.h"
+#include "answer/answer.h"
 #include "verify/verify.h"
 
-/** Diagnosis of one finding, for a person: several lines, indented by 4. */
-void verify_text(struct call *call, const struct verify_finding *finding);
+/** Diagnosis of one finding, for a person alone: several lines, indented by 4. */
+void verify_text(struct answer *answer, struct heap *heap, const struct verify_finding *finding);
 
 #endif
