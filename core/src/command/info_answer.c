@@ -140,9 +140,10 @@ static void stop_layout(struct out *out, const struct cell *cells)
 {
 	if (cells[STOP_SECONDS].real > 0) {
 		out_printf(out, "Stopped:     for %.1f ms", cells[STOP_SECONDS].real * 1e3);
-		if (cells[STOP_COUNT].number > 1)
+		if (cells[STOP_COUNT].number > 1) {
 			out_printf(out, ", the last of %" PRIu64 " times",
 				   cells[STOP_COUNT].number);
+		}
 		out_puts(out, "\n");
 	}
 	if (cells[STOP_HAS_COPY].flag) {
@@ -447,9 +448,10 @@ static const struct column layout_columns[LAYOUT_COLUMNS] = {
 static void layout_layout(struct out *out, const struct cell *cells)
 {
 	char offset[16] = "-";
-	if (cells[LAYOUT_OFFSET].is_there)
+	if (cells[LAYOUT_OFFSET].is_there) {
 		(void)snprintf(offset, sizeof(offset), "%" PRId32,
 			       (int32_t)cells[LAYOUT_OFFSET].number);
+	}
 	out_printf(out, "%-44s %8s  %s\n", cells[LAYOUT_NAME].text.bytes, offset,
 		   cells[LAYOUT_ORIGIN].text.bytes);
 }
