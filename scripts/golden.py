@@ -13,7 +13,8 @@ every front end.  A .cmd file:
     gcroot 1ce4bf                     the command, as typed
 
 A .out file is the answer and, of a command that fails, the line of the error without the prefix of
-the front end ("heapdump: ", "error: ").  --update writes .out files from the shell: review them.
+the front end ("heapdump: ", "error: ").  JSON is in lines that a person can compare: unfolded().
+--update writes .out files from the shell: review them.
 """
 from __future__ import annotations
 
@@ -61,6 +62,58 @@ class Answer(NamedTuple):
 
     text: str
     status: int | None
+
+
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+LINE = 100
+
+
+def folded(tokens: list[str]) -> str:
+    """The tokens of a document as heapdump writes them, on one line."""
+    return "".join({",": ", ", ":": ": "}.get(token, token) for token in tokens)
+
+
+def closing(tokens: list[str], begin: int) -> int:
+    """Index of the bracket that ends the one at BEGIN."""
+    depth = 0
+    for index in range(begin, len(tokens)):
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(tokens[index], 0)
+        if not depth:
+            return index
+    return len(tokens)
+
+
+def unfolded(text: str) -> str:
+    """
+    A JSON document in lines that a person can compare: what fits in a line is on one. Only line ends and
+    blanks differ, so that the document must be as heapdump writes it, else it stays as it is.
+    """
+    document, newline, rest = text.partition("\n")
+    tokens = TOKEN.findall(document)
+    if not document.startswith("{") or not newline or folded(tokens) != document:
+        return text
+    lines: list[str] = []
+    line, depth, index = "", 0, 0
+    while index < len(tokens):
+        token = tokens[index]
+        whole = folded(tokens[index : closing(tokens, index) + 1]) if token in "{[" else ""
+        if token in "{[" and index and len(whole) < LINE - 2 * depth - len(line):
+            line += whole
+            index = closing(tokens, index)
+        elif token in "{[":
+            lines.append("  " * depth + line + token)
+            depth, line = depth + 1, ""
+        elif token in "}]":
+            if line:
+                lines.append("  " * depth + line)
+            depth, line = depth - 1, token
+        elif token == ",":
+            lines.append("  " * depth + line + token)
+            line = ""
+        else:
+            line += ": " if token == ":" else token
+        index += 1
+    return "\n".join([*lines, line]) + newline + rest
 
 
 def read_case(path: Path) -> Case:
@@ -319,7 +372,8 @@ def main() -> int:
         cases.sort(key=lambda case: case.file)
         answers = run_debugger(options.front, cases, build)
     passed = 0
-    for case, answer in zip(cases, answers):
+    for case, raw in zip(cases, answers):
+        answer = raw._replace(text=unfolded(raw.text))
         passed += update(case, answer) if options.update else check(case, answer, options.front)
     print(f"{passed} passed, {len(cases) - passed} failed")
     return 0 if cases and passed == len(cases) else 1
