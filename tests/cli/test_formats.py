@@ -139,6 +139,12 @@ class Formats(Base):
         self.assertEqual(run("--format", "csv", BUBBLECS, "types").out, expected)
         self.assertEqual(run(BUBBLECS, text="set format csv\ntypes\n").out, expected)
 
+    def test_a_format_of_rows_can_be_left_again(self) -> None:
+        lines = f"set format csv\nhelp types\nopen {BUBBLECS}\nset format text\ntypes\n"
+        answer = run(BUBBLECS, text=lines)
+        self.assertEqual((answer.status, answer.err), (0, ""))
+        self.assertTrue(answer.out.endswith(run(BUBBLECS, "types").out))
+
     def test_what_has_no_table_says_so(self) -> None:
         for name in ("csv", "ndjson"):
             answer = run(BUBBLECS, "help", "--format", name)

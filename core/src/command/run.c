@@ -193,6 +193,17 @@ static enum hd_status check_target(struct call *call, enum hd_status status)
 	return answered == HD_OK ? status : answered;
 }
 
+/* With the setting "format" on rows, what is about the front end itself still answers: else it stayed so. */
+static void choose_format(struct call *call)
+{
+	const struct command *command = call->command;
+	bool is_rows =
+		call->settings.format == FORMAT_NDJSON || call->settings.format == FORMAT_CSV;
+	bool is_set = call->settings.format == call->session->settings.format;
+	if (is_rows && is_set && command && !command->has_rows && command->role != HD_ROLE_QUERY)
+		call->settings.format = FORMAT_TEXT;
+}
+
 /* Only a table can be shown row by row. */
 static enum hd_status check_format(const struct call *call)
 {
@@ -297,6 +308,7 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 		call.command ? arguments_parse(&call, argc, argv) : unknown_command(name, call.err);
 	bool color = call.settings.color == COLOR_ON ||
 		     (call.settings.color == COLOR_AUTO && sink->color);
+	choose_format(&call);
 	bool is_text = call.settings.format == FORMAT_TEXT;
 	call.as_json = call.settings.format == FORMAT_JSON;
 	out_init(&call.out, sink, is_text ? call.settings.width : 0, color && is_text);
