@@ -1,26 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh [--crash] [--update-table]: make all cores that have a heap, and some of a program that never rests,
-# and compare each with ClrMD and with what its program said. --crash: instead, those of programs that died.
-# CHURN: how many of a program that never rests (default 10). COREFILES: the folder of the cores (default
+# run.sh [--crash|--churn] [--update-table]: make all cores that have a heap, and compare each with ClrMD and with
+# what its program said. --crash: instead, those of programs that died. --churn: instead, some of a program that
+# never rests, and one with many objects.
+# CHURN: how many of a program that never rests (default 6). COREFILES: the folder of the cores (default
 # corefiles/build). Exit status: 77 without a .NET SDK.
 set -eu
 status=0
 cd "$(dirname "$0")/../.."
 folder=${COREFILES:-corefiles/build}
 all=$(scripts/make_corefiles.sh --list | grep -v -e '(by name)$' -e '(no heap)' -e '(no code of the JIT)' | cut -d ' ' -f 1)
-if [ "${1:-}" = --crash ]; then
+case ${1:-} in
+--crash)
     shift
     names=$(echo "$all" | grep '^crash')
-else
-    names=$(echo "$all" | grep -v '^crash')
+    ;;
+--churn)
+    shift
+    names=gen10-1m-full
     i=0
-    while [ "$i" -lt "${CHURN:-10}" ]; do
+    while [ "$i" -lt "${CHURN:-6}" ]; do
         i=$((i + 1))
         names="$names churn10-$i"
     done
-    names="$names gen10-1m-full"
-fi
+    ;;
+*) names=$(echo "$all" | grep -v '^crash') ;;
+esac
 # shellcheck disable=SC2086
 scripts/make_corefiles.sh "$folder" $names || status=$?
 [ "$status" -lt 2 ] || exit "$status"
@@ -50,7 +55,7 @@ update=${1:-}
 [ -z "$crashes" ] || check check_crash.py $update $crashes
 # shellcheck disable=SC2086
 [ -z "$cores" ] || check check_roots.py $update $cores
-[ -n "$crashes" ] || cores="$cores corefiles/leak.core.zst"
+[ -z "$facts" ] || cores="$cores corefiles/leak.core.zst"
 # shellcheck disable=SC2086
 tests/oracle/compare.py $update $cores || status=$?
 exit "$status"
