@@ -82,7 +82,7 @@ static void write_pets(struct answer *answer)
 		[PET_TRAITS] = cell_set(traits, 0),
 	};
 	answer_remark_styled(answer, STYLE_HEAD, "All %s", "pets");
-	answer_remark(answer, answer_is_read(answer) ? ":\n" : "");
+	answer_remark(answer, answer_is_text(answer) ? ":\n" : "");
 	answer_table(answer, &pet_schema, &options);
 	CU_ASSERT(answer_wants_row(answer));
 	answer_row_begin(answer, cat);

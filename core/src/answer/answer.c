@@ -16,6 +16,22 @@ void answer_init(struct answer *answer, enum answer_format format, struct out *o
 	*answer = (struct answer){ .renderer = renderers[format], .out = out, .json = json };
 }
 
+bool answer_enter_main(struct answer *answer)
+{
+	const struct answer_level *level = &answer->levels[answer->depth - 1];
+	if (!level->schema->is_main || answer->had_main)
+		return false;
+	answer->had_main = true;
+	answer->main_depth = answer->depth;
+	return true;
+}
+
+void answer_leave_main(struct answer *answer)
+{
+	if (answer->main_depth == answer->depth)
+		answer->main_depth = 0;
+}
+
 void answer_be_brief(struct answer *answer)
 {
 	if (answer->renderer == &text_renderer)
@@ -85,7 +101,7 @@ void answer_row_begin(struct answer *answer, const struct cell *cells)
 void answer_row_end(struct answer *answer)
 {
 	innermost(answer)->is_in_row = false;
-	if (!innermost(answer)->is_left_out)
+	if (!innermost(answer)->is_left_out && answer->renderer->row_end)
 		answer->renderer->row_end(answer);
 }
 
@@ -93,7 +109,7 @@ bool answer_table_end(struct answer *answer)
 {
 	const struct answer_level *level = innermost(answer);
 	bool is_cut = level->rows > level->options.limit;
-	if (!level->is_left_out)
+	if (!level->is_left_out && answer->renderer->table_end)
 		answer->renderer->table_end(answer);
 	answer->depth--;
 	return is_cut;
@@ -101,18 +117,21 @@ bool answer_table_end(struct answer *answer)
 
 void answer_record(struct answer *answer, const struct schema *schema, const struct cell *cells)
 {
-	answer->renderer->record(answer, schema, cells);
+	if (answer->renderer->record)
+		answer->renderer->record(answer, schema, cells);
 }
 
 void answer_record_begin(struct answer *answer, const struct schema *schema,
 			 const struct cell *cells)
 {
-	answer->renderer->record_begin(answer, schema, cells);
+	if (answer->renderer->record_begin)
+		answer->renderer->record_begin(answer, schema, cells);
 }
 
 void answer_record_end(struct answer *answer)
 {
-	answer->renderer->row_end(answer);
+	if (answer->renderer->row_end)
+		answer->renderer->row_end(answer);
 }
 
 void answer_data(struct answer *answer, const struct schema *schema, const struct cell *cells)
@@ -148,7 +167,8 @@ void answer_object_end(struct answer *answer)
 
 void answer_list(struct answer *answer, const char *name, const char *const *items, size_t count)
 {
-	answer->renderer->list(answer, name, items, count);
+	if (answer->renderer->list)
+		answer->renderer->list(answer, name, items, count);
 }
 
 void answer_remark(struct answer *answer, const char *format, ...)
@@ -171,11 +191,6 @@ void answer_remark_styled(struct answer *answer, enum style style, const char *f
 	out_vprintf(answer->out, format, args);
 	out_end_style(answer->out);
 	va_end(args);
-}
-
-bool answer_is_read(const struct answer *answer)
-{
-	return answer->renderer->shows_remarks;
 }
 
 void answer_truncated(struct answer *answer)

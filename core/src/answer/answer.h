@@ -46,7 +46,7 @@ struct answer {
 	bool had_main; /**< likewise: it was begun */
 };
 
-/** What writes an answer in one format. */
+/** What writes an answer in one format; NULL: it leaves that out. */
 struct renderer {
 	/** A table was begun: answer->levels[answer->depth - 1]. */
 	void (*table)(struct answer *answer);
@@ -61,7 +61,7 @@ struct renderer {
 			     const struct cell *cells);
 	void (*list)(struct answer *answer, const char *name, const char *const *items,
 		     size_t count);
-	/** An object around what follows, up to its end; NULL: it has none. */
+	/** An object around what follows, up to its end. */
 	void (*object)(struct answer *answer, const char *name);
 	void (*object_end)(struct answer *answer);
 	bool shows_remarks;
@@ -69,6 +69,11 @@ struct renderer {
 
 extern const struct renderer text_renderer, brief_renderer, json_renderer, ndjson_renderer,
 	csv_renderer;
+
+/** For renderers: the table just begun, is it the main one?  From then on answer->main_depth is its depth. */
+bool answer_enter_main(struct answer *answer);
+/** For renderers: a table ends; with the main one, answer->main_depth is 0 again. */
+void answer_leave_main(struct answer *answer);
 
 /**
  * Begin an answer.
@@ -90,7 +95,11 @@ bool answer_is_data(const struct answer *answer);
 /** Does the reader take no more?  Then the command ends. */
 bool answer_is_stopped(const struct answer *answer);
 
-/** Are remarks, headings and what has no name shown?  What only they need is not computed for others. */
+/**
+ * Are remarks, headings and what has no name shown, to a person who reads from the top?  What only they
+ * need is not computed for others; what stood above or is alike may be left out, and rows may have an
+ * order of their own.  The same rows are data whole.
+ */
 bool answer_is_text(const struct answer *answer);
 
 /**
@@ -138,12 +147,6 @@ void answer_remark(struct answer *answer, const char *format, ...) HD_PRINTF(2, 
 /** The same in the colour of @p style. */
 void answer_remark_styled(struct answer *answer, enum style style, const char *format, ...)
 	HD_PRINTF(3, 4);
-
-/**
- * Is it text, which a person reads from the top?  There, what stood above or is alike is left out, and
- * rows may have an order of their own; the same rows are data whole.
- */
-bool answer_is_read(const struct answer *answer);
 
 /** Write the value of a cell as text shows it, without its width; a column's width is at least that long. */
 void cell_format(struct text *text, const struct column *column, const struct cell *cell);

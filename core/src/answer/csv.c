@@ -76,10 +76,8 @@ static void begin_table(struct answer *answer)
 {
 	const struct schema *schema = answer->levels[answer->depth - 1].schema;
 	const char *between = "";
-	if (!schema->is_main || answer->had_main)
+	if (!answer_enter_main(answer))
 		return;
-	answer->had_main = true;
-	answer->main_depth = answer->depth;
 	for (size_t i = 0; i < schema->count; i++) {
 		const char *name = schema->columns[i].name;
 		if (!name)
@@ -89,12 +87,6 @@ static void begin_table(struct answer *answer)
 		between = ",";
 	}
 	out_puts(answer->out, "\r\n");
-}
-
-static void end_table(struct answer *answer)
-{
-	if (answer->main_depth == answer->depth)
-		answer->main_depth = 0;
 }
 
 /* Tables in a row have no place in a line. */
@@ -116,34 +108,8 @@ static void write_row(struct answer *answer, const struct cell *cells)
 	out_puts(answer->out, "\r\n");
 }
 
-static void end_row(struct answer *answer)
-{
-	(void)answer;
-}
-
-static void skip_record(struct answer *answer, const struct schema *schema,
-			const struct cell *cells)
-{
-	(void)answer;
-	(void)schema;
-	(void)cells;
-}
-
-static void skip_list(struct answer *answer, const char *name, const char *const *items,
-		      size_t count)
-{
-	(void)answer;
-	(void)name;
-	(void)items;
-	(void)count;
-}
-
 const struct renderer csv_renderer = {
 	.table = begin_table,
-	.table_end = end_table,
+	.table_end = answer_leave_main,
 	.row = write_row,
-	.row_end = end_row,
-	.record = skip_record,
-	.record_begin = skip_record,
-	.list = skip_list,
 };

@@ -233,19 +233,16 @@ static void begin_main(struct answer *answer)
 	level->has_groups = has_groups(level->schema);
 	if (is_in_main(answer)) {
 		begin_table(answer);
-	} else if (level->schema->is_main && !answer->had_main) {
-		answer->had_main = true;
-		answer->main_depth = answer->depth;
+	} else {
+		(void)answer_enter_main(answer);
 	}
 }
 
 static void end_main(struct answer *answer)
 {
-	if (answer->depth == answer->main_depth) {
-		answer->main_depth = 0;
-	} else if (is_in_main(answer)) {
+	if (is_in_main(answer) && answer->depth > answer->main_depth)
 		end_table(answer);
-	}
+	answer_leave_main(answer);
 }
 
 static void write_main_row(struct answer *answer, const struct cell *cells)

@@ -206,11 +206,6 @@ static void begin_table(struct answer *answer)
 		write_heading(answer);
 }
 
-static void end_table(struct answer *answer)
-{
-	(void)answer;
-}
-
 static void write_row(struct answer *answer, const struct cell *cells)
 {
 	const struct answer_level *level = &answer->levels[answer->depth - 1];
@@ -230,11 +225,6 @@ static void write_row(struct answer *answer, const struct cell *cells)
 		any = true;
 	}
 	out_puts(out, any ? "\n" : "");
-}
-
-static void end_row(struct answer *answer)
-{
-	(void)answer;
 }
 
 /* "Heading: value", a line for each member that is there and has a heading. */
@@ -259,39 +249,17 @@ static void write_record(struct answer *answer, const struct schema *schema,
 	}
 }
 
-static void skip_list(struct answer *answer, const char *name, const char *const *items,
-		      size_t count)
-{
-	(void)answer;
-	(void)name;
-	(void)items;
-	(void)count;
-}
-
 const struct renderer text_renderer = {
 	.table = begin_table,
-	.table_end = end_table,
 	.row = write_row,
-	.row_end = end_row,
 	.record = write_record,
 	.record_begin = write_record,
-	.list = skip_list,
 	.shows_remarks = true,
 };
 
 static void begin_brief(struct answer *answer)
 {
-	const struct answer_level *level = &answer->levels[answer->depth - 1];
-	if (level->schema->is_main && !answer->had_main) {
-		answer->had_main = true;
-		answer->main_depth = answer->depth;
-	}
-}
-
-static void end_brief(struct answer *answer)
-{
-	if (answer->main_depth == answer->depth)
-		answer->main_depth = 0;
+	(void)answer_enter_main(answer);
 }
 
 static void write_brief_row(struct answer *answer, const struct cell *cells)
@@ -307,20 +275,8 @@ static void write_brief_row(struct answer *answer, const struct cell *cells)
 	out_puts(answer->out, "\n");
 }
 
-static void skip_record(struct answer *answer, const struct schema *schema,
-			const struct cell *cells)
-{
-	(void)answer;
-	(void)schema;
-	(void)cells;
-}
-
 const struct renderer brief_renderer = {
 	.table = begin_brief,
-	.table_end = end_brief,
+	.table_end = answer_leave_main,
 	.row = write_brief_row,
-	.row_end = end_row,
-	.record = skip_record,
-	.record_begin = skip_record,
-	.list = skip_list,
 };

@@ -113,7 +113,7 @@ static enum hd_status write_some(struct call *call, const struct diff *diff, boo
 	for (size_t i = 0; i < diff->row_count; i++) {
 		const struct diff_row *row = &diff->rows[i];
 		bool is_tracing = diff_is_tracing(row->name, row->name_size);
-		if ((answer_is_read(answer) && is_tracing != of_tracing) || !passes(call, row))
+		if ((answer_is_text(answer) && is_tracing != of_tracing) || !passes(call, row))
 			continue;
 		call->findings = true;
 		if (!answer_wants_row(answer))
@@ -135,7 +135,7 @@ static enum hd_status write_rows(struct call *call, const struct diff *diff)
 	struct answer *answer = &call->answer;
 	answer_table(answer, &change_schema, &options);
 	TRY(write_some(call, diff, false));
-	if (answer_is_read(answer))
+	if (answer_is_text(answer))
 		TRY(write_some(call, diff, true));
 	uint64_t found = answer_rows(answer);
 	if (!found)

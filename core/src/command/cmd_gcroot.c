@@ -172,7 +172,7 @@ static enum hd_status write_root(struct writer *writer, const struct rooted *roo
 static enum hd_status write_strong(struct writer *writer, size_t count)
 {
 	const struct rooted *roots = writer->gcroot->strong;
-	bool is_read = answer_is_read(&writer->call->answer);
+	bool is_read = answer_is_text(&writer->call->answer);
 	for (size_t i = 0; i < count; i++) {
 		bool is_shared = is_read && i + 1 < count &&
 				 shares_path(writer->call->graph, &roots[i], &roots[i + 1]);
@@ -346,7 +346,7 @@ static enum hd_status write_answer(struct writer *writer)
 	answer_data(answer, &found_schema, cells);
 	answer_table(answer, &root_schema, NULL);
 	TRY(write_strong(writer, strong));
-	TRY(answer_is_read(answer) ? write_weak_folded(writer, limit) : write_weak(writer, weak));
+	TRY(answer_is_text(answer) ? write_weak_folded(writer, limit) : write_weak(writer, weak));
 	(void)answer_table_end(answer);
 	completeness_json(call);
 	write_summary(call, gcroot, cells);
@@ -414,7 +414,7 @@ static enum hd_status run_object(struct call *call)
 		.place = { .kind = KIND_NONE },
 	};
 	enum hd_status status = HD_OK;
-	if (answer_is_read(&call->answer) && !call->options[OPT_ALL].given) {
+	if (answer_is_text(&call->answer) && !call->options[OPT_ALL].given) {
 		writer.report.shown = bitmap_alloc(call->graph->node_count);
 		if (!writer.report.shown)
 			status = fail_nomem(call->err);

@@ -53,7 +53,7 @@ static void write_row(struct call *call, const struct strings *strings,
 		      const struct string_count *row, uint32_t units)
 {
 	struct text whole = { 0 }, shown = { 0 };
-	bool is_text = call->settings.format == FORMAT_TEXT, is_readable = false;
+	bool is_text = answer_is_text(&call->answer), is_readable = false;
 	if (is_text) {
 		(void)string_text(call->heap, row->address, units, &shown);
 	} else {

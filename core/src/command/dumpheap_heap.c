@@ -224,7 +224,7 @@ static void write_row(struct call *call, const struct walker *walker)
 {
 	const struct object *object = &walker->object;
 	struct cell type = { 0 };
-	if (call->answer.renderer != &text_renderer) {
+	if (answer_is_data(&call->answer)) {
 		size_t size;
 		const char *name = type_name(call->heap->clr, object->type, &size);
 		type = cell_type(name, size, object->type->method_table);

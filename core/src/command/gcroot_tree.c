@@ -208,7 +208,7 @@ static void fill_roots(struct cell *cells, const struct hd_graph *graph, uint32_
 		cell_or_null(cell_string(detail ? graph_handle_name(detail->handle) : NULL));
 	if (!has_no_frame)
 		cells[BRANCH_LABEL] = cell_string(root_kind_label(graph, index));
-	cells[BRANCH_CONTAINER] = cell_or_null((struct cell){ 0 });
+	cells[BRANCH_CONTAINER] = cell_null();
 	if (root->container == HD_NONE)
 		return;
 	const struct graph_type *type = &graph->types[root->container];
