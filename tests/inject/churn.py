@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from core_image import CORES, SOURCE, heapdump
+from gc_programs import createdump
 
 MIN, GC_CAUGHT, MAX = 10, 3, 40
 NO_SDK = 77
@@ -46,8 +47,8 @@ class Churn:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.createdump = self._createdump()
         program = CORES / "apps" / "churn-net10.0" / "churn.dll"
+        self.createdump = createdump(program.parent)
         # Not through a shell: the core must be of this process.
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
             ["dotnet", str(program)],
@@ -60,19 +61,6 @@ class Churn:
             if line.strip() == b"READY":
                 return
         raise OSError("the program did not get ready")
-
-    @staticmethod
-    def _createdump() -> str:
-        """Beside the newest .NET 10 runtime."""
-        listed = subprocess.run(["dotnet", "--list-runtimes"], capture_output=True, check=True)
-        folders = [
-            f"{line.split('[')[1].rstrip(']')}/{line.split()[1]}"
-            for line in listed.stdout.decode().splitlines()
-            if line.startswith("Microsoft.NETCore.App 10.")
-        ]
-        if not folders:
-            raise OSError("there is no .NET 10 runtime")
-        return f"{folders[-1]}/createdump"
 
     def take(self, number: int) -> Path:
         """A core of this moment."""

@@ -100,15 +100,10 @@ static const struct column thread_columns[THREAD_COLUMNS] = {
 /* SOS's last column, behind what the thread is for: what it threw last. */
 static void put_exception(struct out *out, const struct cell *cells)
 {
-	const struct cell *type = &cells[THREAD_EXCEPTION_TYPE];
 	if (!cells[THREAD_EXCEPTION].number)
 		return;
 	out_puts(out, " ");
-	if (type->shown) {
-		out_styled(out, STYLE_NOTE, "%s", type->shown);
-	} else {
-		out_type(out, type->text.bytes, type->text.size, type->text.id);
-	}
+	out_type_cell(out, &cells[THREAD_EXCEPTION_TYPE]);
 	out_puts(out, " ");
 	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[THREAD_EXCEPTION].number);
 	out_puts(out, cells[THREAD_NESTED].flag ? " (nested exceptions)" : "");

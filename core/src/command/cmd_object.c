@@ -183,11 +183,7 @@ static void edge_layout(struct out *out, const struct cell *cells)
 	out_printf(out, "%16" PRIx64 "  ", cells[EDGE_OFFSET].number);
 	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[EDGE_OBJECT].number);
 	out_puts(out, " ");
-	if (type->shown) {
-		out_styled(out, STYLE_NOTE, "%s", type->shown);
-	} else {
-		out_type(out, type->text.bytes, type->text.size, type->text.id);
-	}
+	out_type_cell(out, type);
 	out_puts(out, "  ");
 	text_escape(&out->text, field->text.bytes, field->text.size);
 	out_puts(out, "\n");
