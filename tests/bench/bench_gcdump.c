@@ -15,7 +15,7 @@
 
 #include <heapdump/command.h>
 
-#include "format/gcdump.h"
+#include "format/gcdump/gcdump.h"
 #include "measure.h"
 #include "mem/mapped_file.h"
 #include "session/session.h"

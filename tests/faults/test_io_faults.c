@@ -8,7 +8,7 @@
 #include "faults/fault_run.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
-#include "target/unpack.h"
+#include "targets/unpack.h"
 
 /*
  * Every system call of every command goes wrong once, in every way it can.  What is interrupted or

@@ -7,11 +7,11 @@
 
 #include <heapdump/command.h>
 
-#include "clr/field.h"
+#include "clr/types/field.h"
 #include "session/session.h"
 #include "support/fake_export.h"
 #include "support/fake_types.h"
-#include "target/relocation.h"
+#include "targets/relocation.h"
 #include "util/alloc.h"
 
 #define STRUCT    0x00040000u

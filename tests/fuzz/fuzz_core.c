@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * covers: core/src/target/core.c core/src/target/core_headers.c core/src/target/core_notes.c
- * core/src/target/core_ranges.c core/src/target/module_files.c core/src/target/modules.c
- * core/src/target/relocation.c
+ * covers: core/src/targets/core/core.c core/src/targets/core/core_headers.c core/src/targets/core/core_notes.c
+ * core/src/targets/core/core_ranges.c core/src/targets/module_files.c core/src/targets/modules.c
+ * core/src/targets/relocation.c
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "linear.h"
-#include "target/target.h"
-#include "target/unpack.h"
+#include "targets/target.h"
+#include "targets/unpack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/target/debugger.c core/src/target/symbol.c core/src/target/elf_image.c */
+/* covers: core/src/targets/debugger.c core/src/targets/symbol.c core/src/targets/elf_image.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include <heapdump/debugger.h>
 
 #include "clr/clr.h"
-#include "target/target.h"
+#include "targets/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/target/file_match.c core/src/target/elf_image.c */
+/* covers: core/src/targets/file_match.c core/src/targets/elf_image.c */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "input_memory.h"
-#include "target/file_match.h"
+#include "targets/file_match.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

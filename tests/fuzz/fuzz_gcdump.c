@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * covers: core/src/format/fast_serialization.c core/src/format/gcdump_parse.c
- * core/src/format/gcdump_nodes.c core/src/format/gcdump_number.c core/src/format/gcdump_read.c
- * core/src/format/gcdump_roots.c
+ * covers: core/src/format/gcdump/fast_serialization.c core/src/format/gcdump/gcdump_parse.c
+ * core/src/format/gcdump/gcdump_nodes.c core/src/format/gcdump/gcdump_number.c core/src/format/gcdump/gcdump_read.c
+ * core/src/format/gcdump/gcdump_roots.c
  */
 #include <stdlib.h>
 
-#include "format/gcdump.h"
-#include "format/rpm_reader.h"
+#include "format/gcdump/gcdump.h"
+#include "format/rpm/rpm_reader.h"
 #include "linear.h"
 #include "swallow.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/format/gcdump_copy.c core/src/format/gcdump_encode.c */
+/* covers: core/src/format/gcdump/gcdump_copy.c core/src/format/gcdump/gcdump_encode.c */
 /* Any bytes as a .gcdump: its copy, if there is one, is copied to itself. */
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/gcdump.h"
+#include "format/gcdump/gcdump.h"
 #include "util/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

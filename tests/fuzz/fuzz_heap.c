@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * covers: core/src/heap/walk.c core/src/heap/resync.c core/src/heap/references.c
- * core/src/heap/starts.c core/src/clr/gc_desc.c core/src/snapshot
+ * core/src/heap/starts.c core/src/clr/types/gc_desc.c core/src/snapshot
  */
 #include <stdlib.h>
 
-#include "clr/module.h"
+#include "clr/modules/module.h"
 #include "heap/references.h"
 #include "heap/starts.h"
 #include "snapshot/snapshot.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/metadata core/src/clr/signature.c */
+/* covers: core/src/metadata core/src/clr/code/signature.c */
 #include <stdlib.h>
 #include <string.h>
 
-#include "clr/module.h"
-#include "clr/type.h"
-#include "clr/type_name.h"
+#include "clr/modules/module.h"
+#include "clr/types/type.h"
+#include "clr/types/type_name.h"
 #include "input_memory.h"
 #include "metadata/image.h"
 #include "metadata/metadata.h"

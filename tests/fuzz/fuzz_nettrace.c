@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * covers: core/src/format/nettrace.c core/src/format/nettrace_stream.c
- * core/src/format/nettrace_blob.c core/src/format/nettrace_v6.c
- * core/src/format/nettrace_snapshot.c core/src/format/nettrace_graph.c
- * core/src/format/nettrace_nodes.c core/src/format/nettrace_edges.c
- * core/src/format/nettrace_roots.c core/src/format/nettrace_types.c
- * core/src/format/nettrace_exact.c core/src/format/nettrace_exact_roots.c
- * core/src/format/nettrace_exact_types.c
+ * covers: core/src/format/nettrace/nettrace.c core/src/format/nettrace/nettrace_stream.c
+ * core/src/format/nettrace/nettrace_blob.c core/src/format/nettrace/nettrace_v6.c
+ * core/src/format/nettrace/nettrace_snapshot.c core/src/format/nettrace/nettrace_graph.c
+ * core/src/format/nettrace/nettrace_nodes.c core/src/format/nettrace/nettrace_edges.c
+ * core/src/format/nettrace/nettrace_roots.c core/src/format/nettrace/nettrace_types.c
+ * core/src/format/nettrace/nettrace_exact.c core/src/format/nettrace/nettrace_exact_roots.c
+ * core/src/format/nettrace/nettrace_exact_types.c
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/nettrace.h"
+#include "format/nettrace/nettrace.h"
 #include "linear.h"
 #include "mem/mapped_file.h"
 #include "swallow.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/target/proc.c core/src/collect/discover.c core/src/collect/room.c */
+/* covers: core/src/targets/process/proc.c core/src/collect/discover.c core/src/collect/room.c */
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 #include "collect/discover.h"
 #include "collect/room.h"
-#include "target/cgroup.h"
-#include "target/proc.h"
+#include "targets/process/cgroup.h"
+#include "targets/process/proc.h"
 #include "util/alloc.h"
 #include "util/peer.h"
 

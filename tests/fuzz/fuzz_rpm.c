@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * covers: core/src/format/rpm_merge.c core/src/format/rpm_name.c core/src/format/rpm_parse.c
- * core/src/format/rpm_reader.c core/src/format/rpm_scan.c core/src/format/rpm_sections.c
- * core/src/format/rpm_sort.c
+ * covers: core/src/format/rpm/rpm_merge.c core/src/format/rpm/rpm_name.c core/src/format/rpm/rpm_parse.c
+ * core/src/format/rpm/rpm_reader.c core/src/format/rpm/rpm_scan.c core/src/format/rpm/rpm_sections.c
+ * core/src/format/rpm/rpm_sort.c
  */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/rpm_reader.h"
+#include "format/rpm/rpm_reader.h"
 #include "linear.h"
 #include "swallow.h"
 

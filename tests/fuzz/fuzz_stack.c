@@ -3,8 +3,8 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "clr/code.h"
-#include "clr/module.h"
+#include "clr/code/code.h"
+#include "clr/modules/module.h"
 #include "heap/heap.h"
 #include "input_memory.h"
 #include "stack/stack.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/target/unpack.c */
+/* covers: core/src/targets/unpack.c */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "target/unpack.h"
+#include "targets/unpack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

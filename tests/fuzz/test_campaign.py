@@ -39,22 +39,22 @@ class Table(unittest.TestCase):
     """What is written of a campaign."""
 
     ROWS = {
-        "core/src/target/unpack.c": (8, 10, 3, 4),
-        "core/src/target/proc.c": (1, 10, 1, 4),
+        "core/src/targets/unpack.c": (8, 10, 3, 4),
+        "core/src/targets/process/proc.c": (1, 10, 1, 4),
         "core/src/other/unpack.c": (0, 90, 0, 90),
     }
 
     def test_the_share_is_that_of_what_a_target_is_for(self) -> None:
-        self.assertEqual(fuzz_campaign.share(self.ROWS, ["core/src/target"]), "45 % | 50 %")
+        self.assertEqual(fuzz_campaign.share(self.ROWS, ["core/src/targets"]), "45 % | 50 %")
         self.assertEqual(
-            fuzz_campaign.share(self.ROWS, ["core/src/target/unpack.c"]), "80 % | 75 %"
+            fuzz_campaign.share(self.ROWS, ["core/src/targets/unpack.c"]), "80 % | 75 %"
         )
-        self.assertEqual(fuzz_campaign.share(self.ROWS, ["core/src/tar"]), "- | -")
+        self.assertEqual(fuzz_campaign.share(self.ROWS, ["core/src/targ"]), "- | -")
 
     def test_files_that_are_hardly_reached_are_listed(self) -> None:
         rows = fuzz_campaign.uncovered({"unpack": self.ROWS})
-        self.assertIn("| core/src/target/proc.c | 10 % (unpack) |", rows)
-        self.assertIn("| core/src/target/debugger.c | none |", rows)
+        self.assertIn("| core/src/targets/process/proc.c | 10 % (unpack) |", rows)
+        self.assertIn("| core/src/targets/debugger.c | none |", rows)
         self.assertFalse([row for row in rows if "unpack.c" in row])
 
     def test_what_was_found_is_named(self) -> None:

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clr/field.h"
-#include "clr/sync_block.h"
+#include "clr/threads/sync_block.h"
+#include "clr/types/field.h"
 #include "heap/references.h"
 #include "inspect/value.h"
 #include "util/text.h"

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_TESTS_ELF_MAKER_H
 #define HEAPDUMP_TESTS_ELF_MAKER_H
 
-#include "target/target.h"
+#include "targets/target.h"
 #include "util/text.h"
 
 /*

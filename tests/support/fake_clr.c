@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "clr/gc_vars.h"
-#include "clr/module.h"
-#include "target/relocation.h"
+#include "clr/modules/module.h"
+#include "targets/relocation.h"
 #include "util/alloc.h"
 
 #define TABLE_SIZE   128u

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "clr/gc_vars.h"
-#include "target/relocation.h"
+#include "targets/relocation.h"
 #include "util/alloc.h"
 #include "util/text.h"
 

@@ -4,7 +4,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "clr/code.h"
+#include "clr/code/code.h"
 #include "support/suite.h"
 #include "util/alloc.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/fake_statics.h"
 
-#include "clr/field.h"
+#include "clr/types/field.h"
 
 /* FieldDesc's words: RID and flags; offset and element type. */
 #define DESC(rid, flags, offset, element)                             \

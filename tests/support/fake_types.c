@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "clr/field.h"
-#include "clr/module.h"
+#include "clr/modules/module.h"
+#include "clr/types/field.h"
 #include "util/alloc.h"
 
 #define ROWS_MAX         256u

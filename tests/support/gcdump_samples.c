@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/gcdump_samples.h"
 
-#include "format/gcdump.h"
+#include "format/gcdump/gcdump.h"
 #include "support/assert_more.h"
 #include "util/alloc.h"
 

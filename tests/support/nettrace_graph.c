@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/nettrace_graph.h"
 
-#include "format/nettrace.h"
+#include "format/nettrace/nettrace.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 

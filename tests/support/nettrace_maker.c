@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/nettrace_types.h"
+#include "format/nettrace/nettrace_types.h"
 
 #define RUNTIME "Microsoft-Windows-DotNETRuntime"
 #define RUNDOWN "Microsoft-Windows-DotNETRuntimeRundown"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/nettrace_snapshot.h"
+#include "format/nettrace/nettrace_snapshot.h"
 
 /** Growing bytes; memory that runs out ends the program. */
 struct maker_bytes {

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "format/nettrace_types.h"
+#include "format/nettrace/nettrace_types.h"
 #include "support/assert_more.h"
 #include "support/metadata_maker.h"
 

@@ -5,7 +5,7 @@
 #include "support/cfi_maker.h"
 #include "support/own_stack.h"
 #include "support/suite.h"
-#include "target/process_memory.h"
+#include "targets/process/process_memory.h"
 
 static void check_register(const struct registers *registers, unsigned int reg, uint64_t slot)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/gc_vars.h"
-#include "clr/type.h"
+#include "clr/types/type.h"
 #include "support/assert_more.h"
 #include "support/fake_export.h"
 #include "support/suite.h"

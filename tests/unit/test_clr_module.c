@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/module.h"
-#include "clr/type.h"
+#include "clr/modules/module.h"
+#include "clr/types/type.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"

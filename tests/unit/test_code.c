@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/code.h"
+#include "clr/code/code.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"

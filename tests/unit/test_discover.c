@@ -8,8 +8,8 @@
 #include "collect/room.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
-#include "target/cgroup.h"
-#include "target/proc.h"
+#include "targets/process/cgroup.h"
+#include "targets/process/proc.h"
 #include "util/alloc.h"
 #include "util/peer.h"
 

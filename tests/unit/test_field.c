@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/field.h"
-#include "clr/module.h"
+#include "clr/modules/module.h"
+#include "clr/types/field.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"

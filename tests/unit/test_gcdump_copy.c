@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <unistd.h>
 
-#include "format/gcdump_encode.h"
+#include "format/gcdump/gcdump_encode.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/suite.h"

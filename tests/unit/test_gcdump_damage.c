@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/gcdump.h"
+#include "format/gcdump/gcdump.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/gcdump_samples.h"

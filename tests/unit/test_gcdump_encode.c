@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/gcdump_encode.h"
+#include "format/gcdump/gcdump_encode.h"
 #include "support/assert_more.h"
 #include "support/gcdump_bytes.h"
 #include "support/suite.h"

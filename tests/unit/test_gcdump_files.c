@@ -2,8 +2,8 @@
 /* What dotnet-gcdump wrote, against what is known of it. */
 #include <inttypes.h>
 
-#include "format/gcdump.h"
-#include "format/gcdump_reading.h"
+#include "format/gcdump/gcdump.h"
+#include "format/gcdump/gcdump_reading.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/nettrace_graph.h"

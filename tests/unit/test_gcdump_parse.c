@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "format/gcdump.h"
-#include "format/gcdump_cint.h"
-#include "format/gcdump_reading.h"
+#include "format/gcdump/gcdump.h"
+#include "format/gcdump/gcdump_cint.h"
+#include "format/gcdump/gcdump_reading.h"
 #include "support/assert_more.h"
 #include "support/gcdump_maker.h"
 #include "support/suite.h"

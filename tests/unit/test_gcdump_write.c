@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "format/gcdump_cint.h"
-#include "format/gcdump_encode.h"
+#include "format/gcdump/gcdump_cint.h"
+#include "format/gcdump/gcdump_encode.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/graph_maker.h"

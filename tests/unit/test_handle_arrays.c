@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/clr.h"
-#include "clr/handle_arrays.h"
+#include "clr/statics/handle_arrays.h"
 #include "support/assert_more.h"
 #include "support/fake_export.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands about the heap of a target, made in code: damage, and what is missing. */
-#include "command/core_kind.h"
+#include "command/session/core_kind.h"
 #include "session/session.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/heapsnapshot_ids.h"
-#include "format/viewers.h"
+#include "format/viewers/heapsnapshot_ids.h"
+#include "format/viewers/viewers.h"
 #include "query/reach.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"

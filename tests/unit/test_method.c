@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/code.h"
-#include "clr/method.h"
+#include "clr/code/code.h"
+#include "clr/code/method.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "clr/module_proof.h"
+#include "clr/modules/module_proof.h"
 #include "mem/file_memory.h"
 #include "metadata/image.h"
 #include "metadata/sizes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Traces as a test makes them. */
-#include "format/nettrace.h"
+#include "format/nettrace/nettrace.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/nettrace_graph.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "format/nettrace_check.h"
+#include "format/nettrace/nettrace_check.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/nettrace_maker.h"

@@ -3,8 +3,8 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "format/nettrace.h"
-#include "format/nettrace_heap.h"
+#include "format/nettrace/nettrace.h"
+#include "format/nettrace/nettrace_heap.h"
 #include "mem/mapped_file.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A trace of so many objects that all workers read it, against what was put into it. */
-#include "format/nettrace.h"
+#include "format/nettrace/nettrace.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/graph_maker.h"

@@ -2,7 +2,7 @@
 /* Names of types in traces that a test makes. */
 #include <unistd.h>
 
-#include "format/nettrace_types.h"
+#include "format/nettrace/nettrace_types.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/metadata_maker.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/assert_more.h"
 #include "support/suite.h"
-#include "target/page_list.h"
+#include "targets/process/page_list.h"
 #include "util/alloc.h"
 
 static void check(const struct page_list *list, size_t index, uint64_t start, uint64_t end)

@@ -7,7 +7,7 @@
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/suite.h"
-#include "target/proc.h"
+#include "targets/process/proc.h"
 
 static void maps_are_parsed(void)
 {

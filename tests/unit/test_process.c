@@ -11,7 +11,7 @@
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/suite.h"
-#include "target/target.h"
+#include "targets/target.h"
 #include "util/alloc.h"
 
 #define PAGE ((size_t)4096)

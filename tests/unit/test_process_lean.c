@@ -6,7 +6,7 @@
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/suite.h"
-#include "target/process_memory.h"
+#include "targets/process/process_memory.h"
 
 #define PAGE      ((size_t)4096)
 #define LARGE     ((size_t)64 << 20)

@@ -18,8 +18,8 @@
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/suite.h"
-#include "target/process_server.h"
-#include "target/stopper.h"
+#include "targets/process/process_server.h"
+#include "targets/process/stopper.h"
 
 #define PAGE  ((size_t)4096)
 #define PAGES 8u

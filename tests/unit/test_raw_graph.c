@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "format/raw_graph.h"
+#include "format/raw/raw_graph.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/graph_maker.h"

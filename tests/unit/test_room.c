@@ -7,7 +7,7 @@
 #include "collect/room.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
-#include "target/cgroup.h"
+#include "targets/process/cgroup.h"
 
 #define MB  ((uint64_t)1 << 20)
 #define PID 4711

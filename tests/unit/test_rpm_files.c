@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/rpm_reader.h"
+#include "format/rpm/rpm_reader.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
 #include "support/suite.h"

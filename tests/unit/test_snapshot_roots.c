@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/field.h"
+#include "clr/types/field.h"
 #include "snapshot/snapshot.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/static.h"
-#include "clr/type_lookup.h"
+#include "clr/statics/static.h"
+#include "clr/types/type_lookup.h"
 #include "support/assert_more.h"
 #include "support/fake_statics.h"
 #include "support/suite.h"

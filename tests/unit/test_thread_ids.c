@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that a container and what is around it call by different ids. */
-#include "clr/thread.h"
+#include "clr/threads/thread.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

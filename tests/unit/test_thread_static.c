@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/static.h"
+#include "clr/statics/static.h"
 #include "support/assert_more.h"
 #include "support/fake_statics.h"
 #include "support/suite.h"

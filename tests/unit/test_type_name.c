@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/field.h"
-#include "clr/type.h"
-#include "clr/type_name.h"
+#include "clr/types/field.h"
+#include "clr/types/type.h"
+#include "clr/types/type_name.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/type.h"
+#include "clr/types/type.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

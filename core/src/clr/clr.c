@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/clr.h"
 
-#include "clr/code.h"
+#include "clr/code/code.h"
 #include "clr/descriptor.h"
 #include "clr/gc_vars.h"
-#include "clr/module.h"
+#include "clr/modules/module.h"
 #include "clr/runtime.h"
-#include "clr/thread.h"
-#include "clr/type.h"
-#include "clr/type_lookup.h"
+#include "clr/threads/thread.h"
+#include "clr/types/type.h"
+#include "clr/types/type_lookup.h"
 #include "util/alloc.h"
 
 /* The last release whose heap was compared. */

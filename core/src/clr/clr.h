@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_CLR_CLR_H
 
 #include "clr/layout.h"
-#include "target/target.h"
+#include "targets/target.h"
 
 struct type_table;
 struct module_table;
@@ -126,11 +126,12 @@ struct clr {
 	uint64_t finalizer_thread;    /**< address of the one that runs finalizers, 0 = not known */
 	uint64_t gc_thread;           /**< of the one that has suspended all for a GC, 0 = none */
 	int64_t pending_threads;      /**< that are being made, -1 = not known */
-	uint64_t name_extra;          /**< bytes and steps of long names: clr/type_name.h */
-	struct type_table *types;     /**< see clr/type.h */
-	struct module_table *modules; /**< see clr/module.h */
-	struct type_lookup *lookup;   /**< see clr/type_lookup.h; NULL until the first look-up */
-	struct code_cache *code;      /**< see clr/code.h; NULL until the first look-up */
+	uint64_t name_extra;          /**< bytes and steps of long names: clr/types/type_name.h */
+	struct type_table *types;     /**< see clr/types/type.h */
+	struct module_table *modules; /**< see clr/modules/module.h */
+	struct type_lookup
+		*lookup;         /**< see clr/types/type_lookup.h; NULL until the first look-up */
+	struct code_cache *code; /**< see clr/code/code.h; NULL until the first look-up */
 	unsigned int gc_info_version; /**< of the JIT's code: 2 (.NET 8), 3 (9), 4 (10) */
 	/** First word of a Frame of each kind; 0: none.  All 0 in 8 and 9, where it is a vtable. */
 	uint64_t frame_identifiers[FRAME_KINDS];

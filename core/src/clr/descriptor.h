@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_CLR_DESCRIPTOR_H
 
 #include "clr/layout.h"
-#include "target/target.h"
+#include "targets/target.h"
 
 /**
  * The runtime's contract descriptor (doc/coreclr.md 3; contract-descriptor.md of the runtime), parsed:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "clr/code/method.h"
 #include "clr/gc_vars.h"
-#include "clr/method.h"
 #include "clr/runtime.h"
-#include "clr/sync_block.h"
-#include "clr/thread.h"
+#include "clr/threads/sync_block.h"
+#include "clr/threads/thread.h"
 
 /* MTFlags (methodtable.h). */
 #define FLAG_HAS_COMPONENT_SIZE 0x80000000u

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "target/proc.h"
+#include "targets/process/proc.h"
 #include "util/alloc.h"
 #include "util/opening.h"
 #include "util/peer.h"

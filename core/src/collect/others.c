@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "target/proc.h"
+#include "targets/process/proc.h"
 #include "util/opening.h"
 
 #define POLL_MS 50u

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/cgroup.h"
-#include "target/proc.h"
+#include "targets/process/cgroup.h"
+#include "targets/process/proc.h"
 
 #define MEGABYTE     ((uint64_t)1 << 20)
 #define BUFFER_MIN   (64 * MEGABYTE)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "collect/discover.h"
-#include "target/proc.h"
+#include "targets/process/proc.h"
 #include "util/opening.h"
 
 #define LOOK_MS    250u  /* between two looks */

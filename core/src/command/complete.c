@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clr/type_lookup.h"
+#include "clr/types/type_lookup.h"
 #include "collect/discover.h"
 #include "command/command.h"
 #include "query/filter.h"

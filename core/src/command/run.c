@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "command/core_kind.h"
-#include "command/object.h"
+#include "command/objects/object.h"
+#include "command/session/core_kind.h"
 #include "mem/mapped_file.h"
-#include "target/target.h"
+#include "targets/target.h"
 #include "util/signal_hold.h"
 #include "util/sink.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <strings.h>
 
-#include "command/heap_range.h"
-#include "command/object.h"
+#include "command/heap/heap_range.h"
+#include "command/objects/object.h"
 
 static const struct command commands[] = {
 	{ .name = "gcroot",

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/gcdump.h"
-#include "format/nettrace.h"
-#include "format/rpm_reader.h"
-#include "format/viewers.h"
+#include "format/gcdump/gcdump.h"
+#include "format/nettrace/nettrace.h"
+#include "format/rpm/rpm_reader.h"
+#include "format/viewers/viewers.h"
 #include "mem/mapped_file.h"
 #include "util/opening.h"
 #include "util/read_at.h"

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_HEAP_HEAP_H
 #define HEAPDUMP_SRC_HEAP_HEAP_H
 
-#include "clr/type.h"
+#include "clr/types/type.h"
 
 enum generation {
 	GENERATION_0,

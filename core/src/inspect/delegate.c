@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/method.h"
+#include "clr/code/method.h"
 #include "inspect/value.h"
 
 /* What the fields of a delegate say (comdelegate.cpp: "DELEGATE KINDS TABLE"). */

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_INSPECT_VALUE_H
 #define HEAPDUMP_SRC_INSPECT_VALUE_H
 
-#include "clr/field.h"
+#include "clr/types/field.h"
 #include "heap/walk.h"
 
 struct text;

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_ROOTS_ROOT_SET_H
 #define HEAPDUMP_SRC_ROOTS_ROOT_SET_H
 
-#include "clr/static.h"
+#include "clr/statics/static.h"
 #include "heap/finalizer.h"
 #include "roots/handles.h"
 #include "stack/stack.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "clr/in_flight.h"
+#include "clr/threads/in_flight.h"
 #include "roots/root_set.h"
 #include "util/alloc.h"
 #include "util/sort.h"

@@ -6,8 +6,8 @@
 #include "mem/mapped_file.h"
 #include "session/session.h"
 #include "session/survey.h"
-#include "target/proc.h"
-#include "target/process_memory.h"
+#include "targets/process/proc.h"
+#include "targets/process/process_memory.h"
 
 /* How often a process is stopped at most, and how long it may stand still in all for that. */
 #define TRIES_MAX           20u

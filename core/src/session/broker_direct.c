@@ -8,7 +8,7 @@
 #include <heapdump/broker.h>
 
 #include "mem/named_file.h"
-#include "target/server_channel.h"
+#include "targets/process/server_channel.h"
 #include "util/alloc.h"
 #include "util/opening.h"
 #include "util/output_place.h"

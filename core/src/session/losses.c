@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "target/target.h"
+#include "targets/target.h"
 
 /* What --lenient does. */
 #define LINE  "1 line of the file was left out"

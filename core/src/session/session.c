@@ -11,7 +11,7 @@
 
 #include "roots/root_set.h"
 #include "snapshot/snapshot.h"
-#include "target/cgroup.h"
+#include "targets/process/cgroup.h"
 #include "util/alloc.h"
 #include "util/opening.h"
 #include "util/signal_hold.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/survey.h"
 
-#include "clr/code.h"
-#include "clr/field.h"
+#include "clr/code/code.h"
 #include "clr/gc_vars.h"
-#include "clr/handle_arrays.h"
-#include "clr/static.h"
-#include "clr/type_lookup.h"
+#include "clr/statics/handle_arrays.h"
+#include "clr/statics/static.h"
+#include "clr/types/field.h"
+#include "clr/types/type_lookup.h"
 #include "inspect/thread_name.h"
 #include "mem/mapped_file.h"
 #include "roots/root_set.h"

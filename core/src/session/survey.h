@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_SESSION_SURVEY_H
 
 #include "clr/clr.h"
-#include "target/page_list.h"
+#include "targets/process/page_list.h"
 
 /**
  * Read everything of the runtime's native memory that a command may need: what a target notes of it

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "clr/module_proof.h"
+#include "clr/modules/module_proof.h"
 #include "session/losses.h"
 #include "session/session.h"
-#include "target/target.h"
+#include "targets/target.h"
 #include "util/sink.h"
 #include "util/text.h"
 

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_SNAPSHOT_PLACES_H
 #define HEAPDUMP_SRC_SNAPSHOT_PLACES_H
 
-#include "clr/handle_arrays.h"
+#include "clr/statics/handle_arrays.h"
 #include "graph/graph.h"
 #include "heap/starts.h"
 #include "roots/root_set.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clr/module.h"
+#include "clr/modules/module.h"
 #include "snapshot/snapshot_parts.h"
 #include "util/alloc.h"
 #include "util/arena.h"

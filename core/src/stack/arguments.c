@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "clr/module_proof.h"
+#include "clr/modules/module_proof.h"
 #include "heap/heap.h"
 #include "stack/ref_map.h"
 #include "stack/walker.h"

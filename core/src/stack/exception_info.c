@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "clr/in_flight.h"
+#include "clr/threads/in_flight.h"
 #include "util/alloc.h"
 
 /* ExInfo of 10.0 (exinfo.h, exstatecommon.h); the descriptor has only the first two of it. */

@@ -7,7 +7,7 @@
 /** ExInfos of one thread that are read, at most. */
 #define EXCEPTIONS_MAX 65536u
 
-/** An exception in flight (clr/in_flight.h; doc/coreclr.md 12.7): innermost first. */
+/** An exception in flight (clr/threads/in_flight.h; doc/coreclr.md 12.7): innermost first. */
 struct exception_record {
 	uint64_t address;
 	uint64_t object;

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_STACK_EXPLICIT_FRAME_H
 #define HEAPDUMP_SRC_STACK_EXPLICIT_FRAME_H
 
-#include "clr/code.h"
+#include "clr/code/code.h"
 #include "unwind/registers.h"
 
 /** Frames of one thread that are read, at most. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The methods that Frames stand for (Frame::GetFunction in frames.h of 8.0, 9.0, 10.0). */
-#include "clr/method.h"
+#include "clr/code/method.h"
 #include "stack/explicit_frame.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_STACK_SPAN_H
 #define HEAPDUMP_SRC_STACK_SPAN_H
 
-#include "target/target.h"
+#include "targets/target.h"
 
 /** A stretch of addresses that one stack lies in: writable mappings without a gap between them. */
 struct span {

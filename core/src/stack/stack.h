@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_STACK_STACK_H
 #define HEAPDUMP_SRC_STACK_STACK_H
 
-#include "clr/code.h"
+#include "clr/code/code.h"
 #include "heap/heap.h"
 #include "unwind/registers.h"
 

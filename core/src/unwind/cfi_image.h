@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_UNWIND_CFI_IMAGE_H
 #define HEAPDUMP_SRC_UNWIND_CFI_IMAGE_H
 
-#include "target/target.h"
+#include "targets/target.h"
 
 /** The binary search table of an ELF image's .eh_frame_hdr, which stays where it is. */
 struct cfi_image {

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_UNWIND_REGISTERS_H
 #define HEAPDUMP_SRC_UNWIND_REGISTERS_H
 
-#include "target/target.h"
+#include "targets/target.h"
 
 /** Registers by the numbers that instructions and unwind codes have for them (Intel SDM, 3.1.1.1). */
 enum {

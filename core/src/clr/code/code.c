@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an address of code to its method (doc/coreclr.md 12.3).  Layouts: codeman.h, precode.h; the
+ * same in 8, 9 and 10 where nothing else is said.
+ */
+#include <elf.h>
+
+#include "clr/code/code_parts.h"
+#include "clr/code/method.h"
+#include "util/alloc.h"
+
+/* RangeSectionMap: levels of 256 pointers, indexed by these bits of the address. */
+#define MAP_LEVELS      5u
+#define MAP_FIRST_SHIFT 49u
+#define MAP_LEVEL_BITS  8u
+#define MAP_LAST_SHIFT  (MAP_FIRST_SHIFT - (MAP_LEVELS - 1) * MAP_LEVEL_BITS)
+#define FRAGMENTS_MAX   1024u
+
+/* Pages of code that clr_code_touch() looks at. */
+#define TOUCHED_MAX 65536u
+#define PAGE        ((uint64_t)4096)
+
+/* RangeSection, in words. */
+#define SECTION_BEGIN  0u
+#define SECTION_END    1u
+#define SECTION_MODULE 4u
+#define SECTION_HEAP   5u
+#define SECTION_WORDS  6u
+
+static bool read_section(struct clr *clr, uint64_t address, struct code_section *ret)
+{
+	uint64_t words[SECTION_WORDS];
+	if (!memory_read(clr->memory, address, words, sizeof(words)))
+		return false;
+	*ret = (struct code_section){ .begin = words[SECTION_BEGIN],
+				      .end = words[SECTION_END],
+				      .module = words[SECTION_MODULE],
+				      .heap = words[SECTION_HEAP] };
+	return true;
+}
+
+/*
+ * The first of the fragments that the section of @p code is one of; the low bit of every pointer on the way
+ * is a flag.
+ */
+static bool find_fragments(struct clr *clr, uint64_t code, uint64_t *ret)
+{
+	uint64_t at;
+	if (!clr->dac_count || !memory_u64(clr->memory, clr->dac_table, &at))
+		return false;
+	for (unsigned int i = 0; i < MAP_LEVELS; i++) {
+		unsigned int shift = MAP_FIRST_SHIFT - i * MAP_LEVEL_BITS;
+		if (!memory_u64(clr->memory, at + 8 * (code >> shift & 0xff), &at) || !(at & ~1ull))
+			return false;
+		at &= ~1ull;
+	}
+	*ret = at;
+	return true;
+}
+
+static bool find_section(struct clr *clr, uint64_t code, struct code_section *ret)
+{
+	uint64_t at;
+	if (!find_fragments(clr, code, &at))
+		return false;
+	for (unsigned int i = 0; at && i < FRAGMENTS_MAX; i++) {
+		uint64_t row[4]; /* next, begin, end, section */
+		if (!memory_read(clr->memory, at, row, sizeof(row)))
+			return false;
+		if (code >= row[1] && code < row[2]) {
+			return read_section(clr, row[3], ret) && code >= ret->begin &&
+			       code < ret->end;
+		}
+		at = row[0] & ~1ull;
+	}
+	return false;
+}
+
+/* All sections that code of the stretch around @p code may be in. */
+static void touch_sections(struct clr *clr, uint64_t code)
+{
+	uint64_t at;
+	struct code_section section;
+	if (!find_fragments(clr, code, &at))
+		return;
+	for (unsigned int i = 0; at && i < FRAGMENTS_MAX; i++) {
+		uint64_t row[4];
+		if (!memory_read(clr->memory, at, row, sizeof(row)))
+			return;
+		(void)read_section(clr, row[3], &section);
+		at = row[0] & ~1ull;
+	}
+}
+
+void clr_code_touch(struct clr *clr)
+{
+	const struct target *target = clr->target;
+	uint64_t left = TOUCHED_MAX;
+	for (size_t i = 0; i < target->range_count; i++) {
+		const struct target_range *range = &target->ranges[i];
+		if (!(range->flags & PF_X))
+			continue;
+		for (uint64_t at = range->start; at < range->end && left; at += PAGE, left--) {
+			struct code_info unused;
+			if (at == range->start ||
+			    at >> MAP_LAST_SHIFT != (at - PAGE) >> MAP_LAST_SHIFT)
+				touch_sections(clr, at);
+			(void)clr_code_at(clr, at, &unused);
+		}
+	}
+}
+
+bool runtime_function_read(struct clr *clr, uint64_t table, uint32_t index,
+			   struct runtime_function *ret)
+{
+	return memory_read(clr->memory, table + RUNTIME_FUNCTION_SIZE * (uint64_t)index, ret,
+			   sizeof(*ret));
+}
+
+bool runtime_function_find(struct clr *clr, uint64_t table, uint32_t count, uint64_t rva,
+			   uint32_t *ret_index)
+{
+	uint32_t low = 0, high = count, begin;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (!memory_u32(clr->memory, table + RUNTIME_FUNCTION_SIZE * (uint64_t)middle,
+				&begin))
+			return false;
+		if (begin <= rva) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	*ret_index = low - 1;
+	return low != 0;
+}
+
+static struct code_cache *code_cache(struct clr *clr)
+{
+	if (!clr->code)
+		clr->code = mem_calloc(1, sizeof(*clr->code));
+	return clr->code;
+}
+
+void code_cache_destroy(struct code_cache *cache)
+{
+	if (!cache)
+		return;
+	for (size_t i = 0; i < cache->images_count; i++)
+		r2r_image_deinit(&cache->images[i]);
+	pages_free(cache->images, cache->images_capacity, sizeof(*cache->images));
+	mem_free(cache);
+}
+
+bool clr_has_code_at(struct clr *clr, uint64_t code)
+{
+	struct code_section section;
+	return find_section(clr, code, &section);
+}
+
+bool clr_code_failed(struct clr *clr)
+{
+	struct code_cache *cache = code_cache(clr);
+	bool failed = !cache || cache->failed;
+	if (cache)
+		cache->failed = false;
+	return failed;
+}
+
+static bool find_code(struct clr *clr, uint64_t code, struct code_info *ret)
+{
+	struct code_section section;
+	if (!find_section(clr, code, &section))
+		return false;
+	return section.module ? precompiled_code(clr, &section, code, ret)
+			      : jitted_code(clr, &section, code, ret);
+}
+
+/* Same, with what was found before at hand: stacks are full of the same few addresses. */
+static bool find_code_again(struct clr *clr, uint64_t code, struct code_info *ret)
+{
+	struct code_cache *cache = code_cache(clr);
+	if (!cache || !code)
+		return false;
+	struct code_recent *recent =
+		&cache->recent[(code * 0x9e3779b97f4a7c15u >> 32) % CODE_RECENT_COUNT];
+	if (recent->code != code) {
+		struct code_info info = { 0 };
+		bool had_failed = cache->failed, is_found;
+		cache->failed = false;
+		is_found = find_code(clr, code, &info);
+		if (cache->failed)
+			return false; /* another time it may be found */
+		cache->failed = had_failed;
+		*recent = (struct code_recent){ code, is_found, info };
+	}
+	if (recent->is_found)
+		*ret = recent->info;
+	return recent->is_found;
+}
+
+bool clr_code_at(struct clr *clr, uint64_t code, struct code_info *ret)
+{
+	struct code_info info;
+	if (!find_code_again(clr, code, &info) || !info.unwind_info)
+		return false;
+	*ret = info;
+	return true;
+}
+
+/*
+ * A precode (thunktemplates.S): FixupPrecode is jmp [rip+a]; mov r10, [rip+b]; ..., StubPrecode
+ * mov r10, [rip+b]; jmp [rip+c].  What is loaded into r10 is the MethodDesc.
+ */
+static bool precode_method(struct clr *clr, uint64_t code, uint64_t *ret)
+{
+	uint8_t bytes[13];
+	size_t at = 0, size = memory_prefix(clr->memory, code, bytes, sizeof(bytes));
+	if (size == sizeof(bytes) && bytes[0] == 0xff && bytes[1] == 0x25)
+		at = 6;
+	if (size < at + 7 || bytes[at] != 0x4c || bytes[at + 1] != 0x8b || bytes[at + 2] != 0x15)
+		return false;
+	int64_t displacement = (int32_t)load_u32(bytes + at + 3);
+	return memory_u64(clr->memory, code + at + 7 + (uint64_t)displacement, ret);
+}
+
+bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc)
+{
+	struct code_info info;
+	char name[8];
+	if (!find_code_again(clr, code, &info) && !clr_fcall_method(clr, code, &info.method_desc) &&
+	    !precode_method(clr, code, &info.method_desc))
+		return false;
+	if (!clr_method_name(clr, info.method_desc, name, sizeof(name), NULL))
+		return false;
+	*ret_method_desc = info.method_desc;
+	return true;
+}
+
+bool clr_method_in_slot(struct clr *clr, uint64_t table, uint32_t slot, uint64_t *ret_method_desc)
+{
+	const struct type *type = type_find(clr, table);
+	uint64_t chunk, code;
+	uint16_t virtuals;
+	return type &&
+	       memory_u16(clr->memory, table + clr_offset(clr, L_MT_NUM_VIRTUALS), &virtuals) &&
+	       slot < virtuals &&
+	       memory_u64(clr->memory,
+			  table + METHOD_TABLE_SIZE + 8 * (uint64_t)(slot / VTABLE_CHUNK_SLOTS),
+			  &chunk) &&
+	       memory_u64(clr->memory, chunk + 8 * (uint64_t)(slot % VTABLE_CHUNK_SLOTS), &code) &&
+	       clr_method_at(clr, code, ret_method_desc);
+}

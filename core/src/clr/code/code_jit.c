@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Code of the JIT: nibble maps and headers (nibblemapmacros.h, codeman.h). */
+#include "clr/code/code_parts.h"
+
+/* The nibble map: 4 bits for 32 bytes of code, 8 of them in a u32. */
+#define NIBBLE_BYTES     32u
+#define NIBBLES_PER_UNIT 8u
+#define NIBBLE_STEP      4u
+#define UNITS_MAX        1048576u /* of one method: 256 MiB of code */
+
+/* Before a method's code: the address of its RealCodeHeader, or the kind of a stub. */
+#define STUB_KIND_LAST 15u
+
+/* 4 bits of a unit: where in its 32 bytes a method begins, 0 = none. */
+static uint64_t nibble_at(uint32_t unit, unsigned int index)
+{
+	return unit >> (28 - 4 * index) & 0xf;
+}
+
+/* The last method that begins in @p unit at or before nibble @p last. */
+static bool last_start(uint32_t unit, uint64_t unit_index, unsigned int last, uint64_t *ret)
+{
+	for (unsigned int i = last + 1; i-- > 0;) {
+		uint64_t nibble = nibble_at(unit, i);
+		if (nibble) {
+			*ret = (unit_index * NIBBLES_PER_UNIT + i) * NIBBLE_BYTES +
+			       (nibble - 1) * NIBBLE_STEP;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* From 10 on a unit whose lowest nibble is above 8 holds a method's start itself. */
+static bool is_pointer(const struct clr *clr, uint32_t unit, uint64_t *ret)
+{
+	if (clr->major < 10 || (unit & 0xf) <= 8)
+		return false;
+	*ret = (unit & ~0xfu) + ((unit & 0xf) - 9) * (uint64_t)NIBBLE_STEP;
+	return true;
+}
+
+/* Offset of the method that begins at or before @p offset, both from the map's base. */
+static bool find_start(struct clr *clr, uint64_t map, uint64_t offset, uint64_t *ret)
+{
+	uint64_t nibble = offset / NIBBLE_BYTES, index = nibble / NIBBLES_PER_UNIT;
+	unsigned int last = (unsigned int)(nibble % NIBBLES_PER_UNIT);
+	uint32_t unit;
+	if (!memory_u32(clr->memory, map + 4 * index, &unit))
+		return false;
+	if (is_pointer(clr, unit, ret))
+		return *ret <= offset;
+	uint64_t exact;
+	if (last_start(unit, index, last, &exact)) {
+		/* The one in the same 32 bytes may begin behind the address. */
+		if (exact > offset && !(last && last_start(unit, index, last - 1, &exact)))
+			exact = UINT64_MAX;
+		if (exact <= offset) {
+			*ret = exact;
+			return true;
+		}
+	}
+	for (unsigned int i = 0; index-- > 0 && i < UNITS_MAX; i++) {
+		if (!memory_u32(clr->memory, map + 4 * index, &unit))
+			return false;
+		if (is_pointer(clr, unit, ret))
+			return *ret <= offset;
+		if (last_start(unit, index, NIBBLES_PER_UNIT - 1, ret))
+			return true;
+		if (clr->major >= 10)
+			return false;
+	}
+	return false;
+}
+
+/* The function or funclet of the method that holds @p code: those of its header ascend. */
+static bool find_function(struct clr *clr, uint64_t header, uint64_t code, struct code_info *ret)
+{
+	uint32_t count, index;
+	struct runtime_function function;
+	uint64_t rva = code - ret->image_base,
+		 table = header + clr_offset(clr, L_CODE_HEADER_UNWIND);
+	if (!layout_has(&clr->layout, L_CODE_HEADER_UNWIND) ||
+	    !layout_has(&clr->layout, L_CODE_HEADER_UNWIND_COUNT) ||
+	    !memory_u32(clr->memory, header + clr_offset(clr, L_CODE_HEADER_UNWIND_COUNT), &count))
+		return false;
+	if (!count)
+		return true; /* not known: the method is */
+	if (!runtime_function_find(clr, table, count, rva, &index) ||
+	    !runtime_function_read(clr, table, index, &function) ||
+	    (function.end > function.begin && rva >= function.end))
+		return false;
+	ret->function = ret->image_base + function.begin;
+	ret->unwind_info = ret->image_base + function.unwind_info;
+	ret->is_funclet = index != 0;
+	return true;
+}
+
+bool jitted_code(struct clr *clr, const struct code_section *section, uint64_t code,
+		 struct code_info *ret)
+{
+	uint64_t base, map, start, header;
+	struct code_info info = { .image_base = section->begin,
+				  .gc_info_version = clr->gc_info_version };
+	if (!section->heap || !clr_pointer(clr, section->heap, L_CODE_HEAP_MAP_BASE, &base) ||
+	    !clr_pointer(clr, section->heap, L_CODE_HEAP_HEADER_MAP, &map) || code < base ||
+	    !find_start(clr, map, code - base, &start) ||
+	    !memory_u64(clr->memory, base + start - 8, &header) || header <= STUB_KIND_LAST ||
+	    !clr_pointer(clr, header, L_CODE_HEADER_METHOD, &info.method_desc) ||
+	    !clr_pointer(clr, header, L_CODE_HEADER_GC_INFO, &info.gc_info))
+		return false;
+	info.start = info.function = base + start;
+	if (!find_function(clr, header, code, &info))
+		return false;
+	*ret = info;
+	return true;
+}

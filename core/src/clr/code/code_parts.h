@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_CODE_PARTS_H
+#define HEAPDUMP_SRC_CLR_CODE_PARTS_H
+
+#include "clr/code/code.h"
+
+/* Between code.c, code_jit.c and code_r2r.c. */
+
+/** RangeSection: a range of code and what made it (codeman.h). */
+struct code_section {
+	uint64_t begin, end;
+	uint64_t module; /**< ReadyToRun: the Module; else 0 */
+	uint64_t heap;   /**< code of the JIT: the CodeHeapListNode; else 0 */
+};
+
+/**
+ * The entry points of one ReadyToRun image, sorted.  The runtime has only those of methods that
+ * were called.
+ */
+struct r2r_image {
+	uint64_t module, begin; /**< which section it is of */
+	uint64_t functions;     /**< RUNTIME_FUNCTION array, 0: the image could not be read */
+	uint32_t function_count;
+	unsigned int gc_info_version;
+	uint64_t *entries; /**< addresses of code, ascending; */
+	uint32_t *order;   /**< by index there: index in method_descs */
+	uint64_t *method_descs;
+	size_t entries_count, entries_capacity, method_descs_count, method_descs_capacity;
+	uint64_t buckets; /**< the map that they are from, and how many follow its first */
+	uint32_t bucket_count;
+	bool is_partial; /**< some entries are not in the target: each is looked up in the map */
+};
+
+/** A look-up that was done. */
+struct code_recent {
+	uint64_t code; /**< 0: unused */
+	bool is_found;
+	struct code_info info;
+};
+#define CODE_RECENT_COUNT 512u
+
+struct code_cache {
+	struct r2r_image *images;
+	size_t images_count, images_capacity;
+	size_t last_image;     /**< that was asked for */
+	uint64_t buckets_read; /**< of all images' maps, bounded */
+	uint32_t probes;       /**< buckets that look-ups met, bounded */
+	bool failed;           /**< memory was exhausted */
+	struct code_recent recent[CODE_RECENT_COUNT];
+};
+
+/** RUNTIME_FUNCTION: RVAs (readytorun.h, clrnt.h). */
+#define RUNTIME_FUNCTION_SIZE 12u
+struct runtime_function {
+	uint32_t begin, end, unwind_info;
+};
+bool runtime_function_read(struct clr *clr, uint64_t table, uint32_t index,
+			   struct runtime_function *ret);
+/** Index of the last of @p count functions that begins at or before @p rva. */
+bool runtime_function_find(struct clr *clr, uint64_t table, uint32_t count, uint64_t rva,
+			   uint32_t *ret_index);
+
+/** What clr_code_at() gives; unwind_info is 0 when there is none. */
+bool jitted_code(struct clr *clr, const struct code_section *section, uint64_t code,
+		 struct code_info *ret);
+bool precompiled_code(struct clr *clr, const struct code_section *section, uint64_t code,
+		      struct code_info *ret);
+void r2r_image_deinit(struct r2r_image *image);
+
+#endif

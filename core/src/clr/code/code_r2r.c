@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Code that was compiled ahead of time (readytoruninfo.h, codeman.cpp: ReadyToRunJitManager). */
+#include "clr/code/code_parts.h"
+#include "clr/modules/module_proof.h"
+#include "util/alloc.h"
+#include "util/sort.h"
+
+/* HashMap (hash.h): buckets of 4 keys and 4 values; of bucket 0 only its first u32, their number. */
+#define BUCKET_SIZE  64u
+#define BUCKET_SLOTS 4u
+#define KEY_LAST     1u /* 0: empty, 1: deleted */
+#define BUCKETS_MAX  4194304u
+#define BUCKETS_READ 1024u /* at a time */
+/*
+ * What the value of slot 0 has on top where a key that belongs into this bucket went on to another one;
+ * and how far it went (hash.h: HashFunction, IsCollision, in 8, 9 and 10).
+ */
+#define COLLISION  0x8000000000000000u
+#define SEED_SHIFT 2u
+#define STEP_SHIFT 5u
+#define PROBES_MAX 4194304u /* buckets that are looked at so, for all images */
+/* Functions before an address that are asked for their method where the map has gaps. */
+#define FUNCLETS_MAX 256u
+#define IMAGES_MAX   4096u
+
+/* READYTORUN_HEADER: u32 "RTR", u16 major, u16 minor. */
+#define R2R_SIGNATURE   0x00525452u
+#define R2R_MAJOR       4u
+#define FIRST_GC_INFO_3 10u
+#define FIRST_GC_INFO_4 11u
+
+/* UNWIND_INFO: u8 number of codes at 2, u16 codes from 4 on, then always a u32 for the handler. */
+#define UNWIND_COUNT 2u
+#define UNWIND_CODES 4u
+
+void r2r_image_deinit(struct r2r_image *image)
+{
+	pages_free(image->entries, image->entries_capacity, sizeof(*image->entries));
+	pages_free(image->method_descs, image->method_descs_capacity, sizeof(*image->method_descs));
+	mem_free(image->order);
+}
+
+/* GCInfo's version follows the image's, as old images run on new runtimes. */
+static unsigned int gc_info_version(struct clr *clr, uint64_t info)
+{
+	uint64_t header;
+	uint32_t signature;
+	uint16_t major;
+	if (!clr_pointer(clr, info, L_R2R_HEADER, &header) ||
+	    !memory_u32(clr->memory, header, &signature) || signature != R2R_SIGNATURE ||
+	    !memory_u16(clr->memory, header + R2R_MAJOR, &major))
+		return clr->gc_info_version;
+	return major >= FIRST_GC_INFO_4 ? 4 : major >= FIRST_GC_INFO_3 ? 3 : 2;
+}
+
+static bool add_entry(struct r2r_image *image, uint64_t code, uint64_t value)
+{
+	if (!PAGES_RESERVE(image, entries) || !PAGES_RESERVE(image, method_descs))
+		return false;
+	image->entries[image->entries_count++] = code;
+	image->method_descs[image->method_descs_count++] = value << 1; /* a flag on top falls out */
+	return true;
+}
+
+/* The entries of the map at @p buckets that lie in the section; false when memory is exhausted. */
+static bool read_entries(struct clr *clr, const struct code_section *section, uint64_t buckets,
+			 uint32_t count, struct r2r_image *image)
+{
+	uint64_t *rows = mem_alloc(BUCKETS_READ, BUCKET_SIZE);
+	bool done = rows != NULL;
+	for (uint32_t i = 0; done && i < count;) {
+		uint32_t part = count - i < BUCKETS_READ ? count - i : BUCKETS_READ;
+		size_t size = memory_prefix(clr->memory, buckets + BUCKET_SIZE * ((uint64_t)i + 1),
+					    rows, (size_t)part * BUCKET_SIZE);
+		for (size_t k = 0; done && k < size / BUCKET_SIZE * BUCKET_SLOTS; k++) {
+			const uint64_t *row = rows + k / BUCKET_SLOTS * 2 * BUCKET_SLOTS;
+			uint64_t key = row[k % BUCKET_SLOTS];
+			if (key > KEY_LAST && key >= section->begin && key < section->end) {
+				done = add_entry(image, key, row[BUCKET_SLOTS + k % BUCKET_SLOTS]);
+			}
+		}
+		if (size < (size_t)part * BUCKET_SIZE) {
+			image->is_partial = true;
+			break;
+		}
+		i += part;
+	}
+	mem_free(rows);
+	return done;
+}
+
+/* Sort the entries; false when memory is exhausted. */
+static bool sort_entries(struct r2r_image *image)
+{
+	if (!image->entries_count)
+		return true;
+	image->order = mem_alloc(image->entries_count, sizeof(*image->order));
+	return image->order &&
+	       sort_keys(image->entries, image->order, (uint32_t)image->entries_count);
+}
+
+/*
+ * Read what the runtime knows of an image; what cannot be read leaves functions 0.  The components
+ * of a composite image share one map.
+ *
+ * @return false when memory is exhausted
+ */
+static bool read_image(struct clr *clr, const struct code_section *section, struct r2r_image *image)
+{
+	struct code_cache *cache = clr->code;
+	uint64_t info, owner, functions, buckets;
+	uint32_t function_count, count;
+	const struct layout *layout = &clr->layout;
+	if (!clr_pointer(clr, section->module, L_MODULE_R2R, &info) || !info ||
+	    !layout_has(layout, L_R2R_FUNCTION_COUNT) || !layout_has(layout, L_R2R_ENTRY_POINTS) ||
+	    !clr_pointer(clr, info, L_R2R_FUNCTIONS, &functions) ||
+	    !memory_u32(clr->memory, info + clr_offset(clr, L_R2R_FUNCTION_COUNT), &function_count))
+		return true;
+	if (!clr_pointer(clr, info, L_R2R_COMPOSITE, &owner) || !owner)
+		owner = info;
+	if (!clr_pointer(clr, owner + clr_offset(clr, L_R2R_ENTRY_POINTS), L_HASH_MAP_BUCKETS,
+			 &buckets) ||
+	    !memory_u32(clr->memory, buckets, &count) || count > BUCKETS_MAX - cache->buckets_read)
+		return true;
+	cache->buckets_read += count;
+	/* Its code is in the file, which cores of gcore and of the kernel need. */
+	module_prove(clr, section->module);
+	image->function_count = function_count;
+	image->gc_info_version = gc_info_version(clr, info);
+	if (!read_entries(clr, section, buckets, count, image) || !sort_entries(image))
+		return false;
+	image->functions = functions;
+	image->buckets = buckets;
+	image->bucket_count = count;
+	return true;
+}
+
+/* The image of @p section, read once; NULL when memory is exhausted or there are too many. */
+static const struct r2r_image *find_image(struct clr *clr, const struct code_section *section)
+{
+	struct code_cache *cache = clr->code;
+	size_t count = cache->images_count;
+	for (size_t i = 0; i < count; i++) {
+		size_t index = (cache->last_image + i) % count;
+		const struct r2r_image *image = &cache->images[index];
+		if (image->module == section->module && image->begin == section->begin) {
+			cache->last_image = index;
+			return image;
+		}
+	}
+	if (count >= IMAGES_MAX)
+		return NULL;
+	struct r2r_image image = { .module = section->module, .begin = section->begin };
+	if (!PAGES_RESERVE(cache, images) || !read_image(clr, section, &image)) {
+		r2r_image_deinit(&image);
+		cache->failed = true;
+		return NULL;
+	}
+	cache->last_image = cache->images_count++;
+	cache->images[cache->last_image] = image;
+	return &cache->images[cache->last_image];
+}
+
+/* The entry point nearest to @p code from below: what follows a method's own are its funclets. */
+static bool find_entry(const struct r2r_image *image, uint64_t code, uint64_t *ret_start,
+		       uint64_t *ret_method_desc)
+{
+	size_t low = 0, high = image->entries_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (image->entries[middle] <= code) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (!low)
+		return false;
+	*ret_start = image->entries[low - 1];
+	*ret_method_desc = image->method_descs[image->order[low - 1]];
+	return true;
+}
+
+enum entry_state {
+	ENTRY_FOUND,
+	ENTRY_NONE,
+	ENTRY_UNKNOWN
+};
+
+/* Look @p code up as the runtime does: ENTRY_UNKNOWN where it meets a bucket that is not there. */
+static enum entry_state look_up_entry(struct clr *clr, const struct r2r_image *image, uint64_t code,
+				      uint64_t *ret_method_desc)
+{
+	uint32_t count = image->bucket_count, at = (uint32_t)(code >> SEED_SHIFT);
+	if (count < 2)
+		return ENTRY_UNKNOWN;
+	uint32_t step = 1 + ((uint32_t)(code >> STEP_SHIFT) + 1) % (count - 1);
+	for (uint32_t i = 0; i < count; i++, at += step) {
+		uint64_t row[2 * BUCKET_SLOTS];
+		if (clr->code->probes >= PROBES_MAX ||
+		    !memory_read(clr->memory,
+				 image->buckets + BUCKET_SIZE * ((uint64_t)(at % count) + 1), row,
+				 sizeof(row)))
+			return ENTRY_UNKNOWN;
+		clr->code->probes++;
+		for (unsigned int k = 0; k < BUCKET_SLOTS; k++) {
+			if (row[k] == code) {
+				*ret_method_desc = row[BUCKET_SLOTS + k] << 1;
+				return ENTRY_FOUND;
+			}
+		}
+		if (!(row[BUCKET_SLOTS] & COLLISION))
+			break;
+	}
+	return ENTRY_NONE;
+}
+
+/*
+ * find_entry() where the map has gaps, as in small cores, which have what the walk of their writer met: a
+ * method of its own must not pass for a funclet of another one.
+ */
+static bool find_entry_in_part(struct clr *clr, const struct r2r_image *image, uint32_t index,
+			       uint64_t *ret_start, uint64_t *ret_method_desc)
+{
+	enum entry_state state = ENTRY_NONE;
+	for (uint32_t i = 0; i < FUNCLETS_MAX && i <= index && state == ENTRY_NONE; i++) {
+		struct runtime_function function;
+		if (!runtime_function_read(clr, image->functions, index - i, &function))
+			return false;
+		uint64_t begin = image->begin + function.begin;
+		if (find_entry(image, begin, ret_start, ret_method_desc) && *ret_start == begin)
+			return true;
+		*ret_start = begin;
+		state = look_up_entry(clr, image, begin, ret_method_desc);
+	}
+	return state == ENTRY_FOUND;
+}
+
+bool precompiled_code(struct clr *clr, const struct code_section *section, uint64_t code,
+		      struct code_info *ret)
+{
+	const struct r2r_image *image = find_image(clr, section);
+	struct code_info info = { .image_base = section->begin, .is_precompiled = true };
+	struct runtime_function function, first;
+	uint32_t index, first_index;
+	uint64_t rva = code - section->begin;
+	uint8_t codes;
+	if (!image || !image->functions ||
+	    !runtime_function_find(clr, image->functions, image->function_count, rva, &index) ||
+	    !runtime_function_read(clr, image->functions, index, &function) ||
+	    (function.end && rva >= function.end) ||
+	    !(image->is_partial
+		      ? find_entry_in_part(clr, image, index, &info.start, &info.method_desc)
+		      : find_entry(image, section->begin + function.begin, &info.start,
+				   &info.method_desc)))
+		return false;
+	first_index = index;
+	first = function;
+	uint64_t first_rva = info.start - section->begin;
+	if (first_rva != function.begin &&
+	    (!runtime_function_find(clr, image->functions, image->function_count, first_rva,
+				    &first_index) ||
+	     !runtime_function_read(clr, image->functions, first_index, &first) ||
+	     first.begin != first_rva))
+		return false;
+	uint64_t unwind_info = section->begin + first.unwind_info;
+	if (!memory_u8(clr->memory, unwind_info + UNWIND_COUNT, &codes))
+		return false;
+	info.gc_info = unwind_info + ((UNWIND_CODES + 2 * (uint64_t)codes + 4 + 3) & ~(uint64_t)3);
+	info.gc_info_version = image->gc_info_version;
+	info.function = section->begin + function.begin;
+	info.unwind_info = section->begin + function.unwind_info;
+	info.is_funclet = index != first_index;
+	*ret = info;
+	return true;
+}

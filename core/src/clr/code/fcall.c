@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Methods whose code is a function of the runtime (ecall.h, ecall.cpp; the same in 8, 9 and 10):
+ * gFCallMethods is an array of 127 lists of ECHash {next, implementation, MethodDesc}; an
+ * implementation stands in the list that the rest of its address tells.
+ */
+#include "clr/code/method.h"
+
+#define FCALL_LISTS 127u
+/* Longer lists are none: all together have some hundred methods. */
+#define FCALL_LENGTH_MAX 1024u
+/* So many lists must begin with what belongs there. */
+#define FCALL_LISTS_MIN 3u
+
+struct fcall {
+	uint64_t next, code, method_desc;
+};
+
+static bool is_fcall_table(const struct clr *clr, uint64_t address)
+{
+	uint64_t heads[FCALL_LISTS];
+	unsigned int count = 0;
+	if (address % 8 || !memory_read(clr->memory, address, heads, sizeof(heads)))
+		return false;
+	for (unsigned int i = 0; i < FCALL_LISTS; i++) {
+		struct fcall call;
+		if (!heads[i])
+			continue;
+		if (heads[i] % 8 || !memory_read(clr->memory, heads[i], &call, sizeof(call)) ||
+		    call.code % FCALL_LISTS != i || !call.method_desc || call.method_desc % 8)
+			return false;
+		count++;
+	}
+	return count >= FCALL_LISTS_MIN;
+}
+
+uint64_t fcall_table_find(const struct clr *clr)
+{
+	for (uint64_t i = 0; i < clr->dac_count; i++) {
+		uint64_t address = 0;
+		if (memory_u64(clr->memory, clr->dac_table + 8 * i, &address) && address &&
+		    is_fcall_table(clr, address))
+			return address;
+	}
+	return 0;
+}
+
+bool clr_fcall_method(const struct clr *clr, uint64_t code, uint64_t *ret_method_desc)
+{
+	uint64_t at = 0;
+	if (!code || !clr->fcall_table ||
+	    !memory_u64(clr->memory, clr->fcall_table + 8 * (code % FCALL_LISTS), &at))
+		return false;
+	for (unsigned int i = 0; at && i < FCALL_LENGTH_MAX; i++) {
+		struct fcall call;
+		if (!memory_read(clr->memory, at, &call, sizeof(call)))
+			return false;
+		if (call.code == code) {
+			*ret_method_desc = call.method_desc;
+			return true;
+		}
+		at = call.next;
+	}
+	return false;
+}

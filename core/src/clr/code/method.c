@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* MethodDescs and their names (doc/coreclr.md 12.10; method.hpp). */
+#include "clr/code/method.h"
+
+#include <string.h>
+
+/* MethodDesc: u16 flags, the classification in the lowest three; the same in 8, 9 and 10. */
+#define DESC_FLAGS     6u
+#define DESC_ALIGNMENT 8u
+#define TOKEN_LOW_BITS 12u
+#define TOKEN_LOW_MASK 0x0fffu
+/* DynamicMethodDesc, behind a MethodDesc: signature, u32 its size, u32 flags; MethodName. */
+#define DYNAMIC_NAME 16u
+
+/* Append what fits. */
+static void append(char *buf, size_t size, size_t *length, const char *string, size_t string_size)
+{
+	if (*length + string_size >= size)
+		string_size = size - 1 - *length;
+	memcpy(buf + *length, string, string_size);
+	*length += string_size;
+	buf[*length] = '\0';
+}
+
+/* The MethodTable that a MethodDesc belongs to, and its token's RID. */
+static bool read_owner(struct clr *clr, uint64_t address, uint64_t *ret_method_table,
+		       uint32_t *ret_rid)
+{
+	static const enum layout_field needed[] = { L_METHOD_TOKEN, L_METHOD_CHUNK_INDEX,
+						    L_METHOD_CHUNK_SIZE, L_METHOD_CHUNK_TOKEN };
+	uint8_t index;
+	uint16_t low, high;
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (!layout_has(&clr->layout, needed[i]))
+			return false;
+	}
+	if (address % DESC_ALIGNMENT ||
+	    !memory_u8(clr->memory, address + clr_offset(clr, L_METHOD_CHUNK_INDEX), &index) ||
+	    !memory_u16(clr->memory, address + clr_offset(clr, L_METHOD_TOKEN), &low))
+		return false;
+	uint64_t chunk =
+		address - DESC_ALIGNMENT * (uint64_t)index - clr_offset(clr, L_METHOD_CHUNK_SIZE);
+	if (!clr_pointer(clr, chunk, L_METHOD_CHUNK_TABLE, ret_method_table) ||
+	    !memory_u16(clr->memory, chunk + clr_offset(clr, L_METHOD_CHUNK_TOKEN), &high))
+		return false;
+	*ret_rid = (uint32_t)(high & TOKEN_LOW_MASK) << TOKEN_LOW_BITS | (low & TOKEN_LOW_MASK);
+	return true;
+}
+
+/* A method made at run time: a dynamic method of the program, or a stub of the runtime. */
+static bool read_dynamic_name(struct clr *clr, struct method *method)
+{
+	uint64_t string;
+	if (!memory_u64(clr->memory, method->address + method_desc_size(clr) + DYNAMIC_NAME,
+			&string) ||
+	    memory_string(clr->memory, string, method->dynamic_name, DYNAMIC_NAME_SIZE) <= 0)
+		return false;
+	for (const char *p = method->dynamic_name; *p; p++) {
+		if ((unsigned char)*p < ' ')
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The module whose tokens are in the signature of a stub: its MethodTable is of no type, and has an
+ * EEClass and that module alone (ILStubCache: CreateMinimalMethodTable).
+ */
+static const struct module *stub_module(struct clr *clr, uint64_t table)
+{
+	uint64_t ee_class, back, module;
+	if (!clr_pointer(clr, table, L_MT_CLASS, &ee_class) ||
+	    !clr_pointer(clr, ee_class, L_CLASS_METHOD_TABLE, &back) || back != table ||
+	    !clr_pointer(clr, table, L_MT_MODULE, &module) || !module)
+		return NULL;
+	return module_find(clr, module);
+}
+
+bool method_read(struct clr *clr, uint64_t address, struct method *ret)
+{
+	uint64_t method_table;
+	struct method method = { .address = address, .name = "" };
+	if (!read_owner(clr, address, &method_table, &method.rid) ||
+	    !memory_u16(clr->memory, address + DESC_FLAGS, &method.flags))
+		return false;
+	bool is_dynamic = !method.rid &&
+			  (method.flags & METHOD_CLASSIFICATION_MASK) == METHOD_DYNAMIC &&
+			  read_dynamic_name(clr, &method);
+	method.type = type_find(clr, method_table);
+	if (!is_dynamic && (!method.type || !method.rid))
+		return false;
+	method.module = method.type ? module_find(clr, type_home_module(clr, method.type))
+				    : stub_module(clr, method_table);
+	const struct metadata *metadata = method.module ? method.module->metadata : NULL;
+	if (!is_dynamic) {
+		/* A method of another type: this is no MethodDesc. */
+		if (!metadata || metadata_owner(metadata, MD_METHOD, method.rid) !=
+					 (method.type->token & 0xffffff))
+			return false;
+		method.name = metadata_string(metadata,
+					      metadata_column(metadata, MD_METHOD, method.rid, 3));
+		if (!*method.name)
+			return false;
+	}
+	*ret = method;
+	return true;
+}
+
+const char *method_owner_name(struct clr *clr, const struct method *method, size_t *ret_size)
+{
+	if (method->rid)
+		return type_name(clr, method->type, ret_size);
+	const char *owner =
+		strncmp(method->dynamic_name, "IL_STUB", 7) == 0 ? "ILStubClass" : "DynamicClass";
+	*ret_size = strlen(owner);
+	return owner;
+}
+
+bool clr_method_name(struct clr *clr, uint64_t method_desc, char *buf, size_t size,
+		     uint32_t *ret_token)
+{
+	struct method method;
+	size_t owner_size, length = 0;
+	if (!size || !method_read(clr, method_desc, &method))
+		return false;
+	const char *owner = method_owner_name(clr, &method, &owner_size);
+	const char *name = method.rid ? method.name : method.dynamic_name;
+	append(buf, size, &length, owner, owner_size);
+	append(buf, size, &length, ".", 1);
+	append(buf, size, &length, name, strlen(name));
+	if (ret_token)
+		*ret_token = 0x06000000 | method.rid;
+	return true;
+}

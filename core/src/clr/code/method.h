@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_METHOD_H
+#define HEAPDUMP_SRC_CLR_METHOD_H
+
+#include "clr/modules/module.h"
+#include "clr/types/type.h"
+
+#define DYNAMIC_NAME_SIZE 256u
+
+/** A MethodDesc that passed its checks. */
+struct method {
+	uint64_t address;
+	uint16_t flags;          /**< classification in the lowest three bits */
+	const struct type *type; /**< that it belongs to; dynamic: may be NULL */
+	const struct module
+		*module;  /**< whose metadata its signature is of; dynamic: may be NULL */
+	uint32_t rid;     /**< of its MethodDef; 0: dynamic */
+	const char *name; /**< borrowed from the metadata; dynamic: "" */
+	char dynamic_name[DYNAMIC_NAME_SIZE];
+};
+
+#define METHOD_CLASSIFICATION_MASK 0x7u
+#define METHOD_INSTANTIATED        5u
+#define METHOD_DYNAMIC             7u
+
+/** Read the MethodDesc at @p address; false when it is none. */
+bool method_read(struct clr *clr, uint64_t address, struct method *ret);
+
+/** Name of its type; "DynamicClass", "ILStubClass" for those that have none.  Borrowed. */
+const char *method_owner_name(struct clr *clr, const struct method *method, size_t *ret_size);
+
+/** Bytes of the class MethodDesc itself, before those of the kinds of methods. */
+static inline uint64_t method_desc_size(const struct clr *clr)
+{
+	return clr->major == 8 ? 8 : 16; /* method.hpp: without m_codeData in 8 */
+}
+
+/** The table of the methods that are functions of the runtime, by its shape; 0: not found. */
+uint64_t fcall_table_find(const struct clr *clr);
+/**
+ * The method whose code is the runtime's function at @p code.
+ *
+ * @param[out] ret_method_desc Untouched on failure; nothing has checked it.
+ * @return false when it is none, or the table cannot be read
+ */
+bool clr_fcall_method(const struct clr *clr, uint64_t code, uint64_t *ret_method_desc);
+
+/**
+ * The method that the code at @p code belongs to: compiled by the JIT, ReadyToRun code, a function
+ * of the runtime, or the stub that stands for a method before it is compiled.
+ *
+ * @param[out] ret_method_desc Untouched on failure.
+ * @return false when it is none of these, or the tables that say so cannot be read
+ */
+bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc);
+
+/**
+ * The virtual method in slot @p slot of the MethodTable at @p table.
+ *
+ * @param[out] ret_method_desc Untouched on failure.
+ * @return false when there is none, or its code is of no known method
+ */
+bool clr_method_in_slot(struct clr *clr, uint64_t table, uint32_t slot, uint64_t *ret_method_desc);
+
+#endif

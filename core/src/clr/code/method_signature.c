@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Methods with their parameters, as SOS's clrstack shows them: Ns.Type.Method(Int32,
+ * System.String[], Nested ByRef).  In the parameters primitive types have no namespace and nested
+ * types not the type around them, as the runtime formats them (sigformat.cpp); generic types are
+ * written as everywhere: List<Int32>.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clr/code/code.h"
+#include "clr/code/method.h"
+#include "clr/types/field.h"
+#include "clr/types/type_name.h"
+#include "util/alloc.h"
+
+/* What a signature has besides the types of field.h (II.23.2, corhdr.h). */
+#define ELEMENT_MODREQ      0x1fu
+#define ELEMENT_MODOPT      0x20u
+#define ELEMENT_INTERNAL    0x21u /* a TypeHandle follows */
+#define ELEMENT_MODINTERNAL 0x22u /* a byte and a TypeHandle */
+#define ELEMENT_SENTINEL    0x41u
+#define ELEMENT_PINNED      0x45u
+#define CALL_GENERIC        0x10u
+#define HANDLE_SIZE         8
+
+/* InstantiatedMethodDesc, behind a MethodDesc: arguments' address, u16 flags and number. */
+#define INSTANCE_ARGUMENTS 8u
+#define INSTANCE_COUNT     18u
+/* StoredSigMethodDesc: signature, u32 its size. */
+#define STORED_SIGNATURE 0u
+#define STORED_SIZE      8u
+#define STORED_SIZE_MAX  4096u
+
+/* GenericParam's owner: a TypeDef, or with this bit a MethodDef (II.24.2.6). */
+#define OWNER_METHOD 1u
+
+/* Between the names that the name of a type is made of. */
+#define PUNCTUATION "<>,[]*& "
+
+/* A part of a signature that is read. */
+struct signature {
+	const uint8_t *at, *end;
+};
+
+/* What to print for a method. */
+struct printer {
+	struct clr *clr;
+	const struct method *method;
+	struct type_arguments type_arguments, method_arguments;
+	struct text *text;
+};
+
+static bool next_byte(struct signature *signature, uint8_t *ret)
+{
+	if (signature->at == signature->end)
+		return false;
+	*ret = *signature->at++;
+	return true;
+}
+
+static bool next_number(struct signature *signature, uint32_t *ret)
+{
+	return metadata_compressed(&signature->at, signature->end, ret);
+}
+
+static bool skip_bytes(struct signature *signature, ptrdiff_t count)
+{
+	if (signature->end - signature->at < count)
+		return false;
+	signature->at += count;
+	return true;
+}
+
+/* Rank, sizes and lower bounds (II.23.2.13). */
+static bool skip_shape(struct signature *signature)
+{
+	uint32_t number, count;
+	if (!next_number(signature, &number))
+		return false;
+	for (unsigned int list = 0; list < 2; list++) {
+		if (!next_number(signature, &count))
+			return false;
+		for (; count; count--) {
+			if (!next_number(signature, &number))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* What follows element type @p element; *@p types more types follow that. */
+static bool skip_element(struct signature *signature, uint8_t element, uint64_t *types)
+{
+	uint32_t number;
+	uint8_t kind;
+	switch (element) {
+	case ELEMENT_POINTER:
+	case ELEMENT_BYREF:
+	case ELEMENT_SZ_ARRAY:
+	case ELEMENT_PINNED:
+	case ELEMENT_SENTINEL:
+		*types += 1;
+		return true;
+	case ELEMENT_MODREQ:
+	case ELEMENT_MODOPT:
+		*types += 1;
+		return next_number(signature, &number);
+	case ELEMENT_MODINTERNAL:
+		*types += 1;
+		return skip_bytes(signature, 1 + HANDLE_SIZE);
+	case ELEMENT_INTERNAL:
+		return skip_bytes(signature, HANDLE_SIZE);
+	case ELEMENT_VALUE:
+	case ELEMENT_CLASS:
+	case ELEMENT_VAR:
+	case ELEMENT_MVAR:
+		return next_number(signature, &number);
+	case ELEMENT_GENERIC_INST:
+		if (!next_byte(signature, &kind) ||
+		    !(kind == ELEMENT_INTERNAL ? skip_bytes(signature, HANDLE_SIZE)
+					       : next_number(signature, &number)) ||
+		    !next_number(signature, &number))
+			return false;
+		*types += number;
+		return true;
+	case ELEMENT_FUNCTION_POINTER:
+		if (!next_byte(signature, &kind) ||
+		    (kind & CALL_GENERIC && !next_number(signature, &number)) ||
+		    !next_number(signature, &number))
+			return false;
+		*types += (uint64_t)number + 1;
+		return true;
+	default: /* one that stands for itself, or none at all */
+		return true;
+	}
+}
+
+/* Step over one type: arrays have something behind their element's, so they nest. */
+static bool skip_type(struct signature *signature)
+{
+	uint64_t left[NAME_DEPTH_MAX]; /* types still to come; then the shape of an array */
+	size_t depth = 1;
+	left[0] = 1;
+	while (depth) {
+		uint8_t element;
+		if (!left[depth - 1]) {
+			depth--;
+			if (depth && !skip_shape(signature))
+				return false;
+			continue;
+		}
+		left[depth - 1]--;
+		if (!next_byte(signature, &element))
+			return false;
+		if (element == ELEMENT_ARRAY) {
+			if (depth == NAME_DEPTH_MAX)
+				return false;
+			left[depth++] = 1;
+		} else if (!skip_element(signature, element, &left[depth - 1])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Append generic argument @p number of the method or its type, or the parameter's name. */
+static void append_argument(const struct printer *printer, bool is_method, uint32_t number,
+			    struct text *text)
+{
+	const struct type_arguments *arguments =
+		is_method ? &printer->method_arguments : &printer->type_arguments;
+	const struct method *method = printer->method;
+	const struct metadata *metadata = method->module ? method->module->metadata : NULL;
+	const char *name = "";
+	uint64_t handle;
+	if (number < arguments->count &&
+	    memory_u64(printer->clr->memory, arguments->address + 8 * (uint64_t)number, &handle)) {
+		type_handle_name(printer->clr, handle, text);
+		return;
+	}
+	if (!is_method && !number && method->type &&
+	    (method->type->category == CATEGORY_SZ_ARRAY ||
+	     method->type->category == CATEGORY_MD_ARRAY)) {
+		type_handle_name(printer->clr, method->type->per_inst, text);
+		return;
+	}
+	if (metadata && method->rid) {
+		uint32_t owner = is_method ? method->rid << 1 | OWNER_METHOD
+					   : (method->type->token & 0xffffff) << 1;
+		uint32_t row = metadata_search(metadata, MD_GENERIC_PARAM, 2, owner);
+		row = number <= UINT32_MAX - row ? row + number : 0;
+		if (metadata_column(metadata, MD_GENERIC_PARAM, row, 2) == owner) {
+			name = metadata_string(metadata,
+					       metadata_column(metadata, MD_GENERIC_PARAM, row, 3));
+		}
+	}
+	if (*name) {
+		text_puts(text, name);
+	} else {
+		text_printf(text, "%s%" PRIu32, is_method ? "!!" : "!", number);
+	}
+}
+
+/* Append the name of a type: primitives without their namespace, nested types by their own name. */
+static void append_short(struct text *text, const char *name)
+{
+	static const char *const primitives[] = {
+		"System.Void",   "System.Boolean", "System.Char",   "System.SByte",
+		"System.Byte",   "System.Int16",   "System.UInt16", "System.Int32",
+		"System.UInt32", "System.Int64",   "System.UInt64", "System.Single",
+		"System.Double", "System.IntPtr",  "System.UIntPtr"
+	};
+	const size_t space = strlen("System.");
+	while (*name) {
+		size_t size = strcspn(name, PUNCTUATION), skipped = 0;
+		for (size_t i = 0; i < sizeof(primitives) / sizeof(primitives[0]); i++) {
+			if (strlen(primitives[i]) == size && memcmp(primitives[i], name, size) == 0)
+				skipped = space;
+		}
+		for (size_t i = 1; i < size; i++) { /* at 0 a generic type is around it */
+			if (name[0] != '+' && name[i] == '+')
+				skipped = i + 1;
+		}
+		text_append(text, name + skipped, size - skipped);
+		name += size;
+		for (; *name && strchr(PUNCTUATION, *name); name++)
+			text_append(text, *name == '&' ? " ByRef" : name, *name == '&' ? 6 : 1);
+	}
+}
+
+/* Append @p name with what !N and !!N in it stand for. */
+static void append_substituted(const struct printer *printer, struct text *text, const char *name)
+{
+	while (*name) {
+		size_t size = strcspn(name, PUNCTUATION), marks = strspn(name, "!"),
+		       digits = strspn(name + marks, "0123456789");
+		if ((marks == 1 || marks == 2) && digits && digits < 10 && marks + digits == size) {
+			append_argument(printer, marks == 2,
+					(uint32_t)strtoul(name + marks, NULL, 10), text);
+		} else {
+			text_append(text, name, size);
+		}
+		name += size;
+		size = strspn(name, PUNCTUATION);
+		text_append(text, name, size);
+		name += size;
+	}
+}
+
+/* The next type of @p signature. */
+static bool append_type(const struct printer *printer, struct signature *signature)
+{
+	struct metadata no_metadata = { .bytes = NULL };
+	const struct module none = { .metadata = &no_metadata };
+	const struct module *module = printer->method->module;
+	const uint8_t *begin = signature->at;
+	struct text name = { 0 }, full = { 0 };
+	if (!skip_type(signature))
+		return false;
+	signature_type_name(printer->clr, module && module->metadata ? module : &none, begin,
+			    (uint32_t)(signature->at - begin), printer->type_arguments, &name);
+	if (name.bytes)
+		append_substituted(printer, &full, name.bytes);
+	if (full.bytes)
+		append_short(printer->text, full.bytes);
+	if (name.failed || full.failed)
+		printer->text->failed = true;
+	text_deinit(&name);
+	text_deinit(&full);
+	return true;
+}
+
+/* "<A, B>" of a generic method, then "(Int32, T)". */
+static void append_parameters(const struct printer *printer, struct signature signature)
+{
+	uint8_t convention;
+	uint32_t generics = 0, count;
+	bool is_sound = next_byte(&signature, &convention) &&
+			(!(convention & CALL_GENERIC) || next_number(&signature, &generics)) &&
+			next_number(&signature, &count) && skip_type(&signature);
+	if (generics > TYPE_ARGUMENTS_MAX)
+		generics = 0;
+	for (uint32_t i = 0; i < generics; i++) {
+		text_puts(printer->text, i ? ", " : "<");
+		append_argument(printer, true, i, printer->text);
+	}
+	if (generics)
+		text_puts(printer->text, ">");
+	text_puts(printer->text, "(");
+	for (uint32_t i = 0; is_sound && i < count; i++) {
+		if (i)
+			text_puts(printer->text, ", ");
+		is_sound = append_type(printer, &signature);
+	}
+	text_puts(printer->text, is_sound ? ")" : "?)");
+}
+
+/* Arguments of a generic method that was instantiated. */
+static struct type_arguments method_arguments(struct clr *clr, const struct method *method)
+{
+	struct type_arguments arguments = { 0 };
+	uint64_t at = method->address + method_desc_size(clr), address;
+	uint16_t count;
+	if ((method->flags & METHOD_CLASSIFICATION_MASK) == METHOD_INSTANTIATED &&
+	    memory_u64(clr->memory, at + INSTANCE_ARGUMENTS, &address) && address &&
+	    memory_u16(clr->memory, at + INSTANCE_COUNT, &count) && count <= TYPE_ARGUMENTS_MAX) {
+		arguments.address = address;
+		arguments.count = count;
+	}
+	return arguments;
+}
+
+static void append_dynamic_parameters(const struct printer *printer)
+{
+	struct clr *clr = printer->clr;
+	uint64_t at = printer->method->address + method_desc_size(clr), address;
+	uint32_t size;
+	uint8_t bytes[STORED_SIZE_MAX];
+	if (memory_u64(clr->memory, at + STORED_SIGNATURE, &address) &&
+	    memory_u32(clr->memory, at + STORED_SIZE, &size) && size && size <= sizeof(bytes) &&
+	    memory_read(clr->memory, address, bytes, size))
+		append_parameters(printer, (struct signature){ bytes, bytes + size });
+}
+
+void clr_method_signature(struct clr *clr, uint64_t method_desc, struct text *text)
+{
+	struct method method;
+	struct printer printer = { .clr = clr, .method = &method, .text = text };
+	if (!method_read(clr, method_desc, &method)) {
+		text_printf(text, "<unknown method %" PRIx64 ">", method_desc);
+		return;
+	}
+	size_t size;
+	const char *owner = method_owner_name(clr, &method, &size);
+	text_append(text, owner, size);
+	text_puts(text, ".");
+	text_puts(text, method.rid ? method.name : method.dynamic_name);
+	if (!method.rid) {
+		append_dynamic_parameters(&printer);
+		return;
+	}
+	const struct metadata *metadata = method.module->metadata;
+	uint32_t blob_size;
+	const uint8_t *blob = metadata_blob(
+		metadata, metadata_column(metadata, MD_METHOD, method.rid, 4), &blob_size);
+	printer.type_arguments = type_arguments(clr, method.type);
+	printer.method_arguments = method_arguments(clr, &method);
+	append_parameters(&printer, (struct signature){ blob, blob ? blob + blob_size : NULL });
+}

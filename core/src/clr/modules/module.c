@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/modules/module.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "clr/modules/module_image.h"
+#include "clr/types/type.h"
+#include "util/alloc.h"
+
+#define MODULES_MAX    65536u
+#define ASSEMBLIES_MAX 65536u
+
+/* ArrayListBase and its blocks (arraylist.h); the first block lies inside the list. */
+#define LIST_COUNT       0u
+#define LIST_FIRST_BLOCK 8u
+#define BLOCK_NEXT       0u
+#define BLOCK_SIZE       8u
+#define BLOCK_ELEMENTS   16u
+
+/*
+ * MethodTable of 8 (methodtable.h): MTFlags2 says which multipurpose slots there are, in this
+ * order; the first two that are not used by PerInstInfo and InterfaceMap take their places.
+ */
+#define GENERICS_MASK    0x30u
+#define SLOT_PER_INST    0x01u
+#define SLOT_INTERFACES  0x02u
+#define SLOTS_BEFORE     0x0fu
+#define HAS_MODULE       0x10u
+#define MT_8_FIRST_SLOT  48u
+#define MT_8_SECOND_SLOT 56u
+
+/* LookupMap (ceeload.h): Next, TableData, Count, SupportedFlagsMask; the same in 8, 9 and 10. */
+#define MAP_NEXT  0u
+#define MAP_TABLE 8u
+#define MAP_COUNT 16u
+#define MAP_MASK  24u
+
+/* Modules by address, ascending; those of the AppDomain's list once it was read. */
+struct module_table {
+	struct module **rows;
+	size_t count, capacity;
+	struct module **listed;
+	size_t listed_count, listed_capacity;
+	bool has_list;
+	uint64_t budget; /* bytes of metadata that may still be read */
+};
+
+enum hd_status module_table_create(struct clr *clr, struct module_table **ret, struct hd_error *err)
+{
+	(void)clr;
+	struct module_table *modules = mem_calloc(1, sizeof(*modules));
+	if (!modules)
+		return fail_nomem(err);
+	modules->budget = MODULE_METADATA_TOTAL;
+	*ret = modules;
+	return HD_OK;
+}
+
+void module_table_destroy(struct module_table *modules)
+{
+	if (!modules)
+		return;
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = modules->rows[i];
+		metadata_destroy(module->metadata);
+		mem_free(module->path);
+		mem_free(module->name);
+		mem_free(module->missing);
+		mem_free(module);
+	}
+	mem_free(modules->rows);
+	mem_free(modules->listed);
+	mem_free(modules);
+}
+
+/* Room for one more pointer. */
+static bool reserve(struct module ***rows, size_t count, size_t *capacity)
+{
+	if (count < *capacity)
+		return true;
+	size_t grown = grown_capacity(*capacity, sizeof(struct module *));
+	struct module **fresh = mem_realloc(*rows, grown, sizeof(struct module *));
+	if (!fresh)
+		return false;
+	*rows = fresh;
+	*capacity = grown;
+	return true;
+}
+
+/* Index of the first module at or after @p address. */
+static size_t lower_bound(const struct module_table *modules, uint64_t address)
+{
+	size_t low = 0, high = modules->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (modules->rows[middle]->address < address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+static struct module *insert(struct module_table *modules, size_t index, uint64_t address)
+{
+	if (modules->count >= MODULES_MAX ||
+	    !reserve(&modules->rows, modules->count, &modules->capacity))
+		return NULL;
+	struct module *module = mem_calloc(1, sizeof(*module));
+	if (!module)
+		return NULL;
+	module->address = address;
+	memmove(modules->rows + index + 1, modules->rows + index,
+		(modules->count - index) * sizeof(struct module *));
+	modules->rows[index] = module;
+	modules->count++;
+	return module;
+}
+
+struct module *module_find(struct clr *clr, uint64_t address)
+{
+	struct module_table *modules = clr->modules;
+	size_t index = lower_bound(modules, address);
+	struct module *module = index < modules->count ? modules->rows[index] : NULL;
+	if (!module || module->address != address)
+		module = insert(modules, index, address);
+	if (module && !module->has_tried) {
+		module->has_tried = true;
+		module_load(clr, module, &modules->budget);
+	}
+	return module;
+}
+
+uint64_t module_rva(struct clr *clr, const struct module *module, uint32_t rva)
+{
+	uint64_t address;
+	return module->image_base && image_locate(clr->memory, module->image_base,
+						  module->is_mapped, rva, 1, &address)
+		       ? address
+		       : 0;
+}
+
+/* Where a MethodTable of 8 has the pointer to its module. */
+static bool module_slot_8(struct clr *clr, const struct type *type, uint64_t *ret)
+{
+	uint32_t before = type->flags2 & SLOTS_BEFORE;
+	uint16_t virtuals;
+	*ret = type->method_table;
+	if (!(before & SLOT_PER_INST)) {
+		*ret += MT_8_FIRST_SLOT;
+	} else if (!(before & SLOT_INTERFACES)) {
+		*ret += MT_8_SECOND_SLOT;
+	} else {
+		if (!memory_u16(clr->memory, *ret + clr_offset(clr, L_MT_NUM_VIRTUALS), &virtuals))
+			return false;
+		uint32_t chunks = (virtuals + VTABLE_CHUNK_SLOTS - 1) / VTABLE_CHUNK_SLOTS;
+		uint32_t slots = (uint32_t)__builtin_popcount(before) - 2;
+		*ret += METHOD_TABLE_SIZE + 8 * (uint64_t)(chunks + slots);
+	}
+	return true;
+}
+
+uint64_t type_home_module(struct clr *clr, const struct type *type)
+{
+	if (clr->major != 8 || type->flags & MT_HAS_COMPONENT_SIZE ||
+	    !(type->flags & GENERICS_MASK))
+		return type->module;
+	const struct type *canonical =
+		type->canonical == type->method_table ? type : type_find(clr, type->canonical);
+	uint64_t slot, module;
+	if (!canonical)
+		return type->module;
+	if (!(canonical->flags2 & HAS_MODULE))
+		return canonical->module;
+	return module_slot_8(clr, canonical, &slot) && memory_u64(clr->memory, slot, &module)
+		       ? module
+		       : canonical->module;
+}
+
+bool lookup_segment_read(struct clr *clr, uint64_t address, struct lookup_segment *ret)
+{
+	return memory_u64(clr->memory, address + MAP_NEXT, &ret->next) &&
+	       memory_u64(clr->memory, address + MAP_TABLE, &ret->table) &&
+	       memory_u32(clr->memory, address + MAP_COUNT, &ret->count) &&
+	       memory_u64(clr->memory, address + MAP_MASK, &ret->mask);
+}
+
+uint64_t module_type_def(struct clr *clr, const struct module *module, uint32_t rid)
+{
+	if (!layout_has(&clr->layout, L_MODULE_TYPE_DEF_MAP))
+		return 0;
+	uint64_t at = module->address + clr_offset(clr, L_MODULE_TYPE_DEF_MAP), mask = 0, value;
+	for (unsigned int i = 0; at && i < LOOKUP_SEGMENTS_MAX; i++) {
+		struct lookup_segment segment;
+		if (!lookup_segment_read(clr, at, &segment))
+			return 0;
+		if (!i) /* the flags of the first segment are the map's */
+			mask = segment.mask;
+		if (rid < segment.count) {
+			return memory_u64(clr->memory, segment.table + 8 * (uint64_t)rid, &value)
+				       ? value & ~mask
+				       : 0;
+		}
+		rid -= segment.count;
+		at = segment.next;
+	}
+	return 0;
+}
+
+/* Does the hash table of constructed types name its module (8)? */
+static bool is_module_by_table(struct clr *clr, uint64_t module)
+{
+	uint64_t table, owner;
+	return clr_pointer(clr, module, L_MODULE_TYPE_PARAMS, &table) && table &&
+	       memory_u64(clr->memory, table, &owner) && owner == module;
+}
+
+/* Module of an element of the list, a DomainAssembly; 0 = none (yet, or any more). */
+static uint64_t element_module(struct clr *clr, uint64_t element)
+{
+	uint64_t assembly, module, back;
+	if (clr->major == 8) {
+		return clr_pointer(clr, element, L_ASSEMBLY_MODULE, &module) &&
+				       is_module_by_table(clr, module)
+			       ? module
+			       : 0;
+	}
+	if (!memory_u64(clr->memory, element, &assembly) || !assembly ||
+	    !clr_pointer(clr, assembly, L_ASSEMBLY_MODULE, &module) || !module)
+		return 0;
+	if (layout_has(&clr->layout, L_MODULE_ASSEMBLY)) {
+		return clr_pointer(clr, module, L_MODULE_ASSEMBLY, &back) && back == assembly
+			       ? module
+			       : 0;
+	}
+	return is_module_by_table(clr, module) ? module : 0;
+}
+
+static enum hd_status add_listed(struct clr *clr, uint64_t address, struct hd_error *err)
+{
+	struct module_table *modules = clr->modules;
+	struct module *module = module_find(clr, address);
+	if (!module || !reserve(&modules->listed, modules->listed_count, &modules->listed_capacity))
+		return fail_nomem(err);
+	if (module->is_listed)
+		return HD_OK;
+	module->is_listed = true;
+	modules->listed[modules->listed_count++] = module;
+	return HD_OK;
+}
+
+/* The list on its way. */
+struct assemblies {
+	uint32_t left; /* that are not read yet */
+	uint32_t lost; /* elements that are none */
+	bool is_broken;
+};
+
+/* The assemblies of one block. */
+static enum hd_status read_block(struct clr *clr, uint64_t block, struct assemblies *list,
+				 struct hd_error *err)
+{
+	uint32_t size;
+	uint64_t element;
+	list->is_broken = !memory_u32(clr->memory, block + BLOCK_SIZE, &size) || !size;
+	for (uint32_t i = 0; !list->is_broken && i < size && list->left; i++) {
+		list->is_broken = !memory_u64(clr->memory, block + BLOCK_ELEMENTS + 8 * (uint64_t)i,
+					      &element);
+		if (list->is_broken)
+			break;
+		list->left--;
+		uint64_t module = element ? element_module(clr, element) : 0;
+		list->lost += element && !module;
+		if (module)
+			TRY(add_listed(clr, module, err));
+	}
+	return HD_OK;
+}
+
+static enum hd_status read_list(struct clr *clr, struct hd_error *err)
+{
+	if (!clr->app_domain || !layout_has(&clr->layout, L_DOMAIN_ASSEMBLIES)) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "cannot list modules: this runtime's AppDomain is not known");
+	}
+	uint64_t list = clr->app_domain + clr_offset(clr, L_DOMAIN_ASSEMBLIES);
+	uint32_t count;
+	if (!memory_u32(clr->memory, list + LIST_COUNT, &count))
+		return fail(err, HD_ERR_FAULT, list, "cannot read the list of assemblies");
+	if (count > ASSEMBLIES_MAX) {
+		return fail(err, HD_ERR_FORMAT, list,
+			    "the list of assemblies says %" PRIu32 " of them", count);
+	}
+	uint64_t block = list + LIST_FIRST_BLOCK;
+	struct assemblies assemblies = { .left = count };
+	while (block && assemblies.left && !assemblies.is_broken) {
+		uint64_t next;
+		TRY(read_block(clr, block, &assemblies, err));
+		block = memory_u64(clr->memory, block + BLOCK_NEXT, &next) ? next : 0;
+	}
+	if (assemblies.left || assemblies.lost) {
+		findings_add(&clr->target->findings, "module-list", NULL,
+			     "%" PRIu32 " of the %" PRIu32
+			     " assemblies of the runtime's list cannot "
+			     "be read: types and static fields of them are not known",
+			     assemblies.left + assemblies.lost, count);
+	}
+	if (!clr->modules->listed_count)
+		return fail(err, HD_ERR_FORMAT, list, "no assembly of the list is one");
+	return HD_OK;
+}
+
+enum hd_status module_list(struct clr *clr, struct module *const **ret, size_t *ret_count,
+			   struct hd_error *err)
+{
+	if (!clr->modules->has_list) {
+		TRY(read_list(clr, err));
+		clr->modules->has_list = true;
+	}
+	*ret = clr->modules->listed;
+	*ret_count = clr->modules->listed_count;
+	return HD_OK;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/modules/module_image.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clr/modules/module_proof.h"
+#include "util/alloc.h"
+#include "util/text.h"
+
+#define PATH_UNITS_MAX   2048u
+#define FINDING_MODULES  8u /* modules without metadata that findings name one by one */
+#define LAYOUT_IS_MAPPED 1u /* PEImageLayout.Flags (peimagelayout.h): FLAG_MAPPED */
+/* "BSJB", the begin of a metadata root (ECMA-335 II.24.2.1). */
+#define METADATA_MAGIC 0x424a5342u
+
+/* Distance of a module's maps of methods and fields from that of TypeDefs (ceeload.h). */
+#define MAP_METHODS_DISTANCE 32u
+#define MAP_FIELDS_DISTANCE  96u
+#define MAP_FIELDS_SINCE     9u /* in 8 that map grows as fields are asked for */
+
+#define ADVICE_FILES                                                                           \
+	"give the folder with the files of the machine it ran on as --sysroot DIR, or take a " \
+	"full dump (createdump --full)"
+#define ADVICE_HEAP "take a dump with the heap in it (createdump --withheap or --full, gcore)"
+
+/* UTF-16 to UTF-8; what is no character becomes U+FFFD. */
+static void append_utf16(struct text *text, const uint8_t *bytes, size_t units)
+{
+	for (size_t i = 0; i < units; i++) {
+		uint32_t c = load_u16(bytes + 2 * i);
+		if (c >= 0xd800 && c < 0xdc00 && i + 1 < units &&
+		    (load_u16(bytes + 2 * i + 2) & 0xfc00) == 0xdc00) {
+			c = 0x10000 + ((c & 0x3ff) << 10) + (load_u16(bytes + 2 * i + 2) & 0x3ff);
+			i++;
+		} else if (c >= 0xd800 && c < 0xe000) {
+			c = 0xfffd;
+		}
+		char out[4];
+		size_t size = 0;
+		if (c < 0x80) {
+			out[size++] = (char)c;
+		} else if (c < 0x800) {
+			out[size++] = (char)(0xc0 | c >> 6);
+			out[size++] = (char)(0x80 | (c & 0x3f));
+		} else if (c < 0x10000) {
+			out[size++] = (char)(0xe0 | c >> 12);
+			out[size++] = (char)(0x80 | (c >> 6 & 0x3f));
+			out[size++] = (char)(0x80 | (c & 0x3f));
+		} else {
+			out[size++] = (char)(0xf0 | c >> 18);
+			out[size++] = (char)(0x80 | (c >> 12 & 0x3f));
+			out[size++] = (char)(0x80 | (c >> 6 & 0x3f));
+			out[size++] = (char)(0x80 | (c & 0x3f));
+		}
+		text_append(text, out, size);
+	}
+}
+
+/* The string of UTF-16 at @p address, or NULL: none, not there, or no memory. */
+static char *read_utf16(struct clr *clr, uint64_t address)
+{
+	uint8_t bytes[2 * PATH_UNITS_MAX];
+	size_t units = memory_prefix(clr->memory, address, bytes, sizeof(bytes)) / 2, length = 0;
+	while (length < units && load_u16(bytes + 2 * length))
+		length++;
+	struct text text = { 0 };
+	if (!length || length == units)
+		return NULL;
+	append_utf16(&text, bytes, length);
+	if (text.failed)
+		text_deinit(&text);
+	return text.bytes;
+}
+
+/* The file that the image is mapped from, as the target names it; NULL = none. */
+static const char *mapped_path(const struct clr *clr, const struct module *module)
+{
+	const struct target_mapping *mapping =
+		module->image_base ? target_mapping_at(clr->target, module->image_base) : NULL;
+	return mapping && mapping->path && *mapping->path ? mapping->path : NULL;
+}
+
+static void read_path(struct clr *clr, struct module *module)
+{
+	static const enum layout_field fields[] = { L_MODULE_PATH, L_MODULE_FILE_NAME };
+	uint64_t string;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && !module->path; i++) {
+		if (clr_pointer(clr, module->address, fields[i], &string) && string)
+			module->path = read_utf16(clr, string);
+	}
+	if (module->path || !module->image_base)
+		return;
+	const char *path = mapped_path(clr, module);
+	if (path)
+		module->path = mem_strndup(path, strlen(path));
+}
+
+static void set_missing(struct module *module, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void set_missing(struct module *module, const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+	va_start(args, format);
+	int size = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (size > 0 && !module->missing)
+		module->missing = mem_strndup(line, strlen(line));
+}
+
+/* Module -> PEAssembly -> PEImage -> LoadedImageLayout -> base (8, 10). */
+static bool find_layout(struct clr *clr, uint64_t module, uint64_t *ret_base, bool *ret_is_mapped)
+{
+	uint64_t assembly, image, layout;
+	uint32_t flags;
+	if (!clr_pointer(clr, module, L_MODULE_PE_ASSEMBLY, &assembly) || !assembly ||
+	    !clr_pointer(clr, assembly, L_PE_ASSEMBLY_IMAGE, &image) || !image ||
+	    !clr_pointer(clr, image, L_PE_IMAGE_LAYOUT, &layout) || !layout ||
+	    !clr_pointer(clr, layout, L_IMAGE_LAYOUT_BASE, ret_base) || !*ret_base ||
+	    !layout_has(&clr->layout, L_IMAGE_LAYOUT_FLAGS) ||
+	    !memory_u32(clr->memory, layout + clr_offset(clr, L_IMAGE_LAYOUT_FLAGS), &flags))
+		return false;
+	*ret_is_mapped = flags & LAYOUT_IS_MAPPED;
+	return true;
+}
+
+bool module_base(struct clr *clr, uint64_t module, uint64_t *ret_base, bool *ret_is_mapped)
+{
+	*ret_is_mapped = true;
+	return find_layout(clr, module, ret_base, ret_is_mapped) ||
+	       (clr_pointer(clr, module, L_MODULE_BASE, ret_base) && *ret_base);
+}
+
+static bool has_root(struct clr *clr, const struct image *image)
+{
+	uint32_t magic;
+	return memory_u32(clr->memory, image->metadata, &magic) && magic == METADATA_MAGIC;
+}
+
+/* The image and its metadata; the base is remembered even when its bytes are missing. */
+static bool find_image(struct clr *clr, struct module *module, struct image *ret)
+{
+	uint64_t base;
+	bool is_mapped;
+	if (find_layout(clr, module->address, &base, &is_mapped)) {
+		module_prove_image(clr, module->address, base);
+		module->image_base = base;
+		module->is_mapped = is_mapped;
+		if (image_find_metadata(clr->memory, base, is_mapped, ret))
+			return true;
+	}
+	if (!clr_pointer(clr, module->address, L_MODULE_BASE, &base) || !base)
+		return false;
+	module_prove_image(clr, module->address, base);
+	module->image_base = base;
+	module->is_mapped = true;
+	bool found = image_find_metadata(clr->memory, base, true, ret);
+	if (found && has_root(clr, ret))
+		return true;
+	/* Whatever lies behind a file that is mapped as it is may have been taken for a part of it. */
+	struct image flat;
+	if (!image_find_metadata(clr->memory, base, false, &flat) ||
+	    (found && !has_root(clr, &flat)))
+		return found;
+	module->is_mapped = false;
+	*ret = flat;
+	return true;
+}
+
+/* All of [address, address + size) on fresh memory; is it only in a file? */
+static uint8_t *copy_metadata(struct clr *clr, uint64_t address, uint32_t size, uint64_t *budget,
+			      bool *ret_is_from_file)
+{
+	uint8_t last;
+	if (size < 20 || size > MODULE_METADATA_MAX || size > *budget ||
+	    !memory_u8(clr->memory, address + size - 1, &last))
+		return NULL;
+	uint8_t *bytes = mem_alloc(size, 1);
+	if (!bytes)
+		return NULL;
+	struct memory *own = clr->target->own;
+	*ret_is_from_file = own && !memory_read(own, address, bytes, size);
+	if ((!own || *ret_is_from_file) && !memory_read(clr->memory, address, bytes, size)) {
+		mem_free(bytes);
+		return NULL;
+	}
+	*budget -= size;
+	return bytes;
+}
+
+/* Rows that a lookup map of the module has room for; false when it cannot be read. */
+static bool map_rows(struct clr *clr, uint64_t map, uint64_t *ret)
+{
+	struct lookup_segment segment;
+	uint64_t rows = 0;
+	for (unsigned int i = 0; map && i < LOOKUP_SEGMENTS_MAX; i++) {
+		if (!lookup_segment_read(clr, map, &segment))
+			return false;
+		rows += segment.count;
+		map = segment.next;
+	}
+	*ret = rows;
+	return true;
+}
+
+/*
+ * The runtime makes its maps of types, methods and fields as long as the tables of the file it
+ * loaded: does @p metadata have those lengths?  What cannot be read speaks for it.
+ */
+static bool fits_maps(struct clr *clr, const struct module *module, const struct metadata *metadata)
+{
+	static const struct {
+		uint32_t distance;
+		enum md_table table;
+	} maps[] = { { 0, MD_TYPE_DEF },
+		     { MAP_METHODS_DISTANCE, MD_METHOD },
+		     { MAP_FIELDS_DISTANCE, MD_FIELD } };
+	if (!layout_has(&clr->layout, L_MODULE_TYPE_DEF_MAP))
+		return true;
+	uint64_t first = module->address + clr_offset(clr, L_MODULE_TYPE_DEF_MAP), rows;
+	size_t count = sizeof(maps) / sizeof(maps[0]) - (clr->major < MAP_FIELDS_SINCE);
+	for (size_t i = 0; i < count; i++) {
+		if (map_rows(clr, first + maps[i].distance, &rows) &&
+		    rows != (uint64_t)metadata->tables[maps[i].table].rows + 1)
+			return false;
+	}
+	return true;
+}
+
+static const char *display_path(const struct module *module)
+{
+	return module->path && *module->path ? module->path : "a module without a file";
+}
+
+/* Why the bytes of the image's file are not to be had. */
+static void explain_missing(struct clr *clr, struct module *module, bool found)
+{
+	const char *path = mapped_path(clr, module), *name = display_path(module);
+	enum target_file_state state =
+		path ? target_file_state(clr->target, path) : TARGET_FILE_NONE;
+	bool is_trusted = clr->target->options.trust_files;
+	if (!found && state == TARGET_FILE_UNVERIFIED && is_trusted) {
+		target_reject_file(clr->target, path,
+				   "it has no metadata where the process had them");
+		state = TARGET_FILE_REJECTED;
+	}
+	if (!module->image_base) {
+		set_missing(module,
+			    "module 0x%" PRIx64 " has no image: it is dynamic, or not loaded",
+			    module->address);
+	} else if (state == TARGET_FILE_MISMATCH || state == TARGET_FILE_REJECTED) {
+		set_missing(module,
+			    "metadata of %s is not in the target, and the file here is another",
+			    name);
+	} else if (state == TARGET_FILE_UNVERIFIED || state == TARGET_FILE_NO_IMAGE) {
+		set_missing(
+			module,
+			"metadata of %s is not in the target, and nothing proves that the file here is the one",
+			name);
+	} else if (state == TARGET_FILE_MISSING || state == TARGET_FILE_NOT_REGULAR) {
+		set_missing(module,
+			    "metadata of %s is not in the target, and there is no such file", name);
+	} else {
+		set_missing(module, "metadata of %s is not in the target", name);
+	}
+}
+
+/* What to do about metadata that are missing; NULL: nothing. */
+static const char *metadata_advice(const struct clr *clr, const struct module *module)
+{
+	const struct target *target = clr->target;
+	if (module->image_base && !module->is_dynamic)
+		return target_advice(target, module->image_base, ADVICE_FILES);
+	/* No file has them. */
+	if (target_is_cut(target, module->address))
+		return target_advice(target, module->address, NULL);
+	return target->kind == TARGET_CORE && target->content == CONTENT_MINI ? ADVICE_HEAP : NULL;
+}
+
+static void report_missing(struct clr *clr, const struct module *module)
+{
+	const char *advice = metadata_advice(clr, module);
+	struct findings *findings = &clr->target->findings;
+	unsigned int named = 0;
+	for (size_t i = 0; i < findings->count; i++)
+		named += !strcmp(findings->rows[i].kind, "module-metadata");
+	if (named < FINDING_MODULES) {
+		findings_add(findings, "module-metadata", advice,
+			     "%s: type and field names of that module are missing",
+			     module->missing ? module->missing : display_path(module));
+	} else {
+		findings_add(findings, "module-metadata-more", advice,
+			     "type and field names of more modules are missing");
+	}
+}
+
+static void reject_file(struct clr *clr, struct module *module)
+{
+	const char *path = mapped_path(clr, module);
+	metadata_destroy(module->metadata);
+	module->metadata = NULL;
+	set_missing(module, "%s is not the file that the process had loaded", display_path(module));
+	if (path) {
+		target_reject_file(clr->target, path,
+				   "its tables are not as long as the runtime's maps of them");
+	}
+	report_missing(clr, module);
+}
+
+/* The runtime's maps are as long as the file's tables: that is proof enough. */
+static void confirm_file(struct clr *clr, const struct module *module)
+{
+	const char *path = mapped_path(clr, module);
+	if (path)
+		target_confirm_file(clr->target, path);
+}
+
+/* Take @p bytes, and say why if they are none. */
+static void take_metadata(struct clr *clr, struct module *module, uint8_t *bytes, uint32_t size)
+{
+	struct hd_error err = { 0 };
+	if (metadata_create(bytes, size, &module->metadata, &err) != HD_OK) {
+		set_missing(module, "metadata of %s is damaged: %s", display_path(module),
+			    err.message);
+		report_missing(clr, module);
+	} else if (module->is_from_file && !fits_maps(clr, module, module->metadata)) {
+		reject_file(clr, module);
+	} else if (module->is_from_file) {
+		confirm_file(clr, module);
+	}
+	if (!module->metadata)
+		return;
+	const char *name = metadata_string(module->metadata,
+					   metadata_column(module->metadata, MD_ASSEMBLY, 1, 7));
+	if (*name)
+		module->name = mem_strndup(name, strlen(name));
+}
+
+/* Module.DynamicMetadata: u32 size and the bytes (9, 10: ceeload.h). */
+static bool load_dynamic(struct clr *clr, struct module *module, uint64_t *budget)
+{
+	uint64_t saved;
+	uint32_t size;
+	uint8_t *bytes = NULL;
+	if (!clr_pointer(clr, module->address, L_MODULE_DYNAMIC_METADATA, &saved) || !saved)
+		return false;
+	module->is_dynamic = true;
+	if (memory_u32(clr->memory, saved, &size))
+		bytes = copy_metadata(clr, saved + 4, size, budget, &module->is_from_file);
+	if (bytes) {
+		take_metadata(clr, module, bytes, size);
+	} else {
+		set_missing(module, "the metadata of a dynamic module is not in the target");
+		report_missing(clr, module);
+	}
+	return true;
+}
+
+/* Is @p module known to be one of Reflection.Emit, which has no image? */
+static bool has_no_image(struct clr *clr, const struct module *module)
+{
+	uint64_t base, assembly, image;
+	if (module->image_base)
+		return false;
+	if (clr_pointer(clr, module->address, L_MODULE_BASE, &base))
+		return !base;
+	return clr_pointer(clr, module->address, L_MODULE_PE_ASSEMBLY, &assembly) && assembly &&
+	       clr_pointer(clr, assembly, L_PE_ASSEMBLY_IMAGE, &image) && !image;
+}
+
+/* 8: the module has a pointer to an SBuffer (sbuffer.h): u32 size, ..., pointer at +16. */
+static bool load_emitted(struct clr *clr, struct module *module, uint64_t *budget)
+{
+	uint64_t buffer, at;
+	uint32_t size, magic;
+	if (!clr_pointer(clr, module->address, L_MODULE_EMITTED_METADATA, &buffer) ||
+	    !memory_u32(clr->memory, buffer, &size) || !memory_u64(clr->memory, buffer + 16, &at) ||
+	    !memory_u32(clr->memory, at, &magic) || magic != METADATA_MAGIC)
+		return false;
+	uint8_t *bytes = copy_metadata(clr, at, size, budget, &module->is_from_file);
+	if (!bytes)
+		return false;
+	take_metadata(clr, module, bytes, size);
+	return true;
+}
+
+void module_load(struct clr *clr, struct module *module, uint64_t *budget)
+{
+	struct image image;
+	uint8_t *bytes = NULL;
+	if (load_dynamic(clr, module, budget)) {
+		read_path(clr, module);
+		return;
+	}
+	bool found = find_image(clr, module, &image);
+	read_path(clr, module);
+	if (found) {
+		bytes = copy_metadata(clr, image.metadata, image.metadata_size, budget,
+				      &module->is_from_file);
+	}
+	if (bytes) {
+		take_metadata(clr, module, bytes, image.metadata_size);
+		return;
+	}
+	if (has_no_image(clr, module)) {
+		module->is_dynamic = true;
+		if (load_emitted(clr, module, budget))
+			return;
+		set_missing(module, "a dynamic module whose metadata this runtime does not keep");
+		return;
+	}
+	uint8_t last;
+	found = found && image.metadata_size &&
+		memory_u8(clr->memory, image.metadata + image.metadata_size - 1, &last);
+	explain_missing(clr, module, found);
+	report_missing(clr, module);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Where static fields lie (doc/coreclr.md 10.2, 10.3; methodtable.h, appdomain.hpp). */
+#include "clr/modules/module.h"
+#include "clr/statics/static_base.h"
+
+/* MTFlags & 0x30: who owns slots is an exact type, neither shared code nor an open definition. */
+#define GENERICS_MASK   0x30u
+#define GENERICS_SHARED 0x20u
+
+/* MTFlags2 of 9 and 10: a DynamicStaticsInfo lies before the auxiliary data. */
+#define HAS_DYNAMIC_STATICS 0x2u
+/* Its MethodTable (methodtable.h). */
+#define INFO_METHOD_TABLE 16u
+/* Bit 0 of its pointers: the class constructor has not run to its end. */
+#define NOT_INITIALISED 0x1u
+
+/*
+ * 8: DomainLocalModule: DynamicClassTable, its length, GC statics, ModuleIndex, ClassInitFlags by TypeDef
+ * from the first on.
+ */
+#define LOCAL_DYNAMIC_TABLE 8u
+#define LOCAL_DYNAMIC_COUNT 16u
+#define LOCAL_GC_STATICS    32u
+#define LOCAL_CLASS_FLAGS   48u
+#define CLASS_INITIALISED   0x1u
+
+bool element_is_gc_static(uint8_t element_type)
+{
+	return element_type == ELEMENT_CLASS || element_type == ELEMENT_VALUE;
+}
+
+bool type_has_slots(const struct type *type)
+{
+	if (type->is_free || type->category == CATEGORY_SZ_ARRAY ||
+	    type->category == CATEGORY_MD_ARRAY)
+		return false;
+	/* Those bits are a part of the component size of strings. */
+	return type->flags & MT_HAS_COMPONENT_SIZE ||
+	       (type->flags & GENERICS_MASK) < GENERICS_SHARED;
+}
+
+static void bases_9(struct clr *clr, const struct type *type, struct static_bases *ret)
+{
+	uint64_t gc, non_gc, owner;
+	if (!(type->flags2 & HAS_DYNAMIC_STATICS) || !layout_has(&clr->layout, L_STATICS_INFO_SIZE))
+		return;
+	uint64_t info = type->auxiliary - clr_offset(clr, L_STATICS_INFO_SIZE);
+	ret->is_broken = !memory_u64(clr->memory, info + INFO_METHOD_TABLE, &owner) ||
+			 owner != type->method_table ||
+			 !clr_pointer(clr, info, L_STATICS_GC, &gc) ||
+			 !clr_pointer(clr, info, L_STATICS_NON_GC, &non_gc);
+	if (ret->is_broken)
+		return;
+	*ret = (struct static_bases){
+		.gc = gc & ~(uint64_t)NOT_INITIALISED,
+		.non_gc = non_gc & ~(uint64_t)NOT_INITIALISED,
+		.gc_initialised = !(gc & NOT_INITIALISED),
+		.non_gc_initialised = !(non_gc & NOT_INITIALISED),
+	};
+}
+
+/* The row @p id of the module's table of dynamic classes. */
+static void dynamic_bases_8(struct clr *clr, const struct type *type, uint64_t local, uint64_t id,
+			    struct static_bases *ret)
+{
+	uint64_t count, table, gc;
+	struct dynamic_entry entry;
+	ret->gc_initialised = ret->non_gc_initialised = false;
+	if (!memory_u64(clr->memory, local + LOCAL_DYNAMIC_COUNT, &count) || id >= count ||
+	    !memory_u64(clr->memory, local + LOCAL_DYNAMIC_TABLE, &table) ||
+	    !dynamic_entry_8(clr, type, table, id, &entry))
+		return;
+	ret->non_gc = entry.non_gc;
+	ret->gc = entry.gc;
+	/* Of types that stay it is the address of the first slot. */
+	if (!entry.is_collectible)
+		ret->gc = memory_u64(clr->memory, entry.address, &gc) ? gc : 0;
+	ret->gc_initialised = ret->non_gc_initialised = entry.flags & CLASS_INITIALISED;
+}
+
+static void bases_8(struct clr *clr, const struct type *type, struct static_bases *ret)
+{
+	uint64_t local, id;
+	if (!clr_pointer(clr, type->module, L_MODULE_STATICS, &local) || !local)
+		return;
+	if (dynamic_class_8(clr, type, &id)) {
+		dynamic_bases_8(clr, type, local, id, ret);
+		return;
+	}
+	if (!memory_u64(clr->memory, local + LOCAL_GC_STATICS, &ret->gc))
+		ret->gc = 0;
+	ret->non_gc = local;
+	uint32_t rid = type->token & 0x00ffffff;
+	uint8_t flags;
+	ret->gc_initialised = ret->non_gc_initialised =
+		rid && memory_u8(clr->memory, local + LOCAL_CLASS_FLAGS + rid - 1, &flags) &&
+		flags & CLASS_INITIALISED;
+}
+
+void static_bases_read(struct clr *clr, const struct type *type, struct static_bases *ret)
+{
+	*ret = (struct static_bases){ .gc_initialised = true, .non_gc_initialised = true };
+	if (!type_has_slots(type))
+		return;
+	if (clr->major == 8) {
+		bases_8(clr, type, ret);
+	} else {
+		bases_9(clr, type, ret);
+	}
+}
+
+uint64_t field_static_address(struct clr *clr, const struct field *field, bool *ret_initialised)
+{
+	bool initialised = true;
+	uint64_t address = 0;
+	if (field->is_static && !field->is_thread_static && field->is_rva) {
+		const struct module *module = module_find(clr, field->declaring->module);
+		address = module ? module_rva(clr, module, field->offset) : 0;
+	} else if (field->is_static && !field->is_thread_static) {
+		struct static_bases bases;
+		bool is_gc = element_is_gc_static(field->element_type);
+		static_bases_read(clr, field->declaring, &bases);
+		uint64_t base = is_gc ? bases.gc : bases.non_gc;
+		address = base ? base + field->offset : 0;
+		initialised = is_gc ? bases.gc_initialised : bases.non_gc_initialised;
+	}
+	if (ret_initialised)
+		*ret_initialised = initialised;
+	return address;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The object[]s that hold the statics of types that are not collectible (PinnedHeapHandleTable,
+ * appdomain.hpp of 9 and 10).
+ */
+#include "clr/statics/static_check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "clr/types/type.h"
+
+/* Bytes of an AppDomain in which the pointer to its table is looked for: 712 in 10.0. */
+#define APP_DOMAIN_SIZE 8192u
+
+/* PinnedHeapHandleBucket: next, size, used, handle, elements. */
+#define BUCKET_SIZE     40u
+#define BUCKET_LENGTH   8u
+#define BUCKET_USED     12u
+#define BUCKET_HANDLE   24u
+#define BUCKET_ELEMENTS 32u
+#define BUCKETS_MAX     4096u
+#define LENGTH_MAX      (1u << 24)
+
+#define ARRAY_LENGTH 8u
+#define ARRAY_HEAD   16u
+#define HANDLE_MASK  (~(uint64_t)7)
+#define CHUNK        512u
+
+#define UNKNOWN "<unknown type"
+
+struct bucket {
+	uint64_t next, elements;
+	uint32_t used;
+};
+
+static bool read_bucket(struct clr *clr, uint64_t address, struct bucket *ret)
+{
+	uint8_t bytes[BUCKET_SIZE];
+	uint64_t array, method_table;
+	uint32_t length;
+	if (!address || address % 8 || !memory_read(clr->memory, address, bytes, sizeof(bytes)))
+		return false;
+	uint32_t size = load_u32(bytes + BUCKET_LENGTH);
+	*ret = (struct bucket){ .next = load_u64(bytes),
+				.elements = load_u64(bytes + BUCKET_ELEMENTS),
+				.used = load_u32(bytes + BUCKET_USED) };
+	return size && size < LENGTH_MAX && ret->used <= size &&
+	       memory_u64(clr->memory, load_u64(bytes + BUCKET_HANDLE) & HANDLE_MASK, &array) &&
+	       array + ARRAY_HEAD == ret->elements &&
+	       memory_u32(clr->memory, array + ARRAY_LENGTH, &length) && length == size &&
+	       memory_u64(clr->memory, array, &method_table) &&
+	       (method_table & HANDLE_MASK) == clr->object_array_method_table;
+}
+
+/* The newest bucket of the table that the AppDomain points to, or 0. */
+static uint64_t find_buckets(struct clr *clr)
+{
+	for (uint64_t at = 0; at < APP_DOMAIN_SIZE; at += 8) {
+		uint64_t table, head;
+		struct bucket bucket;
+		if (memory_u64(clr->memory, clr->app_domain + at, &table) && table &&
+		    table % 8 == 0 && memory_u64(clr->memory, table, &head) &&
+		    read_bucket(clr, head, &bucket))
+			return head;
+	}
+	return 0;
+}
+
+/* What the runtime itself keeps there: reflection's objects, what a class constructor threw. */
+static const char *const runtime_types[] = {
+	"System.Reflection.RuntimeAssembly",
+	"System.Reflection.RuntimeModule",
+	"System.RuntimeType",
+	"System.TypeInitializationException",
+};
+
+struct check {
+	struct clr *clr;
+	const struct static_slots *slots;
+	uint64_t sentinel; /* the one plain object that released slots hold; 0 = not met yet */
+	uint64_t nameless;
+};
+
+static bool is_runtime_object(struct check *check, uint64_t object)
+{
+	struct clr *clr = check->clr;
+	uint64_t method_table;
+	if (!memory_u64(clr->memory, object, &method_table))
+		return false;
+	method_table &= HANDLE_MASK;
+	if (method_table == clr->object_method_table) {
+		if (!check->sentinel)
+			check->sentinel = object;
+		return object == check->sentinel;
+	}
+	const struct type *type = type_find(clr, method_table);
+	const char *name = type ? type_name(clr, type, NULL) : "";
+	for (size_t i = 0; i < sizeof(runtime_types) / sizeof(runtime_types[0]); i++) {
+		if (strcmp(name, runtime_types[i]) == 0)
+			return true;
+	}
+	/* Without metadata it cannot be told. */
+	return strncmp(name, UNKNOWN, sizeof(UNKNOWN) - 1) == 0;
+}
+
+/* Count the used slots that nothing claims and that hold nothing of the runtime's own. */
+static void check_bucket(struct check *check, const struct bucket *bucket)
+{
+	uint64_t values[CHUNK];
+	for (uint32_t done = 0; done < bucket->used;) {
+		uint32_t count = bucket->used - done < CHUNK ? bucket->used - done : CHUNK;
+		uint64_t at = bucket->elements + 8 * (uint64_t)done;
+		if (!memory_read(check->clr->memory, at, values, 8 * (size_t)count))
+			return;
+		for (uint32_t i = 0; i < count; i++) {
+			bool is_claimed = static_slot_at(check->slots, at + 8 * (uint64_t)i);
+			check->nameless +=
+				!is_claimed && (!values[i] || !is_runtime_object(check, values[i]));
+		}
+		done += count;
+	}
+}
+
+void static_slots_check(struct clr *clr, const struct static_slots *slots)
+{
+	/* While a GC moves objects their types cannot always be told. */
+	if (clr->major < 10 || !clr->app_domain || !clr->object_array_method_table ||
+	    clr->gc.structures_invalid)
+		return;
+	struct check check = { .clr = clr, .slots = slots };
+	uint64_t at = find_buckets(clr);
+	struct bucket bucket;
+	for (unsigned int i = 0; i < BUCKETS_MAX && read_bucket(clr, at, &bucket); i++) {
+		check_bucket(&check, &bucket);
+		at = bucket.next;
+	}
+	if (check.nameless) {
+		findings_add(&clr->target->findings, "statics", NULL,
+			     "%" PRIu64
+			     " static slots without a name: what they refer to is shown as held "
+			     "by an array of the runtime",
+			     check.nameless);
+	}
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_STATIC_CHECK_H
+#define HEAPDUMP_SRC_CLR_STATIC_CHECK_H
+
+#include "clr/statics/static.h"
+
+/**
+ * .NET 10: does every used slot of the AppDomain's arrays of statics have a name
+ * (doc/coreclr.md 10.5)?  A gap is a finding "statics".
+ */
+void static_slots_check(struct clr *clr, const struct static_slots *slots);
+
+#endif

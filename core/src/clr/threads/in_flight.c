@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/threads/in_flight.h"
+
+static void go_to(struct in_flight *flight, uint64_t next)
+{
+	const struct clr *clr = flight->clr;
+	uint64_t owner = 0;
+	if (!layout_has(&clr->layout, L_EXCEPTION_THREAD)) {
+		/* One that was thrown before lies above it on the stack: no ring. */
+		flight->is_broken = next && next <= flight->at;
+	} else if (next) {
+		/* No two threads share one, and one that is free has no thread. */
+		flight->is_broken = next == flight->mark ||
+				    !clr_pointer(clr, next, L_EXCEPTION_THREAD, &owner) ||
+				    owner != flight->thread;
+	}
+	if (next % 8 != 0)
+		flight->is_broken = true;
+	flight->at = flight->is_broken ? 0 : next;
+	if (++flight->steps == flight->power) {
+		flight->power *= 2;
+		flight->steps = 0;
+		flight->mark = flight->at;
+	}
+}
+
+void in_flight_begin(struct in_flight *flight, const struct clr *clr, uint64_t thread)
+{
+	uint64_t first = 0;
+	*flight = (struct in_flight){ .clr = clr, .thread = thread, .power = 1 };
+	if (!layout_has(&clr->layout, L_THREAD_EXCEPTION_TRACKER))
+		return;
+	flight->is_broken = !clr_pointer(clr, thread, L_THREAD_EXCEPTION_TRACKER, &first);
+	if (!flight->is_broken)
+		go_to(flight, first);
+}
+
+void in_flight_next(struct in_flight *flight)
+{
+	uint64_t previous = 0;
+	if (!clr_pointer(flight->clr, flight->at, L_EXCEPTION_PREVIOUS, &previous)) {
+		flight->is_broken = true;
+		flight->at = 0;
+		return;
+	}
+	go_to(flight, previous);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/threads/sync_block.h"
+
+#include "clr/gc_vars.h"
+
+#define ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} (syncblk.h) */
+
+/* SyncBlock and the AwareLock at its begin (syncblk.h of .NET 8 to 10); its index tells whether
+ * the layout is this one. */
+#define LOCK_STATE     0u
+#define LOCK_RECURSION 4u
+#define LOCK_OS_ID     16u
+#define BLOCK_INDEX    28u
+#define INDEX_MASK     0x03ffffffu
+#define STATE_IS_HELD  1u
+#define STATE_WAITERS  6u /* shift */
+
+/* The header word of an object with a sync block (syncblk.h). */
+#define HEADER_BITS     0x0c000000u
+#define HEADER_HAS_SYNC 0x08000000u
+
+/*
+ * SyncBlockCache (syncblk.h of .NET 8 to 10): the first entry of the table that was never used, the
+ * list of free ones, and how many entries there are.  Its lock got smaller in 10.
+ */
+#define CACHE_INDEX_8  180u
+#define CACHE_INDEX_10 108u
+#define CACHE_SIZE     12u /* behind the index */
+/* Entries of a table without a cache that are looked at. */
+#define SCAN_MAX (1u << 20)
+
+static bool block_names(const struct clr *clr, uint64_t block, uint32_t index)
+{
+	uint32_t word = 0;
+	return block && block % 8 == 0 && memory_u32(clr->memory, block + BLOCK_INDEX, &word) &&
+	       (word & INDEX_MASK) == index;
+}
+
+static bool object_names(const struct clr *clr, uint64_t object, uint32_t index)
+{
+	uint32_t word = 0;
+	return object >= 8 && object % 8 == 0 && memory_u32(clr->memory, object - 4, &word) &&
+	       (word & HEADER_BITS) == HEADER_HAS_SYNC && (word & INDEX_MASK) == index;
+}
+
+static bool read_entry(const struct clr *clr, uint32_t index, uint64_t words[2])
+{
+	return memory_read(clr->memory, clr->sync_table + (uint64_t)ENTRY_SIZE * index, words,
+			   ENTRY_SIZE);
+}
+
+/* The runtime's own count, which stands behind the table among its globals (inc/dacvars.h). */
+static uint64_t count_of_cache(const struct clr *clr)
+{
+	uint64_t offset = clr->major >= 10 ? CACHE_INDEX_10 : CACHE_INDEX_8;
+	for (uint64_t i = 0; i + 1 < clr->dac_count; i++) {
+		uint64_t table = 0, cache = 0, words[2];
+		uint32_t index = 0, size = 0;
+		if (!dac_pointer(clr, i, &table) || table != clr->sync_table ||
+		    !dac_pointer(clr, i + 1, &cache) || cache % 8 != 0 ||
+		    !memory_u32(clr->memory, cache + offset, &index) ||
+		    !memory_u32(clr->memory, cache + offset + CACHE_SIZE, &size) || !index ||
+		    index > size || size > INDEX_MASK + 1)
+			continue;
+		/* The last one that was used names itself, or is free. */
+		if (index == 1 || (read_entry(clr, index - 1, words) &&
+				   (words[1] & 1 || block_names(clr, words[0], index - 1) ||
+				    object_names(clr, words[1], index - 1))))
+			return index;
+	}
+	return 0;
+}
+
+/*
+ * Behind the entries that were used is memory that nobody cleared: the last one is the last where
+ * object and block name each other's index.
+ */
+static uint64_t count_by_names(const struct clr *clr)
+{
+	uint64_t words[2], count = 1;
+	for (uint32_t i = 1; i < SCAN_MAX && read_entry(clr, i, words); i++) {
+		if (!words[0] && !words[1])
+			break;
+		if (block_names(clr, words[0], i) && object_names(clr, words[1], i))
+			count = (uint64_t)i + 1;
+	}
+	return count;
+}
+
+void clr_sync_count(struct clr *clr)
+{
+	if (!clr->sync_table || clr->sync_count)
+		return;
+	clr->sync_count = count_of_cache(clr);
+	if (!clr->sync_count)
+		clr->sync_count = count_by_names(clr);
+}
+
+static void read_monitor(const struct clr *clr, uint32_t index, struct sync_block *block)
+{
+	uint8_t bytes[BLOCK_INDEX + 4];
+	if (!memory_read(clr->memory, block->address, bytes, sizeof(bytes)) ||
+	    (load_u32(bytes + BLOCK_INDEX) & INDEX_MASK) != index)
+		return;
+	uint32_t state = load_u32(bytes + LOCK_STATE);
+	block->has_monitor = true;
+	block->is_held = state & STATE_IS_HELD;
+	block->waiters = state >> STATE_WAITERS;
+	block->recursion = load_u32(bytes + LOCK_RECURSION);
+	block->os_id = load_u64(bytes + LOCK_OS_ID);
+	for (size_t i = 0; i < clr->thread_count && block->os_id; i++) {
+		if (clr->threads[i].os_id == block->os_id)
+			block->owner = &clr->threads[i];
+	}
+}
+
+bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *ret)
+{
+	struct sync_block block = { 0 };
+	uint64_t words[2];
+	if (!clr->sync_table || !index || index > INDEX_MASK ||
+	    (clr->sync_count && index >= clr->sync_count) || !read_entry(clr, index, words) ||
+	    (!clr->sync_count && !words[0] && !words[1]))
+		return false;
+	/* One that neither names is no entry, whatever the count says. */
+	if (!(words[1] & 1) &&
+	    (block_names(clr, words[0], index) || object_names(clr, words[1], index))) {
+		block.address = words[0];
+		block.object = words[1];
+	}
+	if (block.object && block.address)
+		read_monitor(clr, index, &block);
+	*ret = block;
+	return true;
+}

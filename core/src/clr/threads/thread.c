@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/threads/thread.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "util/alloc.h"
+
+/* m_OSThreadId of a thread that does not run (SWITCHED_OUT_FIBER_OSID, threads.h). */
+#define OS_ID_NONE 0xbaadf00du
+
+/* A walk along the list of a ThreadStore (SList of Thread::m_Link, threads.h). */
+struct links {
+	const struct clr *clr;
+	uint64_t head; /* address of the list's own link */
+	uint64_t link; /* of the current thread, 0 at the end */
+	uint64_t mark; /* a link met before (Brent), to see a cycle */
+	size_t steps, power;
+	bool is_broken; /* a link cannot be read, or leads back */
+	size_t cycle;   /* then: how many it leads back */
+};
+
+static void links_follow(struct links *links, uint64_t from)
+{
+	uint64_t next = 0;
+	if (!memory_u64(links->clr->memory, from, &next)) {
+		links->is_broken = true;
+	} else if (next == links->mark || next % 8 != 0) {
+		links->is_broken = next != links->head && next != 0;
+		links->cycle = next != 0 && next == links->mark ? links->steps + 1 : 0;
+		next = 0;
+	}
+	links->link = next == links->head ? 0 : next;
+	if (++links->steps == links->power) {
+		links->power *= 2;
+		links->steps = 0;
+		links->mark = links->link;
+	}
+}
+
+static void links_begin(struct links *links, const struct clr *clr, uint64_t store)
+{
+	*links = (struct links){ .clr = clr, .power = 1 };
+	if (!layout_has(&clr->layout, L_THREAD_STORE_FIRST) ||
+	    !layout_has(&clr->layout, L_THREAD_LINK)) {
+		links->is_broken = true;
+		return;
+	}
+	links->head = store + clr_offset(clr, L_THREAD_STORE_FIRST);
+	links_follow(links, links->head);
+}
+
+static uint64_t links_thread(const struct links *links)
+{
+	return links->link - clr_offset(links->clr, L_THREAD_LINK);
+}
+
+static void read_context(const struct clr *clr, struct clr_thread *thread)
+{
+	uint64_t context = 0;
+	if (layout_has(&clr->layout, L_THREAD_LOCALS)) {
+		if (!clr_pointer(clr, thread->address, L_THREAD_LOCALS, &context) || !context ||
+		    !layout_has(&clr->layout, L_LOCALS_ALLOC_CONTEXT))
+			return;
+		context += clr_offset(clr, L_LOCALS_ALLOC_CONTEXT);
+		if (layout_has(&clr->layout, L_EE_ALLOC_CONTEXT))
+			context += clr_offset(clr, L_EE_ALLOC_CONTEXT);
+	} else if (layout_has(&clr->layout, L_THREAD_ALLOC_CONTEXT)) {
+		context = thread->address + clr_offset(clr, L_THREAD_ALLOC_CONTEXT);
+	} else {
+		return;
+	}
+	thread->alloc_context = context;
+	uint64_t pointer = 0, limit = 0;
+	if (!clr_pointer(clr, context, L_ALLOC_POINTER, &pointer) ||
+	    !clr_pointer(clr, context, L_ALLOC_LIMIT, &limit) || pointer == 0)
+		return;
+	thread->alloc_pointer = pointer;
+	thread->alloc_limit = limit;
+}
+
+static bool read_u32(const struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret)
+{
+	return layout_has(&clr->layout, field) &&
+	       memory_u32(clr->memory, base + clr_offset(clr, field), ret);
+}
+
+static bool read_thread(const struct clr *clr, uint64_t address, struct clr_thread *ret)
+{
+	*ret = (struct clr_thread){ .address = address };
+	uint32_t cooperative = 0;
+	if (!read_u32(clr, address, L_THREAD_ID, &ret->id))
+		return false;
+	(void)clr_pointer(clr, address, L_THREAD_OS_ID, &ret->os_id);
+	if (ret->os_id == OS_ID_NONE)
+		ret->os_id = 0;
+	(void)read_u32(clr, address, L_THREAD_STATE, &ret->state);
+	(void)read_u32(clr, address, L_THREAD_COOPERATIVE, &cooperative);
+	ret->is_cooperative = cooperative != 0;
+	read_context(clr, ret);
+	/* A handle: the address of a reference. */
+	uint64_t handle = 0;
+	if (clr_pointer(clr, address, L_THREAD_EXCEPTION, &handle) && handle)
+		(void)memory_u64(clr->memory, handle, &ret->exception);
+	return true;
+}
+
+/* pid_max is 2^22 at most (linux/threads.h), and so many threads there can be. */
+#define OS_ID_MAX ((uint32_t)1 << 22)
+
+bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match)
+{
+	if (address == 0 || address % 8 != 0)
+		return false;
+	struct links links;
+	links_begin(&links, clr, address);
+	if (links.is_broken || links.link == 0)
+		return false;
+	must_match = must_match && clr->target->thread_count > 0;
+	bool matches = false;
+	for (unsigned int i = 0; i < 64 && links.link && !links.is_broken; i++) {
+		struct clr_thread thread;
+		if (!read_thread(clr, links_thread(&links), &thread) || thread.id == 0 ||
+		    thread.id > OS_ID_MAX || thread.os_id > OS_ID_MAX)
+			return false;
+		matches |= thread.os_id && target_thread(clr->target, (int32_t)thread.os_id);
+		links_follow(&links, links.link);
+	}
+	return !links.is_broken && (matches || !must_match);
+}
+
+static bool any_in_process(const struct clr *clr)
+{
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		uint64_t id = clr->threads[i].os_id;
+		if (id && id <= INT32_MAX && target_thread(clr->target, (int32_t)id))
+			return true;
+	}
+	return clr->thread_count == 0 || clr->target->thread_count == 0;
+}
+
+/* The end of the list was read more than once if it leads back: keep each thread once. */
+static void drop_repeated(struct clr *clr, size_t cycle)
+{
+	size_t first = 0;
+	while (first + cycle < clr->thread_count &&
+	       clr->threads[first].address != clr->threads[first + cycle].address)
+		first++;
+	if (cycle && first + cycle < clr->thread_count)
+		clr->thread_count = first + cycle;
+}
+
+static bool is_listed(const struct clr *clr, uint64_t address)
+{
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		if (clr->threads[i].address == address)
+			return true;
+	}
+	return false;
+}
+
+/* What is known of the threads beside the list: it must fit that. */
+static void check_roles(struct clr *clr)
+{
+	uint32_t pending = 0;
+	if (read_u32(clr, clr->thread_store, L_THREAD_STORE_PENDING, &pending) &&
+	    pending <= CLR_THREADS_MAX)
+		clr->pending_threads = pending;
+	if (!is_listed(clr, clr->finalizer_thread))
+		clr->finalizer_thread = 0;
+	if (!is_listed(clr, clr->gc_thread))
+		clr->gc_thread = 0;
+}
+
+/* A thread that runs has an OS id. */
+static void check_ids(const struct clr *clr)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		const struct clr_thread *thread = &clr->threads[i];
+		count += !thread->os_id && !(thread->state & THREAD_STATES_NO_STACK);
+	}
+	if (!count)
+		return;
+	findings_add(&clr->target->findings, "thread-list", NULL,
+		     "%zu managed thread%s without an OS id, though neither dead nor unstarted: "
+		     "their stacks are not known",
+		     count, count == 1 ? " is" : "s are");
+}
+
+static int compare_ids(const void *a, const void *b, void *arg)
+{
+	const struct clr_thread *threads = arg;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	if (threads[left].id != threads[right].id)
+		return threads[left].id < threads[right].id ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+/* Objects ask for the thread that has locked them: each of very many. */
+static enum hd_status sort_threads(struct clr *clr, struct hd_error *err)
+{
+	clr->thread_order = mem_alloc(clr->thread_count, sizeof(*clr->thread_order));
+	if (!clr->thread_order)
+		return fail_nomem(err);
+	for (size_t i = 0; i < clr->thread_count; i++)
+		clr->thread_order[i] = (uint32_t)i;
+	if (clr->thread_count) {
+		qsort_r(clr->thread_order, clr->thread_count, sizeof(*clr->thread_order),
+			compare_ids, clr->threads);
+	}
+	return HD_OK;
+}
+
+enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
+{
+	clr->pending_threads = -1;
+	if (clr->thread_store == 0)
+		return HD_OK;
+	struct links links;
+	links_begin(&links, clr, clr->thread_store);
+	size_t capacity = 0;
+	uint32_t count = 0;
+	bool missing = false;
+	while (links.link && clr->thread_count < CLR_THREADS_MAX) {
+		struct clr_thread thread;
+		missing = !read_thread(clr, links_thread(&links), &thread);
+		if (missing)
+			break;
+		if (clr->thread_count == capacity) {
+			size_t grown = grown_capacity(capacity, sizeof(thread));
+			struct clr_thread *threads =
+				mem_realloc(clr->threads, grown, sizeof(thread));
+			if (!threads)
+				return fail_nomem(err);
+			clr->threads = threads;
+			capacity = grown;
+		}
+		clr->threads[clr->thread_count++] = thread;
+		links_follow(&links, links.link);
+	}
+	drop_repeated(clr, links.cycle);
+	TRY(thread_ids_match(clr, err));
+	check_roles(clr);
+	check_ids(clr);
+	if (links.is_broken || missing || links.link) {
+		findings_add(&clr->target->findings, "thread-list", NULL,
+			     "the list of managed threads ends after %zu of them: it cannot be "
+			     "read on, or leads back; allocation contexts of the others are not "
+			     "known, so the walk may take their free space for damage",
+			     clr->thread_count);
+	} else if (read_u32(clr, clr->thread_store, L_THREAD_STORE_COUNT, &count) &&
+		   count > clr->thread_count) {
+		findings_add(&clr->target->findings, "thread-list", NULL,
+			     "the list of managed threads has %zu of them, but the runtime counts "
+			     "%" PRIu32 ": stacks, thread statics and allocation contexts of the "
+			     "others are not known",
+			     clr->thread_count, count);
+	} else if (!any_in_process(clr)) {
+		findings_add(
+			&clr->target->findings, "thread-list", NULL,
+			"none of the %zu managed threads is a thread of the process, by its id or "
+			"by its stack: was the dump taken outside of the container of the process? "
+			"Their stacks are not known",
+			clr->thread_count);
+	}
+	return sort_threads(clr, err);
+}
+
+const struct clr_thread *clr_thread_by_id(const struct clr *clr, uint32_t id)
+{
+	if (!clr->thread_order) {
+		for (size_t i = 0; i < clr->thread_count; i++) {
+			if (clr->threads[i].id == id)
+				return &clr->threads[i];
+		}
+		return NULL;
+	}
+	size_t low = 0, high = clr->thread_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (clr->threads[clr->thread_order[middle]].id < id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	const struct clr_thread *found =
+		low < clr->thread_count ? &clr->threads[clr->thread_order[low]] : NULL;
+	return found && found->id == id ? found : NULL;
+}

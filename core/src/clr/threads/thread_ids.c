@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of the process's threads a managed thread is, where a pid namespace gives it another id. */
+#include <stdlib.h>
+
+#include "clr/threads/thread.h"
+#include "util/alloc.h"
+
+/* Two names of one thread. */
+struct name {
+	uint64_t inner;
+	int32_t tid;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+	return x->inner < y->inner ? -1 : x->inner > y->inner;
+}
+
+static void translate(struct clr *clr, const struct name *names, size_t count)
+{
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		const struct name wanted = { .inner = clr->threads[i].os_id };
+		const struct name *found =
+			bsearch(&wanted, names, count, sizeof(*names), compare_names);
+		if (found && wanted.inner)
+			clr->threads[i].os_id = (uint64_t)found->tid;
+	}
+}
+
+/*
+ * In a container a thread has another id than on the machine around it.  The runtime knows the one inside: it is
+ * replaced by the one outside, by which the registers are known, and debuggers and users know the thread.
+ */
+static enum hd_status use_outer_ids(struct clr *clr, struct hd_error *err)
+{
+	const struct target *target = clr->target;
+	size_t count = 0;
+	struct name *names = mem_alloc(target->thread_count + 1, sizeof(*names));
+	if (!names)
+		return fail_nomem(err);
+	for (size_t i = 0; i < target->thread_count; i++) {
+		const struct target_thread *thread = &target->threads[i];
+		if (thread->inner_tid > 0)
+			names[count++] = (struct name){ (uint64_t)thread->inner_tid, thread->tid };
+	}
+	if (count) {
+		qsort(names, count, sizeof(*names), compare_names);
+		translate(clr, names, count);
+	}
+	mem_free(names);
+	return HD_OK;
+}
+
+/* A thread of the target by its stack pointer. */
+struct place {
+	uint64_t sp;
+	int32_t tid;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	return x->sp < y->sp ? -1 : x->sp > y->sp;
+}
+
+/* The part of the address space that the runtime has noted as the stack of a thread that runs. */
+static bool read_stack(const struct clr *clr, const struct clr_thread *thread, uint64_t *ret_limit,
+		       uint64_t *ret_base)
+{
+	return !(thread->state & THREAD_STATES_NO_STACK) &&
+	       clr_pointer(clr, thread->address, L_THREAD_STACK_BASE, ret_base) &&
+	       clr_pointer(clr, thread->address, L_THREAD_STACK_LIMIT, ret_limit) &&
+	       *ret_limit < *ret_base;
+}
+
+/* Is there a managed thread with the id of one of the target that is on its stack, or no way to tell? */
+static bool any_id_fits(const struct clr *clr)
+{
+	bool can_tell = false;
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		const struct clr_thread *thread = &clr->threads[i];
+		uint64_t limit, base;
+		if (!read_stack(clr, thread, &limit, &base))
+			continue;
+		can_tell = true;
+		const struct target_thread *named =
+			thread->os_id && thread->os_id <= INT32_MAX
+				? target_thread(clr->target, (int32_t)thread->os_id)
+				: NULL;
+		uint64_t sp = named ? named->registers[REGISTER_RSP] : 0;
+		if (sp >= limit && sp < base)
+			return true;
+	}
+	return !can_tell;
+}
+
+/* The only thread whose stack pointer lies in [limit, base), or NULL. */
+static const struct place *only_place(const struct place *places, size_t count, uint64_t limit,
+				      uint64_t base)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (places[middle].sp < limit) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	bool is_one = low < count && places[low].sp < base &&
+		      (low + 1 == count || places[low + 1].sp >= base);
+	return is_one ? &places[low] : NULL;
+}
+
+/*
+ * Give each thread the id of the one that is on its stack; what is on none keeps no id that is another
+ * thread's.
+ */
+static size_t match_stacks(struct clr *clr, const struct place *places, size_t count)
+{
+	size_t matched = 0;
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		struct clr_thread *thread = &clr->threads[i];
+		uint64_t limit, base;
+		const struct place *place = read_stack(clr, thread, &limit, &base)
+						    ? only_place(places, count, limit, base)
+						    : NULL;
+		matched += place != NULL;
+		if (place)
+			thread->os_id = (uint64_t)place->tid;
+	}
+	return matched;
+}
+
+static void drop_foreign(struct clr *clr, const struct place *places, size_t count)
+{
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		struct clr_thread *thread = &clr->threads[i];
+		uint64_t limit = 0, base = 0;
+		bool is_matched = read_stack(clr, thread, &limit, &base) &&
+				  only_place(places, count, limit, base);
+		if (!is_matched && thread->os_id <= INT32_MAX &&
+		    target_thread(clr->target, (int32_t)thread->os_id))
+			thread->os_id = 0;
+	}
+}
+
+/*
+ * A core that was written in another pid namespace than the process lives in names threads by other ids,
+ * and does not say which: but each is on the stack of its own.
+ */
+static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
+{
+	const struct target *target = clr->target;
+	size_t count = target->thread_count;
+	if (target->kind == TARGET_PROCESS || !count || any_id_fits(clr))
+		return HD_OK;
+	struct place *places = mem_alloc(count, sizeof(*places));
+	if (!places)
+		return fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		const struct target_thread *thread = &target->threads[i];
+		places[i] = (struct place){ thread->registers[REGISTER_RSP], thread->tid };
+	}
+	qsort(places, count, sizeof(*places), compare_places);
+	size_t matched = match_stacks(clr, places, count);
+	if (matched) {
+		drop_foreign(clr, places, count);
+		findings_add(&clr->target->findings, "thread-ids", NULL,
+			     "the core and the runtime know the threads by different ids, as where "
+			     "one of them was in a container: %zu of %zu managed threads were "
+			     "found by their stacks, and have the ids that the core gives them",
+			     matched, clr->thread_count);
+	}
+	mem_free(places);
+	return HD_OK;
+}
+
+enum hd_status thread_ids_match(struct clr *clr, struct hd_error *err)
+{
+	TRY(use_outer_ids(clr, err));
+	return use_stacks(clr, err);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_FIELD_DESC_H
+#define HEAPDUMP_SRC_CLR_FIELD_DESC_H
+
+#include "clr/types/type.h"
+
+/** Bytes of a FieldDesc (field.h), the same in 8, 9 and 10. */
+#define FIELD_DESC_SIZE 16u
+#define FIELD_RID_MASK  0x00ffffffu
+
+/** Fields of one class that are read, at most: counts are 16 bits wide. */
+#define CLASS_FIELDS_MAX 65536u
+
+/** A FieldDesc. */
+struct field_desc {
+	uint32_t token;       /**< 0x04xxxxxx */
+	uint32_t offset;      /**< instance: from the first field; static: in its base */
+	uint8_t element_type; /**< enum element_type of the storage */
+	bool is_static, is_thread_static, is_rva;
+};
+
+/** Decode FIELD_DESC_SIZE bytes; false when the field has no place (yet). */
+bool field_desc_decode(const uint8_t *bytes, struct field_desc *ret);
+
+/** Numbers of fields of a class; those of base classes count among its instance fields. */
+struct field_counts {
+	uint32_t instance, statics;
+};
+
+bool field_counts_read(struct clr *clr, uint64_t ee_class, struct field_counts *ret);
+
+#endif

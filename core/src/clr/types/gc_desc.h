@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_GC_DESC_H
+#define HEAPDUMP_SRC_CLR_GC_DESC_H
+
+#include "clr/types/type.h"
+
+/**
+ * More series than this one type never has: an inline array, the largest thing that needs many,
+ * has at most 1 MiB.
+ */
+#define GC_DESC_SERIES_MAX ((uint64_t)1 << 17)
+
+/**
+ * Decode the GCDesc that lies below the MethodTable of @p type (gcdesc.h) into its series or runs.
+ * method_table, base_size and component_size must be set.  What does not fit into an object of the
+ * type is refused whole: the type is left without, and has_bad_desc is set.
+ *
+ * @param[in,out] budget Bytes that descriptors may still take; what this one takes is subtracted.
+ * @retval HD_OK also when there is none or it is refused
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status gc_desc_read(struct memory *memory, struct type *type,
+					 uint64_t *budget);
+
+/** Free what gc_desc_read() made. */
+void gc_desc_deinit(struct type *type);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/types/type_lookup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "clr/modules/module.h"
+#include "clr/modules/module_image.h"
+#include "util/alloc.h"
+
+/* Entries of all tables of all modules that are looked at: real services have some 100,000. */
+#define ENTRIES_MAX ((uint64_t)8 << 20)
+#define SLOTS_MAX   ((uint64_t)128 << 20)
+#define CHUNK       512u
+#define TABLES_MAX  32u
+
+/*
+ * EETypeHashTable (dacenumerablehash.h, typehash.h), the same in 8, 9 and 10.  A bucket array
+ * begins with the number of buckets, the next (larger) array while the table grows, and the end
+ * mark; a chain ends with a link whose bit 0 is set.
+ */
+#define HASH_MODULE  0u
+#define HASH_BUCKETS 16u
+#define HASH_COUNT   24u
+#define BUCKET_FIRST 3u
+#define ENTRY_VALUE  0u
+#define ENTRY_NEXT   8u
+
+/* Types in the order in which they were found, each once; the name table is made when asked. */
+struct type_lookup {
+	const struct type **types;
+	size_t count, capacity;
+	uint8_t *seen; /* by index of the type */
+	size_t seen_size;
+	uint32_t *slots; /* 1 + index into types, by hash of the name; 0 = empty */
+	size_t slot_count;
+	uint64_t entries_left, slots_left;
+	uint64_t broken; /* entries that are no types; parts of the tables that cannot be read */
+};
+
+static bool reserve_seen(struct type_lookup *lookup, size_t index)
+{
+	if (index < lookup->seen_size)
+		return true;
+	size_t size = (index + 1) * 2;
+	uint8_t *seen = mem_realloc(lookup->seen, size, 1);
+	if (!seen)
+		return false;
+	memset(seen + lookup->seen_size, 0, size - lookup->seen_size);
+	lookup->seen = seen;
+	lookup->seen_size = size;
+	return true;
+}
+
+/* Remember the type of a MethodTable, unless it is none or there already. */
+static bool add_type(struct clr *clr, struct type_lookup *lookup, uint64_t method_table)
+{
+	const struct type *type = method_table ? type_find(clr, method_table) : NULL;
+	lookup->broken += method_table && !type;
+	if (!type)
+		return true;
+	if (!reserve_seen(lookup, type->index))
+		return false;
+	if (lookup->seen[type->index])
+		return true;
+	if (lookup->count == lookup->capacity) {
+		size_t capacity = grown_capacity(lookup->capacity, sizeof(struct type *));
+		const struct type **types =
+			mem_realloc(lookup->types, capacity, sizeof(struct type *));
+		if (!types)
+			return false;
+		lookup->types = types;
+		lookup->capacity = capacity;
+	}
+	lookup->seen[type->index] = 1;
+	lookup->types[lookup->count++] = type;
+	return true;
+}
+
+static uint64_t take(uint64_t *budget, uint64_t wanted)
+{
+	uint64_t taken = wanted < *budget ? wanted : *budget;
+	*budget -= taken;
+	return taken;
+}
+
+/* Up to CHUNK words at @p address; fewer than @p count are left when the others cannot be read. */
+static size_t read_words(struct clr *clr, struct type_lookup *lookup, uint64_t address,
+			 uint64_t count, uint64_t *ret)
+{
+	size_t wanted = count < CHUNK ? (size_t)count : CHUNK;
+	size_t got = memory_prefix(clr->memory, address, ret, 8 * wanted) / 8;
+	lookup->broken += got < wanted;
+	return got;
+}
+
+static bool add_segment(struct clr *clr, struct type_lookup *lookup,
+			const struct lookup_segment *segment, uint64_t mask)
+{
+	uint64_t count = take(&lookup->slots_left, segment->count), values[CHUNK];
+	for (uint64_t done = 0; done < count;) {
+		size_t step =
+			read_words(clr, lookup, segment->table + 8 * done, count - done, values);
+		if (!step)
+			break;
+		for (size_t k = 0; k < step; k++) {
+			if (values[k] & ~mask && take(&lookup->entries_left, 1) &&
+			    !add_type(clr, lookup, values[k] & ~mask))
+				return false;
+		}
+		done += step;
+	}
+	return true;
+}
+
+/* MethodTables of the TypeDefs of a module (doc/coreclr.md 9.3). */
+static bool add_type_defs(struct clr *clr, struct type_lookup *lookup, uint64_t module)
+{
+	uint64_t at = module + clr_offset(clr, L_MODULE_TYPE_DEF_MAP), mask = 0;
+	for (unsigned int i = 0; at; i++) {
+		struct lookup_segment segment;
+		if (i == LOOKUP_SEGMENTS_MAX || !lookup_segment_read(clr, at, &segment)) {
+			lookup->broken++;
+			return true;
+		}
+		if (!i)
+			mask = segment.mask;
+		if (!add_segment(clr, lookup, &segment, mask))
+			return false;
+		at = segment.next;
+	}
+	return true;
+}
+
+/* One chain; *@p left counts the entries that the table may still have. */
+static bool add_chain(struct clr *clr, struct type_lookup *lookup, uint64_t entry, uint64_t *left)
+{
+	while (entry && !(entry & 1) && *left && take(&lookup->entries_left, 1)) {
+		uint64_t value, next;
+		if (!memory_u64(clr->memory, entry + ENTRY_VALUE, &value) ||
+		    !memory_u64(clr->memory, entry + ENTRY_NEXT, &next))
+			return true;
+		--*left;
+		/* Bit 0 is a lock; bit 1 marks a TypeDesc. */
+		if (!(value & 2) && !add_type(clr, lookup, value & ~(uint64_t)1))
+			return false;
+		entry = next;
+	}
+	return true;
+}
+
+static bool add_buckets(struct clr *clr, struct type_lookup *lookup, uint64_t buckets,
+			uint64_t count, uint64_t *left)
+{
+	uint64_t links[CHUNK];
+	count = take(&lookup->slots_left, count);
+	for (uint64_t done = 0; done < count && *left;) {
+		size_t step = read_words(clr, lookup, buckets + 8 * (BUCKET_FIRST + done),
+					 count - done, links);
+		if (!step)
+			break;
+		for (size_t k = 0; k < step; k++) {
+			if (!add_chain(clr, lookup, links[k], left))
+				return false;
+		}
+		done += step;
+	}
+	return true;
+}
+
+/* Instantiations and arrays whose loader module this is (doc/coreclr.md 9.3). */
+static bool add_constructed(struct clr *clr, struct type_lookup *lookup, uint64_t module)
+{
+	uint64_t table, owner, buckets, count, next;
+	uint32_t entries;
+	if (!clr_pointer(clr, module, L_MODULE_TYPE_PARAMS, &table) || !table)
+		return true;
+	if (!memory_u64(clr->memory, table + HASH_MODULE, &owner) || owner != module ||
+	    !memory_u64(clr->memory, table + HASH_BUCKETS, &buckets) ||
+	    !memory_u32(clr->memory, table + HASH_COUNT, &entries)) {
+		lookup->broken++;
+		return true;
+	}
+	/* While it grows, entries stand in two arrays. */
+	uint64_t most = 2 * (uint64_t)entries + 64, left = most;
+	for (unsigned int i = 0; buckets && i < TABLES_MAX; i++) {
+		if (!memory_u64(clr->memory, buckets, &count) ||
+		    !memory_u64(clr->memory, buckets + 8, &next))
+			break;
+		if (!add_buckets(clr, lookup, buckets, count, &left))
+			return false;
+		buckets = next;
+	}
+	if (most - left < entries)
+		lookup->broken += entries - (most - left);
+	lookup->broken += !left; /* there may be more */
+	return true;
+}
+
+static void report(struct clr *clr, const struct type_lookup *lookup)
+{
+	if (!lookup->broken)
+		return;
+	findings_add(&clr->target->findings, "type-tables", NULL,
+		     "%" PRIu64
+		     " entries or parts of the runtime's tables of types cannot be read: "
+		     "types and static fields may be missing",
+		     lookup->broken);
+}
+
+enum hd_status type_lookup_create(struct clr *clr, struct type_lookup **ret, struct hd_error *err)
+{
+	struct module *const *modules;
+	size_t count;
+	TRY(module_list(clr, &modules, &count, err));
+	struct type_lookup *lookup = mem_calloc(1, sizeof(*lookup));
+	if (!lookup)
+		return fail_nomem(err);
+	lookup->entries_left = ENTRIES_MAX;
+	lookup->slots_left = SLOTS_MAX;
+	bool good = true, has_map = layout_has(&clr->layout, L_MODULE_TYPE_DEF_MAP);
+	for (size_t i = 0; good && i < count; i++) {
+		good = (!has_map || add_type_defs(clr, lookup, modules[i]->address)) &&
+		       add_constructed(clr, lookup, modules[i]->address);
+	}
+	if (!good) {
+		type_lookup_destroy(lookup);
+		return fail_nomem(err);
+	}
+	report(clr, lookup);
+	*ret = lookup;
+	return HD_OK;
+}
+
+void type_lookup_destroy(struct type_lookup *lookup)
+{
+	if (!lookup)
+		return;
+	mem_free(lookup->types);
+	mem_free(lookup->seen);
+	mem_free(lookup->slots);
+	mem_free(lookup);
+}
+
+static enum hd_status require_lookup(struct clr *clr, struct hd_error *err)
+{
+	return clr->lookup ? HD_OK : type_lookup_create(clr, &clr->lookup, err);
+}
+
+static uint64_t hash_name(const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+	for (const char *p = name; *p; p++)
+		hash = (hash ^ (uint8_t)*p) * 0x100000001b3u;
+	return hash ^ hash >> 29;
+}
+
+/* Find room for each type at or after the slot of its name's hash, in the order of finding. */
+static bool index_names(struct clr *clr, struct type_lookup *lookup)
+{
+	size_t slots = 64;
+	while (slots < lookup->count * 2)
+		slots *= 2;
+	if (lookup->count >= UINT32_MAX)
+		return false;
+	lookup->slots = mem_calloc(slots, sizeof(*lookup->slots));
+	if (!lookup->slots)
+		return false;
+	lookup->slot_count = slots;
+	for (size_t i = 0; i < lookup->count; i++) {
+		uint64_t at = hash_name(type_name(clr, lookup->types[i], NULL)) & (slots - 1);
+		while (lookup->slots[at])
+			at = (at + 1) & (slots - 1);
+		lookup->slots[at] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+const struct type *type_by_name(struct clr *clr, const char *name, uint64_t module)
+{
+	if (require_lookup(clr, NULL) != HD_OK)
+		return NULL;
+	struct type_lookup *lookup = clr->lookup;
+	if (!lookup->slots && !index_names(clr, lookup))
+		return NULL;
+	const struct type *first = NULL;
+	uint64_t mask = lookup->slot_count - 1, at = hash_name(name) & mask;
+	for (; lookup->slots[at]; at = (at + 1) & mask) {
+		const struct type *type = lookup->types[lookup->slots[at] - 1];
+		if (strcmp(type_name(clr, type, NULL), name) != 0)
+			continue;
+		if (!module || type->module == module)
+			return type;
+		if (!first)
+			first = type;
+	}
+	return first;
+}
+
+enum hd_status type_for_each(struct clr *clr, bool (*visit)(void *arg, const struct type *type),
+			     void *arg, struct hd_error *err)
+{
+	TRY(require_lookup(clr, err));
+	for (size_t i = 0; i < clr->lookup->count; i++) {
+		if (!visit(arg, clr->lookup->types[i]))
+			break;
+	}
+	return HD_OK;
+}

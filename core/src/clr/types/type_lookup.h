@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_TYPE_LOOKUP_H
+#define HEAPDUMP_SRC_CLR_TYPE_LOOKUP_H
+
+#include "clr/types/type.h"
+
+/**
+ * All types that the runtime has loaded (doc/coreclr.md 9.3), by full name.  Made by the
+ * first look-up; cost: linear in the number of types.
+ */
+HD_NODISCARD enum hd_status type_lookup_create(struct clr *clr, struct type_lookup **ret,
+					       struct hd_error *err);
+void type_lookup_destroy(struct type_lookup *lookup);
+
+/**
+ * A loaded type of that full name, or NULL; one of @p module (0 = any) before others.
+ */
+const struct type *type_by_name(struct clr *clr, const char *name, uint64_t module);
+
+/** Call @p visit for every loaded type; stop when it returns false. */
+HD_NODISCARD enum hd_status type_for_each(struct clr *clr,
+					  bool (*visit)(void *arg, const struct type *type),
+					  void *arg, struct hd_error *err);
+
+#endif

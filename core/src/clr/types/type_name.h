@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_TYPE_NAME_H
+#define HEAPDUMP_SRC_CLR_TYPE_NAME_H
+
+#include "clr/modules/module.h"
+#include "util/text.h"
+
+/** Nesting of types in a name, bytes of a name; beyond, a name ends "...". */
+#define NAME_DEPTH_MAX 64u
+#define NAME_SIZE_MAX  65536u
+
+/**
+ * Generic types of generic types make names that double with each level, of structures of a few
+ * bytes.  What names and their making have beyond the usual is counted for the whole runtime; once
+ * it is more than NAME_EXTRA_MAX, all further names are cut at the usual.
+ */
+#define NAME_USUAL_SIZE  1024u
+#define NAME_USUAL_STEPS 4096u
+#define NAME_EXTRA_MAX   ((uint64_t)16 << 20)
+
+/** Generic arguments: an array of TypeHandles in the target. */
+struct type_arguments {
+	uint64_t address;
+	uint32_t count; /**< at most TYPE_ARGUMENTS_MAX */
+};
+#define TYPE_ARGUMENTS_MAX 256u
+
+/** Something that is still to be appended to a name. */
+struct name_item {
+	uint8_t kind;
+	uint8_t depth;
+	uint32_t size;
+	const uint8_t *bytes;
+	uint64_t value;
+};
+
+/**
+ * Writes the name of a type that is a tree of types: what is left to do stands on a stack, so that
+ * no input recurses.  One signature is read at a time: items that stand for its next type take it
+ * from the cursor when their turn comes.
+ */
+struct name_writer {
+	struct clr *clr;
+	struct text *text;
+	size_t begin; /**< of the name in text */
+	struct name_item *items;
+	size_t count, capacity;
+	unsigned int steps;
+	unsigned int muted; /**< > 0: only the cursor moves */
+	bool failed;        /**< memory was exhausted */
+	/* the signature */
+	const struct module *module;
+	const uint8_t *at, *end;
+	struct type_arguments arguments; /**< what VAR stands for */
+};
+
+struct type;
+
+/** Generic arguments of @p type; count 0 when it has none or they cannot be read. */
+struct type_arguments type_arguments(const struct clr *clr, const struct type *type);
+
+/**
+ * Append the type that @p signature (of @p module's metadata) begins with.
+ *
+ * @param arguments What the type's own generic parameters stand for.
+ */
+void signature_type_name(struct clr *clr, const struct module *module, const uint8_t *signature,
+			 uint32_t size, struct type_arguments arguments, struct text *text);
+
+/** Append "Ns.Outer+Inner" of a TypeDef, arity included. */
+void typedef_name(const struct metadata *metadata, uint32_t rid, struct text *text);
+
+/* Between type_name.c and signature.c. */
+enum name_item_kind {
+	NAME_TEXT,      /* bytes, size */
+	NAME_HANDLE,    /* value: a TypeHandle */
+	NAME_SIGNATURE, /* the next type of the signature */
+	NAME_SHAPE,     /* the shape of an array, II.23.2.13 */
+	NAME_MUTE,
+	NAME_UNMUTE,
+	NAME_RESTORE, /* back to the signature at bytes, size */
+};
+
+void name_push(struct name_writer *writer, enum name_item_kind kind, unsigned int depth,
+	       uint64_t value);
+void name_push_text(struct name_writer *writer, const char *bytes, size_t size);
+void name_push_string(struct name_writer *writer, const char *string);
+/** Turn round what was pushed since the stack held @p base items: first pushed, first done. */
+void name_in_order(struct name_writer *writer, size_t base);
+/**
+ * Push "Ns.Outer<A>+Inner<B>" of the types @p rids (outermost first) of table TypeRef or TypeDef;
+ * arguments are taken from @p arguments, or when @p from_signature is set the next @p
+ * arguments.count of the signature.
+ */
+struct type_chain {
+	enum md_table table;
+	uint32_t rids[NAME_DEPTH_MAX];
+	unsigned int count;
+};
+void name_push_chain(struct name_writer *writer, const struct metadata *metadata,
+		     const struct type_chain *chain, const struct type_arguments *arguments,
+		     bool from_signature, unsigned int depth);
+/** A type and those around it; count 0 when @p rid is none. */
+void type_chain_of(const struct metadata *metadata, enum md_table table, uint32_t rid,
+		   struct type_chain *ret);
+/** Do what one item that is about the signature says. */
+void name_step_signature(struct name_writer *writer, const struct name_item *item);
+/** Append, unless muted. */
+void name_append(struct name_writer *writer, const char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "command/completeness.h"
+#include "command/heap/life.h"
+#include "command/heap/type_counts.h"
+#include "heap/finalizer.h"
+
+enum {
+	OPT_DETAIL,
+	OPT_ALL_READY,
+	OPT_SHORT,
+	OPT_MT,
+	OPT_STAT,
+	OPT_LIMIT,
+	OPT_CONSERVATIVE
+};
+
+const struct option finalizequeue_options[] = {
+	[OPT_DETAIL] = { "detail", VALUE_NONE, NULL,
+			 "also part of the queue and type of each object", NULL },
+	[OPT_ALL_READY] = { "allReady", VALUE_NONE, NULL,
+			    "objects that are ready, or will be once a GC has found them dead",
+			    NULL },
+	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses, one a line", NULL },
+	[OPT_MT] = { "mt", VALUE_ADDRESS, "MT", "objects of this MethodTable", NULL },
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+			       "with -allReady: whatever may be a reference on a stack is one",
+			       NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+static const char *const part_names[FINALIZER_PARTS] = {
+	[FINALIZER_POH] = "poh",     [FINALIZER_LOH] = "loh",   [FINALIZER_GEN2] = "gen2",
+	[FINALIZER_GEN1] = "gen1",   [FINALIZER_GEN0] = "gen0", [FINALIZER_CRITICAL] = "critical",
+	[FINALIZER_READY] = "ready",
+};
+
+/* A queue; of its bounds text makes counts. */
+enum queue_column {
+	QUEUE_INDEX,
+	QUEUE_ADDRESS,
+	QUEUE_BOUNDS,
+	QUEUE_COLUMNS = QUEUE_BOUNDS + FINALIZER_PARTS + 1
+};
+
+static const struct column queue_columns[QUEUE_COLUMNS] = {
+	[QUEUE_INDEX] = { "index", "Heap", KIND_NUMBER, 0, 0, "of the logical heap, from 0" },
+	[QUEUE_ADDRESS] = { "queue", NULL, KIND_ADDRESS, 0, 0, "where its finalizer queue is" },
+};
+
+/* Entries in the parts from @p first to @p last. */
+static uint64_t part_count(const uint64_t *bounds, enum finalizer_part first,
+			   enum finalizer_part last)
+{
+	return (bounds[last + 1] - bounds[first]) / 8;
+}
+
+static void put_part(struct out *out, const uint64_t *bounds, const char *name,
+		     enum finalizer_part part)
+{
+	out_printf(out, "%s has %" PRIu64 " objects (%" PRIx64 "->%" PRIx64 ")\n", name,
+		   part_count(bounds, part, part), bounds[part], bounds[part + 1]);
+}
+
+static void queue_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t bounds[FINALIZER_PARTS + 1];
+	for (size_t i = 0; i <= FINALIZER_PARTS; i++)
+		bounds[i] = cells[QUEUE_BOUNDS + i].number;
+	out_printf(out, "Heap %" PRIu64 "\n", cells[QUEUE_INDEX].number);
+	put_part(out, bounds, "generation 0", FINALIZER_GEN0);
+	put_part(out, bounds, "generation 1", FINALIZER_GEN1);
+	put_part(out, bounds, "generation 2", FINALIZER_GEN2);
+	if (part_count(bounds, FINALIZER_LOH, FINALIZER_LOH))
+		put_part(out, bounds, "large object heap", FINALIZER_LOH);
+	if (part_count(bounds, FINALIZER_POH, FINALIZER_POH))
+		put_part(out, bounds, "pinned object heap", FINALIZER_POH);
+	out_printf(out, "Ready for finalization %" PRIu64 " objects (%" PRIx64 "->%" PRIx64 ")\n",
+		   part_count(bounds, FINALIZER_CRITICAL, FINALIZER_READY),
+		   bounds[FINALIZER_CRITICAL], bounds[FINALIZER_PARTS]);
+	uint64_t critical = part_count(bounds, FINALIZER_CRITICAL, FINALIZER_CRITICAL);
+	if (critical) {
+		out_printf(out, "    of them %" PRIu64 " critical ones come last\n", critical);
+	}
+}
+
+static const struct schema queue_schema = {
+	.name = "heaps",
+	SCHEMA_COLUMNS(queue_columns),
+	.layout = queue_layout,
+};
+
+enum part_column {
+	PART_NAME,
+	PART_COUNT,
+	PART_BEGIN,
+	PART_END,
+	PART_COLUMNS
+};
+
+static const struct column part_columns[PART_COLUMNS] = {
+	[PART_NAME] = { "part", NULL, KIND_TEXT, 0, 0,
+			"generation of its objects, or critical or ready: their turn has come" },
+	[PART_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "its entries" },
+	[PART_BEGIN] = { "begin", NULL, KIND_ADDRESS, 0, 0, "where its entries begin" },
+	[PART_END] = { "end", NULL, KIND_ADDRESS, 0, 0, "where they end" },
+};
+static const struct schema part_schema = { .name = "parts", SCHEMA_COLUMNS(part_columns) };
+
+static void write_parts(struct answer *answer, const struct finalizer_queue *queue)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	answer_table(answer, &part_schema, &options);
+	for (unsigned int i = 0; i < FINALIZER_PARTS; i++) {
+		enum finalizer_part part = (enum finalizer_part)i;
+		const struct cell cells[PART_COLUMNS] = {
+			[PART_NAME] = cell_string(part_names[i]),
+			[PART_COUNT] = cell_number(part_count(queue->bounds, part, part)),
+			[PART_BEGIN] = cell_number(queue->bounds[i]),
+			[PART_END] = cell_number(queue->bounds[i + 1]),
+		};
+		answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+}
+
+static void write_queues(struct call *call, const struct finalizer_list *list)
+{
+	struct answer *answer = &call->answer;
+	answer_table(answer, &queue_schema, NULL);
+	for (size_t i = 0; i < list->queue_count; i++) {
+		const struct finalizer_queue *queue = &list->queues[i];
+		struct cell cells[QUEUE_COLUMNS] = {
+			[QUEUE_INDEX] = cell_number(queue->heap),
+			[QUEUE_ADDRESS] = cell_number(queue->address),
+		};
+		for (size_t j = 0; j <= FINALIZER_PARTS; j++)
+			cells[QUEUE_BOUNDS + j] = cell_number(queue->bounds[j]);
+		answer_row_begin(answer, cells);
+		write_parts(answer, queue);
+		answer_row_end(answer);
+	}
+	(void)answer_table_end(answer);
+	answer_remark(answer, "------------------------------\n%s",
+		      call->options[OPT_ALL_READY].given
+			      ? "Statistics for all finalizable objects that are no longer "
+				"rooted:\n"
+			      : "Statistics for all finalizable objects (including all objects "
+				"ready for finalization):\n");
+}
+
+struct lister {
+	struct call *call;
+	const struct life *dead; /* graph NULL: not asked for */
+	struct window window;
+	struct type_counts counts;
+	bool is_stat;
+};
+
+static bool is_ready(const struct finalizer_entry *entry)
+{
+	return entry->part >= FINALIZER_CRITICAL;
+}
+
+static const char *generation_at(const struct heap *heap, uint64_t address)
+{
+	const struct segment *segment = heap_segment_at(heap, address);
+	return segment ? generation_name(segment_generation_at(segment, address)) : NULL;
+}
+
+enum entry_column {
+	ENTRY_OBJECT,
+	ENTRY_MT,
+	ENTRY_TYPE,
+	ENTRY_SIZE,
+	ENTRY_HEAP,
+	ENTRY_GENERATION,
+	ENTRY_PART,
+	ENTRY_READY,
+	ENTRY_ADDRESS,
+	ENTRY_COLUMNS
+};
+
+static const struct column entry_columns[ENTRY_COLUMNS] = {
+	[ENTRY_OBJECT] = { "address", "Address", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			   "where the object begins" },
+	[ENTRY_MT] = { "mt", "MT", KIND_ADDRESS, 16, 0, "its MethodTable" },
+	[ENTRY_TYPE] = { "type", "Type", KIND_TYPE, 0, 0, "name of its type" },
+	[ENTRY_SIZE] = { "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its own bytes" },
+	[ENTRY_HEAP] = { "heap", "Heap", KIND_NUMBER, 4, 0, "the logical heap of its queue" },
+	[ENTRY_GENERATION] = { "generation", NULL, KIND_TEXT, 0, 0,
+			       "where the object is: 0, 1, 2, loh, poh or nongc" },
+	[ENTRY_PART] = { "part", "Part", KIND_TEXT, 8, LOOK_LEFT,
+			 "where the entry is: gen0, gen1, gen2, loh, poh, critical or ready" },
+	[ENTRY_READY] = { "ready", NULL, KIND_FLAG, 0, 0,
+			  "has its turn come, so that the queue keeps it alive?" },
+	[ENTRY_ADDRESS] = { "entry", NULL, KIND_ADDRESS, 0, 0, "where the entry of the queue is" },
+};
+
+static void put_entry(struct out *out, const struct cell *cells)
+{
+	char number[27];
+	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, cells[ENTRY_OBJECT].number);
+	if (!cells[ENTRY_MT].is_there) {
+		out_styled(out, STYLE_NOTE, " <no object>");
+	} else {
+		out_printf(out, " %16" PRIx64 " %14s ", cells[ENTRY_MT].number,
+			   format_thousands(cells[ENTRY_SIZE].number, number));
+	}
+}
+
+static void entry_layout(struct out *out, const struct cell *cells)
+{
+	put_entry(out, cells);
+	out_puts(out, "\n");
+}
+
+static void detail_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *type = &cells[ENTRY_TYPE];
+	put_entry(out, cells);
+	if (cells[ENTRY_MT].is_there) {
+		out_printf(out, "%4" PRIu64 " %-8s ", cells[ENTRY_HEAP].number,
+			   cells[ENTRY_PART].text.bytes);
+		out_type(out, type->text.bytes, type->text.size, type->text.id);
+	}
+	out_puts(out, "\n");
+}
+
+static const struct schema entry_schema = {
+	.name = "objects",
+	SCHEMA_COLUMNS(entry_columns),
+	.is_main = true,
+	.heading = "         Address               MT           Size",
+	.layout = entry_layout,
+};
+
+static const struct schema detail_schema = {
+	.name = "objects",
+	SCHEMA_COLUMNS(entry_columns),
+	.is_main = true,
+	.heading = "         Address               MT           Size Heap Part     Type",
+	.layout = detail_layout,
+};
+
+static void write_entry(struct call *call, const struct finalizer_entry *entry,
+			const struct object *object)
+{
+	struct cell cells[ENTRY_COLUMNS] = {
+		[ENTRY_OBJECT] = cell_number(entry->object),
+		[ENTRY_SIZE] = cell_number(object->size),
+		[ENTRY_HEAP] = cell_number(entry->heap),
+		[ENTRY_GENERATION] = cell_string(generation_at(call->heap, entry->object)),
+		[ENTRY_PART] = cell_string(part_names[entry->part]),
+		[ENTRY_READY] = cell_flag(is_ready(entry)),
+		[ENTRY_ADDRESS] = cell_number(entry->address),
+	};
+	if (object->type) {
+		size_t size;
+		const char *name = type_name(call->heap->clr, object->type, &size);
+		cells[ENTRY_MT] = cell_number(object->type->method_table);
+		cells[ENTRY_TYPE] = cell_type(name, size, object->type->method_table);
+	}
+	answer_row(&call->answer, cells);
+}
+
+static enum hd_status list_entry(struct lister *lister, const struct finalizer_entry *entry)
+{
+	struct call *call = lister->call;
+	struct object object = { 0 };
+	if (lister->dead->graph && !is_ready(entry) && !life_has(lister->dead, entry->object))
+		return HD_OK;
+	if (!object_read(call->heap, &lister->window, entry->object, &object))
+		object.type = NULL;
+	if (call->options[OPT_MT].given &&
+	    (!object.type || object.type->method_table != call->options[OPT_MT].number))
+		return HD_OK;
+	if (object.type && !type_counts_add(&lister->counts, &object))
+		return fail_nomem(call->err);
+	if (lister->is_stat || !answer_wants_row(&call->answer))
+		return HD_OK;
+	write_entry(call, entry, &object);
+	return call_check(call);
+}
+
+static enum hd_status list_entries(struct lister *lister, const struct finalizer_list *list)
+{
+	struct call *call = lister->call;
+	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
+					       .brief = brief_address };
+	if (!lister->is_stat) {
+		answer_table(&call->answer,
+			     call->options[OPT_DETAIL].given ? &detail_schema : &entry_schema,
+			     &options);
+	}
+	for (size_t i = 0; i < list->rows_count; i++)
+		TRY(list_entry(lister, &list->rows[i]));
+	if (!lister->is_stat && answer_table_end(&call->answer))
+		answer_cut(&call->answer, options.limit);
+	return HD_OK;
+}
+
+static enum hd_status write_statistics(struct lister *lister)
+{
+	struct call *call = lister->call;
+	struct statistics statistics;
+	TRY(type_counts_statistics(&lister->counts, call->heap->clr, NULL, &statistics, call->err));
+	statistics_sort(&statistics, false, false);
+	answer_remark(&call->answer, lister->is_stat ? "Statistics:\n" : "\nStatistics:\n");
+	statistics_table(&call->answer, &statistics);
+	statistics_deinit(&statistics);
+	return HD_OK;
+}
+
+static enum hd_status answer(struct call *call, const struct finalizer_list *list)
+{
+	struct life dead = { 0 };
+	if (call->options[OPT_ALL_READY].given)
+		TRY(life_init(&dead, call, true));
+	struct lister lister = { .call = call,
+				 .dead = &dead,
+				 .window = { .memory = call->heap->memory },
+				 .is_stat = call->options[OPT_STAT].given };
+	if (call->options[OPT_SHORT].given && !lister.is_stat)
+		answer_be_brief(&call->answer);
+	write_queues(call, list);
+	enum hd_status status = list_entries(&lister, list);
+	if (status == HD_OK)
+		status = write_statistics(&lister);
+	if (status == HD_OK && dead.graph) {
+		completeness_json(call);
+		completeness_write(call, DEAD_PERHAPS);
+	}
+	window_deinit(&lister.window);
+	type_counts_deinit(&lister.counts);
+	return status;
+}
+
+enum hd_status run_finalizequeue(struct call *call)
+{
+	struct finalizer_list list;
+	TRY(finalizer_list_read(call->heap, &list, call->err));
+	enum hd_status status = answer(call, &list);
+	finalizer_list_deinit(&list);
+	return status;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include <strings.h>
+
+#include "command/command.h"
+#include "command/heap/type_counts.h"
+#include "roots/handles.h"
+
+enum {
+	OPT_STAT,
+	OPT_TYPE,
+	OPT_PER_DOMAIN,
+	OPT_LIMIT
+};
+
+/* Also taken: WeakWinRT, and JSON's names. */
+static const char *const kind_choices[] = {
+	"Strong",   "Pinned",    "AsyncPinned",   "RefCounted",
+	"WeakLong", "WeakShort", "WeakNativeCom", "WeakInteriorPointer",
+	"Variable", "SizedRef",  "Dependent",     "CrossReference",
+	NULL
+};
+
+const struct option gchandles_options[] = {
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics", NULL },
+	[OPT_TYPE] = { "type", VALUE_TEXT, "KIND",
+		       "handles of this kind alone: Strong, Pinned, Dependent, WeakShort, ...",
+		       kind_choices },
+	[OPT_PER_DOMAIN] = { "perdomain", VALUE_NONE, NULL,
+			     "taken for SOS's sake: there is one domain", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N handles (0 = all)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* Types of handles, in the order of SOS's list of counts. */
+static const struct kind {
+	enum handle_type type;
+	const char *name, *json; /* SOS's, and in data */
+} kinds[] = {
+	{ HANDLE_STRONG, "Strong", "strong" },
+	{ HANDLE_PINNED, "Pinned", "pinned" },
+	{ HANDLE_ASYNC_PINNED, "AsyncPinned", "async-pinned" },
+	{ HANDLE_REF_COUNTED, "RefCounted", "ref-counted" },
+	{ HANDLE_WEAK_LONG, "WeakLong", "weak-long" },
+	{ HANDLE_WEAK_SHORT, "WeakShort", "weak-short" },
+	{ HANDLE_WEAK_NATIVE_COM, "WeakNativeCom", "weak-native-com" },
+	{ HANDLE_WEAK_INTERIOR, "WeakInteriorPointer", "weak-interior" },
+	{ HANDLE_VARIABLE, "Variable", "variable" },
+	{ HANDLE_SIZED_REF, "SizedRef", "sized-ref" },
+	{ HANDLE_DEPENDENT, "Dependent", "dependent" },
+	{ HANDLE_CROSS_REFERENCE, "CrossReference", "cross-reference" },
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+_Static_assert(KINDS == HANDLE_TYPES, "a type of handles has no name");
+
+static const struct kind *kind_of(uint8_t type)
+{
+	size_t i = 0;
+	while (i < KINDS - 1 && kinds[i].type != type)
+		i++;
+	return &kinds[i];
+}
+
+/* The kind that -type names, in SOS's way or in JSON's; NULL: there is none. */
+static const struct kind *find_kind(const char *name)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		if (strcasecmp(kinds[i].name, name) == 0 || strcasecmp(kinds[i].json, name) == 0)
+			return &kinds[i];
+	}
+	return strcasecmp(name, "WeakWinRT") == 0 ? kind_of(HANDLE_WEAK_NATIVE_COM) : NULL;
+}
+
+static enum hd_status unknown_kind(struct call *call)
+{
+	struct text text = { 0 };
+	for (size_t i = 0; i < KINDS; i++)
+		text_printf(&text, "%s%s", i ? ", " : "", kinds[i].name);
+	enum hd_status status =
+		fail(call->err, HD_ERR_ARGUMENT, 0, "-type is one of %s, not \"%.40s\"",
+		     text.bytes ? text.bytes : "", call->options[OPT_TYPE].text);
+	text_deinit(&text);
+	return status;
+}
+
+struct lister {
+	struct call *call;
+	const struct kind *only; /* NULL: all */
+	struct window window;
+	struct type_counts counts;
+	uint64_t by_type[HANDLE_TYPES];
+	bool is_stat;
+};
+
+static bool has_secondary(const struct handle *handle)
+{
+	return handle->type == HANDLE_DEPENDENT || handle->type == HANDLE_WEAK_INTERIOR;
+}
+
+enum handle_column {
+	HANDLE_ADDRESS,
+	HANDLE_KIND,
+	HANDLE_OBJECT,
+	HANDLE_TYPE,
+	HANDLE_OBJECT_SIZE,
+	HANDLE_SECONDARY,
+	HANDLE_DATA,
+	HANDLE_CLASS,
+	HANDLE_COLUMNS
+};
+
+static const struct column handle_columns[HANDLE_COLUMNS] = {
+	[HANDLE_ADDRESS] = { "address", "Handle", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
+			     "where the handle is" },
+	[HANDLE_KIND] = { "kind", "Type", KIND_TEXT, 11, LOOK_LEFT, "kind of the handle" },
+	[HANDLE_OBJECT] = { "object", "Object", KIND_ADDRESS, 16,
+			    LOOK_ZEROS | LOOK_UPPER | LOOK_ADDRESS, "what it refers to" },
+	[HANDLE_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of the object" },
+	[HANDLE_OBJECT_SIZE] = { NULL, "Size", KIND_BYTES, 8, 0, NULL },
+	[HANDLE_SECONDARY] = { "secondary", NULL, KIND_ADDRESS, 0, 0,
+			       "of a dependent handle, what the object keeps alive" },
+	[HANDLE_DATA] = { NULL, "Data", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER, NULL },
+	[HANDLE_CLASS] = { NULL, "Type", KIND_TYPE, 0, 0, NULL },
+};
+
+static const struct schema handle_schema = {
+	.name = "handles",
+	SCHEMA_COLUMNS(handle_columns),
+	.is_main = true,
+};
+
+static void write_handle(struct call *call, const struct handle *handle,
+			 const struct object *object)
+{
+	const struct kind *kind = kind_of(handle->type);
+	struct cell type = { .shown = "<no object>" }, secondary = { 0 };
+	size_t size = 0;
+	if (object->type) {
+		const char *name = type_name(call->heap->clr, object->type, &size);
+		type = cell_type(name, size, object->type->method_table);
+	}
+	if (has_secondary(handle))
+		secondary = cell_number(handle->secondary);
+	const struct cell cells[HANDLE_COLUMNS] = {
+		[HANDLE_ADDRESS] = cell_number(handle->address),
+		[HANDLE_KIND] = cell_shown(cell_string(kind->json), kind->name),
+		[HANDLE_OBJECT] = cell_number(handle->object),
+		[HANDLE_TYPE] = type,
+		[HANDLE_OBJECT_SIZE] = cell_number(object->type ? object->size : 0),
+		[HANDLE_SECONDARY] = secondary,
+		[HANDLE_DATA] = secondary,
+		[HANDLE_CLASS] = type,
+	};
+	answer_row(&call->answer, cells);
+}
+
+static enum hd_status list_handle(struct lister *lister, const struct handle *handle)
+{
+	struct call *call = lister->call;
+	struct object object = { 0 };
+	if (!object_read(call->heap, &lister->window, handle->object, &object)) {
+		object.type = NULL;
+	} else if (!type_counts_add(&lister->counts, &object)) {
+		return fail_nomem(call->err);
+	}
+	lister->by_type[handle->type]++;
+	if (!lister->is_stat && answer_wants_row(&call->answer))
+		write_handle(call, handle, &object);
+	return call_check(call);
+}
+
+static enum hd_status list_handles(struct lister *lister, const struct handle_list *list)
+{
+	struct call *call = lister->call;
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
+	if (!lister->is_stat) {
+		answer_table(&call->answer, &handle_schema,
+			     &(const struct table_options){ .limit = limit });
+	}
+	for (size_t i = 0; i < list->rows_count; i++) {
+		if (!lister->only || list->rows[i].type == lister->only->type)
+			TRY(list_handle(lister, &list->rows[i]));
+	}
+	if (lister->is_stat)
+		return HD_OK;
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, limit);
+	answer_remark(&call->answer, "\n");
+	return HD_OK;
+}
+
+/* How many there are of each, in the same order; those that are not there have no line. */
+static const struct column kind_columns[] = {
+	{ "strong", "    Strong Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "pinned", "    Pinned Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "async-pinned", "    Async Pinned Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "ref-counted", "    Ref Count Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "weak-long", "    Weak Long Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "weak-short", "    Weak Short Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "weak-native-com", "    Weak Native COM Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT,
+	  NULL },
+	{ "weak-interior", "    Weak Interior Pointer Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT,
+	  NULL },
+	{ "variable", "    Variable Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "sized-ref", "    SizedRef Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "dependent", "    Dependent Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT, NULL },
+	{ "cross-reference", "    Cross Reference Handles:", KIND_NUMBER, 26, LOOK_LEAVE_OUT,
+	  NULL },
+};
+_Static_assert(sizeof(kind_columns) / sizeof(kind_columns[0]) == KINDS, "a kind has no column");
+
+static const struct schema kinds_schema = { .name = "kinds", SCHEMA_COLUMNS(kind_columns) };
+
+static void write_kinds(const struct lister *lister)
+{
+	struct cell cells[KINDS];
+	for (size_t i = 0; i < KINDS; i++) {
+		uint64_t count = lister->by_type[kinds[i].type];
+		cells[i] = count ? cell_number(count) : (struct cell){ 0 };
+	}
+	if (lister->only) {
+		answer_data(&lister->call->answer, &kinds_schema, cells);
+		return;
+	}
+	answer_remark(&lister->call->answer, "\nHandles:\n");
+	answer_record(&lister->call->answer, &kinds_schema, cells);
+}
+
+static enum hd_status write_statistics(struct lister *lister)
+{
+	struct call *call = lister->call;
+	struct statistics statistics;
+	TRY(type_counts_statistics(&lister->counts, call->heap->clr, NULL, &statistics, call->err));
+	statistics_sort(&statistics, false, false);
+	statistics_table_plain(&call->answer, &statistics);
+	statistics_deinit(&statistics);
+	write_kinds(lister);
+	return HD_OK;
+}
+
+enum hd_status run_gchandles(struct call *call)
+{
+	struct lister lister = { .call = call,
+				 .window = { .memory = call->heap->memory },
+				 .is_stat = call->options[OPT_STAT].given };
+	struct handle_list list;
+	if (call->options[OPT_TYPE].given) {
+		lister.only = find_kind(call->options[OPT_TYPE].text);
+		if (!lister.only)
+			return unknown_kind(call);
+	}
+	TRY(handle_list_read(call->heap, &call->job, &list, call->err));
+	job_end(&call->job);
+	enum hd_status status = list_handles(&lister, &list);
+	if (status == HD_OK)
+		status = write_statistics(&lister);
+	window_deinit(&lister.window);
+	type_counts_deinit(&lister.counts);
+	handle_list_deinit(&list);
+	return status;
+}

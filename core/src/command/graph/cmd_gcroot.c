@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer/path.h"
+#include "answer/root.h"
+#include "command/completeness.h"
+#include "command/graph/gcroot_tree.h"
+#include "command/heap/heap_range.h"
+#include "heap/heap.h"
+#include "query/gcroot.h"
+#include "report/root_label.h"
+#include "util/bitmap.h"
+
+enum {
+	OPT_TYPE,
+	OPT_MT,
+	OPT_ALL,
+	OPT_LIMIT,
+	OPT_WEAK,
+	OPT_NOSTACKS,
+	OPT_GCGEN,
+	OPT_FULL,
+	OPT_CONSERVATIVE
+};
+
+#define DEFAULT_LIMIT 100u
+/* So many weak roots that look alike are folded. */
+#define ALIKE_MIN 3u
+/* From this generation on a collection looks at the whole heap. */
+#define GCGEN_WHOLE 2u
+
+const struct option gcroot_options[] = {
+	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "a tree of what keeps the objects of such types",
+		       NULL },
+	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID", "the same of one type (MethodTable or type id)",
+		     NULL },
+	[OPT_ALL] = { "all", VALUE_NONE, NULL, "show every path whole, to the object", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
+			"show at most N roots, or branches (100; 0 = all)", NULL },
+	[OPT_WEAK] = { "weak", VALUE_NONE, NULL, "paths from weak roots too", NULL },
+	[OPT_NOSTACKS] = { "nostacks", VALUE_NONE, NULL, "leave out local variables", NULL },
+	[OPT_GCGEN] = { "gcgen", VALUE_NUMBER, "N", "as a collection of generation N sees it",
+			NULL },
+	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing", NULL },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+			       "take all words on stacks for references", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* What stood above the root that is written now. */
+struct place {
+	uint32_t kind, thread, frame;
+	const char *name; /* in place of a frame; NULL: none */
+};
+
+#define KIND_NONE  UINT32_MAX
+#define KIND_OLDER (UINT32_MAX - 1)
+
+static uint32_t kind_of(const struct hd_graph *graph, const struct rooted *rooted)
+{
+	return rooted->root == HD_NONE ? KIND_OLDER : graph->roots[rooted->root].kind;
+}
+
+static bool is_same_name(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Headings: of the kind, or of a thread, and of a frame, where they are others than the last. */
+static void write_headings(struct call *call, const struct rooted *rooted,
+			   const struct root_row *row, struct place *place)
+{
+	const struct hd_graph *graph = call->graph;
+	struct place here = { .kind = kind_of(graph, rooted), .thread = HD_NONE, .frame = HD_NONE };
+	bool on_stack = here.kind == HD_ROOT_STACK && graph->details;
+	if (on_stack) {
+		here.thread = graph->details[rooted->root].thread;
+		here.frame = graph->details[rooted->root].frame;
+		here.name = graph->details[rooted->root].name;
+	}
+	bool has_thread = on_stack && root_thread(graph, rooted->root);
+	bool same_thread = here.kind == place->kind && here.thread == place->thread;
+	if (!same_thread)
+		answer_heading(&call->answer, &root_heading_schema, row->cells);
+	if (has_thread &&
+	    (!same_thread || here.frame != place->frame || !is_same_name(here.name, place->name)))
+		answer_heading(&call->answer, &frame_heading_schema, row->cells);
+	*place = here;
+}
+
+/* Where an object is; from GENERATION_LOH on what it is. */
+static const char *generation_title(unsigned int generation)
+{
+	static const char *const names[] = {
+		[GENERATION_0] = "generation 0",    [GENERATION_1] = "generation 1",
+		[GENERATION_2] = "generation 2",    [GENERATION_LOH] = "large object",
+		[GENERATION_POH] = "pinned object", [GENERATION_NONGC] = "frozen object",
+	};
+	return generation < sizeof(names) / sizeof(names[0]) ? names[generation] : "older object";
+}
+
+/* Would the line of one root differ from that of another by its address alone? */
+static bool looks_alike(const struct hd_graph *graph, const struct rooted *a,
+			const struct rooted *b)
+{
+	const struct graph_root *x = &graph->roots[a->root], *y = &graph->roots[b->root];
+	if (a->node != b->node || x->kind != y->kind || x->flags != y->flags ||
+	    x->container != y->container)
+		return false;
+	const struct graph_root_detail *p = root_detail(graph, a->root);
+	const struct graph_root_detail *q = root_detail(graph, b->root);
+	return !p || (x->kind != HD_ROOT_STACK && p->handle == q->handle && !p->name && !q->name);
+}
+
+/* Two slots of one frame that hold the same, or two records alike: their path is written once. */
+static bool shares_path(const struct hd_graph *graph, const struct rooted *a,
+			const struct rooted *b)
+{
+	if (!graph->details)
+		return a->root != HD_NONE && b->root != HD_NONE && looks_alike(graph, a, b);
+	if (kind_of(graph, a) != HD_ROOT_STACK || kind_of(graph, b) != HD_ROOT_STACK)
+		return false;
+	const struct graph_root_detail *x = &graph->details[a->root];
+	const struct graph_root_detail *y = &graph->details[b->root];
+	return a->node == b->node && x->thread == y->thread && x->frame == y->frame &&
+	       is_same_name(x->name, y->name);
+}
+
+/* The roots and paths of one answer as they are written. */
+struct writer {
+	struct call *call;
+	const struct gcroot *gcroot;
+	struct path_report report;
+	struct root_row row;
+	struct place place; /* above the last root */
+};
+
+static void fill_row(struct writer *writer, const struct rooted *rooted)
+{
+	const struct hd_graph *graph = writer->call->graph;
+	const struct graph_places *places = &graph->places;
+	if (rooted->root != HD_NONE) {
+		root_row_fill(&writer->row, &writer->call->answer, graph, rooted->root);
+	} else {
+		root_row_fill_older(
+			&writer->row, graph, rooted->node,
+			generation_title(places->generation(places->arg, rooted->node)));
+	}
+}
+
+static enum hd_status write_root(struct writer *writer, const struct rooted *rooted, bool with_path)
+{
+	struct call *call = writer->call;
+	struct answer *answer = &call->answer;
+	TRY(call_check(call));
+	fill_row(writer, rooted);
+	write_headings(call, rooted, &writer->row, &writer->place);
+	answer_row_begin(answer, writer->row.cells);
+	answer_table(answer, &path_schema, NULL);
+	if (with_path) {
+		TRY(path_write(&writer->report, &writer->gcroot->tree, rooted->node, call->err));
+		answer_remark(answer, "\n");
+	}
+	(void)answer_table_end(answer);
+	answer_row_end(answer);
+	return HD_OK;
+}
+
+/* In text, a path that the next root has, too, is written below that one. */
+static enum hd_status write_strong(struct writer *writer, size_t count)
+{
+	const struct rooted *roots = writer->gcroot->strong;
+	bool is_read = answer_is_text(&writer->call->answer);
+	for (size_t i = 0; i < count; i++) {
+		bool is_shared = is_read && i + 1 < count &&
+				 shares_path(writer->call->graph, &roots[i], &roots[i + 1]);
+		TRY(write_root(writer, &roots[i], !is_shared));
+	}
+	return HD_OK;
+}
+
+/* The weak roots from @p from on that one entry of text stands for. */
+static size_t alike_run(const struct writer *writer, size_t from)
+{
+	const struct gcroot *gcroot = writer->gcroot;
+	size_t end = from + 1;
+	while (end < gcroot->weak_count &&
+	       looks_alike(writer->call->graph, &gcroot->weak[from], &gcroot->weak[end]))
+		end++;
+	bool folds = !writer->report.full && end - from >= ALIKE_MIN;
+	return folds ? end - from : 1;
+}
+
+/* As text: at most @p limit entries; those that are alike are one. */
+static enum hd_status write_weak_folded(struct writer *writer, uint64_t limit)
+{
+	const struct gcroot *gcroot = writer->gcroot;
+	struct answer *answer = &writer->call->answer;
+	char number[COUNT_SIZE];
+	size_t at = 0;
+	writer->place = (struct place){ .kind = KIND_NONE };
+	if (gcroot->weak_count && limit) {
+		answer_remark_styled(answer, STYLE_HEAD, "Weak roots (they keep nothing alive)");
+		answer_remark(answer, "\n");
+	}
+	for (; at < gcroot->weak_count && limit; limit--) {
+		size_t run = alike_run(writer, at);
+		TRY(write_root(writer, &gcroot->weak[at], true));
+		if (run > 1) {
+			answer_remark(answer, "    ... and %s more like it (-full lists them)\n\n",
+				      format_thousands(run - 1, number));
+		}
+		at += run;
+	}
+	if (at < gcroot->weak_count) {
+		answer_remark(answer, "Not shown: %s (-limit 0 shows all).\n",
+			      format_count(gcroot->weak_count - at, "weak root", number));
+	}
+	return HD_OK;
+}
+
+static enum hd_status write_weak(struct writer *writer, size_t count)
+{
+	bool with_paths = writer->call->options[OPT_WEAK].given;
+	for (size_t i = 0; i < count; i++)
+		TRY(write_root(writer, &writer->gcroot->weak[i], with_paths));
+	return HD_OK;
+}
+
+enum summary_column {
+	SUMMARY_OBJECT,
+	SUMMARY_REACHABLE,
+	SUMMARY_LEFT_ALONE,
+	SUMMARY_FOUND,
+	SUMMARY_TRUNCATED,
+	/* text only */
+	SUMMARY_SHOWN,      /* of the roots that were found */
+	SUMMARY_HIDDEN,     /* stack roots that -nostacks left out */
+	SUMMARY_WEAK,       /* weak roots */
+	SUMMARY_GENERATION, /* of -gcgen */
+	SUMMARY_COMPLETE,   /* were all roots and references read? */
+	SUMMARY_PLACE,      /* of an object that is left alone */
+	SUMMARY_COLUMNS
+};
+
+static const struct column summary_columns[SUMMARY_COLUMNS] = {
+	[SUMMARY_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object" },
+	[SUMMARY_REACHABLE] = { "reachable", NULL, KIND_FLAG, 0, 0, "is it kept alive?" },
+	[SUMMARY_LEFT_ALONE] = { "left_alone", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+				 "is it too old for a collection of that generation?" },
+	[SUMMARY_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "roots that keep it alive" },
+	[SUMMARY_TRUNCATED] = { "truncated", NULL, KIND_FLAG, 0, 0, "are there more roots?" },
+	[SUMMARY_SHOWN] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+	[SUMMARY_HIDDEN] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+	[SUMMARY_WEAK] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+	[SUMMARY_GENERATION] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+	[SUMMARY_COMPLETE] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+	[SUMMARY_PLACE] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+/* How many roots there are. */
+static void found_layout(struct out *out, const struct cell *cells)
+{
+	char number[COUNT_SIZE];
+	uint64_t hidden = cells[SUMMARY_HIDDEN].number, shown = cells[SUMMARY_SHOWN].number;
+	out_printf(out, "Found %s unique roots",
+		   format_thousands(cells[SUMMARY_FOUND].number, number));
+	if (shown < cells[SUMMARY_FOUND].number)
+		out_printf(out, ", %s shown (-limit 0 shows all)", format_thousands(shown, number));
+	out_puts(out, ".\n");
+	if (hidden) {
+		out_printf(out, "Left out by -nostacks: %s that reach%s %" PRIx64 ".\n",
+			   format_count(hidden, "stack root", number), hidden == 1 ? "es" : "",
+			   cells[SUMMARY_OBJECT].number);
+	}
+}
+
+/* What it means that there are none. */
+static void dead_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t id = cells[SUMMARY_OBJECT].number;
+	const char *weak = cells[SUMMARY_WEAK].number ? ", only weak roots see it" : "";
+	if (cells[SUMMARY_REACHABLE].flag)
+		return;
+	if (!cells[SUMMARY_COMPLETE].flag) {
+		out_printf(out, "Nothing was found that keeps %" PRIx64 " alive%s.\n", id, weak);
+	} else if (cells[SUMMARY_GENERATION].is_there) {
+		out_printf(out,
+			   "A collection of generation %" PRIu64
+			   " finds nothing that keeps %" PRIx64 " alive: it would free it.\n",
+			   cells[SUMMARY_GENERATION].number, id);
+	} else {
+		out_printf(out, "Nothing keeps %" PRIx64 " alive: it is dead%s.\n", id, weak);
+	}
+}
+
+/* An object that the collection of -gcgen does not look at. */
+static void left_alone_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out,
+		   "%" PRIx64 " is %s: a collection of generation %" PRIu64 " leaves it alone.\n",
+		   cells[SUMMARY_OBJECT].number, cells[SUMMARY_PLACE].text.bytes,
+		   cells[SUMMARY_GENERATION].number);
+}
+
+static const struct schema found_schema = { SCHEMA_COLUMNS(summary_columns),
+					    .layout = found_layout };
+static const struct schema dead_schema = { SCHEMA_COLUMNS(summary_columns), .layout = dead_layout };
+static const struct schema left_alone_schema = { SCHEMA_COLUMNS(summary_columns),
+						 .layout = left_alone_layout };
+
+static void write_summary(struct call *call, const struct gcroot *gcroot, const struct cell *cells)
+{
+	answer_heading(&call->answer, &found_schema, cells);
+	if (gcroot->strong_count)
+		merged_roots_write(call, "");
+	answer_heading(&call->answer, &dead_schema, cells);
+	if (!gcroot->strong_count && !gcroot->hidden_stack)
+		completeness_write(call, "it need not be dead");
+}
+
+/* The summary is before the roots as data, and behind them as text. */
+static enum hd_status write_answer(struct writer *writer)
+{
+	struct call *call = writer->call;
+	const struct gcroot *gcroot = writer->gcroot;
+	struct answer *answer = &call->answer;
+	uint64_t limit = call_limit(call, OPT_LIMIT, DEFAULT_LIMIT);
+	size_t strong = gcroot->strong_count < limit ? gcroot->strong_count : (size_t)limit;
+	size_t weak = gcroot->weak_count < limit ? gcroot->weak_count : (size_t)limit;
+	bool is_cut = strong < gcroot->strong_count || weak < gcroot->weak_count;
+	struct cell cells[SUMMARY_COLUMNS] = {
+		[SUMMARY_OBJECT] = cell_number(graph_id(call->graph, gcroot->tree.target)),
+		[SUMMARY_REACHABLE] = cell_flag(gcroot->strong_count || gcroot->hidden_stack),
+		[SUMMARY_FOUND] = cell_number(gcroot->strong_count),
+		[SUMMARY_TRUNCATED] = cell_flag(is_cut),
+		[SUMMARY_SHOWN] = cell_number(strong),
+		[SUMMARY_HIDDEN] = cell_number(gcroot->hidden_stack),
+		[SUMMARY_WEAK] = cell_number(gcroot->weak_count),
+		[SUMMARY_COMPLETE] = cell_flag(call_is_complete(call)),
+	};
+	if (call->options[OPT_GCGEN].given)
+		cells[SUMMARY_GENERATION] = cell_number(call->options[OPT_GCGEN].number);
+	answer_data(answer, &found_schema, cells);
+	answer_table(answer, &root_schema, NULL);
+	TRY(write_strong(writer, strong));
+	TRY(answer_is_text(answer) ? write_weak_folded(writer, limit) : write_weak(writer, weak));
+	(void)answer_table_end(answer);
+	completeness_json(call);
+	write_summary(call, gcroot, cells);
+	return HD_OK;
+}
+
+/* -gcgen; is the object one that such a collection leaves alone? */
+static bool read_generation(struct call *call, uint32_t node, struct gcroot_options *ret)
+{
+	const struct value *given = &call->options[OPT_GCGEN];
+	const struct graph_places *places = &call->graph->places;
+	if (!given->given || given->number == GCGEN_WHOLE)
+		return false;
+	ret->is_young = true;
+	ret->generation = (unsigned int)given->number;
+	return places->generation(places->arg, node) > given->number;
+}
+
+/* The answer about an object that the collection of -gcgen does not look at. */
+static void write_left_alone(struct call *call, uint32_t node)
+{
+	const struct graph_places *places = &call->graph->places;
+	unsigned int generation = places->generation(places->arg, node);
+	char place[32];
+	(void)snprintf(place, sizeof(place), "%s%s", generation < GENERATION_LOH ? "in " : "a ",
+		       generation_title(generation));
+	const struct cell cells[SUMMARY_COLUMNS] = {
+		[SUMMARY_OBJECT] = cell_number(graph_id(call->graph, node)),
+		[SUMMARY_REACHABLE] = cell_flag(true),
+		[SUMMARY_LEFT_ALONE] = cell_flag(true),
+		[SUMMARY_FOUND] = cell_number(0),
+		[SUMMARY_TRUNCATED] = cell_flag(false),
+		[SUMMARY_GENERATION] = cell_number(call->options[OPT_GCGEN].number),
+		[SUMMARY_PLACE] = cell_string(place),
+	};
+	answer_record(&call->answer, &left_alone_schema, cells);
+	answer_table(&call->answer, &root_schema, NULL);
+	(void)answer_table_end(&call->answer);
+}
+
+static enum hd_status run_object(struct call *call)
+{
+	uint32_t node;
+	struct gcroot_options options = {
+		.all_weak = call->options[OPT_WEAK].given,
+		.no_stacks = call->options[OPT_NOSTACKS].given,
+	};
+	if (call->options[OPT_GCGEN].given && !call->graph->places.generation)
+		return no_generations(call, "-gcgen");
+	TRY(call_object(call, 0, &node));
+	if (read_generation(call, node, &options)) {
+		write_left_alone(call, node);
+		return HD_OK;
+	}
+	struct gcroot gcroot;
+	TRY(gcroot_init(call->graph, node, &options, &call->job, &gcroot, call->err));
+	job_end(&call->job);
+	struct writer writer = {
+		.call = call,
+		.gcroot = &gcroot,
+		.report = { .graph = call->graph,
+			    .answer = &call->answer,
+			    .job = &call->job,
+			    .full = call->options[OPT_FULL].given },
+		.place = { .kind = KIND_NONE },
+	};
+	enum hd_status status = HD_OK;
+	if (answer_is_text(&call->answer) && !call->options[OPT_ALL].given) {
+		writer.report.shown = bitmap_alloc(call->graph->node_count);
+		if (!writer.report.shown)
+			status = fail_nomem(call->err);
+	}
+	if (status == HD_OK)
+		status = write_answer(&writer);
+	call->findings = !gcroot.strong_count;
+	if (writer.report.shown)
+		bitmap_free(writer.report.shown, call->graph->node_count);
+	root_row_deinit(&writer.row);
+	gcroot_deinit(&gcroot);
+	return status;
+}
+
+static enum hd_status run_tree(struct call *call)
+{
+	const struct gcroot_tree_options options = {
+		.filter = { .type_part = call->options[OPT_TYPE].text,
+			    .has_mt = call->options[OPT_MT].given,
+			    .mt = call->options[OPT_MT].number },
+		.no_stacks = call->options[OPT_NOSTACKS].given,
+		.limit = call_limit(call, OPT_LIMIT, DEFAULT_LIMIT),
+	};
+	return gcroot_tree_write(call, &options);
+}
+
+static bool is_about_types(const struct call *call)
+{
+	return call->options[OPT_TYPE].given || call->options[OPT_MT].given;
+}
+
+enum hd_status check_gcroot(struct call *call)
+{
+	static const uint8_t of_objects[] = { OPT_ALL, OPT_WEAK, OPT_GCGEN, OPT_FULL };
+	const struct value *generation = &call->options[OPT_GCGEN];
+	bool has_object = call->words[0].given, has_type = is_about_types(call);
+	if (has_object && has_type) {
+		return fail(
+			call->err, HD_ERR_ARGUMENT, 0,
+			"gcroot is about one object (ID) or about types (-type, -mt), not both");
+	}
+	if (!has_object && !has_type)
+		return call_usage(call, "an id is missing (or -type TEXT, or -mt ID)");
+	for (size_t i = 0; has_type && i < sizeof(of_objects); i++) {
+		if (call->options[of_objects[i]].given) {
+			return fail(call->err, HD_ERR_ARGUMENT, 0,
+				    "-%s is about one object; it does not go with -type and -mt",
+				    gcroot_options[of_objects[i]].name);
+		}
+	}
+	if (generation->given && generation->number > GCGEN_WHOLE) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-gcgen is 0, 1 or %u, not %" PRIu64,
+			    GCGEN_WHOLE, generation->number);
+	}
+	return HD_OK;
+}
+
+enum hd_status run_gcroot(struct call *call)
+{
+	if (!is_about_types(call))
+		return run_object(call);
+	TRY(session_graph(call->session, call_is_conservative(call), &call->job, &call->graph,
+			  call->err));
+	return run_tree(call);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "command/heap/type_counts.h"
+
+enum {
+	OPT_TYPE,
+	OPT_MT,
+	OPT_STAT,
+	OPT_LIMIT
+};
+
+const struct option dumpgen_options[] = {
+	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT", NULL },
+	[OPT_MT] = { "mt", VALUE_ADDRESS, "MT", "list the objects of this MethodTable", NULL },
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "with -mt: only the statistics", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+static enum hd_status write_statistics(struct call *call, const struct heap_range *range)
+{
+	struct type_counts counts = { 0 };
+	struct gaps gaps = { 0 };
+	struct statistics statistics;
+	enum hd_status status = type_counts_walk(&counts, &gaps, call, range);
+	if (status == HD_OK) {
+		status = type_counts_statistics(&counts, call->heap->clr,
+						call->options[OPT_TYPE].text, &statistics,
+						call->err);
+	}
+	type_counts_deinit(&counts);
+	TRY(status);
+	if (call->options[OPT_MT].given)
+		statistics_keep(&statistics, call->options[OPT_MT].number);
+	statistics_sort(&statistics, false, false);
+	statistics_table_plain(&call->answer, &statistics);
+	statistics_deinit(&statistics);
+	gaps_report(call, &gaps);
+	return HD_OK;
+}
+
+/* As SOS has them: all digits, and no commas. */
+static const struct column row_columns[] = {
+	{ "address", "Address", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_ADDRESS,
+	  "where the object begins" },
+	{ "mt", "MT", KIND_ADDRESS, 16, LOOK_ZEROS, "its MethodTable" },
+	{ "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	{ "size", "Size", KIND_BYTES, 8, 0, "its own bytes" },
+	{ "free", NULL, KIND_FLAG, 0, 0, "is it a Free block, not an object?" },
+	{ "generation", NULL, KIND_TEXT, 0, 0, "0, 1, 2, loh, poh or nongc" },
+};
+
+static const struct schema row_schema = {
+	.name = "objects",
+	SCHEMA_COLUMNS(row_columns),
+	.is_main = true,
+};
+
+static void write_row(struct call *call, const struct object *object, const char *generation)
+{
+	size_t size;
+	const char *name = type_name(call->heap->clr, object->type, &size);
+	const struct cell cells[] = {
+		cell_number(object->address),
+		cell_number(object->type->method_table),
+		cell_type(name, size, object->type->method_table),
+		cell_number(object->size),
+		cell_flag(object->type->is_free),
+		cell_string(generation),
+	};
+	answer_row(&call->answer, cells);
+}
+
+/* What listing met. */
+struct listed {
+	uint64_t count, size;
+	struct gaps gaps;
+};
+
+static enum hd_status list_segment(struct call *call, const struct heap_range *range,
+				   struct walker *walker, struct type_chooser *chooser,
+				   struct listed *listed)
+{
+	const char *generation = generation_name((enum generation)range->generation);
+	for (;;) {
+		enum walk_result result = walker_next(walker);
+		const struct object *object = &walker->object;
+		if (call->out.stopped || walker->cancelled)
+			return fail_cancelled(call->err);
+		if (result == WALK_END)
+			return HD_OK;
+		if (result == WALK_DAMAGE) {
+			gaps_add(&listed->gaps, walker->heap, &walker->damage);
+		} else if (type_chooser_has(chooser, object->type) &&
+			   heap_range_has(range, walker->segment, object->address)) {
+			listed->size += object->size;
+			listed->count++;
+			if (!answer_wants_row(&call->answer))
+				continue;
+			write_row(call, object, generation);
+			TRY(call_check(call));
+		}
+	}
+}
+
+static enum hd_status list_objects(struct call *call, const struct heap_range *range)
+{
+	struct walker walker;
+	struct listed listed = { 0 };
+	struct type_chooser chooser = { .clr = call->heap->clr,
+					.part = call->options[OPT_TYPE].text,
+					.method_table = call->options[OPT_MT].number };
+	TRY(walker_init(&walker, call->heap, call->err));
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
+	answer_table(&call->answer, &row_schema, &(const struct table_options){ .limit = limit });
+	job_begin(&call->job, "Scanning heap", heap_range_bytes(range));
+	walker.job = &call->job;
+	enum hd_status status = HD_OK;
+	for (size_t i = 0; status == HD_OK && i < range->count; i++) {
+		heap_range_walk(range, &walker, range->segments[i]);
+		status = list_segment(call, range, &walker, &chooser, &listed);
+	}
+	job_end(&call->job);
+	if (status == HD_OK && chooser.failed)
+		status = fail_nomem(call->err);
+	type_chooser_deinit(&chooser);
+	walker_deinit(&walker);
+	TRY(status);
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, limit);
+	const struct statistics total = { .count = listed.count, .size = listed.size };
+	statistics_total_plain(&call->answer, &total);
+	gaps_report(call, &listed.gaps);
+	return HD_OK;
+}
+
+enum hd_status run_dumpgen(struct call *call)
+{
+	const struct value none = { 0 };
+	struct heap_range range;
+	TRY(heap_range_init(&range, call, &none, &none, &call->words[0], &none, &none));
+	bool rows = call->options[OPT_MT].given && !call->options[OPT_STAT].given;
+	enum hd_status status = rows ? list_objects(call, &range) : write_statistics(call, &range);
+	heap_range_deinit(&range);
+	return status;
+}

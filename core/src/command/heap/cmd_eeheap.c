@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/* eeheap -gc: heaps, generations and segments; balance: bytes per heap. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command/heap/heap_range.h"
+
+enum {
+	OPT_GC,
+	OPT_LOADER,
+	OPT_HEAP,
+	OPT_SEGMENT
+};
+
+const struct option eeheap_options[] = {
+	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the GC heap (the default)", NULL },
+	[OPT_LOADER] = { "loader", VALUE_NONE, NULL, "the loader's heaps: not read", NULL },
+	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
+	[OPT_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+struct totals {
+	uint64_t allocated, committed;
+};
+
+/* SOS's sections, in its order; "ephemeral" stands for all three generations of segments. */
+static const struct {
+	const char *heading;
+	uint8_t generation;
+	bool has_header;
+} sections[] = {
+	{ "generation 0:", GENERATION_0, false },
+	{ "generation 1:", GENERATION_1, false },
+	{ "generation 2:", GENERATION_2, false },
+	{ "ephemeral segment:", GENERATION_EPHEMERAL, false },
+	{ "NonGC heap", GENERATION_NONGC, true },
+	{ "Large object heap", GENERATION_LOH, true },
+	{ "Pinned object heap", GENERATION_POH, true },
+};
+
+enum segment_column {
+	SEGMENT_ADDRESS,
+	SEGMENT_GENERATION,
+	SEGMENT_BEGIN,
+	SEGMENT_ALLOCATED,
+	SEGMENT_COMMITTED,
+	SEGMENT_RESERVED,
+	SEGMENT_GEN1,
+	SEGMENT_GEN0,
+	SEGMENT_ALLOCATED_SIZE,
+	SEGMENT_COMMITTED_SIZE,
+	SEGMENT_COLUMNS
+};
+
+static const struct column segment_columns[SEGMENT_COLUMNS] = {
+	[SEGMENT_ADDRESS] = { "address", "segment", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			      "where the GC's record of it is" },
+	[SEGMENT_GENERATION] = { "generation", NULL, KIND_TEXT, 0, 0,
+				 "0, 1, 2, ephemeral, loh, poh or nongc" },
+	[SEGMENT_BEGIN] = { "begin", "begin", KIND_ADDRESS, 16, 0, "its first object" },
+	[SEGMENT_ALLOCATED] = { "allocated", "allocated", KIND_ADDRESS, 16, 0,
+				"where its objects end" },
+	[SEGMENT_COMMITTED] = { "committed", "committed", KIND_ADDRESS, 16, 0,
+				"where the memory ends that the GC has of the kernel" },
+	[SEGMENT_RESERVED] = { "reserved", NULL, KIND_ADDRESS, 0, 0, "where its addresses end" },
+	[SEGMENT_GEN1] = { "gen1_begin", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			   "where generation 1 begins in an ephemeral one" },
+	[SEGMENT_GEN0] = { "gen0_begin", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			   "where generation 0 begins in an ephemeral one" },
+	[SEGMENT_ALLOCATED_SIZE] = { NULL, "allocated size", KIND_TEXT, 16, LOOK_LEFT, NULL },
+	[SEGMENT_COMMITTED_SIZE] = { NULL, "committed size", KIND_TEXT, 17, LOOK_LEFT, NULL },
+};
+
+/* In order of address; text has them by sections. */
+static const struct schema segment_schema = { .name = "segments", SCHEMA_COLUMNS(segment_columns) };
+static const struct schema section_schema = { SCHEMA_COLUMNS(segment_columns) };
+
+static void size_text(char *buf, size_t size, uint64_t value)
+{
+	if (value) {
+		(void)snprintf(buf, size, "0x%" PRIx64 " (%" PRIu64 ")", value, value);
+	} else {
+		*buf = '\0';
+	}
+}
+
+static void write_segment(struct answer *answer, const struct segment *segment)
+{
+	bool is_ephemeral = segment->generation == GENERATION_EPHEMERAL;
+	char allocated[48], committed[48];
+	size_text(allocated, sizeof(allocated), segment->end - segment->begin);
+	size_text(committed, sizeof(committed), segment_committed_size(segment));
+	struct cell cells[SEGMENT_COLUMNS] = {
+		[SEGMENT_ADDRESS] = cell_number(segment->address),
+		[SEGMENT_GENERATION] = cell_string(generation_name(segment->generation)),
+		[SEGMENT_BEGIN] = cell_number(segment->begin),
+		[SEGMENT_ALLOCATED] = cell_number(segment->end),
+		[SEGMENT_COMMITTED] = cell_number(segment->committed),
+		[SEGMENT_RESERVED] = cell_number(segment->reserved),
+		[SEGMENT_ALLOCATED_SIZE] = cell_string(allocated),
+		[SEGMENT_COMMITTED_SIZE] = cell_string(committed),
+	};
+	if (is_ephemeral) {
+		cells[SEGMENT_GEN1] = cell_number(segment->gen1_begin);
+		cells[SEGMENT_GEN0] = cell_number(segment->gen0_begin);
+	}
+	answer_row(answer, cells);
+}
+
+/* Data: the segments of heap @p index. */
+static void write_segments(struct answer *answer, const struct heap_range *range, uint32_t index)
+{
+	static const struct table_options options = { .limit = UINT64_MAX,
+						      .hidden = UINT64_MAX,
+						      .no_heading = true };
+	answer_table(answer, &segment_schema, &options);
+	for (size_t i = 0; i < range->count && !answer_is_stopped(answer); i++) {
+		if (range->segments[i]->heap == index)
+			write_segment(answer, range->segments[i]);
+	}
+	(void)answer_table_end(answer);
+}
+
+/* Text: those of one section. */
+static void write_section(struct answer *answer, const struct heap_range *range, uint32_t index,
+			  size_t section)
+{
+	const struct table_options options = { .limit = UINT64_MAX,
+					       .no_heading = !sections[section].has_header };
+	answer_remark(answer, "%s\n", sections[section].heading);
+	answer_table(answer, &section_schema, &options);
+	for (size_t i = 0; i < range->count && !answer_is_stopped(answer); i++) {
+		const struct segment *segment = range->segments[i];
+		if (segment->heap != index || segment->generation != sections[section].generation)
+			continue;
+		write_segment(answer, segment);
+		if (segment->generation == GENERATION_EPHEMERAL) {
+			answer_remark(answer,
+				      "%16s generation 1 starts at %" PRIx64
+				      ", generation 0 at %" PRIx64 "\n",
+				      "", segment->gen1_begin, segment->gen0_begin);
+		}
+	}
+	(void)answer_table_end(answer);
+}
+
+static void write_sections(struct call *call, const struct heap_range *range, uint32_t index)
+{
+	bool has_regions = call->heap->clr->gc.has_regions;
+	/* The headings of the first sections stand before their names. */
+	answer_remark(&call->answer, "Small object heap\n");
+	answer_table(&call->answer, &section_schema, NULL);
+	(void)answer_table_end(&call->answer);
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		uint8_t generation = sections[i].generation;
+		/* Segments hold generations 0 and 1 in the ephemeral one. */
+		if (!has_regions && (generation == GENERATION_0 || generation == GENERATION_1))
+			continue;
+		if (has_regions && generation == GENERATION_EPHEMERAL)
+			continue;
+		if (answer_is_stopped(&call->answer))
+			return;
+		write_section(&call->answer, range, index, i);
+	}
+}
+
+static struct totals sum(const struct heap_range *range, uint32_t index, bool all)
+{
+	struct totals totals = { 0 };
+	for (size_t i = 0; i < range->count; i++) {
+		const struct segment *segment = range->segments[i];
+		if (!all && segment->heap != index)
+			continue;
+		totals.allocated += segment->end - segment->begin;
+		totals.committed += segment_committed_size(segment);
+	}
+	return totals;
+}
+
+static bool has_heap(const struct heap_range *range, uint32_t index)
+{
+	for (size_t i = 0; i < range->count; i++) {
+		if (range->segments[i]->heap == index)
+			return true;
+	}
+	return false;
+}
+
+enum total_column {
+	TOTAL_ALLOCATED,
+	TOTAL_COMMITTED,
+	TOTAL_COLUMNS
+};
+
+static const struct column total_columns[TOTAL_COLUMNS] = {
+	[TOTAL_ALLOCATED] = { "total", NULL, KIND_BYTES, 0, 0, "bytes up to where objects end" },
+	[TOTAL_COMMITTED] = { "committed", NULL, KIND_BYTES, 0, 0,
+			      "bytes that the GC has of the kernel" },
+};
+
+static void put_totals(struct out *out, const char *before, const char *after,
+		       const struct cell *cells)
+{
+	uint64_t allocated = cells[TOTAL_ALLOCATED].number;
+	uint64_t committed = cells[TOTAL_COMMITTED].number;
+	out_printf(out, "%sAllocated Heap Size:%sSize: 0x%" PRIx64 " (%" PRIu64 ") bytes.\n",
+		   before, after, allocated, allocated);
+	out_printf(out, "%sCommitted Heap Size:%sSize: 0x%" PRIx64 " (%" PRIu64 ") bytes.\n",
+		   before, after, committed, committed);
+}
+
+static void heap_total_layout(struct out *out, const struct cell *cells)
+{
+	put_totals(out, "", "       ", cells);
+}
+
+static void total_layout(struct out *out, const struct cell *cells)
+{
+	put_totals(out, "GC ", "    ", cells);
+}
+
+static const struct schema heap_total_schema = { SCHEMA_COLUMNS(total_columns),
+						 .layout = heap_total_layout };
+static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns), .layout = total_layout };
+
+enum context_column {
+	CONTEXT_POINTER,
+	CONTEXT_LIMIT,
+	CONTEXT_THREAD_ADDRESS,
+	CONTEXT_OF,
+	CONTEXT_COLUMNS
+};
+
+static const struct column context_columns[CONTEXT_COLUMNS] = {
+	[CONTEXT_POINTER] = { "pointer", "Pointer", KIND_ADDRESS, 16, 0,
+			      "where its free memory begins" },
+	[CONTEXT_LIMIT] = { "limit", "Limit", KIND_ADDRESS, 16, 0, "where that ends" },
+	[CONTEXT_THREAD_ADDRESS] = { "thread", NULL, KIND_ADDRESS, 0, 0,
+				     "its Thread; 0x0: it is of a heap, or global" },
+	[CONTEXT_OF] = { NULL, "Owner", KIND_TEXT, 0, 0, NULL },
+};
+static const struct schema context_schema = { .name = "contexts", SCHEMA_COLUMNS(context_columns) };
+
+static void write_contexts(struct answer *answer, const struct heap *heap)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	answer_remark(answer, "Allocation contexts\n");
+	if (!heap->context_count)
+		answer_remark(answer, "            none\n");
+	answer_table(answer, &context_schema, &options);
+	for (size_t i = 0; i < heap->context_count; i++) {
+		const struct context *context = &heap->contexts[i];
+		char thread[32];
+		(void)snprintf(thread, sizeof(thread), "thread %" PRIx64, context->thread);
+		const char *owner = context->owner == CONTEXT_HEAP ? "heap" : "global";
+		const struct cell cells[CONTEXT_COLUMNS] = {
+			[CONTEXT_POINTER] = cell_number(context->pointer),
+			[CONTEXT_LIMIT] = cell_number(context->limit),
+			[CONTEXT_THREAD_ADDRESS] = cell_number(context->thread),
+			[CONTEXT_OF] =
+				cell_string(context->owner == CONTEXT_THREAD ? thread : owner),
+		};
+		answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+}
+
+enum heap_column {
+	HEAP_INDEX,
+	HEAP_ADDRESS,
+	HEAP_COLUMNS
+};
+
+static const struct column heap_columns[HEAP_COLUMNS] = {
+	[HEAP_INDEX] = { "index", "Heap", KIND_NUMBER, 0, 0, "of the logical heap, from 0" },
+	[HEAP_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
+			   "the server GC's record of it; 0x0 of the workstation GC" },
+};
+
+/* The only heap of the workstation GC has no line. */
+static void heap_layout(struct out *out, const struct cell *cells)
+{
+	if (cells[HEAP_ADDRESS].shown)
+		return;
+	out_printf(out, "Heap %" PRIu64 " (%016" PRIx64 ")\n", cells[HEAP_INDEX].number,
+		   cells[HEAP_ADDRESS].number);
+}
+
+static const struct schema heap_schema = {
+	.name = "heaps",
+	SCHEMA_COLUMNS(heap_columns),
+	.is_main = true,
+	.layout = heap_layout,
+};
+
+static void write_totals(struct answer *answer, const struct schema *schema, struct totals totals,
+			 void (*write)(struct answer *, const struct schema *, const struct cell *))
+{
+	const struct cell cells[TOTAL_COLUMNS] = {
+		[TOTAL_ALLOCATED] = cell_number(totals.allocated),
+		[TOTAL_COMMITTED] = cell_number(totals.committed),
+	};
+	write(answer, schema, cells);
+}
+
+static void write_heap(struct call *call, const struct heap_range *range, uint32_t index)
+{
+	struct answer *answer = &call->answer;
+	const struct heap *heap = call->heap;
+	bool is_server = heap->clr->gc.is_server;
+	struct cell address = cell_number(heap->heap_addresses[index]);
+	const struct cell cells[HEAP_COLUMNS] = {
+		[HEAP_INDEX] = cell_number(index),
+		[HEAP_ADDRESS] = is_server ? address : cell_shown(address, ""),
+	};
+	answer_row_begin(answer, cells);
+	write_segments(answer, range, index);
+	write_sections(call, range, index);
+	if (is_server) {
+		write_totals(answer, &heap_total_schema, sum(range, index, false), answer_heading);
+	}
+	answer_row_end(answer);
+	answer_remark(answer, "------------------------------\n");
+}
+
+static void write_heaps(struct call *call, const struct heap_range *range)
+{
+	struct answer *answer = &call->answer;
+	const struct heap *heap = call->heap;
+	answer_remark(answer,
+		      "========================================\nNumber of GC Heaps: %" PRIu32
+		      "\n----------------------------------------\n",
+		      heap->heap_count);
+	answer_table(answer, &heap_schema, NULL);
+	for (uint32_t i = 0; i < heap->heap_count && !answer_is_stopped(answer); i++) {
+		if (has_heap(range, i))
+			write_heap(call, range, i);
+	}
+	(void)answer_table_end(answer);
+	write_contexts(answer, heap);
+	answer_remark(answer, "------------------------------\n");
+	write_totals(answer, &total_schema, sum(range, 0, true), answer_record);
+}
+
+enum hd_status run_eeheap(struct call *call)
+{
+	if (call->options[OPT_LOADER].given) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "the loader's heaps are not read: eeheap shows the GC heap");
+	}
+	const struct value none = { 0 };
+	struct heap_range range;
+	TRY(heap_range_init(&range, call, &call->options[OPT_HEAP], &call->options[OPT_SEGMENT],
+			    &none, &call->words[0], &call->words[1]));
+	write_heaps(call, &range);
+	heap_range_deinit(&range);
+	return HD_OK;
+}
+
+enum balance_column {
+	BALANCE_INDEX,
+	BALANCE_SIZE,
+	BALANCE_SHARE,
+	BALANCE_COMMITTED,
+	BALANCE_COLUMNS
+};
+
+static const struct column balance_columns[BALANCE_COLUMNS] = {
+	[BALANCE_INDEX] = { "index", "Heap", KIND_NUMBER, 5, 0, "of the logical heap, from 0" },
+	[BALANCE_SIZE] = { "size", "Bytes", KIND_BYTES, 18, LOOK_THOUSANDS,
+			   "bytes up to where objects end" },
+	[BALANCE_SHARE] = { NULL, "Share", KIND_TEXT, 8, 0, NULL },
+	[BALANCE_COMMITTED] = { "committed", "Committed", KIND_BYTES, 18, LOOK_THOUSANDS,
+				"bytes that the GC has of the kernel" },
+};
+
+static const struct schema balance_schema = {
+	.name = "heaps",
+	SCHEMA_COLUMNS(balance_columns),
+	.is_main = true,
+};
+
+enum hd_status run_balance(struct call *call)
+{
+	const struct value none = { 0 };
+	struct heap_range range;
+	TRY(heap_range_init(&range, call, &none, &none, &none, &none, &none));
+	uint64_t all = sum(&range, 0, true).allocated;
+	answer_table(&call->answer, &balance_schema, NULL);
+	for (uint32_t i = 0; i < call->heap->heap_count && !call->out.stopped; i++) {
+		struct totals totals = sum(&range, i, false);
+		char share[16];
+		(void)snprintf(share, sizeof(share), "%.1f%%",
+			       all ? 100.0 * (double)totals.allocated / (double)all : 0.0);
+		const struct cell cells[BALANCE_COLUMNS] = {
+			[BALANCE_INDEX] = cell_number(i),
+			[BALANCE_SIZE] = cell_number(totals.allocated),
+			[BALANCE_SHARE] = cell_string(share),
+			[BALANCE_COMMITTED] = cell_number(totals.committed),
+		};
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+	heap_range_deinit(&range);
+	return HD_OK;
+}

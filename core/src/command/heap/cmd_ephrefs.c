@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* ephrefs: what old objects refer to in younger generations; ephtoloh: young and large objects. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command/heap/crossings.h"
+#include "command/heap/type_counts.h"
+
+enum {
+	OPT_STAT,
+	OPT_LIMIT
+};
+
+const struct option ephrefs_options[] = {
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only how many objects of each type refer", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N rows of each kind (0 = all)",
+			NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* Is it older, and not frozen?  Large and pinned objects count as generation 2. */
+static bool is_old_to_young(uint8_t from, uint8_t to)
+{
+	if (from == GENERATION_0 || from == GENERATION_NONGC)
+		return false;
+	return to == GENERATION_0 || (to == GENERATION_1 && from != GENERATION_1);
+}
+
+static bool is_young_to_large(uint8_t from, uint8_t to)
+{
+	return generation_is_young(from) && to == GENERATION_LOH;
+}
+
+static bool is_large_to_young(uint8_t from, uint8_t to)
+{
+	return from == GENERATION_LOH && generation_is_young(to);
+}
+
+static const char *sos_generation(uint8_t generation)
+{
+	static const char *const names[GENERATION_COUNT] = {
+		[GENERATION_0] = "Generation0", [GENERATION_1] = "Generation1",
+		[GENERATION_2] = "Generation2", [GENERATION_LOH] = "Large",
+		[GENERATION_POH] = "Pinned",    [GENERATION_NONGC] = "Frozen",
+	};
+	return generation < GENERATION_COUNT && names[generation] ? names[generation] : "Unknown";
+}
+
+struct writer {
+	struct call *call;
+	struct window window;
+	uint64_t limit; /* rows of each kind */
+	bool is_cut;    /* there were more of one */
+};
+
+static struct writer make_writer(struct call *call)
+{
+	return (struct writer){ .call = call,
+				.window = { .memory = call->heap->memory },
+				.limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+}
+
+/* Say that the list which was written is not whole; data says it once, at the end. */
+static void note_cut(struct writer *writer)
+{
+	char number[27];
+	writer->is_cut = true;
+	answer_remark(&writer->call->answer, "(the first %s; -limit 0 lists all)\n",
+		      format_thousands(writer->limit, number));
+}
+
+static bool is_of_group(const struct crossing *row, const struct crossing *first)
+{
+	return row->from_generation == first->from_generation &&
+	       row->to_generation == first->to_generation;
+}
+
+/* The objects that refer, each once, by type; of the group of @p first alone unless NULL. */
+static enum hd_status write_types(struct writer *writer, const struct finder *found,
+				  const struct crossing *first)
+{
+	struct call *call = writer->call;
+	struct type_counts counts = { 0 };
+	struct statistics statistics;
+	enum hd_status status = HD_OK;
+	uint64_t last = 0;
+	for (size_t i = 0; status == HD_OK && i < found->rows_count; i++) {
+		const struct crossing *row = &found->rows[i];
+		struct object object;
+		if (row->from == last || (first && !is_of_group(row, first)))
+			continue;
+		last = row->from;
+		bool is_object = object_read(call->heap, &writer->window, row->from, &object);
+		if (is_object && !type_counts_add(&counts, &object))
+			status = fail_nomem(call->err);
+		if (status == HD_OK)
+			status = call_check(call);
+	}
+	if (status == HD_OK) {
+		status = type_counts_statistics(&counts, call->heap->clr, NULL, &statistics,
+						call->err);
+	}
+	type_counts_deinit(&counts);
+	TRY(status);
+	statistics_sort(&statistics, false, false);
+	statistics_table(&call->answer, &statistics);
+	statistics_deinit(&statistics);
+	return HD_OK;
+}
+
+enum crossing_column {
+	CROSSING_ADDRESS,
+	CROSSING_MT,
+	CROSSING_TYPE,
+	CROSSING_SIZE,
+	CROSSING_FROM,
+	CROSSING_TO,
+	CROSSING_COUNT,
+	CROSSING_BYTES,
+	CROSSING_CLASS,
+	CROSSING_COLUMNS
+};
+
+static const struct column crossing_columns[CROSSING_COLUMNS] = {
+	[CROSSING_ADDRESS] = { "address", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			       "the older object" },
+	[CROSSING_MT] = { "mt", "MethodTable", KIND_ADDRESS, 16, 0, "its MethodTable" },
+	[CROSSING_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[CROSSING_SIZE] = { "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its own bytes" },
+	[CROSSING_FROM] = { "generation", "Obj Gen", KIND_TEXT, 11, LOOK_LEFT,
+			    "where it is: 0, 1, 2, loh, poh or nongc" },
+	[CROSSING_TO] = { "to_generation", "Ref Gen", KIND_TEXT, 11, LOOK_LEFT,
+			  "where the younger objects are" },
+	[CROSSING_COUNT] = { "count", "Obj Count", KIND_NUMBER, 14, LOOK_THOUSANDS,
+			     "its references there" },
+	[CROSSING_BYTES] = { "referenced_size", "Obj Size", KIND_BYTES, 14, LOOK_THOUSANDS,
+			     "bytes of what they refer to" },
+	[CROSSING_CLASS] = { NULL, "Type", KIND_TYPE, 0, 0, NULL },
+};
+
+static const struct schema crossing_schema = {
+	.name = "objects",
+	SCHEMA_COLUMNS(crossing_columns),
+	.is_main = true,
+};
+/* Text has the headings of each group. */
+static const struct schema headings_schema = { SCHEMA_COLUMNS(crossing_columns) };
+
+static void write_crossing(struct writer *writer, const struct crossing *row,
+			   const struct object *object)
+{
+	size_t size;
+	const char *name = type_name(writer->call->heap->clr, object->type, &size);
+	const struct cell type = cell_type(name, size, object->type->method_table);
+	const char *from = generation_name((enum generation)row->from_generation);
+	const char *to = generation_name((enum generation)row->to_generation);
+	const struct cell cells[CROSSING_COLUMNS] = {
+		[CROSSING_ADDRESS] = cell_number(row->from),
+		[CROSSING_MT] = cell_number(object->type->method_table),
+		[CROSSING_TYPE] = type,
+		[CROSSING_SIZE] = cell_number(object->size),
+		[CROSSING_FROM] =
+			cell_shown(cell_string(from), sos_generation(row->from_generation)),
+		[CROSSING_TO] = cell_shown(cell_string(to), sos_generation(row->to_generation)),
+		[CROSSING_COUNT] = cell_number(row->count),
+		[CROSSING_BYTES] = cell_number(row->size),
+		[CROSSING_CLASS] = type,
+	};
+	answer_row(&writer->call->answer, cells);
+}
+
+static void group_header(struct call *call, const struct crossing *row, bool is_first)
+{
+	const char *from = sos_generation(row->from_generation);
+	const char *to = sos_generation(row->to_generation);
+	answer_remark(&call->answer, "%sReferences from %c%s to %c%s:\n\n", is_first ? "" : "\n",
+		      from[0] | 0x20, from + 1, to[0] | 0x20, to + 1);
+	if (call->options[OPT_STAT].given)
+		return;
+	answer_table(&call->answer, &headings_schema, NULL);
+	(void)answer_table_end(&call->answer);
+}
+
+static enum hd_status write_rows(struct writer *writer, const struct finder *found,
+				 const struct crossing *first)
+{
+	uint64_t listed = 0;
+	for (size_t i = (size_t)(first - found->rows); i < found->rows_count; i++) {
+		const struct crossing *row = &found->rows[i];
+		struct object object;
+		if (!is_of_group(row, first))
+			continue;
+		if (listed++ == writer->limit) {
+			note_cut(writer);
+			break;
+		}
+		/* The walk has met it. */
+		if (object_read(writer->call->heap, &writer->window, row->from, &object))
+			write_crossing(writer, row, &object);
+		TRY(call_check(writer->call));
+	}
+	return HD_OK;
+}
+
+static const struct column group_columns[] = {
+	{ "generation", NULL, KIND_TEXT, 0, 0, "of the objects that refer" },
+	{ "to_generation", NULL, KIND_TEXT, 0, 0, "of what they refer to" },
+};
+static const struct schema group_schema = {
+	.name = "groups",
+	SCHEMA_COLUMNS(group_columns),
+	.is_main = true,
+};
+
+static enum hd_status group_types(struct writer *writer, const struct finder *found,
+				  const struct crossing *first)
+{
+	const struct cell cells[] = {
+		cell_string(generation_name((enum generation)first->from_generation)),
+		cell_string(generation_name((enum generation)first->to_generation)),
+	};
+	answer_row_begin(&writer->call->answer, cells);
+	TRY(write_types(writer, found, first));
+	answer_row_end(&writer->call->answer);
+	return HD_OK;
+}
+
+/* Group by the two generations, in the order in which they are first met. */
+static enum hd_status write_groups(struct writer *writer, const struct finder *found)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	bool is_stat = writer->call->options[OPT_STAT].given;
+	uint64_t done = 0;
+	answer_table(&writer->call->answer, is_stat ? &group_schema : &crossing_schema, &options);
+	for (size_t i = 0; i < found->rows_count; i++) {
+		const struct crossing *first = &found->rows[i];
+		unsigned int group = first->from_generation * 8u + first->to_generation;
+		if (done >> group & 1)
+			continue;
+		group_header(writer->call, first, !done);
+		done |= (uint64_t)1 << group;
+		TRY(is_stat ? group_types(writer, found, first) : write_rows(writer, found, first));
+	}
+	(void)answer_table_end(&writer->call->answer);
+	return HD_OK;
+}
+
+enum referenced_column {
+	REFERENCED_COUNT,
+	REFERENCED_SIZE,
+	REFERENCED_FROM,
+	REFERENCED_COLUMNS
+};
+
+static const struct column referenced_columns[REFERENCED_COLUMNS] = {
+	[REFERENCED_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "younger objects, each once" },
+	[REFERENCED_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[REFERENCED_FROM] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
+};
+
+static void referenced_layout(struct out *out, const struct cell *cells)
+{
+	char number[3][27];
+	out_printf(out, "\n%s older generation objects referenced %s younger objects (%s bytes)\n",
+		   format_thousands(cells[REFERENCED_FROM].number, number[0]),
+		   format_thousands(cells[REFERENCED_COUNT].number, number[1]),
+		   format_thousands(cells[REFERENCED_SIZE].number, number[2]));
+}
+
+static const struct schema referenced_schema = { .name = "referenced",
+						 SCHEMA_COLUMNS(referenced_columns),
+						 .layout = referenced_layout };
+
+static enum hd_status write_ephrefs(struct call *call, struct finder *found)
+{
+	struct writer writer = make_writer(call);
+	enum hd_status status = write_groups(&writer, found);
+	window_deinit(&writer.window);
+	TRY(status);
+	if (writer.is_cut)
+		answer_truncated(&call->answer);
+	const struct cell cells[REFERENCED_COLUMNS] = {
+		[REFERENCED_COUNT] = cell_number(found->count),
+		[REFERENCED_SIZE] = cell_number(found->size),
+		[REFERENCED_FROM] = cell_number(found->rows_count),
+	};
+	answer_record(&call->answer, &referenced_schema, cells);
+	gaps_report(call, &found->gaps);
+	return HD_OK;
+}
+
+enum hd_status run_ephrefs(struct call *call)
+{
+	struct marks marks;
+	TRY(marks_init(&marks, call));
+	struct finder found = { .test = is_old_to_young, .marks = &marks };
+	enum hd_status status = find_crossings(call, &found);
+	if (status == HD_OK)
+		status = write_ephrefs(call, &found);
+	finder_deinit(&found);
+	marks_deinit(&marks, call->heap);
+	return status;
+}
+
+/* A pair, or three objects in a row; as wide as SOS has it. */
+enum pair_column {
+	PAIR_FROM,
+	PAIR_FROM_TYPE,
+	PAIR_TO,
+	PAIR_TO_TYPE,
+	PAIR_COLUMNS
+};
+
+enum chain_column {
+	CHAIN_FROM,
+	CHAIN_FROM_TYPE,
+	CHAIN_THROUGH,
+	CHAIN_THROUGH_TYPE,
+	CHAIN_TO,
+	CHAIN_TO_TYPE,
+	CHAIN_COLUMNS
+};
+
+static const struct column to_large_columns[PAIR_COLUMNS] = {
+	[PAIR_FROM] = { "from.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			"an object of generation 0 or 1" },
+	[PAIR_FROM_TYPE] = { "from.type", "Ephemeral Type", KIND_TYPE, 64, LOOK_LEFT,
+			     "name of its type" },
+	[PAIR_TO] = { "to.address", "Large Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
+		      "the large object that it refers to" },
+	[PAIR_TO_TYPE] = { "to.type", "Large Object Type", KIND_TYPE, 0, LOOK_LEFT,
+			   "name of its type" },
+};
+
+static const struct column from_large_columns[PAIR_COLUMNS] = {
+	[PAIR_FROM] = { "from.address", "Large Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			"a large object" },
+	[PAIR_FROM_TYPE] = { "from.type", "Large Object Type", KIND_TYPE, 64, LOOK_LEFT,
+			     "name of its type" },
+	[PAIR_TO] = { "to.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
+		      "the object of generation 0 or 1 that it refers to" },
+	[PAIR_TO_TYPE] = { "to.type", "Ephemeral Type", KIND_TYPE, 0, LOOK_LEFT,
+			   "name of its type" },
+};
+
+static const struct column chain_columns[CHAIN_COLUMNS] = {
+	[CHAIN_FROM] = { "from.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			 "an object of generation 0 or 1" },
+	[CHAIN_FROM_TYPE] = { "from.type", "Ephemeral Type", KIND_TYPE, 64, LOOK_LEFT,
+			      "name of its type" },
+	[CHAIN_THROUGH] = { "through.address", "Large Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			    "the large object that it refers to" },
+	[CHAIN_THROUGH_TYPE] = { "through.type", "Large Object Type", KIND_TYPE, 64, LOOK_LEFT,
+				 "name of its type" },
+	[CHAIN_TO] = { "to.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
+		       "the object of generation 0 or 1 that this one refers to" },
+	[CHAIN_TO_TYPE] = { "to.type", "Ephemeral Type", KIND_TYPE, 0, LOOK_LEFT,
+			    "name of its type" },
+};
+
+static const struct schema to_large_schema = {
+	.name = "to_large",
+	SCHEMA_COLUMNS(to_large_columns),
+	.is_main = true,
+};
+static const struct schema from_large_schema = { .name = "from_large",
+						 SCHEMA_COLUMNS(from_large_columns) };
+static const struct schema chain_schema = { .name = "through_large",
+					    SCHEMA_COLUMNS(chain_columns) };
+
+/* The cells of one object: where it is, and its type. */
+static void object_cells(struct writer *writer, uint64_t address, struct cell *cells)
+{
+	struct clr *clr = writer->call->heap->clr;
+	struct object object;
+	cells[0] = cell_number(address);
+	cells[1] = cell_type(NULL, 0, 0);
+	if (object_read(writer->call->heap, &writer->window, address, &object)) {
+		size_t size;
+		const char *name = type_name(clr, object.type, &size);
+		cells[1] = cell_type(name, size, 0);
+	}
+}
+
+static enum hd_status list_pairs(struct writer *writer, const struct finder *found,
+				 const struct schema *schema)
+{
+	struct answer *answer = &writer->call->answer;
+	const struct table_options options = { .limit = writer->limit,
+					       .no_heading = !found->rows_count };
+	answer_table(answer, schema, &options);
+	for (size_t i = 0; i < found->rows_count && answer_wants_row(answer); i++) {
+		struct cell cells[PAIR_COLUMNS];
+		object_cells(writer, found->rows[i].from, &cells[PAIR_FROM]);
+		object_cells(writer, found->rows[i].to, &cells[PAIR_TO]);
+		answer_row(answer, cells);
+		TRY(call_check(writer->call));
+	}
+	if (answer_table_end(answer))
+		note_cut(writer);
+	return HD_OK;
+}
+
+static enum hd_status write_pairs(struct writer *writer, const struct finder *found,
+				  const struct schema *schema, const char *what)
+{
+	struct answer *answer = &writer->call->answer;
+	if (found->rows_count) {
+		answer_remark(answer, "%s:\n\n", what);
+	} else {
+		answer_remark(answer, "No %s.\n", what);
+	}
+	if (!writer->call->options[OPT_STAT].given) {
+		TRY(list_pairs(writer, found, schema));
+	} else if (found->rows_count || answer_is_data(answer)) {
+		answer_object(answer, schema->name);
+		TRY(write_types(writer, found, NULL));
+		answer_object_end(answer);
+	}
+	answer_remark(answer, found->rows_count ? "\n" : "");
+	return HD_OK;
+}
+
+/* Index of the first row from @p address, or rows_count. */
+static size_t first_from(const struct finder *found, uint64_t address)
+{
+	size_t low = 0, high = found->rows_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (found->rows[middle].from < address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < found->rows_count && found->rows[low].from == address ? low
+									   : found->rows_count;
+}
+
+/* Young objects that refer to large ones that refer to young ones: the first of these. */
+static enum hd_status write_through(struct writer *writer, const struct finder *to_large,
+				    const struct finder *from_large)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	struct answer *answer = &writer->call->answer;
+	uint64_t listed = 0;
+	answer_table(answer, &chain_schema, &options);
+	for (size_t i = 0; i < to_large->rows_count; i++) {
+		const struct crossing *row = &to_large->rows[i];
+		struct cell cells[CHAIN_COLUMNS];
+		size_t next = first_from(from_large, row->to);
+		if (next == from_large->rows_count)
+			continue;
+		if (!listed) {
+			answer_remark(answer, "Ephemeral objects which point to Large objects "
+					      "which point to Ephemeral objects:\n\n");
+		}
+		if (listed++ == writer->limit) {
+			note_cut(writer);
+			break;
+		}
+		object_cells(writer, row->from, &cells[CHAIN_FROM]);
+		object_cells(writer, row->to, &cells[CHAIN_THROUGH]);
+		object_cells(writer, from_large->rows[next].to, &cells[CHAIN_TO]);
+		answer_row(answer, cells);
+		TRY(call_check(writer->call));
+	}
+	(void)answer_table_end(answer);
+	if (!listed && to_large->rows_count && from_large->rows_count) {
+		answer_remark(answer, "No Ephemeral objects which point to Large objects which "
+				      "point to Ephemeral objects.\n");
+	}
+	return HD_OK;
+}
+
+static enum hd_status write_ephtoloh(struct call *call, struct finder *to_large,
+				     struct finder *from_large)
+{
+	struct writer writer = make_writer(call);
+	enum hd_status status = write_pairs(&writer, to_large, &to_large_schema,
+					    "Ephemeral objects pointing to the Large objects");
+	if (status == HD_OK) {
+		status = write_pairs(&writer, from_large, &from_large_schema,
+				     "Large objects pointing to Ephemeral objects");
+	}
+	if (status == HD_OK && !call->options[OPT_STAT].given)
+		status = write_through(&writer, to_large, from_large);
+	if (status == HD_OK && writer.is_cut)
+		answer_truncated(&call->answer);
+	window_deinit(&writer.window);
+	if (status == HD_OK)
+		gaps_report(call, &to_large->gaps);
+	return status;
+}
+
+enum hd_status run_ephtoloh(struct call *call)
+{
+	struct finder to_large = { .test = is_young_to_large, .is_single = true };
+	struct finder from_large = { .test = is_large_to_young, .is_single = true };
+	enum hd_status status = find_crossings(call, &to_large);
+	if (status == HD_OK)
+		status = find_crossings(call, &from_large);
+	if (status == HD_OK) {
+		gaps_merge(&to_large.gaps, &from_large.gaps);
+		status = write_ephtoloh(call, &to_large, &from_large);
+	}
+	finder_deinit(&to_large);
+	finder_deinit(&from_large);
+	return status;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "command/heap/strings.h"
+#include "command/objects/object.h"
+#include "inspect/strings.h"
+
+enum {
+	OPT_MIN,
+	OPT_LIMIT,
+	OPT_FULL
+};
+
+const struct option strings_options[] = {
+	[OPT_MIN] = { "min", VALUE_NUMBER, "N", "values that occur N times and more", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "the N values of most bytes (0 = all)", NULL },
+	[OPT_FULL] = { "full", VALUE_NONE, NULL, "whole values, not their first 64 characters",
+		       NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* UTF-16 units of a value that are shown: shortened, and at all. */
+#define SHORT_UNITS 64u
+#define FULL_UNITS  ((uint32_t)1 << 24)
+
+enum value_column {
+	VALUE_VALUE,
+	VALUE_COUNT,
+	VALUE_SIZE,
+	VALUE_STRING,
+	VALUE_LENGTH,
+	VALUE_ADDRESS_OF,
+	VALUE_COLUMNS
+};
+
+static const struct column value_columns[VALUE_COLUMNS] = {
+	[VALUE_VALUE] = { "value", NULL, KIND_TEXT, 0, 0, "the text; null: it cannot be read" },
+	[VALUE_COUNT] = { "count", "Count", KIND_NUMBER, 14, LOOK_THOUSANDS,
+			  "strings of this value" },
+	[VALUE_SIZE] = { "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS, "their bytes" },
+	[VALUE_STRING] = { NULL, "String", KIND_TEXT, 0, 0, NULL },
+	[VALUE_LENGTH] = { "length", NULL, KIND_NUMBER, 0, 0, "UTF-16 units of one" },
+	[VALUE_ADDRESS_OF] = { "address", NULL, KIND_ADDRESS, 0, 0, "where one of them is" },
+};
+
+static const struct schema value_schema = {
+	.name = "strings",
+	SCHEMA_COLUMNS(value_columns),
+	.is_main = true,
+};
+
+static void write_row(struct call *call, const struct strings *strings,
+		      const struct string_count *row, uint32_t units)
+{
+	struct text whole = { 0 }, shown = { 0 };
+	bool is_text = answer_is_text(&call->answer), is_readable = false;
+	if (is_text) {
+		(void)string_text(call->heap, row->address, units, &shown);
+	} else {
+		is_readable = string_value(call->heap, row->address, FULL_UNITS, &whole, NULL);
+	}
+	const struct cell cells[VALUE_COLUMNS] = {
+		[VALUE_VALUE] = cell_text(!is_readable  ? NULL
+					  : whole.bytes ? whole.bytes
+							: "",
+					  whole.size),
+		[VALUE_COUNT] = cell_number(row->count),
+		[VALUE_SIZE] = cell_number(string_count_size(strings, row)),
+		[VALUE_STRING] = { .shown = shown.bytes ? shown.bytes : "" },
+		[VALUE_LENGTH] = cell_number(row->length),
+		[VALUE_ADDRESS_OF] = cell_number(row->address),
+	};
+	answer_row(&call->answer, cells);
+	call->out.text.failed = call->out.text.failed || whole.failed || shown.failed;
+	text_deinit(&whole);
+	text_deinit(&shown);
+}
+
+/* Bytes that would be saved if each value stood once. */
+static uint64_t duplicate_size(const struct strings *strings)
+{
+	uint64_t size = 0;
+	for (size_t i = 0; i < strings->rows_count; i++) {
+		const struct string_count *row = &strings->rows[i];
+		size += string_count_size(strings, row) / row->count * (row->count - 1);
+	}
+	return size;
+}
+
+enum total_column {
+	TOTAL_COUNT,
+	TOTAL_SIZE,
+	TOTAL_VALUES,
+	TOTAL_DUPLICATES,
+	TOTAL_UNREADABLE,
+	TOTAL_COLUMNS
+};
+
+static const struct column total_columns[TOTAL_COLUMNS] = {
+	[TOTAL_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "strings" },
+	[TOTAL_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[TOTAL_VALUES] = { "values", NULL, KIND_NUMBER, 0, 0, "different values" },
+	[TOTAL_DUPLICATES] = { "duplicate_size", NULL, KIND_BYTES, 0, 0,
+			       "bytes that would be saved if there were one of each value" },
+	[TOTAL_UNREADABLE] = { "unreadable", NULL, KIND_NUMBER, 0, 0,
+			       "strings whose bytes are missing" },
+};
+
+static void total_layout(struct out *out, const struct cell *cells)
+{
+	char number[4][COUNT_SIZE];
+	out_printf(out, "Total %s, %s; %s listed, %s in duplicates\n",
+		   format_count(cells[TOTAL_COUNT].number, "string", number[0]),
+		   format_count(cells[TOTAL_SIZE].number, "byte", number[1]),
+		   format_count(cells[TOTAL_VALUES].number, "value", number[2]),
+		   format_count(cells[TOTAL_DUPLICATES].number, "byte", number[3]));
+	if (cells[TOTAL_UNREADABLE].number) {
+		out_printf(out, "%s more could not be read: their bytes are missing\n",
+			   format_thousands(cells[TOTAL_UNREADABLE].number, number[0]));
+	}
+}
+
+static const struct schema total_schema = { .name = "total",
+					    SCHEMA_COLUMNS(total_columns),
+					    .layout = total_layout };
+
+static void write_total(struct call *call, const struct strings *strings)
+{
+	const struct cell cells[TOTAL_COLUMNS] = {
+		[TOTAL_COUNT] = cell_number(strings->count),
+		[TOTAL_SIZE] = cell_number(strings->size),
+		[TOTAL_VALUES] = cell_number(strings->rows_count),
+		[TOTAL_DUPLICATES] = cell_number(duplicate_size(strings)),
+		[TOTAL_UNREADABLE] = cell_number(strings->unreadable),
+	};
+	answer_record(&call->answer, &total_schema, cells);
+}
+
+/* What to write of sorted strings: the last rows. */
+struct listing {
+	uint64_t limit;
+	uint32_t units; /* of each value, in text */
+};
+
+static enum hd_status write_rows(struct call *call, const struct strings *strings,
+				 const struct listing *listing)
+{
+	size_t skip = strings->rows_count > listing->limit
+			      ? strings->rows_count - (size_t)listing->limit
+			      : 0;
+	char number[2][27];
+	answer_remark(&call->answer, "Statistics:\n");
+	answer_table(&call->answer, &value_schema, NULL);
+	if (skip) {
+		answer_remark(&call->answer, "(the last %s of %s; -limit 0 lists all)\n",
+			      format_thousands(listing->limit, number[0]),
+			      format_thousands(strings->rows_count, number[1]));
+	}
+	for (size_t i = skip; i < strings->rows_count; i++) {
+		write_row(call, strings, &strings->rows[i], listing->units);
+		TRY(call_check(call));
+	}
+	(void)answer_table_end(&call->answer);
+	if (skip)
+		answer_truncated(&call->answer);
+	return HD_OK;
+}
+
+/* The options of dumpheap -strings that strings has not, as a filter's argument. */
+struct sizes {
+	const struct heap_range *range;
+	const struct life *life;
+	uint64_t min, max; /* max 0: none */
+};
+
+static bool accept(void *arg, const struct walker *walker)
+{
+	const struct sizes *sizes = arg;
+	const struct object *object = &walker->object;
+	if (object->size < sizes->min || (sizes->max && object->size > sizes->max))
+		return false;
+	if (!sizes->range->is_whole &&
+	    !heap_range_has(sizes->range, walker->segment, object->address))
+		return false;
+	return life_has(sizes->life, object->address);
+}
+
+/* Value of the option of that name, 0 when it is not there or was not given. */
+static uint64_t option_number(const struct call *call, const char *name)
+{
+	for (size_t i = 0; call->command->options[i].name; i++) {
+		if (strcmp(call->command->options[i].name, name) == 0 && call->options[i].given)
+			return call->options[i].number;
+	}
+	return 0;
+}
+
+static enum hd_status write_collected(struct call *call, struct strings *strings, uint64_t min,
+				      bool full)
+{
+	struct gaps gaps = { 0 };
+	for (size_t i = 0; i < strings->gaps_count; i++)
+		gaps_add(&gaps, call->heap, &strings->gaps[i]);
+	strings_sort(strings, min < UINT32_MAX ? (uint32_t)min : UINT32_MAX);
+	job_end(&call->job);
+	uint64_t limit = option_number(call, "limit");
+	struct listing listing = { .limit = limit ? limit : UINT64_MAX,
+				   .units = full ? FULL_UNITS : SHORT_UNITS };
+	TRY(write_rows(call, strings, &listing));
+	write_total(call, strings);
+	gaps_report(call, &gaps);
+	return HD_OK;
+}
+
+enum hd_status strings_write(struct call *call, const struct heap_range *range,
+			     const struct life *life)
+{
+	bool counts = call->command->options == strings_options;
+	struct sizes sizes = { .range = range,
+			       .life = life,
+			       .min = counts ? 0 : option_number(call, "min"),
+			       .max = counts ? 0 : option_number(call, "max") };
+	struct strings_filter filter = { .segments = range->segments,
+					 .segment_count = range->count,
+					 .accept = accept,
+					 .arg = &sizes };
+	struct strings strings;
+	TRY(strings_collect(call->heap, &filter, &call->job, &strings, call->err));
+	enum hd_status status =
+		write_collected(call, &strings, counts ? option_number(call, "min") : 0,
+				counts && call->options[OPT_FULL].given);
+	strings_deinit(&strings);
+	return status;
+}
+
+enum hd_status run_strings(struct call *call)
+{
+	struct heap_range range = { .is_whole = true };
+	struct life life = { 0 };
+	return strings_write(call, &range, &life);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* verifyheap, verifyobj: SOS's table, then what each finding means. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command/heap/heap_range.h"
+#include "command/heap/verify_text.h"
+#include "command/objects/object.h"
+#include "command/session/crash.h"
+#include "inspect/locate.h"
+
+enum {
+	OPT_HEAP,
+	OPT_SEGMENT,
+	OPT_IGNORE_GC_STATE,
+	OPT_NO_PROGRESS
+};
+
+const struct option verifyheap_options[] = {
+	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
+	[OPT_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL },
+	[OPT_IGNORE_GC_STATE] = { "ignoreGCState", VALUE_NONE, NULL,
+				  "accepted for SOS; a GC in progress is always tried", NULL },
+	[OPT_NO_PROGRESS] = { "noprogress", VALUE_NONE, NULL, "show no progress", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum finding_column {
+	FINDING_ADDRESS,
+	FINDING_KIND,
+	FINDING_VERDICT,
+	FINDING_SLOT,
+	FINDING_WORD,
+	FINDING_SEGMENT,
+	FINDING_DETAIL,
+	FINDING_LAST,
+	FINDING_LAST_TYPE,
+	FINDING_LAST_SIZE,
+	FINDING_SKIPPED,
+	FINDING_OFFSET, /**< text of verifyobj only */
+	FINDING_COLUMNS
+};
+
+static const struct column finding_columns[FINDING_COLUMNS] = {
+	[FINDING_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
+			      "the object, or what is in its place" },
+	[FINDING_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what is wrong, in a word" },
+	[FINDING_VERDICT] = { "verdict", NULL, KIND_TEXT, 0, 0, "is it damage?" },
+	[FINDING_SLOT] = { "slot", NULL, KIND_ADDRESS, 0, 0, "where the bad word lies" },
+	[FINDING_WORD] = { "word", NULL, KIND_ADDRESS, 0, 0, "the bad word" },
+	[FINDING_SEGMENT] = { "segment", NULL, KIND_ADDRESS, 0, 0, "the segment that it lies in" },
+	[FINDING_DETAIL] = { "detail", NULL, KIND_TEXT, 0, 0, "what is wrong, as a sentence" },
+	[FINDING_LAST] = { "last_good.address", NULL, KIND_ADDRESS, 0, LOOK_WHOLE,
+			   "the last sound object before it" },
+	[FINDING_LAST_TYPE] = { "last_good.type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[FINDING_LAST_SIZE] = { "last_good.size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
+	[FINDING_SKIPPED] = { "skipped", NULL, KIND_BYTES, 0, 0,
+			      "bytes up to the next sound object" },
+	[FINDING_OFFSET] = { .kind = KIND_TEXT },
+};
+
+static void finding_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *detail = &cells[FINDING_DETAIL];
+	out_styled(out, STYLE_ADDRESS, "%-16" PRIx64 " %-16" PRIx64, cells[FINDING_SEGMENT].number,
+		   cells[FINDING_ADDRESS].number);
+	out_printf(out, " %-32s %s\n", cells[FINDING_KIND].text.bytes,
+		   detail->is_there ? detail->text.bytes : "");
+}
+
+static const struct schema finding_schema = {
+	.name = "findings",
+	SCHEMA_COLUMNS(finding_columns),
+	.is_main = true,
+	.heading = "Segment          Object           Failure                          Reason",
+	.layout = finding_layout,
+};
+
+static void issue_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *detail = &cells[FINDING_DETAIL];
+	out_printf(out, "%-6s %-32s %s\n", cells[FINDING_OFFSET].text.bytes,
+		   cells[FINDING_KIND].text.bytes, detail->is_there ? detail->text.bytes : "");
+}
+
+static const struct schema issue_schema = {
+	.name = "findings",
+	SCHEMA_COLUMNS(finding_columns),
+	.is_main = true,
+	.heading = "Offset Issue                            Description",
+	.layout = issue_layout,
+};
+
+static const struct column counted_columns[] = {
+	{ "count", NULL, KIND_NUMBER, 0, 0, "how many there are" },
+};
+
+/* Objects that a finding is about, data only: their number, and the first of them. */
+static void write_counted(struct answer *answer, const struct schema *schema, uint64_t count,
+			  const uint64_t *addresses)
+{
+	static const struct column columns[] = {
+		{ "object", NULL, KIND_ADDRESS, 0, 0, "an object" },
+	};
+	static const struct schema first_schema = { .name = "first",
+						    SCHEMA_COLUMNS(columns),
+						    .is_list = true };
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	answer_record_begin(answer, schema, (const struct cell[]){ cell_number(count) });
+	answer_table(answer, &first_schema, &options);
+	for (uint64_t i = 0; i < count && i < CONSEQUENCES_KEPT; i++)
+		answer_row(answer, (const struct cell[]){ cell_number(addresses[i]) });
+	(void)answer_table_end(answer);
+	answer_record_end(answer);
+}
+
+/* Where the bad word lies in the object at @p address, as text shows it. */
+static void format_offset(const struct verify_finding *finding, uint64_t address, char buf[24])
+{
+	uint64_t offset = finding->slot - address;
+	(void)snprintf(buf, 24, "-");
+	if (offset < (uint64_t)1 << 40) {
+		(void)snprintf(buf, 24, "0x%02" PRIx64, offset);
+	} else if (-offset < 16) {
+		(void)snprintf(buf, 24, "-0x%02" PRIx64, -offset);
+	}
+}
+
+/* @p address: the object that was asked for, or 0. */
+static void write_finding(struct call *call, const struct verify_finding *finding, uint64_t address)
+{
+	static const struct schema referrer_schema = { .name = "referrers",
+						       SCHEMA_COLUMNS(counted_columns) };
+	static const struct schema consequence_schema = { .name = "consequences",
+							  SCHEMA_COLUMNS(counted_columns) };
+	struct answer *answer = &call->answer;
+	const struct object *last = &finding->last_good;
+	char offset[24];
+	format_offset(finding, address, offset);
+	struct cell cells[FINDING_COLUMNS] = {
+		[FINDING_ADDRESS] = cell_number(finding->address),
+		[FINDING_KIND] = cell_string(finding->kind),
+		[FINDING_VERDICT] = cell_string(verdict_name(finding->verdict)),
+		[FINDING_SLOT] = cell_number(finding->slot),
+		[FINDING_WORD] = cell_number(finding->word),
+		[FINDING_SEGMENT] = cell_number(finding->segment),
+		[FINDING_DETAIL] = cell_string(finding->detail),
+		[FINDING_SKIPPED] = cell_number(finding->skipped),
+		[FINDING_OFFSET] = cell_string(offset),
+	};
+	if (last->type) {
+		size_t size;
+		const char *name = type_name(call->heap->clr, last->type, &size);
+		cells[FINDING_LAST] = cell_number(last->address);
+		cells[FINDING_LAST_TYPE] = cell_type(name, size, last->type->method_table);
+		cells[FINDING_LAST_SIZE] = cell_number(last->size);
+	}
+	answer_row_begin(answer, cells);
+	if (!answer_is_text(answer)) {
+		write_counted(answer, &referrer_schema, finding->referrer_count,
+			      finding->referrers);
+		write_counted(answer, &consequence_schema, finding->consequence_count,
+			      finding->consequences);
+	}
+	answer_row_end(answer);
+}
+
+static enum hd_status write_findings(struct call *call, const struct schema *schema,
+				     const struct verify_result *result, uint64_t address)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .late_heading = true };
+	answer_table(&call->answer, schema, &options);
+	for (size_t i = 0; i < result->count; i++) {
+		TRY(call_check(call));
+		write_finding(call, &result->findings[i], address);
+	}
+	(void)answer_table_end(&call->answer);
+	return HD_OK;
+}
+
+enum verify_column {
+	VERIFY_OBJECTS,
+	VERIFY_COLLECTING,
+	VERIFY_DAMAGED,
+	VERIFY_NOT_KEPT,
+	VERIFY_PLUG_NODES,
+	VERIFY_FINDINGS, /**< text only */
+	VERIFY_COLUMNS
+};
+
+static const struct column verify_columns[VERIFY_COLUMNS] = {
+	[VERIFY_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many were verified" },
+	[VERIFY_COLLECTING] = { "gc_in_progress", NULL, KIND_FLAG, 0, 0,
+				"was a garbage collection moving objects?" },
+	[VERIFY_DAMAGED] = { "damaged", NULL, KIND_NUMBER, 0, 0, "findings that are damage" },
+	[VERIFY_NOT_KEPT] = { "not_kept", NULL, KIND_NUMBER, 0, 0, "findings that are not listed" },
+	[VERIFY_PLUG_NODES] = { "plug_nodes", NULL, KIND_NUMBER, 0, 0,
+				"dead objects that the collection had written over" },
+	[VERIFY_FINDINGS] = { .kind = KIND_NUMBER },
+};
+
+/* What may be odd because a GC was moving objects, and was not called damage. */
+static void moving_lines(struct out *out, const struct cell *cells)
+{
+	uint64_t plug_nodes = cells[VERIFY_PLUG_NODES].number;
+	char number[COUNT_SIZE];
+	out_puts(out,
+		 "A garbage collection was moving objects: only what could be walked was verified, "
+		 "and\nreferences were not.");
+	if (plug_nodes) {
+		out_printf(out, " It had written over %s,\nwhich is no sign of damage.",
+			   format_count(plug_nodes, "dead object", number));
+	}
+	if (cells[VERIFY_FINDINGS].number > cells[VERIFY_DAMAGED].number)
+		out_puts(out, " What is listed as gc-in-progress may be its work.");
+	out_puts(out, "\n");
+}
+
+static void verify_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t damaged = cells[VERIFY_DAMAGED].number;
+	char number[27];
+	if (cells[VERIFY_FINDINGS].number)
+		out_puts(out, "\n");
+	out_printf(out, "%s objects verified, ",
+		   format_thousands(cells[VERIFY_OBJECTS].number, number));
+	out_printf(out, "%s error%s.\n", format_thousands(damaged, number),
+		   damaged == 1 ? "" : "s");
+	if (cells[VERIFY_NOT_KEPT].number) {
+		out_printf(out, "%s more findings are not listed.\n",
+			   format_thousands(cells[VERIFY_NOT_KEPT].number, number));
+	}
+	if (!damaged)
+		out_puts(out, "No heap corruption detected.\n");
+	if (cells[VERIFY_COLLECTING].flag)
+		moving_lines(out, cells);
+}
+
+static const struct schema verify_schema = { SCHEMA_COLUMNS(verify_columns),
+					     .layout = verify_layout };
+
+static void verify_cells(const struct heap *heap, const struct verify_result *result,
+			 struct cell cells[VERIFY_COLUMNS])
+{
+	cells[VERIFY_OBJECTS] = cell_number(result->objects);
+	cells[VERIFY_COLLECTING] = cell_flag(heap->gc_in_progress);
+	cells[VERIFY_DAMAGED] = cell_number(result->damage_count);
+	cells[VERIFY_NOT_KEPT] = cell_number(result->not_kept);
+	cells[VERIFY_PLUG_NODES] = cell_number(result->plug_nodes);
+	cells[VERIFY_FINDINGS] = cell_number(result->count);
+}
+
+static enum hd_status write_result(struct call *call, const struct verify_result *result,
+				   const struct crash *crash)
+{
+	struct answer *answer = &call->answer;
+	struct cell cells[VERIFY_COLUMNS];
+	verify_cells(call->heap, result, cells);
+	TRY(crash_write(call, crash, result->marked > 0));
+	answer_data(answer, &verify_schema, cells);
+	TRY(write_findings(call, &finding_schema, result, 0));
+	answer_heading(answer, &verify_schema, cells);
+	for (size_t i = 0; answer_is_text(answer) && i < result->count; i++) {
+		TRY(call_check(call));
+		answer_remark(answer, "\nFinding %zu of %zu\n", i + 1, result->count);
+		verify_text(answer, call->heap, &result->findings[i]);
+	}
+	return HD_OK;
+}
+
+enum hd_status run_verifyheap(struct call *call)
+{
+	const struct value none = { 0 };
+	struct heap_range range;
+	struct verify_result result;
+	TRY(heap_range_init(&range, call, &call->options[OPT_HEAP], &call->options[OPT_SEGMENT],
+			    &none, &call->words[0], &call->words[1]));
+	struct verify_options options = { 0 };
+	if (!range.is_whole) {
+		options.segments = range.segments;
+		options.segment_count = range.count;
+		options.begin = range.begin;
+		options.end = range.end || !range.begin ? range.end : UINT64_MAX;
+	}
+	struct crash crash;
+	crash_find(call, &crash);
+	if (crash.is_in_gc) {
+		options.crashed = true;
+		options.suspects = crash.addresses;
+		options.suspect_count = crash.count;
+	}
+	if (call->options[OPT_NO_PROGRESS].given)
+		call->job.progress = NULL;
+	enum hd_status status = verify_heap(call->heap, &options, &call->job, &result, call->err);
+	heap_range_deinit(&range);
+	if (status != HD_OK)
+		return status;
+	job_end(&call->job);
+	call->findings = result.damage_count != 0;
+	status = write_result(call, &result, &crash);
+	verify_result_deinit(&result);
+	return status;
+}
+
+enum verified_column {
+	VERIFIED_ADDRESS,
+	VERIFIED_VALID,
+	VERIFIED_COLUMNS
+};
+
+static const struct column verified_columns[VERIFIED_COLUMNS] = {
+	[VERIFIED_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "the object" },
+	[VERIFIED_VALID] = { "valid", NULL, KIND_FLAG, 0, 0, "is nothing wrong with it?" },
+};
+
+static void verified_layout(struct out *out, const struct cell *cells)
+{
+	if (cells[VERIFIED_VALID].flag) {
+		out_printf(out, "object 0x%" PRIx64 " is a valid object\n",
+			   cells[VERIFIED_ADDRESS].number);
+	}
+}
+
+static const struct schema verified_schema = { SCHEMA_COLUMNS(verified_columns),
+					       .layout = verified_layout };
+
+static enum hd_status write_object(struct call *call, uint64_t address,
+				   const struct verify_result *result)
+{
+	struct answer *answer = &call->answer;
+	const struct cell verified[VERIFIED_COLUMNS] = {
+		[VERIFIED_ADDRESS] = cell_number(address),
+		[VERIFIED_VALID] = cell_flag(result->count == 0),
+	};
+	struct cell cells[VERIFY_COLUMNS];
+	verify_cells(call->heap, result, cells);
+	answer_record(answer, &verified_schema, verified);
+	answer_data(answer, &verify_schema, cells);
+	TRY(write_findings(call, &issue_schema, result, address));
+	if (result->count) {
+		answer_remark(answer, "\n%zu error%s detected.\n", result->count,
+			      result->count == 1 ? "" : "s");
+	}
+	for (size_t i = 0; answer_is_text(answer) && i < result->count; i++) {
+		answer_remark(answer, "\n");
+		verify_text(answer, call->heap, &result->findings[i]);
+	}
+	return HD_OK;
+}
+
+/* Where what is to be verified starts: the object at @p address, or the damage that hides it. */
+static enum hd_status find_start(struct call *call, uint64_t address, uint64_t *ret)
+{
+	struct location location;
+	struct object object;
+	TRY(object_locate(call->heap, address, &call->job, &location, call->err));
+	*ret = location.place == PLACE_SKIPPED ? location.damage.address : address;
+	if (location.place == PLACE_SKIPPED && *ret == address)
+		return HD_OK;
+	return call_located_object(call, address, &location, &object);
+}
+
+enum hd_status run_verifyobj(struct call *call)
+{
+	struct verify_result result;
+	uint64_t address = call->words[0].number, start;
+	TRY(find_start(call, address, &start));
+	TRY(verify_object(call->heap, start, &call->job, &result, call->err));
+	call->findings = result.damage_count != 0;
+	enum hd_status status = write_object(call, address, &result);
+	verify_result_deinit(&result);
+	return status;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* References from one generation into another. */
+#include "command/heap/crossings.h"
+
+#include <stdlib.h>
+
+#include "heap/references.h"
+#include "util/alloc.h"
+#include "util/bitmap.h"
+
+bool generation_is_young(uint8_t generation)
+{
+	return generation == GENERATION_0 || generation == GENERATION_1;
+}
+
+/* May any reference of an object of this generation count? */
+static bool is_source(const struct finder *finder, uint8_t from)
+{
+	for (unsigned int to = 0; to < GENERATION_EPHEMERAL; to++) {
+		if (finder->test(from, (uint8_t)to))
+			return true;
+	}
+	return false;
+}
+
+/* Mark what is referred to; counts it the first time. */
+static void mark(struct finder *finder, const struct heap *heap, const struct segment *segment,
+		 const struct object *object)
+{
+	uint64_t *bitmap = finder->marks->bitmaps[segment - heap->segments];
+	uint64_t bit = (object->address - segment->begin) / 8;
+	uint64_t mask = (uint64_t)1 << bit % 64;
+	if (!bitmap || __atomic_fetch_or(&bitmap[bit / 64], mask, __ATOMIC_RELAXED) & mask)
+		return;
+	finder->count++;
+	finder->size += object->size;
+}
+
+/* The row for a reference of walker->object, whose own rows begin at @p first; NULL: no memory. */
+static struct crossing *find_row(struct finder *finder, const struct walker *walker, size_t first,
+				 uint8_t from, uint8_t to)
+{
+	for (size_t i = first; !finder->is_single && i < finder->rows_count; i++) {
+		if (finder->rows[i].to_generation == to)
+			return &finder->rows[i];
+	}
+	if (!PAGES_RESERVE(finder, rows))
+		return NULL;
+	finder->rows[finder->rows_count] = (struct crossing){ .from = walker->object.address,
+							      .from_generation = from,
+							      .to_generation = to };
+	return &finder->rows[finder->rows_count++];
+}
+
+static bool add_reference(struct finder *finder, struct walker *walker, size_t first, uint8_t from,
+			  uint64_t value)
+{
+	const struct heap *heap = walker->heap;
+	const struct segment *segment = walker->segment;
+	struct object object;
+	if (value < segment->begin || value >= segment->end)
+		segment = heap_segment_at(heap, value);
+	if (!segment || value % 8)
+		return true;
+	uint8_t to = (uint8_t)segment_generation_at(segment, value);
+	if (!finder->test(from, to) ||
+	    object_decode(&finder->targets, walker->cache, heap->clr, value, segment->end,
+			  &object) != DECODE_OBJECT ||
+	    object.type->is_free)
+		return true;
+	struct crossing *row = find_row(finder, walker, first, from, to);
+	if (!row)
+		return false;
+	if (!row->count++)
+		row->to = value;
+	row->size += object.size;
+	if (finder->marks)
+		mark(finder, heap, segment, &object);
+	return true;
+}
+
+static bool add_object(struct finder *finder, struct walker *walker, uint8_t from)
+{
+	struct references references;
+	struct reference reference;
+	size_t first = finder->rows_count;
+	references_begin(&references, &walker->window, &walker->object);
+	while (references_next(&references, &reference)) {
+		/* That to the LoaderAllocator is in no slot. */
+		if (reference.slot && !add_reference(finder, walker, first, from, reference.value))
+			return false;
+	}
+	return true;
+}
+
+static enum hd_status find_in_segment(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct finder *finder = arg;
+	const struct segment *segment = walker->segment;
+	bool is_split = segment->generation == GENERATION_EPHEMERAL;
+	uint8_t generation = segment->generation;
+	if (!is_split && !is_source(finder, generation))
+		return HD_OK;
+	for (;;) {
+		enum walk_result result = walker_next(walker);
+		if (result == WALK_END)
+			return HD_OK;
+		if (result == WALK_DAMAGE) {
+			gaps_add(&finder->gaps, walker->heap, &walker->damage);
+			continue;
+		}
+		const struct object *object = &walker->object;
+		if (!object->type->has_pointers)
+			continue;
+		if (is_split)
+			generation = (uint8_t)segment_generation_at(segment, object->address);
+		if (!add_object(finder, walker, generation))
+			return fail_nomem(err);
+	}
+}
+
+static int compare_crossings(const void *a, const void *b)
+{
+	const struct crossing *x = a, *y = b;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* All rows in order of address, and what the workers have counted, in finders[0]. */
+static bool merge(struct finder *finders, unsigned int count)
+{
+	struct finder *sum = &finders[0];
+	for (unsigned int i = 1; i < count; i++) {
+		const struct finder *other = &finders[i];
+		for (size_t j = 0; j < other->rows_count; j++) {
+			if (!PAGES_RESERVE(sum, rows))
+				return false;
+			sum->rows[sum->rows_count++] = other->rows[j];
+		}
+		gaps_merge(&sum->gaps, &other->gaps);
+		sum->count += other->count;
+		sum->size += other->size;
+	}
+	if (sum->rows_count)
+		qsort(sum->rows, sum->rows_count, sizeof(*sum->rows), compare_crossings);
+	return true;
+}
+
+void finder_deinit(struct finder *finder)
+{
+	window_deinit(&finder->targets);
+	pages_free(finder->rows, finder->rows_capacity, sizeof(*finder->rows));
+	finder->rows = NULL;
+	finder->rows_count = finder->rows_capacity = 0;
+}
+
+enum hd_status find_crossings(struct call *call, struct finder *ret)
+{
+	unsigned int workers = job_workers(&call->job);
+	struct finder *finders = mem_calloc(workers, sizeof(*finders));
+	void **args = mem_calloc(workers, sizeof(void *));
+	enum hd_status status = finders && args ? HD_OK : fail_nomem(call->err);
+	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
+		finders[i] = *ret;
+		finders[i].targets.memory = call->heap->memory;
+		args[i] = &finders[i];
+	}
+	if (status == HD_OK) {
+		status = heap_walk(call->heap, NULL, 0, &call->job, "Scanning heap",
+				   find_in_segment, args, call->err);
+		job_end(&call->job);
+		if (status == HD_OK && !merge(finders, workers))
+			status = fail_nomem(call->err);
+		if (status == HD_OK) {
+			*ret = finders[0];
+			finders[0] = (struct finder){ .targets = ret->targets };
+			ret->targets = (struct window){ 0 };
+		}
+	}
+	for (unsigned int i = 0; finders && args && i < workers; i++)
+		finder_deinit(&finders[i]);
+	mem_free(finders);
+	mem_free(args);
+	return status;
+}
+
+void marks_deinit(struct marks *marks, const struct heap *heap)
+{
+	for (size_t i = 0; marks->bitmaps && i < heap->segment_count; i++) {
+		const struct segment *segment = &heap->segments[i];
+		bitmap_free(marks->bitmaps[i], (segment->end - segment->begin) / 8);
+	}
+	mem_free(marks->bitmaps);
+	marks->bitmaps = NULL;
+}
+
+enum hd_status marks_init(struct marks *marks, struct call *call)
+{
+	const struct heap *heap = call->heap;
+	uint64_t bytes = 0;
+	marks->bitmaps = mem_calloc(heap->segment_count + 1, sizeof(*marks->bitmaps));
+	if (!marks->bitmaps)
+		return fail_nomem(call->err);
+	for (size_t i = 0; i < heap->segment_count; i++) {
+		const struct segment *segment = &heap->segments[i];
+		uint64_t size = segment->end - segment->begin;
+		if (!generation_is_young(segment->generation) &&
+		    segment->generation != GENERATION_EPHEMERAL)
+			continue;
+		bytes += size / 64;
+		enum hd_status status = job_check_memory(&call->job, bytes, call->err);
+		if (status == HD_OK) {
+			marks->bitmaps[i] = bitmap_alloc(size / 8);
+			status = marks->bitmaps[i] ? HD_OK : fail_nomem(call->err);
+		}
+		if (status != HD_OK) {
+			marks_deinit(marks, heap);
+			return status;
+		}
+	}
+	return HD_OK;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_CROSSINGS_H
+#define HEAPDUMP_SRC_COMMAND_CROSSINGS_H
+
+#include "command/heap/heap_range.h"
+
+/** References of one object into one generation; if is_single each by itself. */
+struct crossing {
+	uint64_t from, to; /**< to: the first one */
+	uint64_t size;     /**< of what is referred to */
+	uint32_t count;
+	uint8_t from_generation, to_generation;
+};
+
+/** Does a reference from an object of that generation to one of the other count? */
+typedef bool (*crossing_test)(uint8_t from, uint8_t to);
+
+/** One bit for each address that was referred to, of the segments that have young objects. */
+struct marks {
+	uint64_t **bitmaps; /**< by segment of the heap; NULL: nothing young */
+};
+
+/** What to find, and what was found. */
+struct finder {
+	crossing_test test;
+	bool is_single;      /**< each reference by itself */
+	struct marks *marks; /**< or NULL: not asked for */
+	struct window targets;
+	struct gaps gaps;
+	struct crossing *rows;
+	size_t rows_count, rows_capacity;
+	uint64_t count, size; /**< objects that were first marked, and their bytes */
+};
+
+/** Generations 0 and 1. */
+bool generation_is_young(uint8_t generation);
+
+/** Walk the heap; @p ret, whose test, is_single and marks say what for, gets all rows by address. */
+HD_NODISCARD enum hd_status find_crossings(struct call *call, struct finder *ret);
+void finder_deinit(struct finder *finder);
+
+HD_NODISCARD enum hd_status marks_init(struct marks *marks, struct call *call);
+void marks_deinit(struct marks *marks, const struct heap *heap);
+
+#endif

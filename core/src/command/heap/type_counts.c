@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/heap/type_counts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "query/filter.h"
+#include "util/alloc.h"
+
+bool type_counts_grow(struct type_counts *counts, size_t index)
+{
+	size_t capacity = counts->capacity ? counts->capacity : 256;
+	while (capacity <= index)
+		capacity *= 2;
+	struct count *rows = mem_calloc(capacity, sizeof(*rows));
+	if (!rows)
+		return false;
+	if (counts->capacity)
+		memcpy(rows, counts->rows, counts->capacity * sizeof(*rows));
+	mem_free(counts->rows);
+	counts->rows = rows;
+	counts->capacity = capacity;
+	return true;
+}
+
+void type_counts_deinit(struct type_counts *counts)
+{
+	mem_free(counts->rows);
+	*counts = (struct type_counts){ 0 };
+}
+
+bool type_counts_merge(struct type_counts *sum, const struct type_counts *other)
+{
+	if (other->capacity > sum->capacity && !type_counts_grow(sum, other->capacity - 1))
+		return false;
+	for (size_t i = 0; i < other->capacity; i++) {
+		sum->rows[i].count += other->rows[i].count;
+		sum->rows[i].size += other->rows[i].size;
+	}
+	return true;
+}
+
+/* What one worker meets. */
+struct counter {
+	const struct heap_range *range;
+	struct type_counts counts;
+	struct gaps gaps;
+};
+
+static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct counter *counter = arg;
+	const struct segment *segment = walker->segment;
+	heap_range_walk(counter->range, walker, segment);
+	for (;;) {
+		enum walk_result result = walker_next(walker);
+		if (result == WALK_END)
+			return HD_OK;
+		if (result == WALK_DAMAGE) {
+			gaps_add(&counter->gaps, walker->heap, &walker->damage);
+		} else if ((counter->range->is_whole ||
+			    heap_range_has(counter->range, segment, walker->object.address)) &&
+			   !type_counts_add(&counter->counts, &walker->object)) {
+			return fail_nomem(err);
+		}
+	}
+}
+
+enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps, struct call *call,
+				const struct heap_range *range)
+{
+	unsigned int workers = job_workers(&call->job);
+	struct counter *counters = mem_calloc(workers, sizeof(*counters));
+	void **args = mem_calloc(workers, sizeof(void *));
+	enum hd_status status = counters && args ? HD_OK : fail_nomem(call->err);
+	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
+		counters[i].range = range;
+		args[i] = &counters[i];
+	}
+	if (status == HD_OK) {
+		status = heap_walk(call->heap, range->segments, range->count, &call->job,
+				   "Scanning heap", count_segment, args, call->err);
+		job_end(&call->job);
+	}
+	for (unsigned int i = 0; counters && i < workers; i++) {
+		if (status == HD_OK && !type_counts_merge(counts, &counters[i].counts))
+			status = fail_nomem(call->err);
+		gaps_merge(gaps, &counters[i].gaps);
+		type_counts_deinit(&counters[i].counts);
+	}
+	mem_free(counters);
+	mem_free(args);
+	return status;
+}
+
+enum hd_status type_counts_statistics(const struct type_counts *counts, struct clr *clr,
+				      const char *part, struct statistics *ret,
+				      struct hd_error *err)
+{
+	size_t count = type_count(clr) < counts->capacity ? type_count(clr) : counts->capacity;
+	size_t kept = 0;
+	TRY(statistics_init(ret, count, err));
+	for (size_t i = 0; i < count; i++) {
+		if (!counts->rows[i].count)
+			continue;
+		const struct type *type = type_at(clr, i);
+		size_t size;
+		const char *name = type_name(clr, type, &size);
+		if (part && !name_matches(name, size, part))
+			continue;
+		ret->rows[kept++] = (struct type_count){ .id = type->method_table,
+							 .name = name,
+							 .name_size = (uint32_t)size,
+							 .type = (uint32_t)i,
+							 .count = counts->rows[i].count,
+							 .size = counts->rows[i].size };
+		ret->count += counts->rows[i].count;
+		ret->size += counts->rows[i].size;
+	}
+	ret->row_count = kept;
+	return HD_OK;
+}
+
+void statistics_keep(struct statistics *statistics, uint64_t method_table)
+{
+	size_t kept = 0;
+	statistics->count = statistics->size = 0;
+	for (size_t i = 0; i < statistics->row_count; i++) {
+		if (statistics->rows[i].id != method_table)
+			continue;
+		statistics->count += statistics->rows[i].count;
+		statistics->size += statistics->rows[i].size;
+		statistics->rows[kept++] = statistics->rows[i];
+	}
+	statistics->row_count = kept;
+}
+
+static bool grow_chooser(struct type_chooser *chooser, size_t index)
+{
+	size_t capacity = index + 256;
+	uint8_t *known = mem_realloc(chooser->known, capacity, 1);
+	if (!known)
+		return false;
+	memset(known + chooser->capacity, 0, capacity - chooser->capacity);
+	chooser->known = known;
+	chooser->capacity = capacity;
+	return true;
+}
+
+bool type_chooser_has(struct type_chooser *chooser, const struct type *type)
+{
+	if (chooser->method_table && chooser->method_table != type->method_table)
+		return false;
+	if (!chooser->part)
+		return true;
+	if (type->index >= chooser->capacity && !grow_chooser(chooser, type->index)) {
+		chooser->failed = true;
+		return false;
+	}
+	uint8_t *known = &chooser->known[type->index];
+	if (!*known) {
+		size_t size;
+		const char *name = type_name(chooser->clr, type, &size);
+		*known = name_matches(name, size, chooser->part) ? 1 : 2;
+	}
+	return *known == 1;
+}
+
+void type_chooser_deinit(struct type_chooser *chooser)
+{
+	mem_free(chooser->known);
+	chooser->known = NULL;
+	chooser->capacity = 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_TYPE_COUNTS_H
+#define HEAPDUMP_SRC_COMMAND_TYPE_COUNTS_H
+
+#include "answer/tables.h"
+#include "command/heap/heap_range.h"
+
+/** Objects and bytes of one type. */
+struct count {
+	uint64_t count, size;
+};
+
+/** Counts by type of a walk over a heap; zero-initialised it has none. */
+struct type_counts {
+	struct count *rows; /**< by type index */
+	size_t capacity;
+};
+
+/** Make room for type @p index; false when memory is exhausted. */
+bool type_counts_grow(struct type_counts *counts, size_t index);
+void type_counts_deinit(struct type_counts *counts);
+
+/** Count one object; false when memory is exhausted. */
+static inline bool type_counts_add(struct type_counts *counts, const struct object *object)
+{
+	size_t index = object->type->index;
+	if (index >= counts->capacity && !type_counts_grow(counts, index))
+		return false;
+	counts->rows[index].count++;
+	counts->rows[index].size += object->size;
+	return true;
+}
+
+/** Add @p other up in @p sum; false when memory is exhausted. */
+bool type_counts_merge(struct type_counts *sum, const struct type_counts *other);
+
+/**
+ * Count the objects of a part of the heap, with all workers.
+ *
+ * @param counts,gaps What was met is added.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps,
+					     struct call *call, const struct heap_range *range);
+
+/**
+ * Rows of statistics; types whose name does not hold @p part (may be NULL) are left out.
+ *
+ * @param[out] ret To be given to statistics_deinit(); untouched on failure.
+ */
+HD_NODISCARD enum hd_status type_counts_statistics(const struct type_counts *counts,
+						   struct clr *clr, const char *part,
+						   struct statistics *ret, struct hd_error *err);
+
+/** Keep the row of @p method_table alone. */
+void statistics_keep(struct statistics *statistics, uint64_t method_table);
+
+/** Which types a command is about, found out once each; zero but for clr and part. */
+struct type_chooser {
+	struct clr *clr;
+	const char *part;      /**< of the name, or NULL */
+	uint64_t method_table; /**< or 0 */
+	uint8_t *known;        /**< by type index: 0 not asked, 1 passes, 2 does not */
+	size_t capacity;
+	bool failed; /**< memory was exhausted: some that should have passed did not */
+};
+
+/** Does @p type pass? */
+bool type_chooser_has(struct type_chooser *chooser, const struct type *type);
+void type_chooser_deinit(struct type_chooser *chooser);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "command/objects/object.h"
+
+enum {
+	OPT_START,
+	OPT_LENGTH,
+	OPT_DETAILS,
+	OPT_NOFIELDS
+};
+
+const struct option dumparray_options[] = {
+	[OPT_START] = { "start", VALUE_NUMBER, "N", "first element to show, from 0", NULL },
+	[OPT_LENGTH] = { "length", VALUE_NUMBER, "N", "show at most N elements", NULL },
+	[OPT_DETAILS] = { "details", VALUE_NONE, NULL, "each element as dumpobj shows it", NULL },
+	[OPT_NOFIELDS] = { "nofields", VALUE_NONE, NULL, "with -details: without fields", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* An array while its elements are written. */
+struct listing {
+	const struct array_info *array;
+	struct window window;
+	bool details, fields;
+};
+
+/* What text shows of an element. */
+struct shown {
+	uint32_t index;
+	uint64_t address;
+	char column[160];
+	struct text index_text, note;
+};
+
+/* What an element means: a string's text, another object's type, or as value_note(). */
+static void element_note(struct call *call, struct listing *listing, const struct value_out *value,
+			 struct text *text)
+{
+	struct object object;
+	if (value->form == FORM_MISSING)
+		return;
+	value_note(call->heap, value, text);
+	if (text->size || value->form != FORM_REFERENCE)
+		return;
+	if (object_read(call->heap, &listing->window, value->address, &object)) {
+		size_t size;
+		const char *name = type_name(call->heap->clr, object.type, &size);
+		text_escape(text, name, size);
+	} else {
+		text_puts(text, "<no object>");
+	}
+}
+
+enum element_column {
+	ELEMENT_ANY,
+	ELEMENT_ADDRESS,
+	ELEMENT_TEXT,
+	ELEMENT_INDEX, /**< text only, as all that follow */
+	ELEMENT_PLACE,
+	ELEMENT_NOTE,
+	ELEMENT_COLUMNS
+};
+
+static const struct column element_columns[ELEMENT_COLUMNS] = {
+	[ELEMENT_ANY] = { "value", NULL, KIND_ANY, 0, LOOK_LEAVE_OUT,
+			  "a number, a flag, or where a reference leads" },
+	[ELEMENT_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			      "of a struct: where it lies" },
+	[ELEMENT_TEXT] = { "text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "what the value means" },
+	[ELEMENT_INDEX] = { .kind = KIND_TEXT },
+	[ELEMENT_PLACE] = { .kind = KIND_ADDRESS },
+	[ELEMENT_NOTE] = { .kind = KIND_TEXT },
+};
+
+/* The element behind its index as SOS shows it: where it lies, or what it refers to. */
+static void element_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, cells[ELEMENT_INDEX].text.bytes);
+	if (!cells[ELEMENT_PLACE].is_there) {
+		out_puts(out, " null\n");
+		return;
+	}
+	out_puts(out, " ");
+	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[ELEMENT_PLACE].number);
+	if (cells[ELEMENT_ANY].shown)
+		out_printf(out, "  %s", cells[ELEMENT_ANY].shown);
+	note_layout(out, &cells[ELEMENT_NOTE]);
+	out_puts(out, "\n");
+}
+
+static const struct schema element_schema = {
+	.name = "elements",
+	SCHEMA_COLUMNS(element_columns),
+	.is_main = true,
+	.is_list = true,
+	.layout = element_layout,
+};
+
+/* What is known of an element beyond its row. */
+static enum hd_status element_details(struct call *call, struct listing *listing,
+				      const struct value_out *value)
+{
+	const struct type *type = listing->array->element;
+	uint64_t size = type ? type->base_size : 0;
+	bool is_struct = value->form == FORM_STRUCT;
+	struct object object;
+	if (!is_struct) {
+		if (value->form != FORM_REFERENCE || !value->address ||
+		    !object_read(call->heap, &listing->window, value->address, &object))
+			return HD_OK;
+		type = object.type;
+		size = object.size;
+	}
+	if (!type)
+		return HD_OK;
+	const struct object_head head = { .type = type, .size = size, .indent = 4 };
+	write_object_head(&call->answer, call->heap->clr, &head);
+	struct array_info array;
+	if (!is_struct && array_read(call->heap, &object, &array))
+		write_array_line(&call->answer, &array, 4);
+	if (!listing->fields)
+		return HD_OK;
+	answer_remark(&call->answer, "    Fields:\n");
+	return write_fields(call, type, value->address,
+			    is_struct ? FIELDS_OF_STRUCT : FIELDS_OF_OBJECT, 8);
+}
+
+/* What only text shows of an element; @p text and @p column hold it until the row is written. */
+static void shown_cells(struct call *call, struct listing *listing, const struct value_out *value,
+			struct shown *shown, struct cell *cells)
+{
+	bool is_null = value->form == FORM_REFERENCE && !value->address;
+	array_index_text(listing->array, shown->index, &shown->index_text);
+	cells[ELEMENT_INDEX] = cell_text(shown->index_text.bytes ? shown->index_text.bytes : "",
+					 shown->index_text.size);
+	if (is_null)
+		return;
+	bool is_reference = value->form == FORM_REFERENCE;
+	cells[ELEMENT_PLACE] = cell_number(is_reference ? value->address : shown->address);
+	if (value->form == FORM_TEXT || value->form == FORM_MISSING) {
+		value_text(value, shown->column, sizeof(shown->column));
+		cells[ELEMENT_ANY].shown = shown->column;
+	}
+	element_note(call, listing, value, &shown->note);
+	cells[ELEMENT_NOTE] = cell_text(shown->note.bytes, shown->note.size);
+}
+
+static enum hd_status write_element(struct call *call, struct listing *listing, uint32_t index,
+				    uint64_t address)
+{
+	const struct array_info *array = listing->array;
+	struct answer *answer = &call->answer;
+	struct value_out value;
+	struct shown shown = { .index = index, .address = address };
+	struct cell cells[ELEMENT_COLUMNS] = { 0 };
+	value_read(call->heap, array->element_type, array->element, address, &value);
+	bool opens = value.form == FORM_STRUCT ||
+		     (value.form == FORM_REFERENCE && value.address && listing->details);
+	if (!opens) {
+		cells[ELEMENT_ANY] = value_cell(&value);
+	} else {
+		cells[ELEMENT_ADDRESS] = cell_number(value.address);
+		cells[ELEMENT_TEXT] = cell_string(*value.note ? value.note : NULL);
+	}
+	if (answer_is_text(answer))
+		shown_cells(call, listing, &value, &shown, cells);
+	if (opens) {
+		answer_row_begin(answer, cells);
+	} else {
+		answer_row(answer, cells);
+	}
+	text_deinit(&shown.index_text);
+	text_deinit(&shown.note);
+	if (!opens)
+		return HD_OK;
+	if (listing->details) {
+		TRY(element_details(call, listing, &value));
+	} else if (array->element && !answer_is_text(answer)) {
+		TRY(write_fields(call, array->element, value.address, FIELDS_OF_STRUCT, 0));
+	}
+	answer_row_end(answer);
+	return HD_OK;
+}
+
+static enum hd_status write_elements(struct call *call, struct listing *listing)
+{
+	const struct array_info *array = listing->array;
+	uint64_t start = call->options[OPT_START].number;
+	uint64_t length =
+		call->options[OPT_LENGTH].given ? call->options[OPT_LENGTH].number : UINT64_MAX;
+	uint64_t end = array->length;
+	if (start > end) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "-start is %" PRIu64 ", the array has %" PRIu64 " element%s", start,
+			    end, end == 1 ? "" : "s");
+	}
+	if (length < end - start)
+		end = start + length;
+	for (uint64_t i = start; i < end; i++) {
+		uint64_t address = array->data + i * array->element_size;
+		TRY(write_element(call, listing, (uint32_t)i, address));
+		TRY(call_check(call));
+	}
+	return HD_OK;
+}
+
+enum element_type_column {
+	ELEMENT_TYPE_NAME,
+	ELEMENT_TYPE_MT,
+	ELEMENT_TYPE_HANDLE, /**< text only */
+	ELEMENT_TYPE_COLUMNS
+};
+
+static const struct column element_type_columns[ELEMENT_TYPE_COLUMNS] = {
+	[ELEMENT_TYPE_NAME] = { "element_type", NULL, KIND_TEXT, 0, 0,
+				"name of the type of its elements" },
+	[ELEMENT_TYPE_MT] = { "element_mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable, or 0" },
+	[ELEMENT_TYPE_HANDLE] = { .kind = KIND_ADDRESS },
+};
+
+static void element_type_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "Element Methodtable: %016" PRIx64 "\n", cells[ELEMENT_TYPE_HANDLE].number);
+}
+
+static void write_element_type(struct call *call, const struct array_info *array)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(element_type_columns),
+					      .layout = element_type_layout };
+	struct text name = { 0 };
+	type_handle_name(call->heap->clr, array->element_handle, &name);
+	uint64_t mt = array->element ? array->element->method_table : 0;
+	const struct cell cells[ELEMENT_TYPE_COLUMNS] = {
+		[ELEMENT_TYPE_NAME] = cell_text(name.bytes ? name.bytes : "", name.size),
+		[ELEMENT_TYPE_MT] = cell_number(mt),
+		[ELEMENT_TYPE_HANDLE] = cell_number(array->element ? mt : array->element_handle),
+	};
+	answer_record(&call->answer, &schema, cells);
+	text_deinit(&name);
+}
+
+static enum hd_status no_array(struct call *call, const struct object *object)
+{
+	struct text text = { 0 };
+	size_t size;
+	const char *name = type_name(call->heap->clr, object->type, &size);
+	text_escape(&text, name, size < 120 ? size : 120);
+	bool is_array = object->type->category == CATEGORY_SZ_ARRAY ||
+			object->type->category == CATEGORY_MD_ARRAY;
+	enum hd_status status =
+		fail(call->err, HD_ERR_NOTFOUND, object->address,
+		     is_array ? "the array %" PRIx64 " (%s) is damaged: its dimensions do not make "
+				"its length; dumpobj shows the rest"
+			      : "object %" PRIx64 " is no array but a %s: try dumpobj",
+		     object->address, text.bytes ? text.bytes : "?");
+	text_deinit(&text);
+	return status;
+}
+
+enum hd_status run_dumparray(struct call *call)
+{
+	struct object object;
+	struct array_info array;
+	TRY(call_heap_object(call, call->words[0].number, &object));
+	if (!array_read(call->heap, &object, &array))
+		return no_array(call, &object);
+	const struct object_head head = { .type = object.type,
+					  .size = object.size,
+					  .address = object.address,
+					  .has_address = true };
+	write_object_head(&call->answer, call->heap->clr, &head);
+	write_array(&call->answer, &array);
+	write_element_type(call, &array);
+	struct listing listing = { .array = &array,
+				   .window = { .memory = call->heap->memory },
+				   .details = call->options[OPT_DETAILS].given,
+				   .fields = !call->options[OPT_NOFIELDS].given };
+	answer_table(&call->answer, &element_schema, NULL);
+	enum hd_status status = write_elements(call, &listing);
+	window_deinit(&listing.window);
+	TRY(status);
+	(void)answer_table_end(&call->answer);
+	if (call->options[OPT_START].number || call->options[OPT_LENGTH].given)
+		answer_truncated(&call->answer);
+	return HD_OK;
+}

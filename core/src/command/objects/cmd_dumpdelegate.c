@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "clr/code/code.h"
+#include "command/objects/object.h"
+
+enum invocation_column {
+	INVOCATION_TARGET,
+	INVOCATION_METHOD,
+	INVOCATION_NAME,
+	INVOCATION_TOKEN,
+	INVOCATION_CODE,
+	INVOCATION_COLUMNS
+};
+
+static const struct column invocation_columns[INVOCATION_COLUMNS] = {
+	[INVOCATION_TARGET] = { "target", NULL, KIND_ADDRESS, 0, 0,
+				"the object that it is called on" },
+	[INVOCATION_METHOD] = { "method", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc, or 0" },
+	[INVOCATION_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "the method's name and signature" },
+	[INVOCATION_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0, "the method's metadata token" },
+	[INVOCATION_CODE] = { "code", NULL, KIND_ADDRESS, 0, 0, "where its code begins" },
+};
+
+static void invocation_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *name = &cells[INVOCATION_NAME];
+	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[INVOCATION_TARGET].number);
+	out_printf(out, " %016" PRIx64 " ", cells[INVOCATION_METHOD].number);
+	if (name->is_there) {
+		text_escape(&out->text, name->text.bytes, name->text.size);
+	} else {
+		out_styled(out, STYLE_NOTE, "<code at %" PRIx64 ">", cells[INVOCATION_CODE].number);
+	}
+	out_puts(out, "\n");
+}
+
+static const struct schema invocation_schema = {
+	.name = "invocations",
+	SCHEMA_COLUMNS(invocation_columns),
+	.is_main = true,
+	.heading = "Target           Method           Name",
+	.layout = invocation_layout,
+};
+
+static void write_delegate(struct call *call, const struct delegate_info *info)
+{
+	struct text name = { 0 };
+	if (info->method_desc)
+		clr_method_signature(call->heap->clr, info->method_desc, &name);
+	const struct cell cells[INVOCATION_COLUMNS] = {
+		[INVOCATION_TARGET] = cell_number(info->target),
+		[INVOCATION_METHOD] = cell_number(info->method_desc),
+		[INVOCATION_NAME] = cell_text(name.bytes, name.size),
+		[INVOCATION_TOKEN] = cell_number(info->token),
+		[INVOCATION_CODE] = cell_number(info->method_code),
+	};
+	answer_row(&call->answer, cells);
+	call->out.text.failed |= name.failed;
+	text_deinit(&name);
+}
+
+/* The delegates of a multicast one; what is none is left out and counted. */
+static enum hd_status write_list(struct call *call, const struct delegate_info *info)
+{
+	struct window window = { .memory = call->heap->memory };
+	enum hd_status status = HD_OK;
+	uint64_t odd = 0;
+	struct object list;
+	struct array_info array;
+	if (!object_read(call->heap, &window, info->invocation_list, &list) ||
+	    !array_read(call->heap, &list, &array))
+		array.length = 0;
+	for (uint64_t i = 0; i < info->invocation_count && i < array.length && status == HD_OK;
+	     i++) {
+		uint64_t address;
+		struct object object;
+		struct delegate_info one;
+		if (memory_u64(call->heap->memory, array.data + 8 * i, &address) &&
+		    object_read(call->heap, &window, address, &object) &&
+		    delegate_read(call->heap, &object, &one)) {
+			write_delegate(call, &one);
+		} else {
+			odd++;
+		}
+		status = call_check(call);
+	}
+	if (odd)
+		answer_remark(&call->answer, "(%" PRIu64 " of the list are no delegates)\n", odd);
+	window_deinit(&window);
+	return status;
+}
+
+static enum hd_status no_delegate(struct call *call, const struct object *object)
+{
+	struct text text = { 0 };
+	const char *name = type_name(call->heap->clr, object->type, NULL);
+	text_escape(&text, name, strnlen(name, 120));
+	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
+				     "object %" PRIx64 " is no delegate but a %s: try dumpobj",
+				     object->address, text.bytes ? text.bytes : "?");
+	text_deinit(&text);
+	return status;
+}
+
+static void write_delegate_head(struct call *call, const struct object *object)
+{
+	static const struct column columns[] = {
+		{ "address", NULL, KIND_ADDRESS, 0, 0, "the delegate" },
+		{ "type", NULL, KIND_TEXT, 0, 0, "name of its type" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	const struct cell cells[] = {
+		cell_number(object->address),
+		cell_string(type_name(call->heap->clr, object->type, NULL)),
+	};
+	answer_data(&call->answer, &schema, cells);
+}
+
+enum hd_status run_dumpdelegate(struct call *call)
+{
+	struct object object;
+	struct delegate_info info;
+	TRY(call_heap_object(call, call->words[0].number, &object));
+	if (!delegate_read(call->heap, &object, &info))
+		return no_delegate(call, &object);
+	write_delegate_head(call, &object);
+	answer_table(&call->answer, &invocation_schema, NULL);
+	if (info.invocation_list) {
+		TRY(write_list(call, &info));
+	} else {
+		write_delegate(call, &info);
+	}
+	(void)answer_table_end(&call->answer);
+	return HD_OK;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "answer/tables.h"
+#include "command/completeness.h"
+#include "command/heap/strings.h"
+#include "query/filter.h"
+#include "query/reach.h"
+#include "util/alloc.h"
+#include "util/bitmap.h"
+
+enum {
+	OPT_MT,
+	OPT_STAT,
+	OPT_SHORT,
+	OPT_STRINGS,
+	OPT_LIMIT,
+	OPT_SUMMARY
+};
+
+const struct option objsize_options[] = {
+	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID",
+		     "of all objects of that type (MethodTable or type id) together", NULL },
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
+	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one a line", NULL },
+	[OPT_STRINGS] = { "strings", VALUE_NONE, NULL, "equal strings among them, counted", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[OPT_SUMMARY] = { "summary", VALUE_NONE, NULL, "the same as -stat", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+#define REACHES_MORE "it may reach more"
+
+/* What is asked about: an object, or all of a type. */
+struct subject {
+	uint32_t node; /* HD_NONE: nodes */
+	uint32_t type;
+	uint32_t *nodes;
+	size_t nodes_count, nodes_capacity;
+};
+
+static enum hd_status list_objects(struct call *call, const struct reach *reach,
+				   struct statistics *statistics)
+{
+	const struct hd_graph *graph = call->graph;
+	struct answer *answer = &call->answer;
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX), seen = 0;
+	uint64_t end = graph->object_count;
+	bool rows = !call->options[OPT_STAT].given;
+	if (rows)
+		object_table(answer, limit, NULL);
+	for (uint64_t at = bitmap_next(reach->bitmap, 0, end); at < end;
+	     at = bitmap_next(reach->bitmap, at + 1, end)) {
+		uint32_t node = (uint32_t)at;
+		if (seen++ % 4096 == 0)
+			TRY(call_check(call));
+		statistics_add(statistics, graph->node_types[node], graph_size(graph, node));
+		if (rows && answer_wants_row(answer))
+			object_row(answer, graph, node);
+	}
+	if (rows && answer_table_end(answer))
+		answer_cut(answer, limit);
+	return HD_OK;
+}
+
+enum subject_column {
+	SUBJECT_OBJECT,
+	SUBJECT_MT,
+	SUBJECT_OF,
+	SUBJECT_COUNT,
+	SUBJECT_SIZE,
+	SUBJECT_CLASS,
+	SUBJECT_COLUMNS
+};
+
+static const struct column subject_columns[SUBJECT_COLUMNS] = {
+	[SUBJECT_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object; null with -mt" },
+	[SUBJECT_MT] = { "mt", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "the type of -mt" },
+	[SUBJECT_OF] = { "of", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its objects" },
+	[SUBJECT_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects that are reached" },
+	[SUBJECT_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[SUBJECT_CLASS] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
+};
+
+/* "Objects which X (T) transitively keep alive:" */
+static void subject_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *type = &cells[SUBJECT_CLASS];
+	char number[COUNT_SIZE];
+	out_puts(out, "Objects which ");
+	if (cells[SUBJECT_OBJECT].is_there) {
+		out_printf(out, "%" PRIx64 " (", cells[SUBJECT_OBJECT].number);
+	} else {
+		out_printf(out, "%s of ", format_count(cells[SUBJECT_OF].number, "object", number));
+	}
+	out_type(out, type->text.bytes, type->text.size, type->text.id);
+	out_puts(out, cells[SUBJECT_OBJECT].is_there ? ")" : "");
+	out_puts(out, " transitively keep alive:\n\n");
+}
+
+static const struct schema subject_schema = { SCHEMA_COLUMNS(subject_columns),
+					      .layout = subject_layout };
+
+static void write_subject(struct call *call, const struct subject *subject,
+			  const struct reach *reach,
+			  void (*write)(struct answer *, const struct schema *,
+					const struct cell *))
+{
+	const struct graph_type *type = &call->graph->types[subject->type];
+	struct cell cells[SUBJECT_COLUMNS] = {
+		[SUBJECT_COUNT] = cell_number(reach->count),
+		[SUBJECT_SIZE] = cell_number(reach_size(call->graph, reach)),
+		[SUBJECT_CLASS] = cell_type(type->name, type->name_size, type->id),
+	};
+	if (subject->node != HD_NONE) {
+		cells[SUBJECT_OBJECT] = cell_number(graph_id(call->graph, subject->node));
+	} else {
+		cells[SUBJECT_MT] = cell_number(call->options[OPT_MT].number);
+		cells[SUBJECT_OF] = cell_number(subject->nodes_count);
+	}
+	write(&call->answer, &subject_schema, cells);
+}
+
+static enum hd_status write_objects(struct call *call, const struct subject *subject,
+				    const struct reach *reach)
+{
+	struct answer *answer = &call->answer;
+	bool rows = !call->options[OPT_STAT].given;
+	struct statistics statistics;
+	TRY(statistics_of_graph(&statistics, call->graph, call->err));
+	if (call->options[OPT_SHORT].given)
+		answer_be_brief(answer);
+	write_subject(call, subject, reach, answer_record);
+	enum hd_status status = list_objects(call, reach, &statistics);
+	if (status == HD_OK) {
+		statistics_sort(&statistics, false, false);
+		answer_remark(answer, rows ? "\nStatistics:\n" : "Statistics:\n");
+		statistics_table(answer, &statistics);
+		links_completeness_json(call);
+		links_completeness_write(call, REACHES_MORE);
+	}
+	statistics_deinit(&statistics);
+	return status;
+}
+
+/* All objects of the types with id -mt: a dump file may have one in several sections. */
+static enum hd_status find_instances(struct call *call, struct subject *subject)
+{
+	struct filter filter = { .has_mt = true, .mt = call->options[OPT_MT].number };
+	const struct hd_graph *graph = call->graph;
+	enum hd_status status = HD_OK;
+	TRY(filter_prepare(&filter, graph, call->err));
+	for (uint32_t node = 0; status == HD_OK; node++) {
+		node = filter_next(&filter, graph, node);
+		if (node >= filter.last)
+			break;
+		if (!PAGES_RESERVE(subject, nodes)) {
+			status = fail_nomem(call->err);
+		} else {
+			subject->nodes[subject->nodes_count++] = node;
+		}
+	}
+	filter_deinit(&filter, graph);
+	TRY(status);
+	if (!subject->nodes_count) {
+		return fail(call->err, HD_ERR_NOTFOUND, filter.mt,
+			    "no objects of a type %" PRIx64 "; types lists the types", filter.mt);
+	}
+	subject->type = graph->node_types[subject->nodes[0]];
+	return HD_OK;
+}
+
+enum hd_status check_objsize(struct call *call)
+{
+	bool has_object = call->words[0].given, has_mt = call->options[OPT_MT].given;
+	if (has_object && has_mt) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "objsize is about one object (ID) or about a type (-mt), not both");
+	}
+	return has_object || has_mt ? HD_OK : call_usage(call, "an id is missing (or -mt ID)");
+}
+
+static enum hd_status find_subject(struct call *call, struct subject *subject)
+{
+	if (call->options[OPT_MT].given)
+		return find_instances(call, subject);
+	TRY(call_object(call, 0, &subject->node));
+	subject->type = call->graph->node_types[subject->node];
+	return HD_OK;
+}
+
+static enum hd_status write_strings(struct call *call, const struct subject *subject,
+				    const struct reach *reach)
+{
+	const struct heap_range range = { .is_whole = true };
+	const struct life among = { .graph = call->graph, .live = reach };
+	if (!call->heap) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "-strings is about a core or a process; a heap dump file has no texts");
+	}
+	write_subject(call, subject, reach, answer_heading);
+	TRY(strings_write(call, &range, &among));
+	links_completeness_json(call);
+	links_completeness_write(call, REACHES_MORE);
+	return HD_OK;
+}
+
+static enum hd_status answer(struct call *call, const struct subject *subject)
+{
+	struct reach reach;
+	bool is_one = subject->node != HD_NONE;
+	TRY(reach_init(call->graph, is_one ? &subject->node : subject->nodes,
+		       is_one ? 1 : subject->nodes_count, &call->job, &reach, call->err));
+	enum hd_status status = call->options[OPT_STRINGS].given
+					? write_strings(call, subject, &reach)
+					: write_objects(call, subject, &reach);
+	reach_deinit(&reach);
+	return status;
+}
+
+enum hd_status run_objsize(struct call *call)
+{
+	struct subject subject = { .node = HD_NONE };
+	if (call->options[OPT_SUMMARY].given)
+		call->options[OPT_STAT].given = true;
+	if (call->options[OPT_STAT].given)
+		call->options[OPT_SHORT].given = false;
+	enum hd_status status = find_subject(call, &subject);
+	if (status == HD_OK)
+		status = answer(call, &subject);
+	pages_free(subject.nodes, subject.nodes_capacity, sizeof(*subject.nodes));
+	return status;
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of fields, as dumpobj, dumpvc, dumpclass and dumparray -details show it. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "clr/statics/static.h"
+#include "command/objects/object.h"
+#include "util/alloc.h"
+
+/* Embedded structs are opened so deep in JSON, and so many fields are written before no more are. */
+#define DEPTH_MAX  6u
+#define ROWS_MAX   100000u
+#define TYPE_WIDTH 20u
+/* UTF-16 units of a string that are shown behind its reference. */
+#define PREVIEW 64u
+
+bool string_text(struct heap *heap, uint64_t address, uint32_t limit, struct text *text)
+{
+	struct text raw = { 0 };
+	uint32_t length = 0;
+	bool readable = string_value(heap, address, limit, &raw, &length);
+	if (readable && raw.bytes)
+		text_escape(text, raw.bytes, raw.size);
+	text->failed = text->failed || raw.failed;
+	if (readable && length > limit)
+		text_puts(text, "...");
+	text_deinit(&raw);
+	return readable;
+}
+
+void value_text(const struct value_out *value, char *buf, size_t size)
+{
+	switch (value->form) {
+	case FORM_TEXT:
+		(void)snprintf(buf, size, "%s", value->text);
+		break;
+	case FORM_REFERENCE:
+	case FORM_STRUCT:
+		(void)snprintf(buf, size, "%016" PRIx64, value->address);
+		break;
+	case FORM_MISSING:
+		(void)snprintf(buf, size, "(missing)");
+		break;
+	case FORM_UNSET:
+		(void)snprintf(buf, size, "(no value yet)");
+		break;
+	}
+}
+
+void value_note(struct heap *heap, const struct value_out *value, struct text *text)
+{
+	if (value->form != FORM_REFERENCE) {
+		text_escape(text, value->note, strlen(value->note));
+		return;
+	}
+	struct text string = { 0 };
+	text_puts(&string, "\"");
+	if (value->address && string_text(heap, value->address, PREVIEW, &string) &&
+	    !string.failed) {
+		text_append(text, string.bytes, string.size);
+		text_puts(text, "\"");
+	}
+	text_deinit(&string);
+}
+
+static struct cell primitive_cell(const struct value_out *value)
+{
+	float single;
+	double real;
+	uint32_t low = (uint32_t)value->bits;
+	switch (value->element_type) {
+	case ELEMENT_BOOLEAN:
+		return cell_of(KIND_FLAG, cell_flag(value->bits != 0));
+	case ELEMENT_I1:
+	case ELEMENT_I2:
+	case ELEMENT_I4:
+	case ELEMENT_I8:
+		return cell_of(KIND_SIGNED, cell_signed(value_signed(value)));
+	case ELEMENT_CHAR:
+	case ELEMENT_U1:
+	case ELEMENT_U2:
+	case ELEMENT_U4:
+	case ELEMENT_U8:
+		return cell_of(KIND_NUMBER, cell_number(value->bits));
+	case ELEMENT_R4:
+		memcpy(&single, &low, sizeof(single));
+		return cell_of(KIND_SINGLE, cell_real((double)single));
+	case ELEMENT_R8:
+		memcpy(&real, &value->bits, sizeof(real));
+		return cell_of(KIND_REAL, cell_real(real));
+	default:
+		return cell_of(KIND_ADDRESS, cell_number(value->bits));
+	}
+}
+
+struct cell value_cell(const struct value_out *value)
+{
+	if (value->form == FORM_TEXT)
+		return primitive_cell(value);
+	if (value->form == FORM_MISSING || value->form == FORM_UNSET)
+		return (struct cell){ 0 };
+	return cell_of(KIND_ADDRESS, cell_number(value->address));
+}
+
+/* The fields of one type as they are written; a stack of them where structs hold structs. */
+struct level {
+	const struct type *type;
+	struct field_list list;
+	size_t next;
+	uint64_t base; /* of the first field */
+	enum fields_of of;
+};
+
+static enum hd_status level_begin(struct clr *clr, struct level *level, const struct type *type,
+				  uint64_t address, enum fields_of of, struct hd_error *err)
+{
+	*level = (struct level){ .type = type, .base = address, .of = of };
+	if (of == FIELDS_OF_OBJECT)
+		level->base += OBJECT_FIELDS;
+	return field_list_read(clr, type, &level->list, err);
+}
+
+/* What a static field has at @p slot: a struct lies in a box, unless it is mapped from the image. */
+static void read_slot(struct heap *heap, const struct field *field, uint64_t slot,
+		      struct value_out *ret)
+{
+	*ret = (struct value_out){ .form = FORM_MISSING };
+	bool boxed = slot && field->element_type == ELEMENT_VALUE && !field->is_rva;
+	if (boxed && memory_u64(heap->memory, slot, &slot) && slot)
+		slot += OBJECT_FIELDS;
+	if (slot)
+		value_read(heap, field->element_type, field->type, slot, ret);
+}
+
+/* A thread static has no value of its own. */
+static void read_static(struct heap *heap, const struct field *field, struct value_out *ret)
+{
+	bool initialised = true;
+	if (field->is_thread_static)
+		return;
+	uint64_t slot = field_static_address(heap->clr, field, &initialised);
+	read_slot(heap, field, slot, ret);
+	if (!slot && !initialised)
+		ret->form = FORM_UNSET;
+}
+
+/* The value of a thread static in the next thread, from *@p next on, that has one, or NULL. */
+static const struct clr_thread *next_value(struct call *call, const struct field *field,
+					   size_t *next, struct value_out *ret)
+{
+	struct clr *clr = call->heap->clr;
+	while (*next < clr->thread_count) {
+		const struct clr_thread *thread = &clr->threads[(*next)++];
+		uint64_t slot = thread->os_id ? field_thread_static_address(clr, field, thread) : 0;
+		if (slot) {
+			read_slot(call->heap, field, slot, ret);
+			return thread;
+		}
+	}
+	return NULL;
+}
+
+static void read_field(struct call *call, const struct level *level, const struct field *field,
+		       struct value_out *ret)
+{
+	*ret = (struct value_out){ .form = FORM_MISSING };
+	if (field->is_static) {
+		read_static(call->heap, field, ret);
+	} else if (level->of != FIELDS_OF_TYPE) {
+		/* an enum's only field does not know whose it is */
+		const struct type *type =
+			type_is_enum(call->heap->clr, level->type) ? level->type : field->type;
+		value_read(call->heap, field->element_type, type, level->base + field->offset, ret);
+	}
+}
+
+/* SOS adds the size of the MethodTable pointer to the offset of a static field, too. */
+static uint32_t shown_offset(const struct level *level, const struct field *field)
+{
+	bool behind_mt = level->of != FIELDS_OF_STRUCT && !field->is_thread_static;
+	return field->offset + (behind_mt ? OBJECT_FIELDS : 0);
+}
+
+/* The members of a field behind which tables may follow, then those that JSON has after them. */
+enum field_column {
+	FIELD_NAME,
+	FIELD_OFFSET,
+	FIELD_TYPE,
+	FIELD_VALUE,
+	FIELD_STATIC,
+	FIELD_THREAD_STATIC,
+	FIELD_INDENT, /**< text only, as all that follow */
+	FIELD_MT,
+	FIELD_TOKEN,
+	FIELD_REFERENCE,
+	FIELD_NOTE,
+	FIELD_COLUMNS
+};
+
+static const struct column field_columns[FIELD_COLUMNS] = {
+	[FIELD_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the field" },
+	[FIELD_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "where it begins, as SOS counts" },
+	[FIELD_TYPE] = { "type", NULL, KIND_TEXT, 0, 0, "name of its type" },
+	[FIELD_VALUE] = { "value", NULL, KIND_ANY, 0, 0, "what it holds; a struct by its address" },
+	[FIELD_STATIC] = { "static", NULL, KIND_FLAG, 0, 0, "is it a static field?" },
+	[FIELD_THREAD_STATIC] = { "thread_static", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+				  "has each thread its own?" },
+	[FIELD_INDENT] = { .kind = KIND_NUMBER },
+	[FIELD_MT] = { .kind = KIND_ADDRESS },
+	[FIELD_TOKEN] = { .kind = KIND_ADDRESS },
+	[FIELD_REFERENCE] = { .kind = KIND_FLAG },
+	[FIELD_NOTE] = { .kind = KIND_TEXT },
+};
+
+/* A type's name in SOS's column of 20: the end of a long one. */
+static void write_type_column(struct out *out, const struct cell *name)
+{
+	struct text text = { 0 };
+	text_escape(&text, name->text.bytes, name->text.size);
+	const char *shown = text.bytes ? text.bytes : "";
+	size_t columns = 0;
+	for (size_t i = 0; i < text.size; i++)
+		columns += ((unsigned char)shown[i] & 0xc0) != 0x80;
+	if (columns > TYPE_WIDTH) {
+		for (size_t drop = columns - (TYPE_WIDTH - 3); drop; shown++)
+			drop -= ((unsigned char)shown[1] & 0xc0) != 0x80;
+		out_puts(out, "...");
+	} else {
+		out_pad(out, TYPE_WIDTH - columns);
+	}
+	out_puts(out, shown);
+	text_deinit(&text);
+}
+
+void note_layout(struct out *out, const struct cell *note)
+{
+	if (!note->is_there || !note->text.size)
+		return;
+	out_puts(out, "  ");
+	out_styled(out, STYLE_NOTE, "%.400s", note->text.bytes);
+}
+
+static void field_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *name = &cells[FIELD_NAME];
+	out_pad(out, cells[FIELD_INDENT].number);
+	out_printf(out, "%016" PRIx64 " %08" PRIx64 " %8" PRIx64 " ", cells[FIELD_MT].number,
+		   cells[FIELD_TOKEN].number, cells[FIELD_OFFSET].number);
+	write_type_column(out, &cells[FIELD_TYPE]);
+	out_printf(out, " %4s ", cells[FIELD_REFERENCE].flag ? "No" : "Yes");
+	if (cells[FIELD_THREAD_STATIC].is_there) {
+		out_puts(out, "TLstatic  ");
+	} else {
+		out_printf(out, "%8s %16s ", cells[FIELD_STATIC].flag ? "static" : "instance",
+			   cells[FIELD_VALUE].shown);
+	}
+	text_escape(&out->text, name->text.bytes, name->text.size);
+	note_layout(out, &cells[FIELD_NOTE]);
+	out_puts(out, "\n");
+}
+
+static const struct schema field_schema = { .name = "fields",
+					    SCHEMA_COLUMNS(field_columns),
+					    .layout = field_layout };
+
+enum field_end_column {
+	FIELD_END_MT,
+	FIELD_END_TOKEN,
+	FIELD_END_DECLARING,
+	FIELD_END_TEXT,
+	FIELD_END_COLUMNS
+};
+
+static const struct column field_end_columns[FIELD_END_COLUMNS] = {
+	[FIELD_END_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type, or 0" },
+	[FIELD_END_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0, "its metadata token" },
+	[FIELD_END_DECLARING] = { "declaring", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+				  "name of the type that has it" },
+	[FIELD_END_TEXT] = { "text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			     "what the value means: the name of an enum's, a date" },
+};
+
+static const struct schema field_end_schema = { SCHEMA_COLUMNS(field_end_columns) };
+
+enum field_thread_column {
+	FIELD_THREAD_ID,
+	FIELD_THREAD_OS_ID,
+	FIELD_THREAD_VALUE,
+	FIELD_THREAD_INDENT, /**< text only, as the next */
+	FIELD_THREAD_NOTE,
+	FIELD_THREAD_COLUMNS
+};
+
+static const struct column thread_columns[FIELD_THREAD_COLUMNS] = {
+	[FIELD_THREAD_ID] = { "id", NULL, KIND_NUMBER, 0, 0, "managed id of the thread" },
+	[FIELD_THREAD_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+	[FIELD_THREAD_VALUE] = { "value", NULL, KIND_ANY, 0, 0, "what the field holds in it" },
+	[FIELD_THREAD_INDENT] = { .kind = KIND_NUMBER },
+	[FIELD_THREAD_NOTE] = { .kind = KIND_TEXT },
+};
+
+static void thread_layout(struct out *out, const struct cell *cells)
+{
+	out_pad(out, cells[FIELD_THREAD_INDENT].number + 8);
+	out_printf(out, "%" PRIx64 ":%s", cells[FIELD_THREAD_OS_ID].number,
+		   cells[FIELD_THREAD_VALUE].shown);
+	note_layout(out, &cells[FIELD_THREAD_NOTE]);
+	out_puts(out, "\n");
+}
+
+static const struct schema thread_schema = { .name = "threads",
+					     SCHEMA_COLUMNS(thread_columns),
+					     .layout = thread_layout };
+
+/* The line above the fields in text. */
+enum field_head_column {
+	FIELD_HEAD_COUNT,
+	FIELD_HEAD_INDENT,
+	FIELD_HEAD_COLUMNS
+};
+
+static const struct column field_head_columns[FIELD_HEAD_COLUMNS] = {
+	[FIELD_HEAD_COUNT] = { .kind = KIND_NUMBER },
+	[FIELD_HEAD_INDENT] = { .kind = KIND_NUMBER },
+};
+
+static void field_head_layout(struct out *out, const struct cell *cells)
+{
+	out_pad(out, cells[FIELD_HEAD_INDENT].number);
+	if (!cells[FIELD_HEAD_COUNT].number) {
+		out_puts(out, "None\n");
+		return;
+	}
+	out_styled(out, STYLE_HEAD, "%16s %8s %8s %20s %4s %8s %16s %s", "MT", "Field", "Offset",
+		   "Type", "VT", "Attr", "Value", "Name");
+	out_puts(out, "\n");
+}
+
+static const struct schema field_head_schema = { SCHEMA_COLUMNS(field_head_columns),
+						 .layout = field_head_layout };
+
+/* What only text shows of a value. */
+struct shown {
+	char value[160];
+	struct text note;
+};
+
+static void shown_init(struct shown *shown, struct call *call, const struct value_out *value)
+{
+	*shown = (struct shown){ 0 };
+	if (!answer_is_text(&call->answer))
+		return;
+	value_text(value, shown->value, sizeof(shown->value));
+	value_note(call->heap, value, &shown->note);
+}
+
+/* Under each thread static: SOS's block in text. */
+static enum hd_status write_thread_values(struct call *call, const struct field *field,
+					  unsigned int indent)
+{
+	struct answer *answer = &call->answer;
+	const struct clr_thread *thread;
+	struct value_out value;
+	answer_remark(answer, "%*sThread static values (Thread:Value)\n", (int)indent + 4, "");
+	answer_table(answer, &thread_schema, NULL);
+	for (size_t next = 0; (thread = next_value(call, field, &next, &value)) != NULL;) {
+		struct shown shown;
+		shown_init(&shown, call, &value);
+		const struct cell cells[FIELD_THREAD_COLUMNS] = {
+			[FIELD_THREAD_ID] = cell_number(thread->id),
+			[FIELD_THREAD_OS_ID] = cell_number(thread->os_id),
+			[FIELD_THREAD_VALUE] = cell_shown(value_cell(&value), shown.value),
+			[FIELD_THREAD_INDENT] = cell_number(indent),
+			[FIELD_THREAD_NOTE] = cell_text(shown.note.bytes, shown.note.size),
+		};
+		answer_row(answer, cells);
+		text_deinit(&shown.note);
+		TRY(call_check(call));
+	}
+	(void)answer_table_end(answer);
+	answer_remark(answer, "\n");
+	return call_check(call);
+}
+
+/* The first members of a field, and its line in text. */
+static void begin_field(struct call *call, const struct level *level, const struct field *field,
+			const struct value_out *value, unsigned int indent)
+{
+	bool has_value = field->is_static ? !field->is_thread_static : level->of != FIELDS_OF_TYPE;
+	struct shown shown = { 0 };
+	if (has_value)
+		shown_init(&shown, call, value);
+	const struct cell cells[FIELD_COLUMNS] = {
+		[FIELD_NAME] = cell_string(field->name),
+		[FIELD_OFFSET] = cell_number(shown_offset(level, field)),
+		[FIELD_TYPE] = cell_string(field->type_name),
+		[FIELD_VALUE] = cell_shown(value_cell(value), shown.value),
+		[FIELD_STATIC] = cell_flag(field->is_static),
+		[FIELD_THREAD_STATIC] = { .is_there = field->is_thread_static, .flag = true },
+		[FIELD_INDENT] = cell_number(indent),
+		[FIELD_MT] = cell_number(field->type ? field->type->method_table : 0),
+		[FIELD_TOKEN] = cell_number(field->token),
+		[FIELD_REFERENCE] = cell_flag(element_is_reference(field->element_type)),
+		[FIELD_NOTE] = cell_text(shown.note.bytes, shown.note.size),
+	};
+	answer_row_begin(&call->answer, cells);
+	text_deinit(&shown.note);
+}
+
+/* A field but for those of a struct in it; the row stays open. */
+static enum hd_status write_field(struct call *call, const struct level *level,
+				  const struct field *field, struct value_out *value,
+				  unsigned int indent)
+{
+	read_field(call, level, field, value);
+	begin_field(call, level, field, value, indent);
+	if (field->is_thread_static)
+		TRY(write_thread_values(call, field, indent));
+	struct clr *clr = call->heap->clr;
+	bool has_text = value->form != FORM_REFERENCE && *value->note;
+	const struct cell cells[FIELD_END_COLUMNS] = {
+		[FIELD_END_MT] = cell_number(field->type ? field->type->method_table : 0),
+		[FIELD_END_TOKEN] = cell_number(field->token),
+		[FIELD_END_DECLARING] = cell_string(
+			field->declaring ? type_name(clr, field->declaring, NULL) : NULL),
+		[FIELD_END_TEXT] = cell_string(has_text ? value->note : NULL),
+	};
+	answer_data(&call->answer, &field_end_schema, cells);
+	return HD_OK;
+}
+
+/* The fields of a struct inside a field are written inside it, without statics; text has none of them. */
+static enum hd_status write_levels(struct call *call, struct level *levels, unsigned int *depth,
+				   unsigned int indent)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	struct answer *answer = &call->answer;
+	unsigned int depth_max = answer_is_text(answer) ? 1 : DEPTH_MAX;
+	uint64_t rows = 0;
+	while (*depth) {
+		struct level *level = &levels[*depth - 1];
+		if (level->next == level->list.count) {
+			(void)answer_table_end(answer);
+			field_list_deinit(&level->list);
+			if (--*depth)
+				answer_row_end(answer);
+			continue;
+		}
+		const struct field *field = &level->list.rows[level->next++];
+		if (*depth > 1 && field->is_static)
+			continue;
+		struct value_out value;
+		TRY(write_field(call, level, field, &value, indent));
+		TRY(call_check(call));
+		bool opens = value.form == FORM_STRUCT && field->type && *depth < depth_max &&
+			     ++rows < ROWS_MAX;
+		if (opens && level_begin(call->heap->clr, &levels[*depth], field->type,
+					 value.address, FIELDS_OF_STRUCT, NULL) == HD_OK) {
+			answer_table(answer, &field_schema, &options);
+			++*depth;
+		} else {
+			answer_row_end(answer);
+		}
+	}
+	return HD_OK;
+}
+
+enum hd_status write_fields(struct call *call, const struct type *type, uint64_t address,
+			    enum fields_of of, unsigned int indent)
+{
+	struct level *levels = mem_alloc(DEPTH_MAX + 1, sizeof(*levels));
+	if (!levels)
+		return fail_nomem(call->err);
+	unsigned int depth = 0;
+	enum hd_status status =
+		level_begin(call->heap->clr, &levels[0], type, address, of, call->err);
+	if (status == HD_OK) {
+		const struct cell head[FIELD_HEAD_COLUMNS] = {
+			[FIELD_HEAD_COUNT] = cell_number(levels[0].list.count),
+			[FIELD_HEAD_INDENT] = cell_number(indent),
+		};
+		answer_heading(&call->answer, &field_head_schema, head);
+		answer_table(&call->answer, &field_schema, NULL);
+		depth = 1;
+		status = write_levels(call, levels, &depth, indent);
+	}
+	while (depth)
+		field_list_deinit(&levels[--depth].list);
+	mem_free(levels);
+	return status;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* From an address to the object or type there, and what every command says about one first. */
+#include <inttypes.h>
+
+#include "clr/modules/module.h"
+#include "command/objects/object.h"
+#include "inspect/locate.h"
+
+/* Name of a type for a message: escaped, short. */
+static void put_type(struct text *text, struct clr *clr, const struct type *type)
+{
+	size_t size;
+	const char *name = type_name(clr, type, &size);
+	text_escape(text, name, size < 120 ? size : 120);
+}
+
+static enum hd_status fail_with(struct call *call, uint64_t address, struct text *text)
+{
+	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, address, "%s",
+				     text->bytes ? text->bytes : "out of memory");
+	text_deinit(text);
+	return status;
+}
+
+static enum hd_status outside(struct call *call, uint64_t address)
+{
+	struct clr *clr = call->heap->clr;
+	struct text text = { 0 };
+	text_printf(&text, "no object %" PRIx64 ": it is in no segment of the heap", address);
+	const struct type *type = address % 8 ? NULL : type_find(clr, address);
+	if (type) {
+		text_puts(&text, "; it is the MethodTable of ");
+		put_type(&text, clr, type);
+		text_printf(&text, ": try dumpmt %" PRIx64, address);
+	}
+	return fail_with(call, address, &text);
+}
+
+static enum hd_status inside(struct call *call, uint64_t address, const struct object *object)
+{
+	struct text text = { 0 };
+	text_printf(&text, "no object starts at %" PRIx64 ": it is inside object %" PRIx64 " (",
+		    address, object->address);
+	put_type(&text, call->heap->clr, object->type);
+	text_printf(&text, ") +0x%" PRIx64 "; try %s %" PRIx64, address - object->address,
+		    call->command->name, object->address);
+	return fail_with(call, address, &text);
+}
+
+/* What stands there is no object: SOS's words, and the bad one. */
+static enum hd_status invalid(struct call *call, uint64_t address, const struct location *location)
+{
+	struct text text = { 0 };
+	uint64_t word;
+	bool readable = memory_u64(call->heap->memory, address, &word);
+	text_printf(&text, "object %" PRIx64 ": does not have valid MT", address);
+	if (readable) {
+		text_printf(&text, " (%016" PRIx64 ")", word);
+	} else {
+		text_puts(&text, " (its bytes are missing)");
+	}
+	if (location->place == PLACE_BETWEEN) {
+		text_puts(&text, "; this part of the segment has not been given to objects yet");
+	} else {
+		text_puts(&text, "; verifyheap shows what is damaged");
+	}
+	if (location->before.type) {
+		text_printf(&text, "; last good object: %" PRIx64 " (", location->before.address);
+		put_type(&text, call->heap->clr, location->before.type);
+		text_puts(&text, ")");
+	}
+	return fail_with(call, address, &text);
+}
+
+enum hd_status call_located_object(struct call *call, uint64_t address,
+				   const struct location *location, struct object *ret)
+{
+	switch (location->place) {
+	case PLACE_OUTSIDE:
+		return outside(call, address);
+	case PLACE_INSIDE:
+		return inside(call, address, &location->object);
+	case PLACE_OBJECT:
+		*ret = location->object;
+		return HD_OK;
+	case PLACE_BETWEEN:
+	case PLACE_SKIPPED:
+		break;
+	}
+	struct window window = { .memory = call->heap->memory };
+	bool sound =
+		location->place == PLACE_SKIPPED && object_read(call->heap, &window, address, ret);
+	window_deinit(&window);
+	return sound ? HD_OK : invalid(call, address, location);
+}
+
+enum hd_status call_heap_object(struct call *call, uint64_t address, struct object *ret)
+{
+	struct location location;
+	TRY(object_locate(call->heap, address, &call->job, &location, call->err));
+	return call_located_object(call, address, &location, ret);
+}
+
+enum hd_status call_type(struct call *call, uint64_t address, const struct type **ret)
+{
+	struct clr *clr = call->heap->clr;
+	const struct type *type = address % 8 ? NULL : type_find(clr, address);
+	if (type) {
+		*ret = type;
+		return HD_OK;
+	}
+	struct text text = { 0 };
+	uint64_t word;
+	text_printf(&text, "no MethodTable at %" PRIx64, address);
+	if (address % 8 == 0 && heap_segment_at(call->heap, address) &&
+	    memory_u64(call->heap->memory, address, &word))
+		type = type_find(clr, word & ~(uint64_t)7);
+	if (type) {
+		text_puts(&text, "; it is an object of type ");
+		put_type(&text, clr, type);
+		text_printf(&text, ": try %s %" PRIx64, call->command->name, type->method_table);
+	}
+	return fail_with(call, address, &text);
+}
+
+const char *type_file(struct clr *clr, const struct type *type)
+{
+	uint64_t home = type_home_module(clr, type);
+	const struct module *module = home ? module_find(clr, home) : NULL;
+	return module && module->path && *module->path ? module->path : NULL;
+}
+
+enum object_head_column {
+	HEAD_ADDRESS,
+	HEAD_MT,
+	HEAD_TYPE,
+	HEAD_CLASS,
+	HEAD_SIZE,
+	HEAD_FILE,
+	HEAD_INDENT, /**< text only */
+	HEAD_COLUMNS
+};
+
+static const struct column head_columns[HEAD_COLUMNS] = {
+	[HEAD_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "where it begins" },
+	[HEAD_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
+	[HEAD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[HEAD_CLASS] = { "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass of its type" },
+	[HEAD_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
+	[HEAD_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "file of the module of its type" },
+	[HEAD_INDENT] = { .kind = KIND_NUMBER },
+};
+
+static void head_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *type = &cells[HEAD_TYPE], *file = &cells[HEAD_FILE];
+	uint64_t indent = cells[HEAD_INDENT].number, size = cells[HEAD_SIZE].number;
+	out_pad(out, indent);
+	out_puts(out, "Name:        ");
+	out_type(out, type->text.bytes, type->text.size, type->text.id);
+	out_puts(out, "\n");
+	out_pad(out, indent);
+	out_printf(out, "MethodTable: %016" PRIx64 "\n", cells[HEAD_MT].number);
+	out_pad(out, indent);
+	out_printf(out, "EEClass:     %016" PRIx64 "\n", cells[HEAD_CLASS].number);
+	out_pad(out, indent);
+	out_printf(out, "Size:        %" PRIu64 "(0x%" PRIx64 ") bytes\n", size, size);
+	if (!file->is_there)
+		return;
+	out_pad(out, indent);
+	out_puts(out, "File:        ");
+	text_escape(&out->text, file->text.bytes, file->text.size);
+	out_puts(out, "\n");
+}
+
+static void free_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t size = cells[HEAD_SIZE].number;
+	out_printf(out, "Free Object\nSize:        %" PRIu64 "(0x%" PRIx64 ") bytes\n", size, size);
+}
+
+void write_object_head(struct answer *answer, struct clr *clr, const struct object_head *head)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(head_columns), .layout = head_layout };
+	static const struct schema of_free = { SCHEMA_COLUMNS(head_columns),
+					       .layout = free_layout };
+	const struct type *type = head->type;
+	bool is_array = type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
+	size_t size;
+	const char *name = type_name(clr, type, &size);
+	const struct cell cells[HEAD_COLUMNS] = {
+		[HEAD_ADDRESS] = { .is_there = head->has_address, .number = head->address },
+		[HEAD_MT] = cell_number(type->method_table),
+		[HEAD_TYPE] = cell_type(name, size, type->method_table),
+		[HEAD_CLASS] = cell_number(type->ee_class),
+		[HEAD_SIZE] = cell_number(head->size),
+		[HEAD_FILE] = cell_string(is_array ? NULL : type_file(clr, type)),
+		[HEAD_INDENT] = cell_number(head->indent),
+	};
+	answer_record(answer, head->is_free ? &of_free : &schema, cells);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/collect.h"
+#include "command/session/collect_answer.h"
+#include "command/session/export_graph.h"
+#include "format/nettrace/nettrace.h"
+#include "format/nettrace/nettrace_check.h"
+#include "targets/target.h"
+#include "util/read_at.h"
+#include "util/sink.h"
+
+enum {
+	OPT_OUTPUT,
+	OPT_FORMAT,
+	OPT_GENERATIONS,
+	OPT_BUFFER,
+	OPT_TIMEOUT,
+	OPT_LIVE,
+	OPT_PORT
+};
+
+static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm", "heapsnapshot",
+					      "folded", "speedscope", NULL };
+
+const struct option collect_options[] = {
+	[OPT_OUTPUT] = { "o", VALUE_OUTPUT, "FILE",
+			 "where to, - for standard output (PID-DATE-TIME.gcdump)", NULL },
+	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
+			 "gcdump, nettrace, rpm, heapsnapshot, folded, speedscope (as FILE ends)",
+			 format_choices },
+	[OPT_GENERATIONS] = { "generations", VALUE_NONE, NULL,
+			      "with the address ranges of the generations", NULL },
+	[OPT_BUFFER] = { "buffer", VALUE_NUMBER, "SIZE",
+			 "memory of the process for the first try (512M; by its size)", NULL },
+	[OPT_TIMEOUT] = { "timeout", VALUE_NUMBER, "SECONDS",
+			  "after which it ends in any case (60 a try, more for large processes)",
+			  NULL },
+	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
+	[OPT_PORT] = { "port", VALUE_SOCKET, "PATH",
+		       "wait at PATH for a program that was started with DOTNET_DiagnosticPorts=PATH",
+		       NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+#define TIMEOUT_MAX      86400u
+#define PORT_TIMEOUT     30u
+#define HOST_NAME_SIZE   256u
+#define TICKS_PER_SECOND 10000000
+
+/* One run of the command. */
+struct collection {
+	struct call *call;
+	struct endpoint endpoint;
+	struct dotnet_process process;
+	char path[PATH_MAX];
+	const struct format *format;
+	bool is_straight; /* to the output, a device, a FIFO, ...: written at the end, as it comes */
+	struct collected collected;
+	int pid;
+	uint64_t began, deadline; /* by now_ms(); 0: none was given */
+	/* what was written */
+	uint64_t objects, references, roots, size;
+	bool has_roots;
+};
+
+static void say(void *arg, const char *line)
+{
+	const struct collection *collection = arg;
+	sink_note(collection->call->sink, line);
+}
+
+/* The process that was asked for, else the one that is open. */
+static enum hd_status wanted_pid(const struct call *call, int *ret)
+{
+	const struct value *word = &call->words[0];
+	const struct target *target = call->session->target;
+	if (!word->given && target && target->kind != TARGET_CORE && target->pid > 0) {
+		*ret = target->pid;
+		return HD_OK;
+	}
+	if (!word->given) {
+		return call_usage(call,
+				  "no process is given (ps lists them; of one that a debugger has "
+				  "stopped export writes the heap)");
+	}
+	if (!word->number || word->number > INT_MAX) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "PID is the number of a process, not %s",
+			    word->text);
+	}
+	*ret = (int)word->number;
+	return HD_OK;
+}
+
+static enum hd_status refuse_stopped(const struct call *call, int pid)
+{
+	/* A signal may be just about to be over. */
+	for (int i = 0; i < 5; i++) {
+		if (!process_is_stopped(pid))
+			return HD_OK;
+		const struct timespec pause = { .tv_nsec = 10000000 };
+		(void)nanosleep(&pause, NULL);
+	}
+	errno = 0;
+	return fail(call->err, HD_ERR_OS, 0,
+		    "process %d is stopped (by a debugger or a signal) and cannot answer: let it "
+		    "continue, or use export, which reads the memory of a stopped process",
+		    pid);
+}
+
+static enum hd_status wait_at_port(struct collection *collection, const char *path)
+{
+	struct call *call = collection->call;
+	const struct patience patience = { .job = &call->job,
+					   .deadline = collection->deadline
+							       ? collection->deadline
+							       : now_ms() + (uint64_t)PORT_TIMEOUT *
+										    1000 };
+	struct text line = { 0 };
+	text_printf(&line, "start the program with DOTNET_DiagnosticPorts=%s,nosuspend", path);
+	if (line.bytes)
+		sink_note(call->sink, line.bytes);
+	text_deinit(&line);
+	job_begin(&call->job, "Waiting for a runtime to connect", 0);
+	return endpoint_listen(path, &patience, &collection->endpoint, call->err);
+}
+
+static enum hd_status find_endpoint(struct collection *collection)
+{
+	struct call *call = collection->call;
+	const struct value *port = &call->options[OPT_PORT];
+	if (port->given)
+		return wait_at_port(collection, port->text);
+	TRY(refuse_stopped(call, collection->pid));
+	TRY(dotnet_process_find(collection->pid, &collection->process, call->err));
+	collection->endpoint = endpoint_of(&collection->process);
+	return HD_OK;
+}
+
+static const struct format *wanted_format(const struct call *call)
+{
+	return output_format(&call->options[OPT_FORMAT], &call->options[OPT_OUTPUT],
+			     &gcdump_format);
+}
+
+static enum hd_status check_arguments(const struct call *call)
+{
+	const struct value *timeout = &call->options[OPT_TIMEOUT];
+	if (timeout->given && (!timeout->number || timeout->number > TIMEOUT_MAX)) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-timeout is 1 to %u seconds",
+			    TIMEOUT_MAX);
+	}
+	if (call->options[OPT_BUFFER].given && !call->options[OPT_BUFFER].number)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-buffer is a size such as 512M");
+	if (call->settings.snapshot) {
+		return fail(
+			call->err, HD_ERR_ARGUMENT, 0,
+			"--snapshot is about a .nettrace that is there: collect takes a snapshot "
+			"of its own");
+	}
+	if (call->options[OPT_PORT].given && call->words[0].given)
+		return call_usage(call, "a process and -port exclude each other");
+	if (call->options[OPT_LIVE].given && wanted_format(call) == &nettrace_format) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "a .nettrace holds what the process sent: -live needs another format");
+	}
+	const struct value *path = &call->options[OPT_OUTPUT];
+	return path->given && is_output(path->text) ? output_check(call, wanted_format(call))
+						    : HD_OK;
+}
+
+/* Can a file be made there?  The process is not asked for what cannot be kept. */
+static enum hd_status try_path(struct collection *collection)
+{
+	struct hd_error *err = collection->call->err;
+	const char *path = collection->path;
+	collection->is_straight = is_output(path);
+	if (collection->is_straight)
+		return HD_OK;
+	if (!*path) {
+		errno = 0;
+		return fail(err, HD_ERR_ARGUMENT, 0, "-o '': the name of the file is empty");
+	}
+	return output_place_check(path, &collection->is_straight, err);
+}
+
+/* Where to; an existing file is replaced at the end. */
+static enum hd_status find_path(struct collection *collection)
+{
+	const struct call *call = collection->call;
+	const struct value *path = &call->options[OPT_OUTPUT];
+	collection->format = wanted_format(call);
+	size_t size = sizeof(collection->path);
+	int length;
+	if (path->given) {
+		length = snprintf(collection->path, size, "%s", path->text);
+	} else {
+		const time_t now = time(NULL);
+		struct tm tm;
+		char date[32];
+		if (!localtime_r(&now, &tm) || !strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm))
+			date[0] = '\0';
+		length = snprintf(collection->path, size, "%d-%s%s", collection->pid, date,
+				  collection->format->extension);
+	}
+	if (length < 0 || (size_t)length >= size) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "the name of the file is too long");
+	}
+	return try_path(collection);
+}
+
+static enum hd_status check(void *arg, int fd, struct collected_check *ret, struct hd_error *err)
+{
+	const struct collection *collection = arg;
+	struct nettrace_check found;
+	TRY(nettrace_check(fd, "the trace", &collection->call->job, &found, err));
+	*ret = (struct collected_check){ .snapshot = found.snapshot,
+					 .is_whole = found.is_whole,
+					 .objects = found.objects,
+					 .references = found.references,
+					 .unnamed = found.unnamed };
+	return HD_OK;
+}
+
+static enum hd_status collect(struct collection *collection)
+{
+	struct call *call = collection->call;
+	const bool is_kept = collection->format == &nettrace_format && !collection->is_straight;
+	const struct collect_options options = {
+		.buffer = call->options[OPT_BUFFER].number,
+		.deadline = collection->deadline,
+		.generations = call->options[OPT_GENERATIONS].given,
+		.path = is_kept ? collection->path : NULL,
+		.say = say,
+		.check = check,
+		.arg = collection,
+	};
+	struct collected *collected = &collection->collected;
+	TRY(collect_snapshot(&collection->endpoint, &options, &call->job, collected, call->err));
+	collection->objects = collected->objects;
+	collection->references = collected->references;
+	return HD_OK;
+}
+
+/* Does another line say so already, or why it is so? */
+static bool is_told(const struct collected *collected, const char *kind)
+{
+	static const char *const kinds[] = { "snapshots", "lost-events", "other-losses",
+					     "truncated" };
+	if (!collected->is_complete)
+		return strcmp(kind, "damaged") != 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kind, kinds[i]) == 0)
+			return true;
+	}
+	return strcmp(kind, "unresolved-type") == 0 && collected->unnamed;
+}
+
+/* Say what the reader has found in a trace, which the file in the end may not tell. */
+static void tell_findings(const struct collection *collection, const struct hd_graph *graph)
+{
+	char number[27];
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		const struct graph_finding *finding = &graph->findings[i];
+		struct text line = { 0 };
+		if (is_told(&collection->collected, finding->kind))
+			continue;
+		text_printf(&line, "%s (%s)%s", finding->kind,
+			    format_thousands(finding->count, number), finding->detail ? ": " : "");
+		if (finding->detail)
+			text_puts(&line, finding->detail);
+		if (line.bytes)
+			sink_warn(collection->call->sink, line.bytes);
+		text_deinit(&line);
+	}
+}
+
+/* What the trace does not tell: the machine's name, which @p machine will hold, and its local time. */
+static void add_machine(struct graph_info *info, char machine[HOST_NAME_SIZE])
+{
+	const time_t now = time(NULL);
+	struct tm local;
+	if (gethostname(machine, HOST_NAME_SIZE - 1) == 0 && machine[0])
+		info->machine = machine;
+	if (info->time && localtime_r(&now, &local))
+		info->time += (uint64_t)(local.tm_gmtoff * TICKS_PER_SECOND);
+}
+
+static void count(struct collection *collection, const struct exporting *exporting)
+{
+	const struct export_counts counts = export_count(exporting);
+	collection->objects = counts.objects;
+	collection->references = counts.references;
+	collection->roots = counts.roots;
+	collection->has_roots = true;
+}
+
+/* Read the trace into a graph and write that. */
+static enum hd_status convert(struct collection *collection)
+{
+	struct call *call = collection->call;
+	static const char trace[] = "what the process sent";
+	const int *fd = &collection->collected.file.fd;
+	const struct format_options options = { .lenient = call->settings.lenient,
+						.exact = call->settings.exact,
+						.snapshot = collection->collected.snapshot,
+						.no_files = call->settings.no_files,
+						.trust_files = call->settings.trust_files,
+						.sysroot = call->settings.sysroot };
+	struct hd_session own = { .settings = call->session->settings };
+	TRY(format_open_fd(*fd, trace, &options, &call->job, &own.graph, &own.format, call->err));
+	tell_findings(collection, own.graph);
+	char machine[HOST_NAME_SIZE] = "";
+	add_machine(&own.graph->info, machine);
+	struct exporting exporting = {
+		.session = &own,
+		.graph = own.graph,
+		.format = collection->format,
+		.live_only = call->options[OPT_LIVE].given,
+		.copy_options = options,
+		.job = &call->job,
+		.err = call->err,
+	};
+	if (options.exact && exporting.format == &gcdump_format && !exporting.live_only)
+		exporting.copied = trace;
+	exporting.copied_fd = fd;
+	enum hd_status status = export_prepare(&exporting);
+	if (status == HD_OK)
+		count(collection, &exporting);
+	if (exporting.copied) {
+		/* From the trace: what was read of it for the counts and findings is in the way. */
+		hd_session_close(&own);
+		exporting.graph = NULL;
+	}
+	if (status == HD_OK && is_output(collection->path)) {
+		status = export_output(&exporting, call);
+	} else if (status == HD_OK) {
+		status = export_file(&exporting, collection->path, &collection->size);
+	}
+	hd_session_close(&own);
+	return status;
+}
+
+/* The stream to the output, or to a file that is open. */
+static enum hd_status copy_stream(struct collection *collection, struct output_file *file)
+{
+	struct call *call = collection->call;
+	char bytes[65536];
+	for (uint64_t at = 0; at < collection->collected.size;) {
+		ssize_t got =
+			read_at(collection->collected.file.fd, bytes, sizeof(bytes), (off_t)at);
+		if (got <= 0) {
+			return fail(call->err, HD_ERR_OS, 0, "the trace cannot be read back: %s",
+				    got ? strerrordesc_np(errno) : "it was cut");
+		}
+		if (file ? !output_file_write(file, bytes, (size_t)got)
+			 : !output_write(&call->out, bytes, (size_t)got))
+			break;
+		at += (uint64_t)got;
+		if (!job_step(&call->job, 0, 0))
+			return fail_cancelled(call->err);
+	}
+	return HD_OK;
+}
+
+/* The same to what is no regular file. */
+static enum hd_status copy_straight(struct collection *collection)
+{
+	struct call *call = collection->call;
+	struct output_file file;
+	if (is_output(collection->path))
+		return copy_stream(collection, NULL);
+	TRY(output_file_open(&file, collection->path, &call->job, call->err));
+	enum hd_status status = copy_stream(collection, &file);
+	if (status == HD_OK)
+		return output_file_commit(&file, call->err);
+	output_file_abandon(&file);
+	return status;
+}
+
+static enum hd_status finish(struct collection *collection)
+{
+	struct collected *collected = &collection->collected;
+	struct hd_error *err = collection->call->err;
+	if (collection->format != &nettrace_format) {
+		TRY(convert(collection));
+	} else if (collection->is_straight) {
+		TRY(copy_straight(collection));
+	} else {
+		collection->size = collected->size;
+		TRY(output_file_commit(&collected->file, err));
+	}
+	if (collection->is_straight)
+		collection->size = 0; /* nobody can look at it again */
+	collection->call->is_written = !is_output(collection->path);
+	return HD_OK;
+}
+
+static void report(struct collection *collection)
+{
+	struct call *call = collection->call;
+	const struct collected *collected = &collection->collected;
+	call->findings = call->findings || collected->findings.count;
+	const struct collect_answer answer = {
+		.pid = collection->pid,
+		.path = collection->path,
+		.format = collection->format->name,
+		.objects = collection->objects,
+		.references = collection->references,
+		.roots = collection->roots,
+		.has_roots = collection->has_roots,
+		.size = collection->size,
+		.seconds = (double)(now_ms() - collection->began) / 1e3,
+		.is_complete = collected->is_complete && !call->findings,
+		.collected = collected,
+	};
+	collect_answer_write(call, &answer);
+}
+
+static enum hd_status prepare(struct collection *collection)
+{
+	const struct call *call = collection->call;
+	const struct value *timeout = &call->options[OPT_TIMEOUT];
+	if (timeout->given)
+		collection->deadline = collection->began + timeout->number * 1000;
+	if (!call->options[OPT_PORT].given)
+		TRY(wanted_pid(call, &collection->pid));
+	/* Without a name the file takes that of the process, which is not known yet. */
+	if (call->options[OPT_OUTPUT].given)
+		TRY(find_path(collection));
+	TRY(find_endpoint(collection));
+	collection->pid = collection->endpoint.pid;
+	return call->options[OPT_OUTPUT].given ? HD_OK : find_path(collection);
+}
+
+enum hd_status run_collect(struct call *call)
+{
+	TRY(check_arguments(call));
+	struct collection collection = { .call = call,
+					 .endpoint = { .listener = -1, .waiting = -1 },
+					 .collected = { .file = { .fd = -1 } },
+					 .began = now_ms() };
+	enum hd_status status = prepare(&collection);
+	if (status == HD_OK)
+		status = collect(&collection);
+	/* The process is done with: what follows takes its time without it. */
+	endpoint_deinit(&collection.endpoint);
+	if (status == HD_OK)
+		status = finish(&collection);
+	job_end(&call->job);
+	if (status == HD_OK)
+		report(&collection);
+	collected_deinit(&collection.collected);
+	dotnet_process_deinit(&collection.process);
+	return status;
+}

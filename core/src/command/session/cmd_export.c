@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "command/completeness.h"
+#include "command/session/export_graph.h"
+
+enum {
+	OPT_FORMAT,
+	OPT_LIVE
+};
+
+static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnapshot",
+					      "folded", "speedscope", NULL };
+
+const struct option export_options[] = {
+	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
+			 "rpm, gcdump, heapsnapshot, folded or speedscope (as FILE ends; else rpm)",
+			 format_choices },
+	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+static bool is_cut(const struct hd_graph *graph)
+{
+	for (size_t i = 0; graph && i < graph->finding_count; i++) {
+		if (strcmp(graph->findings[i].kind, "cut-file") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A .gcdump of a .gcdump is that file; so is that of a trace whose graph is the one of dotnet-gcdump. */
+static bool is_copy(const struct exporting *exporting)
+{
+	const struct format *from = exporting->session->format;
+	if (exporting->format != &gcdump_format || exporting->live_only || is_cut(exporting->graph))
+		return false;
+	return from == &gcdump_format ||
+	       (from == &nettrace_format && exporting->copy_options.exact);
+}
+
+static const struct format *wanted_format(const struct call *call)
+{
+	return output_format(&call->options[OPT_FORMAT], &call->words[0], &rpm_format);
+}
+
+enum hd_status check_export(struct call *call)
+{
+	const struct format *format = wanted_format(call);
+	if (!format->write) {
+		return fail(
+			call->err, HD_ERR_ARGUMENT, 0,
+			"a %s is what a process sends: collect writes it, export cannot; -format "
+			"NAME chooses another format",
+			format->extension);
+	}
+	return is_output(call->words[0].text) ? output_check(call, format) : HD_OK;
+}
+
+static enum hd_status prepare(struct call *call, struct exporting *exporting)
+{
+	const struct hd_session *session = call->session;
+	const struct settings *settings = &call->settings;
+	*exporting = (struct exporting){
+		.session = call->session,
+		.graph = call->graph,
+		.format = wanted_format(call),
+		.live_only = call->options[OPT_LIVE].given,
+		.copy_options = { .exact = settings->exact || session->is_exact,
+				  .snapshot = session->snapshot },
+		.job = &call->job,
+		.err = call->err,
+	};
+	if (is_copy(exporting))
+		exporting->copied = call->session->path;
+	return export_prepare(exporting);
+}
+
+enum exported_column {
+	EXPORTED_FILE,
+	EXPORTED_FORMAT,
+	EXPORTED_OBJECTS,
+	EXPORTED_REFERENCES,
+	EXPORTED_ROOTS,
+	EXPORTED_COLUMNS
+};
+
+static const struct column exported_columns[EXPORTED_COLUMNS] = {
+	[EXPORTED_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "what was written" },
+	[EXPORTED_FORMAT] = { "format", NULL, KIND_TEXT, 0, 0, "name of its format" },
+	[EXPORTED_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
+	[EXPORTED_REFERENCES] = { "references", NULL, KIND_NUMBER, 0, 0, "how many references" },
+	[EXPORTED_ROOTS] = { "roots", NULL, KIND_NUMBER, 0, 0, "how many roots" },
+};
+
+static void exported_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *file = &cells[EXPORTED_FILE];
+	char number[COUNT_SIZE];
+	out_puts(out, "Wrote ");
+	text_escape(&out->text, file->text.bytes, file->text.size);
+	out_printf(out, ": %s", format_count(cells[EXPORTED_OBJECTS].number, "object", number));
+	out_printf(out, ", %s",
+		   format_count(cells[EXPORTED_REFERENCES].number, "reference", number));
+	out_printf(out, ", %s.\n", format_count(cells[EXPORTED_ROOTS].number, "root", number));
+}
+
+static void write_exported(struct call *call, const char *path, const struct format *format,
+			   const struct export_counts *counts)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(exported_columns),
+					      .layout = exported_layout };
+	const struct cell cells[EXPORTED_COLUMNS] = {
+		[EXPORTED_FILE] = cell_string(path),
+		[EXPORTED_FORMAT] = cell_string(format->name),
+		[EXPORTED_OBJECTS] = cell_number(counts->objects),
+		[EXPORTED_REFERENCES] = cell_number(counts->references),
+		[EXPORTED_ROOTS] = cell_number(counts->roots),
+	};
+	answer_record(&call->answer, &schema, cells);
+	completeness_json(call);
+}
+
+enum hd_status run_export(struct call *call)
+{
+	const char *path = call->words[0].text;
+	struct exporting exporting;
+	TRY(prepare(call, &exporting));
+	if (is_output(path))
+		return export_output(&exporting, call);
+	uint64_t size;
+	TRY(export_file(&exporting, path, &size));
+	call->is_written = true;
+	job_end(&call->job);
+	const struct export_counts counts = export_count(&exporting);
+	write_exported(call, path, exporting.format, &counts);
+	completeness_write(call, exporting.live_only ? "what was left out need not be dead"
+						     : "so is what was written");
+	return HD_OK;
+}

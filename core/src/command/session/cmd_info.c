@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "command/completeness.h"
+#include "command/session/info.h"
+#include "format/format.h"
+#include "query/diff.h"
+#include "report/root_label.h"
+
+enum {
+	OPT_LAYOUT
+};
+
+const struct option info_options[] = {
+	[OPT_LAYOUT] = { "layout", VALUE_NONE, NULL,
+			 "the offsets of the runtime's structures, and where each is from", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* Root kinds of @p graph: dump files know fewer. */
+static unsigned int kind_count(const struct hd_graph *graph)
+{
+	return graph->details ? HD_ROOT_THREAD_STATIC + 1u : HD_ROOT_GC + 1u;
+}
+
+struct root_counts {
+	uint64_t kinds[HD_ROOT_THREAD_STATIC + 1];
+	uint64_t weak, repeated;
+};
+
+static struct root_counts count_roots(const struct hd_graph *graph)
+{
+	struct root_counts counts = { 0 };
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		counts.kinds[graph->roots[i].kind]++;
+		counts.weak += root_is_weak(&graph->roots[i]);
+		counts.repeated += graph->roots[i].repeated;
+	}
+	return counts;
+}
+
+enum roots_column {
+	ROOTS_COUNT,
+	ROOTS_KINDS, /**< one for each kind */
+	ROOTS_WEAK = ROOTS_KINDS + HD_ROOT_THREAD_STATIC + 1,
+	ROOTS_REPEATED,
+	ROOTS_COLUMNS
+};
+
+#define KIND_COLUMN(id, name, help) \
+	[ROOTS_KINDS + (id)] = { "root_kinds." name, NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, help }
+
+static const struct column roots_columns[ROOTS_COLUMNS] = {
+	[ROOTS_COUNT] = { "roots", NULL, KIND_NUMBER, 0, 0, "how many there are" },
+	KIND_COLUMN(HD_ROOT_INTERNAL, "internal", "of the runtime itself"),
+	KIND_COLUMN(HD_ROOT_STACK, "stack", "of stacks"),
+	KIND_COLUMN(HD_ROOT_FINALIZER, "finalizer", "of the finalizer's queues"),
+	KIND_COLUMN(HD_ROOT_HANDLE, "handle", "handles"),
+	KIND_COLUMN(HD_ROOT_STATIC, "static", "static fields"),
+	KIND_COLUMN(HD_ROOT_GC, "gc", "of the GC; of a core, frozen objects"),
+	KIND_COLUMN(HD_ROOT_THREAD_STATIC, "thread-static", "static fields of a thread"),
+	[ROOTS_WEAK] = { "weak_roots", NULL, KIND_NUMBER, 0, 0, "those that keep nothing alive" },
+	[ROOTS_REPEATED] = { "repeated_roots", NULL, KIND_NUMBER, 0, 0,
+			     "those that stand there again" },
+};
+
+static void roots_layout(struct out *out, const struct cell *cells)
+{
+	char number[27];
+	const char *before = " (";
+	out_printf(out, "Roots:       %s", format_thousands(cells[ROOTS_COUNT].number, number));
+	for (unsigned int kind = 0; kind <= HD_ROOT_THREAD_STATIC; kind++) {
+		uint64_t count = cells[ROOTS_KINDS + kind].number;
+		if (!count)
+			continue;
+		out_printf(out, "%s%s %s", before, format_thousands(count, number),
+			   root_kind_names[kind]);
+		before = ", ";
+	}
+	out_puts(out, *before == ',' ? ")" : "");
+	if (cells[ROOTS_WEAK].number)
+		out_printf(out, "; %s weak", format_thousands(cells[ROOTS_WEAK].number, number));
+	if (cells[ROOTS_REPEATED].number) {
+		out_printf(out, "; %s repeated",
+			   format_thousands(cells[ROOTS_REPEATED].number, number));
+	}
+	out_puts(out, "\n");
+}
+
+void info_roots(struct answer *answer, const struct hd_graph *graph)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(roots_columns),
+					      .layout = roots_layout };
+	struct root_counts counts = count_roots(graph);
+	struct cell cells[ROOTS_COLUMNS] = {
+		[ROOTS_COUNT] = cell_number(graph->root_count),
+		[ROOTS_WEAK] = cell_number(counts.weak),
+		[ROOTS_REPEATED] = cell_number(counts.repeated),
+	};
+	for (unsigned int kind = 0; kind < kind_count(graph); kind++)
+		cells[ROOTS_KINDS + kind] = cell_number(counts.kinds[kind]);
+	answer_record(answer, &schema, cells);
+}
+
+static const struct column missing_columns[] = {
+	{ "missing", NULL, KIND_TEXT, 0, 0, "what is not there" },
+};
+
+const struct schema info_missing_schema = {
+	.name = "missing",
+	SCHEMA_COLUMNS(missing_columns),
+	.is_list = true,
+};
+
+enum domain_column {
+	DOMAIN_NAME,
+	DOMAIN_VERSION,
+	DOMAIN_START,
+	DOMAIN_END,
+	DOMAIN_LABEL, /**< text only */
+	DOMAIN_COLUMNS
+};
+
+static const struct column domain_columns[DOMAIN_COLUMNS] = {
+	[DOMAIN_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the section" },
+	[DOMAIN_VERSION] = { "version", NULL, KIND_NUMBER, 0, 0, "version of its records" },
+	[DOMAIN_START] = { "start", NULL, KIND_ADDRESS, 0, 0, "time at its beginning" },
+	[DOMAIN_END] = { "end", NULL, KIND_ADDRESS, 0, 0, "time at its end" },
+	[DOMAIN_LABEL] = { .kind = KIND_TEXT },
+};
+
+static void domain_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *name = &cells[DOMAIN_NAME];
+	const struct cell *start = &cells[DOMAIN_START], *end = &cells[DOMAIN_END];
+	bool has_both = start->is_there && end->is_there;
+	out_puts(out, cells[DOMAIN_LABEL].text.bytes);
+	text_escape(&out->text, name->text.bytes, name->text.size);
+	/* 0 stands in exports of cores: not known. */
+	if (has_both && !start->number && !end->number) {
+		out_puts(out, "\n");
+		return;
+	}
+	if (start->is_there)
+		out_printf(out, ", %" PRIx64, start->number);
+	if (has_both)
+		out_printf(out, " to %" PRIx64, end->number);
+	if (has_both && end->number >= start->number)
+		out_printf(out, " (%" PRIu64 " ms)", end->number - start->number);
+	out_puts(out, "\n");
+}
+
+static void write_domains(struct answer *answer, const struct hd_graph *graph)
+{
+	static const struct schema schema = { .name = "domains",
+					      SCHEMA_COLUMNS(domain_columns),
+					      .layout = domain_layout };
+	answer_table(answer, &schema, NULL);
+	for (uint32_t i = 0; i < graph->domain_count && !answer_is_stopped(answer); i++) {
+		const struct graph_domain *domain = &graph->domains[i];
+		const struct cell cells[DOMAIN_COLUMNS] = {
+			[DOMAIN_NAME] = cell_text(domain->name, domain->name_size),
+			[DOMAIN_VERSION] = cell_number(domain->version),
+			[DOMAIN_START] = { .is_there = domain->has_start, .number = domain->start },
+			[DOMAIN_END] = { .is_there = domain->has_end, .number = domain->end },
+			[DOMAIN_LABEL] = cell_string(i ? INFO_BLANK : "Domains:     "),
+		};
+		if (domain->name)
+			answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+}
+
+enum graph_finding_column {
+	GRAPH_FINDING_KIND,
+	GRAPH_FINDING_COUNT,
+	GRAPH_FINDING_LINE,
+	GRAPH_FINDING_DETAIL,
+	GRAPH_FINDING_LABEL, /**< text only */
+	GRAPH_FINDING_COLUMNS
+};
+
+static const struct column finding_columns[GRAPH_FINDING_COLUMNS] = {
+	[GRAPH_FINDING_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what it is, in a word" },
+	[GRAPH_FINDING_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "how often it was met" },
+	[GRAPH_FINDING_LINE] = { "line", NULL, KIND_NUMBER, 0, 0, "where it was met first" },
+	[GRAPH_FINDING_DETAIL] = { "detail", NULL, KIND_TEXT, 0, 0, "what it is, as a sentence" },
+	[GRAPH_FINDING_LABEL] = { .kind = KIND_TEXT },
+};
+
+static void finding_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *detail = &cells[GRAPH_FINDING_DETAIL];
+	char number[27];
+	out_printf(out, "%s%s %s: ", cells[GRAPH_FINDING_LABEL].text.bytes,
+		   format_thousands(cells[GRAPH_FINDING_COUNT].number, number),
+		   cells[GRAPH_FINDING_KIND].text.bytes);
+	text_escape(&out->text, detail->text.bytes, detail->text.size);
+	out_puts(out, "\n");
+}
+
+static void write_findings(struct answer *answer, const struct hd_graph *graph)
+{
+	static const struct schema schema = { .name = "findings",
+					      SCHEMA_COLUMNS(finding_columns),
+					      .layout = finding_layout };
+	if (!graph->finding_count)
+		answer_remark(answer, "Findings:    none\n");
+	answer_table(answer, &schema, NULL);
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		const struct graph_finding *finding = &graph->findings[i];
+		const struct cell cells[GRAPH_FINDING_COLUMNS] = {
+			[GRAPH_FINDING_KIND] = cell_string(finding->kind),
+			[GRAPH_FINDING_COUNT] = cell_number(finding->count),
+			[GRAPH_FINDING_LINE] = { .is_there = finding->line,
+						 .number = finding->line },
+			[GRAPH_FINDING_DETAIL] = cell_string(finding->detail),
+			[GRAPH_FINDING_LABEL] = cell_string(i ? INFO_BLANK : "Findings:    "),
+		};
+		answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+}
+
+/* .NET's ticks as "2026-11-21 15:04:05". */
+#define TICKS_SECOND     10000000u
+#define TICKS_UNIX_EPOCH 621355968000000000u
+
+static bool format_time(const struct graph_info *info, char buf[32])
+{
+	if (info->time < TICKS_UNIX_EPOCH)
+		return false;
+	time_t time = (time_t)((info->time - TICKS_UNIX_EPOCH) / TICKS_SECOND);
+	struct tm parts;
+	return gmtime_r(&time, &parts) && strftime(buf, 32, "%Y-%m-%d %H:%M:%S", &parts);
+}
+
+enum file_column {
+	FILE_KIND,
+	FILE_RUNTIME,
+	FILE_PROCESS,
+	FILE_COMMAND,
+	FILE_PID,
+	FILE_MACHINE,
+	FILE_TIME,
+	FILE_TOOL,
+	FILE_PARTIAL,
+	FILE_WALKABLE,
+	FILE_OBJECTS,
+	FILE_BYTES,
+	FILE_REFERENCES,
+	FILE_TYPES,
+	FILE_PATH, /**< text only, as the next */
+	FILE_SUMMARY,
+	FILE_COLUMNS
+};
+
+static const struct column file_columns[FILE_COLUMNS] = {
+	[FILE_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "name of the file's format" },
+	[FILE_RUNTIME] = { "runtime", NULL, KIND_TEXT, 0, 0, "nothing: a file has none" },
+	[FILE_PROCESS] = { "process.name", NULL, KIND_TEXT, 0, 0, "name of the process" },
+	[FILE_COMMAND] = { "process.command", NULL, KIND_TEXT, 0, 0, "its command line" },
+	[FILE_PID] = { "process.pid", NULL, KIND_NUMBER, 0, 0, "its id, or 0" },
+	[FILE_MACHINE] = { "process.machine", NULL, KIND_TEXT, 0, 0, "where it ran" },
+	[FILE_TIME] = { "process.time", NULL, KIND_TEXT, 0, 0, "when the file was written, UTC" },
+	[FILE_TOOL] = { "process.tool", NULL, KIND_TEXT, 0, 0, "what has written it" },
+	[FILE_PARTIAL] = { "process.partial", NULL, KIND_FLAG, 0, 0,
+			   "was it written of a part of the heap?" },
+	[FILE_WALKABLE] = { "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?" },
+	[FILE_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
+	[FILE_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[FILE_REFERENCES] = { "references", NULL, KIND_NUMBER, 0, 0, "how many there are" },
+	[FILE_TYPES] = { "types", NULL, KIND_NUMBER, 0, 0, "how many types there are" },
+	[FILE_PATH] = { .kind = KIND_TEXT },
+	[FILE_SUMMARY] = { .kind = KIND_TEXT },
+};
+
+static void put_part(struct out *out, const char *before, const struct cell *part)
+{
+	if (!part->is_there)
+		return;
+	out_puts(out, before);
+	text_escape(&out->text, part->text.bytes, part->text.size);
+}
+
+/* What the file says of the process. */
+static void process_lines(struct out *out, const struct cell *cells)
+{
+	const struct cell *name = &cells[FILE_PROCESS], *machine = &cells[FILE_MACHINE];
+	const struct cell *time = &cells[FILE_TIME], *tool = &cells[FILE_TOOL];
+	uint64_t pid = cells[FILE_PID].number;
+	if (name->is_there || pid || machine->is_there) {
+		out_puts(out, "Process:     ");
+		put_part(out, "", name);
+		if (pid)
+			out_printf(out, "%s%" PRIu64, name->is_there ? ", " : "", pid);
+		put_part(out, " on ", machine);
+		out_puts(out, "\n");
+	}
+	put_part(out, "Command:     ", &cells[FILE_COMMAND]);
+	out_puts(out, cells[FILE_COMMAND].is_there ? "\n" : "");
+	if (time->is_there || tool->is_there) {
+		out_puts(out, "Written:     ");
+		put_part(out, "", time);
+		put_part(out, time->is_there ? " by " : "by ", tool);
+		out_puts(out, "\n");
+	}
+}
+
+static void file_layout(struct out *out, const struct cell *cells)
+{
+	put_part(out, "File:        ", &cells[FILE_PATH]);
+	out_printf(out, "\nFormat:      %s (%s)\n", cells[FILE_KIND].text.bytes,
+		   cells[FILE_SUMMARY].text.bytes);
+	process_lines(out, cells);
+}
+
+static void counts_layout(struct out *out, const struct cell *cells)
+{
+	char number[27];
+	out_printf(out, "Objects:     %s", format_thousands(cells[FILE_OBJECTS].number, number));
+	out_printf(out, " (%s bytes)\n", format_thousands(cells[FILE_BYTES].number, number));
+	out_printf(out, "References:  %s\n",
+		   format_thousands(cells[FILE_REFERENCES].number, number));
+	out_printf(out, "Types:       %s\n", format_thousands(cells[FILE_TYPES].number, number));
+}
+
+static void file_cells(const struct call *call, char time[32], struct cell cells[FILE_COLUMNS])
+{
+	const struct hd_graph *graph = call->graph;
+	const struct graph_info *info = &graph->info;
+	cells[FILE_KIND] = cell_string(call->session->format->name);
+	cells[FILE_PROCESS] = cell_string(info->process);
+	cells[FILE_COMMAND] = cell_string(info->command);
+	cells[FILE_PID] = cell_number(info->pid);
+	cells[FILE_MACHINE] = cell_string(info->machine);
+	cells[FILE_TIME] = cell_string(format_time(info, time) ? time : NULL);
+	cells[FILE_TOOL] = cell_string(info->tool);
+	cells[FILE_PARTIAL] = cell_flag(info->is_partial);
+	cells[FILE_WALKABLE] = cell_flag(true);
+	cells[FILE_OBJECTS] = cell_number(graph->object_count);
+	cells[FILE_BYTES] = cell_number(graph->total_size);
+	cells[FILE_REFERENCES] = cell_number(graph->forward.edge_count);
+	cells[FILE_TYPES] = cell_number(graph->type_count);
+	cells[FILE_PATH] = cell_string(call->session->path);
+	cells[FILE_SUMMARY] = cell_string(call->session->format->summary);
+}
+
+/* What the file is, and what is in it: text has the domains between the two. */
+static void write_file(struct call *call)
+{
+	static const struct schema file_schema = { SCHEMA_COLUMNS(file_columns),
+						   .layout = file_layout };
+	static const struct schema counts_schema = { SCHEMA_COLUMNS(file_columns),
+						     .layout = counts_layout };
+	struct answer *answer = &call->answer;
+	struct cell cells[FILE_COLUMNS] = { 0 };
+	char time[32];
+	file_cells(call, time, cells);
+	answer_heading(answer, &file_schema, cells);
+	if (answer_is_text(answer))
+		write_domains(answer, call->graph);
+	answer_record(answer, &counts_schema, cells);
+}
+
+/* Is it a heap that its process sent, which makes objects for that? */
+static bool is_collected(const struct call *call)
+{
+	return call->session->format == &gcdump_format || call->session->format == &nettrace_format;
+}
+
+enum tracing_column {
+	TRACING_MERGED,
+	TRACING_EVENTS,
+	TRACING_FREE_COUNT,
+	TRACING_FREE_SIZE,
+	TRACING_COLUMNS
+};
+
+static const struct column tracing_columns[TRACING_COLUMNS] = {
+	[TRACING_MERGED] = { "roots_merged", NULL, KIND_FLAG, 0, 0,
+			     "has the file one root of each kind for an object?" },
+	[TRACING_EVENTS] = { "event_metadata", NULL, KIND_FLAG, 0, 0,
+			     "are there the objects that come of tracing?" },
+	[TRACING_FREE_COUNT] = { "free.count", NULL, KIND_NUMBER, 0, 0, "none: a file has none" },
+	[TRACING_FREE_SIZE] = { "free.size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+};
+
+static void tracing_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *events = &cells[TRACING_EVENTS];
+	if (!events->is_there)
+		return;
+	out_puts(
+		out,
+		events->flag
+			? "Tracing:     the process was traced before, or listens to events itself: "
+			  "some 2,900 objects\n             (230 KB) come of that\n"
+			: "Tracing:     no sign that the process was traced before: the first time leaves "
+			  "some 2,900 objects\n             (230 KB), which later snapshots have\n");
+}
+
+static void write_tracing(struct call *call)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(tracing_columns),
+					      .layout = tracing_layout };
+	const struct diff_side side = diff_side_of(call->graph);
+	const struct cell cells[TRACING_COLUMNS] = {
+		[TRACING_MERGED] = cell_flag(call_merges_roots(call)),
+		[TRACING_EVENTS] = { .is_there = is_collected(call),
+				     .flag = diff_has_events(&side) },
+		[TRACING_FREE_COUNT] = cell_number(0),
+		[TRACING_FREE_SIZE] = cell_number(0),
+	};
+	answer_record(&call->answer, &schema, cells);
+}
+
+static void write_graph_info(struct call *call)
+{
+	struct answer *answer = &call->answer;
+	write_file(call);
+	info_roots(answer, call->graph);
+	merged_roots_write(call, INFO_BLANK);
+	write_tracing(call);
+	if (!answer_is_text(answer))
+		write_domains(answer, call->graph);
+	answer_table(answer, &info_missing_schema,
+		     &(const struct table_options){ .no_heading = true });
+	(void)answer_table_end(answer);
+	write_findings(answer, call->graph);
+}
+
+/* Not of what the file has besides: other snapshots, and what was lost of those. */
+static bool has_faults(const struct hd_graph *graph)
+{
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		const char *kind = graph->findings[i].kind;
+		if (strcmp(kind, "snapshots") != 0 && strcmp(kind, "other-losses") != 0)
+			return true;
+	}
+	return false;
+}
+
+/* What holds this process: the shell program says so, debuggers hold the library themselves. */
+static void write_sandbox(struct call *call)
+{
+	static const struct column columns[] = {
+		{ "sandbox", "Sandbox:     ", KIND_TEXT, 0, 0, "what holds this process" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	const struct cell state = cell_string(call->session->sandbox);
+	if (state.text.size)
+		answer_record(&call->answer, &schema, &state);
+}
+
+enum hd_status run_info(struct call *call)
+{
+	bool layout = call->options[OPT_LAYOUT].given;
+	if (call->session->target) {
+		TRY(run_info_target(call, layout));
+		if (!layout)
+			write_sandbox(call);
+		return HD_OK;
+	}
+	if (layout) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "-layout is about a core or a process");
+	}
+	call->graph = call->session->graph;
+	call->findings = has_faults(call->graph);
+	write_graph_info(call);
+	write_sandbox(call);
+	return HD_OK;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* open, close and set: the commands about the session itself. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "targets/target.h"
+
+static const char *target_word(const struct target *target)
+{
+	return target->kind == TARGET_CORE ? "core" : "process";
+}
+
+enum opened_column {
+	OPENED_PATH,
+	OPENED_KIND,
+	OPENED_OBJECTS,
+	OPENED_BYTES,
+	OPENED_FINDINGS,
+	OPENED_ROOTS, /**< text only, as the next */
+	OPENED_SECONDS,
+	OPENED_COLUMNS
+};
+
+static const struct column opened_columns[OPENED_COLUMNS] = {
+	[OPENED_PATH] = { "opened", NULL, KIND_TEXT, 0, 0, "what was opened" },
+	[OPENED_KIND] = { "kind", NULL, KIND_TEXT, 0, 0,
+			  "core, process, or the name of the file's format" },
+	[OPENED_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			     "how many objects a dump file has" },
+	[OPENED_BYTES] = { "bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "their bytes" },
+	[OPENED_FINDINGS] = { "findings", NULL, KIND_NUMBER, 0, 0, "what info has to say of it" },
+	[OPENED_ROOTS] = { .kind = KIND_NUMBER },
+	[OPENED_SECONDS] = { .kind = KIND_REAL },
+};
+
+static void findings_line(struct out *out, uint64_t count)
+{
+	if (count)
+		out_printf(out, "%" PRIu64 " finding%s: see info.\n", count, count == 1 ? "" : "s");
+}
+
+/* Its runtime is looked for by the first command that needs it. */
+static void target_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *path = &cells[OPENED_PATH];
+	out_printf(out, "Opened %s ", cells[OPENED_KIND].text.bytes);
+	text_escape(&out->text, path->text.bytes, path->text.size);
+	if (cells[OPENED_SECONDS].real > 0)
+		out_printf(out, " (stopped for %.0f ms)", cells[OPENED_SECONDS].real * 1e3);
+	out_puts(out, ".\n");
+	findings_line(out, cells[OPENED_FINDINGS].number);
+}
+
+static void file_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *path = &cells[OPENED_PATH];
+	char number[COUNT_SIZE];
+	out_puts(out, "Opened ");
+	text_escape(&out->text, path->text.bytes, path->text.size);
+	out_printf(out, ": %s", format_count(cells[OPENED_OBJECTS].number, "object", number));
+	out_printf(out, ", %s", format_count(cells[OPENED_BYTES].number, "byte", number));
+	out_printf(out, ", %s.\n", format_count(cells[OPENED_ROOTS].number, "root", number));
+	findings_line(out, cells[OPENED_FINDINGS].number);
+}
+
+static void opened_target(struct call *call, const char *path)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(opened_columns),
+					      .layout = target_layout };
+	const struct target *target = call->session->target;
+	const struct cell cells[OPENED_COLUMNS] = {
+		[OPENED_PATH] = cell_string(path),
+		[OPENED_KIND] = cell_string(target_word(target)),
+		[OPENED_FINDINGS] = cell_number(target->findings.count),
+		[OPENED_SECONDS] = cell_real(target->stopped_seconds),
+	};
+	answer_record(&call->answer, &schema, cells);
+}
+
+static void opened_file(struct call *call, const char *path)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(opened_columns),
+					      .layout = file_layout };
+	const struct hd_graph *graph = call->session->graph;
+	const struct cell cells[OPENED_COLUMNS] = {
+		[OPENED_PATH] = cell_string(path),
+		[OPENED_KIND] = cell_string(call->session->format->name),
+		[OPENED_OBJECTS] = cell_number(graph->object_count),
+		[OPENED_BYTES] = cell_number(graph->total_size),
+		[OPENED_FINDINGS] = cell_number(graph->finding_count),
+		[OPENED_ROOTS] = cell_number(graph->root_count),
+	};
+	answer_record(&call->answer, &schema, cells);
+}
+
+enum hd_status run_open(struct call *call)
+{
+	const char *path = call->words[0].text;
+	TRY(session_open(call->session, path, &call->settings, &call->job, call->err));
+	if (call->session->target) {
+		opened_target(call, path);
+	} else {
+		opened_file(call, path);
+	}
+	return HD_OK;
+}
+
+static void closed_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, "Closed ");
+	text_escape(&out->text, cells[0].text.bytes, cells[0].text.size);
+	out_puts(out, ".\n");
+}
+
+enum hd_status run_close(struct call *call)
+{
+	static const struct column columns[] = {
+		{ "closed", NULL, KIND_TEXT, 0, 0, "what was closed" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = closed_layout };
+	const char *path = call->session->path;
+	if (!path)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "nothing is open");
+	answer_record(&call->answer, &schema, (const struct cell[]){ cell_string(path) });
+	hd_session_close(call->session);
+	return HD_OK;
+}
+
+enum setting_column {
+	SETTING_VALUE, /**< its key is the setting's name */
+	SETTING_NAME,  /**< text only, as the next */
+	SETTING_HELP,
+	SETTING_COLUMNS
+};
+
+static void setting_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *value = &cells[SETTING_VALUE];
+	struct text shown = { 0 };
+	text_escape(&shown, value->text.bytes, value->text.size);
+	out_printf(out, "%-11s %-12s %s\n", cells[SETTING_NAME].text.bytes,
+		   shown.bytes ? shown.bytes : "", cells[SETTING_HELP].text.bytes);
+	text_deinit(&shown);
+}
+
+static enum hd_status show(struct call *call, const char *only)
+{
+	static const struct schema settings = { .name = "settings" };
+	const char *name, *help;
+	answer_record_begin(&call->answer, &settings, NULL);
+	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++) {
+		char value[HD_SETTING_SIZE];
+		if (only && strcmp(only, name) != 0)
+			continue;
+		TRY(hd_session_get(call->session, name, value, sizeof(value), call->err));
+		const struct column columns[SETTING_COLUMNS] = {
+			[SETTING_VALUE] = { name, NULL, KIND_TEXT, 0, 0, help },
+			[SETTING_NAME] = { .kind = KIND_TEXT },
+			[SETTING_HELP] = { .kind = KIND_TEXT },
+		};
+		const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = setting_layout };
+		const struct cell cells[SETTING_COLUMNS] = {
+			[SETTING_VALUE] = cell_string(value),
+			[SETTING_NAME] = cell_string(name),
+			[SETTING_HELP] = cell_string(help),
+		};
+		answer_record(&call->answer, &schema, cells);
+	}
+	answer_record_end(&call->answer);
+	return HD_OK;
+}
+
+enum hd_status run_set(struct call *call)
+{
+	const char *name = call->words[0].text;
+	if (call->words[1].given)
+		TRY(hd_session_set(call->session, name, call->words[1].text, call->err));
+	char value[HD_SETTING_SIZE];
+	if (name)
+		TRY(hd_session_get(call->session, name, value, sizeof(value), call->err));
+	/* A setting that was changed is not echoed: scripts set many. */
+	if (call->words[1].given && answer_is_text(&call->answer))
+		return HD_OK;
+	return show(call, name);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/session/crash.h"
+
+#include <inttypes.h>
+
+#include "inspect/locate.h"
+
+/* gc_state (gcinterface.dac.h): no background GC. */
+#define GC_STATE_FREE 2
+
+/* Is the code that of the runtime, or of a GC that it was told to load (libclrgc.so, libclrgcexp.so)? */
+static bool is_of_runtime(const struct clr *clr, const struct fault *fault)
+{
+	const char *path = fault->mapping ? fault->mapping->path : NULL;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return path && (strcmp(path, clr->module->path) == 0 ||
+			(slash && strncmp(slash + 1, "libclrgc", 8) == 0));
+}
+
+void crash_find(const struct call *call, struct crash *ret)
+{
+	struct crash crash = { 0 };
+	const struct heap *heap = call->heap;
+	if (heap && fault_find(heap->clr->target, &crash.fault)) {
+		crash.is_there = true;
+		crash.is_in_gc = is_of_runtime(heap->clr, &crash.fault);
+		for (unsigned int i = 0; i < REG_ROWS; i++) {
+			uint64_t value = crash.fault.registers.values[i];
+			if (i == REG_RIP || i == REG_RSP || !heap_segment_at(heap, value))
+				continue;
+			crash.registers[crash.count] = (uint8_t)i;
+			crash.addresses[crash.count++] = value;
+		}
+	}
+	*ret = crash;
+}
+
+bool crash_is_collecting(const struct call *call, const struct crash *crash, bool any_marks)
+{
+	const struct heap *heap = call->heap;
+	return crash->is_there && crash->is_in_gc &&
+	       (heap->gc_in_progress || any_marks || heap->clr->gc.gc_state != GC_STATE_FREE);
+}
+
+enum crash_column {
+	CRASH_SIGNAL,
+	CRASH_THREAD,
+	CRASH_IP,
+	CRASH_MODULE,
+	CRASH_OFFSET,
+	CRASH_COLLECTING,
+	CRASH_COLUMNS
+};
+
+static const struct column crash_columns[CRASH_COLUMNS] = {
+	[CRASH_SIGNAL] = { "signal", NULL, KIND_TEXT, 0, 0, "name of the signal" },
+	[CRASH_THREAD] = { "thread", NULL, KIND_NUMBER, 0, 0, "the thread's id in the system" },
+	[CRASH_IP] = { "ip", NULL, KIND_ADDRESS, 0, 0, "where the thread was" },
+	[CRASH_MODULE] = { "module", NULL, KIND_TEXT, 0, 0, "the file that is mapped there" },
+	[CRASH_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "the place in that file" },
+	[CRASH_COLLECTING] = { "collecting", NULL, KIND_FLAG, 0, 0,
+			       "was the thread collecting garbage?" },
+};
+
+/* "SIGSEGV in thread 0x1a2b, at libcoreclr.so+0x3c4d, while it was collecting garbage" */
+static void crash_line(struct out *out, const struct cell *cells)
+{
+	const struct cell *module = &cells[CRASH_MODULE];
+	out_printf(out, "%s in thread 0x%" PRIx64 ", at ", cells[CRASH_SIGNAL].text.bytes,
+		   cells[CRASH_THREAD].number);
+	if (module->is_there) {
+		const char *slash = strrchr(module->text.bytes, '/');
+		const char *name = slash ? slash + 1 : module->text.bytes;
+		text_escape(&out->text, name, strlen(name));
+		out_printf(out, "+0x%" PRIx64, cells[CRASH_OFFSET].number);
+	} else {
+		out_printf(out, "%" PRIx64, cells[CRASH_IP].number);
+	}
+	if (cells[CRASH_COLLECTING].flag)
+		out_puts(out, ", while it was collecting garbage");
+	out_puts(out, "\n");
+}
+
+static void ended_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, "The process ended by ");
+	crash_line(out, cells);
+}
+
+static void crash_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, "Crash:       ");
+	crash_line(out, cells);
+}
+
+static const struct schema ended_schema = { .name = "crash",
+					    SCHEMA_COLUMNS(crash_columns),
+					    .layout = ended_layout };
+static const struct schema crash_schema = { .name = "crash",
+					    SCHEMA_COLUMNS(crash_columns),
+					    .layout = crash_layout };
+
+static void crash_cells(const struct call *call, const struct crash *crash, bool any_marks,
+			struct cell cells[CRASH_COLUMNS])
+{
+	const struct fault *fault = &crash->fault;
+	cells[CRASH_SIGNAL] = cell_string(target_crash_name(fault->signal));
+	cells[CRASH_THREAD] = cell_number((uint32_t)fault->tid);
+	cells[CRASH_IP] = cell_number(fault->registers.values[REG_RIP]);
+	cells[CRASH_MODULE] = cell_string(fault->mapping ? fault->mapping->path : NULL);
+	cells[CRASH_OFFSET] = cell_number(fault->offset);
+	cells[CRASH_COLLECTING] = cell_flag(crash_is_collecting(call, crash, any_marks));
+}
+
+enum register_column {
+	REGISTER_NAME,
+	REGISTER_VALUE,
+	REGISTER_PLACE,
+	REGISTER_OBJECT,
+	REGISTER_TYPE,
+	REGISTER_WORD,
+	REGISTER_SIZE, /**< text only, as the next */
+	REGISTER_END,
+	REGISTER_COLUMNS
+};
+
+static const struct column register_columns[REGISTER_COLUMNS] = {
+	[REGISTER_NAME] = { "register", NULL, KIND_TEXT, 0, 0, "name of the register" },
+	[REGISTER_VALUE] = { "value", NULL, KIND_ADDRESS, 0, 0, "what it holds" },
+	[REGISTER_PLACE] = { "place", NULL, KIND_TEXT, 0, 0, "what lies there" },
+	[REGISTER_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			      "the object there, or where the damage begins" },
+	[REGISTER_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type" },
+	[REGISTER_WORD] = { "word", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			    "what stands in place of a MethodTable" },
+	[REGISTER_SIZE] = { .kind = KIND_BYTES },
+	[REGISTER_END] = { .kind = KIND_ADDRESS },
+};
+
+static void object_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *type = &cells[REGISTER_TYPE];
+	uint64_t value = cells[REGISTER_VALUE].number, object = cells[REGISTER_OBJECT].number;
+	out_puts(out, " ");
+	if (value != object) {
+		out_printf(out, "%" PRIu64 " bytes into %" PRIx64 ", ", value - object, object);
+	}
+	out_type(out, type->text.bytes, type->text.size, type->text.id);
+	out_printf(out, ", %" PRIu64 " bytes\n", cells[REGISTER_SIZE].number);
+}
+
+static void register_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "    %-4s ", cells[REGISTER_NAME].text.bytes);
+	out_styled(out, STYLE_ADDRESS, "%" PRIx64, cells[REGISTER_VALUE].number);
+	if (cells[REGISTER_SIZE].is_there) {
+		object_layout(out, cells);
+	} else if (cells[REGISTER_END].is_there) {
+		out_printf(out,
+			   " not an object: %016" PRIx64 " at %" PRIx64
+			   " is not a MethodTable, up to %" PRIx64 "\n",
+			   cells[REGISTER_WORD].number, cells[REGISTER_OBJECT].number,
+			   cells[REGISTER_END].number);
+	} else if (cells[REGISTER_WORD].is_there) {
+		out_puts(out, " a word that the collection wrote over a dead object\n");
+	} else {
+		out_puts(out, " between the objects\n");
+	}
+}
+
+static const struct schema register_schema = { .name = "registers",
+					       SCHEMA_COLUMNS(register_columns),
+					       .layout = register_layout };
+
+/* What lies at an address that a register holds, in one word for a script. */
+static const char *place_word(const struct location *location)
+{
+	switch (location->place) {
+	case PLACE_OBJECT:
+		return location->object.type->is_free ? "free" : "object";
+	case PLACE_INSIDE:
+		return location->object.type->is_free ? "inside-free" : "inside-object";
+	case PLACE_SKIPPED:
+		return location->damage.kind == DAMAGE_PLUG_NODE ? "plug-node" : "no-object";
+	case PLACE_BETWEEN:
+	case PLACE_OUTSIDE:
+		break;
+	}
+	return "empty";
+}
+
+static void write_register(struct call *call, const char *name, uint64_t value,
+			   const struct location *location)
+{
+	const struct object *object = &location->object;
+	struct cell cells[REGISTER_COLUMNS] = {
+		[REGISTER_NAME] = cell_string(name),
+		[REGISTER_VALUE] = cell_number(value),
+		[REGISTER_PLACE] = cell_string(place_word(location)),
+	};
+	if (location->place == PLACE_OBJECT || location->place == PLACE_INSIDE) {
+		size_t size;
+		const char *type = type_name(call->heap->clr, object->type, &size);
+		cells[REGISTER_OBJECT] = cell_number(object->address);
+		cells[REGISTER_TYPE] = cell_type(type, size, object->type->method_table);
+		cells[REGISTER_SIZE] = cell_number(object->size);
+	} else if (location->place == PLACE_SKIPPED) {
+		const struct damage *damage = &location->damage;
+		cells[REGISTER_OBJECT] = cell_number(damage->address);
+		cells[REGISTER_WORD] = cell_number(damage->word);
+		if (damage->kind != DAMAGE_PLUG_NODE)
+			cells[REGISTER_END] = cell_number(damage->address + damage->skipped);
+	}
+	answer_row(&call->answer, cells);
+}
+
+static enum hd_status write_registers(struct call *call, const struct crash *crash)
+{
+	answer_table(&call->answer, &register_schema, NULL);
+	for (size_t i = 0; crash->is_in_gc && i < crash->count; i++) {
+		struct location location;
+		TRY(object_locate(call->heap, crash->addresses[i], &call->job, &location,
+				  call->err));
+		write_register(call, register_names[crash->registers[i]], crash->addresses[i],
+			       &location);
+	}
+	(void)answer_table_end(&call->answer);
+	return HD_OK;
+}
+
+enum hd_status crash_write(struct call *call, const struct crash *crash, bool any_marks)
+{
+	static const struct column columns[] = {
+		{ "crash", NULL, KIND_TEXT, 0, 0, "how the process ended" },
+	};
+	static const struct schema no_crash = { SCHEMA_COLUMNS(columns) };
+	struct cell cells[CRASH_COLUMNS] = { 0 };
+	if (!crash->is_there) {
+		answer_record(&call->answer, &no_crash, cells);
+		return HD_OK;
+	}
+	crash_cells(call, crash, any_marks, cells);
+	answer_record_begin(&call->answer, &ended_schema, cells);
+	TRY(write_registers(call, crash));
+	answer_record_end(&call->answer);
+	answer_remark(&call->answer, "\n");
+	return HD_OK;
+}
+
+enum hd_status crash_write_data(struct call *call, const struct crash *crash, bool any_marks)
+{
+	return answer_is_text(&call->answer) ? HD_OK : crash_write(call, crash, any_marks);
+}
+
+void crash_write_line(struct call *call, const struct crash *crash, bool any_marks)
+{
+	struct cell cells[CRASH_COLUMNS] = { 0 };
+	if (!crash->is_there)
+		return;
+	crash_cells(call, crash, any_marks, cells);
+	answer_heading(&call->answer, &crash_schema, cells);
+}

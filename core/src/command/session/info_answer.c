@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+/* What info says about a core or a process, and what it is made of. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/session/core_kind.h"
+#include "command/session/info.h"
+#include "targets/process/process_memory.h"
+
+/* The standalone GC that is loaded, or NULL. */
+static const char *standalone_gc(const struct target *target)
+{
+	for (size_t i = 0; i < target->module_count; i++) {
+		const char *slash = strrchr(target->modules[i].path, '/');
+		const char *name = slash ? slash + 1 : target->modules[i].path;
+		if (strncmp(name, "libclrgc", strlen("libclrgc")) == 0)
+			return name;
+	}
+	return NULL;
+}
+
+enum target_column {
+	TARGET_INFO_KIND,
+	TARGET_INFO_PRODUCER,
+	TARGET_INFO_CONTENT,
+	TARGET_INFO_SIZE,
+	TARGET_INFO_TRUNCATED,
+	TARGET_INFO_COMPRESSED,
+	TARGET_INFO_MISSING,
+	TARGET_INFO_ROUTE,
+	TARGET_INFO_PID,
+	TARGET_INFO_THREADS,
+	TARGET_INFO_SIGNAL,
+	TARGET_INFO_PATH, /**< text only, as the next */
+	TARGET_INFO_CONTENT_TEXT,
+	TARGET_INFO_COLUMNS
+};
+
+static const struct column target_columns[TARGET_INFO_COLUMNS] = {
+	[TARGET_INFO_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "core or process" },
+	[TARGET_INFO_PRODUCER] = { "core.producer", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+				   "what has written the core" },
+	[TARGET_INFO_CONTENT] = { "core.content", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+				  "what is in it: full, heap, mini or triage" },
+	[TARGET_INFO_SIZE] = { "core.size", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
+			       "bytes of the file" },
+	[TARGET_INFO_TRUNCATED] = { "core.truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+				    "does its end miss?" },
+	[TARGET_INFO_COMPRESSED] = { "core.compressed", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+				     "was it unpacked?" },
+	[TARGET_INFO_MISSING] = { "core.missing_bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
+				  "bytes that its headers name, and that it lacks" },
+	[TARGET_INFO_ROUTE] = { "route", NULL, KIND_TEXT, 0, 0, "by what it is read" },
+	[TARGET_INFO_PID] = { "pid", NULL, KIND_NUMBER, 0, 0, "id of the process" },
+	[TARGET_INFO_THREADS] = { "threads", NULL, KIND_NUMBER, 0, 0, "threads of the system" },
+	[TARGET_INFO_SIGNAL] = { "signal", NULL, KIND_NUMBER, 0, 0,
+				 "the signal that ended it, or 0" },
+	[TARGET_INFO_PATH] = { .kind = KIND_TEXT },
+	[TARGET_INFO_CONTENT_TEXT] = { .kind = KIND_TEXT },
+};
+
+static void target_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *path = &cells[TARGET_INFO_PATH], *route = &cells[TARGET_INFO_ROUTE];
+	char number[COUNT_SIZE];
+	if (path->is_there) {
+		out_puts(out, "File:        ");
+		text_escape(&out->text, path->text.bytes, path->text.size);
+		out_puts(out, "\n");
+	}
+	if (cells[TARGET_INFO_PRODUCER].is_there) {
+		out_printf(out, "Kind:        ELF core, %s bytes%s%s, written by %s (%s)\n",
+			   format_thousands(cells[TARGET_INFO_SIZE].number, number),
+			   cells[TARGET_INFO_COMPRESSED].flag ? ", unpacked from zstd" : "",
+			   cells[TARGET_INFO_TRUNCATED].flag ? ", truncated" : "",
+			   cells[TARGET_INFO_PRODUCER].text.bytes,
+			   cells[TARGET_INFO_CONTENT_TEXT].text.bytes);
+	} else {
+		out_printf(out, "Kind:        %s%s%s\n", cells[TARGET_INFO_KIND].text.bytes,
+			   route->is_there ? ", read by " : "",
+			   route->is_there ? route->text.bytes : "");
+	}
+	out_printf(out, "Process:     %d", (int)cells[TARGET_INFO_PID].number);
+	if (cells[TARGET_INFO_THREADS].number) {
+		out_printf(out, ", %s",
+			   format_count(cells[TARGET_INFO_THREADS].number, "thread", number));
+	}
+	if (cells[TARGET_INFO_SIGNAL].number)
+		out_printf(out, ", signal %d", (int)cells[TARGET_INFO_SIGNAL].number);
+	out_puts(out, "\n");
+}
+
+static void write_target(struct call *call)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(target_columns),
+					      .layout = target_layout };
+	const struct target *target = call->session->target;
+	bool is_file = target->kind == TARGET_CORE, is_core = is_file || target->is_shown_core;
+	struct cell cells[TARGET_INFO_COLUMNS] = {
+		[TARGET_INFO_KIND] = cell_string(is_core ? "core" : "process"),
+		[TARGET_INFO_ROUTE] = cell_string(target->route),
+		[TARGET_INFO_PID] = cell_number((uint64_t)target->pid),
+		[TARGET_INFO_THREADS] = cell_number(target->thread_count),
+		[TARGET_INFO_SIGNAL] = cell_number((uint64_t)target->signal),
+		[TARGET_INFO_PATH] = cell_string(is_core ? call->session->path : NULL),
+	};
+	if (is_file) {
+		cells[TARGET_INFO_PRODUCER] = cell_string(producer_name(target->producer));
+		cells[TARGET_INFO_CONTENT] = cell_string(content_name(target, call->heap));
+		cells[TARGET_INFO_SIZE] = cell_number(target->file_size);
+		cells[TARGET_INFO_TRUNCATED] = cell_flag(target->is_truncated);
+		cells[TARGET_INFO_COMPRESSED] = cell_flag(target->is_compressed);
+		cells[TARGET_INFO_MISSING] = cell_number(target->missing_bytes);
+		cells[TARGET_INFO_CONTENT_TEXT] = cell_string(content_text(target, call->heap));
+	}
+	answer_record(&call->answer, &schema, cells);
+}
+
+enum stop_column {
+	STOP_MS,
+	STOP_COUNT,
+	STOP_NOT_COPIED,
+	STOP_SECONDS, /**< text only, as the next */
+	STOP_HAS_COPY,
+	STOP_COLUMNS
+};
+
+static const struct column stop_columns[STOP_COLUMNS] = {
+	[STOP_MS] = { "stopped_ms", NULL, KIND_NUMBER, 0, 0,
+		      "how long the process stood still, in milliseconds" },
+	[STOP_COUNT] = { "stops", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how often it did" },
+	[STOP_NOT_COPIED] = { "not_copied", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
+			      "native memory that was left out of the copy" },
+	[STOP_SECONDS] = { .kind = KIND_REAL },
+	[STOP_HAS_COPY] = { .kind = KIND_FLAG },
+};
+
+static void stop_layout(struct out *out, const struct cell *cells)
+{
+	if (cells[STOP_SECONDS].real > 0) {
+		out_printf(out, "Stopped:     for %.1f ms", cells[STOP_SECONDS].real * 1e3);
+		if (cells[STOP_COUNT].number > 1) {
+			out_printf(out, ", the last of %" PRIu64 " times",
+				   cells[STOP_COUNT].number);
+		}
+		out_puts(out, "\n");
+	}
+	if (cells[STOP_HAS_COPY].flag) {
+		char left[32];
+		out_printf(
+			out,
+			"Not copied:  %s of native memory that has no part in the heap (--copy-all "
+			"copies it)\n",
+			format_bytes(cells[STOP_NOT_COPIED].number, left));
+	}
+}
+
+static void write_stop(struct call *call)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(stop_columns), .layout = stop_layout };
+	const struct target *target = call->session->target;
+	bool is_process = target->kind == TARGET_PROCESS;
+	const struct cell cells[STOP_COLUMNS] = {
+		[STOP_MS] = cell_number((uint64_t)(target->stopped_seconds * 1e3 + 0.5)),
+		[STOP_COUNT] = { .is_there = target->stops, .number = target->stops },
+		[STOP_NOT_COPIED] = { .is_there = is_process,
+				      .number =
+					      target->copy ? process_copy_left(target->copy) : 0 },
+		[STOP_SECONDS] = cell_real(target->stopped_seconds),
+		[STOP_HAS_COPY] = cell_flag(target->copy),
+	};
+	answer_record(&call->answer, &schema, cells);
+}
+
+enum runtime_column {
+	RUNTIME_VERSION,
+	RUNTIME_BUILD_ID,
+	RUNTIME_PATH,
+	RUNTIME_SINGLE_FILE,
+	RUNTIME_LAYOUT,
+	RUNTIME_GC,
+	RUNTIME_STANDALONE,
+	RUNTIME_HEAPS,
+	RUNTIME_REGIONS,
+	RUNTIME_COLLECTING,
+	RUNTIME_WALKABLE,
+	RUNTIME_OBJECTS,
+	RUNTIME_BYTES,
+	RUNTIME_TYPES,
+	RUNTIME_FREE_COUNT, /**< text only, as the next */
+	RUNTIME_FREE_SIZE,
+	RUNTIME_LAYOUT_TEXT,
+	RUNTIME_COLUMNS
+};
+
+static const struct column runtime_columns[RUNTIME_COLUMNS] = {
+	[RUNTIME_VERSION] = { "runtime.version", NULL, KIND_TEXT, 0, LOOK_WHOLE,
+			      "version of .NET" },
+	[RUNTIME_BUILD_ID] = { "runtime.build_id", NULL, KIND_TEXT, 0, 0, "of libcoreclr.so" },
+	[RUNTIME_PATH] = { "runtime.path", NULL, KIND_TEXT, 0, 0, "the file of the runtime" },
+	[RUNTIME_SINGLE_FILE] = { "runtime.single_file", NULL, KIND_FLAG, 0, 0,
+				  "is it in the program's own file?" },
+	[RUNTIME_LAYOUT] = { "runtime.layout", NULL, KIND_TEXT, 0, 0,
+			     "where offsets are from: descriptor or table" },
+	[RUNTIME_GC] = { "runtime.gc", NULL, KIND_TEXT, 0, 0, "server or workstation" },
+	[RUNTIME_STANDALONE] = { "runtime.standalone_gc", NULL, KIND_TEXT, 0, 0,
+				 "file of the GC that was loaded instead" },
+	[RUNTIME_HEAPS] = { "runtime.heaps", NULL, KIND_NUMBER, 0, 0, "logical heaps" },
+	[RUNTIME_REGIONS] = { "runtime.regions", NULL, KIND_FLAG, 0, 0,
+			      "has the heap regions, not segments?" },
+	[RUNTIME_COLLECTING] = { "runtime.gc_in_progress", NULL, KIND_FLAG, 0, 0,
+				 "was a garbage collection moving objects?" },
+	[RUNTIME_WALKABLE] = { "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?" },
+	[RUNTIME_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
+	[RUNTIME_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[RUNTIME_TYPES] = { "types", NULL, KIND_NUMBER, 0, 0, "how many types they have" },
+	[RUNTIME_FREE_COUNT] = { .kind = KIND_NUMBER },
+	[RUNTIME_FREE_SIZE] = { .kind = KIND_BYTES },
+	[RUNTIME_LAYOUT_TEXT] = { .kind = KIND_TEXT },
+};
+
+static void runtime_lines(struct out *out, const struct cell *cells)
+{
+	const struct cell *version = &cells[RUNTIME_VERSION], *path = &cells[RUNTIME_PATH];
+	const struct cell *gc = &cells[RUNTIME_STANDALONE];
+	uint64_t heaps = cells[RUNTIME_HEAPS].number;
+	out_puts(out, "Runtime:     .NET ");
+	if (version->text.size) {
+		text_escape(&out->text, version->text.bytes, version->text.size);
+	} else {
+		out_puts(out, "(unknown version)");
+	}
+	if (cells[RUNTIME_SINGLE_FILE].flag)
+		out_puts(out, ", single-file");
+	if (cells[RUNTIME_BUILD_ID].text.size)
+		out_printf(out, ", build-id %s", cells[RUNTIME_BUILD_ID].text.bytes);
+	out_puts(out, "\n             ");
+	text_escape(&out->text, path->text.bytes, path->text.size);
+	out_printf(out, "\nLayout:      %s (info -layout lists it)\n",
+		   cells[RUNTIME_LAYOUT_TEXT].text.bytes);
+	out_printf(out, "GC:          %s, %s, %" PRIu64 " heap%s%s%s; %s\n",
+		   cells[RUNTIME_GC].text.bytes,
+		   cells[RUNTIME_REGIONS].flag ? "regions" : "segments", heaps,
+		   heaps == 1 ? "" : "s", gc->is_there ? ", standalone " : "",
+		   gc->is_there ? gc->text.bytes : "",
+		   cells[RUNTIME_COLLECTING].flag ? "a collection was moving objects"
+						  : "no collection was moving objects");
+}
+
+static void runtime_layout(struct out *out, const struct cell *cells)
+{
+	char number[27];
+	if (!cells[RUNTIME_VERSION].is_there)
+		return;
+	runtime_lines(out, cells);
+	out_printf(out, "Objects:     %s", format_thousands(cells[RUNTIME_OBJECTS].number, number));
+	out_printf(out, " (%s bytes)\n", format_thousands(cells[RUNTIME_BYTES].number, number));
+	out_printf(out, "Free:        %s",
+		   format_thousands(cells[RUNTIME_FREE_COUNT].number, number));
+	out_printf(out, " (%s bytes)\n", format_thousands(cells[RUNTIME_FREE_SIZE].number, number));
+	out_printf(out, "Types:       %s\n", format_thousands(cells[RUNTIME_TYPES].number, number));
+}
+
+static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COLUMNS])
+{
+	const struct clr *clr = heap->clr;
+	bool has_descriptor = clr->has_descriptor;
+	cells[RUNTIME_VERSION] = cell_string(clr->version);
+	cells[RUNTIME_BUILD_ID] = cell_string(clr->build_id);
+	cells[RUNTIME_PATH] = cell_string(clr->module->path);
+	cells[RUNTIME_SINGLE_FILE] = cell_flag(clr->is_single_file);
+	cells[RUNTIME_LAYOUT] = cell_string(has_descriptor ? "descriptor" : "table");
+	cells[RUNTIME_GC] = cell_string(clr->gc.is_server ? "server" : "workstation");
+	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(clr->target));
+	cells[RUNTIME_HEAPS] = cell_number(heap->heap_count);
+	cells[RUNTIME_REGIONS] = cell_flag(clr->gc.has_regions);
+	cells[RUNTIME_COLLECTING] = cell_flag(heap->gc_in_progress);
+	cells[RUNTIME_LAYOUT_TEXT] = cell_string(
+		has_descriptor ? "the runtime's contract descriptor" : "tables for its version");
+}
+
+static void write_runtime(struct call *call, const struct heap_totals *totals)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(runtime_columns),
+					      .layout = runtime_layout };
+	const struct heap *heap = call->heap;
+	struct cell cells[RUNTIME_COLUMNS] = {
+		[RUNTIME_WALKABLE] = cell_flag(heap && heap->is_walkable && !heap->gc_in_progress),
+		[RUNTIME_OBJECTS] = cell_number(totals->objects),
+		[RUNTIME_BYTES] = cell_number(totals->bytes),
+		[RUNTIME_TYPES] = cell_number(totals->types),
+		[RUNTIME_FREE_COUNT] = cell_number(totals->free_count),
+		[RUNTIME_FREE_SIZE] = cell_number(totals->free_size),
+	};
+	if (heap)
+		runtime_cells(heap, cells);
+	answer_record(&call->answer, &schema, cells);
+}
+
+/* Those of the graph, which walks the heap again: once a command has made it. */
+static void write_roots(struct call *call)
+{
+	static const struct column columns[] = {
+		{ "roots", NULL, KIND_NUMBER, 0, 0, "how many there are, once they were read" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	if (call->session->graph) {
+		info_roots(&call->answer, call->session->graph);
+	} else {
+		answer_data(&call->answer, &schema, (const struct cell[]){ { 0 } });
+	}
+}
+
+enum examined_column {
+	EXAMINED_FREE_COUNT,
+	EXAMINED_FREE_SIZE,
+	EXAMINED_ROOTS,
+	EXAMINED_REFERENCES,
+	EXAMINED_HEAP, /**< text only */
+	EXAMINED_COLUMNS
+};
+
+static const struct column examined_columns[EXAMINED_COLUMNS] = {
+	[EXAMINED_FREE_COUNT] = { "free.count", NULL, KIND_NUMBER, 0, 0, "Free blocks" },
+	[EXAMINED_FREE_SIZE] = { "free.size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[EXAMINED_ROOTS] = { "examined.roots", NULL, KIND_FLAG, 0, 0, "were the roots read?" },
+	[EXAMINED_REFERENCES] = { "examined.references", NULL, KIND_FLAG, 0, 0,
+				  "were the references read?" },
+	[EXAMINED_HEAP] = { .kind = KIND_FLAG },
+};
+
+/* Where findings may still come from. */
+static void examined_layout(struct out *out, const struct cell *cells)
+{
+	if (cells[EXAMINED_HEAP].flag && !cells[EXAMINED_REFERENCES].flag) {
+		out_puts(out, "References:  not examined yet (verifyheap, gcroot and others do)\n");
+	}
+}
+
+static void write_examined(struct call *call, const struct heap_totals *totals)
+{
+	static const struct schema schema = { SCHEMA_COLUMNS(examined_columns),
+					      .layout = examined_layout };
+	const struct hd_graph *graph = call->session->graph;
+	const struct cell cells[EXAMINED_COLUMNS] = {
+		[EXAMINED_FREE_COUNT] = cell_number(totals->free_count),
+		[EXAMINED_FREE_SIZE] = cell_number(totals->free_size),
+		[EXAMINED_ROOTS] = cell_flag(call->session->roots),
+		[EXAMINED_REFERENCES] =
+			cell_flag(graph && (graph_has_forward(graph) || graph->reverse.offsets)),
+		[EXAMINED_HEAP] = cell_flag(call->heap && call->heap->is_walkable),
+	};
+	answer_record(&call->answer, &schema, cells);
+}
+
+enum target_finding_column {
+	TARGET_FINDING_KIND,
+	TARGET_FINDING_DETAIL,
+	TARGET_FINDING_ADVICE,
+	TARGET_FINDING_LABEL, /**< text only */
+	TARGET_FINDING_COLUMNS
+};
+
+static const struct column finding_columns[TARGET_FINDING_COLUMNS] = {
+	[TARGET_FINDING_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what it is, in a word" },
+	[TARGET_FINDING_DETAIL] = { "detail", NULL, KIND_TEXT, 0, 0, "what it is, as a sentence" },
+	[TARGET_FINDING_ADVICE] = { "advice", NULL, KIND_TEXT, 0, 0, "what can be done" },
+	[TARGET_FINDING_LABEL] = { .kind = KIND_TEXT },
+};
+
+static void finding_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *detail = &cells[TARGET_FINDING_DETAIL];
+	const struct cell *advice = &cells[TARGET_FINDING_ADVICE];
+	out_printf(out, "%s%s: ", cells[TARGET_FINDING_LABEL].text.bytes,
+		   cells[TARGET_FINDING_KIND].text.bytes);
+	text_escape(&out->text, detail->text.bytes, detail->text.size);
+	out_puts(out, "\n");
+	if (advice->is_there) {
+		out_puts(out, INFO_BLANK "-> ");
+		text_escape(&out->text, advice->text.bytes, advice->text.size);
+		out_puts(out, "\n");
+	}
+}
+
+static void write_missing(struct answer *answer, const struct findings *findings)
+{
+	answer_table(answer, &info_missing_schema,
+		     &(const struct table_options){ .limit = UINT64_MAX, .no_heading = true });
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct cell cell = cell_string(findings->rows[i].detail);
+		if (strstr(findings->rows[i].kind, "missing"))
+			answer_row(answer, &cell);
+	}
+	(void)answer_table_end(answer);
+}
+
+static void write_findings(struct answer *answer, const struct findings *findings)
+{
+	static const struct schema schema = { .name = "findings",
+					      SCHEMA_COLUMNS(finding_columns),
+					      .layout = finding_layout };
+	write_missing(answer, findings);
+	if (!findings->count)
+		answer_remark(answer, "Findings:    none\n");
+	answer_table(answer, &schema, NULL);
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *row = &findings->rows[i];
+		const struct cell cells[TARGET_FINDING_COLUMNS] = {
+			[TARGET_FINDING_KIND] = cell_string(row->kind),
+			[TARGET_FINDING_DETAIL] = cell_string(row->detail),
+			[TARGET_FINDING_ADVICE] = cell_string(row->advice),
+			[TARGET_FINDING_LABEL] = cell_string(i ? INFO_BLANK : "Findings:    "),
+		};
+		answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+}
+
+enum hd_status write_target_info(struct call *call, const struct heap_totals *totals,
+				 const struct crash *crash)
+{
+	write_target(call);
+	TRY(crash_write_data(call, crash, totals->marked));
+	write_stop(call);
+	write_runtime(call, totals);
+	crash_write_line(call, crash, totals->marked);
+	write_roots(call);
+	write_examined(call, totals);
+	write_findings(&call->answer, &call->session->target->findings);
+	return HD_OK;
+}
+
+enum layout_column {
+	LAYOUT_NAME,
+	LAYOUT_OFFSET,
+	LAYOUT_ORIGIN,
+	LAYOUT_COLUMNS
+};
+
+static const struct column layout_columns[LAYOUT_COLUMNS] = {
+	[LAYOUT_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "structure and field" },
+	[LAYOUT_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "the offset, if it is known" },
+	[LAYOUT_ORIGIN] = { "origin", NULL, KIND_TEXT, 0, 0, "where that is from" },
+};
+
+static void layout_layout(struct out *out, const struct cell *cells)
+{
+	char offset[16] = "-";
+	if (cells[LAYOUT_OFFSET].is_there) {
+		(void)snprintf(offset, sizeof(offset), "%" PRId32,
+			       (int32_t)cells[LAYOUT_OFFSET].number);
+	}
+	out_printf(out, "%-44s %8s  %s\n", cells[LAYOUT_NAME].text.bytes, offset,
+		   cells[LAYOUT_ORIGIN].text.bytes);
+}
+
+void write_layout_info(struct answer *answer, const struct layout *layout)
+{
+	static const struct schema schema = {
+		.name = "layout",
+		SCHEMA_COLUMNS(layout_columns),
+		.heading = "Field                                          Offset  Origin",
+		.layout = layout_layout,
+	};
+	answer_table(answer, &schema, NULL);
+	for (size_t i = 0; i < L_COUNT && !answer_is_stopped(answer); i++) {
+		const char *type, *field;
+		char name[96];
+		layout_name((enum layout_field)i, &type, &field);
+		(void)snprintf(name, sizeof(name), "%s.%s", type, field);
+		const struct cell cells[LAYOUT_COLUMNS] = {
+			[LAYOUT_NAME] = cell_string(name),
+			[LAYOUT_OFFSET] = { .is_there = layout_has(layout, (enum layout_field)i),
+					    .number = (uint64_t)layout->offsets[i] },
+			[LAYOUT_ORIGIN] = cell_string(layout_origin_name(layout->origins[i])),
+		};
+		answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+}

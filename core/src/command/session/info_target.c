@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* info about a core or a process: what it is, what can be read of it, what is missing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clr/modules/module.h"
+#include "clr/modules/module_proof.h"
+#include "clr/types/type_lookup.h"
+#include "command/heap/heap_range.h"
+#include "command/session/core_kind.h"
+#include "command/session/crash.h"
+#include "command/session/info.h"
+#include "targets/process/process_memory.h"
+#include "util/alloc.h"
+
+/* See job_workers(). */
+#define WORKERS_MAX JOB_WORKERS_MAX
+
+/* What a walk of the heap, or a worker's part of it, has counted. */
+struct totals {
+	struct heap_totals heap; /**< its types are counted at the end */
+	struct gaps gaps;
+	uint8_t *seen; /**< by type index: objects of it were met */
+	size_t seen_capacity;
+};
+
+static bool see_type(struct totals *totals, size_t index)
+{
+	if (index >= totals->seen_capacity) {
+		size_t capacity = index + 256;
+		uint8_t *seen = mem_realloc(totals->seen, capacity, 1);
+		if (!seen)
+			return false;
+		memset(seen + totals->seen_capacity, 0, capacity - totals->seen_capacity);
+		totals->seen = seen;
+		totals->seen_capacity = capacity;
+	}
+	totals->seen[index] = 1;
+	return true;
+}
+
+static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+{
+	struct totals *totals = arg;
+	for (;;) {
+		enum walk_result result = walker_next(walker);
+		if (result == WALK_END)
+			return HD_OK;
+		if (result == WALK_DAMAGE) {
+			gaps_add(&totals->gaps, walker->heap, &walker->damage);
+			continue;
+		}
+		bool is_free = walker->object.type->is_free;
+		if (!is_free && !see_type(totals, walker->object.type->index))
+			return fail_nomem(err);
+		totals->heap.objects += !is_free;
+		totals->heap.marked |= walker->object.mark_bits & 1;
+		totals->heap.bytes += is_free ? 0 : walker->object.size;
+		totals->heap.free_count += is_free;
+		totals->heap.free_size += is_free ? walker->object.size : 0;
+	}
+}
+
+static enum hd_status count_heap(struct call *call, struct totals *ret)
+{
+	const struct value none = { 0 };
+	struct heap_range range;
+	TRY(heap_range_init(&range, call, &none, &none, &none, &none, &none));
+	struct totals totals[WORKERS_MAX] = { 0 };
+	void *args[WORKERS_MAX];
+	for (size_t i = 0; i < WORKERS_MAX; i++)
+		args[i] = &totals[i];
+	enum hd_status status = heap_walk(call->heap, range.segments, range.count, &call->job,
+					  "Scanning heap", count_segment, args, call->err);
+	job_end(&call->job);
+	heap_range_deinit(&range);
+	for (size_t i = 0; i < type_count(call->heap->clr); i++) {
+		bool seen = false;
+		for (size_t j = 0; j < WORKERS_MAX && !seen; j++)
+			seen = i < totals[j].seen_capacity && totals[j].seen[i];
+		ret->heap.types += seen;
+	}
+	for (size_t i = 0; i < WORKERS_MAX; i++) {
+		mem_free(totals[i].seen);
+		ret->heap.objects += totals[i].heap.objects;
+		ret->heap.bytes += totals[i].heap.bytes;
+		ret->heap.free_count += totals[i].heap.free_count;
+		ret->heap.free_size += totals[i].heap.free_size;
+		ret->heap.marked |= totals[i].heap.marked;
+		gaps_merge(&ret->gaps, &totals[i].gaps);
+	}
+	gaps_settle(&ret->gaps, call->heap);
+	return status;
+}
+
+/* What the walk met goes to the findings: they are what info is about. */
+static void add_gaps(struct call *call, const struct totals *totals)
+{
+	struct findings *findings = &call->session->target->findings;
+	const struct gaps *gaps = &totals->gaps;
+	if (!call->heap->is_walkable) {
+		const char *advice, *reason = no_heap_reason(call->heap, &advice);
+		findings_add(findings, "no-heap", advice, "%s", reason);
+	}
+	if (gaps->missing)
+		heap_report_missing(call->heap, gaps->missing_bytes, gaps->missing);
+	if (gaps->damaged)
+		heap_report_gaps(call->heap, gaps->damaged);
+}
+
+/* A signal in a thread that collects is how a damaged heap mostly shows. */
+static void add_crash(struct call *call, const struct crash *crash, bool any_marks)
+{
+	if (crash_is_collecting(call, crash, any_marks)) {
+		findings_add(&call->session->target->findings, "gc-crash",
+			     "verifyheap shows what is damaged",
+			     "the process ended by %s in a thread that was collecting garbage: "
+			     "mostly the heap is damaged then",
+			     target_crash_name(crash->fault.signal));
+	}
+}
+
+/*
+ * Ask for the metadata of every module, and for all types by name, as commands do: what is missing becomes
+ * findings.  Types may be of modules that no list has.
+ */
+static void check_modules(struct call *call)
+{
+	struct clr *clr = call->heap->clr;
+	struct module *const *modules = NULL;
+	size_t count = 0;
+	struct hd_error err;
+	if (module_list(clr, &modules, &count, &err) != HD_OK) {
+		findings_add(&clr->target->findings, "modules-missing", NULL,
+			     "the list of modules cannot be read: %s", err.message);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		(void)module_find(clr, modules[i]->address);
+	(void)type_by_name(clr, "System.Object", 0);
+	module_prove_all(clr);
+}
+
+/* Read the roots, so that what is missing of them becomes findings. */
+static enum hd_status check_roots(struct call *call)
+{
+	const struct root_set *roots;
+	struct hd_error err = { 0 };
+	if (call->session->roots || !call->heap->is_walkable)
+		return HD_OK;
+	enum hd_status status = session_roots(call->session, false, &call->job, &roots, &err);
+	job_end(&call->job);
+	if (status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM) {
+		*call->err = err;
+		return status;
+	}
+	if (status != HD_OK) {
+		findings_add(&call->session->target->findings, "no-roots", NULL,
+			     "the roots cannot be read: %s", err.message);
+	}
+	return HD_OK;
+}
+
+enum hd_status run_info_target(struct call *call, bool layout)
+{
+	struct target *target = call->session->target;
+	enum hd_status status = session_heap(call->session, &call->job, &call->heap, call->err);
+	if (status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM || (layout && status != HD_OK))
+		return status;
+	if (layout) {
+		write_layout_info(&call->answer, &call->heap->clr->layout);
+		return HD_OK;
+	}
+	struct totals totals = { 0 };
+	struct crash crash = { 0 };
+	if (status == HD_OK) {
+		TRY(count_heap(call, &totals));
+		crash_find(call, &crash);
+		add_crash(call, &crash, totals.heap.marked);
+		add_gaps(call, &totals);
+		check_modules(call);
+		TRY(check_roots(call));
+	} else {
+		findings_add(&target->findings, "no-runtime", NULL, "%s", call->err->message);
+		*call->err = (struct hd_error){ 0 };
+	}
+	target_add_file_findings(target);
+	session_warned(call->session);
+	call->findings = target->findings.count > 0;
+	return write_target_info(call, &totals.heap, &crash);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "clr/code/code.h"
+#include "command/objects/object.h"
+#include "command/threads/stack_text.h"
+#include "inspect/thread_name.h"
+#include "stack/stack.h"
+
+enum {
+	OPT_THREAD,
+	OPT_ROOTS,
+	OPT_CONSERVATIVE,
+	OPT_FULL,
+	OPT_LIMIT,
+	OPT_GC,
+	OPT_ALL
+};
+
+const struct option clrstack_options[] = {
+	[OPT_THREAD] = { "thread", VALUE_NUMBER, "N", "the thread whose managed id is N", NULL },
+	[OPT_ROOTS] = { "roots", VALUE_NONE, NULL, "also what the frames refer to", NULL },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+			       "with -roots: also every word that may be a reference", NULL },
+	[OPT_FULL] = { "full", VALUE_NONE, NULL, "do not fold what repeats", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
+			"show N frames of each thread (0: all, as without)", NULL },
+	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the same as -roots", NULL },
+	[OPT_ALL] = { "all", VALUE_NONE, NULL,
+		      "all threads, also where a debugger has one selected", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* OS id of the debugger's thread that the command is about; 0: it is about others. */
+static uint64_t selected_thread(const struct call *call)
+{
+	if (call->words[0].given || call->options[OPT_THREAD].given || call->options[OPT_ALL].given)
+		return 0;
+	return call->session->selected > 0 ? (uint64_t)call->session->selected : 0;
+}
+
+static bool is_chosen(const struct call *call, const struct clr_thread *thread)
+{
+	if (call->words[0].given)
+		return thread->os_id == call->words[0].number && thread->os_id;
+	if (call->options[OPT_THREAD].given)
+		return thread->id == call->options[OPT_THREAD].number;
+	return !selected_thread(call) || thread->os_id == selected_thread(call);
+}
+
+static enum hd_status no_thread(struct call *call)
+{
+	if (call->words[0].given) {
+		return fail(call->err, HD_ERR_NOTFOUND, 0,
+			    "no managed thread has the OS id %" PRIx64 ": clrthreads lists them",
+			    call->words[0].number);
+	}
+	if (selected_thread(call)) {
+		return fail(call->err, HD_ERR_NOTFOUND, 0,
+			    "the selected thread (OS id %" PRIx64
+			    ") is not managed: clrthreads lists "
+			    "those that are, clrstack -all shows them",
+			    selected_thread(call));
+	}
+	return fail(call->err, HD_ERR_NOTFOUND, 0,
+		    "no thread has the managed id %" PRIu64 ": clrthreads lists them",
+		    call->options[OPT_THREAD].number);
+}
+
+static enum hd_status write_thread(struct stack_text *text, struct stack_walker *walker,
+				   const struct clr_thread *thread)
+{
+	struct call *call = text->call;
+	struct stack_options options = { .no_roots = !text->roots,
+					 .conservative = call->options[OPT_CONSERVATIVE].given };
+	struct thread_stack stack;
+	TRY(stack_walk(walker, thread, &options, &call->job, &stack, call->err));
+	enum hd_status status = stack_text_write(text, &stack);
+	thread_stack_deinit(&stack);
+	return status;
+}
+
+enum hd_status run_clrstack(struct call *call)
+{
+	struct clr *clr = call->heap->clr;
+	struct stack_text text = { .call = call,
+				   .roots = call->options[OPT_ROOTS].given ||
+					    call->options[OPT_GC].given,
+				   .full = call->options[OPT_FULL].given,
+				   .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	struct stack_walker *walker = NULL;
+	TRY(stack_walker_create(clr, text.roots ? call->heap : NULL, &walker, call->err));
+	answer_table(&call->answer, &stack_schema, NULL);
+	enum hd_status status = HD_OK;
+	size_t count = 0;
+	for (size_t i = 0; i < clr->thread_count && status == HD_OK; i++) {
+		if (!is_chosen(call, &clr->threads[i]))
+			continue;
+		answer_remark(&call->answer, count++ ? "\n" : "");
+		status = write_thread(&text, walker, &clr->threads[i]);
+		if (status == HD_OK)
+			status = call_check(call);
+	}
+	stack_walker_destroy(walker);
+	stack_text_deinit(&text);
+	bool is_one =
+		call->words[0].given || call->options[OPT_THREAD].given || selected_thread(call);
+	if (status == HD_OK && !count && is_one)
+		return no_thread(call);
+	(void)answer_table_end(&call->answer);
+	return status;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "clr/threads/in_flight.h"
+#include "command/objects/object.h"
+
+/* Thread.State (threads.h). */
+#define STATE_UNSTARTED       0x00000400u
+#define STATE_DEAD            0x00000800u
+#define STATE_BACKGROUND      0x00000200u
+#define STATE_THREADPOOL      0x01000000u
+#define STATE_COMPLETION_PORT 0x08000000u
+
+struct thread_counts {
+	uint64_t unstarted, background, dead;
+};
+
+static struct thread_counts count_threads(const struct clr *clr)
+{
+	struct thread_counts counts = { 0 };
+	for (size_t i = 0; i < clr->thread_count; i++) {
+		uint32_t state = clr->threads[i].state;
+		counts.unstarted += (state & STATE_UNSTARTED) != 0;
+		counts.background += (state & STATE_BACKGROUND) != 0;
+		counts.dead += (state & STATE_DEAD) != 0;
+	}
+	return counts;
+}
+
+/* SOS's lines; "Hosted Runtime" is of old. */
+static void write_head(struct answer *answer, const struct clr *clr)
+{
+	struct thread_counts counts = count_threads(clr);
+	answer_remark(answer,
+		      "ThreadCount:      %zu\nUnstartedThread:  %" PRIu64
+		      "\nBackgroundThread: %" PRIu64 "\n",
+		      clr->thread_count, counts.unstarted, counts.background);
+	if (clr->pending_threads >= 0) {
+		answer_remark(answer, "PendingThread:    %" PRId64 "\n", clr->pending_threads);
+	} else {
+		answer_remark(answer, "PendingThread:\n");
+	}
+	answer_remark(answer, "DeadThread:       %" PRIu64 "\nHosted Runtime:   no\n%112s\n",
+		      counts.dead, "Lock");
+}
+
+/* Was the exception in flight thrown while another one was handled?  SOS asks the same. */
+static bool has_nested(const struct clr *clr, const struct clr_thread *thread)
+{
+	struct in_flight flight;
+	in_flight_begin(&flight, clr, thread->address);
+	if (flight.at)
+		in_flight_next(&flight);
+	return flight.at != 0;
+}
+
+enum thread_column {
+	THREAD_ID,
+	THREAD_OS_ID,
+	THREAD_ADDRESS,
+	THREAD_STATE,
+	THREAD_COOPERATIVE,
+	THREAD_DEAD,
+	THREAD_FINALIZER,
+	THREAD_EXCEPTION,
+	THREAD_EXCEPTION_TYPE,
+	THREAD_NESTED,
+	THREAD_POINTER,
+	THREAD_LIMIT,
+	THREAD_NUMBER,
+	THREAD_DOMAIN,
+	THREAD_PURPOSE,
+	THREAD_COLUMNS
+};
+
+static const struct column thread_columns[THREAD_COLUMNS] = {
+	[THREAD_ID] = { "id", "ID", KIND_NUMBER, 4, 0, "its managed id" },
+	[THREAD_OS_ID] = { "os_id", "OSID", KIND_NUMBER, 8, 0,
+			   "its id in the system; 0: it has none now" },
+	[THREAD_ADDRESS] = { "address", "ThreadOBJ", KIND_ADDRESS, 16, 0,
+			     "where the runtime's Thread is" },
+	[THREAD_STATE] = { "state", "State", KIND_ADDRESS, 8, 0, "bits of Thread.State" },
+	[THREAD_COOPERATIVE] = { "cooperative", "GC Mode", KIND_FLAG, 11, 0,
+				 "does a garbage collection have to wait for it?" },
+	[THREAD_DEAD] = { "dead", NULL, KIND_FLAG, 0, 0, "has it ended?" },
+	[THREAD_FINALIZER] = { "finalizer", NULL, KIND_FLAG, 0, 0, "does it run finalizers?" },
+	[THREAD_EXCEPTION] = { "exception", "Exception", KIND_ADDRESS, 0, 0,
+			       "what it threw last, or 0x0" },
+	[THREAD_EXCEPTION_TYPE] = { "exception_type", NULL, KIND_TYPE, 0, 0, "type of that" },
+	[THREAD_NESTED] = { "nested", NULL, KIND_FLAG, 0, 0,
+			    "was that thrown while another one was handled?" },
+	[THREAD_POINTER] = { "context.pointer", "GC Alloc Context", KIND_ADDRESS, 16, 0,
+			     "where the free memory begins that it allocates from" },
+	[THREAD_LIMIT] = { "context.limit", NULL, KIND_ADDRESS, 16, 0, "where that ends" },
+	[THREAD_NUMBER] = { NULL, "DBG", KIND_SIGNED, 4, 0, NULL },
+	[THREAD_DOMAIN] = { NULL, "Domain", KIND_ADDRESS, 16, 0, NULL },
+	[THREAD_PURPOSE] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+/* SOS's last column, behind what the thread is for: what it threw last. */
+static void put_exception(struct out *out, const struct cell *cells)
+{
+	if (!cells[THREAD_EXCEPTION].number)
+		return;
+	out_puts(out, " ");
+	out_type_cell(out, &cells[THREAD_EXCEPTION_TYPE]);
+	out_puts(out, " ");
+	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[THREAD_EXCEPTION].number);
+	out_puts(out, cells[THREAD_NESTED].flag ? " (nested exceptions)" : "");
+}
+
+static void thread_layout(struct out *out, const struct cell *cells)
+{
+	int64_t number = cells[THREAD_NUMBER].signed_number;
+	if (number >= 0) {
+		out_printf(out, "%4" PRId64 " ", number);
+	} else {
+		out_puts(out, "XXXX ");
+	}
+	out_printf(out,
+		   "%4" PRIu64 " %8" PRIx64 " %016" PRIX64 " %8" PRIx64 " %-11s %016" PRIX64
+		   ":%016" PRIX64 " ",
+		   cells[THREAD_ID].number, cells[THREAD_OS_ID].number,
+		   cells[THREAD_ADDRESS].number, cells[THREAD_STATE].number,
+		   cells[THREAD_COOPERATIVE].flag ? "Cooperative" : "Preemptive",
+		   cells[THREAD_POINTER].number, cells[THREAD_LIMIT].number);
+	if (cells[THREAD_DOMAIN].number) {
+		out_printf(out, "%016" PRIX64, cells[THREAD_DOMAIN].number);
+	} else {
+		out_pad(out, 16);
+	}
+	/* .NET has neither lock counts nor apartments here: SOS prints these. */
+	out_printf(out, " -00001 Ukn%s", cells[THREAD_PURPOSE].text.bytes);
+	put_exception(out, cells);
+	out_puts(out, "\n");
+}
+
+static const struct schema thread_schema = {
+	.name = "threads",
+	SCHEMA_COLUMNS(thread_columns),
+	.is_main = true,
+	.heading = " DBG   ID     OSID ThreadOBJ           State GC Mode     GC Alloc Context"
+		   "                  Domain           Count Apt Exception",
+	.layout = thread_layout,
+};
+
+/* What the thread is for. */
+static void put_purpose(struct text *text, const struct clr *clr, const struct clr_thread *thread)
+{
+	text_puts(text, thread->address == clr->finalizer_thread ? " (Finalizer)" : "");
+	text_puts(text, thread->address == clr->gc_thread ? " (GC)" : "");
+	if (thread->state & STATE_THREADPOOL) {
+		text_puts(text, " (Threadpool Worker)");
+	} else if (thread->state & STATE_COMPLETION_PORT) {
+		text_puts(text, " (Threadpool Completion Port)");
+	}
+}
+
+/* What it threw last; @p object NULL: that cannot be read, or there is none. */
+static void exception_cells(struct clr *clr, const struct clr_thread *thread,
+			    const struct object *object, struct cell cells[THREAD_COLUMNS])
+{
+	if (layout_has(&clr->layout, L_THREAD_EXCEPTION))
+		cells[THREAD_EXCEPTION] = cell_number(thread->exception);
+	if (layout_has(&clr->layout, L_THREAD_EXCEPTION_TRACKER)) {
+		cells[THREAD_NESTED] = cell_flag(thread->exception && has_nested(clr, thread));
+	}
+	cells[THREAD_EXCEPTION_TYPE].shown = "<no object>";
+	if (object) {
+		size_t size;
+		const char *name = type_name(clr, object->type, &size);
+		cells[THREAD_EXCEPTION_TYPE] = cell_type(name, size, object->type->method_table);
+	}
+}
+
+static void write_thread(struct call *call, const struct clr_thread *thread,
+			 const struct object *exception)
+{
+	struct clr *clr = call->heap->clr;
+	struct text purpose = { 0 };
+	put_purpose(&purpose, clr, thread);
+	struct cell cells[THREAD_COLUMNS] = {
+		[THREAD_ID] = cell_number(thread->id),
+		[THREAD_OS_ID] = cell_number(thread->os_id),
+		[THREAD_ADDRESS] = cell_number(thread->address),
+		[THREAD_STATE] = cell_number(thread->state),
+		[THREAD_COOPERATIVE] = cell_flag(thread->is_cooperative),
+		[THREAD_DEAD] = cell_flag((thread->state & STATE_DEAD) != 0),
+		[THREAD_POINTER] = cell_number(thread->alloc_pointer),
+		[THREAD_LIMIT] = cell_number(thread->alloc_limit),
+		[THREAD_NUMBER] = cell_signed(target_thread_number(clr->target, thread->os_id)),
+		[THREAD_DOMAIN] = cell_number(clr->app_domain),
+		[THREAD_PURPOSE] = cell_string(purpose.bytes ? purpose.bytes : ""),
+	};
+	if (clr->finalizer_thread) {
+		cells[THREAD_FINALIZER] = cell_flag(thread->address == clr->finalizer_thread);
+	}
+	exception_cells(clr, thread, exception, cells);
+	answer_row(&call->answer, cells);
+	call->out.text.failed |= purpose.failed;
+	text_deinit(&purpose);
+}
+
+enum hd_status run_clrthreads(struct call *call)
+{
+	const struct clr *clr = call->heap->clr;
+	struct window window = { .memory = call->heap->memory };
+	write_head(&call->answer, clr);
+	answer_table(&call->answer, &thread_schema, NULL);
+	for (size_t i = 0; i < clr->thread_count && !call->out.stopped; i++) {
+		const struct clr_thread *thread = &clr->threads[i];
+		struct object object;
+		bool has_object = thread->exception &&
+				  object_read(call->heap, &window, thread->exception, &object);
+		write_thread(call, thread, has_object ? &object : NULL);
+	}
+	window_deinit(&window);
+	(void)answer_table_end(&call->answer);
+	return HD_OK;
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "clr/code/code.h"
+#include "clr/code/method.h"
+#include "command/objects/object.h"
+#include "inspect/thread_name.h"
+#include "report/root_label.h"
+#include "util/alloc.h"
+
+enum {
+	OPT_NESTED
+};
+
+const struct option printexception_options[] = {
+	[OPT_NESTED] = { "nested", VALUE_NONE, NULL, "also the inner exceptions, all of them",
+			 NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* Inner exceptions that are followed, and frames that are shown of each. */
+#define NESTED_MAX 1000u
+#define FRAMES_MAX 10000u
+/* What is said of strings and frames that a small core has not kept. */
+#define LOST "<cannot be read>"
+
+/* "app.dll": the file of the method's module; NULL: it has none, or that is not known. */
+static const char *module_file(struct clr *clr, uint64_t method_desc)
+{
+	struct method method;
+	const char *path = NULL;
+	if (method_read(clr, method_desc, &method) && method.module)
+		path = method.module->path;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *file = slash ? slash + 1 : path;
+	return file && *file ? file : NULL;
+}
+
+enum frame_column {
+	FRAME_SP,
+	FRAME_IP,
+	FRAME_MODULE,
+	FRAME_METHOD,
+	FRAME_OFFSET,
+	FRAME_COLUMNS
+};
+
+static const struct column frame_columns[FRAME_COLUMNS] = {
+	[FRAME_SP] = { "sp", "SP", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
+		       "the stack pointer then" },
+	[FRAME_IP] = { "ip", "IP", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
+		       "where the call returns to, or the instruction that failed" },
+	[FRAME_MODULE] = { "module", NULL, KIND_TEXT, 0, 0, "file of the method" },
+	[FRAME_METHOD] = { "method", "Function", KIND_TEXT, 0, 0, "its name and arguments" },
+	[FRAME_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "of ip in the method's code" },
+};
+
+/* The columns of SOS: "SP IP app.dll!Ns.Type.Method(Int32)+0x1b". */
+static void frame_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *module = &cells[FRAME_MODULE], *method = &cells[FRAME_METHOD];
+	out_printf(out, "    %016" PRIX64 " %016" PRIX64 " ", cells[FRAME_SP].number,
+		   cells[FRAME_IP].number);
+	if (module->is_there) {
+		text_escape(&out->text, module->text.bytes, module->text.size);
+		out_puts(out, "!");
+	}
+	if (method->is_there) {
+		text_escape(&out->text, method->text.bytes, method->text.size);
+	} else {
+		out_puts(out, "<unknown>");
+	}
+	if (cells[FRAME_OFFSET].is_there)
+		out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
+	out_puts(out, "\n");
+}
+
+static const struct schema frame_schema = {
+	.name = "stack",
+	SCHEMA_COLUMNS(frame_columns),
+	.layout = frame_layout,
+};
+
+static void write_frame(struct call *call, const struct exception_frame *frame)
+{
+	struct clr *clr = call->heap->clr;
+	struct code_info code;
+	struct text name = { 0 };
+	bool has_code = frame->within && clr_code_at(clr, frame->within, &code) &&
+			code.method_desc == frame->method_desc;
+	if (frame->method_desc)
+		clr_method_signature(clr, frame->method_desc, &name);
+	struct cell cells[FRAME_COLUMNS] = {
+		[FRAME_SP] = cell_number(frame->sp),
+		[FRAME_IP] = cell_number(frame->ip),
+		[FRAME_MODULE] = cell_string(module_file(clr, frame->method_desc)),
+		[FRAME_METHOD] = cell_text(name.bytes, name.size),
+	};
+	if (has_code)
+		cells[FRAME_OFFSET] = cell_number(frame->ip - code.start);
+	answer_row(&call->answer, cells);
+	call->out.text.failed |= name.failed;
+	text_deinit(&name);
+}
+
+static enum hd_status write_frames(struct call *call, const struct exception_info *info,
+				   bool *ret_is_lost)
+{
+	struct answer *answer = &call->answer;
+	struct exception_frame frame;
+	uint32_t i = 0;
+	answer_table(answer, &frame_schema, NULL);
+	for (; i < FRAMES_MAX && exception_frame_at(call->heap, info, i, &frame); i++) {
+		if (!i) {
+			answer_remark(answer, "StackTrace (generated):\n"
+					      "    SP               IP               Function\n");
+		}
+		write_frame(call, &frame);
+		TRY(call_check(call));
+	}
+	(void)answer_table_end(answer);
+	*ret_is_lost = i < FRAMES_MAX && exception_frames_lost(call->heap, info, i);
+	if (*ret_is_lost)
+		answer_remark(answer, i ? "    " LOST "\n" : "StackTrace:       " LOST "\n");
+	return HD_OK;
+}
+
+enum exception_column {
+	EXCEPTION_ADDRESS,
+	EXCEPTION_MT,
+	EXCEPTION_TYPE,
+	EXCEPTION_MESSAGE,
+	EXCEPTION_HRESULT,
+	EXCEPTION_INNER,
+	EXCEPTION_STACK_TRACE,
+	EXCEPTION_INNER_TYPE,
+	EXCEPTION_COLUMNS
+};
+
+static const struct column exception_columns[EXCEPTION_COLUMNS] = {
+	[EXCEPTION_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
+				"where the exception object begins" },
+	[EXCEPTION_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
+	[EXCEPTION_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[EXCEPTION_MESSAGE] = { "message", NULL, KIND_TEXT, 0, 0, "its own message" },
+	[EXCEPTION_HRESULT] = { "hresult", NULL, KIND_SIGNED, 0, 0, "its HResult" },
+	[EXCEPTION_INNER] = { "inner", NULL, KIND_ADDRESS, 0, 0, "its inner exception, or 0x0" },
+	[EXCEPTION_STACK_TRACE] = { "stack_trace", NULL, KIND_TEXT, 0, 0,
+				    "the stack trace that it brings as text" },
+	[EXCEPTION_INNER_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
+};
+
+static void put_text(struct out *out, const char *label, const struct cell *cell)
+{
+	out_puts(out, label);
+	if (cell->is_there) {
+		text_escape(&out->text, cell->text.bytes, cell->text.size);
+	} else {
+		out_puts(out, cell->shown);
+	}
+	out_puts(out, "\n");
+}
+
+static void put_inner(struct out *out, const struct cell *cells)
+{
+	const struct cell *type = &cells[EXCEPTION_INNER_TYPE];
+	uint64_t inner = cells[EXCEPTION_INNER].number;
+	out_puts(out, "InnerException:   ");
+	if (!inner) {
+		out_puts(out, "<none>\n");
+	} else if (type->shown) {
+		out_printf(out, "%016" PRIx64 ", %s\n", inner, type->shown);
+	} else {
+		out_type(out, type->text.bytes, type->text.size, type->text.id);
+		out_printf(out, ", Use printexception %016" PRIX64 " to see more.\n", inner);
+	}
+}
+
+/* What stands above the frames. */
+static void exception_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *type = &cells[EXCEPTION_TYPE];
+	out_printf(out, "Exception object: %016" PRIx64 "\nException type:   ",
+		   cells[EXCEPTION_ADDRESS].number);
+	out_type(out, type->text.bytes, type->text.size, type->text.id);
+	put_text(out, "\nMessage:          ", &cells[EXCEPTION_MESSAGE]);
+	put_inner(out, cells);
+}
+
+/* What stands below them. */
+static void rest_layout(struct out *out, const struct cell *cells)
+{
+	put_text(out, "\nStackTraceString: ", &cells[EXCEPTION_STACK_TRACE]);
+	out_printf(out, "HResult: %08" PRIx32 "\n",
+		   (uint32_t)cells[EXCEPTION_HRESULT].signed_number);
+}
+
+static const struct schema exception_schema = { SCHEMA_COLUMNS(exception_columns),
+						.layout = exception_layout };
+static const struct schema rest_schema = { SCHEMA_COLUMNS(exception_columns),
+					   .layout = rest_layout };
+
+static struct cell string_cell(const char *string, bool is_lost)
+{
+	return cell_shown(cell_string(string), string ? NULL : is_lost ? LOST : "<none>");
+}
+
+static struct cell type_cell(struct clr *clr, const struct type *type)
+{
+	size_t size;
+	const char *name = type_name(clr, type, &size);
+	return cell_type(name, size, type->method_table);
+}
+
+/* The type of the inner exception: text alone says it. */
+static struct cell inner_cell(struct call *call, const struct exception_info *info)
+{
+	struct window window = { .memory = call->heap->memory };
+	struct cell cell = { .shown = "which is no object that can be read" };
+	struct object inner;
+	if (info->inner && object_read(call->heap, &window, info->inner, &inner))
+		cell = type_cell(call->heap->clr, inner.type);
+	window_deinit(&window);
+	return cell;
+}
+
+/* Data: the members above that are null or cut as they cannot be read. */
+static void write_missing(struct answer *answer, const struct exception_info *info,
+			  bool is_stack_lost)
+{
+	const char *words[3];
+	size_t count = 0;
+	if (info->message_lost)
+		words[count++] = "message";
+	if (info->stack_trace_lost)
+		words[count++] = "stack_trace";
+	if (is_stack_lost)
+		words[count++] = "stack";
+	answer_list(answer, "missing", words, count);
+}
+
+static enum hd_status write_exception(struct call *call, const struct object *object,
+				      const struct exception_info *info)
+{
+	bool is_stack_lost;
+	const struct cell cells[EXCEPTION_COLUMNS] = {
+		[EXCEPTION_ADDRESS] = cell_number(object->address),
+		[EXCEPTION_MT] = cell_number(object->type->method_table),
+		[EXCEPTION_TYPE] = type_cell(call->heap->clr, object->type),
+		[EXCEPTION_MESSAGE] = string_cell(info->message, info->message_lost),
+		[EXCEPTION_HRESULT] = cell_signed(info->hresult),
+		[EXCEPTION_INNER] = cell_number(info->inner),
+		[EXCEPTION_STACK_TRACE] = string_cell(info->stack_trace, info->stack_trace_lost),
+		[EXCEPTION_INNER_TYPE] = inner_cell(call, info),
+	};
+	answer_record(&call->answer, &exception_schema, cells);
+	TRY(write_frames(call, info, &is_stack_lost));
+	write_missing(&call->answer, info, is_stack_lost);
+	answer_heading(&call->answer, &rest_schema, cells);
+	return HD_OK;
+}
+
+/* Exceptions that are still to be shown, the next one last, and all that were ever among them. */
+struct nested {
+	uint64_t left[NESTED_MAX], met[NESTED_MAX];
+	unsigned int left_count, met_count;
+	bool is_cut;
+};
+
+static bool is_met(const struct nested *nested, uint64_t address)
+{
+	for (unsigned int i = 0; i < nested->met_count; i++) {
+		if (nested->met[i] == address)
+			return true;
+	}
+	return false;
+}
+
+/* Those inside an exception come next, in their order; one that comes again is shown once. */
+static void add_inner(struct call *call, const struct exception_info *info, struct nested *nested)
+{
+	unsigned int first = nested->left_count;
+	uint64_t inner;
+	for (uint32_t i = 0; (inner = exception_inner_at(call->heap, info, i)); i++) {
+		if (is_met(nested, inner))
+			continue;
+		if (nested->met_count == NESTED_MAX) {
+			nested->is_cut = true;
+			break;
+		}
+		nested->met[nested->met_count++] = inner;
+		nested->left[nested->left_count++] = inner;
+	}
+	for (unsigned int last = nested->left_count; first + 1 < last; first++) {
+		uint64_t address = nested->left[first];
+		nested->left[first] = nested->left[--last];
+		nested->left[last] = address;
+	}
+}
+
+/* Each is a record of its own in its row. */
+static const struct schema nested_schema = { .name = "nested" };
+
+static enum hd_status write_nested(struct call *call, struct nested *nested)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	struct answer *answer = &call->answer;
+	struct window window = { .memory = call->heap->memory };
+	struct object object;
+	struct exception_info info;
+	enum hd_status status = HD_OK;
+	answer_table(answer, &nested_schema, &options);
+	while (status == HD_OK && nested->left_count) {
+		uint64_t address = nested->left[--nested->left_count];
+		if (!object_read(call->heap, &window, address, &object) ||
+		    !exception_read(call->heap, &object, &info))
+			continue;
+		answer_remark(answer, "\nNested exception "
+				      "-------------------------------------------------\n");
+		answer_row_begin(answer, NULL);
+		status = write_exception(call, &object, &info);
+		answer_row_end(answer);
+		add_inner(call, &info, nested);
+		exception_info_deinit(&info);
+	}
+	(void)answer_table_end(answer);
+	if (nested->is_cut)
+		answer_remark(answer, "(the first %u)\n", NESTED_MAX);
+	window_deinit(&window);
+	return status;
+}
+
+static enum hd_status no_exception(struct call *call, const struct object *object)
+{
+	struct clr *clr = call->heap->clr;
+	if (type_is_exception(clr, object->type)) {
+		return fail(call->err, HD_ERR_FAULT, object->address,
+			    "the fields of exception %" PRIx64 " cannot be read or have no names "
+			    "here: info says what is missing, dumpobj shows what there is",
+			    object->address);
+	}
+	struct text text = { 0 };
+	const char *name = type_name(clr, object->type, NULL);
+	text_escape(&text, name, strnlen(name, 120));
+	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
+				     "object %" PRIx64 " is no exception but a %s: try dumpobj",
+				     object->address, text.bytes ? text.bytes : "?");
+	text_deinit(&text);
+	return status;
+}
+
+/* The exception @p object, and those inside it if -nested. */
+static enum hd_status write_all(struct call *call, const struct object *object)
+{
+	struct exception_info info;
+	if (!exception_read(call->heap, object, &info))
+		return no_exception(call, object);
+	struct nested *nested = mem_calloc(1, sizeof(*nested));
+	enum hd_status status =
+		nested ? write_exception(call, object, &info) : fail_nomem(call->err);
+	if (status == HD_OK) {
+		nested->met[nested->met_count++] = object->address;
+		add_inner(call, &info, nested);
+	}
+	exception_info_deinit(&info);
+	if (status == HD_OK && call->options[OPT_NESTED].given)
+		status = write_nested(call, nested);
+	mem_free(nested);
+	return status;
+}
+
+enum thrown_column {
+	THROWN_THREAD,
+	THROWN_OS_ID,
+	THROWN_NAME,
+	THROWN_COLUMNS
+};
+
+static const struct column thrown_columns[THROWN_COLUMNS] = {
+	[THROWN_THREAD] = { "thread", NULL, KIND_NUMBER, 0, 0, "managed id of the thread" },
+	[THROWN_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+	[THROWN_NAME] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+static void thrown_layout(struct out *out, const struct cell *cells)
+{
+	const struct graph_thread label = { .os_id = cells[THROWN_OS_ID].number,
+					    .id = (uint32_t)cells[THROWN_THREAD].number,
+					    .name = cells[THROWN_NAME].text.bytes };
+	thread_label(out, &label);
+	out_puts(out, ":\n");
+}
+
+static const struct schema thrown_schema = {
+	.name = "exceptions",
+	SCHEMA_COLUMNS(thrown_columns),
+	.layout = thrown_layout,
+};
+
+static enum hd_status write_thrown(struct call *call, const struct clr_thread *thread,
+				   const struct object *object)
+{
+	struct text name = { 0 };
+	(void)thread_name(call->heap, thread, &name);
+	const struct cell cells[THROWN_COLUMNS] = {
+		[THROWN_THREAD] = cell_number(thread->id),
+		[THROWN_OS_ID] = cell_number(thread->os_id),
+		[THROWN_NAME] = cell_string(name.size ? name.bytes : NULL),
+	};
+	answer_row_begin(&call->answer, cells);
+	text_deinit(&name);
+	TRY(write_all(call, object));
+	answer_row_end(&call->answer);
+	return HD_OK;
+}
+
+/* What each thread has thrown last, as far as it still holds that. */
+static enum hd_status write_threads(struct call *call)
+{
+	const struct clr *clr = call->heap->clr;
+	struct window window = { .memory = call->heap->memory };
+	enum hd_status status = HD_OK;
+	size_t count = 0;
+	answer_table(&call->answer, &thrown_schema, NULL);
+	for (size_t i = 0; i < clr->thread_count && status == HD_OK; i++) {
+		const struct clr_thread *thread = &clr->threads[i];
+		struct object object;
+		if (!thread->exception ||
+		    !object_read(call->heap, &window, thread->exception, &object) ||
+		    !type_is_exception(call->heap->clr, object.type))
+			continue;
+		answer_remark(&call->answer, count++ ? "\n" : "");
+		status = write_thrown(call, thread, &object);
+	}
+	window_deinit(&window);
+	TRY(status);
+	(void)answer_table_end(&call->answer);
+	if (!count) {
+		answer_remark(&call->answer,
+			      "No managed thread holds an exception that it threw.\n");
+	}
+	return HD_OK;
+}
+
+enum hd_status run_printexception(struct call *call)
+{
+	const struct clr *clr = call->heap->clr;
+	if (!call->words[0].given) {
+		if (layout_has(&clr->layout, L_THREAD_EXCEPTION))
+			return write_threads(call);
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "which exception a thread threw last is not known for .NET %s: give "
+			    "an address (dumpheap -type Exception lists them)",
+			    *clr->version ? clr->version : "of this version");
+	}
+	struct object object;
+	TRY(call_heap_object(call, call->words[0].number, &object));
+	return write_all(call, &object);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/connection.h"
+#include "command/command.h"
+#include "targets/process/proc.h"
+#include "util/opening.h"
+
+/* How long each may take to say its version, milliseconds. */
+#define VERSION_MS 300u
+
+struct row {
+	struct text runtime, command;
+	char user[64];
+};
+
+static void row_deinit(struct row *row)
+{
+	text_deinit(&row->runtime);
+	text_deinit(&row->command);
+}
+
+static bool is_stopped(const struct dotnet_process *process)
+{
+	return process->state == 'T' || process->state == 't';
+}
+
+/* The name of a user, or its number. */
+static void find_user(uid_t uid, char *buf, size_t size)
+{
+	if (!user_name(uid, buf, size))
+		(void)snprintf(buf, size, "%u", (unsigned int)uid);
+}
+
+static void find_command(int pid, struct text *ret)
+{
+	int task = proc_live_task(pid);
+	if (!proc_read_file(task ? task : pid, "cmdline", ret)) {
+		ret->size = 0;
+		text_puts(ret, "?");
+	}
+	if (!ret->bytes)
+		return;
+	while (ret->size && !ret->bytes[ret->size - 1])
+		ret->size--;
+	for (size_t i = 0; i < ret->size; i++) {
+		if (!ret->bytes[i])
+			ret->bytes[i] = ' ';
+	}
+}
+
+/* Fill @p row; false: another process listens at its socket, so nothing says that it is one of .NET. */
+static bool row_init(struct row *row, const struct dotnet_process *process, struct job *job)
+{
+	*row = (struct row){ 0 };
+	find_user(process->uid, row->user, sizeof(row->user));
+	find_command(process->pid, &row->command);
+	struct endpoint endpoint = endpoint_of(process);
+	/* One that stands still does not answer. */
+	if (!is_stopped(process))
+		endpoint_version(&endpoint, VERSION_MS, job, &row->runtime);
+	return !endpoint.is_planted;
+}
+
+enum process_column {
+	PROCESS_PID,
+	PROCESS_USER,
+	PROCESS_UID,
+	PROCESS_RUNTIME,
+	PROCESS_STOPPED,
+	PROCESS_COMMAND,
+	PROCESS_SOCKET,
+	PROCESS_COLUMNS
+};
+
+static const struct column process_columns[PROCESS_COLUMNS] = {
+	[PROCESS_PID] = { "pid", "PID", KIND_NUMBER, 8, 0, "id of the process" },
+	[PROCESS_USER] = { "user", "User", KIND_TEXT, 12, LOOK_LEFT,
+			   "whose it is: a name, or the number where there is none" },
+	[PROCESS_UID] = { "uid", NULL, KIND_NUMBER, 0, 0, "number of the user" },
+	[PROCESS_RUNTIME] = { "runtime", "Runtime", KIND_TEXT, 10, LOOK_LEFT,
+			      "version of its runtime, as it answers" },
+	[PROCESS_STOPPED] = { "stopped", NULL, KIND_FLAG, 0, 0,
+			      "does it stand still, so that it does not answer?" },
+	[PROCESS_COMMAND] = { "command", "Command", KIND_TEXT, 0, LOOK_LEFT, "its command line" },
+	[PROCESS_SOCKET] = { "socket", NULL, KIND_TEXT, 0, 0, "its diagnostics socket" },
+};
+
+static const struct schema process_schema = {
+	.name = "processes",
+	SCHEMA_COLUMNS(process_columns),
+	.is_main = true,
+};
+
+static void write_row(struct answer *answer, const struct dotnet_process *process,
+		      const struct row *row)
+{
+	struct cell runtime = cell_string(row->runtime.bytes);
+	if (!row->runtime.size)
+		runtime = cell_shown(runtime, is_stopped(process) ? "(stopped)" : "?");
+	const struct cell cells[PROCESS_COLUMNS] = {
+		[PROCESS_PID] = cell_number((uint64_t)process->pid),
+		[PROCESS_USER] = cell_string(row->user),
+		[PROCESS_UID] = cell_number(process->uid),
+		[PROCESS_RUNTIME] = runtime,
+		[PROCESS_STOPPED] = cell_flag(is_stopped(process)),
+		[PROCESS_COMMAND] = cell_text(row->command.bytes, row->command.size),
+		[PROCESS_SOCKET] = cell_string(process->socket),
+	};
+	answer_row(answer, cells);
+}
+
+static enum hd_status write_rows(struct call *call, const struct dotnet_processes *processes)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .late_heading = true };
+	bool is_empty = true;
+	answer_table(&call->answer, &process_schema, &options);
+	for (size_t i = 0; i < processes->rows_count; i++) {
+		TRY(call_check(call));
+		struct row row;
+		if (row_init(&row, &processes->rows[i], &call->job)) {
+			is_empty = false;
+			write_row(&call->answer, &processes->rows[i], &row);
+		}
+		row_deinit(&row);
+	}
+	(void)answer_table_end(&call->answer);
+	if (is_empty) {
+		answer_remark(&call->answer,
+			      "No .NET process with a diagnostics socket is running.\n");
+	}
+	return HD_OK;
+}
+
+enum hd_status run_ps(struct call *call)
+{
+	struct dotnet_processes processes;
+	TRY(dotnet_processes_list(&processes, call->err));
+	enum hd_status status = write_rows(call, &processes);
+	dotnet_processes_deinit(&processes);
+	return status;
+}

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/threads/stack_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "clr/code/code.h"
+#include "command/objects/object.h"
+#include "inspect/thread_name.h"
+#include "util/alloc.h"
+
+/* Frames after which calls repeat, at most; how often and for how many frames to be folded. */
+#define PERIOD_MAX  8u
+#define REPEATS_MIN 4u
+#define FOLD_MIN    16u
+
+/* Roots of a stack, by frame: one frame's are neither together nor in order where it is partial. */
+struct frame_roots {
+	uint32_t *order; /* of the roots */
+	uint32_t *begin; /* by frame, the last for those of no frame; one more behind it */
+};
+
+static void roots_deinit(struct frame_roots *roots)
+{
+	mem_free(roots->order);
+	mem_free(roots->begin);
+}
+
+static size_t bucket_of(const struct thread_stack *stack, const struct stack_root *root)
+{
+	return root->frame < stack->frames_count ? root->frame : stack->frames_count;
+}
+
+static enum hd_status roots_init(struct frame_roots *roots, const struct thread_stack *stack,
+				 struct hd_error *err)
+{
+	size_t buckets = stack->frames_count + 1;
+	roots->order = mem_alloc(stack->roots_count + 1, sizeof(*roots->order));
+	roots->begin = mem_calloc(buckets + 1, sizeof(*roots->begin));
+	if (!roots->order || !roots->begin) {
+		roots_deinit(roots);
+		return fail_nomem(err);
+	}
+	for (size_t i = 0; i < stack->roots_count; i++)
+		roots->begin[bucket_of(stack, &stack->roots[i])]++;
+	uint32_t sum = 0;
+	for (size_t i = 0; i <= buckets; i++) {
+		uint32_t count = roots->begin[i];
+		roots->begin[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < stack->roots_count; i++)
+		roots->order[roots->begin[bucket_of(stack, &stack->roots[i])]++] = (uint32_t)i;
+	/* Each is now where the next begins. */
+	for (size_t i = buckets; i; i--)
+		roots->begin[i] = roots->begin[i - 1];
+	roots->begin[0] = 0;
+	return HD_OK;
+}
+
+/* The object that a root refers to; type NULL: none. */
+static enum hd_status root_object(struct stack_text *text, const struct stack_root *root,
+				  struct object *ret)
+{
+	struct heap *heap = text->call->heap;
+	struct window window = { .memory = heap->memory };
+	*ret = (struct object){ 0 };
+	bool is_inside = root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE);
+	uint64_t address = root->value;
+	if (is_inside && heap_segment_at(heap, address) && !text->has_tried) {
+		text->has_tried = true;
+		TRY(starts_create(heap, false, &text->call->job, &text->starts, text->call->err));
+	}
+	if (is_inside)
+		address = text->starts ? starts_at_or_before(text->starts, address) : 0;
+	struct object object;
+	if (address && address % 8 == 0 && object_read(heap, &window, address, &object) &&
+	    root->value - address < object.step && !object.type->is_free)
+		*ret = object;
+	window_deinit(&window);
+	return HD_OK;
+}
+
+#define FLAGS 3u
+static const char *const flag_names[FLAGS] = { "interior", "pinned", "conservative" };
+
+static const char *kind_name(uint8_t kind)
+{
+	static const char *const names[] = {
+		[STACK_ROOT_FRAME] = "local",
+		[STACK_ROOT_ARGUMENT] = "argument",
+		[STACK_ROOT_GC_FRAME] = "gc-frame",
+		[STACK_ROOT_EXCEPTION] = "exception",
+	};
+	return names[kind];
+}
+
+/* What stands for the slot of a root that has none: as gcroot and roots call it. */
+static const char *kind_label(uint8_t kind)
+{
+	static const char *const labels[] = {
+		[STACK_ROOT_FRAME] = "stack",
+		[STACK_ROOT_ARGUMENT] = "argument",
+		[STACK_ROOT_GC_FRAME] = "GC frame of the runtime",
+		[STACK_ROOT_EXCEPTION] = "exception in flight",
+	};
+	return labels[kind];
+}
+
+enum root_column {
+	ROOT_KIND,
+	ROOT_SLOT,
+	ROOT_ADDRESS,
+	ROOT_VALUE,
+	ROOT_OBJECT,
+	ROOT_TYPE,
+	ROOT_LABEL,
+	ROOT_FLAGS,
+	ROOT_COLUMNS
+};
+
+static const struct column root_columns[ROOT_COLUMNS] = {
+	[ROOT_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "local, argument, gc-frame or exception" },
+	[ROOT_SLOT] = { "slot", NULL, KIND_TEXT, 0, 0,
+			"register, and offset from it, of the slot" },
+	[ROOT_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
+			   "where the slot is; 0x0: in a register" },
+	[ROOT_VALUE] = { "value", NULL, KIND_ADDRESS, 0, 0, "what the slot holds" },
+	[ROOT_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object there, or around it" },
+	[ROOT_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[ROOT_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+	[ROOT_FLAGS] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+/* An address with all digits, in its colour.  There are many: no printf. */
+static void put_address(struct out *out, uint64_t address)
+{
+	out_begin_style(out, STYLE_ADDRESS);
+	text_hex(&out->text, address, 16, false);
+	out_end_style(out);
+}
+
+/* "    rbp-210: 00007fff51aa9730 -> 7fa0bb8069278 Type (pinned)" */
+static void root_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *object = &cells[ROOT_OBJECT], *type = &cells[ROOT_TYPE];
+	struct text *text = &out->text;
+	uint64_t value = cells[ROOT_VALUE].number;
+	text_puts(text, "    ");
+	text_puts(text, cells[ROOT_LABEL].text.bytes);
+	text_puts(text, ": ");
+	if (cells[ROOT_ADDRESS].number) {
+		text_hex(text, cells[ROOT_ADDRESS].number, 16, false);
+		text_puts(text, " ");
+	}
+	text_puts(text, "-> ");
+	if (object->is_there) {
+		put_address(out, object->number);
+		if (value != object->number)
+			out_printf(out, "+%" PRIx64, value - object->number);
+		text_puts(text, " ");
+		out_type(out, type->text.bytes, type->text.size, type->text.id);
+	} else {
+		put_address(out, value);
+		out_styled(out, STYLE_NOTE, " %s", type->shown);
+	}
+	text_puts(text, cells[ROOT_FLAGS].text.bytes);
+	out_puts(out, "\n");
+}
+
+static const struct schema root_schema = {
+	.name = "roots",
+	SCHEMA_COLUMNS(root_columns),
+	.layout = root_layout,
+};
+
+/* Its flags: words for data, and in @p buf as text has them behind the row. */
+static size_t root_flags(const struct stack_root *root, const char *words[FLAGS], char buf[64])
+{
+	size_t count = 0, size = 0;
+	buf[0] = '\0';
+	for (unsigned int i = 0; i < FLAGS; i++) {
+		if (!(root->flags & (1u << i)))
+			continue;
+		words[count++] = flag_names[i];
+		size += (size_t)snprintf(buf + size, 64 - size, " (%s)", flag_names[i]);
+	}
+	return count;
+}
+
+static void write_root(struct call *call, const struct stack_root *root,
+		       const struct object *object)
+{
+	const char *words[FLAGS];
+	char slot[STACK_SLOT_SIZE], flags[64];
+	size_t count = root_flags(root, words, flags);
+	stack_root_slot(root, slot);
+	struct cell cells[ROOT_COLUMNS] = {
+		[ROOT_KIND] = cell_string(kind_name(root->kind)),
+		[ROOT_SLOT] = cell_string(slot[0] ? slot : NULL),
+		[ROOT_ADDRESS] = cell_number(root->address),
+		[ROOT_VALUE] = cell_number(root->value),
+		[ROOT_LABEL] = cell_string(slot[0] ? slot : kind_label(root->kind)),
+		[ROOT_FLAGS] = cell_string(flags),
+	};
+	if (object->type) {
+		size_t size;
+		const char *name = type_name(call->heap->clr, object->type, &size);
+		cells[ROOT_OBJECT] = cell_number(object->address);
+		cells[ROOT_TYPE] = cell_type(name, size, object->type->method_table);
+	} else {
+		bool is_heap = heap_segment_at(call->heap, root->value) != NULL;
+		cells[ROOT_TYPE].shown = is_heap ? "<no object>" : "<not in the heap>";
+	}
+	answer_row_begin(&call->answer, cells);
+	answer_list(&call->answer, "flags", words, count);
+	answer_row_end(&call->answer);
+}
+
+/* Roots of frame @p index; of no frame, when that is frames_count. */
+static enum hd_status write_roots(struct stack_text *text, const struct thread_stack *stack,
+				  const struct frame_roots *roots, size_t index)
+{
+	struct call *call = text->call;
+	if (!text->roots)
+		return HD_OK;
+	answer_table(&call->answer, &root_schema, NULL);
+	for (uint32_t i = roots->begin[index]; i < roots->begin[index + 1]; i++) {
+		const struct stack_root *root = &stack->roots[roots->order[i]];
+		struct object object;
+		TRY(root_object(text, root, &object));
+		/* A word that only looks like a reference. */
+		if (!object.type && root->flags & STACK_ROOT_CONSERVATIVE)
+			continue;
+		write_root(call, root, &object);
+		TRY(call_check(call));
+	}
+	(void)answer_table_end(&call->answer);
+	return HD_OK;
+}
+
+/* A frame, or in the place of many that repeat, how many. */
+enum frame_column {
+	FRAME_FOLDED,
+	FRAME_KIND,
+	FRAME_SP,
+	FRAME_IP,
+	FRAME_METHOD,
+	FRAME_FRAME,
+	FRAME_CALLEE,
+	FRAME_METHOD_DESC,
+	FRAME_OFFSET,
+	FRAME_FUNCLET,
+	FRAME_ACTIVE,
+	FRAME_UNWOUND,
+	FRAME_METHODS,
+	FRAME_COLUMNS
+};
+
+static const struct column frame_columns[FRAME_COLUMNS] = {
+	[FRAME_FOLDED] = { "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			   "so many frames repeat those before; the row has only their methods" },
+	[FRAME_KIND] = { "kind", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			 "managed, or explicit: a Frame of the runtime" },
+	[FRAME_SP] = { "sp", "Child SP", KIND_ADDRESS, 16, LOOK_LEAVE_OUT, "its stack pointer" },
+	[FRAME_IP] = { "ip", "IP", KIND_ADDRESS, 16, LOOK_LEAVE_OUT,
+		       "where it continues; 0x0: not known" },
+	[FRAME_METHOD] = { "method", "Call Site", KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			   "name and arguments of the method, or class of the Frame" },
+	[FRAME_FRAME] = { "frame", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "where the Frame is" },
+	[FRAME_CALLEE] = { "callee", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			   "the method that the Frame's code calls" },
+	[FRAME_METHOD_DESC] = { "method_desc", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+				"MethodDesc of the method" },
+	[FRAME_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			   "of ip in the method's code" },
+	[FRAME_FUNCLET] = { "funclet", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+			    "is it a catch, finally or filter block?" },
+	[FRAME_ACTIVE] = { "active", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+			   "does it run, rather than wait for a call?" },
+	[FRAME_UNWOUND] = { "unwound", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+			    "has an exception left it already?" },
+	[FRAME_METHODS] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+static void put_cell(struct out *out, const struct cell *cell)
+{
+	if (cell->is_there)
+		text_escape(&out->text, cell->text.bytes, cell->text.size);
+}
+
+/* "... 174,560 more frames of P.A() and P.B() ..." */
+static void fold_layout(struct out *out, const struct cell *cells)
+{
+	char number[COUNT_SIZE];
+	out_printf(out, "%34s... %s of ", "",
+		   format_count(cells[FRAME_FOLDED].number, "more frame", number));
+	put_cell(out, &cells[FRAME_METHODS]);
+	out_puts(out, " ...\n");
+}
+
+static void frame_layout(struct out *out, const struct cell *cells)
+{
+	if (cells[FRAME_FOLDED].is_there) {
+		fold_layout(out, cells);
+		return;
+	}
+	text_hex(&out->text, cells[FRAME_SP].number, 16, true);
+	out_puts(out, " ");
+	if (cells[FRAME_IP].number) {
+		text_hex(&out->text, cells[FRAME_IP].number, 16, true);
+		out_puts(out, " ");
+	} else {
+		out_pad(out, 17);
+	}
+	if (cells[FRAME_FRAME].is_there) {
+		out_printf(out, "[%s: %016" PRIx64 "]", cells[FRAME_METHOD].text.bytes,
+			   cells[FRAME_FRAME].number);
+		out_puts(out, cells[FRAME_CALLEE].is_there ? " " : "");
+		put_cell(out, &cells[FRAME_CALLEE]);
+	} else {
+		put_cell(out, &cells[FRAME_METHOD]);
+		out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
+	}
+	if (cells[FRAME_FUNCLET].flag)
+		out_styled(out, STYLE_NOTE, " (handler)");
+	if (cells[FRAME_UNWOUND].flag)
+		out_styled(out, STYLE_NOTE, " (unwound)");
+	out_puts(out, "\n");
+}
+
+static const struct schema frame_schema = {
+	.name = "frames",
+	SCHEMA_COLUMNS(frame_columns),
+	.heading = "        Child SP               IP Call Site",
+	.layout = frame_layout,
+};
+
+/* The method of a frame, in @p buf; JSON says null where it is not known. */
+static struct cell method_cell(struct call *call, const struct stack_frame *frame, struct text *buf)
+{
+	if (!frame->method_desc)
+		return cell_null();
+	buf->size = 0;
+	clr_method_signature(call->heap->clr, frame->method_desc, buf);
+	call->out.text.failed |= buf->failed;
+	return buf->size ? cell_text(buf->bytes, buf->size) : cell_null();
+}
+
+/* Begin the row of a frame: what its slots hold may follow. */
+static void begin_frame(struct stack_text *text, const struct stack_frame *frame)
+{
+	struct call *call = text->call;
+	bool is_managed = frame->kind == STACK_MANAGED;
+	struct cell method = method_cell(call, frame, &text->method);
+	struct cell cells[FRAME_COLUMNS] = {
+		[FRAME_KIND] = cell_string(is_managed ? "managed" : "explicit"),
+		[FRAME_SP] = cell_number(frame->sp),
+		[FRAME_IP] = cell_number(frame->ip),
+		[FRAME_METHOD] = is_managed ? method : cell_string(frame->name),
+		[FRAME_UNWOUND] = cell_flag(frame->is_dead),
+	};
+	if (is_managed) {
+		cells[FRAME_METHOD_DESC] = cell_number(frame->method_desc);
+		cells[FRAME_OFFSET] = cell_number(frame->offset);
+		cells[FRAME_FUNCLET] = cell_flag(frame->is_funclet);
+		cells[FRAME_ACTIVE] = cell_flag(frame->is_active);
+	} else {
+		cells[FRAME_FRAME] = cell_number(frame->frame);
+		cells[FRAME_CALLEE] = method;
+	}
+	answer_row_begin(&call->answer, cells);
+}
+
+static bool is_same(const struct stack_frame *a, const struct stack_frame *b)
+{
+	return a->kind == b->kind && a->method_desc == b->method_desc && a->ip == b->ip &&
+	       a->name == b->name && a->is_dead == b->is_dead;
+}
+
+/* How many frames from @p index on repeat those @p period before; the shortest period, or 0. */
+static size_t repeated(const struct thread_stack *stack, size_t index, size_t *ret_period)
+{
+	for (size_t period = 1; period <= PERIOD_MAX && period <= index; period++) {
+		size_t count = 0;
+		while (index + count < stack->frames_count &&
+		       is_same(&stack->frames[index + count],
+			       &stack->frames[index + count - period]))
+			count++;
+		if (count >= FOLD_MIN && count >= period * REPEATS_MIN) {
+			*ret_period = period;
+			return count / period * period - period;
+		}
+	}
+	return 0;
+}
+
+/* A row in the place of @p count frames, of which the first @p period are all that differ. */
+static void write_fold(struct call *call, const struct stack_frame *frames, size_t count,
+		       size_t period)
+{
+	struct text names[PERIOD_MAX] = { 0 }, all = { 0 };
+	const char *words[PERIOD_MAX];
+	for (size_t i = 0; i < period; i++) {
+		struct cell name = frames[i].kind == STACK_EXPLICIT
+					   ? cell_string(frames[i].name)
+					   : method_cell(call, &frames[i], &names[i]);
+		words[i] = name.is_there ? name.text.bytes : NULL;
+		if (i)
+			text_puts(&all, i + 1 == period ? " and " : ", ");
+		if (words[i])
+			text_append(&all, name.text.bytes, name.text.size);
+	}
+	const struct cell cells[FRAME_COLUMNS] = {
+		[FRAME_FOLDED] = cell_number(count),
+		[FRAME_METHODS] = cell_text(all.bytes, all.size),
+	};
+	answer_row_begin(&call->answer, cells);
+	answer_list(&call->answer, "methods", words, period);
+	answer_row_end(&call->answer);
+	call->out.text.failed |= all.failed;
+	text_deinit(&all);
+	for (size_t i = 0; i < period; i++)
+		text_deinit(&names[i]);
+}
+
+/* Are there frames behind those that were written?  Data says it of each thread. */
+static void write_cut(struct answer *answer, size_t left)
+{
+	static const struct column columns[] = {
+		{ "truncated", NULL, KIND_FLAG, 0, 0, "are there more frames?" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	char number[COUNT_SIZE];
+	answer_data(answer, &schema, (const struct cell[]){ cell_flag(left) });
+	if (left) {
+		answer_remark(answer, "%34s... %s (-limit 0 shows all)\n", "",
+			      format_count(left, "more frame", number));
+	}
+}
+
+static enum hd_status write_frames(struct stack_text *text, const struct thread_stack *stack,
+				   const struct frame_roots *roots)
+{
+	struct call *call = text->call;
+	const struct table_options options = { .limit = UINT64_MAX,
+					       .no_heading = !stack->frames_count };
+	uint64_t shown = 0;
+	size_t i = 0;
+	answer_table(&call->answer, &frame_schema, &options);
+	while (i < stack->frames_count && shown < text->limit) {
+		size_t period = 0, count = text->full ? 0 : repeated(stack, i, &period);
+		if (count) {
+			write_fold(call, &stack->frames[i], count, period);
+			i += count;
+			continue;
+		}
+		begin_frame(text, &stack->frames[i]);
+		TRY(write_roots(text, stack, roots, i));
+		answer_row_end(&call->answer);
+		TRY(call_check(call));
+		shown++;
+		i++;
+	}
+	(void)answer_table_end(&call->answer);
+	write_cut(&call->answer, stack->frames_count - i);
+	return HD_OK;
+}
+
+enum thread_column {
+	THREAD_ID,
+	THREAD_OS_ID,
+	THREAD_NAME,
+	THREAD_PARTIAL,
+	THREAD_MISSING,
+	THREAD_WHY,
+	THREAD_COLUMNS
+};
+
+static const struct column thread_columns[THREAD_COLUMNS] = {
+	[THREAD_ID] = { "id", NULL, KIND_NUMBER, 0, 0, "its managed id" },
+	[THREAD_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0,
+			   "its id in the system; 0: it has none now" },
+	[THREAD_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "the name that the program gave it" },
+	[THREAD_PARTIAL] = { "partial", NULL, KIND_FLAG, 0, 0,
+			     "could its stack not be walked to the end?" },
+	[THREAD_MISSING] = { "missing", NULL, KIND_FLAG, 0, 0,
+			     "are its registers or its stack not in the target?" },
+	[THREAD_WHY] = { "why", NULL, KIND_TEXT, 0, 0, "the reason for that" },
+};
+
+static void thread_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *name = &cells[THREAD_NAME];
+	out_printf(out, "OS Thread Id: 0x%" PRIx64 " (managed %" PRIu64 ")",
+		   cells[THREAD_OS_ID].number, cells[THREAD_ID].number);
+	if (name->is_there) {
+		out_puts(out, " \"");
+		put_cell(out, name);
+		out_puts(out, "\"");
+	}
+	out_puts(out, "\n");
+}
+
+const struct schema stack_schema = {
+	.name = "threads",
+	SCHEMA_COLUMNS(thread_columns),
+	.is_main = true,
+	.layout = thread_layout,
+};
+
+/* Begin the row of a thread. */
+static void begin_thread(struct call *call, const struct thread_stack *stack)
+{
+	const struct clr_thread *thread = stack->thread;
+	bool is_whole = !stack->is_partial && !stack->is_missing;
+	struct text name = { 0 };
+	(void)thread_name(call->heap, thread, &name);
+	const struct cell cells[THREAD_COLUMNS] = {
+		[THREAD_ID] = cell_number(thread->id),
+		[THREAD_OS_ID] = cell_number(thread->os_id),
+		[THREAD_NAME] = cell_text(name.size ? name.bytes : NULL, name.size),
+		[THREAD_PARTIAL] = cell_flag(stack->is_partial),
+		[THREAD_MISSING] = cell_flag(stack->is_missing),
+		[THREAD_WHY] = cell_string(is_whole ? NULL : stack->why),
+	};
+	answer_row_begin(&call->answer, cells);
+	text_deinit(&name);
+	if (!stack->frames_count && is_whole) {
+		answer_remark(&call->answer, thread->os_id ? "    no managed frames\n"
+							   : "    not started yet, or ended\n");
+	}
+}
+
+/* Text: why a stack has an end where it has one, below its frames. */
+static void why_layout(struct out *out, const struct cell *cells)
+{
+	out_styled(out, STYLE_NOTE, "    %s%s", cells[0].text.bytes, cells[1].text.bytes);
+	out_puts(out, "\n");
+}
+
+static void write_why(struct call *call, const struct thread_stack *stack, bool roots)
+{
+	static const struct column columns[] = {
+		{ NULL, NULL, KIND_TEXT, 0, 0, NULL },
+		{ NULL, NULL, KIND_TEXT, 0, 0, NULL },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = why_layout };
+	char what[160];
+	if (!stack->is_missing && !stack->is_partial)
+		return;
+	(void)snprintf(what, sizeof(what), "stack %s: %s",
+		       stack->is_missing ? "missing" : "incomplete", stack->why);
+	const char *words = "; each word of the rest that may be a reference is shown as "
+			    "conservative";
+	const struct cell cells[] = {
+		cell_string(what),
+		cell_string(roots && !stack->is_missing ? words : ""),
+	};
+	answer_heading(&call->answer, &schema, cells);
+}
+
+enum hd_status stack_text_write(struct stack_text *text, const struct thread_stack *stack)
+{
+	struct call *call = text->call;
+	struct frame_roots roots;
+	TRY(roots_init(&roots, stack, call->err));
+	begin_thread(call, stack);
+	enum hd_status status = write_frames(text, stack, &roots);
+	if (status == HD_OK) {
+		write_why(call, stack, text->roots);
+		status = write_roots(text, stack, &roots, stack->frames_count);
+	}
+	if (status == HD_OK)
+		answer_row_end(&call->answer);
+	roots_deinit(&roots);
+	return status;
+}
+
+void stack_text_deinit(struct stack_text *text)
+{
+	text_deinit(&text->method);
+	starts_destroy(text->starts);
+	text->starts = NULL;
+}

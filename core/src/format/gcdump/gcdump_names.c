@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of types as dotnet-gcdump and PerfView write them, in the form that the heap's have.
+ * dotnet-gcdump puts < for [, > for ], then [] for <>, leaves out `2, and calls large objects by a name
+ * of their own (DotNetHeapDumpGraphReader.cs: ConvertToCSharpName, CreateObjectNode).
+ */
+#include <string.h>
+
+#include "format/gcdump/gcdump_reading.h"
+#include "util/text.h"
+
+/* Bytes of a name without " (Bytes > 10K)" behind it. */
+static size_t without_suffix(const char *name, size_t size)
+{
+	static const char *const suffixes[] = { " (Bytes > 1K)",   " (Bytes > 10K)",
+						" (Bytes > 100K)", " (Bytes > 1M)",
+						" (Bytes > 10M)",  " (Bytes > 100M)" };
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t length = strlen(suffixes[i]);
+		if (size > length && memcmp(name + size - length, suffixes[i], length) == 0)
+			return size - length;
+	}
+	return size;
+}
+
+/* Bytes of "<,>" or "<*>" at @p at, the brackets of an array; 0: it is none. */
+static size_t brackets_at(const char *name, size_t at, size_t size)
+{
+	size_t end = at + 1;
+	while (end < size && (name[end] == ',' || name[end] == '*'))
+		end++;
+	return end > at + 1 && end < size && name[end] == '>' ? end + 1 - at : 0;
+}
+
+/* Does "[]" at @p at stand where an identifier begins?  It was "<>" then: "[]c". */
+static bool is_generated(const char *name, size_t at, size_t size)
+{
+	return at + 2 < size && name[at + 1] == ']' && !strchr("[]<>,+ ", name[at + 2]) &&
+	       (!at || strchr("<,+. ", name[at - 1]));
+}
+
+void gcdump_type_name(struct text *text, const char *name, size_t size)
+{
+	size_t angles = 0, squares = 0;
+	size = without_suffix(name, size);
+	/* The names of proxies of COM objects are of another kind. */
+	if (size && name[0] == '[' && !is_generated(name, 0, size)) {
+		text_append(text, name, size);
+		return;
+	}
+	for (size_t i = 0; i < size; i++) {
+		size_t brackets = name[i] == '<' ? brackets_at(name, i, size) : 0;
+		if (brackets) {
+			text_append(text, "[", 1);
+			text_append(text, name + i + 1, brackets - 2);
+			text_append(text, "]", 1);
+			i += brackets - 1;
+			continue;
+		}
+		if (name[i] == '[' && is_generated(name, i, size)) {
+			text_append(text, "<>", 2);
+			i++;
+			continue;
+		}
+		angles += name[i] == '<';
+		angles -= angles && name[i] == '>';
+		squares += name[i] == '[';
+		squares -= squares && name[i] == ']';
+		text_append(text, name + i, 1);
+		if (name[i] == ',' && angles && !squares && i + 1 < size && name[i + 1] != ' ')
+			text_append(text, " ", 1);
+	}
+}
+
+bool gcdump_is_foreign(const struct gcdump_reading *reading)
+{
+	static const char own[] = "heapdump";
+	const struct gcdump_text *tool = &reading->file.about.tool;
+	return !reading->exact &&
+	       (tool->size != sizeof(own) - 1 || memcmp(tool->bytes, own, sizeof(own) - 1) != 0);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records of a .gcdump, each decoded once.  Workers take batches of objects in turn; where the
+ * references of a batch go is known once those before it have ended, so they wait in a buffer when the
+ * worker is early.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "format/gcdump/gcdump_reading.h"
+#include "util/alloc.h"
+#include "util/fuzzed.h"
+
+/* Objects of a batch. */
+#define BATCH 16384u
+/* Below this many objects a worker of its own is not worth it. */
+#define WORKER_MIN 65536u
+/* References that wait. */
+#define BUFFER FUZZED(65536u, 64u)
+/* How far ahead memory at random places is asked for: what is read by position, then records. */
+#define AHEAD_OFFSETS 32u
+#define AHEAD_RECORDS 16u
+
+enum outcome {
+	GOOD,
+	BAD_RECORD,
+	OVERLAP,
+	DESCENDS,
+	CANCELLED,
+	NO_MEMORY
+};
+
+/* What workers share. */
+struct pass {
+	struct gcdump_reading *reading;
+	_Atomic uint32_t next; /* the batch that nobody has taken */
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	/* under the lock: */
+	uint32_t turn;  /* the batch that goes next */
+	uint64_t edges; /* of those before it */
+	enum outcome outcome;
+	uint32_t bad_node;
+	int64_t total_size;
+	uint64_t cut_sizes;
+	bool met_pseudo, has_others;
+};
+
+/* A batch at its worker. */
+struct part {
+	struct pass *pass;
+	struct gcdump_reading *reading;
+	uint32_t batch;
+	bool has_turn;
+	uint32_t *begin, *to, *end; /* where references go: the buffer, or raw.targets */
+	uint32_t *numbered;         /* up to there they are objects */
+	int64_t total_size;
+	uint64_t cut_sizes;
+	bool met_pseudo, has_others;
+	enum outcome outcome;
+	uint32_t bad_node;
+};
+
+static uint32_t batch_count(const struct gcdump_reading *reading)
+{
+	return (uint32_t)(((uint64_t)reading->raw.object_count + BATCH - 1) / BATCH);
+}
+
+/* End the pass; the first outcome counts. */
+static void stop(struct pass *pass, enum outcome outcome)
+{
+	(void)pthread_mutex_lock(&pass->lock);
+	if (pass->outcome == GOOD)
+		pass->outcome = outcome;
+	(void)pthread_cond_broadcast(&pass->moved);
+	(void)pthread_mutex_unlock(&pass->lock);
+}
+
+/* What is no object, but a missing one or nothing. */
+static uint32_t other_target(struct part *part, uint32_t node, uint32_t target)
+{
+	part->has_others = true;
+	part->met_pseudo |= bitmap_has(part->reading->pseudo, node);
+	return target == HD_NONE ? HD_NONE
+				 : part->reading->raw.object_count + (target & ~GCDUMP_MISSING);
+}
+
+static inline uint32_t target_of(struct part *part, uint32_t node)
+{
+	const struct gcdump_reading *reading = part->reading;
+	if (node - reading->main_node < reading->main_count)
+		return node - reading->main_node + reading->main_object;
+	uint32_t target = gcdump_object(reading, node);
+	return target < GCDUMP_MISSING ? target : other_target(part, node, target);
+}
+
+/* Nodes that wait become objects, whose numbers lie all over the map. */
+static void number_targets(struct part *part)
+{
+	const uint32_t *map = part->reading->map;
+	for (uint32_t *at = part->numbered; at < part->to; at++) {
+		if (part->to - at > (ptrdiff_t)AHEAD_OFFSETS)
+			__builtin_prefetch(&map[at[AHEAD_OFFSETS]]);
+		uint32_t target = map[*at];
+		*at = target < GCDUMP_MISSING ? target : other_target(part, *at, target);
+	}
+	part->numbered = part->to;
+}
+
+/* Under the lock: wait until all batches before this one have ended.  false: they will not. */
+static bool wait_turn(struct part *part)
+{
+	struct pass *pass = part->pass;
+	while (pass->turn != part->batch && pass->outcome == GOOD)
+		(void)pthread_cond_wait(&pass->moved, &pass->lock);
+	return pass->outcome == GOOD;
+}
+
+/* From now on references go where they belong. */
+static void go_direct(struct part *part, uint64_t first)
+{
+	struct raw_graph *raw = &part->reading->raw;
+	size_t count = (size_t)(part->to - part->begin);
+	uint32_t *begin = raw->targets + first;
+	if (count)
+		memcpy(begin, part->begin, count * sizeof(*begin));
+	part->begin = begin;
+	part->to = part->numbered = begin + count;
+	part->end = raw->targets + raw->edge_count;
+	part->has_turn = true;
+}
+
+/* Make room for @p count references; false: there is none, or the pass has ended. */
+static bool make_room(struct part *part, uint32_t count)
+{
+	struct pass *pass = part->pass;
+	if (part->reading->order)
+		number_targets(part);
+	if (!part->has_turn) {
+		(void)pthread_mutex_lock(&pass->lock);
+		bool goes_on = wait_turn(part);
+		uint64_t first = pass->edges;
+		(void)pthread_mutex_unlock(&pass->lock);
+		if (!goes_on) {
+			part->outcome = CANCELLED;
+			return false;
+		}
+		if ((uint64_t)(part->to - part->begin) > part->reading->raw.edge_count - first) {
+			part->outcome = OVERLAP;
+			return false;
+		}
+		go_direct(part, first);
+	}
+	if (part->end - part->to >= (ptrdiff_t)count)
+		return true;
+	part->outcome = OVERLAP;
+	return false;
+}
+
+/* The size of an object; counts those that do not fit in 31 bits. */
+static inline uint32_t object_size(const struct gcdump_record *record, struct part *part)
+{
+	/* -1 is the size of a type without nodes. */
+	if (record->size == -1)
+		return 0;
+	part->total_size += record->size;
+	part->cut_sizes += record->size < 0;
+	return (uint32_t)record->size;
+}
+
+/* The children of a record: objects, or nodes that number_targets() will look up. */
+__attribute__((always_inline)) static inline bool read_children(struct part *part, uint32_t node,
+								const struct gcdump_record *record,
+								bool by_map)
+{
+	uint32_t node_count = part->reading->file.node_count;
+	const uint8_t *at = record->children;
+	uint32_t *to = part->to;
+	bool all_there = (uint64_t)(record->end - at) >=
+			 (uint64_t)record->child_count * GCDUMP_CINT_MAX + GCDUMP_CINT_WIDE;
+	for (uint32_t i = 0; i < record->child_count; i++) {
+		int32_t difference;
+		at = all_there ? gcdump_cint_wide(at, &difference)
+			       : gcdump_cint_careful(at, record->end, &difference);
+		uint32_t child = node + (uint32_t)difference;
+		if (!at || child >= node_count)
+			return false;
+		*to++ = by_map ? child : target_of(part, child);
+	}
+	part->to = to;
+	return true;
+}
+
+__attribute__((always_inline)) static inline bool read_record(struct part *part, uint32_t node,
+							      uint32_t offset, uint32_t object,
+							      bool by_map)
+{
+	struct gcdump_reading *reading = part->reading;
+	const struct raw_graph *raw = &reading->raw;
+	struct gcdump_record record;
+	part->bad_node = node;
+	if (!gcdump_record(&reading->file, offset, &record)) {
+		part->outcome = BAD_RECORD;
+		return false;
+	}
+	raw->types[object] = record.type;
+	raw->sizes[object] = object_size(&record, part);
+	raw->degrees[object] = record.child_count;
+	uint8_t *used = &reading->used[record.type];
+	if (!__atomic_load_n(used, __ATOMIC_RELAXED))
+		__atomic_store_n(used, 1, __ATOMIC_RELAXED);
+	if (part->end - part->to < (ptrdiff_t)record.child_count &&
+	    !make_room(part, record.child_count))
+		return false;
+	if (read_children(part, node, &record, by_map))
+		return true;
+	part->outcome = BAD_RECORD;
+	return false;
+}
+
+/* Objects whose order is that of their nodes. */
+static bool read_ascending(struct part *part, uint32_t object, uint32_t end)
+{
+	const struct gcdump_reading *reading = part->reading;
+	uint64_t *ids = reading->raw.ids;
+	uint32_t node = gcdump_node_of(reading, object);
+	uint64_t last = 0;
+	for (; object < end; node++) {
+		if (gcdump_object(reading, node) != object)
+			continue;
+		uint64_t id = gcdump_address(&reading->file, node);
+		if (id <= last) {
+			part->outcome = DESCENDS;
+			return false;
+		}
+		ids[object] = last = id;
+		uint32_t offset = gcdump_offset(&reading->file, node);
+		if (!read_record(part, node, offset, object, false))
+			return false;
+		object++;
+	}
+	return true;
+}
+
+static bool read_ordered(struct part *part, uint32_t object, uint32_t end)
+{
+	const struct gcdump *file = &part->reading->file;
+	const uint32_t *order = part->reading->order;
+	for (; object < end; object++) {
+		if (object + AHEAD_OFFSETS < end) {
+			uint32_t soon = order[object + AHEAD_RECORDS];
+			__builtin_prefetch(file->offsets +
+					   (size_t)order[object + AHEAD_OFFSETS] * 4);
+			__builtin_prefetch(file->blob + gcdump_offset(file, soon));
+		}
+		uint32_t offset = gcdump_offset(file, order[object]);
+		if (!read_record(part, order[object], offset, object, true))
+			return false;
+	}
+	number_targets(part);
+	return true;
+}
+
+/* The same, while it is known where records begin: there is no need to look it up. */
+static bool read_pieces(struct part *part, uint32_t object, uint32_t end)
+{
+	const struct gcdump_reading *reading = part->reading;
+	struct gcdump_cursor cursor;
+	gcdump_cursor_init(&cursor, &reading->starts, object);
+	for (; object < end; object++) {
+		uint32_t node = reading->order[object], offset = gcdump_cursor_next(&cursor);
+		/* Should the file change while it is read, it may be what was there before. */
+		if (node >= reading->file.node_count)
+			node = 0;
+		if (!read_record(part, node, offset, object, true))
+			return false;
+	}
+	number_targets(part);
+	return true;
+}
+
+/* Add a batch that was read to the pass, or what went wrong; false: the pass has ended. */
+static bool end_batch(struct part *part)
+{
+	struct pass *pass = part->pass;
+	uint64_t count = (uint64_t)(part->to - part->begin);
+	(void)pthread_mutex_lock(&pass->lock);
+	bool goes_on = wait_turn(part);
+	uint64_t first = pass->edges;
+	if (goes_on && part->outcome == GOOD && count > part->reading->raw.edge_count - first)
+		part->outcome = OVERLAP;
+	if (goes_on) {
+		pass->outcome = part->outcome;
+		pass->bad_node = part->bad_node;
+		pass->edges += count;
+		pass->total_size += part->total_size;
+		pass->cut_sizes += part->cut_sizes;
+		pass->met_pseudo |= part->met_pseudo;
+		pass->has_others |= part->has_others;
+		pass->turn++;
+	}
+	goes_on = pass->outcome == GOOD;
+	(void)pthread_cond_broadcast(&pass->moved);
+	(void)pthread_mutex_unlock(&pass->lock);
+	if (goes_on && !part->has_turn)
+		go_direct(part, first);
+	return goes_on;
+}
+
+static bool read_batch(struct part *part)
+{
+	struct pass *pass = part->pass;
+	const struct gcdump_reading *reading = part->reading;
+	uint32_t count = reading->raw.object_count, begin = part->batch * BATCH;
+	uint32_t end = count - begin < BATCH ? count : begin + BATCH;
+	(void)pthread_mutex_lock(&pass->lock);
+	bool is_next = pass->turn == part->batch;
+	uint64_t first = pass->edges;
+	(void)pthread_mutex_unlock(&pass->lock);
+	if (is_next)
+		go_direct(part, first);
+	if (reading->starts.bits) {
+		(void)read_pieces(part, begin, end);
+	} else if (reading->order) {
+		(void)read_ordered(part, begin, end);
+	} else {
+		(void)read_ascending(part, begin, end);
+	}
+	return end_batch(part);
+}
+
+static void read_batches(void *arg, unsigned int worker)
+{
+	struct pass *pass = arg;
+	uint32_t *buffer = pages_alloc(BUFFER, sizeof(*buffer));
+	if (!buffer)
+		stop(pass, NO_MEMORY);
+	while (buffer) {
+		struct part part = { .pass = pass,
+				     .reading = pass->reading,
+				     .batch = pass->next++,
+				     .begin = buffer,
+				     .to = buffer,
+				     .numbered = buffer,
+				     .end = buffer + BUFFER };
+		if (part.batch >= batch_count(pass->reading) || !read_batch(&part))
+			break;
+		if (!job_step(pass->reading->job, worker, BATCH))
+			stop(pass, CANCELLED);
+	}
+	pages_free(buffer, BUFFER, sizeof(*buffer));
+}
+
+static enum hd_status overlap(const struct gcdump_reading *reading)
+{
+	uint64_t at = (uint64_t)(reading->file.blob - reading->file.bytes);
+	return fail(reading->err, HD_ERR_FORMAT, at,
+		    "%s: offset 0x%" PRIx64
+		    ": nodes share records, which no writer does (--lenient goes on)",
+		    reading->file.path, at);
+}
+
+static enum hd_status fail_pass(const struct pass *pass, enum outcome outcome)
+{
+	switch (outcome) {
+	case BAD_RECORD:
+		return gcdump_bad_record(pass->reading, pass->bad_node);
+	case OVERLAP:
+		return overlap(pass->reading);
+	case CANCELLED:
+		return fail_cancelled(pass->reading->err);
+	default:
+		return fail_nomem(pass->reading->err);
+	}
+}
+
+/* The references that the records of objects tell of; those that are damaged do not count. */
+static uint64_t count_edges(const struct gcdump_reading *reading)
+{
+	const struct gcdump *file = &reading->file;
+	uint64_t edges = 0;
+	for (uint32_t node = 0; node < file->node_count && edges <= file->blob_size; node++) {
+		struct gcdump_record record;
+		if (gcdump_object(reading, node) < GCDUMP_MISSING &&
+		    gcdump_record(file, gcdump_offset(file, node), &record))
+			edges += record.child_count;
+	}
+	return edges;
+}
+
+/*
+ * Room for the references, each of which takes a byte: what is not used costs nothing.  How many they
+ * are matters only when there is not that much.
+ */
+static enum hd_status make_targets(struct gcdump_reading *reading)
+{
+	struct raw_graph *raw = &reading->raw;
+	uint64_t most = reading->file.blob_size;
+	if (raw_graph_set_edge_count(raw, most, reading->job, NULL) == HD_OK)
+		return HD_OK;
+	uint64_t edges = count_edges(reading);
+	return raw_graph_set_edge_count(raw, edges < most ? edges : most, reading->job,
+					reading->err);
+}
+
+/* Do the ids of batches, which ascend, do so from one to the next? */
+static bool batches_ascend(const struct raw_graph *raw)
+{
+	for (uint64_t i = BATCH; i < raw->object_count; i += BATCH) {
+		if (raw->ids[i] <= raw->ids[i - 1])
+			return false;
+	}
+	return true;
+}
+
+static enum outcome run_pass(struct pass *pass)
+{
+	const struct gcdump_reading *reading = pass->reading;
+	uint32_t count = reading->raw.object_count;
+	unsigned int workers = job_workers(reading->job);
+	while (workers > 1 && count / workers < WORKER_MIN)
+		workers--;
+	pass->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	pass->moved = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+	job_begin(reading->job, "Reading nodes", count);
+	run_parallel(workers, reading->job, read_batches, pass);
+	(void)pthread_cond_destroy(&pass->moved);
+	(void)pthread_mutex_destroy(&pass->lock);
+	if (pass->outcome == GOOD && !reading->order && !batches_ascend(&reading->raw))
+		return DESCENDS;
+	return pass->outcome;
+}
+
+/* Take over what the pass made. */
+static enum hd_status take_pass(const struct pass *pass)
+{
+	struct gcdump_reading *reading = pass->reading;
+	struct raw_graph *raw = &reading->raw;
+	uint32_t *targets =
+		pages_resize(raw->targets, raw->edge_count, pass->edges, sizeof(*targets));
+	if (!targets)
+		return fail_nomem(reading->err);
+	raw->targets = targets;
+	raw->edge_count = pass->edges;
+	raw->all_inside = !pass->has_others;
+	raw->ascends = raw->ascends || !reading->order;
+	raw->type_map = reading->type_map;
+	reading->total_size = pass->total_size;
+	reading->cut_sizes = pass->cut_sizes;
+	return gcdump_make_types(reading);
+}
+
+enum hd_status gcdump_read_nodes(struct gcdump_reading *reading, bool *ret_met_pseudo)
+{
+	struct pass pass = { .reading = reading };
+	TRY(gcdump_number(reading));
+	TRY(make_targets(reading));
+	enum outcome outcome = run_pass(&pass);
+	if (outcome == DESCENDS) {
+		TRY(gcdump_sort(reading));
+		pass = (struct pass){ .reading = reading };
+		outcome = run_pass(&pass);
+	}
+	*ret_met_pseudo = pass.met_pseudo;
+	return outcome == GOOD ? take_pass(&pass) : fail_pass(&pass, outcome);
+}

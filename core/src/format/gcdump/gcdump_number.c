@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* Which objects the nodes of a .gcdump are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/gcdump/gcdump_reading.h"
+#include "util/alloc.h"
+#include "util/sort.h"
+
+/* How far ahead memory at random places is asked for. */
+#define AHEAD 96u
+/* Objects whose places are asked for side by side. */
+#define GROUP 64u
+
+/* Are there GCDUMP_BLOCK nodes from @p first on, and all of them objects? */
+static bool is_plain(const struct gcdump_reading *reading, uint32_t first)
+{
+	const struct gcdump *file = &reading->file;
+	uint32_t others = 0;
+	if (file->node_count - first < GCDUMP_BLOCK)
+		return false;
+	for (uint32_t word = first / 64; word < (first + GCDUMP_BLOCK) / 64; word++)
+		others |= reading->pseudo[word] || (reading->bad && reading->bad[word]);
+	for (uint32_t i = 0; reading->zero_is_undefined && i < GCDUMP_BLOCK; i++)
+		others |= !gcdump_offset(file, first + i);
+	return !others;
+}
+
+static enum hd_status number_node(struct gcdump_reading *reading, uint32_t node, uint32_t *count)
+{
+	uint64_t address = gcdump_address(&reading->file, node);
+	reading->map[node] = HD_NONE;
+	if (bitmap_has(reading->pseudo, node))
+		return HD_OK;
+	if (!gcdump_is_undefined(reading, node)) {
+		reading->map[node] = (*count)++;
+		return HD_OK;
+	}
+	/* Such as an empty slot of a stack. */
+	if (!address)
+		return HD_OK;
+	if (!PAGES_RESERVE(reading, missing))
+		return fail_nomem(reading->err);
+	reading->map[node] = GCDUMP_MISSING | (uint32_t)reading->missing_count;
+	reading->missing[reading->missing_count++] = address;
+	return HD_OK;
+}
+
+/* Blocks become parts of the longest run, as long as one follows the other. */
+static void add_to_run(struct gcdump_reading *reading, uint32_t *run, uint32_t first)
+{
+	uint32_t end = first + GCDUMP_BLOCK;
+	if (*run == HD_NONE)
+		*run = first;
+	if (end - *run <= reading->main_count)
+		return;
+	reading->main_node = *run;
+	reading->main_count = end - *run;
+	reading->main_object = *run - reading->shifts[first / GCDUMP_BLOCK];
+}
+
+/* Number the objects of all blocks as they stand. */
+static enum hd_status number_blocks(struct gcdump_reading *reading, uint32_t *ret_count)
+{
+	uint32_t count = 0, run = HD_NONE, nodes = reading->file.node_count;
+	reading->main_count = 0;
+	for (size_t block = 0; block < gcdump_blocks(&reading->file); block++) {
+		uint32_t first = (uint32_t)block * GCDUMP_BLOCK;
+		reading->firsts[block] = count;
+		if (is_plain(reading, first)) {
+			reading->shifts[block] = first - count;
+			count += GCDUMP_BLOCK;
+			add_to_run(reading, &run, first);
+			continue;
+		}
+		reading->shifts[block] = run = HD_NONE;
+		for (uint32_t node = first; node < nodes && node - first < GCDUMP_BLOCK; node++)
+			TRY(number_node(reading, node, &count));
+	}
+	*ret_count = count;
+	return HD_OK;
+}
+
+uint32_t gcdump_node_of(const struct gcdump_reading *reading, uint32_t object)
+{
+	size_t low = 0, high = gcdump_blocks(&reading->file) - 1;
+	while (low < high) {
+		size_t middle = high - (high - low) / 2;
+		if (reading->firsts[middle] <= object) {
+			low = middle;
+		} else {
+			high = middle - 1;
+		}
+	}
+	uint32_t node = (uint32_t)low * GCDUMP_BLOCK;
+	while (gcdump_object(reading, node) != object)
+		node++;
+	return node;
+}
+
+/* The word of the starts that a node's record will be looked up in soon. */
+static inline uint32_t word_ahead(const struct gcdump_reading *reading, uint32_t node)
+{
+	const struct gcdump *file = &reading->file;
+	uint32_t offset = file->node_count - node > AHEAD ? gcdump_offset(file, node + AHEAD) : 0;
+	return offset < file->blob_size ? offset / 64 : 0;
+}
+
+/* Mark the records of all objects; false: two objects share one. */
+static bool mark_starts(struct gcdump_reading *reading)
+{
+	const struct gcdump_starts *starts = &reading->starts;
+	const struct gcdump *file = &reading->file;
+	for (uint32_t node = 0; node < file->node_count; node++) {
+		uint32_t offset = gcdump_offset(file, node);
+		__builtin_prefetch(&starts->bits[word_ahead(reading, node)], 1);
+		if (gcdump_object(reading, node) < GCDUMP_MISSING && offset < file->blob_size)
+			starts->bits[offset / 64] |= (uint64_t)1 << offset % 64;
+	}
+	uint32_t count = 0;
+	for (size_t i = 0; i < starts->words; i++) {
+		starts->ranks[i] = count;
+		count += (uint32_t)__builtin_popcountll(starts->bits[i]);
+	}
+	return count == reading->raw.object_count;
+}
+
+static uint32_t count_bits(uint64_t bits)
+{
+	bits -= bits >> 1 & 0x5555555555555555u;
+	bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+	return (uint32_t)(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+}
+
+/* How many records begin before that of @p node; should the file change meanwhile, any object. */
+static uint32_t rank_of(const struct gcdump_reading *reading, uint32_t node)
+{
+	const struct gcdump_starts *starts = &reading->starts;
+	uint32_t offset = gcdump_offset(&reading->file, node);
+	if (offset >= reading->file.blob_size)
+		return 0;
+	uint64_t before = starts->bits[offset / 64] & (((uint64_t)1 << offset % 64) - 1);
+	uint32_t rank = starts->ranks[offset / 64] + count_bits(before);
+	return rank < reading->raw.object_count ? rank : 0;
+}
+
+/* Work on all nodes, of which workers have a share each. */
+struct sorting {
+	struct gcdump_reading *reading;
+	unsigned int workers;
+};
+
+static uint32_t share(const struct sorting *sorting, unsigned int worker)
+{
+	uint64_t count = sorting->reading->file.node_count;
+	return (uint32_t)(count * worker / sorting->workers);
+}
+
+/* The addresses of all objects in the order of their records, which map gets. */
+static void list_addresses(void *arg, unsigned int worker)
+{
+	const struct sorting *sorting = arg;
+	const struct gcdump_reading *reading = sorting->reading;
+	uint32_t end = share(sorting, worker + 1);
+	for (uint32_t node = share(sorting, worker); node < end;) {
+		uint32_t ranks[GROUP], nodes[GROUP], count = 0;
+		for (; node < end && count < GROUP; node++) {
+			uint32_t ahead = word_ahead(reading, node);
+			__builtin_prefetch(&reading->starts.bits[ahead]);
+			__builtin_prefetch(&reading->starts.ranks[ahead]);
+			if (gcdump_object(reading, node) >= GCDUMP_MISSING)
+				continue;
+			nodes[count] = node;
+			ranks[count] = rank_of(reading, node);
+			__builtin_prefetch(&reading->raw.ids[ranks[count++]], 1);
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			reading->map[nodes[i]] = ranks[i];
+			reading->raw.ids[ranks[i]] = gcdump_address(&reading->file, nodes[i]);
+		}
+	}
+}
+
+/* The piece that has @p rank. */
+static const struct sort_piece *find_piece(const struct gcdump_starts *starts, uint32_t rank)
+{
+	uint32_t low = 0, high = starts->piece_count - 1;
+	while (low < high) {
+		uint32_t middle = high - (high - low) / 2;
+		if (starts->pieces[middle].from <= rank) {
+			low = middle;
+		} else {
+			high = middle - 1;
+		}
+	}
+	return &starts->pieces[low];
+}
+
+/* Put all objects where they belong. */
+static void place_objects(void *arg, unsigned int worker)
+{
+	const struct sorting *sorting = arg;
+	const struct gcdump_reading *reading = sorting->reading;
+	const struct gcdump *file = &reading->file;
+	const struct sort_piece *piece = reading->starts.pieces;
+	uint32_t end = share(sorting, worker + 1);
+	for (uint32_t node = share(sorting, worker); node < end;) {
+		uint32_t places[GROUP], nodes[GROUP], count = 0;
+		for (; node < end && count < GROUP; node++) {
+			if (gcdump_object(reading, node) >= GCDUMP_MISSING)
+				continue;
+			uint32_t rank = reading->map[node];
+			if (rank - piece->from >= piece->count)
+				piece = find_piece(&reading->starts, rank);
+			uint32_t at = piece->to + (rank - piece->from);
+			__builtin_prefetch(&reading->raw.ids[at], 1);
+			__builtin_prefetch(&reading->order[at], 1);
+			nodes[count] = node;
+			places[count++] = at;
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			reading->raw.ids[places[i]] = gcdump_address(file, nodes[i]);
+			reading->order[places[i]] = nodes[i];
+			reading->map[nodes[i]] = places[i];
+		}
+	}
+}
+
+/* Has each object an address, and of its own? */
+static bool ascends(const struct raw_graph *raw)
+{
+	bool descends = raw->object_count && !raw->ids[0];
+	for (uint32_t i = 1; i < raw->object_count; i++)
+		descends |= raw->ids[i - 1] >= raw->ids[i];
+	return !descends;
+}
+
+static int compare_to(const void *a, const void *b)
+{
+	const struct sort_piece *x = a, *y = b;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/*
+ * Those who write a file number nodes when they are first mentioned, and write them as the heap is
+ * walked: in the order of records the addresses are nearly sorted.  raw.ascends: they were, and each
+ * object has its own.
+ */
+static enum hd_status sort_by_record(struct sorting *sorting)
+{
+	struct gcdump_reading *reading = sorting->reading;
+	struct gcdump_starts *starts = &reading->starts;
+	uint32_t count = reading->raw.object_count;
+	starts->words = bitmap_words(reading->file.blob_size);
+	starts->bits = bitmap_alloc(reading->file.blob_size);
+	starts->ranks = pages_alloc(starts->words, sizeof(*starts->ranks));
+	if (!starts->bits || !starts->ranks)
+		return fail_nomem(reading->err);
+	if (mark_starts(reading)) {
+		run_parallel(sorting->workers, sorting->reading->job, list_addresses, sorting);
+		starts->piece_count = sort_pieces(reading->raw.ids, count, starts->pieces);
+	}
+	if (starts->piece_count) {
+		run_parallel(sorting->workers, sorting->reading->job, place_objects, sorting);
+		qsort(starts->pieces, starts->piece_count, sizeof(*starts->pieces), compare_to);
+		reading->raw.ascends = ascends(&reading->raw);
+	}
+	return HD_OK;
+}
+
+void gcdump_starts_deinit(struct gcdump_reading *reading)
+{
+	struct gcdump_starts *starts = &reading->starts;
+	bitmap_free(starts->bits, reading->file.blob_size);
+	pages_free(starts->ranks, starts->words, sizeof(*starts->ranks));
+	starts->bits = NULL;
+	starts->ranks = NULL;
+	starts->piece_count = 0;
+}
+
+/* Stand before the record of @p rank. */
+static void cursor_go(struct gcdump_cursor *cursor, uint32_t rank)
+{
+	const struct gcdump_starts *starts = cursor->starts;
+	size_t low = 0, high = starts->words - 1;
+	while (low < high) {
+		size_t middle = high - (high - low) / 2;
+		if (starts->ranks[middle] <= rank) {
+			low = middle;
+		} else {
+			high = middle - 1;
+		}
+	}
+	cursor->word = low;
+	cursor->bits = starts->bits[low];
+	for (uint32_t skip = rank - starts->ranks[low]; skip; skip--)
+		cursor->bits &= cursor->bits - 1;
+}
+
+void gcdump_cursor_next_piece(struct gcdump_cursor *cursor)
+{
+	cursor->piece++;
+	cursor->left = cursor->piece->count;
+	cursor_go(cursor, cursor->piece->from);
+}
+
+void gcdump_cursor_init(struct gcdump_cursor *cursor, const struct gcdump_starts *starts,
+			uint32_t object)
+{
+	*cursor = (struct gcdump_cursor){ .starts = starts, .piece = starts->pieces };
+	while (object - cursor->piece->to >= cursor->piece->count)
+		cursor->piece++;
+	uint32_t skipped = object - cursor->piece->to;
+	cursor->left = cursor->piece->count - skipped;
+	cursor_go(cursor, cursor->piece->from + skipped);
+}
+
+/* Of those with one address, and without one, the order of nodes stays. */
+static enum hd_status sort_by_address(struct gcdump_reading *reading)
+{
+	const struct gcdump *file = &reading->file;
+	uint32_t next = 0;
+	for (uint32_t node = 0; node < file->node_count; node++) {
+		if (gcdump_object(reading, node) >= GCDUMP_MISSING)
+			continue;
+		reading->raw.ids[next] = gcdump_address(file, node);
+		reading->order[next++] = node;
+	}
+	if (!sort_pairs(reading->raw.ids, reading->order, next))
+		return fail_nomem(reading->err);
+	for (uint32_t i = 0; i < next; i++)
+		reading->map[reading->order[i]] = i;
+	return HD_OK;
+}
+
+enum hd_status gcdump_sort(struct gcdump_reading *reading)
+{
+	struct sorting sorting = { .reading = reading, .workers = job_workers(reading->job) };
+	uint32_t count = reading->raw.object_count;
+	job_begin(reading->job, "Sorting objects", 0);
+	if (!job_step(reading->job, 0, 0))
+		return fail_cancelled(reading->err);
+	TRY(job_check_memory(reading->job, (uint64_t)count * 40, reading->err));
+	reading->order = reading->raw.types;
+	TRY(sort_by_record(&sorting));
+	if (!reading->raw.ascends) {
+		gcdump_starts_deinit(reading);
+		TRY(sort_by_address(reading));
+	}
+	reading->main_count = 0;
+	memset(reading->shifts, 0xff, gcdump_blocks(&reading->file) * sizeof(*reading->shifts));
+	return HD_OK;
+}
+
+enum hd_status gcdump_number(struct gcdump_reading *reading)
+{
+	uint32_t count;
+	reading->order = NULL;
+	gcdump_starts_deinit(reading);
+	reading->missing_count = 0;
+	TRY(number_blocks(reading, &count));
+	raw_graph_deinit(&reading->raw);
+	TRY(raw_graph_init(&reading->raw, count, 0, reading->job, reading->err));
+	reading->raw.keeps_repeated = true;
+	return HD_OK;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes of a .gcdump become the objects of a graph. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/gcdump/gcdump_reading.h"
+#include "format/read_mapped.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+
+/* Nodes between two looks at cancellation. */
+#define BATCH 16384u
+
+enum hd_status gcdump_bad_record(const struct gcdump_reading *reading, uint32_t node)
+{
+	const struct gcdump *file = &reading->file;
+	uint64_t at = (uint64_t)(file->blob - file->bytes) + gcdump_offset(file, node);
+	return fail(reading->err, HD_ERR_FORMAT, at,
+		    "%s: offset 0x%" PRIx64 ": the record of node %" PRIu32
+		    " is damaged (--lenient goes on)",
+		    file->path, at, node);
+}
+
+static bool record_is_good(const struct gcdump *file, uint32_t node)
+{
+	struct gcdump_record record;
+	if (!gcdump_record(file, gcdump_offset(file, node), &record))
+		return false;
+	for (uint32_t i = 0; i < record.child_count; i++) {
+		if (gcdump_child(&record.children, record.end, node, file->node_count) == HD_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* Offset of the last record that begins in the blob of a file that is cut there. */
+static uint32_t last_offset(const struct gcdump *file)
+{
+	uint32_t last = 0;
+	for (uint32_t node = 0; node < file->node_count; node++) {
+		uint32_t offset = gcdump_offset(file, node);
+		if (offset < file->blob_size && offset > last)
+			last = offset;
+	}
+	return last;
+}
+
+/* Lenient reading, or that of a file that is cut: which records are damaged, or not there. */
+static enum hd_status find_bad(struct gcdump_reading *reading)
+{
+	const struct gcdump *file = &reading->file;
+	uint64_t bad = 0, edges = 0;
+	uint32_t last = file->lacks_records ? last_offset(file) : UINT32_MAX;
+	reading->bad = bitmap_alloc(file->node_count);
+	if (!reading->bad)
+		return fail_nomem(reading->err);
+	job_begin(reading->job, "Checking nodes", file->node_count);
+	for (uint32_t node = 0; node < file->node_count; node++) {
+		struct gcdump_record record;
+		if (gcdump_record(file, gcdump_offset(file, node), &record))
+			edges += record.child_count;
+		/* The records of a file lie apart: more references are not in it. */
+		if (edges > file->blob_size || !record_is_good(file, node)) {
+			(void)bitmap_add(reading->bad, node);
+			if (file->lacks_records && gcdump_offset(file, node) >= last) {
+				reading->lost++;
+			} else if (!reading->lenient) {
+				return gcdump_bad_record(reading, node);
+			} else {
+				bad++;
+			}
+		}
+		if (node % BATCH == 0 && !job_step(reading->job, 0, BATCH))
+			return fail_cancelled(reading->err);
+	}
+	if (!bad)
+		return HD_OK;
+	reading->graph->info.is_partial = true;
+	return raw_graph_finding(reading->graph, "bad-record", bad,
+				 "nodes whose record is damaged are left out", reading->err);
+}
+
+static enum hd_status allocate(struct gcdump_reading *reading)
+{
+	const struct gcdump *file = &reading->file;
+	uint64_t bytes = (uint64_t)file->node_count * 5 + (uint64_t)file->type_count * 5;
+	TRY(job_check_memory(reading->job, bytes, reading->err));
+	reading->graph->arena = arena_create();
+	reading->graph->root_arena = arena_create();
+	reading->shifts = pages_alloc(gcdump_blocks(file), sizeof(*reading->shifts));
+	reading->firsts = pages_alloc(gcdump_blocks(file), sizeof(*reading->firsts));
+	reading->map = pages_alloc(file->node_count, sizeof(*reading->map));
+	reading->pseudo = bitmap_alloc(file->node_count);
+	reading->used = pages_alloc(file->type_count, sizeof(*reading->used));
+	reading->type_map = pages_alloc(file->type_count, sizeof(*reading->type_map));
+	if (!reading->graph->arena || !reading->graph->root_arena || !reading->shifts ||
+	    !reading->firsts || !reading->map || !reading->pseudo || !reading->used ||
+	    !reading->type_map)
+		return fail_nomem(reading->err);
+	struct gcdump_record record;
+	reading->zero_is_undefined = gcdump_record(file, 0, &record) && !record.type &&
+				     !record.has_size && !record.child_count;
+	return HD_OK;
+}
+
+/* The ids of roots, which are what the map says so far. */
+static void resolve_roots(struct gcdump_reading *reading)
+{
+	const struct raw_graph *raw = &reading->raw;
+	for (size_t i = 0; i < reading->roots_count; i++) {
+		struct raw_root *root = &reading->roots[i];
+		uint32_t object = (uint32_t)root->id;
+		if (object >= GCDUMP_MISSING) {
+			root->id = reading->missing[object & ~GCDUMP_MISSING];
+		} else {
+			root->id = reading->graph->ids[raw->rank ? raw->rank[object] : object];
+		}
+	}
+}
+
+/* Undefined nodes that nothing is known of but their address. */
+static enum hd_status report_missing(struct gcdump_reading *reading)
+{
+	struct hd_graph *graph = reading->graph;
+	uint32_t count = graph->node_count - graph->object_count;
+	if (!count)
+		return HD_OK;
+	graph->info.is_partial = true;
+	return raw_graph_finding(graph, "undefined-node", count,
+				 "objects that the file mentions and does not describe: the tool "
+				 "that wrote it did not reach them",
+				 reading->err);
+}
+
+/* What stood behind the end of a file that was cut. */
+static enum hd_status report_cut(struct gcdump_reading *reading)
+{
+	const struct gcdump *file = &reading->file;
+	char detail[240];
+	if (!file->is_cut)
+		return HD_OK;
+	if (file->lacks_records) {
+		reading->graph->info.is_partial = true;
+		bool has_root = !bitmap_has(reading->bad, file->root);
+		(void)snprintf(detail, sizeof(detail),
+			       "the file is cut short: of %" PRIu32 " nodes (objects and groups of "
+			       "roots) %" PRIu64
+			       " are missing%s, and so are all addresses and what "
+			       "stands behind them (process, time, log)",
+			       file->node_count, reading->lost,
+			       has_root ? "" : ", that of the roots among them: no root is known");
+	} else if (file->padded) {
+		(void)snprintf(detail, sizeof(detail),
+			       "the file is cut short: the addresses of %" PRIu32
+			       " objects, and what stands behind them (process, time, log), are "
+			       "missing",
+			       file->node_count - file->address_count);
+	} else {
+		(void)snprintf(detail, sizeof(detail),
+			       "the file is cut short: a part of what stands behind its objects "
+			       "(process, time, log) is missing");
+	}
+	return raw_graph_finding(reading->graph, "cut-file", 1, detail, reading->err);
+}
+
+/* All nodes, as objects or pseudo-nodes. */
+static enum hd_status sort_out_nodes(struct gcdump_reading *reading)
+{
+	if (reading->lenient || reading->file.lacks_records)
+		TRY(find_bad(reading));
+	TRY(gcdump_find_pseudo(reading));
+	bool met_pseudo, found = false;
+	TRY(gcdump_read_nodes(reading, &met_pseudo));
+	if (met_pseudo)
+		TRY(gcdump_check_pseudo(reading, &found));
+	return found ? gcdump_read_nodes(reading, &met_pseudo) : HD_OK;
+}
+
+static enum hd_status read_graph(struct gcdump_reading *reading)
+{
+	TRY(allocate(reading));
+	TRY(sort_out_nodes(reading));
+	if (reading->file.lacks_records && !reading->raw.object_count) {
+		return fail(reading->err, HD_ERR_FORMAT, reading->file.size,
+			    "%s: offset 0x%" PRIx64 ": the file is cut short before the record of "
+			    "its first object is whole",
+			    reading->file.path, reading->file.size);
+	}
+	TRY(gcdump_true_sizes(reading));
+	TRY(gcdump_collect_roots(reading));
+	TRY(raw_graph_finish(&reading->raw, reading->missing, reading->missing_count,
+			     reading->graph, reading->job, reading->err));
+	TRY(report_missing(reading));
+	resolve_roots(reading);
+	TRY(raw_graph_roots(reading->graph, reading->roots, reading->roots_count, reading->err));
+	TRY(report_cut(reading));
+	return gcdump_make_info(reading);
+}
+
+static void deinit(struct gcdump_reading *reading)
+{
+	const struct gcdump *file = &reading->file;
+	gcdump_starts_deinit(reading);
+	raw_graph_deinit(&reading->raw);
+	bitmap_free(reading->bad, file->node_count);
+	bitmap_free(reading->pseudo, file->node_count);
+	pages_free(reading->tree, reading->tree_capacity, sizeof(*reading->tree));
+	pages_free(reading->shifts, gcdump_blocks(file), sizeof(*reading->shifts));
+	pages_free(reading->firsts, gcdump_blocks(file), sizeof(*reading->firsts));
+	pages_free(reading->map, file->node_count, sizeof(*reading->map));
+	pages_free(reading->missing, reading->missing_capacity, sizeof(*reading->missing));
+	pages_free(reading->used, file->type_count, sizeof(*reading->used));
+	pages_free(reading->type_map, file->type_count, sizeof(*reading->type_map));
+	pages_free(reading->roots, reading->roots_capacity, sizeof(*reading->roots));
+	gcdump_deinit(&reading->file);
+}
+
+enum hd_status gcdump_read_bytes(const uint8_t *bytes, uint64_t size, const char *path,
+				 const struct format_options *options, struct job *job,
+				 struct hd_graph **ret, struct hd_error *err)
+{
+	struct gcdump_reading reading = { .lenient = options && options->lenient,
+					  .exact = options && options->exact,
+					  .job = job,
+					  .err = err,
+					  .graph = mem_calloc(1, sizeof(struct hd_graph)) };
+	if (!reading.graph)
+		return fail_nomem(err);
+	enum hd_status status = gcdump_parse_cut(bytes, size, path, &reading.file, err);
+	if (status == HD_OK)
+		status = read_graph(&reading);
+	deinit(&reading);
+	if (status == HD_OK) {
+		*ret = reading.graph;
+	} else {
+		graph_destroy(reading.graph);
+	}
+	return status;
+}
+
+enum hd_status gcdump_read(int fd, uint64_t size, const char *path,
+			   const struct format_options *options, struct job *job,
+			   struct hd_graph **ret, struct hd_error *err)
+{
+	(void)size; /* that of now counts */
+	return read_mapped(fd, path, gcdump_read_bytes, options, job, ret, err);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* A graph as a .gcdump, in the shape that dotnet-gcdump gives it. */
+#include <string.h>
+
+#include "format/gcdump/gcdump_encode.h"
+#include "format/gcdump/gcdump_tree.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/bitmap.h"
+#include "util/text.h"
+
+/* The last tick of the year 9999; readers refuse later ones (DateTime). */
+#define TIME_MAX 3155378975999999999u
+
+/* Ids of a heap are asked for so many at once. */
+#define IDS 512u
+
+struct writer {
+	const struct hd_graph *graph;
+	const uint64_t *live; /* only what has a bit is written; NULL: everything */
+	const char *lacks;    /**< write_options */
+	struct job *job;
+	struct hd_error *err;
+	struct gcdump_tree tree;
+	struct gcdump_about about;
+	struct gcdump_type *types; /* pages: undefined, the graph's, those of the tree */
+	uint32_t type_count;
+	struct arena *arena;
+	uint32_t *ranks;         /* pages: nodes with a bit before each word of live */
+	uint32_t first;          /* of the graph's nodes; those before it are the tree's */
+	uint32_t objects, nodes; /* of the graph that are written */
+	uint32_t *children;      /* pages, room for the most that an object has */
+	uint64_t children_count;
+	/* where a pass is */
+	uint32_t pseudo, node, index;
+	/* where addresses are, and those of the nodes from ids_first on */
+	uint32_t address_node, ids_first;
+	uint64_t ids[IDS];
+	uint32_t ids_count;
+};
+
+/* Index in the file of a node of the graph. */
+static inline uint32_t index_of(const struct writer *writer, uint32_t node)
+{
+	if (!writer->live)
+		return writer->first + node;
+	uint64_t before = writer->live[node / 64] & (((uint64_t)1 << (node % 64)) - 1);
+	return writer->first + writer->ranks[node / 64] + (uint32_t)__builtin_popcountll(before);
+}
+
+static inline bool is_kept(const struct writer *writer, uint32_t node)
+{
+	return !writer->live || bitmap_has(writer->live, node);
+}
+
+static void give_type(void *arg, uint32_t type, struct gcdump_type *ret)
+{
+	const struct writer *writer = arg;
+	*ret = writer->types[type];
+}
+
+static void begin_pass(void *arg)
+{
+	struct writer *writer = arg;
+	writer->pseudo = writer->node = 0;
+	writer->index = writer->first;
+}
+
+static bool next_pseudo(struct writer *writer, struct gcdump_node *ret)
+{
+	const struct gcdump_pseudo *pseudo = &writer->tree.pseudos[writer->pseudo];
+	*ret = (struct gcdump_node){
+		.index = writer->pseudo,
+		.type = 1 + writer->graph->type_count + writer->pseudo,
+		.child_count = pseudo->child_count,
+		.children = writer->tree.children + pseudo->first_child,
+	};
+	writer->pseudo++;
+	return true;
+}
+
+static bool next_node(void *arg, struct gcdump_node *ret)
+{
+	struct writer *writer = arg;
+	const struct hd_graph *graph = writer->graph;
+	if (writer->pseudo < writer->first)
+		return next_pseudo(writer, ret);
+	while (writer->node < graph->object_count && !is_kept(writer, writer->node))
+		writer->node++;
+	if (writer->node >= graph->object_count)
+		return false;
+	uint32_t node = writer->node++;
+	uint64_t size = graph_size(graph, node);
+	uint64_t begin = csr_begin(&graph->forward, node);
+	uint64_t count = csr_begin(&graph->forward, node + 1) - begin;
+	for (uint64_t i = 0; i < count; i++)
+		writer->children[i] = index_of(writer, graph->forward.targets[begin + i]);
+	*ret = (struct gcdump_node){
+		.index = writer->index++,
+		.type = 1 + graph->node_types[node],
+		.size = size < INT32_MAX ? (int32_t)size : INT32_MAX,
+		.child_count = (uint32_t)count,
+		.children = writer->children,
+	};
+	return true;
+}
+
+/* Id of a node not before the last one. */
+static uint64_t next_id(struct writer *writer, uint32_t node)
+{
+	const struct hd_graph *graph = writer->graph;
+	if (!graph->places.ids || graph_is_missing(graph, node))
+		return graph_id(graph, node);
+	if (node - writer->ids_first >= writer->ids_count) {
+		uint32_t left = graph->object_count - node;
+		writer->ids_first = node;
+		writer->ids_count = left < IDS ? left : IDS;
+		graph->places.ids(graph->places.arg, node, writer->ids, writer->ids_count);
+	}
+	return writer->ids[node - writer->ids_first];
+}
+
+/* They are asked for in order. */
+static uint64_t next_address(void *arg, uint32_t index)
+{
+	struct writer *writer = arg;
+	if (index < writer->first) {
+		writer->address_node = 0;
+		return 0;
+	}
+	while (!is_kept(writer, writer->address_node))
+		writer->address_node++;
+	return next_id(writer, writer->address_node++);
+}
+
+/* A text that may as well be borrowed. */
+static enum hd_status keep_text(struct writer *writer, const char *text, size_t size,
+				struct gcdump_text *ret)
+{
+	size_t i = 0;
+	while (text && i < size && (uint8_t)text[i] < 0x80)
+		i++;
+	if (text && i == size && size <= INT32_MAX) {
+		*ret = (struct gcdump_text){ (const uint8_t *)text, (uint32_t)size,
+					     (uint32_t)size };
+		return HD_OK;
+	}
+	return gcdump_text_of(writer->arena, text, size, ret) ? HD_OK : fail_nomem(writer->err);
+}
+
+static enum hd_status keep_string(struct writer *writer, const char *string,
+				  struct gcdump_text *ret)
+{
+	return keep_text(writer, string, string ? strlen(string) : 0, ret);
+}
+
+/* Types without a name get the one that dotnet-gcdump gives them. */
+static enum hd_status keep_unknown(struct writer *writer, uint64_t id, struct gcdump_text *ret)
+{
+	struct text text = { 0 };
+	text_printf(&text, "UNKNOWN 0x%llx", (unsigned long long)id);
+	bool done = !text.failed && gcdump_text_of(writer->arena, text.bytes, text.size, ret);
+	text_deinit(&text);
+	return done ? HD_OK : fail_nomem(writer->err);
+}
+
+static enum hd_status keep_type(struct writer *writer, const struct graph_type *from,
+				struct gcdump_type *to)
+{
+	to->size = -1;
+	if (from->name) {
+		TRY(keep_text(writer, from->name, from->name_size, &to->name));
+	} else {
+		TRY(keep_unknown(writer, from->id, &to->name));
+	}
+	if (from != writer->graph->types && from->module == from[-1].module) {
+		to->module = to[-1].module;
+		return HD_OK;
+	}
+	return keep_string(writer, from->module, &to->module);
+}
+
+static enum hd_status make_types(struct writer *writer)
+{
+	const struct hd_graph *graph = writer->graph;
+	uint64_t count = 1 + (uint64_t)graph->type_count + writer->tree.pseudos_count;
+	if (count > INT32_MAX)
+		return fail(writer->err, HD_ERR_UNSUPPORTED, 0, "over 2 billion types");
+	writer->types = pages_alloc(count, sizeof(*writer->types));
+	if (!writer->types)
+		return fail_nomem(writer->err);
+	writer->type_count = (uint32_t)count;
+	struct gcdump_type *type = writer->types;
+	TRY(keep_string(writer, "UNDEFINED", &type->name));
+	for (uint32_t i = 0; i < graph->type_count; i++)
+		TRY(keep_type(writer, &graph->types[i], ++type));
+	for (size_t i = 0; i < writer->tree.pseudos_count; i++) {
+		(++type)->size = -1;
+		TRY(keep_string(writer, writer->tree.pseudos[i].name, &type->name));
+	}
+	return HD_OK;
+}
+
+/* How many nodes there will be, and ranks. */
+static enum hd_status count_nodes(struct writer *writer)
+{
+	const struct hd_graph *graph = writer->graph;
+	writer->objects = graph->object_count;
+	writer->nodes = graph->node_count;
+	if (writer->live) {
+		size_t words = bitmap_words(graph->node_count);
+		uint32_t count = 0;
+		writer->ranks = pages_alloc(words, sizeof(*writer->ranks));
+		if (!writer->ranks)
+			return fail_nomem(writer->err);
+		for (size_t i = 0; i < words; i++) {
+			writer->ranks[i] = count;
+			count += (uint32_t)__builtin_popcountll(writer->live[i]);
+		}
+		writer->nodes = count;
+	}
+	if (writer->nodes > UINT32_MAX - writer->tree.pseudos_count)
+		return fail(writer->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion nodes");
+	writer->first = (uint32_t)writer->tree.pseudos_count;
+	return HD_OK;
+}
+
+/* The tree counts nodes of the graph as if all were written. */
+static void renumber_tree(struct writer *writer)
+{
+	struct gcdump_tree *tree = &writer->tree;
+	for (uint64_t i = 0; writer->live && i < tree->child_count; i++) {
+		if (tree->children[i] >= writer->first)
+			tree->children[i] = index_of(writer, tree->children[i] - writer->first);
+	}
+}
+
+static enum hd_status make_room(struct writer *writer)
+{
+	const struct hd_graph *graph = writer->graph;
+	for (uint32_t i = 0; i < graph->object_count; i++) {
+		uint64_t degree = csr_degree(&graph->forward, i);
+		if (degree > writer->children_count)
+			writer->children_count = degree;
+	}
+	if (writer->children_count > INT32_MAX) {
+		writer->children_count = 0;
+		return fail(writer->err, HD_ERR_UNSUPPORTED, 0,
+			    "an object with over 2 billion references");
+	}
+	writer->children = pages_alloc(writer->children_count, sizeof(*writer->children));
+	return writer->children ? HD_OK : fail_nomem(writer->err);
+}
+
+/* What was missing when the objects were read, which a reader of the file cannot find out. */
+static void log_findings(const struct hd_graph *graph, const char *lacks, struct text *text)
+{
+	/* A reader looks for one kind alone, whatever it was that is missing. */
+	bool is_logged = !lacks || !lacks[0];
+	for (size_t i = 0; i < graph->finding_count; i++) {
+		const struct graph_finding *finding = &graph->findings[i];
+		if (gcdump_logged_kind(finding->kind, strlen(finding->kind)) && finding->detail) {
+			text_printf(text, GCDUMP_LOG_FINDING "%s %llx ", finding->kind,
+				    (unsigned long long)finding->count);
+			text_puts(text, finding->detail);
+			text_puts(text, "\n");
+			is_logged |= strcmp(finding->kind, "partial-heap") == 0;
+		}
+	}
+	if (!is_logged) {
+		text_printf(text, GCDUMP_LOG_FINDING "partial-heap 1 written with gaps: %s\n",
+			    lacks);
+	}
+}
+
+/* The log of the collection, which readers only show: what the format has no room for. */
+static enum hd_status make_log(struct writer *writer)
+{
+	const struct hd_graph *graph = writer->graph;
+	struct text text = { 0 };
+	for (uint32_t i = 0; i < graph->object_count; i++) {
+		if (graph->sizes[i] <= INT32_MAX || !is_kept(writer, i))
+			continue;
+		if (!text.size)
+			text_puts(&text, "heapdump: true sizes\n");
+		text_printf(&text, "%llx %llx\n", (unsigned long long)graph_id(graph, i),
+			    (unsigned long long)graph_size(graph, i));
+	}
+	log_findings(graph, writer->lacks, &text);
+	bool done = !text.failed &&
+		    gcdump_text_of(writer->arena, text.bytes, text.size, &writer->about.log);
+	text_deinit(&text);
+	return done ? HD_OK : fail_nomem(writer->err);
+}
+
+/* A range is a segment whose objects are all of one generation, as regions are. */
+static enum hd_status make_segments(struct writer *writer)
+{
+	const struct graph_info *info = &writer->graph->info;
+	struct gcdump_about *about = &writer->about;
+	if (!info->range_count || info->range_count > INT32_MAX)
+		return HD_OK;
+	about->segments = pages_alloc(info->range_count, sizeof(*about->segments));
+	if (!about->segments)
+		return fail_nomem(writer->err);
+	about->has_heap_info = true;
+	about->segment_version = 1;
+	about->segment_count = (uint32_t)info->range_count;
+	/* Ranges of a file may be anything. */
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < info->range_count; i++) {
+		const struct graph_range *range = &info->ranges[i];
+		struct gcdump_segment *segment = &about->segments[i];
+		segment->start = range->start;
+		segment->end = range->end;
+		if (range->generation < 5)
+			segment->ends[range->generation] = range->end;
+		bytes += range->end - range->start;
+	}
+	about->segment_bytes = bytes <= INT64_MAX ? (int64_t)bytes : INT64_MAX;
+	return HD_OK;
+}
+
+static enum hd_status make_about(struct writer *writer)
+{
+	const struct graph_info *info = &writer->graph->info;
+	struct gcdump_about *about = &writer->about;
+	about->version = 10;
+	about->min_reader = 8;
+	about->has_is_64bit = true;
+	about->is_64bit = !info->is_32bit;
+	about->average_count = about->average_size = 1;
+	about->has_interop = about->has_tool = true;
+	about->process_id = info->pid <= INT32_MAX ? (int32_t)info->pid : 0;
+	about->time = info->time <= TIME_MAX ? (int64_t)info->time : 0;
+	TRY(keep_string(writer, info->process, &about->process));
+	TRY(keep_string(writer, info->machine, &about->machine));
+	TRY(keep_string(writer, "heapdump", &about->tool));
+	TRY(make_log(writer));
+	return make_segments(writer);
+}
+
+static enum hd_status prepare(struct writer *writer, const struct write_options *options)
+{
+	writer->arena = arena_create();
+	if (!writer->arena)
+		return fail_nomem(writer->err);
+	const uint64_t *live = options ? options->live : NULL;
+	bool live_only = options && options->live_only;
+	writer->live = live_only ? live : NULL;
+	writer->lacks = options ? options->lacks : NULL;
+	TRY(gcdump_tree_init(writer->graph, live_only ? NULL : live, writer->job, &writer->tree,
+			     writer->err));
+	TRY(count_nodes(writer));
+	renumber_tree(writer);
+	TRY(make_types(writer));
+	TRY(make_room(writer));
+	return make_about(writer);
+}
+
+enum hd_status gcdump_write(const struct hd_graph *graph, const struct write_options *options,
+			    struct job *job, format_write_fn write, void *arg, struct hd_error *err)
+{
+	struct writer writer = { .graph = graph, .job = job, .err = err };
+	enum hd_status status = prepare(&writer, options);
+	if (status == HD_OK) {
+		const struct gcdump_source source = {
+			.about = &writer.about,
+			.type_count = writer.type_count,
+			.node_count = writer.first + writer.nodes,
+			.type = give_type,
+			.rewind = begin_pass,
+			.next = next_node,
+			.address = next_address,
+			.arg = &writer,
+		};
+		status = gcdump_encode(&source, job, write, arg, err);
+	}
+	gcdump_tree_deinit(&writer.tree);
+	pages_free(writer.types, writer.type_count, sizeof(*writer.types));
+	pages_free(writer.ranks, bitmap_words(graph->node_count), sizeof(*writer.ranks));
+	pages_free(writer.children, writer.children_count, sizeof(*writer.children));
+	pages_free(writer.about.segments, writer.about.segment_count,
+		   sizeof(*writer.about.segments));
+	arena_destroy(writer.arena);
+	return status;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which types declare static variables.  The runtime sends the type of the object and the name of
+ * the field alone, but it sends them in one order (nettrace_fields.h) and where their slots lie.  So
+ * each is one of the fields of its name that can hold it; the next is a field behind that, of one
+ * type at the distance of their slots, of another type not among them.  What declares a variable is
+ * known when it is the same in every way in which all of them can be fields.
+ *
+ * Between those of modules at hand may be statics of modules that are not, of any name.  Two things
+ * are taken for granted of these: none has two statics in a row that are called, typed and laid out
+ * as two of a type at hand are, when no other type at hand has one called so; and none holds what a
+ * class of closures at hand holds of itself.
+ */
+#include <string.h>
+
+#include "format/nettrace/nettrace_fields.h"
+#include "graph/graph.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/sort.h"
+#include "util/text.h"
+
+#define NOTHING UINT64_MAX
+/* Pairs of a variable and a field of its name. */
+#define CHECKS_MAX ((uint64_t)1 << 24)
+/* Matches of a neighbour that are asked before it is taken for possible. */
+#define STEPS_MAX 64u
+
+/* A field that a variable may be. */
+struct match {
+	uint32_t field;
+	bool is_behind; /* all before it can be fields */
+	bool is_before; /* all behind it can */
+};
+
+struct variable {
+	size_t first, end; /* of its matches; none: it does not count */
+	uint64_t floor;    /* least key of what the one before it may be */
+	uint32_t name;
+	bool is_at_hand; /* its module must be */
+	bool may_be_unknown;
+};
+
+struct search {
+	struct nt_types *types;
+	const struct nt_static *rows;
+	size_t count;
+	uint32_t pointer_size;
+	uint64_t checks;
+	struct nt_fields fields;
+	struct variable *variables; /* pages; count */
+	struct match *matches;      /* pages */
+	size_t matches_count, matches_capacity;
+};
+
+static const struct nt_field *field_of(const struct search *search, size_t match)
+{
+	return &search->fields.rows[search->matches[match].field];
+}
+
+/* Is it declared by the same type, be it of another copy of the module? */
+static bool is_same_declarer(const struct search *search, const struct nt_field *a,
+			     const struct nt_field *b)
+{
+	const struct nt_assembly *assemblies = search->types->assemblies;
+	return nt_same_type(a, b) ||
+	       (a->type == b->type &&
+		strcmp(assemblies[a->assembly].path, assemblies[b->assembly].path) == 0);
+}
+
+static enum hd_status name_variables(struct search *search)
+{
+	struct text text = { 0 };
+	enum hd_status status = HD_OK;
+	for (size_t i = 0; status == HD_OK && i < search->count; i++) {
+		const struct nt_static *row = &search->rows[i];
+		text.size = 0;
+		nt_append_utf8(&text, &row->field);
+		search->variables[i].name = NT_NO_NAME;
+		if (text.failed) {
+			status = fail_nomem(search->types->err);
+		} else if (row->object && !(row->flags & NT_STATIC_OF_THREAD) && text.size) {
+			status = nt_fields_name(&search->fields, text.bytes, text.size,
+						&search->variables[i].name, search->types->err);
+		}
+	}
+	text_deinit(&text);
+	return status;
+}
+
+/* What the object of a variable is. */
+static bool read_object(struct search *search, uint64_t id, struct text *name,
+			struct nt_object *ret)
+{
+	struct nt_types *types = search->types;
+	uint32_t row = nt_types_known(types, id);
+	*ret = (struct nt_object){ .name = "" };
+	if (row >= types->places_count)
+		return true;
+	name->size = 0;
+	nt_append_sent(&types->rows[row], name);
+	text_append(name, "", 1);
+	if (name->failed)
+		return false;
+	*ret = (struct nt_object){ .type = types->rows[row].name.units ? &types->rows[row] : NULL,
+				   .assembly = types->places[row].assembly,
+				   .type_def = nt_type_def(&types->rows[row]),
+				   .name = name->bytes };
+	return true;
+}
+
+static enum hd_status match_variable(struct search *search, size_t index, struct text *text)
+{
+	struct variable *variable = &search->variables[index];
+	variable->first = variable->end = search->matches_count;
+	if (variable->name == NT_NO_NAME)
+		return HD_OK;
+	const struct nt_name *name = &search->fields.names[variable->name];
+	struct nt_object object;
+	if (!read_object(search, search->rows[index].type, text, &object))
+		return fail_nomem(search->types->err);
+	search->checks += name->count;
+	for (size_t i = 0; i < name->count && search->checks <= CHECKS_MAX; i++) {
+		uint32_t field = search->fields.by_name[name->first + i];
+		if (!nt_field_holds(search->types, &search->fields.rows[field], &object))
+			continue;
+		if (!PAGES_RESERVE(search, matches))
+			return fail_nomem(search->types->err);
+		search->matches[search->matches_count++] = (struct match){ .field = field };
+	}
+	variable->end = search->matches_count;
+	/* The one instance of a class of closures is in it, and nobody else can name the class. */
+	for (size_t i = variable->first; name->bytes[0] == '<' && i < variable->end; i++) {
+		const struct nt_field *field = field_of(search, i);
+		variable->is_at_hand |=
+			object.type_def == field->type && object.assembly == field->assembly;
+	}
+	return HD_OK;
+}
+
+static enum hd_status match_variables(struct search *search)
+{
+	struct text text = { 0 };
+	enum hd_status status = HD_OK;
+	for (size_t i = 0; status == HD_OK && i < search->count; i++) {
+		status = match_variable(search, i, &text);
+		if (status == HD_OK && i % 256 == 0 && !job_step(search->types->job, 0, 0))
+			status = fail_cancelled(search->types->err);
+	}
+	text_deinit(&text);
+	return status;
+}
+
+/* First of the unknown keys that is not below @p key, or their number. */
+static size_t find_unknown(const struct nt_fields *fields, uint64_t key)
+{
+	return lower_bound_u64(fields->unknown, fields->unknown_count, key);
+}
+
+static bool fits(const struct search *search, size_t a, size_t a_match, size_t b, size_t b_match)
+{
+	return nt_fields_fit(field_of(search, a_match), search->rows[a].slot,
+			     field_of(search, b_match), search->rows[b].slot, search->pointer_size);
+}
+
+/* Has another type at hand a field of that name? */
+static bool is_unique(const struct search *search, uint32_t index)
+{
+	const struct nt_name *name = &search->fields.names[index];
+	const struct nt_field *rows = search->fields.rows;
+	const uint32_t *fields = search->fields.by_name + name->first;
+	/* What compilers make has names like "<>9__0_0" in many types. */
+	bool is_unique = name->count && name->bytes[0] != '<';
+	for (size_t i = 1; is_unique && i < name->count; i++)
+		is_unique = is_same_declarer(search, &rows[fields[0]], &rows[fields[i]]);
+	return is_unique;
+}
+
+/* Are there two fields of one type, in their order, that a variable and the next may be? */
+static bool is_pair(const struct search *search, size_t index)
+{
+	const struct variable *a = &search->variables[index], *b = a + 1;
+	size_t j = b->first;
+	for (size_t i = a->first; i < a->end; i++) {
+		const struct nt_field *field = field_of(search, i);
+		while (j < b->end && field_of(search, j)->key <= field->key)
+			j++;
+		if (j < b->end && search->rows[index].slot && search->rows[index + 1].slot &&
+		    nt_same_type(field, field_of(search, j)) &&
+		    fits(search, index, i, index + 1, j))
+			return true;
+	}
+	return false;
+}
+
+/* Find the variables that cannot be of a module that is not at hand. */
+static void find_pairs(struct search *search)
+{
+	for (size_t i = 0; i + 1 < search->count; i++) {
+		struct variable *a = &search->variables[i], *b = a + 1;
+		if (a->first == a->end || b->first == b->end ||
+		    (!is_unique(search, a->name) && !is_unique(search, b->name)) ||
+		    !is_pair(search, i))
+			continue;
+		a->is_at_hand = b->is_at_hand = true;
+	}
+}
+
+/*
+ * What a variable may be, as seen from one side: fields, or what is in an unknown module.  From the
+ * front keys of those begin at 0, from the back at NOTHING.
+ */
+struct reach {
+	size_t variable;    /* SIZE_MAX: there is none on that side */
+	size_t first, last; /* the outermost of its matches that it can be; SIZE_MAX: none */
+	uint64_t unknown;   /* and the outermost key of unknown modules */
+	bool has_unknown;
+};
+
+/* Is the slot of a variable one of the type of another's match? */
+static bool is_near(const struct search *search, size_t match, size_t variable, size_t other)
+{
+	uint64_t slot = search->rows[variable].slot, address = search->rows[other].slot;
+	return slot && address &&
+	       nt_field_is_near(field_of(search, match), slot, address, search->pointer_size);
+}
+
+/* Can two variables in a row be those fields, of which the first has the lower key? */
+static bool may_follow(const struct search *search, size_t a, size_t a_match, size_t b,
+		       size_t b_match)
+{
+	if (nt_same_type(field_of(search, a_match), field_of(search, b_match))) {
+		return !search->rows[a].slot || !search->rows[b].slot ||
+		       fits(search, a, a_match, b, b_match);
+	}
+	return !is_near(search, a_match, a, b) && !is_near(search, b_match, b, a);
+}
+
+/* Can a variable be a field, by what those before it may be? */
+static bool can_follow(const struct search *search, const struct reach *last, size_t variable,
+		       size_t match)
+{
+	uint64_t key = field_of(search, match)->key;
+	if (last->has_unknown && last->unknown < key &&
+	    (last->variable == SIZE_MAX || !is_near(search, match, variable, last->variable)))
+		return true;
+	if (last->first == SIZE_MAX)
+		return false;
+	for (size_t i = last->first; i <= last->last && field_of(search, i)->key < key; i++) {
+		if (i - last->first >= STEPS_MAX ||
+		    (search->matches[i].is_behind &&
+		     may_follow(search, last->variable, i, variable, match)))
+			return true;
+	}
+	return false;
+}
+
+/* Can it, by what those behind it may be? */
+static bool can_precede(const struct search *search, const struct reach *last, size_t variable,
+			size_t match)
+{
+	uint64_t key = field_of(search, match)->key;
+	if (last->has_unknown && last->unknown > key &&
+	    (last->variable == SIZE_MAX || !is_near(search, match, variable, last->variable)))
+		return true;
+	if (last->first == SIZE_MAX)
+		return false;
+	for (size_t i = last->last + 1; i-- > last->first && field_of(search, i)->key > key;) {
+		if (last->last - i >= STEPS_MAX ||
+		    (search->matches[i].is_before &&
+		     may_follow(search, variable, match, last->variable, i)))
+			return true;
+	}
+	return false;
+}
+
+/* Least key that an unknown module's variable may have behind those before it; NOTHING: none. */
+static uint64_t floor_of(const struct search *search, const struct reach *last, size_t variable)
+{
+	uint64_t floor = last->has_unknown ? last->unknown : NOTHING;
+	if (last->first == SIZE_MAX)
+		return floor;
+	for (size_t i = last->first; i <= last->last; i++) {
+		uint64_t key = field_of(search, i)->key;
+		if (key >= floor)
+			break;
+		if (i - last->first >= STEPS_MAX ||
+		    (search->matches[i].is_behind && !is_near(search, i, last->variable, variable)))
+			return key;
+	}
+	return floor;
+}
+
+/* Greatest key that it may have before those behind it; 0: none. */
+static uint64_t ceiling_of(const struct search *search, const struct reach *last, size_t variable)
+{
+	uint64_t ceiling = last->has_unknown ? last->unknown : 0;
+	if (last->first == SIZE_MAX)
+		return ceiling;
+	for (size_t i = last->last + 1; i-- > last->first;) {
+		uint64_t key = field_of(search, i)->key;
+		if (key <= ceiling)
+			break;
+		if (last->last - i >= STEPS_MAX ||
+		    (search->matches[i].is_before && !is_near(search, i, last->variable, variable)))
+			return key;
+	}
+	return ceiling;
+}
+
+static void add_reach(struct reach *reach, size_t match)
+{
+	if (reach->first == SIZE_MAX)
+		reach->first = reach->last = match;
+	reach->first = match < reach->first ? match : reach->first;
+	reach->last = match > reach->last ? match : reach->last;
+}
+
+/* From the first on: false when they cannot be fields at all. */
+static bool go_forward(struct search *search)
+{
+	struct reach last = { SIZE_MAX, SIZE_MAX, SIZE_MAX, 0, true };
+	for (size_t i = 0; i < search->count; i++) {
+		struct variable *variable = &search->variables[i];
+		if (variable->first == variable->end)
+			continue;
+		struct reach next = { i, SIZE_MAX, SIZE_MAX, 0, false };
+		for (size_t k = variable->first; k < variable->end; k++) {
+			search->matches[k].is_behind = can_follow(search, &last, i, k);
+			if (search->matches[k].is_behind)
+				add_reach(&next, k);
+		}
+		variable->floor = floor_of(search, &last, i);
+		size_t unknown = find_unknown(&search->fields, variable->floor);
+		if (!variable->is_at_hand && unknown < search->fields.unknown_count) {
+			next.has_unknown = true;
+			next.unknown = search->fields.unknown[unknown];
+		}
+		if (next.first == SIZE_MAX && !next.has_unknown)
+			return false;
+		last = next;
+	}
+	return true;
+}
+
+/* And from the last back. */
+static bool go_back(struct search *search)
+{
+	struct reach last = { SIZE_MAX, SIZE_MAX, SIZE_MAX, NOTHING - 1, true };
+	for (size_t i = search->count; i-- > 0;) {
+		struct variable *variable = &search->variables[i];
+		if (variable->first == variable->end)
+			continue;
+		struct reach next = { i, SIZE_MAX, SIZE_MAX, 0, false };
+		for (size_t k = variable->first; k < variable->end; k++) {
+			search->matches[k].is_before = can_precede(search, &last, i, k);
+			if (search->matches[k].is_before)
+				add_reach(&next, k);
+		}
+		size_t unknown = find_unknown(&search->fields, ceiling_of(search, &last, i) + 1);
+		if (!variable->is_at_hand && unknown) {
+			next.has_unknown = true;
+			next.unknown = search->fields.unknown[unknown - 1];
+		}
+		variable->may_be_unknown = next.has_unknown && next.unknown >= variable->floor;
+		if (next.first == SIZE_MAX && !next.has_unknown)
+			return false;
+		last = next;
+	}
+	return true;
+}
+
+/* The one type that a variable can be of. */
+static void choose(struct search *search, const struct variable *variable, struct nt_declarer *ret)
+{
+	const struct nt_field *chosen = NULL;
+	if (variable->may_be_unknown)
+		return;
+	for (size_t i = variable->first; i < variable->end; i++) {
+		if (!search->matches[i].is_behind || !search->matches[i].is_before)
+			continue;
+		if (chosen && !is_same_declarer(search, chosen, field_of(search, i)))
+			return;
+		chosen = field_of(search, i);
+	}
+	if (!chosen)
+		return;
+	ret->metadata = nt_module_metadata(search->types, chosen->assembly);
+	ret->assembly = chosen->assembly;
+	ret->type = chosen->type;
+}
+
+static enum hd_status find_all(struct search *search, struct nt_declarer *ret)
+{
+	search->variables = pages_alloc(search->count, sizeof(*search->variables));
+	if (!search->variables)
+		return fail_nomem(search->types->err);
+	TRY(name_variables(search));
+	TRY(nt_fields_read(&search->fields, search->types));
+	TRY(match_variables(search));
+	if (search->checks > CHECKS_MAX)
+		return HD_OK;
+	if (search->fields.unknown_count)
+		find_pairs(search);
+	if (!go_forward(search) || !go_back(search))
+		return HD_OK;
+	for (size_t i = 0; i < search->count; i++)
+		choose(search, &search->variables[i], &ret[i]);
+	return HD_OK;
+}
+
+enum hd_status nt_declarers_find(struct nt_types *types, const struct nt_static *rows, size_t count,
+				 uint32_t pointer_size, struct nt_declarer *ret)
+{
+	if (!count || !types->positions)
+		return HD_OK;
+	struct search search = {
+		.types = types, .rows = rows, .count = count, .pointer_size = pointer_size
+	};
+	enum hd_status status = find_all(&search, ret);
+	pages_free(search.variables, count, sizeof(*search.variables));
+	pages_free(search.matches, search.matches_capacity, sizeof(*search.matches));
+	nt_fields_deinit(&search.fields);
+	return status;
+}

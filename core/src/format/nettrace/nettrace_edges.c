@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* References of a snapshot: where they lie in the trace, and in weak tables. */
+#include <stdlib.h>
+
+#include "format/nettrace/nettrace_heap.h"
+#include "util/alloc.h"
+
+size_t nt_block_of(const struct nt_blocks *blocks, uint64_t row)
+{
+	size_t low = 0, high = blocks->rows_count;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (blocks->rows[middle].first <= row) {
+			low = middle;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* Add a run behind the last one of its piece, and go on behind it. */
+static bool add_run(struct nt_heap *heap, uint64_t *to, uint64_t from, uint64_t count,
+		    bool is_values)
+{
+	if (!count)
+		return true;
+	if (!PAGES_RESERVE(heap, runs))
+		return false;
+	heap->runs[heap->runs_count++] =
+		(struct nt_run){ .to = *to, .from = from, .count = count, .is_values = is_values };
+	*to += count;
+	return true;
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+	const struct nt_run *x = a, *y = b;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places)
+{
+	uint64_t from = 0;
+	size_t next = 0; /* of paired */
+	bool made = true, is_same = true;
+	for (uint32_t p = 0; made && is_same && p < places->count; p++) {
+		const struct sort_piece *piece = &places->pieces[p];
+		uint64_t to = places->edges[p], end = to + places->edge_counts[p];
+		for (; made && next < heap->paired_count; next++) {
+			const struct nt_paired *paired = &heap->paired[next];
+			if (paired->object - piece->from >= piece->count)
+				break;
+			/* The bytes may be others than when they were counted. */
+			is_same = paired->own_end - from <= end - to &&
+				  paired->count <= end - to - (paired->own_end - from);
+			if (!is_same)
+				break;
+			made = add_run(heap, &to, from, paired->own_end - from, false) &&
+			       add_run(heap, &to, paired->first, paired->count, true);
+			from = paired->own_end;
+		}
+		uint64_t rest = end - to;
+		made = made && add_run(heap, &to, from, rest, false);
+		from += rest;
+	}
+	if (!made)
+		return fail_nomem(heap->err);
+	if (!is_same || next < heap->paired_count)
+		return nt_heap_changed(heap);
+	if (heap->runs_count)
+		qsort(heap->runs, heap->runs_count, sizeof(*heap->runs), compare_runs);
+	return HD_OK;
+}
+
+/* Rows of edges from number @p row on, which are there. */
+static void read_rows(const struct nt_heap *heap, uint64_t row, uint64_t count, uint64_t *to)
+{
+	uint32_t pointer_size = heap->pointer_size;
+	size_t row_size = NT_EDGE_SIZE(pointer_size);
+	for (size_t block = nt_block_of(&heap->edges, row); count; block++) {
+		const struct nt_rows *rows = &heap->edges.rows[block];
+		uint64_t skipped = row - rows->first;
+		uint64_t some = rows->count - skipped < count ? rows->count - skipped : count;
+		const uint8_t *at = rows->at + row_size * skipped;
+		for (uint64_t i = 0; i < some; i++, at += row_size)
+			*to++ = nt_load_pointer(at, pointer_size);
+		row += some;
+		count -= some;
+	}
+}
+
+static size_t run_of(const struct nt_heap *heap, uint64_t reference)
+{
+	size_t low = 0, high = heap->runs_count;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (heap->runs[middle].to <= reference) {
+			low = middle;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+void nt_heap_references(const void *arg, uint64_t begin, size_t count, uint64_t *ret)
+{
+	const struct nt_heap *heap = arg;
+	for (const struct nt_run *run = &heap->runs[run_of(heap, begin)]; count; run++) {
+		uint64_t skipped = begin - run->to;
+		uint64_t some = run->count - skipped < count ? run->count - skipped : count;
+		if (run->is_values) {
+			for (uint64_t i = 0; i < some; i++)
+				ret[i] = heap->values[heap->order[run->from + skipped + i]];
+		} else {
+			read_rows(heap, run->from + skipped, some, ret);
+		}
+		ret += some;
+		begin += some;
+		count -= some;
+	}
+}

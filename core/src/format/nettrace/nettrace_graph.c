@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* From a snapshot to a graph. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/nettrace/nettrace_heap.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/sort.h"
+#include "util/text.h"
+
+#define TICKS_PER_SECOND UINT64_C(10000000)
+#define GENERATION_MAX   4u
+
+static enum hd_status finding(struct hd_graph *graph, struct hd_error *err, const char *kind,
+			      uint64_t count, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+static enum hd_status finding(struct hd_graph *graph, struct hd_error *err, const char *kind,
+			      uint64_t count, const char *format, ...)
+{
+	char detail[512];
+	va_list args;
+	va_start(args, format);
+	(void)vsnprintf(detail, sizeof(detail), format, args);
+	va_end(args);
+	return raw_graph_finding(graph, kind, count, detail, err);
+}
+
+enum hd_status nt_trace_findings(const struct nt_trace *trace, const struct nt_snapshot *snapshot,
+				 struct hd_graph *graph, struct hd_error *err)
+{
+	const struct nt_stream *stream = &trace->stream;
+	if (trace->snapshots_count > 1) {
+		TRY(finding(graph, err, "snapshots", trace->snapshots_count,
+			    "heap snapshots in this trace; this is number %zu (process %u): choose "
+			    "with --snapshot 1 to %zu",
+			    (size_t)(snapshot - trace->snapshots) + 1, snapshot->pid,
+			    trace->snapshots_count));
+	}
+	if (stream->lost) {
+		const char *kind = snapshot->lost ? "lost-events" : "other-losses";
+		TRY(finding(graph, err, kind, stream->lost,
+			    "events were dropped while the trace was made (%" PRIu64
+			    " gaps), %" PRIu64 " of them of the thread that walked this "
+			    "snapshot's heap%s",
+			    stream->gaps, snapshot->lost,
+			    snapshot->lost ? ": collect with a larger buffer" : ""));
+	}
+	if (stream->stopped && !stream->is_complete) {
+		TRY(finding(graph, err, "truncated", 1, "offset %" PRIu64 ": %s",
+			    stream->stopped_at, stream->stopped));
+	}
+	if (stream->damaged) {
+		TRY(finding(graph, err, "damaged", stream->damaged,
+			    "blocks of the trace could not be read to their end"));
+	}
+	return HD_OK;
+}
+
+/* Modules whose file is another one than the process had; or, @p is_unproven, may be another. */
+static enum hd_status report_modules(struct nt_heap *heap, bool is_unproven)
+{
+	const struct nt_types *types = &heap->types;
+	const struct nt_assembly *first = NULL;
+	uint64_t count = 0;
+	for (size_t i = 0; i < types->assemblies_count; i++) {
+		const struct nt_assembly *assembly = &types->assemblies[i];
+		if (is_unproven ? !assembly->is_unproven : !assembly->is_other)
+			continue;
+		first = first ? first : assembly;
+		count++;
+	}
+	if (!count)
+		return HD_OK;
+	return finding(
+		heap->graph, heap->err, is_unproven ? "unproven-module" : "other-module", count,
+		"%.300s%s: %s: names of nested types may lack their "
+		"outer class, statics the class that declares them",
+		first->path, count > 1 ? " and others" : "",
+		is_unproven ? "nothing in the trace proves that the file is what was loaded, so it "
+			      "is not read without --trust-files"
+			    : "the file is not what was loaded");
+}
+
+/* Modules whose file is there and could not be read. */
+static enum hd_status report_unread(struct nt_heap *heap)
+{
+	const struct nt_types *types = &heap->types;
+	const struct nt_assembly *first = NULL;
+	uint64_t count = 0;
+	for (size_t i = 0; i < types->assemblies_count; i++) {
+		const struct nt_assembly *assembly = &types->assemblies[i];
+		if (!assembly->error)
+			continue;
+		first = first ? first : assembly;
+		count++;
+	}
+	if (!count)
+		return HD_OK;
+	return finding(heap->graph, heap->err, "unread-module", count,
+		       "%.300s%s: the file cannot be read: %s: names of nested types may lack "
+		       "their outer class, statics the class that declares them",
+		       first->path, count > 1 ? " and others" : "", strerrordesc_np(first->error));
+}
+
+enum hd_status nt_heap_findings(struct nt_heap *heap)
+{
+	struct hd_graph *graph = heap->graph;
+	const struct nt_snapshot *snapshot = heap->snapshot;
+	TRY(nt_trace_findings(heap->trace, snapshot, graph, heap->err));
+	if (heap->nodes.left || heap->edges.left) {
+		TRY(finding(graph, heap->err, "partial-heap",
+			    heap->nodes.left ? heap->nodes.left : heap->edges.left,
+			    "%s without %s: the graph has the first %" PRIu32
+			    " objects, and what they refer to beyond is missing",
+			    heap->nodes.left ? "objects came" : "references came",
+			    heap->nodes.left ? "what else belongs to them" : "their objects",
+			    heap->object_count));
+	} else if (!snapshot->has_end || snapshot->lost) {
+		TRY(finding(graph, heap->err, "partial-heap", 1,
+			    "%s: objects and roots may be missing",
+			    snapshot->has_end ? "some of the snapshot's events were dropped"
+					      : "the snapshot's end (GCEnd) is not in the trace"));
+	}
+	if (heap->types.unknown) {
+		TRY(finding(graph, heap->err, "unresolved-type", heap->types.unknown,
+			    "types of objects whose names are not in the trace"));
+	}
+	TRY(report_modules(heap, false));
+	TRY(report_modules(heap, true));
+	return report_unread(heap);
+}
+
+/* Days from 0001-01-01 of a date of the Gregorian calendar. */
+static uint64_t days_of(unsigned int year, unsigned int month, unsigned int day)
+{
+	static const uint16_t before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334 };
+	bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	uint64_t past = year - 1;
+	return past * 365 + past / 4 - past / 100 + past / 400 + before[month - 1] +
+	       (is_leap && month > 2 ? 1 : 0) + day - 1;
+}
+
+/* Ticks of a time stamp; 0: the trace does not tell. */
+static uint64_t ticks_of(const struct nt_stream *stream, uint64_t time)
+{
+	const uint16_t *at = stream->time; /* year, month, -, day, hour, minute, second, ms */
+	if (!stream->has_trace || !at[0] || at[0] > 9998 || !at[1] || at[1] > 12 || !at[3] ||
+	    at[3] > 31 || at[4] > 23 || at[5] > 59 || at[6] > 59 || at[7] > 999)
+		return 0;
+	uint64_t seconds = ((days_of(at[0], at[1], at[3]) * 24 + at[4]) * 60 + at[5]) * 60 + at[6];
+	uint64_t ticks = seconds * TICKS_PER_SECOND + at[7] * (TICKS_PER_SECOND / 1000);
+	if (stream->frequency && time >= stream->sync_time) {
+		double later = (double)(time - stream->sync_time) / (double)stream->frequency;
+		if (later < 1e9)
+			ticks += (uint64_t)(later * (double)TICKS_PER_SECOND);
+	}
+	return ticks;
+}
+
+/* A GCGenerationRange event; false: it says nothing. */
+static bool read_range(const struct nt_item *item, uint32_t pointer_size, struct graph_range *ret)
+{
+	struct nt_bytes at = nt_bytes(item->payload, item->size);
+	ret->generation = nt_u8(&at);
+	ret->start = nt_pointer(&at, pointer_size);
+	uint64_t used = nt_u64(&at);
+	return !at.is_short && ret->generation <= GENERATION_MAX && used &&
+	       !__builtin_add_overflow(ret->start, used, &ret->end);
+}
+
+/* Sort them, and leave out what overlaps. */
+static enum hd_status sort_ranges(struct nt_heap *heap, struct graph_range *ranges, size_t count)
+{
+	struct graph_info *info = &heap->graph->info;
+	uint64_t *keys = pages_alloc(count, sizeof(*keys));
+	uint32_t *order = pages_alloc(count, sizeof(*order));
+	info->ranges = pages_alloc(count, sizeof(*info->ranges));
+	bool made = keys && order && info->ranges;
+	info->range_count = info->ranges ? count : 0;
+	for (size_t i = 0; made && i < count; i++)
+		keys[i] = ranges[i].start;
+	made = made && sort_keys(keys, order, (uint32_t)count);
+	size_t kept = 0;
+	for (size_t i = 0; made && i < count; i++) {
+		const struct graph_range *range = &ranges[order[i]];
+		if (!kept || info->ranges[kept - 1].end <= range->start)
+			info->ranges[kept++] = *range;
+	}
+	pages_free(keys, count, sizeof(*keys));
+	pages_free(order, count, sizeof(*order));
+	const size_t size = sizeof(*ranges);
+	void *fit = made ? pages_resize(info->ranges, info->range_count, kept, size) : NULL;
+	if (!fit)
+		return fail_nomem(heap->err);
+	info->ranges = fit;
+	info->range_count = kept;
+	return HD_OK;
+}
+
+/* Where generations lie when the heap is walked: what is sent behind the first objects. */
+static enum hd_status find_ranges(struct nt_heap *heap)
+{
+	struct {
+		struct graph_range *ranges;
+		size_t ranges_count, ranges_capacity;
+	} found = { 0 };
+	bool has_nodes = false, made = true;
+	for (size_t i = heap->snapshot->first; made && i < heap->snapshot->end; i++) {
+		const struct nt_item *item = &heap->trace->items[i];
+		struct graph_range range;
+		has_nodes = has_nodes || item->kind == NT_NODES;
+		if (!has_nodes || item->kind != NT_RANGE ||
+		    !read_range(item, heap->pointer_size, &range))
+			continue;
+		made = PAGES_RESERVE(&found, ranges);
+		if (made)
+			found.ranges[found.ranges_count++] = range;
+	}
+	enum hd_status status = made ? HD_OK : fail_nomem(heap->err);
+	if (status == HD_OK && found.ranges_count)
+		status = sort_ranges(heap, found.ranges, found.ranges_count);
+	pages_free(found.ranges, found.ranges_capacity, sizeof(*found.ranges));
+	return status;
+}
+
+/* Of the first word of a command line, which may be in quotes, what stands behind the folders. */
+static struct nt_utf16 executable_name(const struct nt_utf16 *command)
+{
+	uint32_t begin = nt_unit(command, 0) == '"', end = begin;
+	uint16_t stop = begin ? '"' : ' ';
+	for (; end < command->units && nt_unit(command, end) != stop; end++) {
+		if (nt_unit(command, end) == '/' || nt_unit(command, end) == '\\')
+			begin = end + 1;
+	}
+	return (struct nt_utf16){ command->bytes + 2 * (size_t)begin, end - begin };
+}
+
+static enum hd_status find_process(struct nt_heap *heap)
+{
+	for (size_t i = heap->snapshot->process_first; i < heap->snapshot->process_end; i++) {
+		const struct nt_item *item = &heap->trace->items[i];
+		if (item->kind != NT_PROCESS)
+			continue;
+		struct nt_bytes at = nt_bytes(item->payload, item->size);
+		struct nt_utf16 command = nt_utf16z(&at);
+		if (!command.units)
+			continue;
+		struct nt_utf16 name = executable_name(&command);
+		heap->graph->info.command = nt_copy_utf8(heap->graph, &command);
+		heap->graph->info.process =
+			name.units ? nt_copy_utf8(heap->graph, &name) : heap->graph->info.command;
+		return heap->graph->info.process ? HD_OK : fail_nomem(heap->err);
+	}
+	return HD_OK;
+}
+
+/* AppDomainDCStart and AppDomainDCEnd (ClrEtwAll.man): of all there is one since .NET Core. */
+static enum hd_status find_domain(struct nt_heap *heap)
+{
+	struct graph_domain *domain = heap->graph->domains;
+	for (size_t i = heap->snapshot->process_first; i < heap->snapshot->process_end; i++) {
+		const struct nt_item *item = &heap->trace->items[i];
+		if (item->kind != NT_DOMAIN || domain->name)
+			continue;
+		struct nt_bytes at = nt_bytes(item->payload, item->size);
+		(void)nt_take(&at, 12); /* id, flags */
+		struct nt_utf16 name = nt_utf16z(&at);
+		if (at.is_short || !name.units)
+			continue;
+		domain->name = nt_copy_utf8(heap->graph, &name);
+		if (!domain->name)
+			return fail_nomem(heap->err);
+		domain->name_size = (uint32_t)strlen(domain->name);
+	}
+	return HD_OK;
+}
+
+enum hd_status nt_heap_info(struct nt_heap *heap)
+{
+	const struct nt_snapshot *snapshot = heap->snapshot;
+	struct graph_info *info = &heap->graph->info;
+	info->pid = snapshot->pid;
+	info->time = ticks_of(&heap->trace->stream, snapshot->time);
+	info->is_32bit = heap->pointer_size == 4;
+	info->is_partial =
+		!snapshot->has_end || snapshot->lost || heap->nodes.left || heap->edges.left;
+	TRY(find_process(heap));
+	TRY(find_domain(heap));
+	return find_ranges(heap);
+}
+
+enum hd_status nt_exact_info(const struct nt_trace *trace, const struct nt_snapshot *snapshot,
+			     struct hd_graph *graph, struct hd_error *err)
+{
+	struct nt_heap heap = { .trace = trace,
+				.snapshot = snapshot,
+				.graph = graph,
+				.err = err,
+				.pointer_size = trace->stream.pointer_size == 4 ? 4 : 8 };
+	bool is_partial = graph->info.is_partial;
+	graph->info.tool = NULL;
+	TRY(nt_heap_info(&heap));
+	graph->info.is_partial |= is_partial;
+	return HD_OK;
+}
+
+static enum hd_status add_domain(struct hd_graph *graph, struct hd_error *err)
+{
+	graph->domains = pages_alloc(1, sizeof(*graph->domains));
+	if (!graph->domains)
+		return fail_nomem(err);
+	graph->domain_count = 1;
+	return HD_OK;
+}
+
+/* Ids that must be nodes: of all roots. */
+static enum hd_status finish(struct nt_heap *heap)
+{
+	uint64_t *ids = pages_alloc(heap->roots_count, sizeof(*ids));
+	if (!ids)
+		return fail_nomem(heap->err);
+	for (size_t i = 0; i < heap->roots_count; i++)
+		ids[i] = heap->roots[i].id;
+	enum hd_status status = raw_graph_finish(&heap->raw, ids, heap->roots_count, heap->graph,
+						 heap->job, heap->err);
+	pages_free(ids, heap->roots_count, sizeof(*ids));
+	return status;
+}
+
+/* Find out what there is of the snapshot. */
+static enum hd_status measure(struct nt_heap *heap)
+{
+	TRY(nt_heap_blocks(heap));
+	TRY(nt_heap_roots(heap));
+	TRY(nt_heap_count(heap));
+	if (!heap->object_count) {
+		return fail(heap->err, HD_ERR_FORMAT, heap->trace->stream.stopped_at,
+			    "%s: no object of the heap snapshot can be used: its first events are "
+			    "missing",
+			    heap->trace->stream.path);
+	}
+	return HD_OK;
+}
+
+static enum hd_status build(struct nt_heap *heap)
+{
+	heap->graph->arena = arena_create();
+	heap->graph->root_arena = arena_create();
+	if (!heap->graph->arena || !heap->graph->root_arena)
+		return fail_nomem(heap->err);
+	TRY(add_domain(heap->graph, heap->err));
+	TRY(measure(heap));
+	TRY(nt_types_read(heap->trace, heap->snapshot, heap->options, heap->graph, &heap->types,
+			  heap->job, heap->err));
+	TRY(nt_heap_fill(heap));
+	TRY(nt_types_name(&heap->types, heap->graph));
+	TRY(nt_heap_statics(heap));
+	TRY(finish(heap));
+	TRY(raw_graph_roots(heap->graph, heap->roots, heap->roots_count, heap->err));
+	TRY(nt_heap_info(heap));
+	return nt_heap_findings(heap);
+}
+
+static void heap_deinit(struct nt_heap *heap)
+{
+	pages_free(heap->nodes.rows, heap->nodes.rows_capacity, sizeof(*heap->nodes.rows));
+	pages_free(heap->edges.rows, heap->edges.rows_capacity, sizeof(*heap->edges.rows));
+	pages_free(heap->keys, heap->pairs_capacity, sizeof(*heap->keys));
+	pages_free(heap->values, heap->pairs_capacity, sizeof(*heap->values));
+	pages_free(heap->order, heap->pairs_capacity, sizeof(*heap->order));
+	pages_free(heap->paired, heap->paired_capacity, sizeof(*heap->paired));
+	pages_free(heap->runs, heap->runs_capacity, sizeof(*heap->runs));
+	pages_free(heap->roots, heap->roots_capacity, sizeof(*heap->roots));
+	pages_free(heap->interior, heap->interior_count, sizeof(*heap->interior));
+	pages_free(heap->interior_root, heap->interior_count, sizeof(*heap->interior_root));
+	nt_types_deinit(&heap->types);
+	raw_graph_deinit(&heap->raw);
+}
+
+enum hd_status nt_heap_graph(const struct nt_trace *trace, const struct nt_snapshot *snapshot,
+			     const struct format_options *options, struct job *job,
+			     struct hd_graph **ret, struct hd_error *err)
+{
+	struct nt_heap heap = { .trace = trace,
+				.snapshot = snapshot,
+				.options = options,
+				.job = job,
+				.err = err,
+				.pointer_size = trace->stream.pointer_size == 4 ? 4 : 8 };
+	heap.graph = mem_calloc(1, sizeof(*heap.graph));
+	if (!heap.graph)
+		return fail_nomem(err);
+	enum hd_status status = build(&heap);
+	heap_deinit(&heap);
+	if (status == HD_OK) {
+		*ret = heap.graph;
+	} else {
+		graph_destroy(heap.graph);
+	}
+	return status;
+}

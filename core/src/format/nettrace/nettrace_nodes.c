@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects and references of a snapshot: GCBulkNode and GCBulkEdge, whose blocks are numbered. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "format/nettrace/nettrace_heap.h"
+#include "util/alloc.h"
+#include "util/fuzzed.h"
+#include "util/sort.h"
+
+/* Types whose index is at hand, by address. */
+#define RECENT_BITS  FUZZED(12u, 4u)
+#define RECENT_TYPES (1u << RECENT_BITS)
+
+/* Their index is the number of the event. */
+static bool add_rows(struct nt_blocks *blocks, const struct nt_rows *rows)
+{
+	blocks->has_end = blocks->has_end || rows->index != blocks->rows_count;
+	if (blocks->has_end) {
+		blocks->left += rows->count;
+		return true;
+	}
+	if (!PAGES_RESERVE(blocks, rows))
+		return false;
+	blocks->rows[blocks->rows_count] = *rows;
+	blocks->rows[blocks->rows_count++].first = blocks->total;
+	blocks->total += rows->count;
+	blocks->has_end = rows->is_short;
+	return true;
+}
+
+enum hd_status nt_heap_blocks(struct nt_heap *heap)
+{
+	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
+		const struct nt_item *item = &heap->trace->items[i];
+		bool is_node = item->kind == NT_NODES;
+		if (!is_node && item->kind != NT_EDGES)
+			continue;
+		struct nt_rows rows =
+			nt_indexed_rows(item, is_node ? NT_NODE_SIZE(heap->pointer_size)
+						      : NT_EDGE_SIZE(heap->pointer_size));
+		if (!add_rows(is_node ? &heap->nodes : &heap->edges, &rows))
+			return fail_nomem(heap->err);
+	}
+	return HD_OK;
+}
+
+/* Walks over the objects as they came. */
+struct walk {
+	const struct nt_heap *heap;
+	size_t block;
+	uint32_t row;
+};
+
+/* From object @p index on. */
+static struct walk walk_from(const struct nt_heap *heap, uint32_t index)
+{
+	size_t block = nt_block_of(&heap->nodes, index);
+	uint64_t first = block < heap->nodes.rows_count ? heap->nodes.rows[block].first : 0;
+	return (struct walk){ .heap = heap, .block = block, .row = (uint32_t)(index - first) };
+}
+
+static bool walk_next(struct walk *walk, struct nt_node *ret)
+{
+	const struct nt_heap *heap = walk->heap;
+	while (walk->block < heap->nodes.rows_count &&
+	       walk->row >= heap->nodes.rows[walk->block].count) {
+		walk->block++;
+		walk->row = 0;
+	}
+	if (walk->block >= heap->nodes.rows_count)
+		return false;
+	size_t row_size = NT_NODE_SIZE(heap->pointer_size);
+	*ret = nt_node(heap->nodes.rows[walk->block].at + row_size * walk->row++,
+		       heap->pointer_size);
+	return true;
+}
+
+/*
+ * Make the interior roots that lie in an object those of the object.  Each lies in one: they would be more
+ * only if objects overlapped, and then all in all of them.
+ */
+static void adopt_interior(struct nt_heap *heap, struct nt_cursor *cursor,
+			   const struct nt_node *node)
+{
+	for (size_t i = nt_cursor_seek(cursor, node->address);
+	     i < cursor->count && cursor->keys[i] - node->address < node->size &&
+	     heap->adopted_count < cursor->count;
+	     i++, heap->adopted_count++)
+		heap->roots[heap->interior_root[i]].id = node->address;
+}
+
+/* The values of weak tables that an object is the key of, if it is one. */
+static enum hd_status find_values(struct nt_heap *heap, struct nt_cursor *keys, uint64_t address,
+				  struct nt_paired *ret)
+{
+	ret->count = (uint32_t)nt_cursor_equal(keys, address, &ret->first);
+	if (!ret->count)
+		return HD_OK;
+	if (!PAGES_RESERVE(heap, paired))
+		return fail_nomem(heap->err);
+	heap->paired[heap->paired_count++] = *ret;
+	return HD_OK;
+}
+
+enum hd_status nt_heap_count(struct nt_heap *heap)
+{
+	uint64_t available = heap->edges.total, total = heap->nodes.total, used = 0, pairs = 0;
+	if (total >= HD_NONE)
+		return fail(heap->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
+	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
+	struct nt_cursor interior = { .keys = heap->interior, .count = heap->interior_count };
+	struct walk walk = { .heap = heap };
+	struct nt_node node;
+	job_begin(heap->job, "Counting objects", total);
+	uint32_t objects = 0;
+	while (walk_next(&walk, &node) && node.edges <= available - used) {
+		used += node.edges;
+		struct nt_paired paired = { .object = objects++, .own_end = used };
+		TRY(find_values(heap, &keys, node.address, &paired));
+		pairs += paired.count;
+		if (node.edges + paired.count > UINT32_MAX) {
+			return fail(heap->err, HD_ERR_UNSUPPORTED, 0,
+				    "an object with over 4 billion references");
+		}
+		if (interior.count)
+			adopt_interior(heap, &interior, &node);
+		if (objects % JOB_STRIDE == 0 && !job_step(heap->job, 0, JOB_STRIDE))
+			return fail_cancelled(heap->err);
+	}
+	heap->object_count = objects;
+	heap->edge_count = used + pairs;
+	heap->nodes.left += total - objects;
+	heap->edges.left += available - used;
+	return HD_OK;
+}
+
+struct recent {
+	uint64_t id;
+	uint32_t index; /* + 1 */
+};
+
+/* Objects on their way into heap->raw. */
+struct filling {
+	struct nt_heap *heap;
+	struct nt_places places;
+	unsigned int workers;
+	_Atomic uint64_t edge_count; /* as the objects that were passed say */
+	_Atomic bool has_rest;       /* types that nobody defined, or large sizes */
+	_Atomic bool is_cancelled, is_nomem;
+};
+
+/* Index of a type that was defined, or UINT32_MAX. */
+static uint32_t find_type(const struct nt_heap *heap, struct recent *recent, uint64_t id)
+{
+	struct recent *entry = &recent[id * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
+	if (entry->index && entry->id == id)
+		return entry->index - 1;
+	uint32_t index = nt_types_known(&heap->types, id);
+	if (index != UINT32_MAX)
+		*entry = (struct recent){ .id = id, .index = index + 1 };
+	return index;
+}
+
+/* References of an object; those of weak tables are behind its own. */
+static uint64_t degree_of(struct nt_cursor *keys, const struct nt_node *node)
+{
+	size_t first;
+	return node->edges + nt_cursor_equal(keys, node->address, &first);
+}
+
+/* Objects of a worker: its first; that of the next worker begins its own. */
+static uint32_t first_of(const struct filling *filling, unsigned int worker)
+{
+	return (uint32_t)((uint64_t)filling->heap->object_count * worker / filling->workers);
+}
+
+static bool step(struct filling *filling, unsigned int worker)
+{
+	if (!job_step(filling->heap->job, worker, JOB_STRIDE))
+		filling->is_cancelled = true;
+	return !filling->is_cancelled;
+}
+
+/* Addresses and degrees as they come. */
+static void list_objects(void *arg, unsigned int worker)
+{
+	struct filling *filling = arg;
+	const struct nt_heap *heap = filling->heap;
+	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
+	uint32_t begin = first_of(filling, worker), end = first_of(filling, worker + 1);
+	struct walk walk = walk_from(heap, begin);
+	struct nt_node node;
+	uint64_t edge_count = 0;
+	for (uint32_t i = begin; i < end && walk_next(&walk, &node); i++) {
+		uint64_t degree = degree_of(&keys, &node);
+		edge_count += degree;
+		heap->raw.ids[i] = node.address;
+		heap->raw.degrees[i] = (uint32_t)degree;
+		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !step(filling, worker))
+			break;
+	}
+	filling->edge_count += edge_count;
+}
+
+/* In order of addresses, if that takes a few pieces; raw_graph_finish() sorts what is not. */
+static void plan_places(const struct raw_graph *raw, struct nt_places *places)
+{
+	places->count = sort_pieces(raw->ids, raw->object_count, places->pieces);
+	if (!places->count) {
+		places->pieces[0] = (struct sort_piece){ .count = raw->object_count };
+		places->count = 1;
+	}
+	for (uint32_t i = 0; i < places->count; i++) {
+		const struct sort_piece *piece = &places->pieces[i];
+		for (uint32_t k = 0; k < piece->count; k++)
+			places->edge_counts[i] += raw->degrees[piece->from + k];
+	}
+	for (uint32_t i = 0; i < places->count; i++) {
+		for (uint32_t k = 0; k < places->count; k++) {
+			if (places->pieces[k].to < places->pieces[i].to)
+				places->edges[i] += places->edge_counts[k];
+		}
+	}
+}
+
+/* The piece that object @p index is in. */
+static const struct sort_piece *piece_of(const struct nt_places *places, uint32_t index)
+{
+	const struct sort_piece *piece = places->pieces;
+	while (index - piece->from >= piece->count)
+		piece++;
+	return piece;
+}
+
+/* Put objects where they belong, but for types and sizes that need a table. */
+static void place_objects(void *arg, unsigned int worker)
+{
+	struct filling *filling = arg;
+	const struct nt_heap *heap = filling->heap;
+	const struct raw_graph *raw = &heap->raw;
+	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
+	uint32_t begin = first_of(filling, worker), end = first_of(filling, worker + 1);
+	struct recent *recent = mem_calloc(RECENT_TYPES, sizeof(*recent));
+	struct walk walk = walk_from(heap, begin);
+	struct nt_node node;
+	uint64_t edge_count = 0;
+	bool has_rest = false;
+	const struct sort_piece *piece = begin < end ? piece_of(&filling->places, begin) : NULL;
+	for (uint32_t i = begin; recent && i < end && walk_next(&walk, &node); i++) {
+		while (i - piece->from >= piece->count)
+			piece++;
+		uint32_t to = piece->to + (i - piece->from);
+		uint64_t degree = degree_of(&keys, &node);
+		edge_count += degree;
+		raw->ids[to] = node.address;
+		raw->degrees[to] = (uint32_t)degree;
+		raw->types[to] = find_type(heap, recent, node.type);
+		raw->sizes[to] = node.size < SIZE_LARGE ? (uint32_t)node.size : SIZE_LARGE;
+		has_rest |= raw->types[to] == UINT32_MAX || raw->sizes[to] == SIZE_LARGE;
+		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !step(filling, worker))
+			break;
+	}
+	if (!recent)
+		filling->is_nomem = true;
+	if (has_rest)
+		filling->has_rest = true;
+	mem_free(recent);
+	filling->edge_count += edge_count;
+}
+
+/* Types that nobody defined get an index as they come, large sizes their table. */
+static enum hd_status place_rest(struct filling *filling)
+{
+	struct nt_heap *heap = filling->heap;
+	struct raw_graph *raw = &heap->raw;
+	const struct sort_piece *piece = filling->places.pieces;
+	struct walk walk = { .heap = heap };
+	struct nt_node node;
+	for (uint32_t i = 0; i < heap->object_count && walk_next(&walk, &node); i++) {
+		while (i - piece->from >= piece->count)
+			piece++;
+		uint32_t to = piece->to + (i - piece->from);
+		if (raw->types[to] == UINT32_MAX)
+			raw->types[to] = nt_types_find(&heap->types, node.type);
+		if (raw->types[to] == UINT32_MAX ||
+		    (raw->sizes[to] == SIZE_LARGE && !raw_graph_set_size(raw, to, node.size)))
+			return fail_nomem(heap->err);
+		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !job_step(heap->job, 0, JOB_STRIDE))
+			return fail_cancelled(heap->err);
+	}
+	return HD_OK;
+}
+
+enum hd_status nt_heap_changed(const struct nt_heap *heap)
+{
+	return fail(heap->err, HD_ERR_OS, 0, "%s: the file changed while it was read",
+		    heap->trace->stream.path);
+}
+
+/* Let all workers do their share of the objects. */
+static enum hd_status run(struct filling *filling, void (*fn)(void *arg, unsigned int worker))
+{
+	const struct nt_heap *heap = filling->heap;
+	filling->workers = heap->object_count < JOB_STRIDE ? 1 : job_workers(heap->job);
+	filling->edge_count = 0;
+	run_parallel(filling->workers, filling->heap->job, fn, filling);
+	if (filling->is_nomem)
+		return fail_nomem(heap->err);
+	if (filling->is_cancelled)
+		return fail_cancelled(heap->err);
+	return filling->edge_count == heap->edge_count ? HD_OK : nt_heap_changed(heap);
+}
+
+static enum hd_status fill(struct filling *filling)
+{
+	struct nt_heap *heap = filling->heap;
+	TRY(run(filling, list_objects));
+	plan_places(&heap->raw, &filling->places);
+	TRY(nt_heap_runs(heap, &filling->places));
+	TRY(run(filling, place_objects));
+	return filling->has_rest ? place_rest(filling) : HD_OK;
+}
+
+enum hd_status nt_heap_fill(struct nt_heap *heap)
+{
+	TRY(raw_graph_init(&heap->raw, heap->object_count, heap->edge_count, heap->job, heap->err));
+	heap->raw.read_ids = nt_heap_references;
+	heap->raw.read_arg = heap;
+	job_begin(heap->job, "Reading objects", heap->object_count * (uint64_t)2);
+	struct filling *filling = mem_calloc(1, sizeof(*filling));
+	if (!filling)
+		return fail_nomem(heap->err);
+	filling->heap = heap;
+	enum hd_status status = fill(filling);
+	mem_free(filling);
+	return status;
+}

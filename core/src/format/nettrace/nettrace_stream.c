@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * NetTrace version 4 (doc/formats.md 4): objects of FastSerialization whose contents are blocks (TraceEvent's
+ * EventPipeEventSource.cs and EventPipeFormat.md; ds-rt and ep-block.c of the runtime write it).
+ */
+#include "format/nettrace/nettrace_stream.h"
+
+#include <string.h>
+
+#include "util/alloc.h"
+
+#define MAGIC         "Nettrace"
+#define SERIALIZATION "!FastSerialization.1"
+
+enum {
+	TABLE_METADATA,
+	TABLE_THREADS
+};
+
+/* Tags of FastSerialization. */
+enum {
+	TAG_NULL = 1,
+	TAG_PRIVATE_OBJECT = 5,
+	TAG_END_OBJECT = 6
+};
+
+#define TRACE_SIZE    48u
+#define NAME_SIZE_MAX 256u
+
+void nt_stop(struct nt_stream *stream, uint64_t at, const char *why)
+{
+	if (stream->stopped)
+		return;
+	stream->stopped = why;
+	stream->stopped_at = at;
+}
+
+/*
+ * The row of an id in a table that has @p count rows and room for one more: a new one is zero, which
+ * is of no era.  false: no memory.
+ */
+static bool find_row(struct nt_stream *stream, uint32_t table, uint64_t id, size_t *count,
+		     struct nt_last *ret)
+{
+	uint32_t fresh = (uint32_t)*count;
+	uint32_t index = type_table_add(&stream->table, table, id, fresh);
+	if (index == UINT32_MAX)
+		return false;
+	*count += index == fresh;
+	*ret = (struct nt_last){ .id = id, .row = (size_t)index + 1 };
+	return true;
+}
+
+/* The row of a metadata id; NULL: no memory. */
+static struct nt_metadata *metadata_row(struct nt_stream *stream, uint64_t id)
+{
+	struct nt_last *last = &stream->last_metadata;
+	if ((!last->row || last->id != id) &&
+	    (!PAGES_RESERVE(stream, metadata) ||
+	     !find_row(stream, TABLE_METADATA, id, &stream->metadata_count, last)))
+		return NULL;
+	return &stream->metadata[last->row - 1];
+}
+
+enum hd_status nt_define(struct nt_stream *stream, uint64_t id, const struct nt_metadata *metadata)
+{
+	struct nt_metadata *row = metadata_row(stream, id);
+	if (!row)
+		return fail_nomem(stream->err);
+	*row = *metadata;
+	row->era = stream->metadata_era;
+	return HD_OK;
+}
+
+/* What an id stands for, or NULL: an id that is not defined gets a row that is of no era. */
+static enum hd_status find_metadata(struct nt_stream *stream, uint64_t id, struct nt_metadata **ret)
+{
+	struct nt_metadata *row = metadata_row(stream, id);
+	if (!row)
+		return fail_nomem(stream->err);
+	*ret = row->era == stream->metadata_era ? row : NULL;
+	return HD_OK;
+}
+
+struct nt_thread *nt_thread(struct nt_stream *stream, uint64_t id)
+{
+	struct nt_last *last = &stream->last_thread;
+	if ((!last->row || last->id != id) &&
+	    (!PAGES_RESERVE(stream, threads) ||
+	     !find_row(stream, TABLE_THREADS, id, &stream->threads_count, last)))
+		return NULL;
+	struct nt_thread *thread = &stream->threads[last->row - 1];
+	if (thread->era != stream->thread_era) {
+		*thread = (struct nt_thread){ .id = id,
+					      .pid = stream->pid,
+					      .era = stream->thread_era };
+	}
+	return thread;
+}
+
+static enum hd_status add_loss(struct nt_stream *stream, const struct nt_thread *thread,
+			       uint32_t count, uint64_t time)
+{
+	stream->lost += count;
+	stream->gaps++;
+	const struct nt_loss loss = { .thread = thread->id,
+				      .time = time,
+				      .count = count,
+				      .pid = thread->pid,
+				      .interval = stream->interval };
+	return stream->loss(stream->arg, &loss);
+}
+
+enum hd_status nt_thread_at(struct nt_stream *stream, uint64_t id, uint32_t sequence)
+{
+	struct nt_thread *thread = nt_thread(stream, id);
+	if (!thread)
+		return fail_nomem(stream->err);
+	uint32_t ahead = sequence - thread->sequence;
+	if (!ahead || ahead >= 0x80000000u)
+		return HD_OK;
+	thread->sequence = sequence;
+	thread->has_events = true;
+	return add_loss(stream, thread, ahead, UINT64_MAX);
+}
+
+/* Does its number follow on the thread's last one?  A number 1 is of a new thread with an old id. */
+static enum hd_status check_sequence(struct nt_stream *stream, const struct nt_blob *blob,
+				     struct nt_thread *thread)
+{
+	uint32_t missing = blob->sequence - thread->sequence - 1;
+	bool begins = blob->sequence == 1 && thread->has_events;
+	thread->sequence = blob->sequence;
+	thread->has_events = true;
+	if (begins || !missing || missing >= 0x80000000u)
+		return HD_OK;
+	return add_loss(stream, thread, missing, blob->time);
+}
+
+enum hd_status nt_blob_event(struct nt_stream *stream, const struct nt_blob *blob)
+{
+	struct nt_metadata *metadata = NULL;
+	TRY(find_metadata(stream, blob->metadata, &metadata));
+	struct nt_thread *thread = nt_thread(stream, blob->capture_thread);
+	if (!thread)
+		return fail_nomem(stream->err);
+	TRY(check_sequence(stream, blob, thread));
+	if (!metadata) {
+		stream->unknown++;
+		return HD_OK;
+	}
+	metadata->count++;
+	if (metadata->provider == NT_OTHER)
+		return HD_OK;
+	struct nt_event event = { .metadata = metadata,
+				  .payload = blob->payload,
+				  .size = blob->size,
+				  .pid = stream->pid,
+				  .interval = stream->interval,
+				  .thread = blob->capture_thread,
+				  .time = blob->time };
+	if (stream->version >= 6) {
+		const struct nt_thread *of = nt_thread(stream, blob->thread);
+		if (!of)
+			return fail_nomem(stream->err);
+		event.pid = of->pid;
+	}
+	return stream->event(stream->arg, &event);
+}
+
+enum hd_status nt_blobs(struct nt_stream *stream, struct nt_bytes block,
+			enum hd_status (*each)(struct nt_stream *stream,
+					       const struct nt_blob *blob))
+{
+	/* The header: its own size, flags, two times, and what later versions may add. */
+	struct nt_bytes header = block;
+	uint16_t header_size = nt_u16(&header), flags = nt_u16(&header);
+	if (header_size < 4 || !nt_take(&block, header_size)) {
+		stream->damaged += stream->stopped ? 0 : 1;
+		return HD_OK;
+	}
+	struct nt_blob blob = { 0 };
+	while (nt_left(&block)) {
+		if (!nt_blob_read(&block, stream->version, flags & 1, &blob)) {
+			stream->damaged += stream->stopped ? 0 : 1; /* if not cut off */
+			return HD_OK;
+		}
+		TRY(each(stream, &blob));
+	}
+	return HD_OK;
+}
+
+static enum hd_status metadata_blob(struct nt_stream *stream, const struct nt_blob *blob)
+{
+	struct nt_bytes at = nt_bytes(blob->payload, blob->size);
+	uint32_t id = nt_u32(&at);
+	struct nt_utf16 provider = nt_utf16z(&at);
+	struct nt_metadata metadata = { .event = nt_u32(&at) };
+	(void)nt_utf16z(&at); /* name */
+	(void)nt_u64(&at);    /* keywords */
+	metadata.version = nt_u32(&at);
+	if (at.is_short) {
+		stream->damaged++;
+		return HD_OK;
+	}
+	metadata.provider = nt_provider_utf16(&provider);
+	return nt_define(stream, id, &metadata);
+}
+
+static enum hd_status sequence_point(struct nt_stream *stream, struct nt_bytes at)
+{
+	(void)nt_u64(&at); /* time */
+	uint32_t count = nt_u32(&at);
+	for (uint32_t i = 0; i < count && nt_left(&at) >= 12; i++) {
+		uint64_t thread = nt_u64(&at);
+		TRY(nt_thread_at(stream, thread, nt_u32(&at)));
+	}
+	stream->interval++;
+	return HD_OK;
+}
+
+static void trace_object(struct nt_stream *stream, struct nt_bytes at)
+{
+	for (unsigned int i = 0; i < 8; i++)
+		stream->time[i] = nt_u16(&at);
+	stream->sync_time = nt_u64(&at);
+	stream->frequency = nt_u64(&at);
+	stream->pointer_size = nt_u32(&at);
+	stream->pid = nt_u32(&at);
+	stream->has_trace = !at.is_short;
+}
+
+/* What an object of that name is. */
+static enum nt_block block_of(const uint8_t *name, uint32_t size)
+{
+	static const struct {
+		const char *name;
+		enum nt_block block;
+	} names[] = { { "Trace", NT_TRACE },
+		      { "EventBlock", NT_EVENTS },
+		      { "MetadataBlock", NT_METADATA },
+		      { "SPBlock", NT_SEQUENCE_POINT },
+		      { "StackBlock", NT_STACKS } };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i].name) == size && memcmp(names[i].name, name, size) == 0)
+			return names[i].block;
+	}
+	return NT_BLOCKS;
+}
+
+/* Read "tag 5, type object" and the name; false: something else, or the end. */
+static bool object_begin(struct nt_stream *stream, struct nt_bytes *at, enum nt_block *ret)
+{
+	const uint8_t *begin = at->at;
+	uint64_t offset = (uint64_t)(begin - stream->bytes);
+	const uint8_t *tags = nt_take(at, 3);
+	(void)nt_u64(at); /* version, least version of a reader */
+	uint32_t size = nt_u32(at);
+	bool is_object = tags && tags[0] == TAG_PRIVATE_OBJECT && tags[1] == TAG_PRIVATE_OBJECT &&
+			 tags[2] == TAG_NULL && size <= NAME_SIZE_MAX;
+	const uint8_t *name = is_object ? nt_take(at, size) : NULL;
+	uint8_t end = nt_u8(at);
+	if (at->is_short && (is_object || begin + 15 > at->end)) {
+		nt_stop(stream, offset, "the file ends here, cut off");
+	} else if (!name || end != TAG_END_OBJECT) {
+		nt_stop(stream, offset, "no object begins here");
+	}
+	if (stream->stopped)
+		return false;
+	*ret = block_of(name, size);
+	return true;
+}
+
+/* The contents of an object; of a block that is cut off what there is of it. */
+static struct nt_bytes object_contents(struct nt_stream *stream, struct nt_bytes *at,
+				       enum nt_block block)
+{
+	uint64_t offset = (uint64_t)(at->at - stream->bytes);
+	uint32_t size = TRACE_SIZE;
+	if (block != NT_TRACE) {
+		size = nt_u32(at);
+		if (size > INT32_MAX) {
+			nt_stop(stream, offset, "a block of a negative size");
+			return (struct nt_bytes){ .at = at->end, .end = at->end };
+		}
+		/* Blocks lie at multiples of 4 of the stream. */
+		(void)nt_take(at, (0 - (uint64_t)(at->at - stream->bytes)) % 4);
+	}
+	if (size > nt_left(at) || at->is_short) {
+		nt_stop(stream, offset, "the file ends within the block here, cut off");
+		struct nt_bytes rest = *at;
+		at->at = at->end;
+		return rest;
+	}
+	const uint8_t *contents = nt_take(at, size);
+	return nt_bytes(contents, size);
+}
+
+static enum hd_status read_block(struct nt_stream *stream, enum nt_block block,
+				 struct nt_bytes contents)
+{
+	switch (block) {
+	case NT_TRACE:
+		trace_object(stream, contents);
+		return HD_OK;
+	case NT_EVENTS:
+		return nt_blobs(stream, contents, nt_blob_event);
+	case NT_METADATA:
+		return nt_blobs(stream, contents, metadata_blob);
+	case NT_SEQUENCE_POINT:
+		return sequence_point(stream, contents);
+	default:
+		return HD_OK;
+	}
+}
+
+static enum hd_status read_v4(struct nt_stream *stream, uint64_t offset)
+{
+	struct nt_bytes at = nt_bytes(stream->bytes + offset, stream->size - offset);
+	while (!stream->stopped) {
+		const uint8_t *begin = at.at;
+		if (nt_left(&at) && *at.at == TAG_NULL) {
+			stream->is_complete = true;
+			return HD_OK;
+		}
+		enum nt_block block;
+		if (!object_begin(stream, &at, &block))
+			break;
+		struct nt_bytes contents = object_contents(stream, &at, block);
+		if (block < NT_BLOCKS)
+			stream->blocks[block]++;
+		TRY(read_block(stream, block, contents));
+		if (!stream->stopped && nt_u8(&at) != TAG_END_OBJECT) {
+			nt_stop(stream, (uint64_t)(at.at - stream->bytes),
+				at.is_short ? "the file ends here, cut off"
+					    : "no end of the object here");
+		}
+		if (!job_step(stream->job, 0, (uint64_t)(at.at - begin)))
+			return fail_cancelled(stream->err);
+	}
+	return HD_OK;
+}
+
+static enum hd_status read_blocks(struct nt_stream *stream)
+{
+	struct nt_bytes at = nt_bytes(stream->bytes, stream->size);
+	const uint8_t *magic = nt_take(&at, sizeof(MAGIC) - 1);
+	uint32_t size = nt_u32(&at);
+	if (!magic || at.is_short || memcmp(magic, MAGIC, sizeof(MAGIC) - 1) != 0)
+		return fail(stream->err, HD_ERR_FORMAT, 0, "%s: no NetTrace header", stream->path);
+	if (!size) {
+		uint32_t major = nt_u32(&at);
+		(void)nt_u32(&at); /* minor versions only add */
+		if (at.is_short) {
+			return fail(stream->err, HD_ERR_FORMAT, stream->size,
+				    "%s: the file ends within its header, cut off", stream->path);
+		}
+		if (major != 6) {
+			return fail(stream->err, HD_ERR_UNSUPPORTED, 12,
+				    "%s: NetTrace of version %u: 4 and 6 can be read", stream->path,
+				    major);
+		}
+		stream->version = major;
+		return nt_read_v6(stream, 20);
+	}
+	const uint8_t *name = nt_take(&at, sizeof(SERIALIZATION) - 1);
+	if (size != sizeof(SERIALIZATION) - 1 || !name || memcmp(name, SERIALIZATION, size) != 0) {
+		return fail(stream->err, HD_ERR_FORMAT, 8, "%s: no NetTrace header at offset 8",
+			    stream->path);
+	}
+	stream->version = 4;
+	return read_v4(stream, 12 + (uint64_t)size);
+}
+
+enum hd_status nt_stream_read(struct nt_stream *stream)
+{
+	job_begin(stream->job, "Reading events", stream->size);
+	stream->thread_era = stream->metadata_era = 1;
+	TRY(read_blocks(stream));
+	job_end(stream->job);
+	bool has_pointers = stream->pointer_size == 4 || stream->pointer_size == 8;
+	if (stream->has_trace && !has_pointers) {
+		return fail(stream->err, HD_ERR_FORMAT, 0, "%s: a trace of pointers of %u bytes",
+			    stream->path, stream->pointer_size);
+	}
+	return HD_OK;
+}
+
+void nt_stream_deinit(struct nt_stream *stream)
+{
+	pages_free(stream->metadata, stream->metadata_capacity, sizeof(*stream->metadata));
+	pages_free(stream->threads, stream->threads_capacity, sizeof(*stream->threads));
+	type_table_deinit(&stream->table);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_TYPES_H
+#define HEAPDUMP_SRC_FORMAT_NETTRACE_TYPES_H
+
+#include "format/nettrace/nettrace_snapshot.h"
+
+struct format_options;
+struct hd_graph;
+struct metadata;
+struct text;
+
+/** Type flags of BulkType (eventtrace.h: TypeFlags). */
+enum nt_type_flag {
+	NT_TYPE_DELEGATE = 1,
+	NT_TYPE_RCW = 4,
+	NT_TYPE_ARRAY = 8
+};
+
+/** Of CorElementType (corhdr.h). */
+enum nt_element {
+	NT_ELEMENT_STRING = 0xe,
+	NT_ELEMENT_PTR = 0xf,
+	NT_ELEMENT_BYREF = 0x10,
+	NT_ELEMENT_VALUE = 0x11,
+	NT_ELEMENT_CLASS = 0x12,
+	NT_ELEMENT_ARRAY = 0x14,
+	NT_ELEMENT_GENERIC_INST = 0x15,
+	NT_ELEMENT_FNPTR = 0x1b,
+	NT_ELEMENT_OBJECT = 0x1c,
+	NT_ELEMENT_SZ_ARRAY = 0x1d,
+	NT_ELEMENT_CMOD_REQD = 0x1f,
+	NT_ELEMENT_CMOD_OPT = 0x20
+};
+
+/** A row of BulkType. */
+struct nt_type {
+	uint64_t id, module;
+	uint32_t token, flags;
+	uint8_t element_type; /**< enum nt_element, or another */
+	struct nt_utf16 name;
+	uint64_t parameter; /**< first type parameter, of arrays the element type; 0: none */
+};
+
+/** Begin with the first row of a NT_TYPES item. */
+struct nt_bytes nt_types_begin(const struct nt_item *item, uint32_t *ret_count);
+/** The next row; false: it is not all there. */
+bool nt_type_next(struct nt_bytes *at, struct nt_type *ret);
+
+/** A NT_MODULE or NT_MODULE_RUNDOWN item. */
+struct nt_module {
+	uint64_t id;
+	uint32_t flags; /**< 2: native, it has no types; 4: made at run time, it has no file */
+	struct nt_utf16 path;
+	const uint8_t *pdb; /**< GUID; NULL: not known */
+	uint32_t pdb_age;
+};
+#define NT_MODULE_NATIVE  2u
+#define NT_MODULE_DYNAMIC 4u
+bool nt_module_read(const struct nt_item *item, struct nt_module *ret);
+
+/** A module whose types occur, and the metadata of its file, if that is at hand. */
+struct nt_assembly {
+	uint64_t id;
+	const char *path; /**< ends with NUL; NULL: not known */
+	struct metadata *metadata;
+	bool is_tried, is_other; /**< the file is not what was loaded */
+	bool is_unproven;        /**< there is a file, but nothing says whether it is: not used */
+	bool is_certain;         /**< it is, by its PDB or the names of types */
+	bool is_dynamic;
+	int error; /**< errno of what kept the file from being read, but for one that is not there; 0 */
+	uint32_t first; /**< row of a type of it, the others by nt_place.next; HD_NONE */
+	uint32_t
+		position; /**< among the modules of the rundown, from 1; 0: it is not one of them */
+	const uint8_t *pdb; /**< GUID, borrowed from the trace; NULL: not known */
+	uint32_t pdb_age;
+};
+
+/** Where a type belongs. */
+struct nt_place {
+	uint32_t assembly; /**< index in assemblies */
+	uint32_t next;     /**< row of the next type of it, or HD_NONE */
+};
+
+/** Types and modules of a process: the last definition of a type counts, the first of a module. */
+struct nt_types {
+	struct nt_type *rows; /**< pages */
+	size_t rows_count, rows_capacity;
+	struct nt_assembly *assemblies; /**< pages */
+	size_t assemblies_count, assemblies_capacity;
+	struct nt_place *places; /**< pages; by row */
+	size_t places_count, places_capacity;
+	struct type_table table;              /**< section 0: types, 1: modules */
+	uint64_t unknown;                     /**< types that were not defined */
+	uint64_t metadata_size;               /**< bytes of metadata read so far */
+	uint32_t positions;                   /**< the last of a module */
+	bool has_rundown_end, has_loss;       /**< of the process */
+	const struct format_options *options; /**< may be NULL */
+	struct job *job;
+	struct hd_error *err;
+};
+
+/**
+ * Collect them; paths lie in the arena of @p graph.
+ *
+ * @param[out] types To be given to nt_types_deinit(), also on failure.
+ */
+HD_NODISCARD enum hd_status nt_types_read(const struct nt_trace *trace,
+					  const struct nt_snapshot *snapshot,
+					  const struct format_options *options,
+					  struct hd_graph *graph, struct nt_types *types,
+					  struct job *job, struct hd_error *err);
+void nt_types_deinit(struct nt_types *types);
+
+/** Index of a type, made when nobody defined it; UINT32_MAX: no memory. */
+uint32_t nt_types_find(struct nt_types *types, uint64_t id);
+
+/** Index of a type, or UINT32_MAX when nobody defined it. */
+uint32_t nt_types_known(const struct nt_types *types, uint64_t id);
+
+/** Give @p graph its types, one per row. */
+HD_NODISCARD enum hd_status nt_types_name(struct nt_types *types, struct hd_graph *graph);
+
+/* The rest is for its own files. */
+
+/** Append UTF-16 as UTF-8; half of a pair becomes U+FFFD. */
+void nt_append_utf8(struct text *text, const struct nt_utf16 *utf16);
+/** Copy of a text in @p graph's arena, with a NUL; NULL: no memory. */
+const char *nt_copy_utf8(struct hd_graph *graph, const struct nt_utf16 *utf16);
+
+/**
+ * Append a type's name as the heap's types are named: `Dictionary`2+Entry[A,B]` becomes
+ * "Dictionary<A, B>+Entry".
+ */
+void nt_append_type_name(struct text *text, const char *name, size_t size);
+
+/**
+ * Append what stands before the simple name of a nested class: "Namespace.Outer`1+"; nothing if it
+ * is none, or the file of its module is not at hand.
+ */
+void nt_append_outer(struct nt_types *types, size_t row, struct text *text);
+
+/** Metadata of a module's file, if it is at hand and certainly what was loaded; else NULL. */
+const struct metadata *nt_module_metadata(struct nt_types *types, uint32_t assembly);
+/** Append the name of a TypeDef with its outer classes: "Namespace.Outer+Inner". */
+void nt_append_type_def(const struct metadata *metadata, uint32_t rid, struct text *text);
+/** Append the name of a type as it was sent, without its arguments and '\\'. */
+void nt_append_sent(const struct nt_type *type, struct text *text);
+/** RID of the TypeDef that a type is of, in its module; 0: it is of none, as arrays are. */
+uint32_t nt_type_def(const struct nt_type *type);
+
+#endif

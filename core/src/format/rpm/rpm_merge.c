@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects, references and roots of a text log: from what its chunks hold to the graph. */
+#include "format/rpm/rpm_merge.h"
+
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/fuzzed.h"
+#include "util/sort.h"
+
+/* References resolved between two looks at cancellation. */
+#define RESOLVE_BATCH ((size_t)1 << FUZZED(14, 5))
+
+uint64_t merge_raw_ref(const struct merge *merge, uint64_t index)
+{
+	size_t i = 0;
+	while (index >= merge->chunks[i].refs_count)
+		index -= merge->chunks[i++].refs_count;
+	return merge->chunks[i].refs[index];
+}
+
+/* Copy the objects of every later chunk behind those of the first. */
+static enum hd_status append_objects(struct merge *merge)
+{
+	struct rpm_chunk *all = &merge->chunks[0];
+	for (size_t i = 1; i < merge->count; i++) {
+		struct rpm_chunk *chunk = &merge->chunks[i];
+		size_t n = chunk->object_count, at = all->object_count;
+		while (all->object_capacity - at < n) {
+			all->position = all->file_size;
+			if (rpm_chunk_grow_objects(all) != HD_OK)
+				return fail(merge->err, HD_ERR_NOMEM, 0, "%s", all->err.message);
+		}
+		if (!n)
+			continue;
+		all->ascending = all->ascending && chunk->ascending &&
+				 (!at || all->ids[at - 1] < chunk->ids[0]);
+		memcpy(all->ids + at, chunk->ids, n * sizeof(*all->ids));
+		memcpy(all->sizes + at, chunk->sizes, n * sizeof(*all->sizes));
+		memcpy(all->degrees + at, chunk->degrees, n * sizeof(*all->degrees));
+		for (size_t k = 0; k < n; k++)
+			all->types[at + k] = merge->type_maps[i][chunk->types[k]];
+		for (size_t k = 0; k < chunk->large_count; k++)
+			chunk->large[k].object += at;
+		all->object_count += n;
+		pages_free(chunk->ids, chunk->object_capacity, sizeof(*chunk->ids));
+		pages_free(chunk->types, chunk->object_capacity, sizeof(*chunk->types));
+		pages_free(chunk->sizes, chunk->object_capacity, sizeof(*chunk->sizes));
+		pages_free(chunk->degrees, chunk->object_capacity, sizeof(*chunk->degrees));
+		chunk->ids = NULL;
+		chunk->types = chunk->sizes = chunk->degrees = NULL;
+		chunk->object_count = chunk->object_capacity = 0;
+	}
+	return HD_OK;
+}
+
+/* A part of all references, for one worker. */
+struct resolve_part {
+	struct merge *merge;
+	uint32_t *targets;
+	unsigned int workers;
+	bool stopped[JOB_WORKERS_MAX];
+};
+
+static bool resolve_range(const struct resolve_part *part, unsigned int worker, uint64_t begin,
+			  uint64_t end)
+{
+	const struct merge *merge = part->merge;
+	const struct hd_graph *graph = merge->graph;
+	uint64_t base = 0;
+	for (size_t i = 0; i < merge->count; i++) {
+		const struct rpm_chunk *chunk = &merge->chunks[i];
+		uint64_t from = begin > base ? begin - base : 0;
+		uint64_t to = end - base < chunk->refs_count ? end - base : chunk->refs_count;
+		for (; end > base && from < to; from += RESOLVE_BATCH) {
+			size_t n = to - from < RESOLVE_BATCH ? (size_t)(to - from) : RESOLVE_BATCH;
+			id_index_find_all(&graph->index, graph->ids, chunk->refs + from,
+					  part->targets + base + from, n);
+			if (!job_step(merge->job, worker, n))
+				return false;
+		}
+		base += chunk->refs_count;
+	}
+	return true;
+}
+
+static void resolve_worker(void *arg, unsigned int index)
+{
+	struct resolve_part *part = arg;
+	uint64_t share = part->merge->edge_total / part->workers;
+	uint64_t begin = share * index;
+	uint64_t end = index + 1 == part->workers ? part->merge->edge_total : begin + share;
+	part->stopped[index] = !resolve_range(part, index, begin, end);
+}
+
+/* Turn the ids of all references into nodes, in the order of the file. */
+static enum hd_status resolve(struct merge *merge)
+{
+	struct resolve_part part = { .merge = merge,
+				     .targets = merge->graph->forward.targets,
+				     .workers = job_workers(merge->job) };
+	job_begin(merge->job, "Resolving references", merge->edge_total);
+	run_parallel(part.workers, merge->job, resolve_worker, &part);
+	for (unsigned int i = 0; i < part.workers; i++) {
+		if (part.stopped[i])
+			return fail_cancelled(merge->err);
+	}
+	return HD_OK;
+}
+
+static void free_refs(struct merge *merge)
+{
+	for (size_t i = 0; i < merge->count; i++) {
+		struct rpm_chunk *chunk = &merge->chunks[i];
+		pages_free(chunk->refs, chunk->refs_capacity, sizeof(*chunk->refs));
+		chunk->refs = NULL;
+		chunk->refs_count = chunk->refs_capacity = 0;
+	}
+}
+
+/* Ids that are named and not defined. */
+struct missing {
+	uint64_t *ids;
+	size_t ids_count, ids_capacity;
+	uint64_t references, roots;
+};
+
+static bool add_missing(struct missing *missing, uint64_t id)
+{
+	if (!PAGES_RESERVE(missing, ids))
+		return false;
+	missing->ids[missing->ids_count++] = id;
+	return true;
+}
+
+static enum hd_status collect_missing(struct merge *merge, const uint32_t *targets,
+				      struct missing *missing)
+{
+	uint64_t base = 0;
+	for (size_t i = 0; i < merge->count; i++) {
+		const struct rpm_chunk *chunk = &merge->chunks[i];
+		for (size_t k = 0; k < chunk->refs_count; k++) {
+			if (targets[base + k] != HD_NONE)
+				continue;
+			missing->references++;
+			if (!add_missing(missing, chunk->refs[k]))
+				return fail_nomem(merge->err);
+		}
+		base += chunk->refs_count;
+		for (size_t k = 0; k < chunk->roots_count; k++) {
+			uint32_t node = id_index_find(&merge->graph->index, merge->graph->ids,
+						      chunk->roots[k].id);
+			if (node != HD_NONE)
+				continue;
+			missing->roots++;
+			if (!add_missing(missing, chunk->roots[k].id))
+				return fail_nomem(merge->err);
+		}
+	}
+	sort_u64(missing->ids, missing->ids_count);
+	size_t unique = 0;
+	for (size_t k = 0; k < missing->ids_count; k++) {
+		if (!unique || missing->ids[unique - 1] != missing->ids[k])
+			missing->ids[unique++] = missing->ids[k];
+	}
+	missing->ids_count = unique;
+	return HD_OK;
+}
+
+/* Put the missing ids behind the objects and point the references to them. */
+static enum hd_status add_missing_nodes(struct merge *merge, uint32_t *targets,
+					const struct missing *missing)
+{
+	struct hd_graph *graph = merge->graph;
+	if (missing->ids_count > HD_NONE - 2 - graph->object_count)
+		return fail(merge->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
+	uint32_t nodes = graph->object_count + (uint32_t)missing->ids_count;
+	uint64_t *ids = pages_resize(graph->ids, graph->object_count, nodes, sizeof(*ids));
+	if (!ids)
+		return fail_nomem(merge->err);
+	graph->ids = ids;
+	graph->node_count = nodes;
+	if (missing->ids_count)
+		memcpy(ids + graph->object_count, missing->ids, missing->ids_count * sizeof(*ids));
+	uint64_t base = 0;
+	for (size_t i = 0; missing->references && i < merge->count; i++) {
+		const struct rpm_chunk *chunk = &merge->chunks[i];
+		for (size_t k = 0; k < chunk->refs_count; k++) {
+			if (targets[base + k] == HD_NONE)
+				targets[base + k] = hd_graph_find(graph, chunk->refs[k]);
+		}
+		base += chunk->refs_count;
+	}
+	if (missing->references) {
+		TRY(merge_finding(merge, "unresolved-reference", missing->references, 0,
+				  "references to objects that the file does not define"));
+	}
+	if (missing->roots) {
+		TRY(merge_finding(merge, "unresolved-root", missing->roots, 0,
+				  "roots of objects that the file does not define"));
+	}
+	return HD_OK;
+}
+
+static enum hd_status merge_missing(struct merge *merge, uint32_t *targets)
+{
+	struct missing missing = { 0 };
+	enum hd_status status = collect_missing(merge, targets, &missing);
+	if (status == HD_OK)
+		status = add_missing_nodes(merge, targets, &missing);
+	pages_free(missing.ids, missing.ids_capacity, sizeof(*missing.ids));
+	return status;
+}
+
+/* Give an array that was made for @p capacity elements to the graph, cut to @p count. */
+static enum hd_status take_array(struct merge *merge, void *from, size_t capacity, size_t count,
+				 size_t size, void **ret)
+{
+	void *ptr = pages_resize(from, capacity, count, size);
+	if (!ptr)
+		return fail_nomem(merge->err);
+	*ret = ptr;
+	return HD_OK;
+}
+
+/* The first chunk's arrays, which hold all objects by now, become the graph's. */
+static enum hd_status take_objects(struct merge *merge)
+{
+	struct rpm_chunk *all = &merge->chunks[0];
+	struct hd_graph *graph = merge->graph;
+	size_t count = all->object_count, capacity = all->object_capacity;
+	if (count > HD_NONE - 2)
+		return fail(merge->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
+	graph->object_count = graph->node_count = (uint32_t)count;
+	TRY(take_array(merge, all->ids, capacity, count, sizeof(*all->ids), (void **)&graph->ids));
+	all->ids = NULL;
+	TRY(take_array(merge, all->types, capacity, count, sizeof(*all->types),
+		       (void **)&graph->node_types));
+	all->types = NULL;
+	TRY(take_array(merge, all->sizes, capacity, count, sizeof(*all->sizes),
+		       (void **)&graph->sizes));
+	all->sizes = NULL;
+	return HD_OK;
+}
+
+/* Degrees of the nodes, where their offsets will stand. */
+static enum hd_status take_degrees(struct merge *merge)
+{
+	struct rpm_chunk *all = &merge->chunks[0];
+	struct hd_graph *graph = merge->graph;
+	struct csr *forward = &graph->forward;
+	size_t count = graph->object_count;
+	forward->node_count = graph->object_count;
+	if (!merge->order) {
+		TRY(take_array(merge, all->degrees, all->object_capacity, count + 1,
+			       sizeof(*all->degrees), (void **)&forward->offsets));
+		all->degrees = NULL;
+		forward->offsets[count] = 0;
+		return HD_OK;
+	}
+	forward->offsets = pages_alloc(count + 1, sizeof(*forward->offsets));
+	if (!forward->offsets)
+		return fail_nomem(merge->err);
+	for (size_t i = 0; i < count; i++)
+		forward->offsets[i] = (uint32_t)csr_degree(&merge->file_rows, merge->order[i]);
+	return HD_OK;
+}
+
+/* Rows for the missing nodes too, and offsets out of degrees. */
+static enum hd_status freeze_rows(struct merge *merge)
+{
+	struct csr *csr = &merge->graph->forward;
+	uint32_t nodes = merge->graph->node_count;
+	uint32_t *offsets = pages_resize(csr->offsets, (size_t)csr->node_count + 1,
+					 (size_t)nodes + 1, sizeof(*offsets));
+	if (!offsets)
+		return fail_nomem(merge->err);
+	csr->offsets = offsets;
+	csr->node_count = nodes;
+	csr->bases = pages_alloc(csr_block_count(nodes), sizeof(*csr->bases));
+	if (!csr->bases)
+		return fail_nomem(merge->err);
+	return csr_offsets_from_degrees(csr, merge->err);
+}
+
+/* The arrays of objects, in the order of the nodes, and the index over their ids. */
+static enum hd_status merge_objects(struct merge *merge)
+{
+	TRY(append_objects(merge));
+	if (!merge->chunks[0].ascending) {
+		TRY(merge_sort(merge));
+	}
+	TRY(take_objects(merge));
+	TRY(take_degrees(merge));
+	merge->chunks[0].object_capacity = 0;
+	struct hd_graph *graph = merge->graph;
+	TRY(id_index_init(&graph->index, graph->ids, graph->object_count, merge->err));
+	return merge_large(merge);
+}
+
+enum hd_status merge_nodes(struct merge *merge)
+{
+	for (size_t i = 0; i < merge->count; i++) {
+		merge->object_total += merge->chunks[i].object_count;
+		merge->edge_total += merge->chunks[i].refs_count;
+	}
+	TRY(job_check_memory(merge->job, merge->object_total * 32 + merge->edge_total * 12,
+			     merge->err));
+	TRY(merge_objects(merge));
+	struct csr *forward = &merge->graph->forward;
+	forward->targets = pages_alloc(merge->edge_total, sizeof(*forward->targets));
+	if (!forward->targets) {
+		return fail_nomem(merge->err);
+	}
+	forward->edge_count = merge->edge_total;
+	TRY(resolve(merge));
+	TRY(merge_missing(merge, forward->targets));
+	free_refs(merge);
+	TRY(freeze_rows(merge));
+	return merge->order ? merge_sort_rows(merge) : HD_OK;
+}

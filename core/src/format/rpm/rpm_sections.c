@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Sections, types and findings of a text log, put together from its chunks. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/rpm/rpm_merge.h"
+#include "util/alloc.h"
+#include "util/text.h"
+
+enum hd_status merge_finding(struct merge *merge, const char *kind, uint64_t count, uint64_t line,
+			     const char *format, ...)
+{
+	struct hd_graph *graph = merge->graph;
+	if (graph->finding_count == merge->findings_capacity) {
+		size_t capacity =
+			grown_capacity(merge->findings_capacity, sizeof(*graph->findings));
+		void *ptr = mem_realloc(graph->findings, capacity, sizeof(*graph->findings));
+		if (!ptr)
+			return fail_nomem(merge->err);
+		graph->findings = ptr;
+		merge->findings_capacity = capacity;
+	}
+	char detail[512];
+	va_list args;
+	va_start(args, format);
+	(void)vsnprintf(detail, sizeof(detail), format, args);
+	va_end(args);
+	char *copy = mem_strndup(detail, strlen(detail));
+	if (!copy)
+		return fail_nomem(merge->err);
+	graph->findings[graph->finding_count++] = (struct graph_finding){
+		.kind = kind, .count = count, .line = line, .detail = copy
+	};
+	return HD_OK;
+}
+
+enum hd_status merge_fail(const struct merge *merge, uint64_t line, size_t column, const char *text)
+{
+	char where[48] = "";
+	if (column)
+		(void)snprintf(where, sizeof(where), ", column %zu", column);
+	return fail(merge->err, HD_ERR_FORMAT, line, "%s: line %llu%s: %s (--lenient goes on)",
+		    merge->chunks[0].path, (unsigned long long)line, where, text);
+}
+
+/* Lines before chunk @p index. */
+static uint64_t merge_line_base(const struct merge *merge, size_t index)
+{
+	uint64_t lines = 0;
+	for (size_t i = 0; i < index; i++)
+		lines += merge->chunks[i].lines;
+	return lines;
+}
+
+static enum hd_status add_domain(struct merge *merge, struct rpm_segment *segment)
+{
+	struct hd_graph *graph = merge->graph;
+	if (graph->domain_count == merge->domains_capacity &&
+	    !pages_grow((void **)&graph->domains, &merge->domains_capacity,
+			sizeof(*graph->domains)))
+		return fail_nomem(merge->err);
+	segment->domain = graph->domain_count;
+	graph->domains[graph->domain_count++] = (struct graph_domain){
+		.name = segment->name ? segment->name : "",
+		.name_size = segment->name_size,
+		.version = segment->name && segment->version ? segment->version : 2,
+		.start = segment->start,
+		.has_start = segment->has_start,
+	};
+	return HD_OK;
+}
+
+/* Names of a section as messages show them. */
+static const char *shown(const char *name, uint32_t size, struct text *text)
+{
+	text_deinit(text);
+	text_escape(text, name, size < 80 ? size : 80);
+	return text->bytes ? text->bytes : "";
+}
+
+static enum hd_status end_domain(struct merge *merge, uint32_t domain,
+				 const struct rpm_segment *segment)
+{
+	struct graph_domain *of = &merge->graph->domains[domain];
+	of->has_end = segment->has_end;
+	of->end = segment->end;
+	if (of->name_size == segment->end_name_size &&
+	    memcmp(of->name, segment->end_name, of->name_size) == 0)
+		return HD_OK;
+	struct text a = { 0 }, b = { 0 };
+	enum hd_status status =
+		merge_finding(merge, "section-name-mismatch", 1, 0, "section \"%s\" ends as \"%s\"",
+			      shown(of->name, of->name_size, &a),
+			      shown(segment->end_name, segment->end_name_size, &b));
+	text_deinit(&a);
+	text_deinit(&b);
+	return status;
+}
+
+static enum hd_status not_ended(struct merge *merge, uint32_t domain, bool at_end)
+{
+	const struct graph_domain *of = &merge->graph->domains[domain];
+	struct text name = { 0 };
+	enum hd_status status = merge_finding(
+		merge, "missing-end-record", 1, 0, "section \"%s\" has no \"c\" record%s",
+		shown(of->name, of->name_size, &name), at_end ? ": the file may be cut short" : "");
+	text_deinit(&name);
+	return status;
+}
+
+static enum hd_status chunk_sections(struct merge *merge, size_t index, bool *open)
+{
+	struct rpm_chunk *chunk = &merge->chunks[index];
+	/* The first segment continues the open section; there may be none. */
+	struct rpm_segment *first = &chunk->segments[0];
+	first->domain = *open ? merge->graph->domain_count - 1 : HD_NONE;
+	if (!*open && first->has_records)
+		return HD_ERR_FORMAT; /* read in order, this is one line's problem */
+	for (size_t i = 0; i < chunk->segments_count; i++) {
+		struct rpm_segment *segment = &chunk->segments[i];
+		if (i) {
+			if (*open)
+				TRY(not_ended(merge, merge->graph->domain_count - 1, false));
+			TRY(add_domain(merge, segment));
+			*open = true;
+		}
+		if (segment->closed && *open) {
+			TRY(end_domain(merge, segment->domain, segment));
+			*open = false;
+		}
+	}
+	if (!chunk->error.count)
+		return HD_OK;
+	return merge_fail(merge, merge_line_base(merge, index) + chunk->error.line,
+			  chunk->error.column, chunk->error.text);
+}
+
+enum hd_status merge_sections(struct merge *merge)
+{
+	bool open = false;
+	for (size_t i = 0; i < merge->count; i++)
+		TRY(chunk_sections(merge, i, &open));
+	return open ? not_ended(merge, merge->graph->domain_count - 1, true) : HD_OK;
+}
+
+static enum hd_status add_type(struct merge *merge, size_t index, const struct rpm_type *type,
+			       uint32_t *ret)
+{
+	struct hd_graph *graph = merge->graph;
+	uint32_t domain = merge->chunks[index].segments[type->segment].domain;
+	uint32_t global = type_table_add(&merge->table, domain, type->id, graph->type_count);
+	if (global == HD_NONE ||
+	    (graph->type_count == merge->types_capacity &&
+	     !pages_grow((void **)&graph->types, &merge->types_capacity, sizeof(*graph->types))))
+		return fail_nomem(merge->err);
+	struct graph_type *to = &graph->types[global];
+	if (global == graph->type_count) {
+		*to = (struct graph_type){ .id = type->id, .domain = domain };
+		graph->type_count++;
+	}
+	*ret = global;
+	if (!type->name || !type->name_size)
+		return HD_OK;
+	if (to->name && (to->name_size != type->name_size ||
+			 memcmp(to->name, type->name, type->name_size) != 0))
+		return HD_ERR_FORMAT; /* read in order, this is one line's problem */
+	to->name = type->name;
+	to->name_size = type->name_size;
+	return HD_OK;
+}
+
+enum hd_status merge_types(struct merge *merge)
+{
+	merge->type_maps = mem_calloc(merge->count, sizeof(*merge->type_maps));
+	if (!merge->type_maps)
+		return fail_nomem(merge->err);
+	for (size_t i = 0; i < merge->count; i++) {
+		const struct rpm_chunk *chunk = &merge->chunks[i];
+		merge->type_maps[i] = pages_alloc(chunk->type_count, sizeof(uint32_t));
+		if (!merge->type_maps[i])
+			return fail_nomem(merge->err);
+		for (size_t k = 0; k < chunk->type_count; k++)
+			TRY(add_type(merge, i, &chunk->type[k], &merge->type_maps[i][k]));
+	}
+	return HD_OK;
+}
+
+enum hd_status merge_problems(struct merge *merge)
+{
+	for (enum rpm_problem_kind kind = 0; kind < RPM_PROBLEM_COUNT; kind++) {
+		uint64_t count = 0, line = 0;
+		const struct rpm_problem *first = NULL;
+		for (size_t i = 0; i < merge->count; i++) {
+			const struct rpm_problem *problem = &merge->chunks[i].problems[kind];
+			if (!first && problem->count) {
+				first = problem;
+				line = merge_line_base(merge, i) + problem->line;
+			}
+			count += problem->count;
+		}
+		if (!first)
+			continue;
+		TRY(merge_finding(merge, rpm_problem_name(kind), count, line,
+				  "line %llu, column %zu: %s", (unsigned long long)line,
+				  first->column, first->text));
+	}
+	return HD_OK;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include "targets/core/core_headers.h"
+
+#include <elf.h>
+#include <inttypes.h>
+
+#include "util/alloc.h"
+
+#define WRITE_AGAIN                                                                               \
+	"write it again where it fits: the disk was full, or a limit (ulimit -c, a container's) " \
+	"cut it"
+
+static const char *machine_name(uint16_t machine)
+{
+	switch (machine) {
+	case EM_386:
+		return "x86 (32 bits)";
+	case EM_ARM:
+		return "ARM (32 bits)";
+	case EM_AARCH64:
+		return "ARM64";
+	case EM_RISCV:
+		return "RISC-V";
+	case EM_S390:
+		return "S/390";
+	case EM_PPC64:
+		return "POWER";
+	case EM_LOONGARCH:
+		return "LoongArch";
+	default:
+		return "another machine";
+	}
+}
+
+/* Refuse, by name, what is no ELF core of x86-64. */
+static enum hd_status check_kind(const struct mapped_file *file, const char *path,
+				 struct hd_error *err)
+{
+	if (!file->size)
+		return fail(err, HD_ERR_FORMAT, 0, "%s: is empty: %s", path, WRITE_AGAIN);
+	if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: is no ELF core file", path);
+	if (file->size < sizeof(Elf32_Ehdr)) {
+		return fail(err, HD_ERR_FORMAT, file->size,
+			    "%s: ends within its ELF header (%" PRIu64 " bytes): %s", path,
+			    file->size, WRITE_AGAIN);
+	}
+	bool is_big = file->bytes[EI_DATA] == ELFDATA2MSB;
+	/* e_type and e_machine lie at the same place in both classes. */
+	uint16_t type = load_u16(file->bytes + EI_NIDENT);
+	uint16_t machine = load_u16(file->bytes + EI_NIDENT + 2);
+	if (is_big) {
+		type = __builtin_bswap16(type);
+		machine = __builtin_bswap16(machine);
+	}
+	if (type == ET_EXEC || type == ET_DYN) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "%s: is a program or library, not a core: give its process id or its "
+			    "core file",
+			    path);
+	}
+	if (type != ET_CORE)
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: is an ELF file, but not a core", path);
+	if (is_big || machine != EM_X86_64) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "%s: is a core of %s%s: only x86-64 cores are read", path,
+			    machine_name(machine), is_big ? ", big-endian" : "");
+	}
+	if (file->bytes[EI_CLASS] != ELFCLASS64) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "%s: is a core of a 32-bit process: only 64-bit ones are read", path);
+	}
+	if (file->size < sizeof(Elf64_Ehdr)) {
+		return fail(err, HD_ERR_FORMAT, file->size,
+			    "%s: ends within its ELF header (%" PRIu64 " bytes): %s", path,
+			    file->size, WRITE_AGAIN);
+	}
+	return HD_OK;
+}
+
+/*
+ * With PN_XNUM the number stands in section header 0, which the kernel writes at the very end of
+ * the file: gone when that is cut.  The notes follow the program headers at once, so that where
+ * the first segment begins tells the number as well.
+ */
+static size_t count_to_first_segment(const struct mapped_file *file, const Elf64_Ehdr *header)
+{
+	Elf64_Phdr first;
+	if (header->e_phoff > file->size || file->size - header->e_phoff < sizeof(first))
+		return 0;
+	memcpy(&first, file->bytes + header->e_phoff, sizeof(first));
+	if (first.p_offset < header->e_phoff)
+		return 0;
+	return (size_t)((first.p_offset - header->e_phoff) / sizeof(first));
+}
+
+/* What section header 0 says the number is; 0: it is not there. */
+static size_t count_of_section(const struct mapped_file *file, const Elf64_Ehdr *header)
+{
+	Elf64_Shdr zero;
+	if (!header->e_shoff || header->e_shentsize != sizeof(zero) ||
+	    header->e_shoff > file->size || file->size - header->e_shoff < sizeof(zero))
+		return 0;
+	memcpy(&zero, file->bytes + header->e_shoff, sizeof(zero));
+	return zero.sh_info;
+}
+
+/* How many program headers there are; all of them are in the file. */
+static enum hd_status count_headers(const struct mapped_file *file, const char *path,
+				    const Elf64_Ehdr *header, size_t *ret, struct hd_error *err)
+{
+	size_t count = header->e_phnum;
+	if (count && header->e_phentsize != sizeof(Elf64_Phdr)) {
+		return fail(err, HD_ERR_FORMAT, 0,
+			    "%s: program headers of %u bytes each instead of %zu", path,
+			    (unsigned int)header->e_phentsize, sizeof(Elf64_Phdr));
+	}
+	if (count == PN_XNUM) {
+		size_t counted = count_of_section(file, header);
+		count = counted ? counted : count_to_first_segment(file, header);
+	}
+	uint64_t room = header->e_phoff <= file->size ? file->size - header->e_phoff : 0;
+	if (count > room / sizeof(Elf64_Phdr)) {
+		return fail(err, HD_ERR_FORMAT, file->size,
+			    "%s: ends within its program headers (%" PRIu64 " bytes): none of the "
+			    "process's memory is in it: %s",
+			    path, file->size, WRITE_AGAIN);
+	}
+	if (!count) {
+		return fail(err, HD_ERR_FORMAT, 0, "%s: is an empty core: it has no segments: %s",
+			    path, WRITE_AGAIN);
+	}
+	*ret = count;
+	return HD_OK;
+}
+
+/* Bytes of [offset, offset + size) that are in the file; the rest is counted as missing. */
+static uint64_t clamp_segment(struct core_headers *headers, const struct mapped_file *file,
+			      uint64_t offset, uint64_t size)
+{
+	uint64_t room = offset < file->size ? file->size - offset : 0;
+	uint64_t there = size < room ? size : room;
+	if (__builtin_add_overflow(headers->segment_bytes, size, &headers->segment_bytes))
+		headers->segment_bytes = UINT64_MAX;
+	if (__builtin_add_overflow(headers->missing_bytes, size - there, &headers->missing_bytes))
+		headers->missing_bytes = UINT64_MAX;
+	return there;
+}
+
+/*
+ * The bytes of a load that are taken from the file: none where the loads before it have taken more
+ * than all of it already, as then they share them.
+ */
+static uint64_t give_bytes(struct core_headers *headers, const struct mapped_file *file,
+			   const Elf64_Phdr *header, uint64_t captured)
+{
+	if (captured > GIVEN_MAX * file->size - headers->given_bytes) {
+		if (!headers->shared_count++)
+			headers->first_shared = header->p_vaddr;
+		return 0;
+	}
+	headers->given_bytes += captured;
+	return captured;
+}
+
+static void add_load(struct core_headers *headers, const struct mapped_file *file,
+		     const Elf64_Phdr *header, struct findings *findings)
+{
+	uint64_t size = header->p_memsz;
+	if (size < header->p_filesz) {
+		findings_add(findings, "odd-segment", NULL,
+			     "the segment at 0x%" PRIx64 " says that %" PRIu64
+			     " bytes of the file are %" PRIu64 " of memory",
+			     header->p_vaddr, header->p_filesz, header->p_memsz);
+		size = header->p_filesz;
+	}
+	if (size > UINT64_MAX - header->p_vaddr) {
+		findings_add(findings, "odd-segment", NULL,
+			     "the segment at 0x%" PRIx64 " says that it is %" PRIu64
+			     " bytes: more than there are addresses",
+			     header->p_vaddr, size);
+		size = UINT64_MAX - header->p_vaddr;
+	}
+	if (!size)
+		return;
+	uint64_t captured = header->p_filesz < size ? header->p_filesz : size;
+	uint64_t promised = captured;
+	captured = clamp_segment(headers, file, header->p_offset, captured);
+	if (captured && !give_bytes(headers, file, header, captured))
+		captured = promised = 0;
+	headers->loads[headers->load_count++] = (struct core_load){
+		.start = header->p_vaddr,
+		.end = header->p_vaddr + size,
+		.captured = captured,
+		.promised = promised,
+		.offset = header->p_offset,
+		.flags = header->p_flags,
+	};
+	headers->is_unaligned |= captured && header->p_offset % 4096;
+}
+
+static void add_note(struct core_headers *headers, const struct mapped_file *file,
+		     const Elf64_Phdr *header)
+{
+	uint64_t missing = headers->missing_bytes;
+	uint64_t there = clamp_segment(headers, file, header->p_offset, header->p_filesz);
+	bool is_cut = headers->missing_bytes != missing;
+	headers->notes_cut |= is_cut;
+	headers->notes[headers->note_count++] = (struct core_note_segment){
+		.offset = header->p_offset,
+		.size = there,
+		.is_cut = is_cut,
+	};
+}
+
+/* Memory for the lists of what @p table has. */
+static enum hd_status make_lists(struct target *target, struct core_headers *headers,
+				 const uint8_t *table, size_t count, struct hd_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t type = load_u32(table + i * sizeof(Elf64_Phdr));
+		headers->load_capacity += type == PT_LOAD;
+		headers->note_capacity += type == PT_NOTE;
+	}
+	TRY(target_reserve(target, headers->load_capacity, sizeof(*headers->loads), err));
+	TRY(target_reserve(target, headers->note_capacity, sizeof(*headers->notes), err));
+	headers->loads = mem_alloc(headers->load_capacity, sizeof(*headers->loads));
+	headers->notes = mem_alloc(headers->note_capacity, sizeof(*headers->notes));
+	return headers->loads && headers->notes ? HD_OK : fail_nomem(err);
+}
+
+static void report_shared(struct findings *findings, const struct core_headers *headers)
+{
+	if (!headers->shared_count)
+		return;
+	findings_add(findings, "odd-segment", NULL,
+		     "%" PRIu64 " segments, the first at 0x%" PRIx64
+		     ", say that they have bytes of the file that others have already: they are "
+		     "taken as not captured",
+		     headers->shared_count, headers->first_shared);
+}
+
+static enum hd_status read_table(struct target *target, const struct mapped_file *file,
+				 const char *path, struct core_headers *headers,
+				 struct hd_error *err)
+{
+	Elf64_Ehdr header;
+	memcpy(&header, file->bytes, sizeof(header));
+	size_t count = 0;
+	TRY(count_headers(file, path, &header, &count, err));
+	const uint8_t *table = file->bytes + header.e_phoff;
+	TRY(make_lists(target, headers, table, count, err));
+	for (size_t i = 0; i < count; i++) {
+		Elf64_Phdr segment;
+		memcpy(&segment, table + i * sizeof(segment), sizeof(segment));
+		/* Counted again: the file may be changing. */
+		if (segment.p_type == PT_LOAD && headers->load_count < headers->load_capacity) {
+			add_load(headers, file, &segment, &target->findings);
+		} else if (segment.p_type == PT_NOTE &&
+			   headers->note_count < headers->note_capacity) {
+			add_note(headers, file, &segment);
+		}
+	}
+	report_shared(&target->findings, headers);
+	if (!headers->load_count) {
+		return fail(err, HD_ERR_FORMAT, 0,
+			    "%s: is an empty core: it has no memory segments: %s", path,
+			    WRITE_AGAIN);
+	}
+	return HD_OK;
+}
+
+enum hd_status core_headers_read(struct target *target, const struct mapped_file *file,
+				 const char *path, struct core_headers *ret, struct hd_error *err)
+{
+	*ret = (struct core_headers){ 0 };
+	TRY(check_kind(file, path, err));
+	return read_table(target, file, path, ret, err);
+}
+
+void core_headers_deinit(struct core_headers *headers)
+{
+	mem_free(headers->loads);
+	mem_free(headers->notes);
+	*headers = (struct core_headers){ 0 };
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+#include "targets/core/core_notes.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "util/alloc.h"
+#include "util/sort.h"
+
+/* struct elf_prstatus and elf_prpsinfo of x86-64 (doc/debuggers.md 4; sys/procfs.h), whatever machine this is. */
+#define PRSTATUS_SIZE      336u
+#define PRSTATUS_SIGNAL    12u
+#define PRSTATUS_PID       32u
+#define PRSTATUS_REGISTERS 112u
+#define PRPSINFO_SIZE      136u
+#define PRPSINFO_PID       24u
+#define PRPSINFO_NAME      40u
+#define PRPSINFO_NAME_SIZE 16u
+#define PRPSINFO_ARGUMENTS 56u
+#define NT_GDB_TDESC       0xff000000u
+
+_Static_assert(REGISTER_COUNT == 27, "struct user_regs_struct has 27 members");
+
+/* What a note's reader works on. */
+struct note {
+	struct target *target;
+	struct core_notes *notes;
+	const uint8_t *bytes;
+	uint64_t size;
+};
+
+/** What malloc() adds to a small piece of memory, at most. */
+#define PIECE_EXTRA 32u
+
+static void add_short_note(const struct note *note, const char *name, uint64_t expected)
+{
+	findings_add(&note->target->findings, "odd-note", NULL,
+		     "a note %s of %" PRIu64 " bytes instead of %" PRIu64 ": it is ignored", name,
+		     note->size, expected);
+}
+
+static enum hd_status read_prstatus(const struct note *note, struct hd_error *err)
+{
+	struct target *target = note->target;
+	if (note->size < PRSTATUS_SIZE) {
+		add_short_note(note, "NT_PRSTATUS", PRSTATUS_SIZE);
+		return HD_OK;
+	}
+	if (target->thread_count == note->notes->thread_capacity) {
+		size_t capacity =
+			grown_capacity(note->notes->thread_capacity, sizeof(*target->threads));
+		TRY(target_reserve(target, capacity, sizeof(*target->threads), err));
+		struct target_thread *threads =
+			mem_realloc(target->threads, capacity, sizeof(*threads));
+		if (!capacity || !threads)
+			return fail_nomem(err);
+		target->threads = threads;
+		note->notes->thread_capacity = capacity;
+	}
+	struct target_thread *thread = &target->threads[target->thread_count];
+	thread->tid = (int32_t)load_u32(note->bytes + PRSTATUS_PID);
+	thread->number = 0;
+	thread->inner_tid = 0;
+	thread->signal = load_u16(note->bytes + PRSTATUS_SIGNAL);
+	for (size_t i = 0; i < REGISTER_COUNT; i++)
+		thread->registers[i] = load_u64(note->bytes + PRSTATUS_REGISTERS + 8 * i);
+	if (!target->thread_count++)
+		target->signal = thread->signal;
+	return HD_OK;
+}
+
+static void read_prpsinfo(const struct note *note)
+{
+	struct target *target = note->target;
+	if (note->size < PRPSINFO_SIZE) {
+		add_short_note(note, "NT_PRPSINFO", PRPSINFO_SIZE);
+		return;
+	}
+	target->pid = (int)load_u32(note->bytes + PRPSINFO_PID);
+	memcpy(target->name, note->bytes + PRPSINFO_NAME, PRPSINFO_NAME_SIZE);
+	note->notes->has_arguments = note->bytes[PRPSINFO_ARGUMENTS] != 0;
+}
+
+static enum hd_status add_mapping(const struct note *note, const uint8_t *row, uint64_t unit,
+				  const char *path, size_t path_size, struct hd_error *err)
+{
+	struct target *target = note->target;
+	struct target_mapping mapping = { .start = load_u64(row), .end = load_u64(row + 8) };
+	if (mapping.start >= mapping.end ||
+	    __builtin_mul_overflow(load_u64(row + 16), unit, &mapping.offset) ||
+	    mapping.offset > (uint64_t)INT64_MAX - (mapping.end - mapping.start)) {
+		findings_add(&target->findings, "odd-note", NULL,
+			     "the note NT_FILE has a mapping that cannot be (0x%" PRIx64
+			     " to 0x%" PRIx64 "): it is ignored",
+			     mapping.start, mapping.end);
+		return HD_OK;
+	}
+	TRY(target_reserve(target, 1, path_size + PIECE_EXTRA, err));
+	mapping.path = mem_strndup(path, path_size);
+	if (!mapping.path)
+		return fail_nomem(err);
+	target->mappings[target->mapping_count++] = mapping;
+	return HD_OK;
+}
+
+/* Room for @p count more mappings. */
+static enum hd_status reserve_mappings(const struct note *note, uint64_t count,
+				       struct hd_error *err)
+{
+	struct target *target = note->target;
+	size_t capacity = note->notes->mapping_capacity;
+	if (count <= capacity - target->mapping_count)
+		return HD_OK;
+	size_t grown = grown_capacity(capacity, sizeof(*target->mappings));
+	if (grown < target->mapping_count + (size_t)count)
+		grown = target->mapping_count + (size_t)count;
+	TRY(target_reserve(target, grown, sizeof(*target->mappings), err));
+	struct target_mapping *mappings =
+		mem_realloc(target->mappings, grown, sizeof(*target->mappings));
+	if (!mappings)
+		return fail_nomem(err);
+	target->mappings = mappings;
+	note->notes->mapping_capacity = grown;
+	return HD_OK;
+}
+
+/* u64 count, u64 unit of offsets, count rows of start, end, offset, then as many paths. */
+static enum hd_status read_files(const struct note *note, struct job *job, struct hd_error *err)
+{
+	struct target *target = note->target;
+	if (note->size < 16) {
+		add_short_note(note, "NT_FILE", 16);
+		return HD_OK;
+	}
+	uint64_t count = load_u64(note->bytes), unit = load_u64(note->bytes + 8);
+	/* A row and the NUL of its path. */
+	uint64_t possible = (note->size - 16) / 25;
+	if (count > possible) {
+		findings_add(&target->findings, "odd-note", NULL,
+			     "the note NT_FILE says %" PRIu64 " mapped files, but is no longer than"
+			     " for %" PRIu64,
+			     count, possible);
+		count = possible;
+	}
+	TRY(reserve_mappings(note, count, err));
+	const char *path = (const char *)note->bytes + 16 + count * 24;
+	uint64_t left = note->size - 16 - count * 24;
+	for (uint64_t i = 0; i < count; i++) {
+		if (!job_step(job, 0, 0))
+			return fail_cancelled(err);
+		size_t size = strnlen(path, left);
+		if (size == left) {
+			findings_add(&target->findings, "odd-note", NULL,
+				     "the note NT_FILE has %" PRIu64 " paths for %" PRIu64
+				     " mapped files",
+				     i, count);
+			break;
+		}
+		TRY(add_mapping(note, note->bytes + 16 + i * 24, unit, path, size, err));
+		path += size + 1;
+		left -= size + 1;
+	}
+	return HD_OK;
+}
+
+static enum hd_status read_note(const struct note *note, const Elf64_Nhdr *header, const char *name,
+				struct job *job, struct hd_error *err)
+{
+	struct core_notes *notes = note->notes;
+	bool is_core = header->n_namesz >= 4 && memcmp(name, "CORE", 4) == 0;
+	if (header->n_type == NT_GDB_TDESC && header->n_namesz >= 3 && memcmp(name, "GDB", 3) == 0)
+		notes->has_gdb_description = true;
+	if (header->n_type == NT_X86_XSTATE)
+		notes->has_xstate = true;
+	if (!notes->count++)
+		notes->prpsinfo_first = is_core && header->n_type == NT_PRPSINFO;
+	if (!is_core)
+		return HD_OK;
+	switch (header->n_type) {
+	case NT_PRSTATUS:
+		return read_prstatus(note, err);
+	case NT_FILE:
+		return read_files(note, job, err);
+	case NT_PRPSINFO:
+		read_prpsinfo(note);
+		return HD_OK;
+	case NT_AUXV:
+		target_set_auxv(note->target, note->bytes, (size_t)note->size);
+		return HD_OK;
+	case NT_SIGINFO:
+		notes->has_siginfo = true;
+		return HD_OK;
+	default:
+		return HD_OK;
+	}
+}
+
+/* Where the note at @p offset of [bytes, bytes + size) ends, and its parts; 0: it does not fit. */
+static uint64_t next_note(const uint8_t *bytes, uint64_t size, uint64_t offset, Elf64_Nhdr *ret,
+			  uint64_t *ret_name, uint64_t *ret_desc)
+{
+	if (size - offset < sizeof(*ret))
+		return 0;
+	memcpy(ret, bytes + offset, sizeof(*ret));
+	/* Both are padded to 4 bytes, and less than 2^33 together. */
+	uint64_t name = offset + sizeof(*ret);
+	uint64_t desc = name + (((uint64_t)ret->n_namesz + 3) & ~(uint64_t)3);
+	uint64_t next = desc + (((uint64_t)ret->n_descsz + 3) & ~(uint64_t)3);
+	if (next > size)
+		return 0;
+	*ret_name = name;
+	*ret_desc = desc;
+	return next;
+}
+
+static enum hd_status read_segment(struct target *target, const struct mapped_file *file,
+				   const struct core_note_segment *segment, struct core_notes *ret,
+				   struct job *job, struct hd_error *err)
+{
+	const uint8_t *data = file->bytes + segment->offset;
+	for (uint64_t offset = 0, next; offset < segment->size; offset = next) {
+		Elf64_Nhdr header;
+		uint64_t name, bytes;
+		if (!job_step(job, 0, 0))
+			return fail_cancelled(err);
+		next = next_note(data, segment->size, offset, &header, &name, &bytes);
+		if (!next && segment->is_cut)
+			break;
+		if (!next) {
+			findings_add(&target->findings, "odd-note", NULL,
+				     "the note at offset 0x%" PRIx64
+				     " of the file is larger than its segment: what follows it is"
+				     " ignored",
+				     segment->offset + offset);
+			break;
+		}
+		const struct note note = { .target = target,
+					   .notes = ret,
+					   .bytes = data + bytes,
+					   .size = header.n_descsz };
+		TRY(read_note(&note, &header, (const char *)data + name, job, err));
+	}
+	return HD_OK;
+}
+
+static int compare_segments(const void *a, const void *b)
+{
+	const struct core_note_segment *left = a, *right = b;
+	return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+/*
+ * Put the segments in the order of the file, those that share bytes together as one: so each byte
+ * is read once, however often the headers name it.
+ */
+static void merge_segments(struct target *target, struct core_headers *headers)
+{
+	struct core_note_segment *notes = headers->notes;
+	size_t kept = 0, merged = 0;
+	uint64_t first = 0;
+	if (headers->note_count)
+		qsort(notes, headers->note_count, sizeof(*notes), compare_segments);
+	for (size_t i = 0; i < headers->note_count; i++) {
+		struct core_note_segment *last = kept ? &notes[kept - 1] : NULL;
+		if (!notes[i].size)
+			continue;
+		if (!last || notes[i].offset >= last->offset + last->size) {
+			notes[kept++] = notes[i];
+			continue;
+		}
+		if (!merged++)
+			first = notes[i].offset;
+		uint64_t end = notes[i].offset + notes[i].size;
+		if (end > last->offset + last->size)
+			last->size = end - last->offset;
+		last->is_cut = last->is_cut || notes[i].is_cut;
+	}
+	headers->note_count = kept;
+	if (merged) {
+		findings_add(&target->findings, "odd-note", NULL,
+			     "%zu segments of notes, the first at offset 0x%" PRIx64
+			     " of the file, have bytes of others: these are read once",
+			     merged, first);
+	}
+}
+
+static int compare_mappings(const void *a, const void *b)
+{
+	const struct target_mapping *left = a, *right = b;
+	return left->start < right->start ? -1 : left->start > right->start;
+}
+
+/* Ascending, none reaching into the next. */
+static void sort_mappings(struct target *target)
+{
+	if (!target->mapping_count)
+		return;
+	qsort(target->mappings, target->mapping_count, sizeof(*target->mappings), compare_mappings);
+	size_t kept = 0;
+	for (size_t i = 0; i < target->mapping_count; i++) {
+		struct target_mapping *mapping = &target->mappings[i];
+		uint64_t end = kept ? target->mappings[kept - 1].end : 0;
+		if (mapping->start < end) {
+			findings_add(&target->findings, "odd-note", NULL,
+				     "the note NT_FILE has two files at 0x%" PRIx64,
+				     mapping->start);
+			if (mapping->end <= end) {
+				mem_free(mapping->path);
+				continue;
+			}
+			mapping->offset += end - mapping->start;
+			mapping->start = end;
+		}
+		target->mappings[kept++] = *mapping;
+	}
+	target->mapping_count = kept;
+}
+
+enum hd_status core_notes_read(struct target *target, const struct mapped_file *file,
+			       struct core_headers *headers, struct core_notes *ret,
+			       struct job *job, struct hd_error *err)
+{
+	*ret = (struct core_notes){ 0 };
+	merge_segments(target, headers);
+	for (size_t i = 0; i < headers->note_count; i++)
+		TRY(read_segment(target, file, &headers->notes[i], ret, job, err));
+	sort_mappings(target);
+	return target_sort_threads(target, err);
+}
+
+enum core_producer core_guess_producer(const struct core_notes *notes,
+				       const struct core_headers *headers)
+{
+	if (notes->has_gdb_description || headers->is_unaligned)
+		return PRODUCER_GCORE;
+	if (!notes->count)
+		return PRODUCER_UNKNOWN;
+	/* DumpWriter::WriteDump of createdump: NT_PRPSINFO, AUXV, FILE, then the threads. */
+	if (notes->prpsinfo_first && !notes->has_xstate && !notes->has_arguments)
+		return PRODUCER_CREATEDUMP;
+	return !notes->prpsinfo_first && notes->has_siginfo ? PRODUCER_KERNEL : PRODUCER_UNKNOWN;
+}
+
+/* Captured bytes that are mapped from files; both lists ascend. */
+static uint64_t captured_of_files(const struct target *target)
+{
+	uint64_t sum = 0;
+	size_t next = 0;
+	for (size_t i = 0; i < target->mapping_count; i++) {
+		const struct target_mapping *mapping = &target->mappings[i];
+		while (next < target->range_count && target->ranges[next].end <= mapping->start)
+			next++;
+		for (size_t j = next; j < target->range_count; j++) {
+			const struct target_range *range = &target->ranges[j];
+			if (range->start >= mapping->end)
+				break;
+			uint64_t start =
+				range->start > mapping->start ? range->start : mapping->start;
+			uint64_t end = range->start + range->captured;
+			end = end < mapping->end ? end : mapping->end;
+			sum += end > start ? end - start : 0;
+		}
+	}
+	return sum;
+}
+
+/* The stack pointers of all threads, ascending; NULL: no memory, or no threads. */
+static uint64_t *sorted_stacks(struct target *target, struct hd_error *err)
+{
+	if (target_reserve(target, target->thread_count, sizeof(uint64_t), err) != HD_OK)
+		return NULL;
+	uint64_t *stacks = mem_alloc(target->thread_count, sizeof(*stacks));
+	for (size_t i = 0; stacks && i < target->thread_count; i++)
+		stacks[i] = target->threads[i].registers[REGISTER_RSP];
+	if (stacks) {
+		sort_u64(stacks, target->thread_count);
+	} else {
+		(void)fail_nomem(err);
+	}
+	return stacks;
+}
+
+/* Is there a range like a heap's?  Ranges and stacks ascend. */
+static bool has_heap_range(const struct target *target, const uint64_t *stacks)
+{
+	size_t next = 0;
+	for (size_t i = 0; i < target->range_count; i++) {
+		const struct target_range *range = &target->ranges[i];
+		while (next < target->thread_count && stacks[next] < range->start)
+			next++;
+		bool is_stack = next < target->thread_count && stacks[next] < range->end;
+		if (range->captured >= HEAP_RUN && range->flags & PF_W && !is_stack &&
+		    !target_mapping_at(target, range->start))
+			return true;
+	}
+	return false;
+}
+
+enum hd_status core_guess_content(struct target *target, struct hd_error *err)
+{
+	uint64_t mapped = 0;
+	for (size_t i = 0; i < target->mapping_count; i++)
+		mapped += target->mappings[i].end - target->mappings[i].start;
+	if (target->is_truncated || !mapped) {
+		target->content = CONTENT_UNKNOWN;
+		return HD_OK;
+	}
+	if (captured_of_files(target) >= mapped / 10 * 9) {
+		target->content = CONTENT_FULL;
+		return HD_OK;
+	}
+	uint64_t *stacks = sorted_stacks(target, err);
+	if (!stacks)
+		return HD_ERR_NOMEM;
+	target->content = has_heap_range(target, stacks) ? CONTENT_HEAP : CONTENT_MINI;
+	mem_free(stacks);
+	return HD_OK;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Which thread of a core got the signal that ended the process. */
+#include "targets/target.h"
+
+/* Numbers of the target's kernel (asm/signal.h), not of this machine. */
+static const struct {
+	int signal;
+	const char *name;
+} signals[] = {
+	{ 4, "SIGILL" }, { 6, "SIGABRT" }, { 7, "SIGBUS" }, { 8, "SIGFPE" }, { 11, "SIGSEGV" },
+};
+
+const char *target_crash_name(int signal)
+{
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		if (signals[i].signal == signal)
+			return signals[i].name;
+	}
+	return NULL;
+}
+
+const struct target_thread *target_crashed_thread(const struct target *target)
+{
+	for (size_t i = 0; i < target->thread_count; i++) {
+		if (target_crash_name(target->threads[i].signal))
+			return &target->threads[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "targets/file_match.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "mem/file_memory.h"
+#include "targets/elf_image.h"
+
+#define PAGE ((uint64_t)4096)
+/** Captured pages that are compared at most. */
+#define COMPARED_MAX 1024u
+
+/** Bytes of a build-id that nobody guesses: linkers make 8, 16 or 20. */
+#define BUILD_ID_MIN 8u
+/** Bytes that the headers of a PE image may have. */
+#define PE_HEADERS_MAX 4096u
+/* IMAGE_DOS_HEADER.e_lfanew; from there on OptionalHeader.SizeOfHeaders; the fixed part of both. */
+#define PE_AT           0x3cu
+#define PE_HEADERS_SIZE (24u + 60u)
+#define PE_SIZE         (24u + 64u)
+
+static const struct target_mapping *part_at(const struct target *target,
+					    const struct file_parts *parts, size_t index)
+{
+	return &target->mappings[parts->mappings[index]];
+}
+
+/* The build-id that the core holds: by the image's own headers, else where the file has its. */
+static size_t build_id_in_core(const struct target *target, const struct file_parts *parts,
+			       const struct elf_image *in_file, uint8_t *buf)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct target_mapping *part = part_at(target, parts, i);
+		struct elf_image image;
+		size_t size = 0;
+		if (!part->offset && elf_image_read(target->own, part->start, &image))
+			size = elf_image_build_id(target->own, &image, false, buf);
+		if (size)
+			return size;
+	}
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct target_mapping *part = part_at(target, parts, i);
+		struct elf_image image = *in_file;
+		size_t size = 0;
+		image.note_count = 0;
+		for (unsigned int j = 0; j < in_file->note_count; j++) {
+			struct elf_image_note note = in_file->notes[j];
+			if (note.offset < part->offset ||
+			    note.offset - part->offset >= part->end - part->start)
+				continue;
+			note.address = part->start + (note.offset - part->offset);
+			image.notes[image.note_count++] = note;
+		}
+		size = elf_image_build_id(target->own, &image, false, buf);
+		if (size)
+			return size;
+	}
+	return 0;
+}
+
+static void print_id(char *buf, size_t size, const uint8_t *id, size_t count)
+{
+	size_t used = 0;
+	buf[0] = '\0';
+	for (size_t i = 0; i < count && used + 3 <= size; i++)
+		used += (size_t)snprintf(buf + used, size - used, "%02x", (unsigned int)id[i]);
+}
+
+/* TARGET_FILE_NONE: nothing to tell by. */
+static enum target_file_state match_elf(const struct target *target, const struct file_parts *parts,
+					const struct mapped_file *file, char *reason,
+					size_t reason_size)
+{
+	struct file_memory bytes = file_memory_of(file);
+	struct elf_image image;
+	uint8_t in_file[BUILD_ID_MAX], in_core[BUILD_ID_MAX];
+	if (!elf_image_read(&bytes.memory, 0, &image))
+		image = (struct elf_image){ 0 };
+	size_t file_size = elf_image_build_id(&bytes.memory, &image, true, in_file);
+	size_t core_size = build_id_in_core(target, parts, &image, in_core);
+	if (!core_size)
+		return TARGET_FILE_NONE;
+	if (core_size == file_size && memcmp(in_core, in_file, core_size) == 0)
+		return core_size < BUILD_ID_MIN ? TARGET_FILE_NONE : TARGET_FILE_MATCHED;
+	char text[BUILD_ID_MAX * 2 + 1];
+	print_id(text, sizeof(text), in_core, core_size);
+	(void)snprintf(reason, reason_size, "the core has build-id %s, the file %s", text,
+		       file_size ? "another" : "none");
+	return TARGET_FILE_MISMATCH;
+}
+
+/*
+ * The size of the PE headers at @p base with the table of sections (OptionalHeader.SizeOfHeaders),
+ * whose bytes go to @p buf; 0: there are none, or not all of them.
+ */
+static uint32_t read_pe(struct memory *memory, uint64_t base, uint8_t *buf)
+{
+	uint16_t magic;
+	uint32_t header, signature, size;
+	if (!memory_u16(memory, base, &magic) || magic != 0x5a4d ||
+	    !memory_u32(memory, base + PE_AT, &header) || header > PE_HEADERS_MAX - PE_SIZE ||
+	    !memory_u32(memory, base + header, &signature) || signature != 0x4550 ||
+	    !memory_u32(memory, base + header + PE_HEADERS_SIZE, &size))
+		return 0;
+	bool is_whole = size >= header + PE_SIZE && size <= PE_HEADERS_MAX;
+	return is_whole && memory_read(memory, base, buf, size) ? size : 0;
+}
+
+/*
+ * All headers are compared, not only the time stamp and the size of the image: who guesses a number
+ * does not guess the sizes of all sections and directories.
+ */
+static enum target_file_state match_pe(const struct target *target, const struct file_parts *parts,
+				       const struct mapped_file *file, char *reason,
+				       size_t reason_size)
+{
+	struct file_memory bytes = file_memory_of(file);
+	uint8_t in_file[PE_HEADERS_MAX], in_core[PE_HEADERS_MAX];
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct target_mapping *part = part_at(target, parts, i);
+		uint32_t size = part->offset ? 0 : read_pe(target->own, part->start, in_core);
+		if (!size)
+			continue;
+		if (read_pe(&bytes.memory, 0, in_file) == size &&
+		    memcmp(in_file, in_core, size) == 0)
+			return TARGET_FILE_MATCHED;
+		(void)snprintf(reason, reason_size, "the core has other PE headers");
+		return TARGET_FILE_MISMATCH;
+	}
+	return TARGET_FILE_NONE;
+}
+
+static uint32_t flags_at(const struct target *target, uint64_t address)
+{
+	size_t low = 0, high = target->range_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (target->ranges[middle].start <= address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low && address < target->ranges[low - 1].end ? target->ranges[low - 1].flags : PF_W;
+}
+
+/** Words of captured pages, and how many of them the file has as well; zeros tell nothing. */
+struct comparison {
+	uint64_t words, equal;
+	unsigned int pages;
+};
+
+static void compare_page(const struct target *target, const struct mapped_file *file,
+			 uint64_t address, uint64_t offset, struct comparison *comparison)
+{
+	uint64_t words[PAGE / 8];
+	if (offset > file->size || file->size - offset < sizeof(words) ||
+	    !memory_read(target->own, address, words, sizeof(words)))
+		return;
+	for (size_t i = 0; i < PAGE / 8; i++) {
+		uint64_t in_file = load_u64(file->bytes + offset + i * 8);
+		comparison->words += words[i] || in_file;
+		comparison->equal += words[i] == in_file && in_file;
+	}
+	comparison->pages++;
+}
+
+/* Compare captured pages of segments with one of the flags @p with and none of @p without. */
+static struct comparison compare_pages(const struct target *target, const struct file_parts *parts,
+				       const struct mapped_file *file, uint32_t with,
+				       uint32_t without)
+{
+	struct comparison comparison = { 0 };
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct target_mapping *part = part_at(target, parts, i);
+		uint64_t address = memory_next(target->own, part->start);
+		while (address < part->end && comparison.pages < COMPARED_MAX) {
+			uint64_t page = address & ~(PAGE - 1);
+			uint32_t flags = flags_at(target, address);
+			if (page >= part->start && flags & with && !(flags & without)) {
+				compare_page(target, file, page,
+					     part->offset + (page - part->start), &comparison);
+			}
+			if (page > UINT64_MAX - PAGE)
+				break;
+			address = memory_next(target->own, page + PAGE);
+		}
+	}
+	return comparison;
+}
+
+/*
+ * By what the process cannot have written, most words of which are the file's: segments without
+ * PF_W, of ELF with PF_X (RELRO pages were relocated).  Else by what it can have written, of PE:
+ * mostly R2R code, but also import cells, so that many words alike tell (.NET 10: 78 to 95 % of a
+ * file's), and few tell nothing (12 % of the first 64 pages of CoreLib).
+ */
+static enum target_file_state match_pages(const struct target *target,
+					  const struct file_parts *parts,
+					  const struct mapped_file *file, char *reason,
+					  size_t reason_size)
+{
+	bool is_elf = file->size >= SELFMAG && memcmp(file->bytes, ELFMAG, SELFMAG) == 0;
+	bool is_pe = file->size >= 2 && memcmp(file->bytes, "MZ", 2) == 0;
+	struct comparison comparison =
+		compare_pages(target, parts, file, is_elf ? PF_X : PF_R | PF_X, PF_W);
+	if (comparison.words && comparison.equal * 2 < comparison.words) {
+		(void)snprintf(reason, reason_size,
+			       "most words of %u pages that the core holds are others",
+			       comparison.pages);
+		return TARGET_FILE_MISMATCH;
+	}
+	if (!comparison.words && is_pe)
+		comparison = compare_pages(target, parts, file, PF_W, 0);
+	return comparison.words && comparison.equal * 2 >= comparison.words ? TARGET_FILE_MATCHED
+									    : TARGET_FILE_NONE;
+}
+
+/* Nothing to compare: at least it is as long as what was mapped. */
+static enum target_file_state match_size(const struct target *target,
+					 const struct file_parts *parts,
+					 const struct mapped_file *file, char *reason,
+					 size_t reason_size)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct target_mapping *part = part_at(target, parts, i);
+		uint64_t end = part->offset + (part->end - part->start);
+		if (end <= file->size + (PAGE - 1))
+			continue;
+		(void)snprintf(reason, reason_size,
+			       "%" PRIu64 " bytes of it were mapped, the file has fewer", end);
+		return TARGET_FILE_MISMATCH;
+	}
+	return TARGET_FILE_UNVERIFIED;
+}
+
+enum target_file_state file_match(const struct target *target, const struct file_parts *parts,
+				  const struct mapped_file *file, char *reason, size_t reason_size)
+{
+	reason[0] = '\0';
+	/* Whatever the file is now, what the core has of it decides what it must be. */
+	enum target_file_state state = match_elf(target, parts, file, reason, reason_size);
+	if (state == TARGET_FILE_NONE)
+		state = match_pe(target, parts, file, reason, reason_size);
+	/* No proof, but good enough for who trusts the files: what the core has of pages can be guessed. */
+	if (state == TARGET_FILE_NONE && target->options.trust_files)
+		state = match_pages(target, parts, file, reason, reason_size);
+	if (state == TARGET_FILE_NONE)
+		state = match_size(target, parts, file, reason, reason_size);
+	return state;
+}

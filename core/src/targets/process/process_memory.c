@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "targets/process/process_memory.h"
+
+#include "util/alloc.h"
+
+/*
+ * What was read lately, page by page, as far as a page could be read to its end.  No more: the next
+ * page may be one that does not answer.
+ */
+#define PAGE       ((uint64_t)4096)
+#define SLOT_COUNT 4096u
+
+struct slot {
+	uint64_t page; /* its number; 0 = none, where no process has memory */
+	uint8_t *bytes;
+};
+
+struct live {
+	struct memory memory;
+	struct process_server *server;
+	struct page_list *seen; /* borrowed, or NULL */
+	const struct target *mapped;
+	bool holds;
+	struct slot slots[SLOT_COUNT];
+};
+
+/* The page with number @p page, or NULL when it is not all there. */
+static const uint8_t *load(struct live *live, uint64_t page)
+{
+	struct slot *slot = &live->slots[page % SLOT_COUNT];
+	if (!page || slot->page == page)
+		return page ? slot->bytes : NULL;
+	if (!slot->bytes)
+		slot->bytes = mem_alloc(PAGE, 1);
+	slot->page = 0;
+	if (!slot->bytes ||
+	    process_server_read(live->server, page * PAGE, slot->bytes, PAGE) != PAGE)
+		return NULL;
+	slot->page = page;
+	if (live->seen)
+		page_list_add(live->seen, page * PAGE, PAGE);
+	return slot->bytes;
+}
+
+/* The kernel need not be asked about what is not mapped. */
+static bool may_be_there(const struct live *live, uint64_t address)
+{
+	size_t low = 0, high = live->mapped ? live->mapped->range_count : 0;
+	if (!high)
+		return true;
+	const struct target_range *ranges = live->mapped->ranges;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ranges[middle].end <= address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < live->mapped->range_count && ranges[low].start <= address;
+}
+
+static size_t live_read(struct memory *memory, uint64_t address, void *buf, size_t size)
+{
+	struct live *live = (struct live *)memory;
+	size_t done = 0;
+	if (!may_be_there(live, address))
+		return 0;
+	/* What is large is not asked for twice. */
+	if (size > PAGE) {
+		done = process_server_read(live->server, address, buf, size);
+		if (live->seen)
+			page_list_add(live->seen, address, done);
+		return done;
+	}
+	while (done < size) {
+		uint64_t at = address + done;
+		const uint8_t *page = load(live, at / PAGE);
+		size_t left = PAGE - at % PAGE;
+		size_t piece = left < size - done ? left : size - done;
+		if (!page) {
+			return done +
+			       process_server_read(live->server, at, (uint8_t *)buf + done, piece);
+		}
+		memcpy((uint8_t *)buf + done, page + at % PAGE, piece);
+		done += piece;
+	}
+	return done;
+}
+
+static void live_destroy(struct memory *memory)
+{
+	struct live *live = (struct live *)memory;
+	/* The server may have other owners. */
+	if (live->holds)
+		(void)process_server_resume(live->server);
+	process_server_release(live->server);
+	for (size_t i = 0; i < SLOT_COUNT; i++)
+		mem_free(live->slots[i].bytes);
+	mem_free(live);
+}
+
+struct memory *process_memory(struct process_server *server, const struct target *mapped,
+			      struct page_list *seen, bool holds)
+{
+	static const struct memory_ops ops = { .read = live_read, .destroy = live_destroy };
+	struct live *live = mem_calloc(1, sizeof(*live));
+	if (!live)
+		return NULL;
+	live->memory.ops = &ops;
+	live->server = process_server_share(server);
+	live->seen = seen;
+	live->mapped = mapped;
+	live->holds = holds;
+	return &live->memory;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGET_SERVER_CHANNEL_H
+#define HEAPDUMP_SRC_TARGET_SERVER_CHANNEL_H
+
+/* The client's end of a process server: its sockets, and what goes over them. */
+#include <pthread.h>
+
+#include "targets/process/process_server.h"
+
+/** One socket and the process at its other end. */
+struct channel {
+	int fd;
+	uint32_t asked,
+		answered;        /**< sequence numbers of the last request, and of the last reply */
+	unsigned int worker;     /**< whose work it is, for job_step() */
+	uint32_t counts[2];      /**< ranges that each half of the window was asked for last */
+	unsigned int first_half; /**< the one that was asked for longer ago */
+};
+
+struct process_server {
+	int pid;
+	unsigned int owners, readers, patience_ms;
+	int server; /**< its process id; 0: it is another process's child */
+	struct job *job;
+	struct channel control, channels[SERVER_READERS_MAX];
+	struct server_window *windows; /**< SERVER_READERS_MAX, shared */
+	struct target_thread *threads; /**< SERVER_THREADS_MAX, shared */
+	pthread_mutex_t lock; /**< of failure and control, once there are several readers */
+	_Atomic bool has_failed;
+	struct hd_error failure;
+};
+
+/** As await_reply()'s patience: however long it takes. */
+#define NO_DEADLINE UINT64_MAX
+
+/** What leads to a server: sockets and shared memory, as descriptors. */
+enum server_end {
+	END_CONTROL,
+	END_WINDOWS,  /**< SERVER_READERS_MAX of struct server_window */
+	END_THREADS,  /**< SERVER_THREADS_MAX of struct target_thread */
+	END_CHANNELS, /**< SERVER_READERS_MAX sockets, each of a reader */
+	END_COUNT = END_CHANNELS + SERVER_READERS_MAX
+};
+
+/**
+ * Fork the helpers for process @p pid.
+ *
+ * @param[out] ret END_COUNT descriptors, the caller's; untouched on failure.
+ * @return The id of the server, a child that tells nobody of its end (__WCLONE); -1 and errno.
+ */
+int server_fork(int pid, int *ret);
+
+/** Fork the helpers of @p server, which has its pid; after a failure too it is to be disconnected. */
+HD_NODISCARD enum hd_status server_connect(struct process_server *server, struct hd_error *err);
+
+/** Without its client the server lets the process go and ends; waits for that. */
+void server_disconnect(struct process_server *server);
+
+/**
+ * End the server for good with @p failure; the first failure is the one that stays.
+ *
+ * @param[out] err that one
+ * @return its status
+ */
+enum hd_status server_end_with(struct process_server *server, const struct hd_error *failure,
+			       struct hd_error *err);
+
+/** The same when a helper has ended, or does not keep to the protocol. */
+enum hd_status server_broken(struct process_server *server, struct hd_error *err);
+
+/** Send @p request, which gets its sequence number. */
+HD_NODISCARD enum hd_status server_send(struct process_server *server, struct channel *channel,
+					struct server_request *request, struct hd_error *err);
+
+/**
+ * Wait for the reply to the request after the one that was answered last.
+ *
+ * @param[out] ret_fd the descriptor that came with it, the caller's, or -1; may be NULL
+ * @return HD_OK, HD_ERR_CANCELLED, how the server ended; HD_ERR_NOTFOUND without a message: not
+ * within @p patience_ms
+ */
+HD_NODISCARD enum hd_status server_await(struct process_server *server, struct channel *channel,
+					 uint64_t patience_ms, struct server_reply *reply,
+					 int *ret_fd, struct hd_error *err);
+
+/** Ask the server itself, and wait. */
+HD_NODISCARD enum hd_status server_ask(struct process_server *server, uint32_t kind,
+				       uint32_t number, struct server_reply *reply,
+				       struct hd_error *err);
+
+/** End a reader that does not answer, and start another in its place; on any thread. */
+HD_NODISCARD enum hd_status server_restart_reader(struct process_server *server,
+						  struct channel *channel, struct hd_error *err);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The server: a forked process that does what code that parses hostile bytes shall not.  After the
+ * fork of a program that may have threads only what is safe in a signal handler is called here and in
+ * server_reader.c, stopper.c and what they use of proc.c: nothing allocates.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "targets/process/server_protocol.h"
+#include "targets/process/stopper.h"
+
+/* How often the end of readers is looked for, every 0.1 ms. */
+#define AWAIT_TURNS 2000u
+
+struct server {
+	struct server_setup *setup;
+	struct stopper stopper;
+	int readers[SERVER_READERS_MAX]; /* 0 = none */
+	int signals;                     /* readable when a child has changed */
+};
+
+_Noreturn void server_exit(void)
+{
+	for (;;)
+		(void)syscall(SYS_exit_group, 0);
+}
+
+static void close_from(int first)
+{
+	if (syscall(SYS_close_range, (unsigned int)first, ~0u, 0) == 0)
+		return;
+	struct rlimit limit;
+	int last = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536
+			   ? (int)limit.rlim_cur
+			   : 65536;
+	for (int fd = first; fd < last; fd++)
+		(void)close(fd);
+}
+
+/* Move what is needed of the descriptors to the lowest numbers, and close all others. */
+static void keep_descriptors(struct server_setup *setup)
+{
+	int *kept[SERVER_READERS_MAX + 2];
+	int count = 0;
+	kept[count++] = &setup->control;
+	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++)
+		kept[count++] = &setup->channels[i];
+	if (setup->mem_fd >= 0)
+		kept[count++] = &setup->mem_fd;
+	/* Above all places first: one must not be overwritten before it is moved. */
+	for (int i = 0; i < count; i++)
+		*kept[i] = fcntl(*kept[i], F_DUPFD_CLOEXEC, count);
+	for (int i = 0; i < count; i++) {
+		if (*kept[i] < 0 || dup3(*kept[i], i, O_CLOEXEC) < 0)
+			server_exit();
+		*kept[i] = i;
+	}
+	close_from(count);
+}
+
+static void end_reader(struct server *server, unsigned int index)
+{
+	int pid = server->readers[index];
+	if (!pid)
+		return;
+	/* One that waits in the kernel for nothing but what it waits for is left to itself. */
+	(void)kill(pid, SIGKILL);
+	server->readers[index] = 0;
+}
+
+/* Readers that were ended leave nothing, but for one that still waits in the kernel. */
+static void await_readers(void)
+{
+	struct timespec nap = { .tv_nsec = 100000 };
+	for (unsigned int turn = 0; turn < AWAIT_TURNS; turn++) {
+		int pid = waitpid(-1, NULL, __WALL | WNOHANG);
+		if (pid < 0)
+			return;
+		if (pid == 0)
+			(void)nanosleep(&nap, NULL);
+	}
+}
+
+static int start_reader(struct server *server, unsigned int index)
+{
+	if (index >= SERVER_READERS_MAX)
+		return EINVAL;
+	end_reader(server, index);
+	long pid = syscall(SYS_clone, (unsigned long)SIGCHLD, NULL, NULL, NULL, NULL);
+	if (pid < 0)
+		return errno;
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)close(server->signals);
+		(void)close(server->setup->control);
+		server_reader(server->setup, index);
+	}
+	server->readers[index] = (int)pid;
+	return 0;
+}
+
+static void stop(struct server *server, struct server_reply *reply)
+{
+	size_t count = 0;
+	if (server->stopper.held_count) {
+		reply->error = EBUSY;
+		return;
+	}
+	reply->stop_failure = stopper_stop(&server->stopper, server->setup->threads, &count);
+	reply->error = server->stopper.error;
+	reply->tid = server->stopper.tid;
+	reply->size = count;
+}
+
+static void answer(struct server *server, const struct server_request *request)
+{
+	struct server_reply reply = { .sequence = request->sequence };
+	switch (request->kind) {
+	case REQUEST_STOP:
+		stop(server, &reply);
+		break;
+	case REQUEST_RESUME:
+		reply.size = (uint64_t)(stopper_release(&server->stopper) * 1e9);
+		break;
+	case REQUEST_READER:
+		reply.error = start_reader(server, request->number);
+		break;
+	default:
+		reply.error = EINVAL;
+	}
+	while (send(server->setup->control, &reply, sizeof(reply), MSG_NOSIGNAL) < 0 &&
+	       errno == EINTR)
+		continue;
+}
+
+/* Until the client has gone, or a process could not be stopped. */
+static void serve(struct server *server)
+{
+	struct pollfd ready[] = {
+		{ .fd = server->setup->control, .events = POLLIN },
+		{ .fd = server->signals, .events = POLLIN },
+	};
+	struct server_request request;
+	struct signalfd_siginfo info;
+	bool is_done = false;
+	while (!is_done) {
+		if (poll(ready, 2, -1) < 0)
+			continue;
+		if (ready[1].revents) {
+			/* It says only that there is something to ask for. */
+			while (read(server->signals, &info, sizeof(info)) > 0)
+				continue;
+			stopper_reap(&server->stopper);
+		}
+		if (!ready[0].revents)
+			continue;
+		ssize_t got = recv(server->setup->control, &request, sizeof(request), MSG_DONTWAIT);
+		if (got == (ssize_t)sizeof(request)) {
+			answer(server, &request);
+		} else if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {
+			is_done = true;
+		}
+		/* A thread that has not stopped is released by nothing but the server's end. */
+		is_done |= server->stopper.waiting > 0;
+	}
+}
+
+_Noreturn void server_main(struct server_setup *setup)
+{
+	struct server server = { .setup = setup, .signals = -1 };
+	const struct rlimit no_core = { 0 };
+	sigset_t child;
+	keep_descriptors(setup);
+	(void)prctl(PR_SET_NAME, SERVER_NAME);
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	(void)sigemptyset(&child);
+	(void)sigaddset(&child, SIGCHLD);
+	/* What is ignored is not told either. */
+	const struct sigaction normal = { .sa_handler = SIG_DFL };
+	(void)sigaction(SIGCHLD, &normal, NULL);
+	server.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	server.stopper = (struct stopper){ .pid = setup->pid,
+					   .control = setup->control,
+					   .held = setup->held };
+	if (server.signals >= 0 && start_reader(&server, 0) == 0)
+		serve(&server);
+	(void)stopper_release(&server.stopper);
+	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++)
+		end_reader(&server, i);
+	await_readers();
+	server_exit();
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGET_SERVER_PROTOCOL_H
+#define HEAPDUMP_SRC_TARGET_SERVER_PROTOCOL_H
+
+/*
+ * What process_server.c and the processes that it forks say to each other.  A request comes from
+ * code that parses hostile bytes, so nothing in it is believed; what it can ask for is all about
+ * one process, and changes nothing but whether that process stands still.
+ */
+#include <stdatomic.h>
+
+#include "targets/target.h"
+
+/** Readers that one server may have. */
+#define SERVER_READERS_MAX 8u
+/** Bytes that one request may ask for, and stretches of memory that they may be of. */
+#define SERVER_BYTES  ((size_t)1 << 20)
+#define SERVER_RANGES 512u
+/** Threads that one process may have. */
+#define SERVER_THREADS_MAX ((size_t)1 << 17)
+/** What the helpers call themselves in /proc/PID/comm. */
+#define SERVER_NAME "heapdump-helper"
+
+enum server_request_kind {
+	/* to the server */
+	REQUEST_STOP,   /**< reply.size: threads, whose registers are in the shared array */
+	REQUEST_RESUME, /**< reply.size: nanoseconds for which it stood still */
+	REQUEST_READER, /**< end reader request.number, if there is one, and start it again */
+	/* to a reader */
+	REQUEST_FILE,  /**< bytes of /proc/PID/NAME from .address on; .number: enum server_file */
+	REQUEST_READ,  /**< the first .number ranges of the window's half, one after the other */
+	REQUEST_PAGES, /**< pages of [.address, .address + .size) that were written to */
+	REQUEST_OPEN,  /**< the file whose mapping begins at .address, with the reply */
+};
+
+/** Files of /proc/PID that a reader gives. */
+enum server_file {
+	SERVER_FILE_MAPS,
+	SERVER_FILE_AUXV,
+	SERVER_FILE_MOUNTS, /**< mountinfo */
+	SERVER_FILE_EXE,    /**< its first bytes */
+	SERVER_FILE_COUNT
+};
+
+struct server_request {
+	uint32_t sequence; /**< comes back in the reply */
+	uint32_t kind;
+	uint32_t number;
+	uint32_t half; /**< of the reader's window: 0 or 1 */
+	uint64_t address, size;
+};
+
+struct server_reply {
+	uint32_t sequence;
+	int32_t error; /**< an errno, or 0 */
+	int32_t tid;   /**< the thread that error is about, or 0 */
+	uint32_t stop_failure;
+	uint64_t size; /**< bytes, pages regions or threads */
+	uint64_t end;  /**< REQUEST_PAGES: up to where they are known */
+};
+
+/** A stretch of the process's memory; afterwards .size is how much of its beginning was read. */
+struct server_range {
+	uint64_t address, size;
+};
+
+/** Pages [start, end), as PAGEMAP_SCAN has them (Documentation/admin-guide/mm/pagemap.rst). */
+struct server_pages {
+	uint64_t start, end, categories;
+};
+
+#define SERVER_PAGES_MAX (SERVER_BYTES / sizeof(struct server_pages))
+
+/** Memory that a reader and its client share; two halves, so that one is filled while the other is used. */
+struct server_window {
+	struct {
+		struct server_range ranges[SERVER_RANGES];
+		uint8_t bytes[SERVER_BYTES];
+	} halves[2];
+};
+
+/** All that a server needs; made before the fork, so that it allocates nothing. */
+struct server_setup {
+	int pid;
+	int control;                      /**< its end of a socket */
+	int channels[SERVER_READERS_MAX]; /**< same, of each reader */
+	int mem_fd; /**< /proc/PID/mem, for where process_vm_readv() is refused; or -1 */
+	struct server_window *windows[SERVER_READERS_MAX];
+	struct target_thread *threads; /**< shared, SERVER_THREADS_MAX */
+	struct held *held;             /**< same; the server's own */
+};
+
+/** The life of the server: until the other end of setup->control is closed.  Never returns. */
+_Noreturn void server_main(struct server_setup *setup);
+
+/** The life of a reader. */
+_Noreturn void server_reader(const struct server_setup *setup, unsigned int index);
+
+/** End this process without a word: what it has inherited must not run. */
+_Noreturn void server_exit(void);
+
+#endif
