@@ -3,6 +3,7 @@
 #define HEAPDUMP_HEAPDUMP_H
 
 #include <heapdump/broker.h>
+#include <heapdump/answer.h>
 #include <heapdump/command.h>
 #include <heapdump/debugger.h>
 #include <heapdump/error.h>

@@ -4,10 +4,9 @@
 #include <stdarg.h>
 
 static const struct renderer *const renderers[] = {
-	[FORMAT_TEXT] = &text_renderer,
-	[FORMAT_JSON] = &json_renderer,
-	[FORMAT_NDJSON] = &ndjson_renderer,
-	[FORMAT_CSV] = &csv_renderer,
+	[FORMAT_TEXT] = &text_renderer,     [FORMAT_JSON] = &json_renderer,
+	[FORMAT_NDJSON] = &ndjson_renderer, [FORMAT_CSV] = &csv_renderer,
+	[FORMAT_ROWS] = &visit_renderer,
 };
 
 void answer_init(struct answer *answer, enum answer_format format, struct out *out,
@@ -148,9 +147,8 @@ void answer_heading(struct answer *answer, const struct schema *schema, const st
 
 void answer_none(struct answer *answer, const char *name)
 {
-	const struct column column = { .name = name, .kind = KIND_TEXT };
-	const struct schema schema = { .columns = &column, .count = 1 };
-	answer_data(answer, &schema, (const struct cell[]){ { .is_there = false } });
+	if (answer->renderer->none)
+		answer->renderer->none(answer, name);
 }
 
 void answer_object(struct answer *answer, const char *name)

@@ -39,7 +39,8 @@ struct renderer;
 struct answer {
 	const struct renderer *renderer;
 	struct out *out;
-	struct json *json; /**< of FORMAT_JSON: the document around it */
+	struct json *json;   /**< of FORMAT_JSON: the document around it */
+	struct visit *visit; /**< of FORMAT_ROWS: where it goes (answer/visit.h) */
 	struct answer_level levels[ANSWER_DEPTH_MAX];
 	size_t depth;
 	size_t main_depth; /**< of FORMAT_NDJSON, FORMAT_CSV, brief text: depth in the main table; 0: not in it */
@@ -61,6 +62,8 @@ struct renderer {
 			     const struct cell *cells);
 	void (*list)(struct answer *answer, const char *name, const char *const *items,
 		     size_t count);
+	/** There is no record of that name. */
+	void (*none)(struct answer *answer, const char *name);
 	/** An object around what follows, up to its end. */
 	void (*object)(struct answer *answer, const char *name);
 	void (*object_end)(struct answer *answer);
@@ -68,7 +71,7 @@ struct renderer {
 };
 
 extern const struct renderer text_renderer, brief_renderer, json_renderer, ndjson_renderer,
-	csv_renderer;
+	csv_renderer, visit_renderer;
 
 /** For renderers: the table just begun, is it the main one?  From then on answer->main_depth is its depth. */
 bool answer_enter_main(struct answer *answer);

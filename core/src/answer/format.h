@@ -8,6 +8,7 @@ enum answer_format {
 	FORMAT_JSON,
 	FORMAT_NDJSON, /**< the rows of the main table, one document a line */
 	FORMAT_CSV,    /**< the rows of the main table, RFC 4180 */
+	FORMAT_ROWS,   /**< no bytes: the values go to a visitor (answer/visit.h) */
 };
 
 #endif

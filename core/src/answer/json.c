@@ -194,6 +194,11 @@ static void write_list(struct answer *answer, const char *name, const char *cons
 	json_end(answer->json);
 }
 
+static void write_none(struct answer *answer, const char *name)
+{
+	json_null(answer->json, name);
+}
+
 static void begin_object(struct answer *answer, const char *name)
 {
 	json_object(answer->json, name);
@@ -212,6 +217,7 @@ const struct renderer json_renderer = {
 	.record = write_record,
 	.record_begin = begin_record,
 	.list = write_list,
+	.none = write_none,
 	.object = begin_object,
 	.object_end = end_object,
 };
@@ -284,6 +290,12 @@ static void write_main_list(struct answer *answer, const char *name, const char 
 		write_list(answer, name, items, count);
 }
 
+static void write_main_none(struct answer *answer, const char *name)
+{
+	if (is_in_main_row(answer))
+		write_none(answer, name);
+}
+
 static void begin_main_object(struct answer *answer, const char *name)
 {
 	if (is_in_main_row(answer))
@@ -304,6 +316,7 @@ const struct renderer ndjson_renderer = {
 	.record = write_main_record,
 	.record_begin = begin_main_record,
 	.list = write_main_list,
+	.none = write_main_none,
 	.object = begin_main_object,
 	.object_end = end_main_object,
 };

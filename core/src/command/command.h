@@ -103,6 +103,16 @@ struct call {
 	struct hd_error *err;
 };
 
+struct visit;
+
+/**
+ * Run a command as hd_command_run() does.
+ *
+ * @param visit NULL: its answer is written; else it goes there, in no format, and the sink may lack write.
+ */
+int command_visit(struct hd_session *session, int argc, const char *const *argv,
+		  const struct hd_sink *sink, struct visit *visit, struct hd_error *err);
+
 /** Command @p index, or NULL past the last. */
 const struct command *command_at(size_t index);
 /** By name or alias, case ignored; NULL when there is none. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/visit.h"
 #include "command/command.h"
 #include "command/objects/object.h"
 #include "command/session/core_kind.h"
@@ -207,7 +208,9 @@ static void choose_format(struct call *call)
 /* Only a table can be shown row by row. */
 static enum hd_status check_format(const struct call *call)
 {
-	if (call->settings.format == FORMAT_TEXT || call->as_json || call->command->has_rows)
+	bool is_rows =
+		call->settings.format == FORMAT_NDJSON || call->settings.format == FORMAT_CSV;
+	if (!is_rows || call->command->has_rows)
 		return HD_OK;
 	return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 		    "%s does not answer with a table: --format is text or json for it",
@@ -220,6 +223,8 @@ static enum hd_status run_parsed(struct call *call)
 	if (call->command->check)
 		TRY(call->command->check(call));
 	session_job(&call->settings, call->sink, &call->job);
+	if (call->answer.visit)
+		call->answer.visit->max_mem = call->job.max_mem;
 	mapped_files_guard_begin();
 	if (call->session->target)
 		target_set_job(call->session->target, &call->job);
@@ -260,7 +265,8 @@ static enum hd_status answer_status(struct call *call, enum hd_status status)
 /* The file that was asked for is there: that the answer about it is lost is no failure of the command. */
 static enum hd_status written_status(struct call *call, enum hd_status status)
 {
-	if (status == HD_OK && call->sink->write(call->sink->arg, "", 0) == 0)
+	bool is_taken = !call->sink->write || call->sink->write(call->sink->arg, "", 0) == 0;
+	if (status == HD_OK && is_taken)
 		return HD_OK;
 	sink_warn(
 		call->sink,
@@ -271,9 +277,9 @@ static enum hd_status written_status(struct call *call, enum hd_status status)
 
 static enum hd_status check_call(const struct hd_session *session, int argc,
 				 const char *const *argv, const struct hd_sink *sink,
-				 struct hd_error *err)
+				 const struct visit *visit, struct hd_error *err)
 {
-	TRY(sink_check(sink, true, err));
+	TRY(sink_check(sink, !visit, err));
 	if (!session)
 		return fail(err, HD_ERR_ARGUMENT, 0, "no session was given");
 	if (!arguments_are_there(argc, argv))
@@ -281,11 +287,11 @@ static enum hd_status check_call(const struct hd_session *session, int argc,
 	return HD_OK;
 }
 
-int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
-		   const struct hd_sink *sink, struct hd_error *err)
+int command_visit(struct hd_session *session, int argc, const char *const *argv,
+		  const struct hd_sink *sink, struct visit *visit, struct hd_error *err)
 {
 	struct hd_error unused = { 0 };
-	if (check_call(session, argc, argv, sink, err) != HD_OK)
+	if (check_call(session, argc, argv, sink, visit, err) != HD_OK)
 		return HD_EXIT_USAGE;
 	struct signal_hold too_large; /* a limit on the size of files is an error */
 	signal_hold_begin(&too_large, HOLD_TOO_LARGE);
@@ -308,7 +314,11 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 		call.command ? arguments_parse(&call, argc, argv) : unknown_command(name, call.err);
 	bool color = call.settings.color == COLOR_ON ||
 		     (call.settings.color == COLOR_AUTO && sink->color);
-	choose_format(&call);
+	if (visit) {
+		call.settings.format = FORMAT_ROWS;
+	} else {
+		choose_format(&call);
+	}
 	bool is_text = call.settings.format == FORMAT_TEXT;
 	call.as_json = call.settings.format == FORMAT_JSON;
 	out_init(&call.out, sink, is_text ? call.settings.width : 0, color && is_text);
@@ -316,6 +326,7 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 	call.out.ends_crlf = call.settings.format == FORMAT_CSV;
 	call.json.out = &call.out;
 	answer_init(&call.answer, call.settings.format, &call.out, &call.json);
+	call.answer.visit = visit;
 	if (call.as_json)
 		begin_json(&call, call.command ? call.command->name : name);
 	if (status == HD_OK)
@@ -332,6 +343,12 @@ int hd_command_run(struct hd_session *session, int argc, const char *const *argv
 	out_deinit(&call.out);
 	signal_hold_end(&too_large);
 	return exit_status(status, call.findings);
+}
+
+int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
+		   const struct hd_sink *sink, struct hd_error *err)
+{
+	return command_visit(session, argc, argv, sink, NULL, err);
 }
 
 enum hd_status call_check(struct call *call)
