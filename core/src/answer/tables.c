@@ -36,8 +36,7 @@ void object_table(struct answer *answer, uint64_t limit,
 	answer_table(answer, &object_schema, &options);
 }
 
-/* Name of a node's generation; NULL: the graph knows none. */
-static const char *node_generation(const struct hd_graph *graph, uint32_t node)
+const char *generation_of_node(const struct hd_graph *graph, uint32_t node)
 {
 	static const char *const names[] = { "0", "1", "2", "loh", "poh", "nongc" };
 	if (!graph->places.generation)
@@ -55,7 +54,7 @@ void object_row(struct answer *answer, const struct hd_graph *graph, uint32_t no
 		[OBJECT_TYPE] = cell_type(type->name, type->name_size, type->id),
 		[OBJECT_SIZE] = cell_number(graph_size(graph, node)),
 		[OBJECT_FREE] = cell_flag(false),
-		[OBJECT_GENERATION] = cell_string(node_generation(graph, node)),
+		[OBJECT_GENERATION] = cell_string(generation_of_node(graph, node)),
 	};
 	answer_row(answer, cells);
 }
@@ -99,7 +98,7 @@ static const struct column plain_columns[STATISTICS_COLUMNS] = {
 	[STATISTICS_CLASS] = { NULL, "Class Name", KIND_TYPE, 0, 0, NULL },
 };
 
-static const struct schema statistics_schema = {
+const struct schema statistics_schema = {
 	.name = "types",
 	SCHEMA_COLUMNS(statistics_columns),
 	.is_main = true,

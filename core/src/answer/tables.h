@@ -34,6 +34,11 @@ void brief_address(struct out *out, const struct cell *cells);
 /** A row of it: node @p node of @p graph. */
 void object_row(struct answer *answer, const struct hd_graph *graph, uint32_t node);
 
+/** Name of the generation of a node of a dump file; NULL: the graph knows none. */
+const char *generation_of_node(const struct hd_graph *graph, uint32_t node);
+
+/** "types": counts by type. */
+extern const struct schema statistics_schema;
 /** "types" and "total": SOS's table MT, Count, TotalSize, Class Name, and the line of the total. */
 void statistics_table(struct answer *answer, const struct statistics *statistics);
 /** The same as commands of SOS have it that are not about the whole heap: numbers without commas. */

@@ -264,8 +264,28 @@ static enum hd_status parse_option(struct call *call, int argc, const char *cons
 	return HD_OK;
 }
 
+/* All that is not an option is one word; what looks like an option and is none, as -1, is a part of it. */
+static enum hd_status parse_raw(struct call *call, int argc, const char *const *argv)
+{
+	for (int i = 1; i < argc; i++) {
+		bool is_in_text = call->joined.size && !arguments_option(call->command, argv[i]);
+		if (is_option(argv[i]) && !is_in_text) {
+			TRY(parse_option(call, argc, argv, &i));
+			continue;
+		}
+		text_puts(&call->joined, call->joined.size ? " " : "");
+		text_puts(&call->joined, argv[i]);
+	}
+	if (call->joined.failed)
+		return fail_nomem(call->err);
+	call->words[0] = (struct value){ .given = call->joined.size, .text = call->joined.bytes };
+	return call->joined.size ? HD_OK : usage(call, "a word is missing", "");
+}
+
 enum hd_status arguments_parse(struct call *call, int argc, const char *const *argv)
 {
+	if (call->command->is_raw)
+		return parse_raw(call, argc, argv);
 	size_t count = 0;
 	bool options_end = false;
 	for (int i = 1; i < argc; i++) {

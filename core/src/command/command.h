@@ -66,11 +66,14 @@ struct command {
 	bool is_sos;
 	bool writes;   /**< the file that a word, or an option, names */
 	bool has_rows; /**< it answers with a table, which CSV and NDJSON show */
+	bool is_raw;   /**< its words but for options are one, as it is written: SQL */
 	enum hd_command_role role;
 	enum needs needs;
 	const struct option *options; /**< may be NULL */
 	struct word words[WORDS_MAX + 1];
 	const char *const *choices; /**< of the word that is a VALUE_CHOICE */
+	/** What help says after the description, in whole lines; may be NULL. */
+	void (*append_help)(struct text *text);
 	/** Do its words and options go together?  Asked before anything is read; may be NULL. */
 	enum hd_status (*check)(struct call *call);
 	enum hd_status (*run)(struct call *call);
@@ -100,10 +103,21 @@ struct call {
 	struct answer answer;
 	struct value options[OPTIONS_MAX]; /**< by index in command->options */
 	struct value words[WORDS_MAX];
+	struct text joined; /**< the words of a command that is_raw, with blanks between */
 	struct hd_error *err;
 };
 
+struct hd_rows;
 struct visit;
+
+/**
+ * Run another command for this one, with the same settings, and keep its answer; its warnings are this
+ * one's.
+ *
+ * @param[out] ret To be given to hd_rows_free(); untouched on failure, whose message call->err has.
+ */
+HD_NODISCARD enum hd_status command_rows(struct call *call, int argc, const char *const *argv,
+					 struct hd_rows **ret);
 
 /**
  * Run a command as hd_command_run() does.
@@ -207,12 +221,15 @@ enum hd_status run_gcheapstat(struct call *call);
 enum hd_status run_notreachableinrange(struct call *call);
 enum hd_status run_ephrefs(struct call *call);
 enum hd_status run_ephtoloh(struct call *call);
+enum hd_status run_sql(struct call *call);
+void append_sql_help(struct text *text);
+void append_settings_help(struct text *text);
 
 extern const struct option gcroot_options[], pathto_options[], objsize_options[],
 	dominators_options[], dumpheap_options[], dumpobj_options[], roots_options[],
 	types_options[], diff_options[], export_options[], collect_options[], eeheap_options[],
 	verifyheap_options[], info_options[], gchandles_options[], finalizequeue_options[],
 	clrstack_options[], dumpgen_options[], gcheapstat_options[], notreachableinrange_options[],
-	retained_options[], ephrefs_options[];
+	retained_options[], ephrefs_options[], sql_options[];
 
 #endif

@@ -63,7 +63,7 @@ static void append_usage(struct text *text, const struct command *command)
 	text_deinit(&usage);
 }
 
-static void append_settings(struct text *text)
+void append_settings_help(struct text *text)
 {
 	const char *help, *name;
 	text_puts(text, "\nSettings:\n");
@@ -82,8 +82,8 @@ static void append_command(struct text *text, const struct command *command)
 		text_printf(text, "Also: %s\n", command->alias);
 	if (*command->description)
 		text_printf(text, "\n%s", command->description);
-	if (command->run == run_set)
-		append_settings(text);
+	if (command->append_help)
+		command->append_help(text);
 	text_puts(text, "\nOptions:\n");
 	append_options(text, command->options, "-");
 	append_options(text, common_options, "--");

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/visit.h"
+#include "answer/rows.h"
 #include "command/command.h"
 #include "command/objects/object.h"
 #include "command/session/core_kind.h"
@@ -341,8 +341,47 @@ int command_visit(struct hd_session *session, int argc, const char *const *argv,
 		status = written_status(&call, status);
 	call.err->is_told = call.as_json && status != HD_OK && !call.out.text.failed;
 	out_deinit(&call.out);
+	text_deinit(&call.joined);
 	signal_hold_end(&too_large);
 	return exit_status(status, call.findings);
+}
+
+static enum hd_status run_inner(struct call *inner, int argc, const char *const *argv)
+{
+	TRY(arguments_parse(inner, argc, argv));
+	inner->settings.format = FORMAT_ROWS;
+	TRY(provide(inner));
+	return inner->command->run(inner);
+}
+
+enum hd_status command_rows(struct call *call, int argc, const char *const *argv,
+			    struct hd_rows **ret)
+{
+	struct hd_rows *rows = rows_create();
+	if (!rows)
+		return fail_nomem(call->err);
+	struct call inner = { .session = call->session,
+			      .settings = call->settings,
+			      .sink = call->sink,
+			      .command = command_find(argv[0]),
+			      .err = call->err };
+	session_job(&inner.settings, inner.sink, &inner.job);
+	rows_visit(rows)->max_mem = inner.job.max_mem;
+	out_init(&inner.out, inner.sink, 0, false);
+	answer_init(&inner.answer, FORMAT_ROWS, &inner.out, &inner.json);
+	inner.answer.visit = rows_visit(rows);
+	enum hd_status status = run_inner(&inner, argc, argv);
+	job_end(&inner.job);
+	if (rows_check(rows, call->err) != HD_OK)
+		status = HD_ERR_NOMEM;
+	out_deinit(&inner.out);
+	text_deinit(&inner.joined);
+	if (status != HD_OK) {
+		hd_rows_free(rows);
+		return status;
+	}
+	*ret = rows;
+	return HD_OK;
 }
 
 int hd_command_run(struct hd_session *session, int argc, const char *const *argv,

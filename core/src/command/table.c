@@ -368,6 +368,21 @@ static const struct command commands[] = {
 	  .options = diff_options,
 	  .words = { { "OTHER", VALUE_FILE, false } },
 	  .run = run_diff },
+	{ .name = "sql",
+	  .has_rows = true,
+	  .is_raw = true,
+	  .summary = "ask the heap with SQL",
+	  .description =
+		  "One SELECT statement of SQLite over the tables below, which can be read and not\n"
+		  "changed. Addresses are numbers: 0x7f0fd5c0b2f8. A column of addresses is shown in\n"
+		  "hexadecimal; what is computed from one is a number: printf('%x', max(address)).\n"
+		  "Tables of the same name as a command hold its answer.\n",
+	  .example = "sql \"SELECT type, count(*) FROM objects GROUP BY type\"",
+	  .needs = NEEDS_EITHER,
+	  .options = sql_options,
+	  .words = { { "SELECT", VALUE_TEXT, false } },
+	  .append_help = append_sql_help,
+	  .run = run_sql },
 	{ .name = "export",
 	  .writes = true,
 	  .summary = "write the heap to a dump file",
@@ -429,6 +444,7 @@ static const struct command commands[] = {
 	  .description = "",
 	  .example = "set workers 2",
 	  .words = { { "NAME", VALUE_SETTING, true }, { "VALUE", VALUE_OF_SETTING, true } },
+	  .append_help = append_settings_help,
 	  .run = run_set },
 	{ .name = "help",
 	  .role = HD_ROLE_OWN,

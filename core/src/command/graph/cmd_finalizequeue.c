@@ -230,7 +230,7 @@ static void detail_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema entry_schema = {
+const struct schema finalizequeue_schema = {
 	.name = "objects",
 	SCHEMA_COLUMNS(entry_columns),
 	.is_main = true,
@@ -293,7 +293,8 @@ static enum hd_status list_entries(struct lister *lister, const struct finalizer
 					       .brief = brief_address };
 	if (!lister->is_stat) {
 		answer_table(&call->answer,
-			     call->options[OPT_DETAIL].given ? &detail_schema : &entry_schema,
+			     call->options[OPT_DETAIL].given ? &detail_schema
+							     : &finalizequeue_schema,
 			     &options);
 	}
 	for (size_t i = 0; i < list->rows_count; i++)

@@ -122,7 +122,7 @@ static const struct column handle_columns[HANDLE_COLUMNS] = {
 	[HANDLE_CLASS] = { NULL, "Type", KIND_TYPE, 0, 0, NULL },
 };
 
-static const struct schema handle_schema = {
+const struct schema gchandles_schema = {
 	.name = "handles",
 	SCHEMA_COLUMNS(handle_columns),
 	.is_main = true,
@@ -173,7 +173,7 @@ static enum hd_status list_handles(struct lister *lister, const struct handle_li
 	struct call *call = lister->call;
 	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
 	if (!lister->is_stat) {
-		answer_table(&call->answer, &handle_schema,
+		answer_table(&call->answer, &gchandles_schema,
 			     &(const struct table_options){ .limit = limit });
 	}
 	for (size_t i = 0; i < list->rows_count; i++) {

@@ -73,7 +73,7 @@ static const struct column segment_columns[SEGMENT_COLUMNS] = {
 };
 
 /* In order of address; text has them by sections. */
-static const struct schema segment_schema = { .name = "segments", SCHEMA_COLUMNS(segment_columns) };
+const struct schema eeheap_segment_schema = { .name = "segments", SCHEMA_COLUMNS(segment_columns) };
 static const struct schema section_schema = { SCHEMA_COLUMNS(segment_columns) };
 
 static void size_text(char *buf, size_t size, uint64_t value)
@@ -114,7 +114,7 @@ static void write_segments(struct answer *answer, const struct heap_range *range
 	static const struct table_options options = { .limit = UINT64_MAX,
 						      .hidden = UINT64_MAX,
 						      .no_heading = true };
-	answer_table(answer, &segment_schema, &options);
+	answer_table(answer, &eeheap_segment_schema, &options);
 	for (size_t i = 0; i < range->count && !answer_is_stopped(answer); i++) {
 		if (range->segments[i]->heap == index)
 			write_segment(answer, range->segments[i]);
@@ -287,7 +287,7 @@ static void heap_layout(struct out *out, const struct cell *cells)
 		   cells[HEAP_ADDRESS].number);
 }
 
-static const struct schema heap_schema = {
+const struct schema eeheap_heap_schema = {
 	.name = "heaps",
 	SCHEMA_COLUMNS(heap_columns),
 	.is_main = true,
@@ -332,7 +332,7 @@ static void write_heaps(struct call *call, const struct heap_range *range)
 		      "========================================\nNumber of GC Heaps: %" PRIu32
 		      "\n----------------------------------------\n",
 		      heap->heap_count);
-	answer_table(answer, &heap_schema, NULL);
+	answer_table(answer, &eeheap_heap_schema, NULL);
 	for (uint32_t i = 0; i < heap->heap_count && !answer_is_stopped(answer); i++) {
 		if (has_heap(range, i))
 			write_heap(call, range, i);

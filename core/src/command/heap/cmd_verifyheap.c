@@ -68,7 +68,7 @@ static void finding_layout(struct out *out, const struct cell *cells)
 		   detail->is_there ? detail->text.bytes : "");
 }
 
-static const struct schema finding_schema = {
+const struct schema verifyheap_schema = {
 	.name = "findings",
 	SCHEMA_COLUMNS(finding_columns),
 	.is_main = true,
@@ -258,7 +258,7 @@ static enum hd_status write_result(struct call *call, const struct verify_result
 	verify_cells(call->heap, result, cells);
 	TRY(crash_write(call, crash, result->marked > 0));
 	answer_data(answer, &verify_schema, cells);
-	TRY(write_findings(call, &finding_schema, result, 0));
+	TRY(write_findings(call, &verifyheap_schema, result, 0));
 	answer_heading(answer, &verify_schema, cells);
 	for (size_t i = 0; answer_is_text(answer) && i < result->count; i++) {
 		TRY(call_check(call));

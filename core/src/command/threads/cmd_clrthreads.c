@@ -135,7 +135,7 @@ static void thread_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema thread_schema = {
+const struct schema clrthreads_schema = {
 	.name = "threads",
 	SCHEMA_COLUMNS(thread_columns),
 	.is_main = true,
@@ -206,7 +206,7 @@ enum hd_status run_clrthreads(struct call *call)
 	const struct clr *clr = call->heap->clr;
 	struct window window = { .memory = call->heap->memory };
 	write_head(&call->answer, clr);
-	answer_table(&call->answer, &thread_schema, NULL);
+	answer_table(&call->answer, &clrthreads_schema, NULL);
 	for (size_t i = 0; i < clr->thread_count && !call->out.stopped; i++) {
 		const struct clr_thread *thread = &clr->threads[i];
 		struct object object;

@@ -70,7 +70,7 @@ static void block_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema block_schema = {
+const struct schema syncblk_schema = {
 	.name = "blocks",
 	SCHEMA_COLUMNS(block_columns),
 	.is_main = true,
@@ -140,7 +140,7 @@ enum hd_status run_syncblk(struct call *call)
 	}
 	struct answer *answer = &call->answer;
 	uint32_t used = 0, unused = 0;
-	answer_table(answer, &block_schema, NULL);
+	answer_table(answer, &syncblk_schema, NULL);
 	TRY(write_blocks(call, &used, &unused));
 	(void)answer_table_end(answer);
 	answer_remark(answer, "-----------------------------\n");

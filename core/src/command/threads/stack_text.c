@@ -329,7 +329,7 @@ static void frame_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema frame_schema = {
+const struct schema stack_frame_schema = {
 	.name = "frames",
 	SCHEMA_COLUMNS(frame_columns),
 	.heading = "        Child SP               IP Call Site",
@@ -447,7 +447,7 @@ static enum hd_status write_frames(struct stack_text *text, const struct thread_
 					       .no_heading = !stack->frames_count };
 	uint64_t shown = 0;
 	size_t i = 0;
-	answer_table(&call->answer, &frame_schema, &options);
+	answer_table(&call->answer, &stack_frame_schema, &options);
 	while (i < stack->frames_count && shown < text->limit) {
 		size_t period = 0, count = text->full ? 0 : repeated(stack, i, &period);
 		if (count) {

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/sql/sql_database.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "answer/rows.h"
+#include "command/sql/sql_columns.h"
+#include "heap/heap.h"
+#include "util/alloc.h"
+
+#define VFS_NAME "heapdump"
+/* Instructions of SQLite's machine between two looks for Ctrl-C. */
+#define PROGRESS_STEPS 20000
+#define QUERY_MAX      (1 << 20)
+
+static const char *const harmless_pragmas[] = {
+	"table_info",  "table_xinfo", "table_list",      "function_list",
+	"pragma_list", "module_list", "compile_options", "collation_list",
+};
+
+/* No file is opened by any name: not for journals, not for sorting. */
+static int refuse_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+		       int *ret_flags)
+{
+	(void)vfs;
+	(void)name;
+	(void)flags;
+	(void)ret_flags;
+	file->pMethods = NULL;
+	return SQLITE_CANTOPEN;
+}
+
+static int refuse_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
+{
+	(void)vfs;
+	(void)name;
+	(void)flags;
+	*ret = 0;
+	return SQLITE_OK;
+}
+
+static int refuse_name(sqlite3_vfs *vfs, const char *name, int size, char *ret)
+{
+	(void)vfs;
+	(void)name;
+	(void)size;
+	(void)ret;
+	return SQLITE_CANTOPEN;
+}
+
+static int refuse_delete(sqlite3_vfs *vfs, const char *name, int is_synced)
+{
+	(void)vfs;
+	(void)name;
+	(void)is_synced;
+	return SQLITE_IOERR_DELETE;
+}
+
+/* SQLite's own reads /dev/urandom. */
+static int make_random(sqlite3_vfs *vfs, int size, char *ret)
+{
+	(void)vfs;
+	ssize_t got = getrandom(ret, (size_t)size, GRND_NONBLOCK);
+	return got > 0 ? (int)got : 0;
+}
+
+/* The system's, without its files. */
+static int add_vfs(void)
+{
+	static sqlite3_vfs own;
+	if (sqlite3_vfs_find(VFS_NAME))
+		return SQLITE_OK;
+	const sqlite3_vfs *system = sqlite3_vfs_find(NULL);
+	if (!system)
+		return SQLITE_ERROR;
+	own = *system;
+	own.pNext = NULL;
+	own.zName = VFS_NAME;
+	own.xOpen = refuse_file;
+	own.xAccess = refuse_access;
+	own.xFullPathname = refuse_name;
+	own.xDelete = refuse_delete;
+	own.xRandomness = make_random;
+	own.xDlOpen = NULL;
+	own.xDlSym = NULL;
+	own.xDlClose = NULL;
+	own.xDlError = NULL;
+	return sqlite3_vfs_register(&own, 0);
+}
+
+static int authorize_pragma(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(harmless_pragmas) / sizeof(harmless_pragmas[0]);
+	     i++) {
+		if (strcasecmp(name, harmless_pragmas[i]) == 0)
+			return SQLITE_OK;
+	}
+	return SQLITE_DENY;
+}
+
+/* Asked while a statement is compiled: it can read the tables, and nothing else. */
+static int authorize(void *arg, int action, const char *first, const char *second,
+		     const char *database, const char *trigger)
+{
+	const struct sql_database *connection = arg;
+	(void)database;
+	(void)trigger;
+	if (connection->is_declaring)
+		return SQLITE_OK;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		return second && strcasecmp(second, "load_extension") == 0 ? SQLITE_DENY
+									   : SQLITE_OK;
+	case SQLITE_PRAGMA:
+		return authorize_pragma(first);
+	default:
+		return SQLITE_DENY;
+	}
+}
+
+static int report_progress(void *arg)
+{
+	struct call *call = arg;
+	return !job_step(&call->job, 0, 0);
+}
+
+static int set_limits(sqlite3 *handle)
+{
+	(void)sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+	(void)sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, QUERY_MAX);
+	(void)sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 2000);
+	(void)sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
+	(void)sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);
+	(void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	(void)sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	(void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	return sqlite3_exec(handle, "PRAGMA temp_store = 2", NULL, NULL, NULL);
+}
+
+static int add_tables(struct sql_database *database)
+{
+	const struct sql_table *table;
+	for (size_t i = 0; (table = sql_table_at(i)); i++) {
+		int result = sql_module_add(database, table);
+		if (result != SQLITE_OK)
+			return result;
+	}
+	return SQLITE_OK;
+}
+
+static int prepare_connection(struct sql_database *database)
+{
+	int result = add_vfs();
+	if (result == SQLITE_OK) {
+		result = sqlite3_open_v2(
+			":memory:", &database->handle,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, VFS_NAME);
+	}
+	if (result == SQLITE_OK)
+		result = set_limits(database->handle);
+	if (result == SQLITE_OK)
+		result = add_tables(database);
+	if (result != SQLITE_OK)
+		return result;
+	sqlite3_progress_handler(database->handle, PROGRESS_STEPS, report_progress,
+				 database->source.call);
+	return sqlite3_set_authorizer(database->handle, authorize, database);
+}
+
+enum hd_status sql_database_open(struct sql_database *ret, struct call *call)
+{
+	*ret = (struct sql_database){ .source = { .call = call, .heap = call->heap } };
+	uint64_t limit = call->job.max_mem;
+	ret->old_heap_limit =
+		sqlite3_hard_heap_limit64(limit && limit < INT64_MAX ? (int64_t)limit : 0);
+	ret->source.kept = mem_calloc(sql_kept_count(), sizeof(*ret->source.kept));
+	if (!ret->source.kept)
+		return fail_nomem(call->err);
+	int result = prepare_connection(ret);
+	return result == SQLITE_OK ? HD_OK : sql_database_fail(ret, result);
+}
+
+void sql_database_close(struct sql_database *database)
+{
+	(void)sqlite3_close(database->handle);
+	for (size_t i = 0; database->source.kept && i < sql_kept_count(); i++)
+		hd_rows_free(database->source.kept[i]);
+	mem_free(database->source.kept);
+	(void)sqlite3_hard_heap_limit64(database->old_heap_limit);
+}
+
+static void put_table_names(struct text *text)
+{
+	const struct sql_table *table;
+	for (size_t i = 0; (table = sql_table_at(i)); i++)
+		text_printf(text, "%s%s", i ? ", " : "", table->name);
+}
+
+/* The table that a query without a plan has not narrowed. */
+static const struct sql_table *narrow_table(const char *query)
+{
+	const struct sql_table *table;
+	for (size_t i = 0; (table = sql_table_at(i)); i++) {
+		if (table->needs && query && strcasestr(query, table->name))
+			return table;
+	}
+	return NULL;
+}
+
+static enum hd_status explain(struct sql_database *database, const char *message)
+{
+	struct call *call = database->source.call;
+	struct text names = { 0 };
+	enum hd_status status;
+	const struct sql_table *table = NULL;
+	if (strcmp(message, "no query solution") == 0)
+		table = narrow_table(call->words[0].text);
+	if (table) {
+		status = fail(call->err, HD_ERR_ARGUMENT, 0,
+			      "the table %s is read only of some objects: say which, with %s",
+			      table->name, table->needs);
+	} else if (strncmp(message, "no such table", 13) == 0) {
+		put_table_names(&names);
+		status = fail(call->err, HD_ERR_ARGUMENT, 0, "%s; there are %s", message,
+			      names.bytes ? names.bytes : "");
+	} else if (strcmp(message, "not authorized") == 0) {
+		status = fail(call->err, HD_ERR_ARGUMENT, 0,
+			      "only SELECT is possible here: the tables can be read, and nothing "
+			      "else");
+	} else {
+		status = fail(call->err, HD_ERR_ARGUMENT, 0,
+			      "%s; help sql lists the tables and "
+			      "their columns",
+			      message);
+	}
+	text_deinit(&names);
+	return status;
+}
+
+enum hd_status sql_database_fail(struct sql_database *database, int result)
+{
+	struct call *call = database->source.call;
+	if (database->source.status != HD_OK)
+		return database->source.status;
+	if (result == SQLITE_INTERRUPT)
+		return fail_cancelled(call->err);
+	if (result == SQLITE_NOMEM) {
+		return fail(call->err, HD_ERR_NOMEM, 0,
+			    "the query needs more memory than there is, or than max-mem allows: "
+			    "narrow it with WHERE, or sort and group less");
+	}
+	return explain(database, sqlite3_errmsg(database->handle));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* A SQLite connection that sees the tables of what is open, and nothing else. */
+#ifndef HEAPDUMP_SRC_COMMAND_SQL_DATABASE_H
+#define HEAPDUMP_SRC_COMMAND_SQL_DATABASE_H
+
+#include <sqlite3.h>
+
+#include "command/sql/sql_table.h"
+
+/** One connection. */
+struct sql_database {
+	sqlite3 *handle;
+	struct sql_source source;
+	int64_t old_heap_limit;
+	bool is_declaring; /**< the statement that is compiled declares one of its tables */
+};
+
+/**
+ * Open one, in memory: it reads no file, writes none, and can only SELECT.  What it may take is the
+ * memory limit of the call's job, which is that of all of SQLite in this process until it is closed.
+ *
+ * @param[out] ret To be given to sql_database_close(), also on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status sql_database_open(struct sql_database *ret, struct call *call);
+void sql_database_close(struct sql_database *database);
+
+/**
+ * What became of a call of SQLite that returned @p result: the failure of a cursor, or SQLite's own
+ * message with what can be done.
+ *
+ * @retval HD_ERR_ARGUMENT the query is wrong
+ * @retval HD_ERR_NOMEM, HD_ERR_CANCELLED and what cursors fail with
+ */
+enum hd_status sql_database_fail(struct sql_database *database, int result);
+
+/** Register a table: sql_module.c. */
+int sql_module_add(struct sql_database *database, const struct sql_table *table);
+
+#endif

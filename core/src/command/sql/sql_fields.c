@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables fields and arrays: values in objects of one address or type. */
+#include "clr/types/type_name.h"
+#include "command/objects/object.h"
+#include "command/sql/sql_objects.h"
+#include "util/alloc.h"
+
+/* UTF-16 units of a string that are a value. */
+#define STRING_UNITS_MAX (1u << 20)
+
+enum fields_column {
+	FIELDS_OBJECT,
+	FIELDS_MT,
+	FIELDS_TYPE,
+	FIELDS_NAME,
+	FIELDS_FIELD_TYPE,
+	FIELDS_VALUE,
+	FIELDS_REFERENCE,
+	FIELDS_COLUMNS
+};
+
+#define BIT(column) (UINT64_C(1) << (column))
+#define VALUE_HELP                                                                                     \
+	"a number, a string's text, the address of another object or of a struct; NULL: it is not in " \
+	"the target"
+#define REFERENCE_HELP "the object that it refers to; 0: null; NULL: it is not a reference"
+
+static const struct column fields_columns[FIELDS_COLUMNS] = {
+	[FIELDS_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object" },
+	[FIELDS_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type" },
+	[FIELDS_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[FIELDS_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the field" },
+	[FIELDS_FIELD_TYPE] = { "field_type", NULL, KIND_TEXT, 0, 0, "declared type of the field" },
+	[FIELDS_VALUE] = { "value", NULL, KIND_ANY, 0, 0, VALUE_HELP },
+	[FIELDS_REFERENCE] = { "reference", NULL, KIND_ADDRESS, 0, 0, REFERENCE_HELP },
+};
+
+static const struct column arrays_columns[FIELDS_COLUMNS] = {
+	[FIELDS_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the array" },
+	[FIELDS_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type" },
+	[FIELDS_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
+	[FIELDS_NAME] = { "position", NULL, KIND_NUMBER, 0, 0,
+			  "of the element, from 0, all dimensions together" },
+	[FIELDS_FIELD_TYPE] = { "element_type", NULL, KIND_TEXT, 0, 0, "type of the elements" },
+	[FIELDS_VALUE] = { "value", NULL, KIND_ANY, 0, 0, VALUE_HELP },
+	[FIELDS_REFERENCE] = { "reference", NULL, KIND_ADDRESS, 0, 0, REFERENCE_HELP },
+};
+
+/* The fields of one type, read once. */
+struct known_fields {
+	struct field_list list;
+	bool is_read;
+};
+
+struct values {
+	struct sql_source *source;
+	struct sql_objects *objects;
+	const struct sql_object *object; /* NULL: none was met yet */
+	bool is_arrays;
+	uint64_t next, count; /* of its fields or elements */
+	struct array_info array;
+	struct known_fields *known; /* by index of a type */
+	size_t known_count, known_capacity;
+	struct value_out value; /* of the row */
+	bool is_read;
+	struct text text;
+};
+
+static bool accepts_array(struct clr *clr, const struct type *type)
+{
+	(void)clr;
+	return type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
+}
+
+static enum hd_status begin(struct values *values, const struct sql_key *key)
+{
+	struct sql_choice choice = { .accepts = values->is_arrays ? accepts_array : NULL };
+	switch ((enum fields_column)key->column) {
+	case FIELDS_OBJECT:
+		choice.has_address = true;
+		choice.address = key->number;
+		break;
+	case FIELDS_MT:
+		choice.method_table = key->number;
+		break;
+	default:
+		choice.match = key->match;
+		choice.text = key->text;
+		break;
+	}
+	return sql_objects_open(values->source, &choice, &values->objects);
+}
+
+static void close_values(void *cursor)
+{
+	struct values *values = cursor;
+	for (size_t i = 0; i < values->known_count; i++)
+		field_list_deinit(&values->known[i].list);
+	pages_free(values->known, values->known_capacity, sizeof(*values->known));
+	sql_objects_close(values->objects);
+	text_deinit(&values->text);
+	mem_free(values);
+}
+
+static enum hd_status open_values(struct sql_source *source, const struct sql_table *table,
+				  const struct sql_request *request, void **ret)
+{
+	struct values *values = mem_calloc(1, sizeof(*values));
+	if (!values)
+		return fail_nomem(source->call->err);
+	values->source = source;
+	values->is_arrays = table == &sql_arrays_table;
+	enum hd_status status = begin(values, &request->key);
+	if (status != HD_OK) {
+		close_values(values);
+		return status;
+	}
+	*ret = values;
+	return HD_OK;
+}
+
+/* Fields of a type; those that cannot be read are none. */
+static enum hd_status fields_of_type(struct values *values, const struct type *type,
+				     const struct field_list **ret)
+{
+	struct hd_error unused = { 0 };
+	while (values->known_count <= type->index) {
+		if (!PAGES_RESERVE(values, known))
+			return fail_nomem(values->source->call->err);
+		values->known[values->known_count++] = (struct known_fields){ 0 };
+	}
+	struct known_fields *known = &values->known[type->index];
+	if (!known->is_read) {
+		known->is_read = true;
+		if (field_list_read(values->source->heap->clr, type, &known->list, &unused) ==
+		    HD_ERR_NOMEM)
+			return fail_nomem(values->source->call->err);
+	}
+	*ret = &known->list;
+	return HD_OK;
+}
+
+static const struct field *current_field(const struct values *values)
+{
+	uint32_t index = values->object->object.type->index;
+	return &values->known[index].list.rows[values->next - 1];
+}
+
+/* Go to the next object; its values come from 0 on. */
+static enum hd_status next_object(struct values *values)
+{
+	TRY(sql_objects_next(values->objects, &values->object));
+	values->next = values->count = 0;
+	if (!values->object)
+		return HD_OK;
+	const struct object *object = &values->object->object;
+	if (values->is_arrays) {
+		if (array_read(values->source->heap, object, &values->array))
+			values->count = values->array.length;
+		return HD_OK;
+	}
+	const struct field_list *list;
+	TRY(fields_of_type(values, object->type, &list));
+	values->count = list->count;
+	return HD_OK;
+}
+
+static enum hd_status next_value(void *cursor, bool *ret)
+{
+	struct values *values = cursor;
+	values->is_read = false;
+	do {
+		while (!values->object || values->next == values->count) {
+			TRY(next_object(values));
+			if (!values->object) {
+				*ret = false;
+				return HD_OK;
+			}
+		}
+		if (values->next++ % JOB_STRIDE == 0)
+			TRY(call_check(values->source->call));
+		/* Statics are no values of an object. */
+	} while (!values->is_arrays && current_field(values)->is_static);
+	*ret = true;
+	return HD_OK;
+}
+
+static void read_value(struct values *values)
+{
+	struct heap *heap = values->source->heap;
+	uint64_t address = values->object->address;
+	values->is_read = true;
+	if (values->is_arrays) {
+		const struct array_info *array = &values->array;
+		value_read(heap, array->element_type, array->element,
+			   array->data + (values->next - 1) * array->element_size, &values->value);
+		return;
+	}
+	const struct field *field = current_field(values);
+	const struct type *type = values->object->object.type;
+	/* An enum's only field does not know whose it is. */
+	value_read(heap, field->element_type, type_is_enum(heap->clr, type) ? type : field->type,
+		   address + OBJECT_FIELDS + field->offset, &values->value);
+}
+
+/* A string's text in place of its address. */
+static struct cell text_or_address(struct values *values)
+{
+	struct heap *heap = values->source->heap;
+	struct cell cell = value_cell(&values->value);
+	struct object object;
+	struct window window = { .memory = heap->memory };
+	bool is_string = values->value.form == FORM_REFERENCE && values->value.address &&
+			 object_read(heap, &window, values->value.address, &object) &&
+			 object.type->is_string;
+	window_deinit(&window);
+	uint32_t length;
+	values->text.size = 0;
+	if (!is_string ||
+	    !string_value(heap, object.address, STRING_UNITS_MAX, &values->text, &length))
+		return cell;
+	return cell_of(KIND_TEXT,
+		       cell_text(values->text.size ? values->text.bytes : "", values->text.size));
+}
+
+static struct cell element_type_cell(const struct values *values)
+{
+	size_t size;
+	if (!values->array.element)
+		return (struct cell){ 0 };
+	const char *name = type_name(values->source->heap->clr, values->array.element, &size);
+	return cell_text(name, size);
+}
+
+static void value_row_cell(void *cursor, size_t column, struct cell *ret)
+{
+	struct values *values = cursor;
+	const struct sql_object *object = values->object;
+	*ret = (struct cell){ 0 };
+	if (!values->is_read && (column == FIELDS_VALUE || column == FIELDS_REFERENCE))
+		read_value(values);
+	switch ((enum fields_column)column) {
+	case FIELDS_OBJECT:
+		*ret = cell_number(object->address);
+		break;
+	case FIELDS_MT:
+		*ret = cell_number(object->type_id);
+		break;
+	case FIELDS_TYPE:
+		*ret = cell_type(object->type_name, object->type_size, object->type_id);
+		break;
+	case FIELDS_NAME:
+		*ret = values->is_arrays ? cell_number(values->next - 1)
+					 : cell_string(current_field(values)->name);
+		break;
+	case FIELDS_FIELD_TYPE:
+		*ret = values->is_arrays ? element_type_cell(values)
+					 : cell_string(current_field(values)->type_name);
+		break;
+	case FIELDS_VALUE:
+		*ret = text_or_address(values);
+		break;
+	case FIELDS_REFERENCE:
+		if (values->value.form == FORM_REFERENCE)
+			*ret = cell_number(values->value.address);
+		break;
+	case FIELDS_COLUMNS:
+		break;
+	}
+}
+
+static double estimate_values(const struct sql_source *source)
+{
+	return sql_objects_estimate(source) * 4;
+}
+
+const struct sql_table sql_fields_table = {
+	.name = "fields",
+	.help = "the instance fields of objects, with their values",
+	.columns = fields_columns,
+	.count = FIELDS_COLUMNS,
+	.equals = BIT(FIELDS_OBJECT) | BIT(FIELDS_MT) | BIT(FIELDS_TYPE),
+	.likes = BIT(FIELDS_TYPE),
+	.needs = "object = ..., mt = ..., type = ... or type LIKE ...",
+	.is_of_heaps = true,
+	.estimate = estimate_values,
+	.open = open_values,
+	.next = next_value,
+	.cell = value_row_cell,
+	.close = close_values,
+};
+
+const struct sql_table sql_arrays_table = {
+	.name = "arrays",
+	.help = "the elements of arrays",
+	.columns = arrays_columns,
+	.count = FIELDS_COLUMNS,
+	.equals = BIT(FIELDS_OBJECT) | BIT(FIELDS_MT) | BIT(FIELDS_TYPE),
+	.likes = BIT(FIELDS_TYPE),
+	.needs = "object = ..., mt = ..., type = ... or type LIKE ...",
+	.is_of_heaps = true,
+	.estimate = estimate_values,
+	.open = open_values,
+	.next = next_value,
+	.cell = value_row_cell,
+	.close = close_values,
+};

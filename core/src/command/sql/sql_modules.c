@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The table modules. */
+#include "clr/modules/module.h"
+#include "command/sql/sql_table.h"
+#include "heap/heap.h"
+#include "util/alloc.h"
+
+enum modules_column {
+	MODULES_ADDRESS,
+	MODULES_NAME,
+	MODULES_PATH,
+	MODULES_IMAGE,
+	MODULES_DYNAMIC,
+	MODULES_METADATA,
+	MODULES_COLUMNS
+};
+
+static const struct column modules_columns[MODULES_COLUMNS] = {
+	[MODULES_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
+			      "address of the runtime's Module" },
+	[MODULES_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of its assembly; NULL: not known" },
+	[MODULES_PATH] = { "path", NULL, KIND_TEXT, 0, 0, "its file; empty: it has none" },
+	[MODULES_IMAGE] = { "image", NULL, KIND_ADDRESS, 0, 0,
+			    "where its image begins; 0: it has none" },
+	[MODULES_DYNAMIC] = { "dynamic", NULL, KIND_FLAG, 0, 0, "was it made by Reflection.Emit?" },
+	[MODULES_METADATA] = { "metadata", NULL, KIND_TEXT, 0, 0,
+			       "where its names come from: memory, file, or NULL: nowhere" },
+};
+
+struct modules {
+	struct module *const *rows;
+	size_t count, next;
+};
+
+static enum hd_status open_modules(struct sql_source *source, const struct sql_table *table,
+				   const struct sql_request *request, void **ret)
+{
+	(void)table;
+	(void)request;
+	struct modules *modules = mem_calloc(1, sizeof(*modules));
+	if (!modules)
+		return fail_nomem(source->call->err);
+	enum hd_status status =
+		module_list(source->heap->clr, &modules->rows, &modules->count, source->call->err);
+	if (status != HD_OK) {
+		mem_free(modules);
+		return status;
+	}
+	*ret = modules;
+	return HD_OK;
+}
+
+static enum hd_status next_module(void *cursor, bool *ret)
+{
+	struct modules *modules = cursor;
+	*ret = modules->next < modules->count;
+	modules->next += *ret;
+	return HD_OK;
+}
+
+static const char *metadata_place(const struct module *module)
+{
+	if (!module->metadata)
+		return NULL;
+	return module->is_from_file ? "file" : "memory";
+}
+
+static void module_cell(void *cursor, size_t column, struct cell *ret)
+{
+	const struct modules *modules = cursor;
+	const struct module *module = modules->rows[modules->next - 1];
+	*ret = (struct cell){ 0 };
+	switch ((enum modules_column)column) {
+	case MODULES_ADDRESS:
+		*ret = cell_number(module->address);
+		break;
+	case MODULES_NAME:
+		*ret = cell_string(module->name);
+		break;
+	case MODULES_PATH:
+		*ret = cell_string(module->path);
+		break;
+	case MODULES_IMAGE:
+		*ret = cell_number(module->image_base);
+		break;
+	case MODULES_DYNAMIC:
+		*ret = cell_flag(module->is_dynamic);
+		break;
+	case MODULES_METADATA:
+		*ret = cell_string(metadata_place(module));
+		break;
+	case MODULES_COLUMNS:
+		break;
+	}
+}
+
+static void close_modules(void *cursor)
+{
+	mem_free(cursor);
+}
+
+static double estimate_modules(const struct sql_source *source)
+{
+	(void)source;
+	return 100;
+}
+
+const struct sql_table sql_modules_table = {
+	.name = "modules",
+	.help = "the managed modules that are loaded",
+	.columns = modules_columns,
+	.count = MODULES_COLUMNS,
+	.is_of_heaps = true,
+	.estimate = estimate_modules,
+	.open = open_modules,
+	.next = next_module,
+	.cell = module_cell,
+	.close = close_modules,
+};
