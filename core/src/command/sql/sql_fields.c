@@ -16,6 +16,7 @@ enum fields_column {
 	FIELDS_FIELD_TYPE,
 	FIELDS_VALUE,
 	FIELDS_REFERENCE,
+	FIELDS_MEANING,
 	FIELDS_COLUMNS
 };
 
@@ -23,6 +24,7 @@ enum fields_column {
 #define VALUE_HELP                                                                                     \
 	"a number, a string's text, the address of another object or of a struct; NULL: it is not in " \
 	"the target"
+#define MEANING_HELP   "what the value means: an enum's name, a date; NULL: no more"
 #define REFERENCE_HELP "the object that it refers to; 0: null; NULL: it is not a reference"
 
 static const struct column fields_columns[FIELDS_COLUMNS] = {
@@ -33,6 +35,7 @@ static const struct column fields_columns[FIELDS_COLUMNS] = {
 	[FIELDS_FIELD_TYPE] = { "field_type", NULL, KIND_TEXT, 0, 0, "declared type of the field" },
 	[FIELDS_VALUE] = { "value", NULL, KIND_ANY, 0, 0, VALUE_HELP },
 	[FIELDS_REFERENCE] = { "reference", NULL, KIND_ADDRESS, 0, 0, REFERENCE_HELP },
+	[FIELDS_MEANING] = { "meaning", NULL, KIND_TEXT, 0, 0, MEANING_HELP },
 };
 
 static const struct column arrays_columns[FIELDS_COLUMNS] = {
@@ -44,6 +47,7 @@ static const struct column arrays_columns[FIELDS_COLUMNS] = {
 	[FIELDS_FIELD_TYPE] = { "element_type", NULL, KIND_TEXT, 0, 0, "type of the elements" },
 	[FIELDS_VALUE] = { "value", NULL, KIND_ANY, 0, 0, VALUE_HELP },
 	[FIELDS_REFERENCE] = { "reference", NULL, KIND_ADDRESS, 0, 0, REFERENCE_HELP },
+	[FIELDS_MEANING] = { "meaning", NULL, KIND_TEXT, 0, 0, MEANING_HELP },
 };
 
 /* The fields of one type, read once. */
@@ -237,7 +241,7 @@ static void value_row_cell(void *cursor, size_t column, struct cell *ret)
 	struct values *values = cursor;
 	const struct sql_object *object = values->object;
 	*ret = (struct cell){ 0 };
-	if (!values->is_read && (column == FIELDS_VALUE || column == FIELDS_REFERENCE))
+	if (!values->is_read && column >= FIELDS_VALUE)
 		read_value(values);
 	switch ((enum fields_column)column) {
 	case FIELDS_OBJECT:
@@ -263,6 +267,10 @@ static void value_row_cell(void *cursor, size_t column, struct cell *ret)
 	case FIELDS_REFERENCE:
 		if (values->value.form == FORM_REFERENCE)
 			*ret = cell_number(values->value.address);
+		break;
+	case FIELDS_MEANING:
+		if (values->value.form != FORM_REFERENCE && *values->value.note)
+			*ret = cell_string(values->value.note);
 		break;
 	case FIELDS_COLUMNS:
 		break;

@@ -55,8 +55,11 @@ static bool judge(const struct sql_objects *objects, const struct type *type)
 	size_t size;
 	if (choice->method_table && type->method_table != choice->method_table)
 		return false;
-	if (choice->match != SQL_MATCH_ALL && !matches(choice, type_name(clr, type, &size), size))
-		return false;
+	if (choice->match != SQL_MATCH_ALL) {
+		const char *name = type_name(clr, type, &size);
+		if (!matches(choice, name, size))
+			return false;
+	}
 	return !choice->accepts || choice->accepts(clr, type);
 }
 

@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""sql: the tables hold what the commands answer; what SQL must not do; the queries of its help."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+from typing import Any
+
+from shell_program import BUBBLECS, DATA, PROGRAM, SOURCE, Base, environment, large_dump, run
+
+LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
+BUILT = SOURCE / "corefiles" / "build"
+CORES = [LEAK] + [
+    str(path)
+    for name in ("wks10-full", "svr10-full", "wks8-full", "seg9-full", "crash10-threads-heap")
+    if (path := BUILT / f"{name}.core").exists()
+]
+DUMPS = [BUBBLECS, str(DATA / "small300.gcdump"), str(DATA / "small300_v6.nettrace")]
+
+# A command line, the table of its document, which of its members are compared, and the same as a query.
+BOTH = [
+    (
+        "dumpheap",
+        "objects",
+        "address mt type size free generation",
+        "SELECT address, mt, type, size, free, generation FROM objects",
+    ),
+    (
+        "dumpheap -stat",
+        "types",
+        "mt name count size",
+        "SELECT mt, type AS name, count(*) AS count, sum(size) AS size FROM objects GROUP BY mt, type",
+    ),
+    (
+        "dumpheap -stat -live",
+        "types",
+        "mt name count size",
+        "SELECT mt, type AS name, count(*) AS count, sum(size) AS size FROM objects WHERE live GROUP BY mt",
+    ),
+    (
+        "dumpheap -type String",
+        "objects",
+        "address size",
+        "SELECT address, size FROM objects WHERE instr(type, 'String')",
+    ),
+    ("types", "types", "mt name count size", "SELECT mt, name, count, size FROM types"),
+    ("roots", "roots", "kind object weak", "SELECT kind, object, weak FROM roots"),
+    ("info", "findings", "kind detail", "SELECT kind, detail FROM findings"),
+]
+BOTH_OF_CORES = [
+    (
+        "gchandles",
+        "handles",
+        "address kind object type",
+        "SELECT address, kind, object, type FROM handles",
+    ),
+    (
+        "clrthreads",
+        "threads",
+        "id os_id address state",
+        "SELECT id, os_id, address, state FROM threads",
+    ),
+    (
+        "clrstack -all",
+        "threads.frames",
+        "kind sp ip method",
+        "SELECT kind, sp, ip, method FROM frames",
+    ),
+    (
+        "eeheap -gc",
+        "heaps.segments",
+        "address generation begin allocated",
+        "SELECT address, generation, begin, allocated FROM segments",
+    ),
+    ("syncblk -all", "blocks", "block object", "SELECT block, object FROM sync_blocks"),
+    (
+        "finalizequeue",
+        "objects",
+        "address type ready",
+        "SELECT address, type, ready FROM finalizer_queue",
+    ),
+    (
+        "strings",
+        "strings",
+        "value count size",
+        "SELECT value, count(*) AS count, sum(size) AS size FROM strings GROUP BY value",
+    ),
+    (
+        "dumpgen 2",
+        "types",
+        "mt name count size",
+        "SELECT mt, type AS name, count(*) AS count, sum(size) AS size FROM objects"
+        " WHERE generation = '2' GROUP BY mt, type",
+    ),
+    (
+        "notreachableinrange 0 7fffffffffff",
+        "objects",
+        "address size",
+        "SELECT address, size FROM objects WHERE NOT live AND NOT free",
+    ),
+    ("verifyheap", "findings", "address kind", "SELECT address, kind FROM damage"),
+]
+
+
+def table_of(document: Any, path: str) -> list[Any]:
+    """The rows of a table, or of a table in the rows of another one."""
+    rows = [document]
+    for name in path.split("."):
+        rows = [inner for row in rows for inner in row.get(name, [])]
+    return rows
+
+
+def canonical(value: Any) -> Any:
+    """SQL has 0 and 1 for flags, and NULL for what JSON leaves out."""
+    return int(value) if isinstance(value, bool) else value
+
+
+def rows_of(rows: list[Any], names: str) -> list[str]:
+    if names == "value count size":
+        # Texts that differ only in what UTF-8 cannot say (half a surrogate pair) are one in SQL.
+        sums: dict[str, tuple[int, int]] = {}
+        for row in rows:
+            count, size = sums.get(row["value"], (0, 0))
+            sums[row["value"]] = (count + row["count"], size + row["size"])
+        return sorted(f"{value!r} {sums[value]}" for value in sums)
+    return sorted(str([canonical(row.get(name)) for name in names.split()]) for row in rows)
+
+
+class Sql(Base):
+    """The command sql."""
+
+    def query(self, target: str, text: str) -> list[dict[str, Any]]:
+        answer = run(target, "sql", text, "--json")
+        self.assertEqual(answer.status, 0, (target, text, answer.err))
+        rows: list[dict[str, Any]] = answer.json()["rows"]
+        return rows
+
+    def document(self, target: str, line: str) -> Any:
+        answer = run(target, *line.split(), "--json")
+        self.assertIn(answer.status, (0, 1), (target, line, answer.err))
+        return answer.json()
+
+    def test_queries_answer_as_commands_do(self) -> None:
+        for target in CORES + DUMPS:
+            cases = BOTH + (BOTH_OF_CORES if target in CORES else [])
+            for line, table, names, text in cases:
+                with self.subTest(target=target, command=line):
+                    expected = rows_of(table_of(self.document(target, line), table), names)
+                    self.assertEqual(rows_of(self.query(target, text), names), expected)
+
+    def test_references_of_an_object(self) -> None:
+        for target in CORES + DUMPS:
+            objects = self.document(target, "dumpheap -limit 400")["objects"]
+            # Slots of statics are no references of the arrays that hold them.
+            objects = [o for o in objects if not o["free"] and o["type"] != "System.Object[]"]
+            tried = 0
+            for row in objects[:: max(1, len(objects) // 6)]:
+                with self.subTest(target=target, object=row["address"]):
+                    line = f"dumpobj {row['address']} -refs -nofields"
+                    found = self.document(target, line)
+                    text = 'SELECT DISTINCT "to" AS o FROM refs WHERE "from" = ' + row["address"]
+                    got = {edge["o"] for edge in self.query(target, text)}
+                    self.assertEqual(got, set(found["references"]))
+                    text = 'SELECT DISTINCT "from" AS o FROM refs WHERE "to" = ' + row["address"]
+                    got = {edge["o"] for edge in self.query(target, text)}
+                    if target in CORES:
+                        # + hides the column from the plan: all references are read.
+                        text = text.replace('"to" =', '+"to" =')
+                        wanted = {edge["o"] for edge in self.query(target, text)}
+                    else:
+                        wanted = set(found["referrers"])
+                    self.assertEqual(got, wanted)
+                    tried += 1
+            self.assertGreater(tried, 3)
+
+    def test_fields_and_elements(self) -> None:
+        session = self.query(
+            LEAK, "SELECT address FROM objects WHERE type = 'WebShop.Session' LIMIT 1"
+        )
+        address = session[0]["address"]
+        fields = self.document(LEAK, f"dumpobj {address}")["fields"]
+        expected = {field["name"] for field in fields if not field["static"]}
+        rows = self.query(LEAK, f"SELECT * FROM fields WHERE object = {address}")
+        self.assertEqual({row["name"] for row in rows}, expected)
+        by_name = {row["name"]: row for row in rows}
+        token = next(field for field in fields if field["name"] == "Token")
+        self.assertEqual(by_name["Token"]["reference"], token["value"])
+        texts = self.query(LEAK, f"SELECT value FROM strings WHERE address = {token['value']}")
+        self.assertEqual(by_name["Token"]["value"], texts[0]["value"])
+        self.assertEqual(by_name["Started"]["meaning"], "2024-01-01T00:55:56.0000000")
+        array = self.query(LEAK, "SELECT address FROM objects WHERE type = 'WebShop.Session[]'")[0]
+        elements = self.document(LEAK, f"dumparray {array['address']}")["elements"]
+        rows = self.query(
+            LEAK,
+            f"SELECT reference FROM arrays WHERE object = {array['address']} ORDER BY position",
+        )
+        self.assertEqual(len(rows), len(elements))
+
+    def test_the_truth_of_the_program(self) -> None:
+        """The program of the tour says what it made."""
+        count = self.query(LEAK, "SELECT count(*) AS n FROM objects WHERE type = 'WebShop.Session'")
+        truth = json.loads((SOURCE / "corefiles" / "leak.truth.json").read_text())
+        self.assertEqual(count[0]["n"], truth["counts"]["WebShop.Session"])
+
+    def test_refusals(self) -> None:
+        attacks = [
+            "ATTACH '/etc/passwd' AS p",
+            "CREATE TABLE x(y)",
+            "DELETE FROM objects",
+            "INSERT INTO objects(address) VALUES (1)",
+            "PRAGMA temp_store = 1",
+            "PRAGMA temp_store_directory = '/tmp'",
+            "VACUUM INTO '/tmp/x'",
+            "SELECT load_extension('x')",
+            "SELECT writefile('/tmp/x', 'y')",
+            "SELECT * FROM objects; SELECT 1",
+            "SELECT nothing FROM objects",
+            "SELECT * FROM sqlite_dbpage",
+            "SELECT FROM",
+            "-- nothing",
+            "SELECT * FROM fields",
+            "SELECT * FROM fields WHERE name = 'x'",
+        ]
+        for text in attacks:
+            with self.subTest(text=text):
+                answer = run(LEAK, "sql", text)
+                self.assertEqual(answer.status, 2, answer.out)
+                self.assertEqual(answer.out, "")
+                self.assertEqual(len(answer.err.splitlines()), 1, answer.err)
+        self.assertIn("there are objects, refs", run(LEAK, "sql", "SELECT * FROM x").err)
+        self.assertIn("object = ...", run(LEAK, "sql", "SELECT * FROM fields").err)
+        answer = run(BUBBLECS, "sql", "SELECT * FROM threads")
+        self.assertEqual(answer.status, 3)
+        self.assertIn("a core or a process", answer.err)
+        self.assertEqual(run(LEAK, "sql", "PRAGMA table_info(objects)").status, 0)
+
+    def test_memory_limit(self) -> None:
+        text = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 9000000)"
+        text += (
+            " SELECT count(*) FROM (SELECT x || 'a string that takes room' AS s FROM c ORDER BY s)"
+        )
+        answer = run(BUBBLECS, "sql", text, "--max-mem", "32M")
+        self.assertEqual(answer.status, 3)
+        self.assertIn("max-mem", answer.err)
+
+    def test_ctrl_c(self) -> None:
+        endless = (
+            "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c"
+        )
+        with subprocess.Popen(
+            [PROGRAM, BUBBLECS, "sql", endless],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            start_new_session=True,
+        ) as process:
+            time.sleep(1)
+            self.assertIsNone(process.poll())
+            os.killpg(process.pid, signal.SIGINT)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130)
+
+    def test_formats_and_limit(self) -> None:
+        text = "SELECT type, count(*) AS n FROM objects GROUP BY type ORDER BY n DESC, type"
+        rows = self.query(BUBBLECS, text)
+        lines = run(BUBBLECS, "sql", text, "--format", "csv").out.split("\r\n")
+        self.assertEqual(lines[0], "type,n")
+        self.assertEqual(len(lines), len(rows) + 2)
+        limited = run(BUBBLECS, "sql", "-limit", "2", text, "--json").json()
+        self.assertEqual(limited["rows"], rows[:2])
+        self.assertTrue(limited["truncated"])
+        self.assertTrue(limited["complete"])
+        words = run(BUBBLECS, "sql", *text.split()).out
+        self.assertEqual(words, run(BUBBLECS, "sql", text + ";").out)
+        twice = self.query(BUBBLECS, "SELECT 1 AS a, 2 AS a, 1.5")
+        self.assertEqual(twice, [{"a": 1, "a_2": 2, "1_5": 1.5}])
+
+    def test_many_objects_by_type(self) -> None:
+        rows = self.query(large_dump(), "SELECT type, count(*) AS n FROM objects GROUP BY type")
+        self.assertEqual(
+            {row["type"]: row["n"] for row in rows}, {"Node": 750_001, "Other": 750_000}
+        )
+
+    def test_queries_of_the_help(self) -> None:
+        text = run("help", "sql").out.split("Queries to begin with:")[1].split("\nOptions:")[0]
+        queries = [
+            " ".join(query.split())
+            for query in re.findall(r":\n    (SELECT(?:.*\n)+?)\n", text + "\n")
+        ]
+        self.assertEqual(len(queries), 10)
+        for query in queries:
+            query = query.replace("Shop.Order", "WebShop.Session").replace("'State'", "'Notices'")
+            if "0x7f0fd5c0b2f8" in query:
+                found = self.query(LEAK, 'SELECT "to" AS o FROM refs LIMIT 1')[0]["o"]
+                query = query.replace("0x7f0fd5c0b2f8", found)
+            with self.subTest(query=query):
+                self.assertTrue(self.query(LEAK, query))
+
+
+if __name__ == "__main__":
+    unittest.main()
