@@ -287,6 +287,41 @@ class Sql(Base):
             {row["type"]: row["n"] for row in rows}, {"Node": 750_001, "Other": 750_000}
         )
 
+    def test_rows_that_stand_for_many(self) -> None:
+        """What is counted by type and size is what is counted one by one: + hides a column from the plan."""
+        items = "type, count(*) AS n, count(size) AS c, sum(size) AS s, avg(size) AS a, total(size) AS t"
+        items += ", min(size) AS least, max(size) AS most, sum(size * 2) + count(*) AS both"
+        ends = [
+            "GROUP BY {}type ORDER BY 1",
+            "GROUP BY {}mt ORDER BY 4 DESC, mt",
+            "GROUP BY mt, {}type ORDER BY mt",
+            "WHERE size > 40 GROUP BY {}type HAVING n > 1 ORDER BY 1",
+        ]
+        for target in CORES[:2] + DUMPS:
+            for end in ends:
+                with self.subTest(target=target, end=end):
+                    text = f"SELECT {items} FROM objects {end}"
+                    rows = self.query(target, text.format(""))
+                    self.assertEqual(rows, self.query(target, text.format("+")))
+                    self.assertTrue(rows)
+        for text in (
+            "SELECT type, count(DISTINCT size) AS n FROM objects GROUP BY {}type ORDER BY 1",
+            "SELECT type, group_concat(size) AS n FROM objects GROUP BY {}type ORDER BY 1",
+            "SELECT type, (SELECT count(*) FROM objects) AS n FROM objects GROUP BY {}type ORDER BY 1",
+            "SELECT DISTINCT type, size FROM objects ORDER BY {}type, size",
+            "SELECT type FROM objects ORDER BY {}type",
+        ):
+            with self.subTest(text=text):
+                rows = self.query(BUBBLECS, text.format(""))
+                got = [str(sorted(str(row.get("n")).split(","))) for row in rows]
+                plain = self.query(BUBBLECS, text.format("+"))
+                self.assertEqual(got, [str(sorted(str(row.get("n")).split(","))) for row in plain])
+                self.assertEqual([row["type"] for row in rows], [row["type"] for row in plain])
+        pairs = self.query(
+            BUBBLECS, "SELECT a.type, count(*) AS n FROM objects a, objects b GROUP BY a.type"
+        )
+        self.assertEqual(sum(row["n"] for row in pairs), 273 * 273)
+
     def test_queries_of_the_help(self) -> None:
         text = run("help", "sql").out.split("Queries to begin with:")[1].split("\nOptions:")[0]
         queries = [

@@ -277,11 +277,26 @@ static enum hd_status check_rest(struct sql_database *database, const char *rest
 		    "one statement at a time: there is more after the \";\"");
 }
 
+/* Compile the query; once more where its rows may then stand for many. */
+static int compile(struct sql_database *database, const char *query, sqlite3_stmt **ret,
+		   const char **ret_rest)
+{
+	int code = sqlite3_prepare_v2(database->handle, query, -1, ret, ret_rest);
+	if (code != SQLITE_OK || !sql_weight_allows(&database->asked, query))
+		return code;
+	(void)sqlite3_finalize(*ret);
+	*ret = NULL;
+	code = sql_weight_use(database);
+	if (code != SQLITE_OK)
+		return code;
+	return sqlite3_prepare_v2(database->handle, query, -1, ret, ret_rest);
+}
+
 static enum hd_status run_query(struct sql_database *database, const char *query)
 {
 	struct result result = { .call = database->source.call };
 	const char *rest = "";
-	int code = sqlite3_prepare_v2(database->handle, query, -1, &result.statement, &rest);
+	int code = compile(database, query, &result.statement, &rest);
 	if (code != SQLITE_OK)
 		return sql_database_fail(database, code);
 	enum hd_status status;

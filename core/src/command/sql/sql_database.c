@@ -104,17 +104,24 @@ static int authorize_pragma(const char *name)
 static int authorize(void *arg, int action, const char *first, const char *second,
 		     const char *database, const char *trigger)
 {
-	const struct sql_database *connection = arg;
+	struct sql_database *connection = arg;
 	(void)database;
 	(void)trigger;
 	if (connection->is_declaring)
 		return SQLITE_OK;
 	switch (action) {
 	case SQLITE_SELECT:
+		connection->asked.selects++;
+		return SQLITE_OK;
 	case SQLITE_READ:
+		connection->asked.reads_objects |= strcmp(first, "objects") == 0;
+		connection->asked.has_others |= strcmp(first, "objects") != 0;
+		return SQLITE_OK;
 	case SQLITE_RECURSIVE:
+		connection->asked.has_others = true;
 		return SQLITE_OK;
 	case SQLITE_FUNCTION:
+		sql_weight_function(&connection->asked, second ? second : "");
 		return second && strcasecmp(second, "load_extension") == 0 ? SQLITE_DENY
 									   : SQLITE_OK;
 	case SQLITE_PRAGMA:
@@ -175,7 +182,9 @@ static int prepare_connection(struct sql_database *database)
 
 enum hd_status sql_database_open(struct sql_database *ret, struct call *call)
 {
-	*ret = (struct sql_database){ .source = { .call = call, .heap = call->heap } };
+	*ret = (struct sql_database){
+		.source = { .call = call, .heap = call->heap, .weight = 1 },
+	};
 	uint64_t limit = call->job.max_mem;
 	ret->old_heap_limit =
 		sqlite3_hard_heap_limit64(limit && limit < INT64_MAX ? (int64_t)limit : 0);

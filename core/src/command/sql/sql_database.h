@@ -7,11 +7,19 @@
 
 #include "command/sql/sql_table.h"
 
+/** What the authorizer was asked while a query was compiled. */
+struct sql_asked {
+	unsigned int selects; /**< SELECTs, those inside of others among them */
+	bool reads_objects;
+	bool has_others; /**< other tables, or functions that are not in sql_weight.c */
+};
+
 /** One connection. */
 struct sql_database {
 	sqlite3 *handle;
 	struct sql_source source;
 	int64_t old_heap_limit;
+	struct sql_asked asked;
 	bool is_declaring; /**< the statement that is compiled declares one of its tables */
 };
 
@@ -34,6 +42,13 @@ void sql_database_close(struct sql_database *database);
  * @retval HD_ERR_NOMEM, HD_ERR_CANCELLED and what cursors fail with
  */
 enum hd_status sql_database_fail(struct sql_database *database, int result);
+
+/** The query calls a function, for sql_weight_allows(): sql_weight.c. */
+void sql_weight_function(struct sql_asked *asked, const char *name);
+/** May a row of objects stand for many in a query that was compiled?  It may if it groups them, too. */
+bool sql_weight_allows(const struct sql_asked *asked, const char *query);
+/** From now on rows may, and aggregates count source.weight; the query is to be compiled again. */
+int sql_weight_use(struct sql_database *database);
 
 /** Register a table: sql_module.c. */
 int sql_module_add(struct sql_database *database, const struct sql_table *table);

@@ -12,6 +12,7 @@
 #define PLAN_EQUAL       0x100
 #define PLAN_LIKE        0x200
 #define PLAN_GROUPED     0x400
+#define PLAN_AGGREGATED  0x800 /* by GROUP BY: no row is seen but by aggregates */
 
 /* What sqlite3_create_module_v2() keeps for a table. */
 struct module_data {
@@ -96,11 +97,21 @@ static int best_constraint(const struct sql_table *table, const sqlite3_index_in
 	return best;
 }
 
-/* Does a query ask for rows in the order that the table can make? */
-static bool can_group(const struct sql_table *table, const sqlite3_index_info *info)
+/*
+ * Does a query ask for rows in an order that the table can make?  GROUP BY wants equal values one after
+ * the other, ORDER BY wants the groups in their order too, which is that of the first group column.
+ */
+static bool can_group(const struct sql_table *table, sqlite3_index_info *info)
 {
-	return info->nOrderBy == 1 && has_bit(table->groups, info->aOrderBy[0].iColumn) &&
-	       !info->aOrderBy[0].desc && !(info->colUsed & ~table->group_reads);
+	bool is_group = sqlite3_vtab_distinct(info) == 1;
+	if (!info->nOrderBy || info->colUsed & ~table->group_reads)
+		return false;
+	for (int i = 0; i < info->nOrderBy; i++) {
+		if (!has_bit(table->groups, info->aOrderBy[i].iColumn))
+			return false;
+	}
+	return is_group || (info->nOrderBy == 1 && !info->aOrderBy[0].desc &&
+			    info->aOrderBy[0].iColumn == table->order);
 }
 
 /* A row that is found by its address, or rows of one type among all. */
@@ -133,6 +144,8 @@ static int plan_query(sqlite3_vtab *base, sqlite3_index_info *info)
 		cost = rows < 100 ? rows : cost / 2;
 	} else if (can_group(of, info)) {
 		info->idxNum = PLAN_GROUPED;
+		if (sqlite3_vtab_distinct(info) == 1)
+			info->idxNum |= PLAN_AGGREGATED;
 		info->orderByConsumed = 1;
 	}
 	info->estimatedCost = cost;
@@ -149,6 +162,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	if (!cursor)
 		return SQLITE_NOMEM;
 	cursor->table = (const struct virtual_table *)base;
+	cursor->table->database->source.cursors++;
 	*ret = &cursor->base;
 	return SQLITE_OK;
 }
@@ -166,6 +180,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 {
 	struct virtual_cursor *cursor = (struct virtual_cursor *)base;
 	end_scan(cursor);
+	cursor->table->database->source.cursors--;
 	mem_free(cursor);
 	return SQLITE_OK;
 }
@@ -217,6 +232,8 @@ static int begin_scan(sqlite3_vtab_cursor *base, int plan, const char *columns, 
 	struct sql_source *source = &table->database->source;
 	struct sql_request request = { .is_grouped = (plan & PLAN_GROUPED) != 0,
 				       .used = strtoull(columns, NULL, 16) };
+	/* With another cursor, a row would count for what is beside it, too. */
+	request.is_weighted = plan & PLAN_AGGREGATED && source->is_weighted && source->cursors == 1;
 	end_scan(cursor);
 	cursor->is_there = false;
 	cursor->row = 0;

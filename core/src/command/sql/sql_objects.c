@@ -141,7 +141,7 @@ static enum hd_status begin(struct object_rows *rows, const struct sql_table *ta
 		TRY(session_live(call->session, &call->job, &rows->live, call->err));
 	}
 	if (request->is_grouped)
-		return sql_sizes_open(rows->source, &rows->sizes);
+		return sql_sizes_open(rows->source, request->is_weighted, &rows->sizes);
 	return sql_objects_open(rows->source, &choice, &rows->objects);
 }
 
@@ -351,7 +351,8 @@ const struct sql_table sql_objects_table = {
 	.count = OBJECTS_COLUMNS,
 	.equals = BIT(OBJECTS_ADDRESS) | BIT(OBJECTS_MT) | BIT(OBJECTS_TYPE),
 	.likes = BIT(OBJECTS_TYPE),
-	.groups = BIT(OBJECTS_TYPE),
+	.groups = BIT(OBJECTS_TYPE) | BIT(OBJECTS_MT),
+	.order = OBJECTS_TYPE,
 	.hidden = BIT(OBJECTS_LIVE) | BIT(OBJECTS_RETAINED),
 	.group_reads = BIT(OBJECTS_TYPE) | BIT(OBJECTS_MT) | BIT(OBJECTS_SIZE) | BIT(OBJECTS_FREE),
 	.estimate = sql_objects_estimate,

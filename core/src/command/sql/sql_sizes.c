@@ -26,6 +26,7 @@ struct sql_sizes {
 	const struct size_count **order; /* those in use, by name */
 	size_t next;
 	uint32_t left; /* of the row before next */
+	bool is_weighted;
 	struct sql_object row;
 };
 
@@ -200,12 +201,13 @@ static enum hd_status sort_counts(struct sql_sizes *sizes)
 	return HD_OK;
 }
 
-enum hd_status sql_sizes_open(struct sql_source *source, struct sql_sizes **ret)
+enum hd_status sql_sizes_open(struct sql_source *source, bool is_weighted, struct sql_sizes **ret)
 {
 	struct sql_sizes *sizes = mem_calloc(1, sizeof(*sizes));
 	if (!sizes)
 		return fail_nomem(source->call->err);
 	sizes->source = source;
+	sizes->is_weighted = is_weighted;
 	enum hd_status status = source->heap ? count_heap(sizes) : count_dump(sizes);
 	if (status == HD_OK)
 		status = sort_counts(sizes);
@@ -219,6 +221,10 @@ enum hd_status sql_sizes_open(struct sql_source *source, struct sql_sizes **ret)
 
 const struct sql_object *sql_sizes_next(struct sql_sizes *sizes)
 {
+	if (sizes->is_weighted) {
+		sizes->left = 0;
+		sizes->source->weight = 1;
+	}
 	if (!sizes->left) {
 		if (sizes->next == sizes->map.used)
 			return NULL;
@@ -226,6 +232,8 @@ const struct sql_object *sql_sizes_next(struct sql_sizes *sizes)
 		type_of(sizes->source, count->type, &sizes->row);
 		sizes->row.size = count->size;
 		sizes->left = count->count;
+		if (sizes->is_weighted)
+			sizes->source->weight = count->count;
 	}
 	sizes->left--;
 	return &sizes->row;

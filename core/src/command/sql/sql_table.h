@@ -28,7 +28,8 @@ struct sql_key {
 /** What a cursor is asked for. */
 struct sql_request {
 	struct sql_key key;
-	uint64_t used; /**< columns that the query reads, a bit each */
+	uint64_t used;    /**< columns that the query reads, a bit each */
+	bool is_weighted; /**< a row may stand for many, whose number it leaves in source->weight */
 	bool is_grouped; /**< equal values of the table's group column have to come one after the other, in order */
 };
 
@@ -39,7 +40,10 @@ struct sql_source {
 	struct call *call;
 	struct heap *heap;     /**< NULL: a dump file */
 	enum hd_status status; /**< of the first cursor that failed; its message is in call->err */
-	struct gaps gaps; /**< where walks met no objects */
+	uint64_t weight;       /**< objects that the row stands for: 1, but for is_weighted */
+	unsigned int cursors;  /**< open ones */
+	bool is_weighted;      /**< rows that are grouped may stand for many: see sql_weight.c */
+	struct gaps gaps;      /**< where walks met no objects */
 	struct hd_rows **kept; /**< answers that tables were made of, by the table's index; owned */
 };
 
@@ -58,6 +62,7 @@ struct sql_table {
 		hidden; /**< columns that SELECT * leaves out: they cost a pass over all references */
 	uint64_t groups;      /**< columns by which its rows can come in order, */
 	uint64_t group_reads; /**< if no others but these are read; 0: it cannot */
+	int order;            /**< the group column whose values then ascend */
 	/** How many rows there are, roughly. */
 	double (*estimate)(const struct sql_source *source);
 	enum hd_status (*open)(struct sql_source *source, const struct sql_table *table,
