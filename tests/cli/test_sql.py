@@ -3,16 +3,30 @@
 """sql: the tables hold what the commands answer; what SQL must not do; the queries of its help."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
+import tempfile
 import time
 import unittest
+from pathlib import Path
 from typing import Any
 
-from shell_program import BUBBLECS, DATA, PROGRAM, SOURCE, Base, environment, large_dump, run
+from shell_program import (
+    BUBBLECS,
+    DATA,
+    PROGRAM,
+    SOURCE,
+    Base,
+    environment,
+    folder,
+    large_dump,
+    run,
+)
 
 LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
 BUILT = SOURCE / "corefiles" / "build"
@@ -321,6 +335,50 @@ class Sql(Base):
             BUBBLECS, "SELECT a.type, count(*) AS n FROM objects a, objects b GROUP BY a.type"
         )
         self.assertEqual(sum(row["n"] for row in pairs), 273 * 273)
+
+    def test_exported_database(self) -> None:
+        """Another program reads the same rows out of the file."""
+        for target in (LEAK, BUBBLECS):
+            path = f"{folder.name}/exported.sqlite"
+            answer = run(target, "export", path)
+            self.assertEqual(answer.status, 0, answer.err)
+            self.assertRegex(
+                answer.out, r"^Wrote .*exported.sqlite: [\d,]+ objects, [\d,]+ references"
+            )
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                database.row_factory = sqlite3.Row
+                self.assertEqual(database.execute("PRAGMA integrity_check").fetchone()[0], "ok")
+                names = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
+                self.assertTrue(
+                    names >= {"objects", "refs", "roots", "types", "strings", "refs_to"}
+                )
+                self.assertEqual("threads" in names, target == LEAK)
+                for text in (
+                    "SELECT type, count(*) AS n, sum(size) AS s, sum(live) AS l FROM objects GROUP BY type ORDER BY 1",
+                    'SELECT count(*) AS n, count(DISTINCT "to") AS t FROM refs',
+                    "SELECT kind, count(*) AS n FROM roots GROUP BY kind ORDER BY 1",
+                    "SELECT value, count(*) AS n FROM strings GROUP BY value ORDER BY 1",
+                ):
+                    with self.subTest(target=target, text=text):
+                        rows = [dict(row) for row in database.execute(text)]
+                        self.assertEqual(rows, self.query(target, text))
+            with subprocess.Popen(
+                [PROGRAM, target, "export", "-", "--format", "sqlite"],
+                stdout=subprocess.PIPE,
+                env=environment(),
+                cwd=SOURCE,
+            ) as process:
+                piped = process.communicate(timeout=120)[0]
+            self.assertEqual(piped, Path(path).read_bytes())
+            Path(path).unlink()
+        answer = run(LEAK, "export", f"{folder.name}/x.sqlite", "-live")
+        self.assertEqual(answer.status, 2)
+        with tempfile.TemporaryDirectory() as small:
+            answer = run(
+                LEAK, "export", f"{folder.name}/x.sqlite", env=environment(TMPDIR=small + "/none")
+            )
+            self.assertEqual(answer.status, 3)
+            self.assertFalse(Path(f"{folder.name}/x.sqlite").exists())
 
     def test_queries_of_the_help(self) -> None:
         text = run("help", "sql").out.split("Queries to begin with:")[1].split("\nOptions:")[0]

@@ -390,7 +390,8 @@ static const struct command commands[] = {
 		  "The file appears under its name when it is complete; a file of that name is\n"
 		  "replaced. FILE - is the output of the command, which for a .gcdump must be no\n"
 		  "terminal. Of a core or process: objects with their addresses, dead ones too,\n"
-		  "references, and all roots.\n",
+		  "references, and all roots. A .sqlite has the tables of sql but arrays; it is made in\n"
+		  "$TMPDIR first.\n",
 	  .example = "export copy.heap --format rpm",
 	  .needs = NEEDS_GRAPH,
 	  .options = export_options,

@@ -172,8 +172,10 @@ static enum hd_status check_arguments(const struct call *call)
 			    "a .nettrace holds what the process sent: -live needs another format");
 	}
 	const struct value *path = &call->options[OPT_OUTPUT];
-	return path->given && is_output(path->text) ? output_check(call, wanted_format(call))
-						    : HD_OK;
+	const struct format *format = wanted_format(call);
+	return path->given && is_output(path->text)
+		       ? output_check(call, format->extension, format->is_binary)
+		       : HD_OK;
 }
 
 /* Can a file be made there?  The process is not asked for what cannot be kept. */

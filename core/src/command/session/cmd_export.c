@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "command/command.h"
 #include "command/completeness.h"
 #include "command/session/export_graph.h"
+#include "command/sql/sql_export.h"
+#include "util/output_file.h"
 
 enum {
 	OPT_FORMAT,
@@ -12,11 +15,12 @@ enum {
 };
 
 static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnapshot",
-					      "folded", "speedscope", NULL };
+					      "folded", "speedscope", "sqlite",
+					      NULL };
 
 const struct option export_options[] = {
 	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
-			 "rpm, gcdump, heapsnapshot, folded or speedscope (as FILE ends; else rpm)",
+			 "rpm, gcdump, heapsnapshot, folded, speedscope or sqlite (as FILE ends; else rpm)",
 			 format_choices },
 	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -46,8 +50,29 @@ static const struct format *wanted_format(const struct call *call)
 	return output_format(&call->options[OPT_FORMAT], &call->words[0], &rpm_format);
 }
 
+/* A database is no format of graphs: it has the tables of sql. */
+static bool wants_database(const struct call *call)
+{
+	const struct value *name = &call->options[OPT_FORMAT];
+	const char *point = strrchr(call->words[0].text, '.');
+	return name->given ? strcasecmp(name->text, "sqlite") == 0
+			   : point && strcasecmp(point, ".sqlite") == 0;
+}
+
+static enum hd_status check_database(struct call *call)
+{
+	if (call->options[OPT_LIVE].given) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "-live leaves nothing out of a .sqlite: objects has a column \"live\"");
+	}
+	return is_output(call->words[0].text) ? output_check(call, ".sqlite", true) : HD_OK;
+}
+
 enum hd_status check_export(struct call *call)
 {
+	if (wants_database(call))
+		return check_database(call);
+
 	const struct format *format = wanted_format(call);
 	if (!format->write) {
 		return fail(
@@ -56,7 +81,9 @@ enum hd_status check_export(struct call *call)
 			"NAME chooses another format",
 			format->extension);
 	}
-	return is_output(call->words[0].text) ? output_check(call, format) : HD_OK;
+	return is_output(call->words[0].text)
+		       ? output_check(call, format->extension, format->is_binary)
+		       : HD_OK;
 }
 
 static enum hd_status prepare(struct call *call, struct exporting *exporting)
@@ -107,14 +134,14 @@ static void exported_layout(struct out *out, const struct cell *cells)
 	out_printf(out, ", %s.\n", format_count(cells[EXPORTED_ROOTS].number, "root", number));
 }
 
-static void write_exported(struct call *call, const char *path, const struct format *format,
+static void write_exported(struct call *call, const char *path, const char *format,
 			   const struct export_counts *counts)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(exported_columns),
 					      .layout = exported_layout };
 	const struct cell cells[EXPORTED_COLUMNS] = {
 		[EXPORTED_FILE] = cell_string(path),
-		[EXPORTED_FORMAT] = cell_string(format->name),
+		[EXPORTED_FORMAT] = cell_string(format),
 		[EXPORTED_OBJECTS] = cell_number(counts->objects),
 		[EXPORTED_REFERENCES] = cell_number(counts->references),
 		[EXPORTED_ROOTS] = cell_number(counts->roots),
@@ -123,9 +150,41 @@ static void write_exported(struct call *call, const char *path, const struct for
 	completeness_json(call);
 }
 
+static bool write_part(void *arg, const char *bytes, size_t size)
+{
+	return output_file_write(arg, bytes, size);
+}
+
+static enum hd_status export_database(struct call *call)
+{
+	const char *path = call->words[0].text;
+	struct output_file file;
+	if (is_output(path))
+		return sql_export(call, output_write, &call->out);
+	TRY(output_file_open(&file, path, &call->job, call->err));
+	enum hd_status status = sql_export(call, write_part, &file);
+	if (status != HD_OK && !file.error) {
+		output_file_abandon(&file);
+		return status;
+	}
+	TRY(output_file_commit(&file, call->err));
+	call->is_written = true;
+	job_end(&call->job);
+	const struct export_counts counts = {
+		.objects = call->graph->object_count,
+		.references = call->graph->forward.edge_count,
+		.roots = call->graph->root_count,
+	};
+	write_exported(call, path, "sqlite", &counts);
+	completeness_write(call, "so is what was written");
+	return HD_OK;
+}
+
 enum hd_status run_export(struct call *call)
 {
 	const char *path = call->words[0].text;
+	if (wants_database(call))
+		return export_database(call);
 	struct exporting exporting;
 	TRY(prepare(call, &exporting));
 	if (is_output(path))
@@ -135,7 +194,7 @@ enum hd_status run_export(struct call *call)
 	call->is_written = true;
 	job_end(&call->job);
 	const struct export_counts counts = export_count(&exporting);
-	write_exported(call, path, exporting.format, &counts);
+	write_exported(call, path, exporting.format->name, &counts);
 	completeness_write(call, exporting.live_only ? "what was left out need not be dead"
 						     : "so is what was written");
 	return HD_OK;

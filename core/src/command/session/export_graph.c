@@ -135,18 +135,18 @@ bool is_output(const char *path)
 	return false;
 }
 
-enum hd_status output_check(const struct call *call, const struct format *format)
+enum hd_status output_check(const struct call *call, const char *extension, bool is_binary)
 {
 	if (call->as_json) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "--json and a dump on the same output exclude each other");
 	}
-	if (!format->is_binary || call->sink->binary)
+	if (!is_binary || call->sink->binary)
 		return HD_OK;
 	return fail(call->err, HD_ERR_ARGUMENT, 0,
 		    "a %s is no text: give the name of a file, or in the shell send the output to "
 		    "one or to a pipe",
-		    format->extension);
+		    extension);
 }
 
 bool output_write(void *arg, const char *bytes, size_t size)

@@ -37,8 +37,9 @@ const struct format *output_format(const struct value *name, const struct value 
 /** Does @p path name the output of the command: "-", standard output? */
 bool is_output(const char *path);
 
-/** May a file of @p format go there, by the options and by what the output takes? */
-HD_NODISCARD enum hd_status output_check(const struct call *call, const struct format *format);
+/** May a file that is called by @p extension go there, by the options and by what the output takes? */
+HD_NODISCARD enum hd_status output_check(const struct call *call, const char *extension,
+					 bool is_binary);
 
 /** Write to the output of a command as it is, uncut: @p arg is its struct out. */
 bool output_write(void *arg, const char *bytes, size_t size);

@@ -10,7 +10,6 @@
 #include "heap/heap.h"
 #include "util/alloc.h"
 
-#define VFS_NAME "heapdump"
 /* Instructions of SQLite's machine between two looks for Ctrl-C. */
 #define PROGRESS_STEPS 20000
 #define QUERY_MAX      (1 << 20)
@@ -70,14 +69,14 @@ static int make_random(sqlite3_vfs *vfs, int size, char *ret)
 static int add_vfs(void)
 {
 	static sqlite3_vfs own;
-	if (sqlite3_vfs_find(VFS_NAME))
+	if (sqlite3_vfs_find(SQL_VFS_NAME))
 		return SQLITE_OK;
 	const sqlite3_vfs *system = sqlite3_vfs_find(NULL);
 	if (!system)
 		return SQLITE_ERROR;
 	own = *system;
 	own.pNext = NULL;
-	own.zName = VFS_NAME;
+	own.zName = SQL_VFS_NAME;
 	own.xOpen = refuse_file;
 	own.xAccess = refuse_access;
 	own.xFullPathname = refuse_name;
@@ -154,33 +153,27 @@ static int add_tables(struct sql_database *database)
 {
 	const struct sql_table *table;
 	for (size_t i = 0; (table = sql_table_at(i)); i++) {
-		int result = sql_module_add(database, table);
+		int result = sql_module_add(database, table, table->name);
 		if (result != SQLITE_OK)
 			return result;
 	}
 	return SQLITE_OK;
 }
 
-static int prepare_connection(struct sql_database *database)
+int sql_database_connect(struct sql_database *database, const char *name, const char *vfs)
 {
-	int result = add_vfs();
-	if (result == SQLITE_OK) {
-		result = sqlite3_open_v2(
-			":memory:", &database->handle,
-			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, VFS_NAME);
-	}
+	int result = sqlite3_open_v2(name, &database->handle,
+				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs);
 	if (result == SQLITE_OK)
 		result = set_limits(database->handle);
-	if (result == SQLITE_OK)
-		result = add_tables(database);
-	if (result != SQLITE_OK)
-		return result;
-	sqlite3_progress_handler(database->handle, PROGRESS_STEPS, report_progress,
-				 database->source.call);
-	return sqlite3_set_authorizer(database->handle, authorize, database);
+	if (result == SQLITE_OK) {
+		sqlite3_progress_handler(database->handle, PROGRESS_STEPS, report_progress,
+					 database->source.call);
+	}
+	return result;
 }
 
-enum hd_status sql_database_open(struct sql_database *ret, struct call *call)
+enum hd_status sql_database_begin(struct sql_database *ret, struct call *call)
 {
 	*ret = (struct sql_database){
 		.source = { .call = call, .heap = call->heap, .weight = 1 },
@@ -191,7 +184,18 @@ enum hd_status sql_database_open(struct sql_database *ret, struct call *call)
 	ret->source.kept = mem_calloc(sql_kept_count(), sizeof(*ret->source.kept));
 	if (!ret->source.kept)
 		return fail_nomem(call->err);
-	int result = prepare_connection(ret);
+	int result = add_vfs();
+	return result == SQLITE_OK ? HD_OK : sql_database_fail(ret, result);
+}
+
+enum hd_status sql_database_open(struct sql_database *ret, struct call *call)
+{
+	TRY(sql_database_begin(ret, call));
+	int result = sql_database_connect(ret, ":memory:", SQL_VFS_NAME);
+	if (result == SQLITE_OK)
+		result = add_tables(ret);
+	if (result == SQLITE_OK)
+		result = sqlite3_set_authorizer(ret->handle, authorize, ret);
 	return result == SQLITE_OK ? HD_OK : sql_database_fail(ret, result);
 }
 
@@ -264,5 +268,6 @@ enum hd_status sql_database_fail(struct sql_database *database, int result)
 			    "the query needs more memory than there is, or than max-mem allows: "
 			    "narrow it with WHERE, or sort and group less");
 	}
-	return explain(database, sqlite3_errmsg(database->handle));
+	return explain(database, database->handle ? sqlite3_errmsg(database->handle)
+						  : sqlite3_errstr(result));
 }

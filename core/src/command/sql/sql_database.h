@@ -34,6 +34,14 @@ struct sql_database {
 HD_NODISCARD enum hd_status sql_database_open(struct sql_database *ret, struct call *call);
 void sql_database_close(struct sql_database *database);
 
+/** The VFS that opens no files, once a database was opened or begun. */
+#define SQL_VFS_NAME "heapdump"
+
+/** The first part of opening one, without a connection; on failure it is to be closed, too. */
+HD_NODISCARD enum hd_status sql_database_begin(struct sql_database *ret, struct call *call);
+/** The second part: connect to @p name by a VFS, with limits, progress and Ctrl-C. */
+int sql_database_connect(struct sql_database *database, const char *name, const char *vfs);
+
 /**
  * What became of a call of SQLite that returned @p result: the failure of a cursor, or SQLite's own
  * message with what can be done.
@@ -50,7 +58,7 @@ bool sql_weight_allows(const struct sql_asked *asked, const char *query);
 /** From now on rows may, and aggregates count source.weight; the query is to be compiled again. */
 int sql_weight_use(struct sql_database *database);
 
-/** Register a table: sql_module.c. */
-int sql_module_add(struct sql_database *database, const struct sql_table *table);
+/** Register a table under a name: sql_module.c. */
+int sql_module_add(struct sql_database *database, const struct sql_table *table, const char *name);
 
 #endif

@@ -354,11 +354,11 @@ static const sqlite3_module module = {
 	.xRowid = give_row_id,
 };
 
-int sql_module_add(struct sql_database *database, const struct sql_table *table)
+int sql_module_add(struct sql_database *database, const struct sql_table *table, const char *name)
 {
 	struct module_data *data = mem_alloc(1, sizeof(*data));
 	if (!data)
 		return SQLITE_NOMEM;
 	*data = (struct module_data){ .database = database, .table = table };
-	return sqlite3_create_module_v2(database->handle, table->name, &module, data, mem_free);
+	return sqlite3_create_module_v2(database->handle, name, &module, data, mem_free);
 }
