@@ -193,6 +193,18 @@ class Sql(Base):
                     tried += 1
             self.assertGreater(tried, 3)
 
+    def test_places_of_references(self) -> None:
+        """By the objects that refer, and by those that are referred to: the same fields."""
+        for target in CORES[:3]:
+            forward = 'SELECT field AS f, "from", "to" FROM refs GROUP BY "from", "to" HAVING count(*) = 1'
+            rows = {(row["from"], row["to"]): row["f"] for row in self.query(target, forward)}
+            self.assertGreater(len(rows), 1000)
+            texts = [(pair, name) for pair, name in sorted(rows.items())][:: len(rows) // 150]
+            for (source, to), name in texts:
+                back = f'SELECT field AS f FROM refs WHERE "to" = {to} AND "from" = {source}'
+                back = back.replace('"from" =', '+"from" =')
+                self.assertEqual(self.query(target, back), [{"f": name}], (target, source, to))
+
     def test_fields_and_elements(self) -> None:
         session = self.query(
             LEAK, "SELECT address FROM objects WHERE type = 'WebShop.Session' LIMIT 1"

@@ -190,6 +190,19 @@ static void append_field(const struct places *places, const struct object *objec
 	text_deinit(&name);
 }
 
+/* What leads to @p to from a slot of @p object; 0: its type's LoaderAllocator. */
+static void append_slot(const struct places *places, const struct object *object, uint64_t slot,
+			uint64_t to, struct text *text)
+{
+	if (!slot) {
+		text_puts(text, " (LoaderAllocator)");
+	} else if (object->type->component_size) {
+		append_element(places, object, slot, to, text);
+	} else {
+		append_field(places, object, slot, text);
+	}
+}
+
 static void place_link(const void *arg, uint32_t from, uint32_t to, struct text *text)
 {
 	const struct places *places = arg;
@@ -197,16 +210,21 @@ static void place_link(const void *arg, uint32_t from, uint32_t to, struct text 
 	struct object object;
 	if (!object_read(places->heap, &places->links->window, source, &object))
 		return;
-	if (!find_slot(places, &object, value, &slot)) {
-		if (has_edge(places->roots, source, value))
-			text_puts(text, " (dependent handle)");
-	} else if (!slot) {
-		text_puts(text, " (LoaderAllocator)");
-	} else if (object.type->component_size) {
-		append_element(places, &object, slot, value, text);
-	} else {
-		append_field(places, &object, slot, text);
+	if (find_slot(places, &object, value, &slot)) {
+		append_slot(places, &object, slot, value, text);
+	} else if (has_edge(places->roots, source, value)) {
+		text_puts(text, " (dependent handle)");
 	}
+}
+
+bool places_slot_link(const struct hd_graph *graph, const struct object *object, uint64_t slot,
+		      uint64_t to, struct text *text)
+{
+	const struct places *places = graph->places.arg;
+	if (is_claimed(places->roots, slot))
+		return false;
+	append_slot(places, object, slot, to, text);
+	return true;
 }
 
 static void place_destroy(void *arg)

@@ -38,6 +38,16 @@ HD_NODISCARD enum hd_status places_create(struct hd_graph *graph, struct heap *h
 					  const struct root_set *roots, struct places **ret,
 					  struct hd_error *err);
 
+/**
+ * What graph_places.link appends, of a slot of @p object that refers to @p to: for who goes through all
+ * references of an object, which link() would do for each of them.
+ *
+ * @param graph Of a heap.
+ * @return false, and nothing is appended: it is the slot of a static, which is no reference of the object
+ */
+bool places_slot_link(const struct hd_graph *graph, const struct object *object, uint64_t slot,
+		      uint64_t to, struct text *text);
+
 /** Make graph->forward, and what goes with it; see graph_forward(). */
 HD_NODISCARD enum hd_status places_forward(struct hd_graph *graph, struct job *job,
 					   struct hd_error *err);

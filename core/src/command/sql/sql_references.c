@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The table refs: references between objects, from one, to one, or all. */
 #include "command/sql/sql_table.h"
+#include "heap/references.h"
+#include "snapshot/places.h"
 #include "util/alloc.h"
 
 enum refs_column {
@@ -28,6 +30,11 @@ struct refs {
 	uint32_t from, to;   /* nodes of the row */
 	bool is_reverse;
 	struct text field;
+	/* Forward, of a heap: the slots of an object are gone through once, next to its row of the csr. */
+	struct object object; /* type NULL: it could not be read */
+	uint32_t walked;      /* node of the object; HD_NONE: none yet */
+	struct window object_window, slot_window;
+	struct references slots;
 };
 
 static enum hd_status open_csr(struct refs *refs)
@@ -58,6 +65,8 @@ static void close_refs(void *cursor)
 {
 	struct refs *refs = cursor;
 	text_deinit(&refs->field);
+	window_deinit(&refs->object_window);
+	window_deinit(&refs->slot_window);
 	mem_free(refs);
 }
 
@@ -69,6 +78,9 @@ static enum hd_status open_refs(struct sql_source *source, const struct sql_tabl
 	if (!refs)
 		return fail_nomem(source->call->err);
 	refs->source = source;
+	refs->walked = HD_NONE;
+	if (source->heap)
+		refs->object_window.memory = refs->slot_window.memory = source->heap->memory;
 	enum hd_status status = begin(refs, &request->key);
 	if (status != HD_OK) {
 		close_refs(refs);
@@ -99,12 +111,43 @@ static enum hd_status next_reference(void *cursor, bool *ret)
 	return HD_OK;
 }
 
+static void begin_slots(struct refs *refs)
+{
+	refs->walked = refs->from;
+	if (object_read(refs->source->heap, &refs->object_window, graph_id(refs->graph, refs->from),
+			&refs->object)) {
+		references_begin(&refs->slots, &refs->slot_window, &refs->object);
+	} else {
+		refs->object.type = NULL;
+	}
+}
+
+/* Go on to the slot of the reference; those that are left after the last slot come by dependent handles. */
+static void append_next_slot(struct refs *refs)
+{
+	struct reference reference;
+	uint64_t to = graph_id(refs->graph, refs->to);
+	if (refs->walked != refs->from)
+		begin_slots(refs);
+	if (!refs->object.type)
+		return;
+	while (references_next(&refs->slots, &reference)) {
+		if (reference.value == to &&
+		    places_slot_link(refs->graph, &refs->object, reference.slot, to, &refs->field))
+			return;
+	}
+	text_puts(&refs->field, " (dependent handle)");
+}
+
 static struct cell field_cell(struct refs *refs)
 {
 	const struct graph_places *places = &refs->graph->places;
 	refs->field.size = 0;
-	if (places->link)
+	if (refs->source->heap && !refs->is_reverse) {
+		append_next_slot(refs);
+	} else if (places->link) {
 		places->link(places->arg, refs->from, refs->to, &refs->field);
+	}
 	if (!refs->field.size || refs->field.failed)
 		return (struct cell){ 0 };
 	return cell_text(refs->field.bytes, refs->field.size);
