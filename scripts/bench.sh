@@ -12,13 +12,15 @@
 # of the same size, with 1 and 10 million objects, 3 runs each, and print a table.  Needs the .NET SDK.
 # bench.sh sandbox [RUNS [FILE...]]: time commands with the sandbox and without it, in turn, 20 runs each, on a
 # small file, the core of the tour and one of a million objects, and print a table.
+# bench.sh sql [RUNS [CORE...]]: time queries of sql against dumpheap -stat of the same cores, 5 runs each, and print
+# a table.  Needs the .NET SDK.
 # bench.sh process [RUNS]: open a process of 2 GB whose heap has 100 MB, and one in a cgroup of 64 MB; 10 runs, and
 # print a table.  Needs the .NET SDK; as root, for the cgroup.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|process)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox [RUNS [CORE...]] | process [RUNS]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|process)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql [RUNS [CORE...]] | process [RUNS]" >&2
     exit 2
 fi
 case $what in
@@ -82,6 +84,14 @@ bench_sandbox() {
     cmake --build "$build" -j "$(nproc)" --target heapdump_program >&2
     scripts/make_corefiles.sh gen10-1m-full >&2
     python3 scripts/bench_sandbox.py "$build/heapdump" "$runs" "$@"
+}
+
+bench_sql() {
+    [ $# -gt 0 ] || set -- gen10-1m-full gen10-10m-full
+    cmake --build "$build" -j "$(nproc)" --target heapdump_program >&2
+    scripts/make_corefiles.sh "$@" >&2
+    local cores=("${@/#/corefiles/build/}")
+    python3 scripts/bench_sql.py "$build/heapdump" "$runs" "${cores[@]/%/.core}"
 }
 
 bench_process() {

@@ -260,7 +260,7 @@ class Sql(Base):
                 self.assertEqual(answer.out, "")
                 self.assertEqual(len(answer.err.splitlines()), 1, answer.err)
         self.assertIn("there are objects, refs", run(LEAK, "sql", "SELECT * FROM x").err)
-        self.assertIn("object = ...", run(LEAK, "sql", "SELECT * FROM fields").err)
+        self.assertIn("one of object =", run(LEAK, "sql", "SELECT * FROM fields").err)
         answer = run(BUBBLECS, "sql", "SELECT * FROM threads")
         self.assertEqual(answer.status, 3)
         self.assertIn("a core or a process", answer.err)

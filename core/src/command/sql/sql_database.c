@@ -9,6 +9,7 @@
 #include "command/sql/sql_columns.h"
 #include "heap/heap.h"
 #include "util/alloc.h"
+#include "util/fuzzed.h"
 
 /* Instructions of SQLite's machine between two looks for Ctrl-C. */
 #define PROGRESS_STEPS 20000
@@ -130,10 +131,13 @@ static int authorize(void *arg, int action, const char *first, const char *secon
 	}
 }
 
+/* A fuzzed query that never ends is ended. */
 static int report_progress(void *arg)
 {
-	struct call *call = arg;
-	return !job_step(&call->job, 0, 0);
+	struct sql_database *database = arg;
+	if (++database->steps > FUZZED(UINT64_MAX, 100))
+		return 1;
+	return !job_step(&database->source.call->job, 0, 0);
 }
 
 static int set_limits(sqlite3 *handle)
@@ -168,7 +172,7 @@ int sql_database_connect(struct sql_database *database, const char *name, const 
 		result = set_limits(database->handle);
 	if (result == SQLITE_OK) {
 		sqlite3_progress_handler(database->handle, PROGRESS_STEPS, report_progress,
-					 database->source.call);
+					 database);
 	}
 	return result;
 }
@@ -236,7 +240,8 @@ static enum hd_status explain(struct sql_database *database, const char *message
 		table = narrow_table(call->words[0].text);
 	if (table) {
 		status = fail(call->err, HD_ERR_ARGUMENT, 0,
-			      "the table %s is read only of some objects: say which, with %s",
+			      "the table %s is read only of some objects: say which, with one of "
+			      "%s in WHERE",
 			      table->name, table->needs);
 	} else if (strncmp(message, "no such table", 13) == 0) {
 		put_table_names(&names);

@@ -62,7 +62,7 @@ static void append_table(struct text *text, const struct sql_table *table)
 	if (table->is_of_heaps)
 		text_puts(text, "    Only of a core or a process.\n");
 	if (table->needs)
-		text_printf(text, "    It needs %s.\n", table->needs);
+		text_printf(text, "    It needs one of: %s\n", table->needs);
 	for (size_t i = 0; i < count; i++) {
 		const char *help = columns[i].column->help;
 		size_t at = 29;

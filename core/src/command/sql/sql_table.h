@@ -55,7 +55,7 @@ struct sql_table {
 	size_t count;
 	uint64_t equals; /**< columns on which = is answered without reading all rows */
 	uint64_t likes;  /**< the same of LIKE */
-	/** What a query has to say about it, such as "object = ... or type = ..."; NULL: nothing. */
+	/** What a query has to say about it, such as "object =, type ="; NULL: nothing. */
 	const char *needs;
 	bool is_of_heaps; /**< only cores and processes have it */
 	uint64_t
