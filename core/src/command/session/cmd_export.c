@@ -20,7 +20,7 @@ static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnaps
 
 const struct option export_options[] = {
 	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
-			 "rpm, gcdump, heapsnapshot, folded, speedscope or sqlite (as FILE ends; else rpm)",
+			 "rpm, gcdump, heapsnapshot, folded, speedscope, sqlite; as FILE ends, else rpm",
 			 format_choices },
 	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },

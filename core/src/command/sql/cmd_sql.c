@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/completeness.h"
+#include "command/heap/heap_range.h"
 #include "command/sql/sql_columns.h"
 #include "command/sql/sql_database.h"
 #include "util/alloc.h"
@@ -317,11 +318,13 @@ static enum hd_status run_query(struct sql_database *database, const char *query
 enum hd_status run_sql(struct call *call)
 {
 	struct sql_database database;
+	struct gaps gaps = { 0 };
 	enum hd_status status = sql_database_open(&database, call);
+	database.source.gaps = &gaps;
 	if (status == HD_OK)
 		status = run_query(&database, call->words[0].text);
 	if (status == HD_OK && call->heap)
-		gaps_report(call, &database.source.gaps);
+		gaps_report(call, &gaps);
 	sql_database_close(&database);
 	if (status == HD_OK) {
 		completeness_json(call);

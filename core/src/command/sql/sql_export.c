@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/heap/heap_range.h"
 #include "command/sql/sql_columns.h"
 #include "command/sql/sql_database.h"
 #include "util/output_file.h"
@@ -299,14 +300,18 @@ enum hd_status sql_export(struct call *call, format_write_fn write, void *arg)
 {
 	struct output_file file;
 	struct sql_database database;
+	struct gaps gaps = { 0 };
 	TRY(output_file_open_unnamed(&file, call->err));
 	enum hd_status status = sql_database_begin(&database, call);
+	database.source.gaps = &gaps;
 	if (status == HD_OK) {
 		int result = fill(&database, file.fd);
 		if (result != SQLITE_OK)
 			status = fail_export(&database, result);
 	}
 	sql_database_close(&database);
+	if (status == HD_OK && call->heap)
+		gaps_report(call, &gaps);
 	if (status == HD_OK)
 		status = hand_out(call, file.fd, write, arg);
 	output_file_abandon(&file);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clr/types/type_name.h"
+#include "command/heap/heap_range.h"
 #include "util/alloc.h"
 
 /* So many objects have this type and size. */
@@ -125,7 +126,7 @@ static enum hd_status count_heap(struct sql_sizes *sizes)
 	for (size_t i = 0; i < JOB_WORKERS_MAX; i++) {
 		if (status == HD_OK)
 			status = merge(&sizes->map, &workers[i].map, call->err);
-		gaps_merge(&sizes->source->gaps, &workers[i].gaps);
+		gaps_merge(sizes->source->gaps, &workers[i].gaps);
 		map_deinit(&workers[i].map);
 	}
 	return status;

@@ -4,7 +4,6 @@
 #define HEAPDUMP_SRC_COMMAND_SQL_TABLE_H
 
 #include "command/command.h"
-#include "command/heap/heap_range.h"
 
 /** Most columns of a table. */
 #define SQL_COLUMNS_MAX SCHEMA_COLUMNS_MAX
@@ -33,6 +32,7 @@ struct sql_request {
 	bool is_grouped; /**< equal values of the table's group column have to come one after the other, in order */
 };
 
+struct gaps;
 struct sql_table;
 
 /** What the tables of one query have in common. */
@@ -43,7 +43,7 @@ struct sql_source {
 	uint64_t weight;       /**< objects that the row stands for: 1, but for is_weighted */
 	unsigned int cursors;  /**< open ones */
 	bool is_weighted;      /**< rows that are grouped may stand for many: see sql_weight.c */
-	struct gaps gaps;      /**< where walks met no objects */
+	struct gaps *gaps;     /**< where walks met no objects */
 	struct hd_rows **kept; /**< answers that tables were made of, by the table's index; owned */
 };
 

@@ -5,7 +5,7 @@
 
 #include "answer/tables.h"
 #include "clr/types/type_name.h"
-#include "command/objects/object.h"
+#include "command/heap/heap_range.h"
 #include "command/sql/sql_objects.h"
 #include "inspect/locate.h"
 #include "util/alloc.h"
@@ -171,7 +171,7 @@ static enum hd_status next_of_heap(struct sql_objects *objects, bool *ret)
 			continue;
 		}
 		if (result == WALK_DAMAGE)
-			gaps_add(&objects->source->gaps, objects->source->heap,
+			gaps_add(objects->source->gaps, objects->source->heap,
 				 &objects->walker.damage);
 		const struct object *object = &objects->walker.object;
 		if (result != WALK_OBJECT || !is_accepted(objects, object->type, &failed)) {
