@@ -46,7 +46,8 @@ class HeapPrefix(gdb.Command):
     """Look at the managed heap of what is debugged, or of a heap dump file.
 
     "heapdump open FILE" opens one; "heapdump" alone lists the commands,
-    "help heapdump COMMAND" shows the options of one.
+    "help heapdump COMMAND" shows the options of one.  Python has their answers as
+    data: "python import heapdump_gdb", "python help(heapdump_gdb.query)".
     """
 
     def __init__(self, session: Session) -> None:
