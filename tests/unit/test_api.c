@@ -262,6 +262,17 @@ static void try_command_help(void)
 	ASSERT_UINT(hd_command_help("nosuch", &whole, NULL), HD_ERR_NOTFOUND);
 }
 
+static void try_command_raw(void)
+{
+	size_t begin = 7;
+	CU_ASSERT_EQUAL(hd_command_raw(NULL, "x", &begin), 0);
+	CU_ASSERT_EQUAL(hd_command_raw("gcroot", NULL, &begin), 0);
+	CU_ASSERT_EQUAL(hd_command_raw("gcroot", "x", NULL), 0);
+	CU_ASSERT_EQUAL(hd_command_raw("gcroot", "x", &begin), 0);
+	CU_ASSERT_EQUAL(hd_command_raw("nosuch", "x", &begin), 0);
+	ASSERT_UINT(begin, 7);
+}
+
 #define WRONG(call)                                           \
 	do {                                                  \
 		struct hd_error err = { 0 };                  \
@@ -466,6 +477,7 @@ static const struct attempt functions[] = {
 	{ "hd_command_find", try_command_find },
 	{ "hd_command_help", try_command_help },
 	{ "hd_command_name", try_command_name },
+	{ "hd_command_raw", try_command_raw },
 	{ "hd_command_run", try_command_run },
 	{ "hd_escape", try_names },
 	{ "hd_graph_find", try_graph_find },

@@ -66,6 +66,7 @@ struct command {
 	bool is_sos;
 	bool writes;   /**< the file that a word, or an option, names */
 	bool has_rows; /**< it answers with a table, which CSV and NDJSON show */
+	bool is_raw;   /**< its words but for options are one, as it is written: SQL */
 	enum hd_command_role role;
 	enum needs needs;
 	const struct option *options; /**< may be NULL */
@@ -140,6 +141,9 @@ bool arguments_want_help(int argc, const char *const *argv);
 
 /** Option of @p command, or a common one, that @p word (with its dashes) names; NULL if none. */
 const struct option *arguments_option(const struct command *command, const char *word);
+
+/** What hd_command_raw() tells, of a command that is_raw. */
+bool command_raw(const struct command *command, const char *rest, size_t *ret);
 
 /** Append "usage: ..." of @p command. */
 void help_usage(struct text *text, const struct command *command);
