@@ -73,6 +73,11 @@ CODE
         $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs heapdump)"
     LD_LIBRARY_PATH=$libdir ./use "$dump" >out || fail "library: status $?"
     expect library '^1ce056 has 280 bytes$' out
+    eval "gcc -std=c11 -Wall -Wextra -Werror '$source_root/doc/examples/largest_types.c' -o example \
+        $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs heapdump)"
+    LD_LIBRARY_PATH=$libdir ./example "$dump" 1ce056 >out || fail "example: status $?"
+    expect example '^ *208608 System.Byte\[\]$' out
+    expect example '^  -> 1ce056 BubbleCS.GameBoard$' out
     for header in "$1"/include/heapdump/*.h; do
         printf '#include <heapdump/%s>\n' "$(basename "$header")" >header.cpp
         g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$1/include" header.cpp ||

@@ -15,6 +15,7 @@ struct cli {
 	struct hd_session *session; /**< of this process; with a worker, it opens nothing */
 	struct worker *worker;      /**< NULL: commands run here, without a sandbox */
 	bool lenient; /**< --lenient was given before the target: holds for every command */
+	bool goes_on; /**< what is typed belongs to the lines before (statement.h) */
 };
 
 /** Run one command: answer on standard output, error on standard error; the exit status. */
@@ -46,7 +47,7 @@ struct words {
 	char *storage;
 	const char **argv;
 	int argc;
-	char pipe;        /**< '|', '>', 'A' for >>, or 0 */
+	char pipe; /**< '|', '>', 'A' for >>, or 0; of a text as it is written only after its ; */
 	const char *rest; /**< what follows it: a line for the shell, or the name of a file */
 	bool surplus;     /**< more than one word follows > */
 	bool is_comment;  /**< the first word begins with a # that is not quoted */
@@ -58,7 +59,7 @@ struct words {
  * Cut @p line; false when memory is exhausted.  To be given to words_deinit().
  *
  * Words are as in a shell: 'as it is', "with \" and \\", $'with \n, \t, \x1b, \' and \\', and a
- * backslash before one character.
+ * backslash before one character.  The text of a command that takes one as it is written is one word.
  */
 bool words_init(struct words *words, const char *line);
 void words_deinit(struct words *words);

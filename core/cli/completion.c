@@ -106,8 +106,8 @@ static unsigned char complete_last(EditLine *el, const char *line, struct words 
 {
 	struct cli *cli = NULL;
 	(void)el_get(el, EL_CLIENTDATA, &cli);
-	/* A line for the shell, of which nothing is known here. */
-	if (words->pipe == '|' || words->surplus)
+	/* A line for the shell, of which nothing is known here, nor of the lines of a text. */
+	if (words->pipe == '|' || words->surplus || cli->goes_on)
 		return CC_ERROR;
 	struct candidates found = { 0 };
 	const char *word = "";

@@ -16,6 +16,7 @@
 #include <wchar.h>
 
 #include "cli.h"
+#include "statement.h"
 
 #define HISTORY_SIZE 1000
 /* Of a file that the prompt reads, bytes: more is none that a person, or this program, has written. */
@@ -24,8 +25,9 @@
 
 static const char *prompt_text(EditLine *el)
 {
-	(void)el;
-	return "heapdump> ";
+	const struct cli *cli = NULL;
+	(void)el_get(el, EL_CLIENTDATA, &cli);
+	return cli && cli->goes_on ? "     ...> " : "heapdump> ";
 }
 
 static int is_cancelled(void *arg)
@@ -134,6 +136,23 @@ static int run_line(struct cli *cli, const char *line, bool *quit)
 	return status;
 }
 
+/* Add a line to those of a command; run it when they are all, or @p line is NULL: there are no more. */
+static int take_line(struct cli *cli, struct statement *statement, const char *line, bool *quit)
+{
+	if (line && !statement_add(statement, line)) {
+		cli_say("out of memory");
+		statement_clear(statement);
+		cli->goes_on = false;
+		return HD_EXIT_INPUT;
+	}
+	cli->goes_on = line && statement->goes_on;
+	if (cli->goes_on || !statement->size)
+		return HD_EXIT_OK;
+	int status = run_line(cli, statement->line, quit);
+	statement_clear(statement);
+	return status;
+}
+
 static int max_status(int a, int b)
 {
 	return a > b ? a : b;
@@ -146,13 +165,17 @@ static int run_batch(struct cli *cli)
 	size_t capacity = 0;
 	int status = HD_EXIT_OK;
 	bool quit = false;
+	struct statement statement = { 0 };
 	while (!quit && getline(&line, &capacity, stdin) >= 0)
-		status = max_status(status, run_line(cli, line, &quit));
+		status = max_status(status, take_line(cli, &statement, line, &quit));
+	if (!quit && feof(stdin))
+		status = max_status(status, take_line(cli, &statement, NULL, &quit));
 	if (!quit && !feof(stdin)) {
 		(void)fprintf(stderr, "heapdump: cannot read commands: %s\n",
 			      strerrordesc_np(errno));
 		status = HD_EXIT_INPUT;
 	}
+	statement_deinit(&statement);
 	free(line);
 	return status;
 }
@@ -270,10 +293,11 @@ static int read_char(EditLine *el, wchar_t *ret)
 	}
 }
 
-/* Read lines until the end of input or quit; Ctrl-C drops the line that is being typed. */
+/* Read lines until the end of input or quit; Ctrl-C drops the lines that are being typed. */
 static void read_lines(struct cli *cli, EditLine *el, History *lines)
 {
 	bool quit = false;
+	struct statement statement = { 0 };
 	while (!quit) {
 		int length = 0;
 		interrupted = 0;
@@ -283,13 +307,17 @@ static void read_lines(struct cli *cli, EditLine *el, History *lines)
 			if (!interrupted)
 				break;
 			el_reset(el);
+			statement_clear(&statement);
+			cli->goes_on = false;
 			continue;
 		}
 		HistEvent event;
 		if (length > 1)
 			(void)history(lines, &event, H_ENTER, line);
-		(void)run_line(cli, line, &quit); /* a person has seen what went wrong */
+		/* A person has seen what went wrong. */
+		(void)take_line(cli, &statement, line, &quit);
 	}
+	statement_deinit(&statement);
 }
 
 static int run_prompt(struct cli *cli)

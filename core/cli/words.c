@@ -7,6 +7,7 @@
 #include <wctype.h>
 
 #include "cli.h"
+#include "statement.h"
 
 /* isspace() would ask the locale, which may take a byte of a character for a blank. */
 #define BLANKS " \t\n\v\f\r"
@@ -116,6 +117,34 @@ static void take_rest(struct words *words, const char *line, const char *at, cha
 	to[size] = '\0';
 }
 
+/* What follows @p at, a | or > of @p line. */
+static void take_pipe(struct words *words, const char *line, const char *at, char *to)
+{
+	words->pipe = *at++;
+	if (words->pipe == '>' && *at == '>') {
+		words->pipe = 'A';
+		at++;
+	}
+	take_rest(words, line, at, to);
+}
+
+/* The text of @p line as it is written, without the blanks at its end; then where the answer goes. */
+static void take_text(struct words *words, const char *line, const char *text, char *to)
+{
+	char inside = '\0';
+	const char *end = statement_end(text, &inside);
+	size_t size = end ? (size_t)(end - text) : strlen(text);
+	while (size && strchr(BLANKS, text[size - 1]))
+		size--;
+	memcpy(to, text, size);
+	to[size] = '\0';
+	words->argv[words->argc++] = to;
+	words->last = (size_t)(text - line);
+	const char *after = end ? skip_blanks(end) : "";
+	if (*after == '|' || *after == '>')
+		take_pipe(words, line, after, to + size + 1);
+}
+
 bool words_init(struct words *words, const char *line)
 {
 	size_t size = strlen(line);
@@ -128,21 +157,19 @@ bool words_init(struct words *words, const char *line)
 	char *to = words->storage;
 	const char *at = skip_blanks(line);
 	words->is_comment = *at == '#';
-	for (words->last = size; *at; at = skip_blanks(at)) {
+	const char *text = statement_text(line), *end = text ? text : line + size;
+	for (words->last = size; at < end; at = skip_blanks(at)) {
 		if (*at == '|' || *at == '>') {
-			words->pipe = *at++;
-			if (words->pipe == '>' && *at == '>') {
-				words->pipe = 'A';
-				at++;
-			}
-			take_rest(words, line, at, to);
-			break;
+			take_pipe(words, line, at, to);
+			return true;
 		}
 		words->argv[words->argc++] = to;
 		const char *start = at;
 		at = take_word(at, &to, &words->open_quote);
 		words->last = *at ? size : (size_t)(start - line);
 	}
+	if (text)
+		take_text(words, line, text, to);
 	return true;
 }
 

@@ -13,6 +13,13 @@ from heapdump_gdb.words import Line, file_names, guard, is_plain, printable
 PREFIX = "heapdump"
 
 
+def line_words(session: Session, name: str, rest: str) -> list[str]:
+    """The words of a command line: as GDB cuts them, but for a text that is one word as it is written."""
+    cut = native.raw_text(session.lib, name, rest)
+    options, text = cut or (rest, "")
+    return [name] + gdb.string_to_argv(options) + ([text] if cut else [])
+
+
 class HeapCommand(gdb.Command):
     """One command of the table, under the prefix or at top level."""
 
@@ -24,7 +31,7 @@ class HeapCommand(gdb.Command):
 
     def invoke(self, argument: str, _from_tty: bool) -> None:
         self.dont_repeat()
-        self._session.run([self._name] + gdb.string_to_argv(argument))
+        self._session.run(line_words(self._session, self._name, argument))
 
     def complete(self, text: str, word: str | None) -> Any:
         line = Line(text)
@@ -46,7 +53,8 @@ class HeapPrefix(gdb.Command):
     """Look at the managed heap of what is debugged, or of a heap dump file.
 
     "heapdump open FILE" opens one; "heapdump" alone lists the commands,
-    "help heapdump COMMAND" shows the options of one.
+    "help heapdump COMMAND" shows the options of one.  Python has their answers as
+    data: "python import heapdump_gdb", "python help(heapdump_gdb.query)".
     """
 
     def __init__(self, session: Session) -> None:
@@ -58,7 +66,9 @@ class HeapPrefix(gdb.Command):
         self.dont_repeat()
         argv = gdb.string_to_argv(argument)
         if argv:
-            self._session.run(argv)
+            rest = argument.lstrip()[len(argv[0]) :]
+            is_plain_name = argument.lstrip().startswith(argv[0])
+            self._session.run(line_words(self._session, argv[0], rest) if is_plain_name else argv)
         else:
             gdb.write(host_text(native.command_help(self._session.lib, None)))
 

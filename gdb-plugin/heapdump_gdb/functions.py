@@ -37,8 +37,8 @@ def _object(session: Session, value: gdb.Value) -> tuple[str, int]:
     except (gdb.error, ValueError, TypeError, OverflowError) as error:
         raise failure(f"not an object id: {error}") from None
     if not graph:
-        found = session.document(["dumpobj", hex(ident)])
-        return found["type"], found["size"]
+        found = session.query(["dumpobj", hex(ident), "-nofields"]).members
+        return found["type"] or "", found["size"]
     row = native.Object()
     node = session.lib.hd_graph_find(graph, ident)
     if node == native.NONE or session.lib.hd_graph_object(graph, node, ctypes.byref(row)):
@@ -97,8 +97,8 @@ class CountFunction(gdb.Function):
         except (gdb.error, UnicodeError, AttributeError) as error:
             raise failure(f"not the name of a type: {error}") from None
         if not graph:
-            found = self._session.document(["dumpheap", "-stat", "-type", wanted])
-            return sum(row["count"] for row in found["types"] if printable(row["name"]) == wanted)
+            found = self._session.query(["dumpheap", "-stat", "-type", wanted])
+            return sum(row["count"] for row in found if printable(row["name"] or "") == wanted)
         count = 0
         for index in range(self._session.lib.hd_graph_type_count(graph)):
             type_name, objects = _type_name(self._session, graph, index)

@@ -78,6 +78,7 @@ class CommandInfo(ctypes.Structure):
         ("needs_open", ctypes.c_uint32),
         ("role", ctypes.c_uint32),
         ("writes", ctypes.c_uint32),
+        ("is_raw", ctypes.c_uint32),
     ]
 
 
@@ -169,6 +170,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "hd_graph_type_count": (ctypes.c_uint32, [_POINTER]),
     "hd_command_find": (ctypes.c_int, [ctypes.c_char_p, ctypes.POINTER(CommandInfo)]),
     "hd_command_at": (ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(CommandInfo)]),
+    "hd_command_raw": (ctypes.c_int, [_STRING, _STRING, _POINTER]),
     "hd_command_help": (ctypes.c_int, [_STRING, _SINK, _ERROR]),
     "hd_command_expressions": (None, [ctypes.c_int, _WORDS, _POINTER]),
     "hd_command_complete": (ctypes.c_int, [_POINTER, ctypes.c_int, _WORDS, ADD, _POINTER]),
@@ -180,6 +182,16 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "hd_text_check": (ctypes.c_int, [_POINTER, _ERROR]),
     "hd_text_warnings": (_STRING, [_POINTER]),
     "hd_text_free": (None, [_POINTER]),
+    "hd_rows_run": (
+        ctypes.c_int,
+        [_POINTER, ctypes.c_int, _WORDS, _SINK, ctypes.POINTER(_POINTER), _ERROR],
+    ),
+    "hd_rows_table": (_POINTER, [_POINTER, ctypes.c_size_t]),
+    "hd_rows_count": (ctypes.c_uint64, [_POINTER, _POINTER]),
+    "hd_rows_at": (_POINTER, [_POINTER, _POINTER, ctypes.c_uint64]),
+    "hd_rows_in": (ctypes.c_int, [_POINTER, _POINTER, ctypes.c_uint64, _POINTER, _POINTER]),
+    "hd_rows_warnings": (_STRING, [_POINTER]),
+    "hd_rows_free": (None, [_POINTER]),
     "hd_interrupt_begin": (None, []),
     "hd_interrupt_end": (ctypes.c_int, []),
     "hd_interrupted": (ctypes.c_int, []),
@@ -326,6 +338,15 @@ def expressions(lib: ctypes.CDLL, argv: Sequence[str]) -> list[bool]:
     marks = (ctypes.c_uint8 * max(len(argv), 1))()
     lib.hd_command_expressions(len(argv), words(argv), marks)
     return [bool(mark) for mark in marks[: len(argv)]]
+
+
+def raw_text(lib: ctypes.CDLL, name: str, rest: str) -> tuple[str, str] | None:
+    """What follows a command's name, cut where a text begins that is one word; None: it has none."""
+    data, begin = encode(rest), ctypes.c_size_t()
+    if "\0" in rest or not lib.hd_command_raw(encode(name), data, ctypes.byref(begin)):
+        return None
+    parts = data[: begin.value], data[begin.value :].strip()
+    return parts[0].decode("utf-8", "surrogateescape"), parts[1].decode("utf-8", "surrogateescape")
 
 
 def get(lib: ctypes.CDLL, session: Any, name: str) -> str:

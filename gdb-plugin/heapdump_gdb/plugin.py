@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from heapdump_gdb import commands, functions, names, native, settings
-from heapdump_gdb.session import Session, write_error
+from heapdump_gdb.session import Session, failure, write_error
 
 _session: Session | None = None
+
+
+def session() -> Session:
+    """The one of this GDB; gdb.GdbError when the plug-in could not be loaded."""
+    if _session is None:
+        raise failure("heapdump is not loaded: source heapdump.py")
+    return _session
 
 
 def load(here: str) -> None:
@@ -14,7 +21,7 @@ def load(here: str) -> None:
     if _session is not None:
         return
     try:
-        session = Session(native.load(native.find(here)))
+        made = Session(native.load(native.find(here)))
     except native.HeapdumpError as error:
         # Raised, it would come with a traceback, which GDB prints for every sourced script.
         write_error(f"heapdump: {error}")
@@ -23,13 +30,13 @@ def load(here: str) -> None:
         write_error('heapdump: there is a command "heapdump" already; nothing was registered')
         return
     # All names are tested before the first is registered: ours would look like others'.
-    infos = native.commands(session.lib)
+    infos = native.commands(made.lib)
     wanted = commands.top_level(infos)
     taken = [name for name in wanted if names.resolves(name)]
     free = [name for name in wanted if name not in taken]
     names.keep_abbreviations(free + [commands.PREFIX, "set heapdump", "show heapdump"])
-    _session = session
-    commands.register(session, infos, free)
-    settings.register(session)
-    functions.register(session)
+    _session = made
+    commands.register(made, infos, free)
+    settings.register(made)
+    functions.register(made)
     commands.report_taken(taken)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import codecs
 import contextlib
 import ctypes
-import json
 import os
 import re
 import signal
 import sys
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 import gdb
 
 from heapdump_gdb import native
+from heapdump_gdb.rows import LIST, MEMBERS, RECORD, Rows, Table
 from heapdump_gdb.target import Follower
 from heapdump_gdb.words import expression_end, printable
 
@@ -125,6 +125,45 @@ def _note(_arg: int, line: bytes) -> None:
         pass
 
 
+class Answer:
+    """What a command answers with, whole: it stays as it is when GDB's target changes.
+
+    Iterating over it gives the rows of its main table as dicts, made one by one: numbers, texts, bools, lists, and
+    None for what is not known; tables in a row are lists of dicts.
+    """
+
+    def __init__(self, rows: Rows, command: str) -> None:
+        self._rows = rows
+        self._command = command
+        #: Lines of warning.
+        self.warnings: list[str] = rows.warnings()
+        #: Names of all tables, "roots.path" for one in the rows of another.
+        self.tables: list[str] = [table.name for table in rows.tables() if table.name]
+
+    def __del__(self) -> None:
+        self._rows.close()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._each(self._rows.find(None))
+
+    def rows(self, table: str) -> Iterator[Any]:
+        """The rows of the table of that name, in all rows of the one that it is in."""
+        found = self._rows.find(table)
+        if found is None:
+            names = ", ".join(self.tables) or "none"
+            raise failure(f'{self._command} answers with no table "{table}"; it has {names}')
+        return self._each(found)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """What the answer says once: "truncated", "complete", "findings", records such as "total"."""
+        return self._rows.document(RECORD, MEMBERS, LIST)
+
+    def _each(self, table: Table | None) -> Iterator[Any]:
+        if table is not None:
+            yield from self._rows.each(table)
+
+
 class Session:
     """The core's session, and what GDB adds to it."""
 
@@ -182,19 +221,34 @@ class Session:
                 message += " (an expression with blanks stands in quotes)"
             raise failure(message) from None
 
-    def document(self, argv: list[str]) -> Any:
-        """The JSON answer of a command; raises gdb.GdbError when it fails."""
-        text = native.Text(self.lib)
+    def query(self, argv: list[str]) -> Answer:
+        """The answer of a command as data; raises gdb.GdbError when it fails."""
+        interrupts = _Interrupts()
+        rows = Rows(self.lib)
         try:
-            status = self._answer(argv + ["--json"], text, native.Sink())
-            pieces = b"".join(iter(text.read, b""))
-            if status not in (native.EXIT_OK, native.EXIT_FINDINGS):
-                raise failure(native.decode(text.error.message))
-            return json.loads(native.decode(pieces))
-        except (native.HeapdumpError, ValueError) as error:
-            raise failure(str(error)) from None
+            self._query(self._evaluate(argv), rows)
+            return Answer(rows, argv[0])
+        except KeyboardInterrupt:
+            rows.close()
+            raise gdb.GdbError("Quit") from None
+        except gdb.GdbError:
+            rows.close()
+            raise
         finally:
-            text.close()
+            interrupts.close()
+
+    def _query(self, argv: list[str], rows: Rows) -> None:
+        progress = _Progress()
+        note = native.ADD(_note)
+        sink = native.Sink(progress=native.address(progress.callback), note=native.address(note))
+        try:
+            status = self._answer(argv, rows, sink)
+        except native.HeapdumpError as error:
+            raise failure(str(error)) from None
+        if status == native.EXIT_INTERRUPTED:
+            raise gdb.GdbError("Quit")
+        if status not in (native.EXIT_OK, native.EXIT_FINDINGS):
+            raise failure(native.decode(rows.error.message) or f"{argv[0]} failed")
 
     def follow(self) -> None:
         """Be about what GDB debugs now, if that is what the session is about."""
@@ -208,8 +262,8 @@ class Session:
         sink.cancelled = native.address(self.lib.hd_interrupted)
         return sink
 
-    def _answer(self, argv: list[str], text: native.Text, sink: native.Sink) -> int:
-        """Run a command into ``text``; the exit status."""
+    def _answer(self, argv: list[str], answer: native.Text | Rows, sink: native.Sink) -> int:
+        """Run a command into ``answer``; the exit status."""
         self._sink(sink)
         # What was typed may be an alias, or in upper case: the table's own entry counts.
         info = native.command(self.lib, argv[0])
@@ -219,7 +273,7 @@ class Session:
             # It takes the process that is stopped here when it is given none, and says that it is.
             with contextlib.suppress(native.HeapdumpError):
                 self._follower.follow(sink)
-        status = int(native.guarded(self.lib, text.run, self.handle, argv, sink))
+        status = int(native.guarded(self.lib, answer.run, self.handle, argv, sink))
         if status in (native.EXIT_OK, native.EXIT_FINDINGS):
             if info.role == native.ROLE_OPEN:
                 self._follower.pause()

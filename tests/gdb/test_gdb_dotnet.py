@@ -36,6 +36,27 @@ class DotnetCoreTest(unittest.TestCase):
                 )
                 self.assertEqual(between(text, 1), expected, (command, backend))
 
+    def test_functions_need_no_command_before(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        found = targets.shell(path, "dumpheap", "-type", "System.String", "-limit", "1", "--json")
+        row = targets.document(found)["objects"][0]
+        for line, value in (
+            (f"$hd_size({row['address']})", str(row["size"])),
+            (f"$hd_type({row['address']})", f'"{row["type"]}"'),
+            ('$hd_count("System.String") > 10', "1"),
+        ):
+            self.assertIn(f"$1 = {value}", run_gdb("print " + line, options=("-c", path)))
+        text = run_gdb(
+            "python import heapdump_gdb as h",
+            "python rows = h.query('dumpheap', '-type', 'System.String')",
+            "python print(sum(row['type'] == 'System.String' for row in rows) > 10)",
+            "python print(len(list(h.query('clrstack', table='threads.frames'))) > 0)",
+            options=("-c", path),
+        )
+        self.assertEqual(text.splitlines()[-2:], ["True", "True"])
+
     def test_threads_have_their_numbers_in_gdb(self) -> None:
         path = targets.core("wks10-full")
         if path is None:

@@ -108,7 +108,7 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(ctypes.sizeof(native.Sink), 64)
         self.assertEqual(ctypes.sizeof(native.Object), 32)
         self.assertEqual(ctypes.sizeof(native.Type), 40)
-        self.assertEqual(ctypes.sizeof(native.CommandInfo), 40)
+        self.assertEqual(ctypes.sizeof(native.CommandInfo), 48)
         self.assertEqual(ctypes.sizeof(native.Module), 16)
         self.assertEqual(ctypes.sizeof(native.Thread), 144)
         self.assertEqual(native.Thread.registers.offset, 8)

@@ -7,8 +7,23 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "statement.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
+
+/* In place of the library's: "ask" takes a text after the option -x, whose value is a word. */
+int hd_command_raw(const char *name, const char *rest, size_t *ret)
+{
+	const char *at = rest + strspn(rest, " \n");
+	if (strcmp(name, "ask") != 0)
+		return 0;
+	if (strncmp(at, "-x ", 3) == 0) {
+		at += 3 + strcspn(at + 3, " ");
+		at += strspn(at, " ");
+	}
+	*ret = (size_t)(at - rest);
+	return *at && *at != '"';
+}
 
 static void check_words(const char *line, int argc, const char *const *argv)
 {
@@ -224,6 +239,80 @@ static void names_of_files_are_offered_in_order(void)
 	CU_ASSERT_FATAL(chdir(before) == 0 && rmdir(folder) == 0);
 }
 
+static void the_text_of_a_command_is_one_word(void)
+{
+	CHECK_WORDS("ask SELECT 'a  b' || \"c\" > d", "ask", "SELECT 'a  b' || \"c\" > d");
+	CHECK_WORDS("  ask  -x 'n'  a  b \n", "ask", "-x", "n", "a  b");
+	CHECK_WORDS("ask a\\ b\n -- it's\n;\n", "ask", "a\\ b\n -- it's\n;");
+	CHECK_WORDS("ask \"a > b\"", "ask", "a > b");
+	CHECK_WORDS("asked a 'b c'", "asked", "a", "b c");
+	CHECK_WORDS("ask", "ask");
+}
+
+static void after_its_end_a_text_may_go_to_a_pipe_or_a_file(void)
+{
+	struct words words;
+	CU_ASSERT_FATAL(words_init(&words, "ask a; | b ';' c|d\n"));
+	CU_ASSERT_EQUAL(words.argc, 2);
+	ASSERT_TEXT(words.argv[1], "a;");
+	CU_ASSERT_EQUAL(words.pipe, '|');
+	ASSERT_TEXT(words.rest, "b ';' c|d");
+	words_deinit(&words);
+	CU_ASSERT_FATAL(words_init(&words, "ask -x 1 a\n > ';| x' ;>> 'b c'"));
+	CU_ASSERT_EQUAL(words.argc, 4);
+	ASSERT_TEXT(words.argv[3], "a\n > ';| x' ;");
+	CU_ASSERT_EQUAL(words.pipe, 'A');
+	ASSERT_TEXT(words.rest, "b c");
+	words_deinit(&words);
+	CU_ASSERT_FATAL(words_init(&words, "ask -x 1 | less"));
+	CU_ASSERT_EQUAL(words.argc, 3);
+	CU_ASSERT_EQUAL(words.pipe, '|');
+	words_deinit(&words);
+	CU_ASSERT_FATAL(words_init(&words, "ask a; b"));
+	ASSERT_TEXT(words.argv[1], "a; b");
+	words_deinit(&words);
+}
+
+static void a_text_goes_on_until_a_semicolon_ends_a_line(void)
+{
+	static const struct {
+		const char *lines[5]; /* all but the last go on */
+	} texts[] = {
+		{ { "info\n" } },
+		{ { "info 'a\n" } },
+		{ { "ask\n" } },
+		{ { "ask \"a\"\n" } },
+		{ { "ask a;\n" } },
+		{ { "ask a;  \t\r\n" } },
+		{ { "ask a; -- done\n" } },
+		{ { "ask a ; | b\n" } },
+		{ { "ask a\n", "\n", "b\n", "  ;\n" } },
+		{ { "ask 'a;\n", "b' \"c;\n", "\" `d;\n", "` [';\n", "];\n" } },
+		{ { "ask a -- it's;\n", "/* 'b;\n", "*/ ;\n" } },
+		{ { "ask a; b\n", ";\n" } },
+		{ { "ask a--b;\n", ";\n" } },
+		{ { "ask a - b / c * d;\n" } },
+		{ { "ask '';\n" } },
+		{ { "ask 'it''s' ;\n" } },
+	};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct statement statement = { 0 };
+		char whole[200] = "";
+		for (size_t k = 0; k < 5 && texts[i].lines[k]; k++) {
+			bool is_last = k == 4 || !texts[i].lines[k + 1];
+			CU_ASSERT(statement_add(&statement, texts[i].lines[k]));
+			CU_ASSERT_EQUAL(statement.goes_on, !is_last);
+			(void)strcat(whole, texts[i].lines[k]);
+		}
+		ASSERT_TEXT(statement.line, whole);
+		statement_clear(&statement);
+		CU_ASSERT(statement_add(&statement, "ask b;"));
+		ASSERT_TEXT(statement.line, "ask b;");
+		CU_ASSERT_FALSE(statement.goes_on);
+		statement_deinit(&statement);
+	}
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
@@ -236,6 +325,11 @@ int main(void)
 		{ "only what needs quotes gets them", only_what_needs_quotes_gets_them },
 		{ "any bytes are read back, in any locale", any_bytes_are_read_back_in_any_locale },
 		{ "names of files are offered in order", names_of_files_are_offered_in_order },
+		{ "the text of a command is one word", the_text_of_a_command_is_one_word },
+		{ "after its end a text may go to a pipe or a file",
+		  after_its_end_a_text_may_go_to_a_pipe_or_a_file },
+		{ "a text goes on until a semicolon ends a line",
+		  a_text_goes_on_until_a_semicolon_ends_a_line },
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = { { "words", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

@@ -35,6 +35,8 @@ struct hd_command_info {
 	uint32_t needs_open; /**< non-zero: it is about what is open, so something must be */
 	uint32_t role;       /**< an enum hd_command_role */
 	uint32_t writes;     /**< non-zero: it writes the file that one of its words names */
+	/** Non-zero: the rest of the line is one word, as it is written: quotes, blanks and what else stay. */
+	uint32_t is_raw;
 };
 
 /** Fill @p ret with command @p index; @return 0, or -1 past the last or when @p ret is NULL.  Static storage. */
@@ -53,6 +55,18 @@ HD_API int hd_command_find(const char *name, struct hd_command_info *ret);
  */
 HD_API HD_NODISCARD enum hd_status hd_command_help(const char *name, const struct hd_sink *sink,
 						   struct hd_error *err);
+
+/**
+ * Tell where in a command line the text begins that is one word as it is written, of a command whose
+ * is_raw is set.  What is before it are options with their values, to be cut into words as elsewhere.
+ *
+ * @param[in] name The command's name.
+ * @param[in] rest The line after it.
+ * @param[out] ret Where in @p rest the text begins; untouched when there is none.
+ * @return 1, or 0: the command is another one, or no text follows, or one that begins with a quote: a word
+ * in quotes is a word as elsewhere
+ */
+HD_API int hd_command_raw(const char *name, const char *rest, size_t *ret);
 
 /**
  * Run one command.

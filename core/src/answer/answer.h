@@ -22,15 +22,22 @@ struct table_options {
 	void (*brief)(struct out *out, const struct cell *cells);
 };
 
+/** Of JSON: which columns of a schema are members of objects in its object, as "context.limit" is. */
+struct json_groups {
+	bool are_there;
+	uint8_t ids[SCHEMA_COLUMNS_MAX];   /**< of its object: 1 + its first column; 0: none */
+	uint8_t sizes[SCHEMA_COLUMNS_MAX]; /**< bytes of the name of that object */
+};
+
 /** A table that is begun. */
 struct answer_level {
 	const struct schema *schema;
 	struct table_options options;
 	uint64_t rows; /**< asked for so far */
 	bool is_in_row;
-	bool has_groups;  /**< of JSON: some names are of members of members */
 	bool is_left_out; /**< text's own, or in one, of an answer that is data */
 	bool is_begun;    /**< text: its heading, if it has one, is written */
+	struct json_groups groups;
 };
 
 struct renderer;

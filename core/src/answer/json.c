@@ -55,48 +55,51 @@ static void write_value(struct json *json, const char *key, enum cell_kind kind,
 	}
 }
 
-/* Bytes of the name of the object around a member, as in "context.limit"; 0: none. */
-static size_t group_size(const char *name)
+/* Most bytes of the name of an object in an object. */
+#define GROUP_SIZE_MAX 63u
+
+static void find_groups(const struct schema *schema, struct json_groups *ret)
 {
-	const char *point = strchr(name, '.');
-	return point ? (size_t)(point - name) : 0;
+	size_t last = 0, count = schema->count;
+	*ret = (struct json_groups){ 0 };
+	for (size_t i = 0; i < count && i < SCHEMA_COLUMNS_MAX; i++) {
+		const char *name = schema->columns[i].name;
+		const char *point = name ? strchr(name, '.') : NULL;
+		if (!point || point == name || point - name > (ptrdiff_t)GROUP_SIZE_MAX)
+			continue;
+		size_t size = (size_t)(point - name);
+		bool is_same = ret->sizes[last] == size &&
+			       memcmp(schema->columns[last].name, name, size) == 0;
+		ret->are_there = true;
+		ret->ids[i] = is_same ? ret->ids[last] : (uint8_t)(i + 1);
+		ret->sizes[i] = (uint8_t)size;
+		last = i;
+	}
 }
 
-/* Go from the object of the last member to that of the next. */
-static size_t change_group(struct json *json, const char *open, size_t open_size, const char *name)
+/* The object that a column is a member of; 0: none. */
+static unsigned int group_of(const struct json_groups *groups, size_t i)
 {
-	size_t size = name ? group_size(name) : 0;
-	if (open_size && (size != open_size || memcmp(open, name, size) != 0)) {
-		json_end(json);
-		open_size = 0;
-	}
-	if (size && !open_size) {
-		char key[64];
-		(void)snprintf(key, sizeof(key), "%.*s", (int)size, name);
-		json_object(json, key);
-	}
-	return size;
+	return i < SCHEMA_COLUMNS_MAX ? groups->ids[i] : 0;
 }
 
-static bool has_groups(const struct schema *schema)
+/* The key of the object that a column is a member of. */
+static void group_key(const struct schema *schema, const struct json_groups *groups, size_t i,
+		      char ret[GROUP_SIZE_MAX + 1])
 {
-	for (size_t i = 0; i < schema->count; i++) {
-		if (schema->columns[i].name && group_size(schema->columns[i].name))
-			return true;
-	}
-	return false;
+	memcpy(ret, schema->columns[i].name, groups->sizes[i]);
+	ret[groups->sizes[i]] = '\0';
 }
 
 /* How many columns from @p i on are members of one object of which none is there, so that it is null. */
-static size_t absent_group(const struct schema *schema, const struct cell *cells, size_t i)
+static size_t absent_group(const struct schema *schema, const struct json_groups *groups,
+			   const struct cell *cells, size_t i)
 {
-	const char *name = schema->columns[i].name;
-	size_t size = group_size(name), count = 0;
-	if (!(schema->columns[i].look & LOOK_WHOLE))
+	size_t count = 0;
+	if (!(schema->columns[i].look & LOOK_WHOLE) || !group_of(groups, i))
 		return 0;
 	for (; i + count < schema->count; count++) {
-		const char *next = schema->columns[i + count].name;
-		if (!next || strncmp(next, name, size + 1) != 0)
+		if (group_of(groups, i + count) != group_of(groups, i))
 			break;
 		if (cells[i + count].is_there)
 			return 0;
@@ -104,44 +107,88 @@ static size_t absent_group(const struct schema *schema, const struct cell *cells
 	return count;
 }
 
-static void write_null_group(struct json *json, const char *name)
+/* Go from the object of the last member to that of column @p i; @return the latter. */
+static unsigned int change_group(struct json *json, const struct schema *schema,
+				 const struct json_groups *groups, unsigned int open, size_t i)
 {
-	char key[64];
-	(void)snprintf(key, sizeof(key), "%.*s", (int)group_size(name), name);
+	unsigned int group = group_of(groups, i);
+	if (group == open)
+		return group;
+	if (open)
+		json_end(json);
+	if (group) {
+		char key[GROUP_SIZE_MAX + 1];
+		group_key(schema, groups, i, key);
+		json_object(json, key);
+	}
+	return group;
+}
+
+static void write_absent_group(struct json *json, const struct schema *schema,
+			       const struct json_groups *groups, size_t i)
+{
+	char key[GROUP_SIZE_MAX + 1];
+	group_key(schema, groups, i, key);
 	json_null(json, key);
 }
 
-static void write_members(struct json *json, const struct schema *schema, const struct cell *cells,
-			  bool groups)
+static bool is_written(const struct column *column, const struct cell *cell)
 {
-	const char *last = NULL;
-	size_t group = 0;
+	return column->name &&
+	       (cell->is_there || cell->is_null || !(column->look & LOOK_LEAVE_OUT));
+}
+
+static void write_grouped(struct json *json, const struct schema *schema,
+			  const struct json_groups *groups, const struct cell *cells)
+{
+	unsigned int open = 0;
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
-		bool is_shown =
-			cells[i].is_there || cells[i].is_null || !(column->look & LOOK_LEAVE_OUT);
-		if (!column->name || !is_shown)
+		if (!is_written(column, &cells[i]))
 			continue;
-		size_t absent = absent_group(schema, cells, i);
-		if (groups)
-			group = change_group(json, last, group, absent ? NULL : column->name);
+		size_t absent = absent_group(schema, groups, cells, i);
 		if (absent) {
-			write_null_group(json, column->name);
+			if (open)
+				json_end(json);
+			open = 0;
+			write_absent_group(json, schema, groups, i);
 			i += absent - 1;
 			continue;
 		}
-		last = column->name;
-		write_value(json, group ? column->name + group + 1 : column->name, column->kind,
+		open = change_group(json, schema, groups, open, i);
+		write_value(json, column->name + (open ? groups->sizes[i] + 1 : 0), column->kind,
 			    &cells[i]);
 	}
-	if (group)
-		(void)change_group(json, last, group, NULL);
+	if (open)
+		json_end(json);
+}
+
+static void write_members(struct json *json, const struct schema *schema,
+			  const struct json_groups *groups, const struct cell *cells)
+{
+	if (groups->are_there) {
+		write_grouped(json, schema, groups, cells);
+		return;
+	}
+	for (size_t i = 0; i < schema->count; i++) {
+		const struct column *column = &schema->columns[i];
+		if (is_written(column, &cells[i]))
+			write_value(json, column->name, column->kind, &cells[i]);
+	}
+}
+
+static void write_record_members(struct json *json, const struct schema *schema,
+				 const struct cell *cells)
+{
+	struct json_groups groups;
+	find_groups(schema, &groups);
+	write_members(json, schema, &groups, cells);
 }
 
 static void begin_table(struct answer *answer)
 {
 	struct answer_level *level = &answer->levels[answer->depth - 1];
-	level->has_groups = has_groups(level->schema);
+	find_groups(level->schema, &level->groups);
 	json_array(answer->json, level->schema->name);
 }
 
@@ -158,7 +205,7 @@ static void write_row(struct answer *answer, const struct cell *cells)
 		return;
 	}
 	json_object(answer->json, NULL);
-	write_members(answer->json, level->schema, cells, level->has_groups);
+	write_members(answer->json, level->schema, &level->groups, cells);
 	if (!level->is_in_row)
 		json_end(answer->json);
 }
@@ -172,7 +219,7 @@ static void begin_record(struct answer *answer, const struct schema *schema,
 			 const struct cell *cells)
 {
 	json_object(answer->json, schema->name);
-	write_members(answer->json, schema, cells, has_groups(schema));
+	write_record_members(answer->json, schema, cells);
 }
 
 static void write_record(struct answer *answer, const struct schema *schema,
@@ -180,7 +227,7 @@ static void write_record(struct answer *answer, const struct schema *schema,
 {
 	if (schema->name)
 		json_object(answer->json, schema->name);
-	write_members(answer->json, schema, cells, has_groups(schema));
+	write_record_members(answer->json, schema, cells);
 	if (schema->name)
 		json_end(answer->json);
 }
@@ -236,7 +283,7 @@ static bool is_in_main_row(const struct answer *answer)
 static void begin_main(struct answer *answer)
 {
 	struct answer_level *level = &answer->levels[answer->depth - 1];
-	level->has_groups = has_groups(level->schema);
+	find_groups(level->schema, &level->groups);
 	if (is_in_main(answer)) {
 		begin_table(answer);
 	} else {

@@ -6,18 +6,24 @@
 #include "util/alloc.h"
 #include "util/arena.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Texts kept lately: most answers repeat a few names of types. */
 #define TEXTS_KNOWN 4096u
+/* Longer ones are kept each time: they are values of strings. */
+#define KNOWN_SIZE_MAX 256u
 
 /* The rows of a table. */
 struct kept_table {
 	const struct hd_table *table;
 	struct hd_value *values; /* row after row */
 	size_t values_count, values_capacity;
-	uint64_t *parents; /* of tables in rows: which row each belongs to */
+	uint64_t *parents; /* of tables in rows: which row each belongs to, ascending */
 	size_t parents_count, parents_capacity;
+	uint64_t *empty; /* likewise: rows in which it began and has none, ascending */
+	size_t empty_count, empty_capacity;
 	uint64_t rows;
+	uint64_t rows_before; /* when it began the last time */
 };
 
 struct known_text {
@@ -58,20 +64,30 @@ static uint64_t hash_text(const char *bytes, size_t size)
 	return hash;
 }
 
+/* NULL when memory is exhausted. */
+static const char *copy_text(struct hd_rows *rows, const char *bytes, size_t size)
+{
+	char *copy = arena_alloc(rows->texts, size);
+	if (!copy)
+		return NULL;
+	memcpy(copy, bytes, size);
+	rows->bytes += size;
+	return copy;
+}
+
 /* A copy of a text that lives as long as the rows; NULL when memory is exhausted. */
 static const char *keep_text(struct hd_rows *rows, const char *bytes, size_t size)
 {
 	if (!size)
 		return "";
+	if (size > KNOWN_SIZE_MAX)
+		return copy_text(rows, bytes, size);
 	struct known_text *known = &rows->known[hash_text(bytes, size) % TEXTS_KNOWN];
 	if (known->size == size && memcmp(known->bytes, bytes, size) == 0)
 		return known->bytes;
-	char *copy = arena_alloc(rows->texts, size);
-	if (!copy)
-		return NULL;
-	memcpy(copy, bytes, size);
-	*known = (struct known_text){ .bytes = copy, .size = size };
-	rows->bytes += size;
+	const char *copy = copy_text(rows, bytes, size);
+	if (copy)
+		*known = (struct known_text){ .bytes = copy, .size = size };
 	return copy;
 }
 
@@ -105,34 +121,62 @@ static bool append_row(struct hd_rows *rows, const struct hd_table *table,
 	struct kept_table *kept = kept_table_of(rows, table);
 	if (!kept)
 		return false;
-	if (table->parent) {
-		if (!PAGES_RESERVE(kept, parents))
-			return false;
-		kept->parents[kept->parents_count++] = parent_row(rows, table);
-	}
+	if (table->parent && !PAGES_RESERVE(kept, parents))
+		return false;
 	for (uint32_t i = 0; i < table->column_count; i++) {
 		if (!append_value(rows, kept, &values[i]))
 			return false;
 	}
+	if (table->parent)
+		kept->parents[kept->parents_count++] = parent_row(rows, table);
 	kept->rows++;
 	rows->bytes += table->column_count * sizeof(*values) + sizeof(*kept->parents);
 	return true;
 }
 
+/* Is there room for this row below the limit, also if none of its texts is known? */
+static bool has_room(const struct hd_rows *rows, const struct hd_table *table,
+		     const struct hd_value *values)
+{
+	uint64_t size = table->column_count * sizeof(*values) + sizeof(uint64_t);
+	for (uint32_t i = 0; i < table->column_count; i++)
+		size += values[i].size;
+	return !rows->visit.max_mem || rows->bytes + size <= rows->visit.max_mem;
+}
+
 static int keep_row(void *arg, const struct hd_table *table, const struct hd_value *values)
 {
 	struct hd_rows *rows = arg;
-	rows->is_exhausted = rows->is_exhausted || !append_row(rows, table, values);
-	uint64_t max_mem = rows->visit.max_mem;
-	rows->is_too_large = max_mem && rows->bytes > max_mem;
+	rows->is_too_large = !has_room(rows, table, values);
+	if (!rows->is_too_large && !append_row(rows, table, values))
+		rows->is_exhausted = true;
 	return rows->is_exhausted || rows->is_too_large;
 }
 
 /* A table without rows is one, too. */
-static void keep_table(void *arg, const struct hd_table *table)
+static void keep_begin(void *arg, const struct hd_table *table)
 {
 	struct hd_rows *rows = arg;
-	rows->is_exhausted = !kept_table_of(rows, table) || rows->is_exhausted;
+	struct kept_table *kept = kept_table_of(rows, table);
+	if (kept) {
+		kept->rows_before = kept->rows;
+	} else {
+		rows->is_exhausted = true;
+	}
+}
+
+static void keep_end(void *arg, const struct hd_table *table)
+{
+	struct hd_rows *rows = arg;
+	struct kept_table *kept = kept_table_of(rows, table);
+	if (!kept || !table->parent || kept->rows != kept->rows_before)
+		return;
+	if (!PAGES_RESERVE(kept, empty)) {
+		rows->is_exhausted = true;
+		return;
+	}
+	kept->empty[kept->empty_count++] = parent_row(rows, table);
+	rows->bytes += sizeof(*kept->empty);
 }
 
 struct hd_rows *rows_create(void)
@@ -144,7 +188,8 @@ struct hd_rows *rows_create(void)
 		.struct_size = sizeof(rows->visitor),
 		.arg = rows,
 		.row = keep_row,
-		.begin = keep_table,
+		.begin = keep_begin,
+		.end = keep_end,
 	};
 	rows->visit.visitor = &rows->visitor;
 	rows->texts = arena_create();
@@ -167,7 +212,7 @@ void rows_warn(struct hd_rows *rows, const char *line)
 
 enum hd_status rows_check(const struct hd_rows *rows, struct hd_error *err)
 {
-	if (rows->is_exhausted)
+	if (rows->is_exhausted || rows->warnings.failed)
 		return fail_nomem(err);
 	if (!rows->is_too_large)
 		return HD_OK;
@@ -223,6 +268,52 @@ uint64_t hd_rows_parent(const struct hd_rows *rows, const struct hd_table *table
 	return kept && row < kept->parents_count ? kept->parents[row] : 0;
 }
 
+int hd_rows_in(const struct hd_rows *rows, const struct hd_table *table, uint64_t parent,
+	       uint64_t *first, uint64_t *count)
+{
+	const struct kept_table *kept = find_kept(rows, table);
+	uint64_t begin = 0, size = 0;
+	bool is_there = kept && !table->parent && parent == 0;
+	if (is_there) {
+		size = kept->rows;
+	} else if (kept && table->parent && parent < UINT64_MAX) {
+		begin = lower_bound_u64(kept->parents, kept->parents_count, parent);
+		size = lower_bound_u64(kept->parents, kept->parents_count, parent + 1) - begin;
+		size_t at = lower_bound_u64(kept->empty, kept->empty_count, parent);
+		is_there = size || (at < kept->empty_count && kept->empty[at] == parent);
+	}
+	if (first)
+		*first = size ? begin : 0;
+	if (count)
+		*count = size;
+	return is_there;
+}
+
+/* Has the table one row in the whole answer, being a record and in no row of another table? */
+static bool is_single(const struct hd_table *table)
+{
+	for (; table; table = table->parent) {
+		if (table->shape != HD_SHAPE_RECORD && table->shape != HD_SHAPE_MEMBERS)
+			return false;
+	}
+	return true;
+}
+
+const struct hd_value *hd_rows_member(const struct hd_rows *rows, const char *name)
+{
+	for (size_t i = 0; rows && name && i < rows->tables_count; i++) {
+		const struct hd_table *table = rows->tables[i].table;
+		size_t size = table ? strlen(table->name) : 0;
+		if (!table || !is_single(table) || strncmp(name, table->name, size) != 0 ||
+		    (size && name[size] != '.'))
+			continue;
+		int column = hd_table_column(table, name + size + (size > 0));
+		if (column >= 0 && rows->tables[i].rows)
+			return &rows->tables[i].values[column];
+	}
+	return NULL;
+}
+
 const char *hd_rows_warnings(const struct hd_rows *rows)
 {
 	return rows && rows->warnings.bytes ? rows->warnings.bytes : "";
@@ -236,6 +327,7 @@ void hd_rows_free(struct hd_rows *rows)
 		struct kept_table *kept = &rows->tables[i];
 		pages_free(kept->values, kept->values_capacity, sizeof(*kept->values));
 		pages_free(kept->parents, kept->parents_capacity, sizeof(*kept->parents));
+		pages_free(kept->empty, kept->empty_capacity, sizeof(*kept->empty));
 	}
 	pages_free(rows->tables, rows->tables_capacity, sizeof(*rows->tables));
 	arena_destroy(rows->texts);

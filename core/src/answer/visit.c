@@ -3,12 +3,11 @@
 
 #include "util/alloc.h"
 
-/* A table that a visitor has been told of, and what it was made of. */
+/* A table that a visitor has been told of.  All of its text is its own: a schema may be of one call alone. */
 struct visit_table {
 	struct hd_table table;
 	struct visit_table *parent;
-	const struct schema *schema; /* NULL: of a list or an object */
-	char *name;
+	char *texts; /* its name, then names and help of its columns */
 	struct hd_column columns[];
 };
 
@@ -21,124 +20,195 @@ static const uint8_t kinds[] = {
 	[KIND_SET] = HD_KIND_SET,         [KIND_ANY] = HD_KIND_ANY,
 };
 
-static const char *end_of_name(const char *name)
+/* What a list of words has, and an object that has no members of its own. */
+static const struct column word_column = { .name = "value", .kind = KIND_TEXT };
+
+/* What a table is made of; all borrowed. */
+struct table_form {
+	const char *name; /* NULL: that of what is around it */
+	const struct column *columns;
+	size_t count;
+	enum hd_shape shape;
+};
+
+static struct table_form form_of(const struct schema *schema, enum hd_shape shape)
 {
-	const char *point = strrchr(name, '.');
-	return point ? point + 1 : name;
+	return (struct table_form){ .name = schema->name,
+				    .columns = schema->columns,
+				    .count = schema->count,
+				    .shape = shape };
 }
 
-/* Are its columns those of the schema?  One that is made anew for each record may lie where another one lay. */
-static bool has_columns(const struct visit_table *table, const struct schema *schema)
+static bool has_columns(const struct hd_table *table, const struct table_form *form)
 {
 	uint32_t count = 0;
-	for (size_t i = 0; schema && i < schema->count && count < table->table.column_count; i++) {
-		const char *name = schema->columns[i].name;
-		if (name && table->columns[count++].name != name)
+	for (size_t i = 0; i < form->count; i++) {
+		const struct column *column = &form->columns[i];
+		if (!column->name)
+			continue;
+		if (count == table->column_count ||
+		    table->columns[count].kind != kinds[column->kind] ||
+		    strcmp(table->columns[count].name, column->name) != 0)
 			return false;
+		count++;
 	}
-	return !schema || count == table->table.column_count;
+	return count == table->column_count;
 }
 
-/* The table in what is open that was made of the same schema, or of none with the same name, if it began before. */
-static struct visit_table *find_table(const struct visit *visit, const struct schema *schema,
-				      const char *name, enum hd_shape shape)
+/* Is it named so in what is around it? */
+static bool has_name(const struct visit_table *table, const char *name)
+{
+	const char *own = table->table.name;
+	size_t around = table->parent ? strlen(table->parent->table.name) : 0;
+	if (!name)
+		return strlen(own) == around;
+	return strcmp(own + around + (around && own[around]), name) == 0;
+}
+
+/* The table of that form in what is open, if one began before. */
+static struct visit_table *find_table(const struct visit *visit, const struct table_form *form)
 {
 	for (size_t i = 0; i < visit->tables_count; i++) {
 		struct visit_table *table = visit->tables[i];
-		if (table->parent == visit->open && table->schema == schema &&
-		    table->table.shape == shape && has_columns(table, schema) &&
-		    (!name || strcmp(end_of_name(table->name), name) == 0))
+		if (table->parent == visit->open && table->table.shape == form->shape &&
+		    has_name(table, form->name) && has_columns(&table->table, form))
 			return table;
 	}
 	return NULL;
 }
 
-/* The name below that of what is around it; NULL: that one itself. */
-static char *path_of(const struct visit_table *parent, const char *name)
+/* The answer ends; what follows is left out. */
+static void run_out(struct answer *answer)
 {
-	struct text path = { 0 };
-	text_puts(&path, parent ? parent->name : "");
-	if (name && path.size)
-		text_puts(&path, ".");
-	text_puts(&path, name ? name : "");
-	char *copy = path.failed ? NULL : mem_strndup(path.bytes ? path.bytes : "", path.size);
-	text_deinit(&path);
+	answer->out->text.failed = answer->out->stopped = true;
+}
+
+/* Bytes of all that a table says. */
+static size_t texts_size(const struct visit_table *parent, const struct table_form *form)
+{
+	size_t size = (parent ? strlen(parent->table.name) : 0) + 1;
+	size += form->name ? strlen(form->name) + 1 : 0;
+	for (size_t i = 0; i < form->count; i++) {
+		const struct column *column = &form->columns[i];
+		if (column->name)
+			size += strlen(column->name) + 1;
+		if (column->name && column->help)
+			size += strlen(column->help) + 1;
+	}
+	return size;
+}
+
+/* Copy @p text and its NUL to *@p to, which goes on after it. */
+static const char *put_text(char **to, const char *text)
+{
+	char *copy = *to;
+	size_t size = strlen(text) + 1;
+	memcpy(copy, text, size);
+	*to += size;
 	return copy;
 }
 
-static void add_columns(struct visit_table *table, const struct schema *schema)
+/* "around.name", or what there is of both. */
+static const char *put_path(char **to, const struct visit_table *parent, const char *name)
 {
-	for (size_t i = 0; i < schema->count; i++) {
-		const struct column *column = &schema->columns[i];
+	const char *path = put_text(to, parent ? parent->table.name : "");
+	if (!name)
+		return path;
+	(*to)--;
+	if (*path)
+		*(*to)++ = '.';
+	(void)put_text(to, name);
+	return path;
+}
+
+static void fill_table(struct visit_table *table, const struct table_form *form)
+{
+	char *to = table->texts;
+	uint32_t count = 0;
+	table->table = (struct hd_table){
+		.struct_size = sizeof(table->table),
+		.name = put_path(&to, table->parent, form->name),
+		.parent = table->parent ? &table->parent->table : NULL,
+		.columns = table->columns,
+		.shape = form->shape,
+	};
+	for (size_t i = 0; i < form->count; i++) {
+		const struct column *column = &form->columns[i];
 		if (!column->name)
 			continue;
-		table->columns[table->table.column_count++] = (struct hd_column){
-			.name = column->name,
-			.help = column->help,
+		table->columns[count++] = (struct hd_column){
+			.name = put_text(&to, column->name),
+			.help = column->help ? put_text(&to, column->help) : NULL,
 			.kind = kinds[column->kind],
 		};
-		if (schema->is_list)
-			break;
 	}
+	table->table.column_count = count;
 }
 
 static void free_table(struct visit_table *table)
 {
 	if (table)
-		mem_free(table->name);
+		mem_free(table->texts);
 	mem_free(table);
 }
 
-/* NULL, and the answer is stopped, when memory is exhausted. */
-static struct visit_table *add_table(struct answer *answer, const struct schema *schema,
-				     const char *name, enum hd_shape shape)
+/* Room for a row of @p count values; false when memory is exhausted. */
+static bool reserve_values(struct visit *visit, size_t count)
 {
-	struct visit *visit = answer->visit;
-	size_t columns = schema ? schema->count : 1;
-	size_t size = sizeof(struct visit_table) + columns * sizeof(struct hd_column);
+	if (count <= visit->values_capacity)
+		return true;
+	struct hd_value *more = mem_realloc(visit->values, count, sizeof(*more));
+	if (!more)
+		return false;
+	visit->values = more;
+	visit->values_capacity = count;
+	return true;
+}
+
+/* NULL when memory is exhausted. */
+static struct visit_table *add_table(struct visit *visit, const struct table_form *form)
+{
+	size_t size = sizeof(struct visit_table) + form->count * sizeof(struct hd_column);
 	struct visit_table *table = mem_calloc(1, size);
-	char *path = path_of(visit->open, name);
 	if (table)
-		table->name = path;
-	if (!table || !path || !PAGES_RESERVE(visit, tables)) {
-		if (!table)
-			mem_free(path);
+		table->texts = mem_alloc(texts_size(visit->open, form), 1);
+	if (!table || !table->texts || !reserve_values(visit, form->count + 1) ||
+	    !PAGES_RESERVE(visit, tables)) {
 		free_table(table);
-		answer->out->text.failed = answer->out->stopped = true;
 		return NULL;
 	}
 	table->parent = visit->open;
-	table->schema = schema;
-	if (schema) {
-		add_columns(table, schema);
-	} else if (shape == HD_SHAPE_LIST) {
-		table->columns[0].name = "value";
-		table->columns[0].kind = HD_KIND_TEXT;
-		table->table.column_count = 1;
-	}
-	table->table.struct_size = sizeof(table->table);
-	table->table.name = path;
-	table->table.parent = visit->open ? &visit->open->table : NULL;
-	table->table.columns = table->columns;
-	table->table.shape = shape;
+	fill_table(table, form);
 	table->table.index = (uint32_t)visit->tables_count;
 	visit->tables[visit->tables_count++] = table;
 	return table;
 }
 
 /* The table of what comes now in what is open; NULL: the answer is stopped. */
-static struct visit_table *meet_table(struct answer *answer, const struct schema *schema,
-				      const char *name, enum hd_shape shape)
+static struct visit_table *meet_table(struct answer *answer, const struct table_form *form)
 {
 	struct visit *visit = answer->visit;
-	struct visit_table *table = find_table(visit, schema, name, shape);
-	return table ? table : add_table(answer, schema, name, shape);
+	if (answer->out->stopped)
+		return NULL;
+	struct visit_table *table = find_table(visit, form);
+	if (!table)
+		table = add_table(visit, form);
+	if (!table)
+		run_out(answer);
+	return table;
 }
 
 static void tell_begin(const struct visit *visit, const struct visit_table *table)
 {
 	if (visit->visitor->begin)
 		visit->visitor->begin(visit->visitor->arg, &table->table);
+}
+
+static void tell_end(const struct answer *answer, const struct visit_table *table)
+{
+	const struct hd_visitor *visitor = answer->visit->visitor;
+	if (visitor->end && !answer->out->stopped)
+		visitor->end(visitor->arg, &table->table);
 }
 
 static void pass_row(struct answer *answer, const struct visit_table *table,
@@ -202,108 +272,110 @@ static void set_texts(const struct visit *visit, struct hd_value *values, size_t
 }
 
 static void pass_cells(struct answer *answer, const struct visit_table *table,
-		       const struct cell *cells)
+		       const struct schema *schema, const struct cell *cells)
 {
 	struct visit *visit = answer->visit;
-	struct hd_value values[VISIT_VALUES_MAX];
-	const struct schema *schema = table->schema;
+	struct hd_value *values = visit->values;
 	size_t count = 0;
 	visit->sets.size = 0;
-	for (size_t i = 0; i < schema->count && count < table->table.column_count; i++) {
+	for (size_t i = 0; i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
 		if (column->name)
 			values[count++] = value_of(visit, column->kind, &cells[i]);
 	}
 	if (visit->sets.failed) {
-		answer->out->text.failed = answer->out->stopped = true;
+		run_out(answer);
 		return;
 	}
 	set_texts(visit, values, count);
 	pass_row(answer, table, values);
 }
 
+static const struct schema *innermost_schema(const struct answer *answer)
+{
+	return answer->levels[answer->depth - 1].schema;
+}
+
 static void begin_table(struct answer *answer)
 {
-	struct visit *visit = answer->visit;
-	const struct schema *schema = answer->levels[answer->depth - 1].schema;
-	struct visit_table *table = meet_table(answer, schema, schema->name,
-					       schema->is_list ? HD_SHAPE_LIST : HD_SHAPE_TABLE);
+	const struct schema *schema = innermost_schema(answer);
+	const struct table_form form =
+		form_of(schema, schema->is_list ? HD_SHAPE_LIST : HD_SHAPE_TABLE);
+	struct visit_table *table = meet_table(answer, &form);
 	if (!table)
 		return;
 	table->table.is_main |= answer_enter_main(answer);
-	visit->open = table;
-	tell_begin(visit, table);
+	answer->visit->open = table;
+	tell_begin(answer->visit, table);
 }
 
-/* Is what is open the table of this schema?  Not when memory was exhausted as it began. */
-static bool is_open(const struct answer *answer)
+/* What is open ends: what is around it is open again. */
+static void end_open(struct answer *answer)
 {
-	const struct visit_table *open = answer->visit->open;
-	return open && open->schema == answer->levels[answer->depth - 1].schema;
+	struct visit *visit = answer->visit;
+	if (answer->out->stopped)
+		return;
+	tell_end(answer, visit->open);
+	visit->open = visit->open->parent;
 }
 
 static void end_table(struct answer *answer)
 {
-	struct visit *visit = answer->visit;
 	answer_leave_main(answer);
-	if (!is_open(answer))
-		return;
-	if (visit->visitor->end && visit->open->table.shape == HD_SHAPE_TABLE)
-		visit->visitor->end(visit->visitor->arg, &visit->open->table);
-	visit->open = visit->open->parent;
-}
-
-static void push_mark(struct visit *visit, bool is_record)
-{
-	visit->marks = visit->marks << 1 | is_record;
-	visit->marks_count++;
+	end_open(answer);
 }
 
 static void write_row(struct answer *answer, const struct cell *cells)
 {
-	if (answer->levels[answer->depth - 1].is_in_row)
-		push_mark(answer->visit, false);
-	if (is_open(answer))
-		pass_cells(answer, answer->visit->open, cells);
+	if (!answer->out->stopped)
+		pass_cells(answer, answer->visit->open, innermost_schema(answer), cells);
 }
 
+/* Of a row there is nothing to say; but a record and an object end so, too. */
 static void end_row(struct answer *answer)
 {
-	struct visit *visit = answer->visit;
-	bool is_record = visit->marks & 1;
-	visit->marks >>= 1;
-	visit->marks_count--;
-	if (is_record && visit->open)
-		visit->open = visit->open->parent;
+	if (!answer->out->stopped && answer->visit->open->table.shape == HD_SHAPE_RECORD)
+		end_open(answer);
+}
+
+/* A record with its values; the table, or NULL: there is nothing of it, or the answer is stopped. */
+static struct visit_table *pass_record(struct answer *answer, const struct schema *schema,
+				       const struct cell *cells)
+{
+	const struct table_form form =
+		form_of(schema, schema->name ? HD_SHAPE_RECORD : HD_SHAPE_MEMBERS);
+	bool is_text = !schema->name;
+	for (size_t i = 0; i < schema->count && is_text; i++)
+		is_text = !schema->columns[i].name;
+	struct visit_table *table = is_text ? NULL : meet_table(answer, &form);
+	if (!table)
+		return NULL;
+	tell_begin(answer->visit, table);
+	pass_cells(answer, table, schema, cells);
+	return table;
 }
 
 static void write_record(struct answer *answer, const struct schema *schema,
 			 const struct cell *cells)
 {
-	enum hd_shape shape = schema->name ? HD_SHAPE_RECORD : HD_SHAPE_MEMBERS;
-	struct visit_table *table = meet_table(answer, schema, schema->name, shape);
-	if (!table)
-		return;
-	tell_begin(answer->visit, table);
-	pass_cells(answer, table, cells);
+	const struct visit_table *table = pass_record(answer, schema, cells);
+	if (table)
+		tell_end(answer, table);
 }
 
 static void begin_record(struct answer *answer, const struct schema *schema,
 			 const struct cell *cells)
 {
-	struct visit_table *table = meet_table(answer, schema, schema->name, HD_SHAPE_RECORD);
-	push_mark(answer->visit, table != NULL);
-	if (!table)
-		return;
-	tell_begin(answer->visit, table);
-	pass_cells(answer, table, cells);
-	answer->visit->open = table;
+	struct visit_table *table = pass_record(answer, schema, cells);
+	if (table)
+		answer->visit->open = table;
 }
 
 static void write_list(struct answer *answer, const char *name, const char *const *items,
 		       size_t count)
 {
-	struct visit_table *table = meet_table(answer, NULL, name, HD_SHAPE_LIST);
+	const struct table_form form = { name, &word_column, 1, HD_SHAPE_LIST };
+	struct visit_table *table = meet_table(answer, &form);
 	if (!table)
 		return;
 	tell_begin(answer->visit, table);
@@ -316,18 +388,13 @@ static void write_list(struct answer *answer, const char *name, const char *cons
 		}
 		pass_row(answer, table, &value);
 	}
+	tell_end(answer, table);
 }
 
 static void begin_object(struct answer *answer, const char *name)
 {
-	struct visit_table *table = meet_table(answer, NULL, name, HD_SHAPE_RECORD);
-	push_mark(answer->visit, table != NULL);
-	if (!table)
-		return;
-	struct hd_value none = { .kind = HD_KIND_NULL };
-	tell_begin(answer->visit, table);
-	pass_row(answer, table, &none);
-	answer->visit->open = table;
+	const struct schema schema = { .name = name };
+	begin_record(answer, &schema, NULL);
 }
 
 const struct renderer visit_renderer = {
@@ -347,6 +414,7 @@ void visit_deinit(struct visit *visit)
 	for (size_t i = 0; i < visit->tables_count; i++)
 		free_table(visit->tables[i]);
 	pages_free(visit->tables, visit->tables_capacity, sizeof(*visit->tables));
+	mem_free(visit->values);
 	text_deinit(&visit->sets);
 }
 

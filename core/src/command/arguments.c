@@ -264,18 +264,6 @@ static enum hd_status parse_option(struct call *call, int argc, const char *cons
 	return HD_OK;
 }
 
-/* Where a front end hands a line on as it is written, the whole text may be in quotes, as in a shell. */
-static void strip_quotes(struct text *text)
-{
-	size_t size = text->size;
-	if (size < 2 || text->bytes[0] != text->bytes[size - 1] ||
-	    (text->bytes[0] != '"' && text->bytes[0] != '\''))
-		return;
-	memmove(text->bytes, text->bytes + 1, size - 2);
-	text->size = size - 2;
-	text->bytes[text->size] = '\0';
-}
-
 /* All that is not an option is one word; what looks like an option and is none, as -1, is a part of it. */
 static enum hd_status parse_raw(struct call *call, int argc, const char *const *argv)
 {
@@ -290,7 +278,6 @@ static enum hd_status parse_raw(struct call *call, int argc, const char *const *
 	}
 	if (call->joined.failed)
 		return fail_nomem(call->err);
-	strip_quotes(&call->joined);
 	call->words[0] = (struct value){ .given = call->joined.size, .text = call->joined.bytes };
 	return call->joined.size ? HD_OK : usage(call, "a word is missing", "");
 }

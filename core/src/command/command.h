@@ -155,6 +155,9 @@ bool arguments_want_help(int argc, const char *const *argv);
 /** Option of @p command, or a common one, that @p word (with its dashes) names; NULL if none. */
 const struct option *arguments_option(const struct command *command, const char *word);
 
+/** What hd_command_raw() tells, of a command that is_raw. */
+bool command_raw(const struct command *command, const char *rest, size_t *ret);
+
 /** Append "usage: ..." of @p command. */
 void help_usage(struct text *text, const struct command *command);
 

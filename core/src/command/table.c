@@ -484,6 +484,7 @@ static int tell(const struct command *command, struct hd_command_info *ret)
 		.needs_open = command->needs != NEEDS_NOTHING,
 		.role = (uint32_t)command->role,
 		.writes = command->writes,
+		.is_raw = command->is_raw,
 	};
 	return 0;
 }

@@ -137,6 +137,10 @@ bool is_output(const char *path)
 
 enum hd_status output_check(const struct call *call, const char *extension, bool is_binary)
 {
+	if (call->answer.visit) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "a dump has no rows to be asked for: give the name of a file");
+	}
 	if (call->as_json) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "--json and a dump on the same output exclude each other");
