@@ -57,16 +57,17 @@ enum needs {
 	NEEDS_EITHER,  /**< call->heap of a target, call->graph of a dump file */
 };
 
-/** One command; the table is in table.c. */
+/** One command: its entry is at the end of its file, and table.c lists all of them. */
 struct command {
 	const char *name, *alias;
 	const char *summary;
 	const char *description; /**< lines of at most 76 columns */
 	const char *example;     /**< one command line */
 	bool is_sos;
-	bool writes;   /**< the file that a word, or an option, names */
-	bool has_rows; /**< it answers with a table, which CSV and NDJSON show */
-	bool is_raw;   /**< its words but for options are one, as it is written: SQL */
+	bool writes;         /**< the file that a word, or an option, names */
+	bool has_rows;       /**< it answers with a table, which CSV and NDJSON show */
+	bool is_raw;         /**< its words but for options are one, as it is written: SQL */
+	bool tells_findings; /**< it says itself what is missing: no warning comes beside its answer */
 	enum hd_command_role role;
 	enum needs needs;
 	const struct option *options; /**< may be NULL */
@@ -182,57 +183,7 @@ bool call_is_conservative(const struct call *call);
 /** Value of a -limit option: UINT64_MAX when 0, @p fallback when it was not given. */
 uint64_t call_limit(const struct call *call, size_t option, uint64_t fallback);
 
-/* What struct command.check points to. */
-/** Of START and END, the first words: HD_ERR_ARGUMENT unless they are in order. */
+/** A check of several commands: of START and END, the first words: HD_ERR_ARGUMENT unless they are in order. */
 enum hd_status check_range(struct call *call);
-enum hd_status check_gcroot(struct call *call);
-enum hd_status check_objsize(struct call *call);
-enum hd_status check_dumpheap(struct call *call);
-enum hd_status check_export(struct call *call);
-
-enum hd_status run_open(struct call *call);
-enum hd_status run_close(struct call *call);
-enum hd_status run_info(struct call *call);
-enum hd_status run_gcroot(struct call *call);
-enum hd_status run_pathto(struct call *call);
-enum hd_status run_objsize(struct call *call);
-enum hd_status run_retained(struct call *call);
-enum hd_status run_dominators(struct call *call);
-enum hd_status run_dumpheap(struct call *call);
-enum hd_status run_dumpobj(struct call *call);
-enum hd_status run_roots(struct call *call);
-enum hd_status run_types(struct call *call);
-enum hd_status run_diff(struct call *call);
-enum hd_status run_export(struct call *call);
-enum hd_status run_collect(struct call *call);
-enum hd_status run_ps(struct call *call);
-enum hd_status run_set(struct call *call);
-enum hd_status run_help(struct call *call);
-/* cores and processes alone */
-enum hd_status run_eeheap(struct call *call);
-enum hd_status run_balance(struct call *call);
-enum hd_status run_gcwhere(struct call *call);
-enum hd_status run_listnearobj(struct call *call);
-enum hd_status run_clrthreads(struct call *call);
-enum hd_status run_verifyheap(struct call *call);
-enum hd_status run_verifyobj(struct call *call);
-enum hd_status run_gchandles(struct call *call);
-enum hd_status run_finalizequeue(struct call *call);
-enum hd_status run_clrstack(struct call *call);
-enum hd_status run_dumpgen(struct call *call);
-enum hd_status run_gcheapstat(struct call *call);
-enum hd_status run_notreachableinrange(struct call *call);
-enum hd_status run_ephrefs(struct call *call);
-enum hd_status run_ephtoloh(struct call *call);
-enum hd_status run_sql(struct call *call);
-void append_sql_help(struct text *text);
-void append_settings_help(struct text *text);
-
-extern const struct option gcroot_options[], pathto_options[], objsize_options[],
-	dominators_options[], dumpheap_options[], dumpobj_options[], roots_options[],
-	types_options[], diff_options[], export_options[], collect_options[], eeheap_options[],
-	verifyheap_options[], info_options[], gchandles_options[], finalizequeue_options[],
-	clrstack_options[], dumpgen_options[], gcheapstat_options[], notreachableinrange_options[],
-	retained_options[], ephrefs_options[], sql_options[];
 
 #endif

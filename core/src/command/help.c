@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "command/command.h"
+#include "command/table.h"
 #include "util/sink.h"
 
 #define HELP_WIDTH 79u
@@ -61,14 +61,6 @@ static void append_usage(struct text *text, const struct command *command)
 	}
 	text_puts(text, "\n");
 	text_deinit(&usage);
-}
-
-void append_settings_help(struct text *text)
-{
-	const char *help, *name;
-	text_puts(text, "\nSettings:\n");
-	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++)
-		text_printf(text, "  %-18s %s\n", name, help);
 }
 
 static void append_command(struct text *text, const struct command *command)
@@ -202,7 +194,7 @@ static enum hd_status write_manual(struct call *call, const struct command *comm
 	return status;
 }
 
-enum hd_status run_help(struct call *call)
+static enum hd_status run_help(struct call *call)
 {
 	const struct command *command = NULL;
 	if (call->words[0].given) {
@@ -215,3 +207,13 @@ enum hd_status run_help(struct call *call)
 	return answer_is_text(&call->answer) ? write_manual(call, command)
 					     : write_commands(call, command);
 }
+
+const struct command help_command = {
+	.name = "help",
+	.role = HD_ROLE_OWN,
+	.summary = "list the commands, or describe one",
+	.description = "",
+	.example = "help gcroot",
+	.words = { { "COMMAND", VALUE_COMMAND, true } },
+	.run = run_help,
+};

@@ -95,7 +95,7 @@ static enum hd_status ensure_open(struct call *call)
 				 call->err));
 		if (session->target)
 			target_set_job(session->target, &call->job);
-		if (call->command->run != run_info) {
+		if (!call->command->tells_findings) {
 			tell_stop(call);
 			if (!session->target)
 				session_warn(session, call->sink);
@@ -233,8 +233,7 @@ static enum hd_status run_parsed(struct call *call)
 		status = call->command->run(call);
 	status = check_target(call, status);
 	/* open tells the number itself, info all of them. */
-	const struct command *command = call->command;
-	if (call->session->target && command->run != run_open && command->run != run_info)
+	if (call->session->target && !call->command->tells_findings)
 		session_warn(call->session, call->sink);
 	/* A file was complete before it shrank, or has nothing to do with it. */
 	if (!call->is_written && mapped_files_shrunk()) {

@@ -5,6 +5,7 @@
 #include "command/heap/heap_range.h"
 #include "command/heap/type_counts.h"
 #include "command/session/core_kind.h"
+#include "command/table.h"
 #include "query/diff.h"
 #include "query/filter.h"
 #include "util/alloc.h"
@@ -14,7 +15,7 @@ enum {
 	OPT_LIMIT
 };
 
-const struct option diff_options[] = {
+static const struct option diff_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name holds TEXT", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N types (0 = all)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -318,7 +319,7 @@ static enum hd_status write_diff(struct call *call, const struct diff_side *befo
 	return status;
 }
 
-enum hd_status run_diff(struct call *call)
+static enum hd_status run_diff(struct call *call)
 {
 	struct side before = { 0 }, after = { 0 };
 	struct hd_session *other;
@@ -334,3 +335,18 @@ enum hd_status run_diff(struct call *call)
 	hd_session_destroy(other);
 	return status;
 }
+
+const struct command diff_command = {
+	.name = "diff",
+	.has_rows = true,
+	.summary = "compare with another dump, core or process, by type",
+	.description =
+		"What is open is before, OTHER is after; most growth in bytes comes first. Types are\n"
+		"matched by name. Ids are not comparable between dumps, so objects are counted, not\n"
+		"matched.\n",
+	.example = "diff later.heap",
+	.needs = NEEDS_EITHER,
+	.options = diff_options,
+	.words = { { "OTHER", VALUE_FILE, false } },
+	.run = run_diff,
+};

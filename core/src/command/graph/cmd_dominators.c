@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/completeness.h"
+#include "command/table.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
@@ -16,7 +17,7 @@ enum {
 /* Rows are indented up to this depth. */
 #define INDENT_MAX 60u
 
-const struct option dominators_options[] = {
+static const struct option dominators_options[] = {
 	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
 			       "take all words on stacks for references", NULL },
@@ -351,7 +352,7 @@ static void write_dead(struct call *call, uint32_t ancestor)
 	(void)answer_table_end(&call->answer);
 }
 
-enum hd_status run_dominators(struct call *call)
+static enum hd_status run_dominators(struct call *call)
 {
 	uint32_t ancestor = HD_NONE;
 	if (call->words[0].given)
@@ -369,3 +370,17 @@ enum hd_status run_dominators(struct call *call)
 	completeness_write(call, is_dead ? "it need not be dead" : RETAINED_ROUGHLY);
 	return HD_OK;
 }
+
+const struct command dominators_command = {
+	.name = "dominators",
+	.has_rows = true,
+	.summary = "show the objects that retain most, as a tree",
+	.description =
+		"An object dominates another when every path from the roots to the other leads\n"
+		"through it. With ID only its subtree is shown.\n",
+	.example = "dominators -top 20",
+	.needs = NEEDS_GRAPH,
+	.options = dominators_options,
+	.words = { { "ID", VALUE_ADDRESS, true } },
+	.run = run_dominators,
+};

@@ -4,6 +4,7 @@
 #include "command/completeness.h"
 #include "command/heap/life.h"
 #include "command/heap/type_counts.h"
+#include "command/table.h"
 #include "heap/finalizer.h"
 
 enum {
@@ -16,7 +17,7 @@ enum {
 	OPT_CONSERVATIVE
 };
 
-const struct option finalizequeue_options[] = {
+static const struct option finalizequeue_options[] = {
 	[OPT_DETAIL] = { "detail", VALUE_NONE, NULL,
 			 "also part of the queue and type of each object", NULL },
 	[OPT_ALL_READY] = { "allReady", VALUE_NONE, NULL,
@@ -340,7 +341,7 @@ static enum hd_status answer(struct call *call, const struct finalizer_list *lis
 	return status;
 }
 
-enum hd_status run_finalizequeue(struct call *call)
+static enum hd_status run_finalizequeue(struct call *call)
 {
 	struct finalizer_list list;
 	TRY(finalizer_list_read(call->heap, &list, call->err));
@@ -348,3 +349,16 @@ enum hd_status run_finalizequeue(struct call *call)
 	finalizer_list_deinit(&list);
 	return status;
 }
+
+const struct command finalizequeue_command = {
+	.name = "finalizequeue",
+	.has_rows = true,
+	.alias = "fq",
+	.summary = "list the objects with finalizers, and those whose turn has come",
+	.description = "",
+	.example = "finalizequeue -stat",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.options = finalizequeue_options,
+	.run = run_finalizequeue,
+};

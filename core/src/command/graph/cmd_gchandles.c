@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <strings.h>
 
-#include "command/command.h"
 #include "command/heap/type_counts.h"
+#include "command/table.h"
 #include "roots/handles.h"
 
 enum {
@@ -20,7 +20,7 @@ static const char *const kind_choices[] = {
 	NULL
 };
 
-const struct option gchandles_options[] = {
+static const struct option gchandles_options[] = {
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics", NULL },
 	[OPT_TYPE] = { "type", VALUE_TEXT, "KIND",
 		       "handles of this kind alone: Strong, Pinned, Dependent, WeakShort, ...",
@@ -237,7 +237,7 @@ static enum hd_status write_statistics(struct lister *lister)
 	return HD_OK;
 }
 
-enum hd_status run_gchandles(struct call *call)
+static enum hd_status run_gchandles(struct call *call)
 {
 	struct lister lister = { .call = call,
 				 .window = { .memory = call->heap->memory },
@@ -258,3 +258,17 @@ enum hd_status run_gchandles(struct call *call)
 	handle_list_deinit(&list);
 	return status;
 }
+
+const struct command gchandles_command = {
+	.name = "gchandles",
+	.has_rows = true,
+	.summary = "list the GC handles",
+	.description =
+		"Dependent handles show what they keep alive under Data. Weak handles keep nothing\n"
+		"alive.\n",
+	.example = "gchandles -type Pinned",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.options = gchandles_options,
+	.run = run_gchandles,
+};

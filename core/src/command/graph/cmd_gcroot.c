@@ -8,6 +8,7 @@
 #include "command/completeness.h"
 #include "command/graph/gcroot_tree.h"
 #include "command/heap/heap_range.h"
+#include "command/table.h"
 #include "heap/heap.h"
 #include "query/gcroot.h"
 #include "report/root_label.h"
@@ -31,7 +32,7 @@ enum {
 /* From this generation on a collection looks at the whole heap. */
 #define GCGEN_WHOLE 2u
 
-const struct option gcroot_options[] = {
+static const struct option gcroot_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "a tree of what keeps the objects of such types",
 		       NULL },
 	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID", "the same of one type (MethodTable or type id)",
@@ -446,7 +447,7 @@ static bool is_about_types(const struct call *call)
 	return call->options[OPT_TYPE].given || call->options[OPT_MT].given;
 }
 
-enum hd_status check_gcroot(struct call *call)
+static enum hd_status check_gcroot(struct call *call)
 {
 	static const uint8_t of_objects[] = { OPT_ALL, OPT_WEAK, OPT_GCGEN, OPT_FULL };
 	const struct value *generation = &call->options[OPT_GCGEN];
@@ -472,7 +473,7 @@ enum hd_status check_gcroot(struct call *call)
 	return HD_OK;
 }
 
-enum hd_status run_gcroot(struct call *call)
+static enum hd_status run_gcroot(struct call *call)
 {
 	if (!is_about_types(call))
 		return run_object(call);
@@ -480,3 +481,29 @@ enum hd_status run_gcroot(struct call *call)
 			  call->err));
 	return run_tree(call);
 }
+
+const struct command gcroot_command = {
+	.name = "gcroot",
+	.has_rows = true,
+	.summary = "show what keeps an object alive",
+	.description =
+		"For every root that reaches the object: the shortest path from the root to it.\n"
+		"Weak roots keep nothing alive and are named apart; a root with the weak flag is\n"
+		"weak whatever its kind. Runs of over 4 objects of one type and the middle of very\n"
+		"long paths are folded. A path that meets one already shown ends there.\n"
+		"\n"
+		"With -type or -mt in place of ID: the shortest paths to all such objects, merged\n"
+		"into one tree by root, field and type, with how many objects and bytes each branch\n"
+		"leads to; most bytes first. \"repeats\" marks what comes again and again in a path,\n"
+		"as in a list.\n"
+		"\n"
+		"-gcgen 0 or 1: what keeps the object from a collection of that generation, which\n"
+		"follows no path through older objects, but takes what they refer to for alive.\n",
+	.example = "gcroot 1ce056",
+	.is_sos = true,
+	.needs = NEEDS_PATHS,
+	.options = gcroot_options,
+	.words = { { "ID", VALUE_ADDRESS, true } },
+	.check = check_gcroot,
+	.run = run_gcroot,
+};

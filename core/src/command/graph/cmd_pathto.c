@@ -3,12 +3,13 @@
 
 #include "answer/path.h"
 #include "command/completeness.h"
+#include "command/table.h"
 
 enum {
 	OPT_FULL
 };
 
-const struct option pathto_options[] = {
+static const struct option pathto_options[] = {
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
@@ -62,7 +63,7 @@ static enum hd_status write_path(struct call *call, const struct path_tree *tree
 	return HD_OK;
 }
 
-enum hd_status run_pathto(struct call *call)
+static enum hd_status run_pathto(struct call *call)
 {
 	uint32_t from, to;
 	TRY(call_object(call, 0, &from));
@@ -74,3 +75,16 @@ enum hd_status run_pathto(struct call *call)
 	path_tree_deinit(&tree);
 	return status;
 }
+
+const struct command pathto_command = {
+	.name = "pathto",
+	.has_rows = true,
+	.summary = "show the shortest path from one object to another",
+	.description = "",
+	.example = "pathto 1c0010 1ce056",
+	.is_sos = true,
+	.needs = NEEDS_GRAPH,
+	.options = pathto_options,
+	.words = { { "FROM", VALUE_ADDRESS, false }, { "TO", VALUE_ADDRESS, false } },
+	.run = run_pathto,
+};

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "command/completeness.h"
+#include "command/table.h"
 
 enum {
 	OPT_CONSERVATIVE
@@ -10,7 +11,7 @@ enum {
 /* As graph_places.generation() has it. */
 #define FROZEN 5u
 
-const struct option retained_options[] = {
+static const struct option retained_options[] = {
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
 			       "take all words on stacks for references", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -116,7 +117,7 @@ static void write_retained(struct call *call, const struct dominators *dominator
 	completeness_write(call, is_alive ? RETAINED_ROUGHLY : "it need not be dead");
 }
 
-enum hd_status run_retained(struct call *call)
+static enum hd_status run_retained(struct call *call)
 {
 	uint32_t node;
 	TRY(call_object(call, 0, &node));
@@ -127,3 +128,16 @@ enum hd_status run_retained(struct call *call)
 	write_retained(call, dominators, node);
 	return HD_OK;
 }
+
+const struct command retained_command = {
+	.name = "retained",
+	.summary = "count what would be freed if an object went away",
+	.description =
+		"The objects that every strong path from the roots reaches through this one, itself\n"
+		"included: what its dominator subtree holds.\n",
+	.example = "retained 1ce056",
+	.needs = NEEDS_GRAPH,
+	.options = retained_options,
+	.words = { { "ID", VALUE_ADDRESS, false } },
+	.run = run_retained,
+};

@@ -5,6 +5,7 @@
 
 #include "answer/root.h"
 #include "command/completeness.h"
+#include "command/table.h"
 #include "query/filter.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
@@ -21,7 +22,7 @@ enum {
 
 #define KIND_COUNT (HD_ROOT_THREAD_STATIC + 1u)
 
-const struct option roots_options[] = {
+static const struct option roots_options[] = {
 	[OPT_KIND] = { "kind", VALUE_CHOICE, "KIND",
 		       "stack, handle, static, thread-static, finalizer, gc or internal",
 		       root_kind_names },
@@ -325,8 +326,21 @@ static enum hd_status check_thread(struct call *call)
 		    thread->number);
 }
 
-enum hd_status run_roots(struct call *call)
+static enum hd_status run_roots(struct call *call)
 {
 	TRY(check_thread(call));
 	return call->options[OPT_STAT].given ? write_statistics(call) : write_roots(call);
 }
+
+const struct command roots_command = {
+	.name = "roots",
+	.has_rows = true,
+	.summary = "list the roots",
+	.description =
+		"In a core or process with the slot, its name or frame, and the thread. With -stat\n"
+		"how many there are of each kind and container.\n",
+	.example = "roots -kind static",
+	.needs = NEEDS_GRAPH,
+	.options = roots_options,
+	.run = run_roots,
+};

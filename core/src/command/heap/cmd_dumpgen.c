@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "command/heap/type_counts.h"
+#include "command/table.h"
 
 enum {
 	OPT_TYPE,
@@ -10,7 +11,7 @@ enum {
 	OPT_LIMIT
 };
 
-const struct option dumpgen_options[] = {
+static const struct option dumpgen_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT", NULL },
 	[OPT_MT] = { "mt", VALUE_ADDRESS, "MT", "list the objects of this MethodTable", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "with -mt: only the statistics", NULL },
@@ -135,7 +136,7 @@ static enum hd_status list_objects(struct call *call, const struct heap_range *r
 	return HD_OK;
 }
 
-enum hd_status run_dumpgen(struct call *call)
+static enum hd_status run_dumpgen(struct call *call)
 {
 	const struct value none = { 0 };
 	struct heap_range range;
@@ -145,3 +146,20 @@ enum hd_status run_dumpgen(struct call *call)
 	heap_range_deinit(&range);
 	return status;
 }
+
+const struct command dumpgen_command = {
+	.name = "dumpgen",
+	.has_rows = true,
+	.alias = "dg",
+	.summary = "count the objects of one generation by type",
+	.description =
+		"GENERATION is gen0, gen1, gen2, loh, poh or foh (frozen objects). Of a dump file\n"
+		"with generations dumpheap -stat -gen does the same.\n",
+	.example = "dumpgen gen2 -type System.String",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.options = dumpgen_options,
+	.words = { { "GENERATION", VALUE_CHOICE, false } },
+	.choices = generation_choices,
+	.run = run_dumpgen,
+};

@@ -5,9 +5,10 @@
 #include "command/completeness.h"
 #include "command/heap/dumpheap.h"
 #include "command/heap/heap_range.h"
+#include "command/table.h"
 #include "query/filter.h"
 
-const struct option dumpheap_options[] = {
+static const struct option dumpheap_options[] = {
 	[DUMPHEAP_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[DUMPHEAP_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT",
 			    NULL },
@@ -80,14 +81,14 @@ static enum hd_status write_answer(struct call *call, const struct filter *filte
 	return HD_OK;
 }
 
-enum hd_status check_dumpheap(struct call *call)
+static enum hd_status check_dumpheap(struct call *call)
 {
 	if (call->options[DUMPHEAP_LIVE].given && call->options[DUMPHEAP_DEAD].given)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-live and -dead exclude each other");
 	return check_range(call);
 }
 
-enum hd_status run_dumpheap(struct call *call)
+static enum hd_status run_dumpheap(struct call *call)
 {
 	if (call->options[DUMPHEAP_NO_PROGRESS].given)
 		call->job.progress = NULL;
@@ -129,3 +130,20 @@ enum hd_status run_dumpheap(struct call *call)
 	statistics_deinit(&statistics);
 	return status;
 }
+
+const struct command dumpheap_command = {
+	.name = "dumpheap",
+	.has_rows = true,
+	.summary = "list objects, and count them by type",
+	.description =
+		"Objects stand in ascending order of their addresses (ids in a dump file); those of\n"
+		"START <= address < END when a range is given. -type looks for its value in the\n"
+		"type's name, case matters and backticks do not; `2 stands for 2 type arguments.\n",
+	.example = "dumpheap -stat -type System.String",
+	.is_sos = true,
+	.needs = NEEDS_EITHER,
+	.options = dumpheap_options,
+	.words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },
+	.check = check_dumpheap,
+	.run = run_dumpheap,
+};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "command/heap/heap_range.h"
+#include "command/table.h"
 
 enum {
 	OPT_GC,
@@ -12,7 +13,7 @@ enum {
 	OPT_SEGMENT
 };
 
-const struct option eeheap_options[] = {
+static const struct option eeheap_options[] = {
 	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the GC heap (the default)", NULL },
 	[OPT_LOADER] = { "loader", VALUE_NONE, NULL, "the loader's heaps: not read", NULL },
 	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
@@ -343,7 +344,7 @@ static void write_heaps(struct call *call, const struct heap_range *range)
 	write_totals(answer, &total_schema, sum(range, 0, true), answer_record);
 }
 
-enum hd_status run_eeheap(struct call *call)
+static enum hd_status run_eeheap(struct call *call)
 {
 	if (call->options[OPT_LOADER].given) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
@@ -381,7 +382,7 @@ static const struct schema balance_schema = {
 	.is_main = true,
 };
 
-enum hd_status run_balance(struct call *call)
+static enum hd_status run_balance(struct call *call)
 {
 	const struct value none = { 0 };
 	struct heap_range range;
@@ -405,3 +406,29 @@ enum hd_status run_balance(struct call *call)
 	heap_range_deinit(&range);
 	return HD_OK;
 }
+
+const struct command eeheap_command = {
+	.name = "eeheap",
+	.has_rows = true,
+	.summary = "list heaps, generations and segments of the GC heap",
+	.description =
+		"Allocated is where the objects end, committed is what the GC has of the kernel.\n"
+		"Below the heaps stand the allocation contexts: free memory inside generation 0.\n",
+	.example = "eeheap -gc",
+	.is_sos = true,
+	.needs = NEEDS_RUNTIME,
+	.options = eeheap_options,
+	.words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },
+	.check = check_range,
+	.run = run_eeheap,
+};
+
+const struct command balance_command = {
+	.name = "balance",
+	.has_rows = true,
+	.summary = "show the bytes of each logical heap",
+	.description = "",
+	.example = "balance",
+	.needs = NEEDS_HEAP,
+	.run = run_balance,
+};

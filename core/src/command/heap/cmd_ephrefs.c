@@ -5,13 +5,14 @@
 
 #include "command/heap/crossings.h"
 #include "command/heap/type_counts.h"
+#include "command/table.h"
 
 enum {
 	OPT_STAT,
 	OPT_LIMIT
 };
 
-const struct option ephrefs_options[] = {
+static const struct option ephrefs_options[] = {
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only how many objects of each type refer", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N rows of each kind (0 = all)",
 			NULL },
@@ -289,7 +290,7 @@ static enum hd_status write_ephrefs(struct call *call, struct finder *found)
 	return HD_OK;
 }
 
-enum hd_status run_ephrefs(struct call *call)
+static enum hd_status run_ephrefs(struct call *call)
 {
 	struct marks marks;
 	TRY(marks_init(&marks, call));
@@ -493,7 +494,7 @@ static enum hd_status write_ephtoloh(struct call *call, struct finder *to_large,
 	return status;
 }
 
-enum hd_status run_ephtoloh(struct call *call)
+static enum hd_status run_ephtoloh(struct call *call)
 {
 	struct finder to_large = { .test = is_young_to_large, .is_single = true };
 	struct finder from_large = { .test = is_large_to_young, .is_single = true };
@@ -508,3 +509,27 @@ enum hd_status run_ephtoloh(struct call *call)
 	finder_deinit(&from_large);
 	return status;
 }
+
+const struct command ephrefs_command = {
+	.name = "ephrefs",
+	.has_rows = true,
+	.summary = "list old objects that refer to younger ones",
+	.description = "",
+	.example = "ephrefs",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.options = ephrefs_options,
+	.run = run_ephrefs,
+};
+
+const struct command ephtoloh_command = {
+	.name = "ephtoloh",
+	.has_rows = true,
+	.summary = "list young objects that refer to large ones",
+	.description = "",
+	.example = "ephtoloh",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.options = ephrefs_options,
+	.run = run_ephtoloh,
+};

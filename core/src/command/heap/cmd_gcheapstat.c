@@ -5,6 +5,7 @@
 #include "command/completeness.h"
 #include "command/heap/heap_range.h"
 #include "command/heap/life.h"
+#include "command/table.h"
 #include "util/alloc.h"
 
 enum {
@@ -14,7 +15,7 @@ enum {
 	OPT_CONSERVATIVE
 };
 
-const struct option gcheapstat_options[] = {
+static const struct option gcheapstat_options[] = {
 	[OPT_UNREACHABLE] = { "unreachable", VALUE_NONE, NULL,
 			      "also the bytes of objects that no root keeps alive", NULL },
 	[OPT_UNROOTED] = { "inclUnrooted", VALUE_NONE, NULL, "the same", NULL },
@@ -328,7 +329,7 @@ static enum hd_status answer(struct call *call, struct bytes *heaps)
 	return HD_OK;
 }
 
-enum hd_status run_gcheapstat(struct call *call)
+static enum hd_status run_gcheapstat(struct call *call)
 {
 	struct bytes *heaps = mem_calloc(call->heap->heap_count, sizeof(*heaps));
 	if (!heaps)
@@ -337,3 +338,15 @@ enum hd_status run_gcheapstat(struct call *call)
 	mem_free(heaps);
 	return status;
 }
+
+const struct command gcheapstat_command = {
+	.name = "gcheapstat",
+	.has_rows = true,
+	.summary = "show the bytes of each generation: objects, free, committed, dead",
+	.description = "",
+	.example = "gcheapstat -unreachable",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.options = gcheapstat_options,
+	.run = run_gcheapstat,
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "answer/tables.h"
 #include "command/completeness.h"
+#include "command/table.h"
 #include "heap/heap.h"
 #include "mem/window.h"
 #include "util/alloc.h"
@@ -15,7 +16,7 @@ enum {
 	OPT_CONSERVATIVE
 };
 
-const struct option notreachableinrange_options[] = {
+static const struct option notreachableinrange_options[] = {
 	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one a line", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_NO_FINALIZER] = { "nofinalizer", VALUE_NONE, NULL,
@@ -163,7 +164,7 @@ static enum hd_status live_without_finalizers(struct call *call, struct reach *r
 	return status;
 }
 
-enum hd_status run_notreachableinrange(struct call *call)
+static enum hd_status run_notreachableinrange(struct call *call)
 {
 	if (!call->options[OPT_NO_FINALIZER].given) {
 		const struct reach *live;
@@ -176,3 +177,17 @@ enum hd_status run_notreachableinrange(struct call *call)
 	reach_deinit(&live);
 	return status;
 }
+
+const struct command notreachableinrange_command = {
+	.name = "notreachableinrange",
+	.has_rows = true,
+	.summary = "list the dead objects between two addresses",
+	.description = "",
+	.example = "notreachableinrange 7f0fd8000020 7f0fd8400000 -stat",
+	.is_sos = true,
+	.needs = NEEDS_GRAPH,
+	.options = notreachableinrange_options,
+	.words = { { "START", VALUE_ADDRESS, false }, { "END", VALUE_ADDRESS, false } },
+	.check = check_range,
+	.run = run_notreachableinrange,
+};

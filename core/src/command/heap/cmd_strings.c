@@ -3,6 +3,7 @@
 
 #include "command/heap/strings.h"
 #include "command/objects/object.h"
+#include "command/table.h"
 #include "inspect/strings.h"
 
 enum {
@@ -11,7 +12,7 @@ enum {
 	OPT_FULL
 };
 
-const struct option strings_options[] = {
+static const struct option strings_options[] = {
 	[OPT_MIN] = { "min", VALUE_NUMBER, "N", "values that occur N times and more", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "the N values of most bytes (0 = all)", NULL },
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "whole values, not their first 64 characters",
@@ -233,9 +234,20 @@ enum hd_status strings_write(struct call *call, const struct heap_range *range,
 	return status;
 }
 
-enum hd_status run_strings(struct call *call)
+static enum hd_status run_strings(struct call *call)
 {
 	struct heap_range range = { .is_whole = true };
 	struct life life = { 0 };
 	return strings_write(call, &range, &life);
 }
+
+const struct command strings_command = {
+	.name = "strings",
+	.has_rows = true,
+	.summary = "count strings by value",
+	.description = "Ascending by the bytes that all strings of a value take together.\n",
+	.example = "strings -min 2 -limit 20",
+	.needs = NEEDS_HEAP,
+	.options = strings_options,
+	.run = run_strings,
+};

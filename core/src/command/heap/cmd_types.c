@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "answer/tables.h"
-#include "command/command.h"
+#include "command/table.h"
 #include "query/filter.h"
 
 enum {
@@ -8,7 +8,7 @@ enum {
 	OPT_BYCOUNT
 };
 
-const struct option types_options[] = {
+static const struct option types_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name holds TEXT", NULL },
 	[OPT_BYCOUNT] = { "bycount", VALUE_NONE, NULL, "by count, not by size", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -29,7 +29,7 @@ static void select_rows(struct statistics *statistics, const char *part)
 	statistics->row_count = kept;
 }
 
-enum hd_status run_types(struct call *call)
+static enum hd_status run_types(struct call *call)
 {
 	const struct hd_graph *graph = call->graph;
 	struct statistics statistics;
@@ -46,3 +46,14 @@ enum hd_status run_types(struct call *call)
 	statistics_deinit(&statistics);
 	return HD_OK;
 }
+
+const struct command types_command = {
+	.name = "types",
+	.has_rows = true,
+	.summary = "list the types, also those without objects",
+	.description = "",
+	.example = "types -type Bubble",
+	.needs = NEEDS_GRAPH,
+	.options = types_options,
+	.run = run_types,
+};

@@ -7,6 +7,7 @@
 #include "command/heap/verify_text.h"
 #include "command/objects/object.h"
 #include "command/session/crash.h"
+#include "command/table.h"
 #include "inspect/locate.h"
 
 enum {
@@ -16,7 +17,7 @@ enum {
 	OPT_NO_PROGRESS
 };
 
-const struct option verifyheap_options[] = {
+static const struct option verifyheap_options[] = {
 	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
 	[OPT_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL },
 	[OPT_IGNORE_GC_STATE] = { "ignoreGCState", VALUE_NONE, NULL,
@@ -268,7 +269,7 @@ static enum hd_status write_result(struct call *call, const struct verify_result
 	return HD_OK;
 }
 
-enum hd_status run_verifyheap(struct call *call)
+static enum hd_status run_verifyheap(struct call *call)
 {
 	const struct value none = { 0 };
 	struct heap_range range;
@@ -360,7 +361,7 @@ static enum hd_status find_start(struct call *call, uint64_t address, uint64_t *
 	return call_located_object(call, address, &location, &object);
 }
 
-enum hd_status run_verifyobj(struct call *call)
+static enum hd_status run_verifyobj(struct call *call)
 {
 	struct verify_result result;
 	uint64_t address = call->words[0].number, start;
@@ -371,3 +372,32 @@ enum hd_status run_verifyobj(struct call *call)
 	verify_result_deinit(&result);
 	return status;
 }
+
+const struct command verifyheap_command = {
+	.name = "verifyheap",
+	.summary = "check the whole heap for damage",
+	.description =
+		"Every object's method table, size, references, lock and sync block; allocation\n"
+		"contexts, segments, finalizer queues. What follows from a damaged thing stands\n"
+		"with it. Exit status 1 when there is damage.\n",
+	.example = "verifyheap",
+	.is_sos = true,
+	.has_rows = true,
+	.needs = NEEDS_HEAP,
+	.options = verifyheap_options,
+	.words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },
+	.check = check_range,
+	.run = run_verifyheap,
+};
+
+const struct command verifyobj_command = {
+	.name = "verifyobj",
+	.summary = "check one object for damage",
+	.description = "",
+	.example = "verifyobj 7f0fd8068768",
+	.is_sos = true,
+	.has_rows = true,
+	.needs = NEEDS_HEAP,
+	.words = { { "ADDR", VALUE_ADDRESS, false } },
+	.run = run_verifyobj,
+};

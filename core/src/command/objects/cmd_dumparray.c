@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "command/objects/object.h"
+#include "command/table.h"
 
 enum {
 	OPT_START,
@@ -10,7 +11,7 @@ enum {
 	OPT_NOFIELDS
 };
 
-const struct option dumparray_options[] = {
+static const struct option dumparray_options[] = {
 	[OPT_START] = { "start", VALUE_NUMBER, "N", "first element to show, from 0", NULL },
 	[OPT_LENGTH] = { "length", VALUE_NUMBER, "N", "show at most N elements", NULL },
 	[OPT_DETAILS] = { "details", VALUE_NONE, NULL, "each element as dumpobj shows it", NULL },
@@ -258,7 +259,7 @@ static enum hd_status no_array(struct call *call, const struct object *object)
 	return status;
 }
 
-enum hd_status run_dumparray(struct call *call)
+static enum hd_status run_dumparray(struct call *call)
 {
 	struct object object;
 	struct array_info array;
@@ -285,3 +286,18 @@ enum hd_status run_dumparray(struct call *call)
 		answer_truncated(&call->answer);
 	return HD_OK;
 }
+
+const struct command dumparray_command = {
+	.name = "dumparray",
+	.summary = "list the elements of an array",
+	.description =
+		"Structs and numbers are shown with their addresses, references with what they refer\n"
+		"to. -start counts over all dimensions.\n",
+	.example = "dumparray 7f0fd5c0b2f8 -start 10 -length 5 -details",
+	.is_sos = true,
+	.has_rows = true,
+	.needs = NEEDS_HEAP,
+	.options = dumparray_options,
+	.words = { { "ADDR", VALUE_ADDRESS, false } },
+	.run = run_dumparray,
+};

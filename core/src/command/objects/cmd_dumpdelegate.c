@@ -3,6 +3,7 @@
 
 #include "clr/code/code.h"
 #include "command/objects/object.h"
+#include "command/table.h"
 
 enum invocation_column {
 	INVOCATION_TARGET,
@@ -117,7 +118,7 @@ static void write_delegate_head(struct call *call, const struct object *object)
 	answer_data(&call->answer, &schema, cells);
 }
 
-enum hd_status run_dumpdelegate(struct call *call)
+static enum hd_status run_dumpdelegate(struct call *call)
 {
 	struct object object;
 	struct delegate_info info;
@@ -134,3 +135,15 @@ enum hd_status run_dumpdelegate(struct call *call)
 	(void)answer_table_end(&call->answer);
 	return HD_OK;
 }
+
+const struct command dumpdelegate_command = {
+	.name = "dumpdelegate",
+	.summary = "show what a delegate calls: targets and methods",
+	.description = "",
+	.example = "dumpdelegate 7f0fd8072c28",
+	.is_sos = true,
+	.has_rows = true,
+	.needs = NEEDS_HEAP,
+	.words = { { "ADDR", VALUE_ADDRESS, false } },
+	.run = run_dumpdelegate,
+};

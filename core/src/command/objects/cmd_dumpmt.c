@@ -4,6 +4,7 @@
 
 #include "clr/layout.h"
 #include "command/objects/object.h"
+#include "command/table.h"
 
 static const char *category_name(const struct type *type)
 {
@@ -181,7 +182,7 @@ static void write_type(struct answer *answer, struct clr *clr, const struct sche
 	answer_record(answer, schema, cells);
 }
 
-enum hd_status run_dumpmt(struct call *call)
+static enum hd_status run_dumpmt(struct call *call)
 {
 	const struct type *type;
 	TRY(call_type(call, call->words[0].number, &type));
@@ -204,10 +205,32 @@ static enum hd_status find_class(struct call *call, const struct type **ret)
 	return call_type(call, address, ret);
 }
 
-enum hd_status run_dumpclass(struct call *call)
+static enum hd_status run_dumpclass(struct call *call)
 {
 	const struct type *type;
 	TRY(find_class(call, &type));
 	write_type(&call->answer, call->heap->clr, &class_schema, type);
 	return write_fields(call, type, 0, FIELDS_OF_TYPE, 0);
 }
+
+const struct command dumpmt_command = {
+	.name = "dumpmt",
+	.summary = "describe a type by its MethodTable",
+	.description = "",
+	.example = "dumpmt 7f1bb073ae40",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.words = { { "MT", VALUE_ADDRESS, false } },
+	.run = run_dumpmt,
+};
+
+const struct command dumpclass_command = {
+	.name = "dumpclass",
+	.summary = "list the fields of a type, its statics with their values",
+	.description = "The type is given by its EEClass or its MethodTable.\n",
+	.example = "dumpclass 7f1bb073ae40",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.words = { { "CLASS", VALUE_ADDRESS, false } },
+	.run = run_dumpclass,
+};

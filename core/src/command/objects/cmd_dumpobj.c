@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "command/objects/object.h"
+#include "command/table.h"
 
 enum {
 	OPT_REFS,
@@ -9,7 +10,7 @@ enum {
 	OPT_NOFIELDS
 };
 
-const struct option dumpobj_options[] = {
+static const struct option dumpobj_options[] = {
 	[OPT_REFS] = { "refs", VALUE_NONE, NULL, "also what refers to the object", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N references (0 = all)", NULL },
 	[OPT_NOFIELDS] = { "nofields", VALUE_NONE, NULL, "without the table of fields", NULL },
@@ -136,7 +137,7 @@ static void write_head(struct call *call, uint32_t node)
 	(void)answer_table_end(&call->answer);
 }
 
-enum hd_status run_dumpobj(struct call *call)
+static enum hd_status run_dumpobj(struct call *call)
 {
 	if (call->heap)
 		return run_dumpobj_heap(call);
@@ -152,3 +153,19 @@ enum hd_status run_dumpobj(struct call *call)
 		TRY(write_edges(call, &directions[1], reverse, node));
 	return HD_OK;
 }
+
+const struct command dumpobj_command = {
+	.name = "dumpobj",
+	.alias = "do",
+	.summary = "show one object: type, size, fields, references",
+	.description =
+		"Of a core or process: SOS's table of fields with their values, statics too; behind a\n"
+		"name what the value means (an enum's name, the begin of a string, a date). Of a dump\n"
+		"file: type, size and references. dumpvc shows a struct inside an object.\n",
+	.example = "dumpobj 7f0fd5c0b2f8 -refs",
+	.is_sos = true,
+	.needs = NEEDS_EITHER,
+	.options = dumpobj_options,
+	.words = { { "ADDR", VALUE_ADDRESS, false } },
+	.run = run_dumpobj,
+};

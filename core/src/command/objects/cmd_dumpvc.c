@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/objects/object.h"
+#include "command/table.h"
 
-enum hd_status run_dumpvc(struct call *call)
+static enum hd_status run_dumpvc(struct call *call)
 {
 	static const struct column columns[] = {
 		{ "text", "Value:       ", KIND_TEXT, 0, 0, "what the value means" },
@@ -30,3 +31,14 @@ enum hd_status run_dumpvc(struct call *call)
 	answer_remark(&call->answer, "Fields:\n");
 	return write_fields(call, type, address, FIELDS_OF_STRUCT, 0);
 }
+
+const struct command dumpvc_command = {
+	.name = "dumpvc",
+	.summary = "show the fields of a struct by its MethodTable and address",
+	.description = "",
+	.example = "dumpvc 7f1bb073d428 7f0fd5c0b278",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.words = { { "MT", VALUE_ADDRESS, false }, { "ADDR", VALUE_ADDRESS, false } },
+	.run = run_dumpvc,
+};

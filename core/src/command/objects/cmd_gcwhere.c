@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command/command.h"
+#include "command/table.h"
 #include "inspect/locate.h"
 
 static enum hd_status not_in_heap(const struct call *call, uint64_t address)
@@ -80,7 +80,7 @@ static void where_layout(struct out *out, const struct cell *cells)
 
 static const struct schema where_schema = { SCHEMA_COLUMNS(where_columns), .layout = where_layout };
 
-enum hd_status run_gcwhere(struct call *call)
+static enum hd_status run_gcwhere(struct call *call)
 {
 	uint64_t address = call->words[0].number;
 	const struct segment *segment = heap_segment_at(call->heap, address);
@@ -187,7 +187,7 @@ static void write_soundness(struct call *call, const struct location *around, bo
 	answer_remark(answer, "Heap local consistency confirmed.\n");
 }
 
-enum hd_status run_listnearobj(struct call *call)
+static enum hd_status run_listnearobj(struct call *call)
 {
 	uint64_t address = call->words[0].number;
 	struct location around;
@@ -206,3 +206,27 @@ enum hd_status run_listnearobj(struct call *call)
 	write_soundness(call, &around, in_context);
 	return HD_OK;
 }
+
+const struct command gcwhere_command = {
+	.name = "gcwhere",
+	.summary = "show the heap, segment and generation of an address",
+	.description = "",
+	.example = "gcwhere 7f0fd8068768",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.words = { { "ADDR", VALUE_ADDRESS, false } },
+	.run = run_gcwhere,
+};
+
+const struct command listnearobj_command = {
+	.name = "listnearobj",
+	.alias = "lno",
+	.summary = "show the objects before, at and behind an address",
+	.description =
+		"The segment is walked from its first object, so ADDR may lie inside an object.\n",
+	.example = "listnearobj 7f0fd8068770",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.words = { { "ADDR", VALUE_ADDRESS, false } },
+	.run = run_listnearobj,
+};

@@ -4,6 +4,7 @@
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/heap/strings.h"
+#include "command/table.h"
 #include "query/filter.h"
 #include "query/reach.h"
 #include "util/alloc.h"
@@ -18,7 +19,7 @@ enum {
 	OPT_SUMMARY
 };
 
-const struct option objsize_options[] = {
+static const struct option objsize_options[] = {
 	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID",
 		     "of all objects of that type (MethodTable or type id) together", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
@@ -170,7 +171,7 @@ static enum hd_status find_instances(struct call *call, struct subject *subject)
 	return HD_OK;
 }
 
-enum hd_status check_objsize(struct call *call)
+static enum hd_status check_objsize(struct call *call)
 {
 	bool has_object = call->words[0].given, has_mt = call->options[OPT_MT].given;
 	if (has_object && has_mt) {
@@ -218,7 +219,7 @@ static enum hd_status answer(struct call *call, const struct subject *subject)
 	return status;
 }
 
-enum hd_status run_objsize(struct call *call)
+static enum hd_status run_objsize(struct call *call)
 {
 	struct subject subject = { .node = HD_NONE };
 	if (call->options[OPT_SUMMARY].given)
@@ -231,3 +232,17 @@ enum hd_status run_objsize(struct call *call)
 	pages_free(subject.nodes, subject.nodes_capacity, sizeof(*subject.nodes));
 	return status;
 }
+
+const struct command objsize_command = {
+	.name = "objsize",
+	.has_rows = true,
+	.summary = "list what an object keeps reachable, itself included",
+	.description = "",
+	.example = "objsize 1ce056 -stat",
+	.is_sos = true,
+	.needs = NEEDS_GRAPH,
+	.options = objsize_options,
+	.words = { { "ID", VALUE_ADDRESS, true } },
+	.check = check_objsize,
+	.run = run_objsize,
+};

@@ -78,16 +78,5 @@ void value_note(struct heap *heap, const struct value_out *value, struct text *t
 bool string_text(struct heap *heap, uint64_t address, uint32_t limit, struct text *text);
 
 enum hd_status run_dumpobj_heap(struct call *call);
-enum hd_status run_dumparray(struct call *call);
-enum hd_status run_dumpmt(struct call *call);
-enum hd_status run_dumpclass(struct call *call);
-enum hd_status run_dumpvc(struct call *call);
-enum hd_status run_printexception(struct call *call);
-enum hd_status run_dumpdelegate(struct call *call);
-enum hd_status run_strings(struct call *call);
-enum hd_status run_syncblk(struct call *call);
-
-extern const struct option dumparray_options[], printexception_options[], strings_options[],
-	syncblk_options[];
 
 #endif

@@ -11,6 +11,7 @@
 #include "collect/collect.h"
 #include "command/session/collect_answer.h"
 #include "command/session/export_graph.h"
+#include "command/table.h"
 #include "format/nettrace/nettrace.h"
 #include "format/nettrace/nettrace_check.h"
 #include "targets/target.h"
@@ -30,7 +31,7 @@ enum {
 static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm", "heapsnapshot",
 					      "folded", "speedscope", NULL };
 
-const struct option collect_options[] = {
+static const struct option collect_options[] = {
 	[OPT_OUTPUT] = { "o", VALUE_OUTPUT, "FILE",
 			 "where to, - for standard output (PID-DATE-TIME.gcdump)", NULL },
 	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
@@ -442,7 +443,7 @@ static enum hd_status prepare(struct collection *collection)
 	return call->options[OPT_OUTPUT].given ? HD_OK : find_path(collection);
 }
 
-enum hd_status run_collect(struct call *call)
+static enum hd_status run_collect(struct call *call)
 {
 	TRY(check_arguments(call));
 	struct collection collection = { .call = call,
@@ -463,3 +464,23 @@ enum hd_status run_collect(struct call *call)
 	dotnet_process_deinit(&collection.process);
 	return status;
 }
+
+const struct command collect_command = {
+	.name = "collect",
+	.writes = true,
+	.role = HD_ROLE_SYSTEM,
+	.summary = "take a snapshot of the heap of a running .NET process",
+	.description =
+		"Its runtime is asked over the diagnostics socket: its garbage collector walks the\n"
+		"heap, and nothing is attached to it. The process stands still for as long as that\n"
+		"takes (a second for some million objects) and needs memory for a buffer. When\n"
+		"events are lost it is done again with a larger one; a snapshot that lacks objects\n"
+		"in the end is kept, with exit status 1. Without PID: the process that is open.\n"
+		"What the process sends is kept in $TMPDIR, else /tmp, until FILE is written from it;\n"
+		"for a .nettrace, which holds just that, beside FILE.\n",
+	.example = "collect 4711 -o shop.gcdump",
+	.needs = NEEDS_NOTHING,
+	.options = collect_options,
+	.words = { { "PID", VALUE_PROCESS, true } },
+	.run = run_collect,
+};

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "command/command.h"
 #include "command/completeness.h"
 #include "command/session/export_graph.h"
 #include "command/sql/sql_export.h"
+#include "command/table.h"
 #include "util/output_file.h"
 
 enum {
@@ -18,7 +18,7 @@ static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnaps
 					      "folded", "speedscope", "sqlite",
 					      NULL };
 
-const struct option export_options[] = {
+static const struct option export_options[] = {
 	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
 			 "rpm, gcdump, heapsnapshot, folded, speedscope, sqlite; as FILE ends, else rpm",
 			 format_choices },
@@ -68,7 +68,7 @@ static enum hd_status check_database(struct call *call)
 	return is_output(call->words[0].text) ? output_check(call, ".sqlite", true) : HD_OK;
 }
 
-enum hd_status check_export(struct call *call)
+static enum hd_status check_export(struct call *call)
 {
 	if (wants_database(call))
 		return check_database(call);
@@ -180,7 +180,7 @@ static enum hd_status export_database(struct call *call)
 	return HD_OK;
 }
 
-enum hd_status run_export(struct call *call)
+static enum hd_status run_export(struct call *call)
 {
 	const char *path = call->words[0].text;
 	if (wants_database(call))
@@ -199,3 +199,21 @@ enum hd_status run_export(struct call *call)
 						     : "so is what was written");
 	return HD_OK;
 }
+
+const struct command export_command = {
+	.name = "export",
+	.writes = true,
+	.summary = "write the heap to a dump file",
+	.description =
+		"The file appears under its name when it is complete; a file of that name is\n"
+		"replaced. FILE - is the output of the command, which for a .gcdump must be no\n"
+		"terminal. Of a core or process: objects with their addresses, dead ones too,\n"
+		"references, and all roots. A .sqlite has the tables of sql but arrays; it is made in\n"
+		"$TMPDIR first.\n",
+	.example = "export copy.heap --format rpm",
+	.needs = NEEDS_GRAPH,
+	.options = export_options,
+	.words = { { "FILE", VALUE_OUTPUT, false } },
+	.check = check_export,
+	.run = run_export,
+};

@@ -5,6 +5,7 @@
 
 #include "command/completeness.h"
 #include "command/session/info.h"
+#include "command/table.h"
 #include "format/format.h"
 #include "query/diff.h"
 #include "report/root_label.h"
@@ -13,7 +14,7 @@ enum {
 	OPT_LAYOUT
 };
 
-const struct option info_options[] = {
+static const struct option info_options[] = {
 	[OPT_LAYOUT] = { "layout", VALUE_NONE, NULL,
 			 "the offsets of the runtime's structures, and where each is from", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -455,7 +456,7 @@ static void write_sandbox(struct call *call)
 		answer_record(&call->answer, &schema, &state);
 }
 
-enum hd_status run_info(struct call *call)
+static enum hd_status run_info(struct call *call)
 {
 	bool layout = call->options[OPT_LAYOUT].given;
 	if (call->session->target) {
@@ -474,3 +475,17 @@ enum hd_status run_info(struct call *call)
 	write_sandbox(call);
 	return HD_OK;
 }
+
+const struct command info_command = {
+	.name = "info",
+	.tells_findings = true,
+	.summary = "describe what is open: what it is, totals, findings",
+	.description =
+		"Findings are what is incomplete or wrong. In a dump file: references and types that\n"
+		"it does not define, a missing end, records that --lenient passed over. In a core or\n"
+		"process: what is missing, what that costs, and what can be done.\n",
+	.example = "info",
+	.needs = NEEDS_OPEN,
+	.options = info_options,
+	.run = run_info,
+};

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "command/command.h"
+#include "command/table.h"
 #include "targets/target.h"
 
 static const char *target_word(const struct target *target)
@@ -94,7 +94,7 @@ static void opened_file(struct call *call, const char *path)
 	answer_record(&call->answer, &schema, cells);
 }
 
-enum hd_status run_open(struct call *call)
+static enum hd_status run_open(struct call *call)
 {
 	const char *path = call->words[0].text;
 	TRY(session_open(call->session, path, &call->settings, &call->job, call->err));
@@ -113,7 +113,7 @@ static void closed_layout(struct out *out, const struct cell *cells)
 	out_puts(out, ".\n");
 }
 
-enum hd_status run_close(struct call *call)
+static enum hd_status run_close(struct call *call)
 {
 	static const struct column columns[] = {
 		{ "closed", NULL, KIND_TEXT, 0, 0, "what was closed" },
@@ -171,7 +171,15 @@ static enum hd_status show(struct call *call, const char *only)
 	return HD_OK;
 }
 
-enum hd_status run_set(struct call *call)
+static void append_settings_help(struct text *text)
+{
+	const char *help, *name;
+	text_puts(text, "\nSettings:\n");
+	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++)
+		text_printf(text, "  %-18s %s\n", name, help);
+}
+
+static enum hd_status run_set(struct call *call)
 {
 	const char *name = call->words[0].text;
 	if (call->words[1].given)
@@ -184,3 +192,36 @@ enum hd_status run_set(struct call *call)
 		return HD_OK;
 	return show(call, name);
 }
+
+const struct command open_command = {
+	.name = "open",
+	.role = HD_ROLE_OPEN,
+	.tells_findings = true,
+	.summary = "open a heap dump file, a core file or a process",
+	.description =
+		"What was open before is closed; it stays when FILE cannot be read. The number of a\n"
+		"process stands for it: it is stopped, copied and let go.\n",
+	.example = "open bubblecs.heap",
+	.words = { { "FILE", VALUE_FILE, false } },
+	.run = run_open,
+};
+
+const struct command close_command = {
+	.name = "close",
+	.role = HD_ROLE_CLOSE,
+	.summary = "close what is open",
+	.description = "",
+	.example = "close",
+	.run = run_close,
+};
+
+const struct command set_command = {
+	.name = "set",
+	.role = HD_ROLE_OWN,
+	.summary = "show or change settings",
+	.description = "",
+	.example = "set workers 2",
+	.words = { { "NAME", VALUE_SETTING, true }, { "VALUE", VALUE_OF_SETTING, true } },
+	.append_help = append_settings_help,
+	.run = run_set,
+};

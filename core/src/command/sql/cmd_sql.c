@@ -7,13 +7,14 @@
 #include "command/heap/heap_range.h"
 #include "command/sql/sql_columns.h"
 #include "command/sql/sql_database.h"
+#include "command/table.h"
 #include "util/alloc.h"
 
 enum {
 	OPT_LIMIT
 };
 
-const struct option sql_options[] = {
+static const struct option sql_options[] = {
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N rows (0 = all)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
@@ -315,7 +316,7 @@ static enum hd_status run_query(struct sql_database *database, const char *query
 	return status;
 }
 
-enum hd_status run_sql(struct call *call)
+static enum hd_status run_sql(struct call *call)
 {
 	struct sql_database database;
 	struct gaps gaps = { 0 };
@@ -333,3 +334,21 @@ enum hd_status run_sql(struct call *call)
 	}
 	return status;
 }
+
+const struct command sql_command = {
+	.name = "sql",
+	.has_rows = true,
+	.is_raw = true,
+	.summary = "ask the heap with SQL",
+	.description =
+		"One SELECT statement of SQLite over the tables below, which can be read and not\n"
+		"changed. Addresses are numbers: 0x7f0fd5c0b2f8. A column of addresses is shown in\n"
+		"hexadecimal; what is computed from one is a number: printf('%x', max(address)).\n"
+		"Tables of the same name as a command hold its answer.\n",
+	.example = "sql \"SELECT type, count(*) FROM objects GROUP BY type\"",
+	.needs = NEEDS_EITHER,
+	.options = sql_options,
+	.words = { { "SELECT", VALUE_TEXT, false } },
+	.append_help = append_sql_help,
+	.run = run_sql,
+};

@@ -3,6 +3,7 @@
 
 #include "clr/code/code.h"
 #include "command/objects/object.h"
+#include "command/table.h"
 #include "command/threads/stack_text.h"
 #include "inspect/thread_name.h"
 #include "stack/stack.h"
@@ -17,7 +18,7 @@ enum {
 	OPT_ALL
 };
 
-const struct option clrstack_options[] = {
+static const struct option clrstack_options[] = {
 	[OPT_THREAD] = { "thread", VALUE_NUMBER, "N", "the thread whose managed id is N", NULL },
 	[OPT_ROOTS] = { "roots", VALUE_NONE, NULL, "also what the frames refer to", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
@@ -80,7 +81,7 @@ static enum hd_status write_thread(struct stack_text *text, struct stack_walker 
 	return status;
 }
 
-enum hd_status run_clrstack(struct call *call)
+static enum hd_status run_clrstack(struct call *call)
 {
 	struct clr *clr = call->heap->clr;
 	struct stack_text text = { .call = call,
@@ -110,3 +111,20 @@ enum hd_status run_clrstack(struct call *call)
 	(void)answer_table_end(&call->answer);
 	return status;
 }
+
+const struct command clrstack_command = {
+	.name = "clrstack",
+	.has_rows = true,
+	.summary = "show the managed frames of the threads",
+	.description =
+		"The thread whose OS id is ID (hex) or managed id is -thread N; else the one that the\n"
+		"debugger has selected, or all with -all and where no debugger has. With -roots below\n"
+		"each frame what its slots and registers refer to. A stack that cannot be walked to\n"
+		"its end says why.\n",
+	.example = "clrstack -roots",
+	.is_sos = true,
+	.needs = NEEDS_RUNTIME,
+	.options = clrstack_options,
+	.words = { { "ID", VALUE_ADDRESS, true } },
+	.run = run_clrstack,
+};

@@ -3,6 +3,7 @@
 
 #include "clr/threads/in_flight.h"
 #include "command/objects/object.h"
+#include "command/table.h"
 
 /* Thread.State (threads.h). */
 #define STATE_UNSTARTED       0x00000400u
@@ -201,7 +202,7 @@ static void write_thread(struct call *call, const struct clr_thread *thread,
 	text_deinit(&purpose);
 }
 
-enum hd_status run_clrthreads(struct call *call)
+static enum hd_status run_clrthreads(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;
 	struct window window = { .memory = call->heap->memory };
@@ -218,3 +219,17 @@ enum hd_status run_clrthreads(struct call *call)
 	(void)answer_table_end(&call->answer);
 	return HD_OK;
 }
+
+const struct command clrthreads_command = {
+	.name = "clrthreads",
+	.has_rows = true,
+	.summary = "list the managed threads and their allocation contexts",
+	.description =
+		"SOS's columns: DBG is the debugger's number of the thread (XXXX: it has none), without\n"
+		"a debugger its place among the threads; Exception what the thread is for and the\n"
+		"exception that it threw last. .NET has neither lock counts nor apartments here.\n",
+	.example = "clrthreads",
+	.is_sos = true,
+	.needs = NEEDS_RUNTIME,
+	.run = run_clrthreads,
+};

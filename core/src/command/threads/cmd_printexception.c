@@ -4,6 +4,7 @@
 #include "clr/code/code.h"
 #include "clr/code/method.h"
 #include "command/objects/object.h"
+#include "command/table.h"
 #include "inspect/thread_name.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
@@ -12,7 +13,7 @@ enum {
 	OPT_NESTED
 };
 
-const struct option printexception_options[] = {
+static const struct option printexception_options[] = {
 	[OPT_NESTED] = { "nested", VALUE_NONE, NULL, "also the inner exceptions, all of them",
 			 NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -442,7 +443,7 @@ static enum hd_status write_threads(struct call *call)
 	return HD_OK;
 }
 
-enum hd_status run_printexception(struct call *call)
+static enum hd_status run_printexception(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;
 	if (!call->words[0].given) {
@@ -457,3 +458,16 @@ enum hd_status run_printexception(struct call *call)
 	TRY(call_heap_object(call, call->words[0].number, &object));
 	return write_all(call, &object);
 }
+
+const struct command printexception_command = {
+	.name = "printexception",
+	.alias = "pe",
+	.summary = "show an exception: message, inner, stack trace, HResult",
+	.description = "Without ADDR: what each managed thread has thrown last.\n",
+	.example = "printexception 7f0fd8073538 -nested",
+	.is_sos = true,
+	.needs = NEEDS_RUNTIME,
+	.options = printexception_options,
+	.words = { { "ADDR", VALUE_ADDRESS, true } },
+	.run = run_printexception,
+};

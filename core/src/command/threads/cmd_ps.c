@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "collect/connection.h"
-#include "command/command.h"
+#include "command/table.h"
 #include "targets/process/proc.h"
 #include "util/opening.h"
 
@@ -133,7 +133,7 @@ static enum hd_status write_rows(struct call *call, const struct dotnet_processe
 	return HD_OK;
 }
 
-enum hd_status run_ps(struct call *call)
+static enum hd_status run_ps(struct call *call)
 {
 	struct dotnet_processes processes;
 	TRY(dotnet_processes_list(&processes, call->err));
@@ -141,3 +141,15 @@ enum hd_status run_ps(struct call *call)
 	dotnet_processes_deinit(&processes);
 	return status;
 }
+
+const struct command ps_command = {
+	.name = "ps",
+	.role = HD_ROLE_SYSTEM,
+	.summary = "list the running .NET processes",
+	.description =
+		"Those with a diagnostics socket; of other users' as far as they can be seen.\n",
+	.example = "ps",
+	.has_rows = true,
+	.needs = NEEDS_NOTHING,
+	.run = run_ps,
+};

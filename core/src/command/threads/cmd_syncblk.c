@@ -3,12 +3,13 @@
 
 #include "clr/threads/sync_block.h"
 #include "command/objects/object.h"
+#include "command/table.h"
 
 enum {
 	OPT_ALL
 };
 
-const struct option syncblk_options[] = {
+static const struct option syncblk_options[] = {
 	[OPT_ALL] = { "all", VALUE_NONE, NULL, "also those whose monitor nobody holds", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
@@ -132,7 +133,7 @@ static enum hd_status write_blocks(struct call *call, uint32_t *ret_used, uint32
 	return status;
 }
 
-enum hd_status run_syncblk(struct call *call)
+static enum hd_status run_syncblk(struct call *call)
 {
 	if (!call->heap->clr->sync_table) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
@@ -148,3 +149,15 @@ enum hd_status run_syncblk(struct call *call)
 	answer_record(answer, &total_schema, total);
 	return HD_OK;
 }
+
+const struct command syncblk_command = {
+	.name = "syncblk",
+	.has_rows = true,
+	.summary = "list the monitors that threads hold, with their sync blocks",
+	.description = "Monitors in thin locks are listed by dumpheap -thinlock.\n",
+	.example = "syncblk -all",
+	.is_sos = true,
+	.needs = NEEDS_HEAP,
+	.options = syncblk_options,
+	.run = run_syncblk,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The entries of all commands, each at the end of its cmd_NAME.c. */
+#ifndef HEAPDUMP_SRC_COMMAND_TABLE_H
+#define HEAPDUMP_SRC_COMMAND_TABLE_H
+
+#include "command/command.h"
+
+extern const struct command gcroot_command, pathto_command, objsize_command, dumpheap_command,
+	dumpobj_command, dumparray_command, dumpvc_command, dumpmt_command, dumpclass_command,
+	printexception_command, dumpdelegate_command, strings_command, syncblk_command,
+	eeheap_command, verifyheap_command, verifyobj_command, gcwhere_command, listnearobj_command,
+	clrthreads_command, clrstack_command, gchandles_command, finalizequeue_command,
+	dumpgen_command, gcheapstat_command, notreachableinrange_command, ephrefs_command,
+	ephtoloh_command, balance_command, retained_command, dominators_command, roots_command,
+	types_command, info_command, diff_command, sql_command, export_command, collect_command,
+	ps_command, open_command, close_command, set_command, help_command;
+
+#endif
