@@ -79,6 +79,7 @@ class CommandInfo(ctypes.Structure):
         ("role", ctypes.c_uint32),
         ("writes", ctypes.c_uint32),
         ("is_raw", ctypes.c_uint32),
+        ("follows", ctypes.c_uint32),
     ]
 
 

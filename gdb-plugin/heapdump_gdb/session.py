@@ -269,7 +269,7 @@ class Session:
         info = native.command(self.lib, argv[0])
         if info.needs_open:
             self._follower.follow(sink)
-        elif info.name == b"collect":
+        elif info.follows:
             # It takes the process that is stopped here when it is given none, and says that it is.
             with contextlib.suppress(native.HeapdumpError):
                 self._follower.follow(sink)

@@ -146,7 +146,7 @@ bool evaluate_marked(lldb::SBDebugger &debugger, std::vector<std::string> &words
 
 Command::Command(std::shared_ptr<Session> session, const struct hd_command_info &info)
     : session_(std::move(session)), name_(info.name), needs_open_(info.needs_open != 0),
-      role_(info.role)
+      follows_(info.follows != 0), role_(info.role)
 {
 }
 
@@ -159,8 +159,7 @@ int Command::run(lldb::SBDebugger &debugger, const std::vector<const char *> &ar
 		return hd_interrupted() ? HD_EXIT_INTERRUPTED : HD_EXIT_INPUT;
 	// It takes the process that is stopped here when it is given none, and says that it is.
 	std::string unused;
-	if (name_ == "collect" && !follower.follow(debugger, handle, sink, unused) &&
-	    hd_interrupted())
+	if (follows_ && !follower.follow(debugger, handle, sink, unused) && hd_interrupted())
 		return HD_EXIT_INTERRUPTED;
 	hd_error err = {};
 	int status =

@@ -25,6 +25,7 @@ class Command : public lldb::SBCommandPluginInterface
 	std::shared_ptr<Session> session_;
 	std::string name_;
 	bool needs_open_;
+	bool follows_;
 	std::uint32_t role_;
 };
 

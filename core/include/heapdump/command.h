@@ -37,6 +37,8 @@ struct hd_command_info {
 	uint32_t writes;     /**< non-zero: it writes the file that one of its words names */
 	/** Non-zero: the rest of the line is one word, as it is written: quotes, blanks and what else stay. */
 	uint32_t is_raw;
+	/** Non-zero: it needs nothing open, but takes the process that is debugged when it is given none. */
+	uint32_t follows;
 };
 
 /** Fill @p ret with command @p index; @return 0, or -1 past the last or when @p ret is NULL.  Static storage. */

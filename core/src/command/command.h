@@ -67,6 +67,7 @@ struct command {
 	bool writes;         /**< the file that a word, or an option, names */
 	bool has_rows;       /**< it answers with a table, which CSV and NDJSON show */
 	bool is_raw;         /**< its words but for options are one, as it is written: SQL */
+	bool follows;        /**< see hd_command_info */
 	bool tells_findings; /**< it says itself what is missing: no warning comes beside its answer */
 	enum hd_command_role role;
 	enum needs needs;

@@ -77,6 +77,7 @@ static int tell(const struct command *command, struct hd_command_info *ret)
 		.role = (uint32_t)command->role,
 		.writes = command->writes,
 		.is_raw = command->is_raw,
+		.follows = command->follows,
 	};
 	return 0;
 }

@@ -469,6 +469,7 @@ const struct command collect_command = {
 	.name = "collect",
 	.writes = true,
 	.role = HD_ROLE_SYSTEM,
+	.follows = true,
 	.summary = "take a snapshot of the heap of a running .NET process",
 	.description =
 		"Its runtime is asked over the diagnostics socket: its garbage collector walks the\n"
