@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/cli/words.c */
+/* covers: core/cli/words.c core/cli/statement.c */
 #include <locale.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "statement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* In place of the library's: "sql" takes a text. */
+int hd_command_raw(const char *name, const char *rest, size_t *ret)
+{
+	*ret = strspn(rest, " \t\n\v\f\r");
+	return strcmp(name, "sql") == 0 && rest[*ret] && rest[*ret] != '"' && rest[*ret] != '\'';
+}
 
 static void require(bool holds)
 {
@@ -52,6 +60,10 @@ static void check_quoted(const struct words *words, size_t size, bool close_last
 		to = append(to, words->argv[i], quotes[(size + (size_t)i) % sizeof(quotes)],
 			    close_last || i + 1 < words->argc);
 	}
+	if (statement_text(line)) { /* quotes that nothing needs were left out: it is a text now */
+		free(line);
+		return;
+	}
 	require(words_init(&again, line));
 	require(again.argc == words->argc && !again.pipe && !again.is_comment);
 	require(!close_last || !again.open_quote);
@@ -59,6 +71,22 @@ static void check_quoted(const struct words *words, size_t size, bool close_last
 		require(strcmp(words->argv[i], again.argv[i]) == 0);
 	words_deinit(&again);
 	free(line);
+}
+
+/* A line of a command, and its rest as the next one: what goes on is a text, and does not end before. */
+static void check_statement(const char *line)
+{
+	struct statement statement = { 0 };
+	char inside = '\0', *first = strndup(line, strlen(line) / 2);
+	require(first != NULL);
+	require(statement_add(&statement, first));
+	require(!statement.goes_on || statement_text(first));
+	if (statement.goes_on)
+		require(statement_add(&statement, line + strlen(first)));
+	const char *text = statement_text(statement.line);
+	require(!statement.goes_on || (text && !statement_end(text, &inside)));
+	statement_deinit(&statement);
+	free(first);
 }
 
 /* Any line: no crash, nothing read past its end; its words in quotes are the same words. */
@@ -76,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(&words, strlen(line));
 	check_quoted(&words, size, true);
 	check_quoted(&words, size, false);
+	check_statement(line);
 	words_deinit(&words);
 	free(line);
 	return 0;

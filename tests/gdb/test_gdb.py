@@ -282,66 +282,6 @@ class GdbTest(unittest.TestCase):
         self.assertIn("not the name", self.opened("print $hd_count(1)"))
         self.assertIn("not an object id", self.opened('print $hd_size("x")'))
 
-    def queried(self, *lines: str) -> list[str]:
-        """What lines of Python print that know the answers of commands as q()."""
-        script = "\n".join(("import gdb", "from heapdump_gdb import query as q") + lines)
-        text = self.opened("source " + self.script("query.py", script + "\n"))
-        return text.partition("see info.\n")[2].splitlines()
-
-    def test_python_has_rows(self) -> None:
-        lines = self.queried(
-            "rows = q('dumpheap', '-type', 'Dict')",
-            "print(next(iter(rows)), rows.members, rows.tables, rows.warnings)",
-            "print([row['count'] for row in q('dumpheap', '-stat', table='types')])",
-            "print(list(q('dumpheap', '-stat', table='total')))",
-            "root = list(q('gcroot', 0x10))[0]",
-            "print(root['kind'], root['weak'], root['flags'], [x['address'] for x in root['path']])",
-            "print([row['address'] for row in q('gcroot', '10', table='roots.path')])",
-            "print(q('dumpobj', '20').members['references'], list(q('dumpobj', '20')))",
-            "print(ascii([row['name'] for row in q('types', '-type', 'Bad')]))",
-        )
-        row = {"address": 0x20, "mt": 2, "type": "A.Dict<System.String, System.Object>", "size": 36}
-        self.assertTrue(lines[0].startswith(repr(row)[:-1]), lines[0])
-        self.assertIn("['objects'", lines[0])
-        self.assertEqual(sorted(map(int, re.findall(r"\d+", lines[1]))), [1, 1, 1, 1, 1, 1, 2])
-        self.assertRegex(lines[2], r"^\[\{'count': 8, 'size': \d+\}\]$")
-        self.assertRegex(lines[3], r"^static False \[\] \[32, 16\]$")
-        self.assertRegex(lines[4], r"^\[.*32, 16.*\]$")
-        self.assertEqual(lines[5], "[16] []")
-        self.assertEqual(lines[6], "['Bad.\\udcff']")
-
-    def test_python_is_told_what_is_wrong(self) -> None:
-        asked = ("'dumpobj', '999'", "'nonsense'", "'types', table='typs'", "'dumpobj', 'no such'")
-        lines = self.queried(
-            *(f"try:\n  q({words})\nexcept gdb.GdbError as e:\n  print(e)" for words in asked)
-        )
-        self.assertIn("no object 999", lines[0])
-        self.assertIn('no command "nonsense"', lines[1])
-        self.assertEqual(lines[2], 'types answers with no table "typs"; it has types, total')
-        self.assertIn("cannot evaluate 'no such'", lines[3])
-        lines = self.queried(
-            "gdb.execute('heapdump close', to_string=True)",
-            "try:\n  q('types')\nexcept gdb.GdbError as e:\n  print(e)",
-        )
-        self.assertIn("nothing is open", lines[-1])
-
-    def test_an_answer_stays_when_its_target_goes(self) -> None:
-        lines = self.queried(
-            "kept = q('dumpheap')",
-            "gdb.execute('heapdump close', to_string=True)",
-            "print(len(list(kept)), len(list(kept)))",
-        )
-        self.assertEqual(lines[-1], "8 8")
-
-    def test_python_in_the_read_me(self) -> None:
-        text = (support.SOURCE / "gdb-plugin" / "README.md").read_text(encoding="utf-8")
-        lines = text[text.index("      (gdb) heapdump open") :].split("\n* ")[0].splitlines()
-        commands = [line.split(") ", 1)[1] for line in lines if "(gdb) " in line]
-        expected = [line.strip() for line in lines if "(gdb) " not in line]
-        self.assertGreater(len(expected), 1)
-        said = self.gdb(f"cd {support.SOURCE}", *commands).splitlines()
-        self.assertEqual(said[-len(expected) :], expected)
-
     def complete(self, line: str) -> list[str]:
         answer = self.opened("complete " + line)
         return answer[answer.index("see info.") :].splitlines()[1:]
