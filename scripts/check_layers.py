@@ -13,25 +13,26 @@ import sys
 
 MAY_INCLUDE = {
     "util": "",
+    "arch": "",
     "graph": "util",
     "format": "util graph mem metadata",
     "query": "util graph",
     "report": "util graph query",
     "answer": "util graph query report",
-    "mem": "util",
-    "targets": "util mem",
+    "mem": "util arch",
+    "targets": "util arch mem",
     "metadata": "util mem",
-    "clr": "util mem targets metadata",
-    "heap": "util mem targets clr",
-    "verify": "util mem targets clr heap",
+    "clr": "util arch mem targets metadata",
+    "heap": "util arch mem targets clr",
+    "verify": "util arch mem targets clr heap",
     "inspect": "util mem targets metadata clr heap",
-    "unwind": "util mem targets",
-    "stack": "util mem targets clr heap unwind",
+    "unwind": "util arch mem targets",
+    "stack": "util arch mem targets clr heap unwind",
     "roots": "util mem targets clr heap stack",
     "snapshot": "util graph mem targets clr heap inspect stack roots",
     "session": "util graph format query answer mem targets clr heap inspect roots snapshot",
     "collect": "util targets",
-    "command": "util graph format query report answer mem targets metadata clr heap verify inspect unwind stack"
+    "command": "util arch graph format query report answer mem targets metadata clr heap verify inspect unwind stack"
     " roots snapshot session collect",
 }
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")

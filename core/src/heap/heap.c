@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "arch/address_space.h"
 #include "clr/gc_vars.h"
 #include "heap/segments.h"
 #include "util/alloc.h"
 
 /* Where bytes of a segment are looked for, at most. */
 #define CAPTURE_TRIES 1024u
-#define PAGE          ((uint64_t)4096)
 
 static const char *const generation_names[GENERATION_COUNT] = {
 	[GENERATION_0] = "0",
@@ -138,7 +138,7 @@ static bool has_bytes(const struct heap *heap, const struct segment *segment)
 		uint8_t byte;
 		if (memory_u8(heap->memory, at, &byte))
 			return true;
-		uint64_t page = (at | (PAGE - 1)) + 1;
+		uint64_t page = arch_page_after(at);
 		at = page ? memory_next(heap->memory, page) : UINT64_MAX;
 	}
 	return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap/plug_node.h"
 
+#include "arch/address_space.h"
 #include "heap/resync.h"
 
 /* Where the words of a node are, before the plug. */
@@ -9,7 +10,7 @@
 #define NODE_CHILDREN 16u
 /* The low bits of a distance are flags (node_realigned, node_left_p). */
 #define DISTANCE_FLAGS ((uint64_t)3)
-#define DISTANCE_MAX   ((int64_t)1 << 47)
+#define DISTANCE_MAX   ((int64_t)ARCH_USER_END)
 #define BRICK_SIZE     4096
 /* So many plugs of one small object each may follow each other without a gap. */
 #define HIDDEN_PLUGS_MAX 16u

@@ -2,6 +2,7 @@
 /* What is at fault where a walk stumbled: the object there, the one before, or something else? */
 #include <inttypes.h>
 
+#include "arch/address_space.h"
 #include "verify/resolve.h"
 
 /* Arrays are not made in the large object heap when they are smaller (LARGE_OBJECT_SIZE, gc.h). */
@@ -12,8 +13,6 @@
 #define COVERED_BYTES 4096u
 #define COVERED_MAX   256u
 /* What a MethodTable's address can be. */
-#define LOWEST_ADDRESS 0x10000u
-#define USER_ADDRESSES ((uint64_t)1 << 47)
 
 static struct verify_finding *finding_of(const struct resolver *resolver, const struct gap *gap)
 {
@@ -68,7 +67,7 @@ static bool is_type_missing(const struct resolver *resolver, const struct damage
 	struct clr *clr = resolver->heap->clr;
 	uint64_t table = damage->word & ~(uint64_t)7, class = 0;
 	if (!resolver->is_partial || damage->kind != DAMAGE_BAD_METHOD_TABLE ||
-	    table < LOWEST_ADDRESS || table >= USER_ADDRESSES)
+	    table < ARCH_USER_BEGIN || table >= ARCH_USER_END)
 		return false;
 	uint8_t byte;
 	return !clr_pointer(clr, table, L_MT_CLASS, &class) ||

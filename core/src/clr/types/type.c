@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <sys/random.h>
 
+#include "arch/address_space.h"
 #include "clr/types/gc_desc.h"
 #include "util/alloc.h"
 
@@ -21,7 +22,6 @@
 #define CATEGORY_SHIFT    16
 #define CATEGORY_IS_ARRAY 0x8u /* with mask 0xc */
 #define CATEGORY_IS_SZ    0x2u
-#define LOWEST_ADDRESS    0x10000u
 
 /* One generation of the hash table.  Readers may still be in an older one: all live on. */
 struct slots {
@@ -201,12 +201,12 @@ static bool round_trip(const struct clr *clr, struct type *type)
 		return true;
 	if (value & 1) {
 		type->canonical = value & ~(uint64_t)1;
-		if (type->canonical % 8 || type->canonical < LOWEST_ADDRESS ||
+		if (type->canonical % 8 || type->canonical < ARCH_USER_BEGIN ||
 		    !clr_pointer(clr, type->canonical, L_MT_CLASS, &value))
 			return false;
 	}
 	type->ee_class = value;
-	return value % 8 == 0 && value >= LOWEST_ADDRESS &&
+	return value % 8 == 0 && value >= ARCH_USER_BEGIN &&
 	       clr_pointer(clr, value, L_CLASS_METHOD_TABLE, &back) && back == type->canonical;
 }
 
@@ -220,7 +220,7 @@ static bool read_word(const struct clr *clr, uint64_t base, enum layout_field fi
 static bool read_head(const struct clr *clr, uint64_t method_table, struct type *type)
 {
 	*type = (struct type){ .method_table = method_table };
-	if (method_table % 8 || method_table < LOWEST_ADDRESS ||
+	if (method_table % 8 || method_table < ARCH_USER_BEGIN ||
 	    !read_word(clr, method_table, L_MT_FLAGS, &type->flags) ||
 	    !read_word(clr, method_table, L_MT_BASE_SIZE, &type->base_size))
 		return false;

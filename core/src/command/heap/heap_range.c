@@ -4,13 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "arch/address_space.h"
 #include "clr/clr.h"
 #include "util/alloc.h"
 #include "util/sink.h"
 
 /* No MethodTable lies outside of these. */
-#define LOWEST_ADDRESS 0x10000u
-#define USER_ADDRESSES ((uint64_t)1 << 47)
 
 const char *const generation_choices[] = { "gen0", "gen1", "gen2", "loh",   "poh", "foh",
 					   "0",    "1",    "2",    "nongc", NULL };
@@ -147,8 +146,8 @@ bool damage_is_untyped(struct heap *heap, const struct damage *damage)
 	struct clr *clr = heap->clr;
 	uint64_t table = damage->word & ~(uint64_t)7, class = 0;
 	uint8_t byte;
-	if (damage->kind != DAMAGE_BAD_METHOD_TABLE || table < LOWEST_ADDRESS ||
-	    table >= USER_ADDRESSES)
+	if (damage->kind != DAMAGE_BAD_METHOD_TABLE || table < ARCH_USER_BEGIN ||
+	    table >= ARCH_USER_END)
 		return false;
 	return !clr_pointer(clr, table, L_MT_CLASS, &class) ||
 	       (class && !memory_u8(clr->memory, class & ~(uint64_t)1, &byte));
