@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "clr/threads/thread_state.h"
 #include "roots/runtime_handles.h"
 #include "roots/stack_gaps.h"
 #include "util/alloc.h"

@@ -5,11 +5,6 @@
 
 #include "util/text.h"
 
-/* Thread::ThreadState (threads.h). */
-#define STATE_UNSTARTED 0x00000400u
-#define STATE_DEAD      0x00000800u
-#define STATE_DETACHED  0x80000000u
-
 /* Threads that are named. */
 #define NAMED_MAX 3u
 
@@ -42,11 +37,6 @@ struct summary {
 	struct text names; /* of the first threads */
 	const char *why;   /* of the first */
 };
-
-bool thread_has_stack(const struct clr_thread *thread)
-{
-	return thread->os_id && !(thread->state & (STATE_UNSTARTED | STATE_DEAD | STATE_DETACHED));
-}
 
 static enum gap gap_of(const struct target *target, const struct thread_stack *stack)
 {

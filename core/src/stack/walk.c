@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clr/threads/thread_state.h"
 #include "stack/walker.h"
 #include "unwind/unwind_codes.h"
 #include "util/alloc.h"
@@ -20,11 +21,6 @@
 #define READ_FLOOR  ((uint64_t)4 << 20)
 /* Bytes of a Thread in which its hijacked return address is looked for. */
 #define THREAD_SIZE 2048u
-
-/* Thread.State (threads.h). */
-#define STATE_UNSTARTED 0x00000400u
-#define STATE_DEAD      0x00000800u
-#define STATE_DETACHED  0x80000000u
 
 enum step walk_bad(struct walk *walk, const char *format, ...)
 {
@@ -356,7 +352,7 @@ static bool begin(struct walk *walk)
 	const struct clr_thread *thread = walk->stack->thread;
 	const struct target_thread *registers = NULL;
 	uint64_t word = 0;
-	if (thread->state & (STATE_UNSTARTED | STATE_DEAD | STATE_DETACHED) || !thread->os_id)
+	if (!thread_has_stack(thread))
 		return false;
 	if (thread->os_id <= INT32_MAX)
 		registers = target_thread(walk->clr->target, (int32_t)thread->os_id);

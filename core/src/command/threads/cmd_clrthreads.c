@@ -2,14 +2,8 @@
 #include <inttypes.h>
 
 #include "clr/threads/in_flight.h"
+#include "clr/threads/thread_state.h"
 #include "command/objects/object.h"
-
-/* Thread.State (threads.h). */
-#define STATE_UNSTARTED       0x00000400u
-#define STATE_DEAD            0x00000800u
-#define STATE_BACKGROUND      0x00000200u
-#define STATE_THREADPOOL      0x01000000u
-#define STATE_COMPLETION_PORT 0x08000000u
 
 struct thread_counts {
 	uint64_t unstarted, background, dead;
@@ -19,10 +13,10 @@ static struct thread_counts count_threads(const struct clr *clr)
 {
 	struct thread_counts counts = { 0 };
 	for (size_t i = 0; i < clr->thread_count; i++) {
-		uint32_t state = clr->threads[i].state;
-		counts.unstarted += (state & STATE_UNSTARTED) != 0;
-		counts.background += (state & STATE_BACKGROUND) != 0;
-		counts.dead += (state & STATE_DEAD) != 0;
+		const struct clr_thread *thread = &clr->threads[i];
+		counts.unstarted += thread_state_is(thread, THREAD_STATE_UNSTARTED);
+		counts.background += thread_state_is(thread, THREAD_STATE_BACKGROUND);
+		counts.dead += thread_state_is(thread, THREAD_STATE_DEAD);
 	}
 	return counts;
 }
@@ -149,9 +143,9 @@ static void put_purpose(struct text *text, const struct clr *clr, const struct c
 {
 	text_puts(text, thread->address == clr->finalizer_thread ? " (Finalizer)" : "");
 	text_puts(text, thread->address == clr->gc_thread ? " (GC)" : "");
-	if (thread->state & STATE_THREADPOOL) {
+	if (thread_state_is(thread, THREAD_STATE_POOL_WORKER)) {
 		text_puts(text, " (Threadpool Worker)");
-	} else if (thread->state & STATE_COMPLETION_PORT) {
+	} else if (thread_state_is(thread, THREAD_STATE_COMPLETION_PORT)) {
 		text_puts(text, " (Threadpool Completion Port)");
 	}
 }
@@ -185,7 +179,7 @@ static void write_thread(struct call *call, const struct clr_thread *thread,
 		[THREAD_ADDRESS] = cell_number(thread->address),
 		[THREAD_STATE] = cell_number(thread->state),
 		[THREAD_COOPERATIVE] = cell_flag(thread->is_cooperative),
-		[THREAD_DEAD] = cell_flag((thread->state & STATE_DEAD) != 0),
+		[THREAD_DEAD] = cell_flag(thread_state_is(thread, THREAD_STATE_DEAD)),
 		[THREAD_POINTER] = cell_number(thread->alloc_pointer),
 		[THREAD_LIMIT] = cell_number(thread->alloc_limit),
 		[THREAD_NUMBER] = cell_signed(target_thread_number(clr->target, thread->os_id)),
