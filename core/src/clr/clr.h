@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_CLR_CLR_H
 
 #include "clr/layout.h"
+#include "clr/layouts/frames.h"
 #include "targets/target.h"
 
 struct type_table;
@@ -45,47 +46,6 @@ struct gc_vars {
 	int32_t gc_state;               /**< 0 marking, 1 planning, 2 free */
 	uint32_t heap_type;             /**< 0: the GC is not initialised */
 };
-
-/** Frames of the runtime (FrameTypes.h): what a thread left behind where it left managed code. */
-enum frame_kind {
-	FRAME_UNKNOWN,
-	FRAME_INLINED_CALL,
-	FRAME_RESUMABLE,
-	FRAME_REDIRECTED_THREAD,
-	FRAME_FAULTING_EXCEPTION,
-	FRAME_SOFTWARE_EXCEPTION,
-	FRAME_FUNC_EVAL,
-	FRAME_PINVOKE_CALLI,
-	FRAME_HIJACK,
-	FRAME_PRESTUB_METHOD,
-	FRAME_CALL_COUNTING_HELPER,
-	FRAME_STUB_DISPATCH,
-	FRAME_EXTERNAL_METHOD,
-	FRAME_DYNAMIC_HELPER,
-	FRAME_PROTECT_VALUE_CLASS,
-	FRAME_DEBUGGER_CLASS_INIT_MARK,
-	FRAME_DEBUGGER_EXIT,
-	FRAME_DEBUGGER_U2M_CATCH_HANDLER,
-	FRAME_EXCEPTION_FILTER,
-	FRAME_INTERPRETER, /**< 11 and later */
-	/* 8 and 9 */
-	FRAME_HELPER_METHOD,
-	FRAME_HELPER_METHOD_1OBJ,
-	FRAME_HELPER_METHOD_2OBJ,
-	FRAME_HELPER_METHOD_3OBJ,
-	FRAME_HELPER_METHOD_PROTECTOBJ,
-	FRAME_PROTECT_BY_REFS,
-	FRAME_KINDS
-};
-
-/** Is it a HelperMethodFrame, whatever it protects? */
-static inline bool frame_is_helper(uint8_t kind)
-{
-	return kind >= FRAME_HELPER_METHOD && kind <= FRAME_HELPER_METHOD_PROTECTOBJ;
-}
-
-/** "InlinedCallFrame", ...; of FRAME_UNKNOWN "Frame". */
-extern const char *const frame_kind_names[FRAME_KINDS];
 
 /** A managed thread (ThreadStore). */
 struct clr_thread {

@@ -319,42 +319,14 @@ static void report_missing(const struct clr *clr)
 	}
 }
 
-const char *const frame_kind_names[FRAME_KINDS] = {
-	[FRAME_UNKNOWN] = "Frame",
-	[FRAME_INLINED_CALL] = "InlinedCallFrame",
-	[FRAME_RESUMABLE] = "ResumableFrame",
-	[FRAME_REDIRECTED_THREAD] = "RedirectedThreadFrame",
-	[FRAME_FAULTING_EXCEPTION] = "FaultingExceptionFrame",
-	[FRAME_SOFTWARE_EXCEPTION] = "SoftwareExceptionFrame",
-	[FRAME_FUNC_EVAL] = "FuncEvalFrame",
-	[FRAME_PINVOKE_CALLI] = "PInvokeCalliFrame",
-	[FRAME_HIJACK] = "HijackFrame",
-	[FRAME_PRESTUB_METHOD] = "PrestubMethodFrame",
-	[FRAME_CALL_COUNTING_HELPER] = "CallCountingHelperFrame",
-	[FRAME_STUB_DISPATCH] = "StubDispatchFrame",
-	[FRAME_EXTERNAL_METHOD] = "ExternalMethodFrame",
-	[FRAME_DYNAMIC_HELPER] = "DynamicHelperFrame",
-	[FRAME_PROTECT_VALUE_CLASS] = "ProtectValueClassFrame",
-	[FRAME_DEBUGGER_CLASS_INIT_MARK] = "DebuggerClassInitMarkFrame",
-	[FRAME_DEBUGGER_EXIT] = "DebuggerExitFrame",
-	[FRAME_DEBUGGER_U2M_CATCH_HANDLER] = "DebuggerU2MCatchHandlerFrame",
-	[FRAME_EXCEPTION_FILTER] = "ExceptionFilterFrame",
-	[FRAME_INTERPRETER] = "InterpreterFrame",
-	[FRAME_HELPER_METHOD] = "HelperMethodFrame",
-	[FRAME_HELPER_METHOD_1OBJ] = "HelperMethodFrame_1OBJ",
-	[FRAME_HELPER_METHOD_2OBJ] = "HelperMethodFrame_2OBJ",
-	[FRAME_HELPER_METHOD_3OBJ] = "HelperMethodFrame_3OBJ",
-	[FRAME_HELPER_METHOD_PROTECTOBJ] = "HelperMethodFrame_PROTECTOBJ",
-	[FRAME_PROTECT_BY_REFS] = "ProtectByRefsFrame",
-};
-
 /* The numbers that Frames of 10 and later begin with (FrameIdentifier, frames.h). */
 static void read_frame_identifiers(struct clr *clr, const struct descriptor *descriptor)
 {
 	for (unsigned int kind = 1; kind < FRAME_KINDS; kind++) {
 		char name[64];
 		uint64_t value = 0;
-		(void)snprintf(name, sizeof(name), "%sIdentifier", frame_kind_names[kind]);
+		(void)snprintf(name, sizeof(name), "%sIdentifier",
+			       frame_kind_layout((enum frame_kind)kind)->name);
 		if (descriptor && descriptor_global(descriptor, name, &value)) {
 			clr->frame_identifiers[kind] = value;
 		} else if (!descriptor && clr->major == 10 && kind <= FRAME_EXCEPTION_FILTER) {

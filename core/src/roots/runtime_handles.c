@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "clr/layouts/thread_words.h"
 #include "clr/threads/in_flight.h"
 #include "roots/root_set.h"
 #include "util/alloc.h"
@@ -64,7 +65,7 @@ static void try_threads(struct finder *finder)
 	size_t thrown = layout_has(&clr->layout, L_THREAD_EXCEPTION)
 				? clr_offset(clr, L_THREAD_EXCEPTION)
 				: SIZE_MAX;
-	uint8_t bytes[THREAD_HANDLES_SIZE];
+	uint8_t bytes[THREAD_HANDLES_END];
 	for (size_t i = 0; i < clr->thread_count; i++) {
 		uint64_t address = clr->threads[i].address;
 		size_t size = memory_prefix(clr->memory, address, bytes, sizeof(bytes));

@@ -134,7 +134,8 @@ static enum step take_frame(struct walk *walk, size_t index)
 	}
 	if (!frame_context_read(walk->clr, &frame, &walk->context)) {
 		return walk_bad(walk, "the %s at %" PRIx64 " cannot be read",
-				frame_kind_names[frame.kind], frame.address);
+				frame_kind_layout((enum frame_kind)frame.kind)->name,
+				frame.address);
 	}
 	return STEP_ON;
 }
@@ -186,7 +187,7 @@ static enum step no_managed_code(struct walk *walk, bool is_first)
 	}
 	/* In 8 and 9 not every Frame says where it leads to; the last may be the thread's start's. */
 	size_t left = walk->chain.rows_count - walk->next_frame;
-	if (walk->cfi_failed && !walk->clr->frame_identifiers[FRAME_INLINED_CALL] &&
+	if (walk->cfi_failed && !clr_frames_are_numbered(walk->clr) &&
 	    (left > 1 || (left && frame_is_helper(walk->chain.rows[walk->next_frame].kind)))) {
 		return walk_bad(walk, "native frames without unwind information, and Frames that "
 				      "cannot be told apart");

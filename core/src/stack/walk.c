@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clr/layouts/thread_words.h"
 #include "clr/threads/thread_state.h"
 #include "stack/walker.h"
 #include "unwind/unwind_codes.h"
@@ -19,8 +20,6 @@
 /* What all walks may read: so often all bytes of the core, and what small ones may need. */
 #define READ_FACTOR 4u
 #define READ_FLOOR  ((uint64_t)4 << 20)
-/* Bytes of a Thread in which its hijacked return address is looked for. */
-#define THREAD_SIZE 2048u
 
 enum step walk_bad(struct walk *walk, const char *format, ...)
 {
@@ -91,10 +90,11 @@ struct stack_frame *walk_add_frame(struct walk *walk, enum step *ret)
 enum step walk_pass_frame(struct walk *walk)
 {
 	const struct explicit_frame *from = &walk->chain.rows[walk->next_frame++];
+	const char *name = frame_kind_layout((enum frame_kind)from->kind)->name;
 	enum step step;
 	if (from->is_lost) {
-		(void)walk_bad(walk, "the %s at %" PRIx64 " leads to code that is not known",
-			       frame_kind_names[from->kind], from->address);
+		(void)walk_bad(walk, "the %s at %" PRIx64 " leads to code that is not known", name,
+			       from->address);
 	}
 	struct stack_frame *frame = walk_add_frame(walk, &step);
 	if (!frame)
@@ -103,7 +103,7 @@ enum step walk_pass_frame(struct walk *walk)
 				       .sp = from->address,
 				       .ip = from->ip,
 				       .frame = from->address,
-				       .name = frame_kind_names[from->kind],
+				       .name = name,
 				       .method_desc = explicit_frame_method(walk->clr, from),
 				       .is_dead = walk->is_skipping ||
 						  is_unwound(&walk->exceptions, from->address) };
@@ -237,7 +237,7 @@ static enum step walk_managed(struct walk *walk, const struct code_entry *entry)
  */
 static bool undo_hijack(struct walk *walk)
 {
-	uint8_t bytes[THREAD_SIZE];
+	uint8_t bytes[THREAD_HIJACK_END];
 	uint64_t slot = *walk_register(walk, REG_RSP) - 8;
 	size_t size =
 		memory_prefix(walk->memory, walk->stack->thread->address, bytes, sizeof(bytes));
@@ -395,7 +395,7 @@ static enum step walk_thread(struct walk *walk)
 	enum step step = STEP_END;
 	if (begin(walk)) {
 		if (!walk->has_registers &&
-		    (thread->is_cooperative || !walk->clr->frame_identifiers[FRAME_INLINED_CALL])) {
+		    (thread->is_cooperative || !clr_frames_are_numbered(walk->clr))) {
 			(void)walk_bad(walk,
 				       "the target has no registers of thread %" PRIx64
 				       ": walked from its Frames on",
