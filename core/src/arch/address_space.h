@@ -11,6 +11,9 @@
 #define ARCH_USER_BEGIN ((uint64_t)0x10000)
 #define ARCH_USER_END   ((uint64_t)1 << 47)
 
+/** Bytes below the stack pointer that a function may use (System V ABI for AMD64, 3.2.2). */
+#define ARCH_RED_ZONE 128u
+
 /** The first byte of the page that holds @p address. */
 static inline uint64_t arch_page_of(uint64_t address)
 {

@@ -43,7 +43,7 @@ struct gc_vars {
 	uint64_t handle_table_map;
 	int32_t structures_invalid;     /**< not 0: a GC is between plan and sweep */
 	uint64_t structures_invalid_at; /**< its address */
-	int32_t gc_state;               /**< 0 marking, 1 planning, 2 free */
+	int32_t gc_state;               /**< enum gc_state */
 	uint32_t heap_type;             /**< 0: the GC is not initialised */
 };
 

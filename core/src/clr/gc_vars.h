@@ -15,6 +15,13 @@ enum gc_heap_field {
 	GC_HEAP_GENERATION_TABLE = 18,
 };
 
+/** gc_vars.gc_state (c_gc_state, gc/gcinterface.dac.h). */
+enum gc_state {
+	GC_STATE_MARKING,
+	GC_STATE_PLANNING,
+	GC_STATE_FREE,
+};
+
 /** Indexes of gc_vars.generation_offsets. */
 enum gc_generation_field {
 	GC_GENERATION_CONTEXT = 0,

@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_HEAP_HEAP_H
 #define HEAPDUMP_SRC_HEAP_HEAP_H
 
+#include "clr/layouts/object_layout.h"
 #include "clr/types/type.h"
 
 enum generation {
@@ -101,7 +102,7 @@ enum generation segment_generation_at(const struct segment *segment, uint64_t ad
 const struct context *heap_context_at(const struct heap *heap, uint64_t address);
 
 /** Objects go on so far behind the limit of a context: the least size of an object. */
-#define CONTEXT_RESERVE 24u
+#define CONTEXT_RESERVE OBJECT_SIZE_MIN
 
 /**
  * Do pointer and limit of @p context lie in one segment, in this order, and 8-aligned?  What is not

@@ -7,21 +7,8 @@
 #include <stdlib.h>
 
 #include "clr/gc_vars.h"
+#include "clr/layouts/heap_segment.h"
 #include "util/alloc.h"
-
-/* heap_segment (doc/coreclr.md 5; gc/gcpriv.h), the same in .NET 8 to 10. */
-enum {
-	SEGMENT_ALLOCATED = 0,
-	SEGMENT_COMMITTED = 8,
-	SEGMENT_RESERVED = 16,
-	SEGMENT_MEM = 32,
-	SEGMENT_FLAGS = 40,
-	SEGMENT_NEXT = 48,
-	SEGMENT_BACKGROUND_ALLOCATED = 56,
-	SEGMENT_SIZE = 64,
-};
-
-#define SEGMENT_FLAG_READ_ONLY 1u /* heap_segment_flags_readonly: frozen */
 
 /* What is read of one heap at a time. */
 struct reader {
@@ -122,25 +109,25 @@ static uint64_t bad_bound(const struct segment *segment, uint64_t *ret_word)
 	uint64_t begin = segment->begin, end = segment->end;
 	*ret_word = begin;
 	if (begin == 0 || begin % 8 != 0 || begin > segment->reserved)
-		return segment->address + SEGMENT_MEM;
+		return segment->address + HEAP_SEGMENT_MEM;
 	*ret_word = end;
 	return begin > end || end > segment->reserved || end % 8 != 0 ? segment->end_slot : 0;
 }
 
-/* Read the heap_segment whose @p bytes these are; false when its bounds cannot be. */
-static bool read_segment(const struct reader *reader, uint32_t generation, const uint8_t *bytes,
-			 struct segment *ret)
+/* Make a segment of what stands in the target; false when its bounds cannot be. */
+static bool read_segment(const struct reader *reader, uint32_t generation,
+			 const struct heap_segment *stored, struct segment *ret)
 {
-	ret->begin = load_u64(bytes + SEGMENT_MEM);
-	ret->end = load_u64(bytes + SEGMENT_ALLOCATED);
-	ret->end_slot = ret->address + SEGMENT_ALLOCATED;
-	ret->committed = load_u64(bytes + SEGMENT_COMMITTED);
-	ret->reserved = load_u64(bytes + SEGMENT_RESERVED);
-	ret->flags = load_u64(bytes + SEGMENT_FLAGS);
-	ret->background_allocated = load_u64(bytes + SEGMENT_BACKGROUND_ALLOCATED);
+	ret->begin = stored->mem;
+	ret->end = stored->allocated;
+	ret->end_slot = ret->address + HEAP_SEGMENT_ALLOCATED;
+	ret->committed = stored->committed;
+	ret->reserved = stored->reserved;
+	ret->flags = stored->flags;
+	ret->background_allocated = stored->background_allocated;
 	ret->heap = reader->index;
 	ret->generation = (uint8_t)generation; /* numbered as enum generation is */
-	if (ret->flags & SEGMENT_FLAG_READ_ONLY)
+	if (ret->flags & HEAP_SEGMENT_READ_ONLY)
 		ret->generation = GENERATION_NONGC;
 	bool is_ephemeral = ret->address == reader->ephemeral;
 	if (is_ephemeral) {
@@ -186,7 +173,7 @@ static enum hd_status add_segment(struct reader *reader, const struct segment *s
 static uint64_t next_segment(const struct reader *reader, uint64_t address)
 {
 	uint64_t next = 0;
-	(void)memory_u64(reader->heap->memory, address + SEGMENT_NEXT, &next);
+	(void)memory_u64(reader->heap->memory, address + HEAP_SEGMENT_NEXT, &next);
 	return next;
 }
 
@@ -240,10 +227,10 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 				   .link_slot = generation_slot(reader, generation,
 								GC_GENERATION_START_SEGMENT) };
 	while (segment.address != 0) {
-		uint8_t bytes[SEGMENT_SIZE];
+		uint8_t bytes[HEAP_SEGMENT_SIZE];
 		if (segment.address == mark) {
 			uint64_t last = closing_segment(reader, start, steps + 1);
-			end_list(reader, generation, last, last + SEGMENT_NEXT, true);
+			end_list(reader, generation, last, last + HEAP_SEGMENT_NEXT, true);
 			return HD_OK;
 		}
 		if (reader->visits++ >= SEGMENTS_MAX ||
@@ -251,15 +238,16 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 			end_list(reader, generation, segment.previous, segment.link_slot, false);
 			return HD_OK;
 		}
-		if (read_segment(reader, generation, bytes, &segment))
+		struct heap_segment stored = heap_segment_from(bytes);
+		if (read_segment(reader, generation, &stored, &segment))
 			TRY(add_segment(reader, &segment, err));
 		if (++steps == power) {
 			power *= 2;
 			steps = 0;
 			mark = segment.address;
 		}
-		segment = (struct segment){ .address = load_u64(bytes + SEGMENT_NEXT),
-					    .link_slot = segment.address + SEGMENT_NEXT,
+		segment = (struct segment){ .address = stored.next,
+					    .link_slot = segment.address + HEAP_SEGMENT_NEXT,
 					    .previous = segment.address };
 	}
 	return HD_OK;

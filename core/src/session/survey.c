@@ -3,6 +3,7 @@
 
 #include "clr/code/code.h"
 #include "clr/gc_vars.h"
+#include "clr/layouts/heap_segment.h"
 #include "clr/statics/handle_arrays.h"
 #include "clr/statics/static.h"
 #include "clr/types/field.h"
@@ -11,16 +12,6 @@
 #include "mem/mapped_file.h"
 #include "roots/root_set.h"
 #include "util/text.h"
-
-/* Before the first object of a segment there is its header, and the header of a region. */
-#define BEFORE_SEGMENT 64u
-
-/*
- * A MethodTable of Free (methodtable.h: 64 bytes and a few more in .NET 8 to 10), and what stands before one
- * that has no references.
- */
-#define METHOD_TABLE_READ 128u
-#define GC_DESC_SIZE      16u
 
 /* Thread-static fields, each of one thread, that are looked at. */
 #define THREAD_FIELDS_MAX 1000000u
@@ -87,14 +78,10 @@ static bool touch_fields(void *arg, const struct type *type)
 	return true;
 }
 
-/* The runtime makes the MethodTable of Free with new, all others in its own heaps. */
 static enum hd_status touch_types(struct clr *clr, struct job *job, struct hd_error *err)
 {
 	struct statics statics = { .clr = clr, .job = job, .left = THREAD_FIELDS_MAX };
-	uint8_t bytes[METHOD_TABLE_READ + GC_DESC_SIZE];
-	uint64_t at = clr->free_method_table;
-	if (at > GC_DESC_SIZE)
-		(void)memory_read(clr->memory, at - GC_DESC_SIZE, bytes, sizeof(bytes));
+	type_touch_free(clr);
 	return type_for_each(clr, touch_fields, &statics, err);
 }
 
@@ -171,7 +158,7 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 	}
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *segment = &heap->segments[i];
-		uint64_t begin = segment->begin - BEFORE_SEGMENT;
+		uint64_t begin = segment->begin - HEAP_SEGMENT_BEFORE_MEM;
 		page_list_add(ret, begin, segment->end - begin);
 	}
 	heap_destroy(heap);

@@ -7,12 +7,6 @@
 #include "unwind/unwind_codes.h"
 #include "util/alloc.h"
 
-/* Registers that a call does not preserve (System V ABI, AMD64, 3.2.1). */
-static bool is_scratch(unsigned int number)
-{
-	return number != REG_RBX && number != REG_RBP && number < REG_R12;
-}
-
 /* Is there an object at @p value?  In the middle of a GC that cannot always be told. */
 static bool is_object(const struct walk *walk, uint64_t value)
 {
@@ -83,7 +77,7 @@ static enum step add_slot(struct walk *walk, const struct gc_slot *slot, uint8_t
 	root->offset = slot->offset;
 	if (root->is_register) {
 		if (slot->number >= REG_RIP ||
-		    (!walk->context.is_active && is_scratch(slot->number)))
+		    (!walk->context.is_active && register_is_scratch(slot->number)))
 			return STEP_ON;
 		root->base = slot->number;
 		root->offset = 0;

@@ -4,11 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "clr/gc_vars.h"
 #include "verify/resolve.h"
-
-/* current_c_gc_state (gc/gcinterface.dac.h). */
-#define GC_STATE_PLANNING 1
-#define GC_STATE_FREE     2
 
 const char *verdict_name(enum verdict verdict)
 {

@@ -210,6 +210,31 @@ static bool round_trip(const struct clr *clr, struct type *type)
 	       clr_pointer(clr, value, L_CLASS_METHOD_TABLE, &back) && back == type->canonical;
 }
 
+bool type_may_be_missing(const struct clr *clr, uint64_t method_table)
+{
+	uint64_t class = 0;
+	uint8_t byte;
+	if (method_table < ARCH_USER_BEGIN || method_table >= ARCH_USER_END)
+		return false;
+	return !clr_pointer(clr, method_table, L_MT_CLASS, &class) ||
+	       (class && !memory_u8(clr->memory, class & ~(uint64_t)1, &byte));
+}
+
+/*
+ * A MethodTable of Free (methodtable.h: 64 bytes and a few more in .NET 8 to 10), and what stands before one
+ * that has no references.
+ */
+#define FREE_TABLE_SIZE 128u
+#define FREE_DESC_SIZE  16u
+
+void type_touch_free(const struct clr *clr)
+{
+	uint8_t bytes[FREE_TABLE_SIZE + FREE_DESC_SIZE];
+	uint64_t at = clr->free_method_table;
+	if (at > FREE_DESC_SIZE)
+		(void)memory_read(clr->memory, at - FREE_DESC_SIZE, bytes, sizeof(bytes));
+}
+
 static bool read_word(const struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret)
 {
 	return layout_has(&clr->layout, field) &&

@@ -78,6 +78,15 @@ void type_table_destroy(struct type_table *types);
 const struct type *type_find(struct clr *clr, uint64_t method_table);
 
 /**
+ * Could @p method_table be the MethodTable of a type although type_find() finds none: because the target lacks
+ * it, or its class?
+ */
+bool type_may_be_missing(const struct clr *clr, uint64_t method_table);
+
+/** Read the MethodTable of Free: the runtime makes it with new, all others in its own heaps. */
+void type_touch_free(const struct clr *clr);
+
+/**
  * Did type_find() run out of memory since the last call of this?  What it then called no type may
  * be one.
  */

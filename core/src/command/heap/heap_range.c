@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "arch/address_space.h"
 #include "clr/clr.h"
 #include "util/alloc.h"
 #include "util/sink.h"
@@ -143,14 +142,8 @@ uint64_t heap_range_bytes(const struct heap_range *range)
 
 bool damage_is_untyped(struct heap *heap, const struct damage *damage)
 {
-	struct clr *clr = heap->clr;
-	uint64_t table = damage->word & ~(uint64_t)7, class = 0;
-	uint8_t byte;
-	if (damage->kind != DAMAGE_BAD_METHOD_TABLE || table < ARCH_USER_BEGIN ||
-	    table >= ARCH_USER_END)
-		return false;
-	return !clr_pointer(clr, table, L_MT_CLASS, &class) ||
-	       (class && !memory_u8(clr->memory, class & ~(uint64_t)1, &byte));
+	return damage->kind == DAMAGE_BAD_METHOD_TABLE &&
+	       type_may_be_missing(heap->clr, damage->word & ~(uint64_t)7);
 }
 
 void gaps_add(struct gaps *gaps, struct heap *heap, const struct damage *damage)

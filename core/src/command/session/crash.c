@@ -3,10 +3,8 @@
 
 #include <inttypes.h>
 
+#include "clr/gc_vars.h"
 #include "inspect/locate.h"
-
-/* gc_state (gcinterface.dac.h): no background GC. */
-#define GC_STATE_FREE 2
 
 /* Is the code that of the runtime, or of a GC that it was told to load (libclrgc.so, libclrgcexp.so)? */
 static bool is_of_runtime(const struct clr *clr, const struct fault *fault)

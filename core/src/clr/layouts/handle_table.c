@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/layouts/handle_table.h"
+
+/* Without cross references. */
+#define TYPES_OLD 12u
+
+struct handle_type_counts handle_type_counts(const struct clr *clr)
+{
+	return clr->major >= 10 ? (struct handle_type_counts){ HANDLE_TABLE_TYPES_MAX, TYPES_OLD }
+				: (struct handle_type_counts){ TYPES_OLD, HANDLE_TABLE_TYPES_MAX };
+}
