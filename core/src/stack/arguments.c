@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "clr/features.h"
 #include "clr/layouts/amd64.h"
 #include "clr/layouts/frames.h"
 #include "clr/modules/module_proof.h"
@@ -128,7 +129,7 @@ static enum step add_value_classes(struct walk *walk, const struct explicit_fram
 static enum step add_returned(struct walk *walk, const struct explicit_frame *frame, uint32_t index)
 {
 	uint64_t arguments = 0;
-	if (walk->clr->major >= 10 ||
+	if (clr_has(walk->clr, CLR_RESULTS_IN_GC_INFO) ||
 	    !clr_pointer(walk->clr, frame->address, L_HIJACK_FRAME_ARGS, &arguments))
 		return STEP_ON;
 	enum step step = walk_add_word(walk, arguments, STACK_ROOT_ARGUMENT, index);

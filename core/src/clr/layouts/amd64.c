@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/layouts/amd64.h"
 
+#include "clr/features.h"
+
 /* CONTEXT.ContextFlags: CONTEXT_AMD64, and bits that no CONTEXT has; CONTEXT.SegCs of user space. */
 #define FLAGS_AMD64  0x00100000u
 #define FLAGS_NONE   0x07efff80u
@@ -13,7 +15,7 @@ const struct hijack_layout *hijack_layout(const struct clr *clr)
 {
 	static const struct hijack_layout of_8 = { 2, { REG_RAX, REG_RDX }, 16, 72 };
 	static const struct hijack_layout of_10 = { 3, { REG_RAX, REG_RDX, REG_RCX }, 24, 80 };
-	return clr->major >= 10 ? &of_10 : &of_8;
+	return clr_has(clr, CLR_HIJACK_RCX) ? &of_10 : &of_8;
 }
 
 /* CONTEXTs are 16-aligned. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/layouts/exinfo.h"
 
+#include "clr/features.h"
+
 /* ExInfo of 10.0. */
 #define EXINFO_HANDLER   0x20u
 #define EXINFO_CLAUSE    0x38u
@@ -15,7 +17,7 @@
 
 bool exinfo_has_parts(const struct clr *clr)
 {
-	return clr->major >= 10;
+	return clr_has(clr, CLR_EXINFO_PARTS);
 }
 
 bool exinfo_is_certain(const struct clr *clr)

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "arch/address_space.h"
+#include "clr/features.h"
 #include "clr/types/gc_desc.h"
 #include "util/alloc.h"
 
@@ -258,14 +259,15 @@ static bool read_head(const struct clr *clr, uint64_t method_table, struct type 
 		return false;
 	type->has_pointers = !type->is_free && flags & MT_CONTAINS_GC_POINTERS;
 	type->has_finalizer = flags & MT_FINALIZER;
-	type->is_collectible = flags & (clr->major == 8 ? COLLECTIBLE_8 : COLLECTIBLE_9);
+	type->is_collectible =
+		flags & (clr_has(clr, CLR_COLLECTIBLE_BIT_28) ? COLLECTIBLE_8 : COLLECTIBLE_9);
 	type->is_string = type->base_size == 22;
 	(void)read_word(clr, method_table, L_MT_FLAGS2, &type->flags2);
 	(void)clr_pointer(clr, method_table, L_MT_PARENT, &type->parent);
 	(void)clr_pointer(clr, method_table, L_MT_MODULE, &type->module);
 	(void)clr_pointer(clr, method_table, L_MT_AUXILIARY, &type->auxiliary);
 	(void)clr_pointer(clr, method_table, L_MT_PER_INST, &type->per_inst);
-	uint32_t rid = clr->major == 8 ? type->flags2 >> 16 : type->flags2 >> 8;
+	uint32_t rid = clr_has(clr, CLR_SHORT_TOKENS) ? type->flags2 >> 16 : type->flags2 >> 8;
 	if (rid && type->category != CATEGORY_SZ_ARRAY && type->category != CATEGORY_MD_ARRAY)
 		type->token = 0x02000000u | rid;
 	return true;
