@@ -35,6 +35,8 @@ MAY_INCLUDE = {
     "command": "util arch graph format query report answer mem targets metadata clr heap verify inspect unwind stack"
     " roots snapshot session collect",
 }
+# Headers that only files of their own layer may include.
+PRIVATE = {"clr/internal.h"}
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 SOURCE = re.compile(r"\.(c|h|cpp|hpp)$")
@@ -59,6 +61,8 @@ def check_core(src: pathlib.Path, bad: list[str]) -> dict[str, list[str]]:
             other = target.split("/")[0]
             if other != layer and other not in MAY_INCLUDE[layer].split():
                 bad.append(f"{name}: layer {layer} may not include {target}")
+            elif other != layer and target in PRIVATE:
+                bad.append(f"{name}: {target} is only for layer {other}")
             elif not (src / target).is_file():
                 bad.append(f"{name}: {target} is not the path of a file in core/src")
     return graph

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/features.h"
 
+#include "clr/internal.h"
+
 static const struct {
 	uint8_t first, last;
 } releases[CLR_FEATURE_COUNT] = {

@@ -4,6 +4,7 @@
 #include "clr/code/method.h"
 #include "clr/features.h"
 #include "clr/gc_vars.h"
+#include "clr/internal.h"
 #include "clr/runtime.h"
 #include "clr/threads/sync_block.h"
 #include "clr/threads/thread.h"

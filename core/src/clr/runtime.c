@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "clr/features.h"
+#include "clr/internal.h"
 #include "util/alloc.h"
 
 #define DYNAMIC_MAX        256u

@@ -12,7 +12,7 @@
 /* Address of the pointer to the queue of heap @p index, or 0. */
 static uint64_t queue_variable(const struct heap *heap, uint32_t index)
 {
-	const struct gc_vars *gc = &heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(heap);
 	if (!gc->is_server)
 		return gc->finalize_queue;
 	int32_t offset = gc->heap_offsets[GC_HEAP_FINALIZE_QUEUE];
@@ -52,7 +52,7 @@ enum queue_result finalizer_queue_read(const struct heap *heap, uint32_t index,
 static void note_queue(struct heap *heap, const struct finalizer_queue *queue,
 		       enum queue_result result, uint64_t slot, uint64_t word)
 {
-	struct target *target = heap->clr->target;
+	struct target *target = heap_target(heap);
 	if (result == QUEUE_DAMAGED) {
 		findings_add(&target->findings, "finalizer-queue",
 			     "the process's memory was overwritten, or changing: take another dump",
@@ -80,7 +80,7 @@ static void note_queue(struct heap *heap, const struct finalizer_queue *queue,
 
 static void note_entries(struct heap *heap, const struct finalizer_queue *queue, uint64_t at)
 {
-	struct target *target = heap->clr->target;
+	struct target *target = heap_target(heap);
 	findings_add(&target->findings, "finalizer-queue",
 		     target_advice(target, at, "write the core with createdump --full, or gcore"),
 		     "%" PRIu64 " entries of the finalizer queue of heap %" PRIu32 ", from %" PRIx64

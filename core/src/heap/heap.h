@@ -94,6 +94,22 @@ void heap_report_gaps(struct heap *heap, uint64_t count);
 /** NULL is allowed. */
 void heap_destroy(struct heap *heap);
 
+/** What the heap lies in, where findings go, and what the GC says of itself. */
+static inline struct target *heap_target(const struct heap *heap)
+{
+	return clr_target(heap->clr);
+}
+
+static inline struct findings *heap_findings(const struct heap *heap)
+{
+	return clr_findings(heap->clr);
+}
+
+static inline const struct gc_vars *heap_gc(const struct heap *heap)
+{
+	return clr_gc(heap->clr);
+}
+
 /** Segment whose [begin, end) holds @p address, or NULL. */
 const struct segment *heap_segment_at(const struct heap *heap, uint64_t address);
 /** Generation of an address inside @p segment (splits ephemeral segments). */

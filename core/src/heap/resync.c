@@ -63,7 +63,7 @@ static uint64_t range_end(const struct target *target, const struct target_range
 
 uint64_t next_captured(const struct heap *heap, uint64_t address)
 {
-	const struct target *target = heap->clr->target;
+	const struct target *target = heap_target(heap);
 	uint64_t page = arch_page_after(address);
 	if (page == 0)
 		return UINT64_MAX;
@@ -137,7 +137,7 @@ static uint64_t find_next_object(struct scan *scan, uint64_t address)
 /* Does @p word lead to memory that the process had, and the target lacks? */
 static bool is_not_captured(const struct heap *heap, uint64_t word)
 {
-	const struct target *target = heap->clr->target;
+	const struct target *target = heap_target(heap);
 	uint8_t byte;
 	word &= ~(uint64_t)7;
 	if (!target || memory_prefix(heap->memory, word, &byte, 1))

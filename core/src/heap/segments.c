@@ -39,14 +39,14 @@ __attribute__((format(printf, 3, 4))) static void report(struct heap *heap,
 	va_start(args, format);
 	(void)vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	findings_add(&heap->clr->target->findings, "segment-list", NULL, "%s", line);
+	findings_add(heap_findings(heap), "segment-list", NULL, "%s", line);
 }
 
 /* Address of the variable of heap @p index: a workstation's own, or inside a server's heap. */
 static uint64_t heap_variable(const struct heap *heap, uint32_t index, uint64_t workstation,
 			      enum gc_heap_field field)
 {
-	const struct gc_vars *gc = &heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(heap);
 	if (!gc->is_server)
 		return workstation;
 	int32_t offset = gc->heap_offsets[field];
@@ -56,14 +56,15 @@ static uint64_t heap_variable(const struct heap *heap, uint32_t index, uint64_t 
 
 uint64_t generation_table(const struct heap *heap, uint32_t index)
 {
-	return heap_variable(heap, index, heap->clr->gc.generation_table, GC_HEAP_GENERATION_TABLE);
+	return heap_variable(heap, index, heap_gc(heap)->generation_table,
+			     GC_HEAP_GENERATION_TABLE);
 }
 
 /* Address of a field of generation @p number. */
 static uint64_t generation_slot(const struct reader *reader, uint32_t number,
 				enum gc_generation_field field)
 {
-	const struct gc_vars *gc = &reader->heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(reader->heap);
 	return reader->table + number * gc->generation_size +
 	       (uint64_t)gc->generation_offsets[field];
 }
@@ -71,7 +72,7 @@ static uint64_t generation_slot(const struct reader *reader, uint32_t number,
 static bool generation_field(const struct reader *reader, uint32_t number,
 			     enum gc_generation_field field, uint64_t *ret)
 {
-	return reader->heap->clr->gc.generation_offsets[field] >= 0 &&
+	return heap_gc(reader->heap)->generation_offsets[field] >= 0 &&
 	       memory_u64(reader->heap->memory, generation_slot(reader, number, field), ret);
 }
 
@@ -148,7 +149,7 @@ static bool read_segment(const struct reader *reader, uint32_t generation,
 		       ret->begin, ret->end, ret->reserved);
 		return false;
 	}
-	if (is_ephemeral && !reader->heap->clr->gc.has_regions &&
+	if (is_ephemeral && !clr_has_regions(reader->heap->clr) &&
 	    ret->generation != GENERATION_NONGC)
 		split(reader, ret);
 	return true;
@@ -217,7 +218,7 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 	uint64_t start = 0, mark = 0; /* mark: one met before (Brent), to see a cycle */
 	size_t steps = 0, power = 1;
 	if (!generation_field(reader, generation, GC_GENERATION_START_SEGMENT, &start)) {
-		findings_add(&heap->clr->target->findings, "gc-heap", NULL,
+		findings_add(heap_findings(heap), "gc-heap", NULL,
 			     "generation %s of heap %u is not in the target: its objects are not "
 			     "known",
 			     generation_name((enum generation)generation), reader->index);
@@ -256,7 +257,7 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 static enum hd_status read_heap(struct reader *reader, struct hd_error *err)
 {
 	const struct heap *heap = reader->heap;
-	const struct gc_vars *gc = &heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(heap);
 	uint32_t index = reader->index;
 	reader->table = generation_table(heap, index);
 	reader->ephemeral = reader->alloc_allocated = reader->end_slot = 0;
@@ -269,7 +270,7 @@ static enum hd_status read_heap(struct reader *reader, struct hd_error *err)
 		return HD_OK;
 	if (!memory_u64(heap->memory, ephemeral, &reader->ephemeral) ||
 	    !memory_u64(heap->memory, allocated, &reader->alloc_allocated)) {
-		findings_add(&heap->clr->target->findings, "gc-heap", NULL,
+		findings_add(heap_findings(heap), "gc-heap", NULL,
 			     "the allocation end of heap %u is not in the target: its youngest "
 			     "objects are not known",
 			     index);

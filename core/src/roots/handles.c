@@ -329,7 +329,7 @@ static bool is_known(const struct address_list *tables, uint64_t table)
  */
 static enum hd_status read_bucket(struct reader *reader, uint64_t bucket, struct hd_error *err)
 {
-	const struct gc_vars *gc = &reader->heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(reader->heap);
 	uint64_t tables;
 	if (!memory_u64(reader->memory, bucket, &tables)) {
 		note(reader, TROUBLE_MAP, bucket);
@@ -371,7 +371,7 @@ static bool was_seen(const uint64_t *seen, size_t count, uint64_t map)
 
 static enum hd_status read_maps(struct reader *reader, struct hd_error *err)
 {
-	uint64_t seen[MAPS_MAX] = { 0 }, next, map = reader->heap->clr->gc.handle_table_map;
+	uint64_t seen[MAPS_MAX] = { 0 }, next, map = heap_gc(reader->heap)->handle_table_map;
 	for (size_t count = 0; map || !count; map = next) {
 		uint64_t words[2], buckets[HANDLE_MAP_BUCKETS]; /* pBuckets, pNext */
 		if (!map || count == MAPS_MAX || was_seen(seen, count, map) ||
@@ -390,13 +390,13 @@ static enum hd_status read_maps(struct reader *reader, struct hd_error *err)
 	/* A runtime that runs has one at least. */
 	if (!reader->tables.rows_count && !reader->troubles[TROUBLE_MAP].count &&
 	    !reader->troubles[TROUBLE_TABLE].count)
-		note(reader, TROUBLE_MAP, reader->heap->clr->gc.handle_table_map);
+		note(reader, TROUBLE_MAP, heap_gc(reader->heap)->handle_table_map);
 	return HD_OK;
 }
 
 static void add_findings(struct reader *reader)
 {
-	struct target *target = reader->heap->clr->target;
+	struct target *target = heap_target(reader->heap);
 	for (size_t i = 0; i < TROUBLES; i++) {
 		uint64_t count = reader->troubles[i].count, first = reader->troubles[i].first;
 		uint8_t byte;

@@ -50,7 +50,7 @@ static enum gap gap_of(const struct target *target, const struct thread_stack *s
 
 void report_stack_gaps(const struct root_set *roots)
 {
-	struct target *target = roots->heap->clr->target;
+	struct target *target = heap_target(roots->heap);
 	struct summary summaries[GAPS] = { 0 };
 	for (size_t i = 0; i < roots->stack_count; i++) {
 		const struct thread_stack *stack = &roots->stacks[i];

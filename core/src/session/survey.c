@@ -53,12 +53,12 @@ static void touch_field(struct statics *statics, const struct field *field)
 	uint8_t byte;
 	uint64_t address = field_static_address(clr, field, NULL);
 	if (address)
-		(void)memory_u8(clr->memory, address, &byte);
-	for (size_t i = 0; field->is_thread_static && i < clr->thread_count && statics->left;
+		(void)memory_u8(clr_memory(clr), address, &byte);
+	for (size_t i = 0; field->is_thread_static && i < clr_thread_count(clr) && statics->left;
 	     i++, statics->left--) {
-		address = field_thread_static_address(clr, field, &clr->threads[i]);
+		address = field_thread_static_address(clr, field, clr_thread_at(clr, i));
 		if (address)
-			(void)memory_u8(clr->memory, address, &byte);
+			(void)memory_u8(clr_memory(clr), address, &byte);
 	}
 }
 
@@ -96,8 +96,8 @@ static void touch_arrays(const struct clr *clr)
 static void touch_threads(struct heap *heap)
 {
 	struct text name = { 0 };
-	for (size_t i = 0; i < heap->clr->thread_count; i++)
-		(void)thread_name(heap, &heap->clr->threads[i], &name);
+	for (size_t i = 0; i < clr_thread_count(heap->clr); i++)
+		(void)thread_name(heap, clr_thread_at(heap->clr, i), &name);
 	text_deinit(&name);
 }
 
@@ -122,13 +122,13 @@ static enum hd_status look(struct clr *clr, struct job *job, struct hd_error *er
 enum hd_status survey_native(struct clr *clr, struct job *job, struct hd_error *err)
 {
 	struct hd_error reason = { 0 };
-	size_t known = clr->target->findings.count;
+	size_t known = clr_findings(clr)->count;
 	mapped_files_guard_begin();
-	target_set_job(clr->target, job);
+	target_set_job(clr_target(clr), job);
 	enum hd_status status = look(clr, job, &reason);
-	target_set_job(clr->target, NULL);
+	target_set_job(clr_target(clr), NULL);
 	mapped_files_guard_end();
-	findings_cut(&clr->target->findings, known);
+	findings_cut(clr_findings(clr), known);
 	return forgive(status, &reason, err);
 }
 
@@ -141,16 +141,15 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 				struct hd_error *err)
 {
 	struct clr *clr = arg;
-	struct memory *before = clr->memory;
+	struct memory *before = clr_set_memory(clr, memory);
 	struct heap *heap = NULL;
 	struct hd_error reason = { 0 };
-	clr->memory = memory;
 	/* The server GC has more or fewer heaps as it likes. */
 	size_t unused;
 	enum hd_status status = gc_vars_read(clr, &unused, &reason);
 	if (status == HD_OK)
 		status = heap_open(clr, &heap, &reason);
-	clr->memory = before;
+	(void)clr_set_memory(clr, before);
 	if (status != HD_OK || !is_sound(heap)) {
 		heap_destroy(heap);
 		TRY(forgive(status, &reason, err));

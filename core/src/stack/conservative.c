@@ -251,7 +251,7 @@ static uint64_t scan_end(const struct walk *walk, const struct visited_span *vis
 {
 	uint64_t id = walk->stack->thread->os_id, end = visited->span.end;
 	const struct target_thread *thread =
-		walk->has_registers ? target_thread(walk->clr->target, (int32_t)id) : NULL;
+		walk->has_registers ? target_thread(clr_target(walk->clr), (int32_t)id) : NULL;
 	return thread ? target_stack_end(thread, scan_begin(walk, visited), end) : end;
 }
 

@@ -51,7 +51,7 @@ static bool add_record(const struct clr *clr, uint64_t address, struct exception
 	struct unwound_range range = { 0, 0 };
 	uint64_t handle = 0;
 	if (!clr_pointer(clr, address, L_EXCEPTION_THROWN, &handle) ||
-	    (handle && !memory_u64(clr->memory, handle, &record.object))) {
+	    (handle && !memory_u64(clr_memory(clr), handle, &record.object))) {
 		chain->is_broken = true;
 		return true;
 	}

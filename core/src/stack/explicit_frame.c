@@ -41,7 +41,7 @@ static bool read_block(struct clr *clr, struct explicit_frame *frame)
 {
 	uint64_t block = 0, ip = 0;
 	if (!clr_pointer(clr, frame->address, L_METHOD_FRAME_BLOCK, &block) || block % 8 != 0 ||
-	    !memory_u64(clr->memory, block + TRANSITION_RETURN, &ip) || !is_managed(clr, ip))
+	    !memory_u64(clr_memory(clr), block + TRANSITION_RETURN, &ip) || !is_managed(clr, ip))
 		return false;
 	frame->block = block;
 	frame->ip = ip;
@@ -78,8 +78,8 @@ static bool read_hijack(struct clr *clr, struct explicit_frame *frame)
 static bool read_context(struct clr *clr, struct explicit_frame *frame)
 {
 	uint64_t context = context_address(clr, frame), ip = 0, sp = 0;
-	if (!context || !memory_u64(clr->memory, context + context_register(REG_RIP), &ip) ||
-	    !memory_u64(clr->memory, context + context_register(REG_RSP), &sp))
+	if (!context || !memory_u64(clr_memory(clr), context + context_register(REG_RIP), &ip) ||
+	    !memory_u64(clr_memory(clr), context + context_register(REG_RSP), &sp))
 		return false;
 	frame->is_lost = !is_managed(clr, ip);
 	if (frame->is_lost)
@@ -101,7 +101,7 @@ static void identify(struct clr *clr, struct explicit_frame *frame)
 		break;
 	case FRAME_GIVES_CONTEXT: {
 		enum layout_field field = (enum layout_field)layout->context;
-		if (layout_has(&clr->layout, field)) {
+		if (clr_has_field(clr, field)) {
 			frame->context_offset = (uint16_t)clr_offset(clr, field);
 			(void)read_context(clr, frame);
 		}
@@ -131,7 +131,7 @@ static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_
 		return;
 	}
 	guess = *frame;
-	if (memory_u64(clr->memory, frame->address + HIJACK_FRAME_THREAD, &owner) &&
+	if (memory_u64(clr_memory(clr), frame->address + HIJACK_FRAME_THREAD, &owner) &&
 	    owner == thread && read_hijack(clr, &guess) && is_above(frame->address, guess.sp)) {
 		guess.kind = FRAME_HIJACK;
 		*frame = guess;
@@ -166,10 +166,10 @@ static bool read_helper(struct clr *clr, uint64_t thread, struct explicit_frame 
 {
 	uint64_t owner = 0;
 	uint32_t attributes = 0;
-	if (!memory_u64(clr->memory, frame->address + HELPER_FRAME_THREAD, &owner) ||
+	if (!memory_u64(clr_memory(clr), frame->address + HELPER_FRAME_THREAD, &owner) ||
 	    owner != thread)
 		return false;
-	(void)memory_u32(clr->memory, frame->address + HELPER_FRAME_ATTRIBUTES, &attributes);
+	(void)memory_u32(clr_memory(clr), frame->address + HELPER_FRAME_ATTRIBUTES, &attributes);
 	frame->is_typed = frame_is_helper(frame->kind);
 	if (!frame->is_typed)
 		frame->kind = FRAME_HELPER_METHOD;
@@ -224,7 +224,7 @@ bool frame_chain_read(struct clr *clr, uint64_t thread, struct frame_chain *ret)
 		descents += address <= previous;
 		ret->is_broken = address % 8 != 0 || descents > DESCENTS_MAX ||
 				 ret->rows_count == EXPLICIT_FRAMES_MAX ||
-				 !memory_read(clr->memory, address, words, sizeof(words));
+				 !memory_read(clr_memory(clr), address, words, sizeof(words));
 		if (ret->is_broken)
 			break;
 		if (!add_frame(clr, thread, address, words[0], ret))
@@ -252,7 +252,7 @@ void frame_chain_deinit(struct frame_chain *chain)
 static bool load(const struct clr *clr, uint64_t address, unsigned int number,
 		 struct registers *registers)
 {
-	if (!memory_u64(clr->memory, address, &registers->values[number]))
+	if (!memory_u64(clr_memory(clr), address, &registers->values[number]))
 		return false;
 	registers->slots[number] = address;
 	return true;
@@ -284,7 +284,7 @@ static bool load_context(const struct clr *clr, const struct explicit_frame *fra
 	for (size_t i = 0; i < sizeof(saved_registers); i++) {
 		unsigned int number = saved_registers[i];
 		uint64_t pointer = 0;
-		if (memory_u64(clr->memory,
+		if (memory_u64(clr_memory(clr),
 			       frame->address + SOFTWARE_FRAME_POINTERS + context_pointer(number),
 			       &pointer) &&
 		    pointer % 8 == 0 && is_above(frame->address, pointer))
@@ -317,7 +317,7 @@ bool frame_context_read(const struct clr *clr, const struct explicit_frame *fram
 	} else if (frame->kind == FRAME_HIJACK) {
 		ok = load_hijack(clr, frame, ret);
 	} else if (frame->kind == FRAME_INLINED_CALL) {
-		ok = layout_has(&clr->layout, L_CALL_FRAME_FP) &&
+		ok = clr_has_field(clr, L_CALL_FRAME_FP) &&
 		     load(clr, frame->address + clr_offset(clr, L_CALL_FRAME_FP), REG_RBP,
 			  &ret->registers);
 	} else {

@@ -28,8 +28,7 @@ static uint64_t called_by_block(struct clr *clr, const struct explicit_frame *fr
 		return desc;
 	/* Its method is made of these two when somebody asks for it. */
 	if (clr_pointer(clr, frame->address, L_DISPATCH_FRAME_TABLE, &table) && table &&
-	    layout_has(&clr->layout, L_DISPATCH_FRAME_SLOT) &&
-	    memory_u32(clr->memory, frame->address + clr_offset(clr, L_DISPATCH_FRAME_SLOT), &slot))
+	    clr_field_u32(clr, frame->address, L_DISPATCH_FRAME_SLOT, &slot))
 		(void)clr_method_in_slot(clr, table, slot, &desc);
 	return desc;
 }
@@ -40,7 +39,7 @@ uint64_t explicit_frame_method(struct clr *clr, const struct explicit_frame *fra
 	if (frame->kind == FRAME_INLINED_CALL) {
 		desc = called_inline(clr, frame);
 	} else if (frame_is_helper(frame->kind)) {
-		if (memory_u64(clr->memory, frame->address + HELPER_FRAME_CODE, &code))
+		if (memory_u64(clr_memory(clr), frame->address + HELPER_FRAME_CODE, &code))
 			(void)clr_fcall_method(clr, code, &desc);
 	} else if (frame->block && frame->kind != FRAME_PINVOKE_CALLI) {
 		desc = called_by_block(clr, frame);

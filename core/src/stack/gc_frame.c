@@ -26,7 +26,7 @@ static bool is_gc_frame(const struct walk *walk, uint64_t address, uint64_t thre
 /* The word of a Thread that leads to a GCFrame on its stack. */
 static uint32_t find_in(const struct walk *walk, const struct clr_thread *thread)
 {
-	const struct target *target = walk->clr->target;
+	const struct target *target = clr_target(walk->clr);
 	const struct target_thread *from = NULL;
 	struct registers registers;
 	uint8_t bytes[THREAD_GC_FRAME_END];
@@ -51,8 +51,8 @@ static uint64_t first_gc_frame(struct walk *walk)
 	uint32_t *offset = &walk->walker->gc_frame_offset;
 	const struct clr *clr = walk->clr;
 	uint64_t address = 0;
-	for (size_t i = 0; !*offset && i < clr->thread_count; i++)
-		*offset = find_in(walk, &clr->threads[i]);
+	for (size_t i = 0; !*offset && i < clr_thread_count(clr); i++)
+		*offset = find_in(walk, clr_thread_at(clr, i));
 	if (!*offset)
 		*offset = THREAD_GC_FRAME_END; /* there is none */
 	if (*offset == THREAD_GC_FRAME_END)

@@ -14,12 +14,12 @@ static bool find_imports(const struct clr *clr, uint64_t base, uint64_t header, 
 			 uint32_t *ret_size)
 {
 	uint32_t signature = 0, count = 0;
-	if (!memory_u32(clr->memory, header, &signature) || signature != R2R_SIGNATURE ||
-	    !memory_u32(clr->memory, header + R2R_SECTIONS, &count) || count > R2R_SECTIONS_MAX)
+	if (!memory_u32(clr_memory(clr), header, &signature) || signature != R2R_SIGNATURE ||
+	    !memory_u32(clr_memory(clr), header + R2R_SECTIONS, &count) || count > R2R_SECTIONS_MAX)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t section[R2R_SECTION_SIZE];
-		if (!memory_read(clr->memory,
+		if (!memory_read(clr_memory(clr),
 				 header + R2R_SECTION_FIRST + R2R_SECTION_SIZE * (uint64_t)i,
 				 section, sizeof(section)))
 			return false;
@@ -38,7 +38,7 @@ static uint64_t find_map(const struct clr *clr, uint64_t base, uint64_t imports,
 {
 	for (uint32_t i = 0; i < size / R2R_IMPORT_SIZE && i < R2R_IMPORTS_MAX; i++) {
 		uint8_t section[R2R_IMPORT_SIZE];
-		if (!memory_read(clr->memory, imports + R2R_IMPORT_SIZE * (uint64_t)i, section,
+		if (!memory_read(clr_memory(clr), imports + R2R_IMPORT_SIZE * (uint64_t)i, section,
 				 sizeof(section)))
 			return 0;
 		uint32_t begin = load_u32(section), maps = load_u32(section + R2R_IMPORT_MAPS);
@@ -48,7 +48,7 @@ static uint64_t find_map(const struct clr *clr, uint64_t base, uint64_t imports,
 			continue;
 		uint32_t index = (rva - begin) / entry_size, offset = 0;
 		uint64_t table = base + maps;
-		if (!memory_u32(clr->memory, table + 4 * (uint64_t)(index / R2R_MAP_STRIDE),
+		if (!memory_u32(clr_memory(clr), table + 4 * (uint64_t)(index / R2R_MAP_STRIDE),
 				&offset))
 			return 0;
 		uint64_t map = table + offset;
@@ -56,7 +56,7 @@ static uint64_t find_map(const struct clr *clr, uint64_t base, uint64_t imports,
 		uint32_t skipped = 0;
 		for (uint32_t left = index % R2R_MAP_STRIDE; left; map++) {
 			uint8_t byte = 0;
-			if (!memory_u8(clr->memory, map, &byte) ||
+			if (!memory_u8(clr_memory(clr), map, &byte) ||
 			    ++skipped > R2R_MAP_STRIDE * MAP_BYTES_MAX)
 				return 0;
 			left -= byte < 0x80;
@@ -78,7 +78,7 @@ bool ref_map_open(const struct clr *clr, const uint64_t words[3], struct ref_map
 		map = find_map(clr, base, imports, size, (uint32_t)(words[1] - base));
 	if (!map)
 		return false;
-	*ret = (struct ref_map){ .memory = clr->memory, .next = map, .pending = MORE_BYTES };
+	*ret = (struct ref_map){ .memory = clr_memory(clr), .next = map, .pending = MORE_BYTES };
 	return true;
 }
 

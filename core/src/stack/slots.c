@@ -13,7 +13,7 @@ static bool is_object(const struct walk *walk, uint64_t value)
 	uint64_t method_table = 0;
 	if (value % 8 != 0)
 		return false;
-	if (walk->clr->gc.structures_invalid)
+	if (clr_gc_is_moving(walk->clr))
 		return true;
 	if (!is_heap_address(walk, value) || !memory_u64(walk->memory, value, &method_table))
 		return false;

@@ -249,7 +249,7 @@ static bool has_header(const struct resolver *resolver, uint64_t address)
 	struct odd_object odd;
 	struct scan scan = { .heap = resolver->heap,
 			     .any_sync = true,
-			     .any_threads = resolver->heap->clr->thread_count > 0 };
+			     .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
 	(void)memory_u32(resolver->heap->memory, address - 8, &padding);
 	return padding == 0 && !scan_header(&scan, address, &odd);
 }
@@ -284,7 +284,7 @@ static bool is_odd(const struct resolver *resolver, const struct object *object)
 	struct odd_object odd;
 	struct scan scan = { .heap = resolver->heap,
 			     .any_sync = true,
-			     .any_threads = resolver->heap->clr->thread_count > 0 };
+			     .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
 	/* Nobody looks at that of a Free block. */
 	return !object->type->is_free && scan_header(&scan, object->address, &odd);
 }

@@ -22,8 +22,8 @@ enum hd_status scans_init(struct scans *scans, struct heap *heap,
 						.map = map,
 						.job = job,
 						.worker = i,
-						.any_sync = heap->clr->sync_table != 0,
-						.any_threads = heap->clr->thread_count > 0,
+						.any_sync = clr_has_sync_table(heap->clr),
+						.any_threads = clr_thread_count(heap->clr) > 0,
 						.window = { .memory = heap->memory } };
 	}
 	return HD_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/code/code.h"
+#include "clr/internal.h"
 
 /*
  * The exception clauses of compiled code (codeman.h: CodeHeader, RealCodeHeader; corhdr.h and

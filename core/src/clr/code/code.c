@@ -8,6 +8,7 @@
 #include "arch/address_space.h"
 #include "clr/code/code_parts.h"
 #include "clr/code/method.h"
+#include "clr/internal.h"
 #include "util/alloc.h"
 
 /* RangeSectionMap: levels of 256 pointers, indexed by these bits of the address. */

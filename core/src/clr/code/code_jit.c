@@ -2,6 +2,7 @@
 /* Code of the JIT: nibble maps and headers (nibblemapmacros.h, codeman.h). */
 #include "clr/code/code_parts.h"
 #include "clr/features.h"
+#include "clr/internal.h"
 
 /* The nibble map: 4 bits for 32 bytes of code, 8 of them in a u32. */
 #define NIBBLE_BYTES     32u

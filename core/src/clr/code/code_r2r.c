@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code that was compiled ahead of time (readytoruninfo.h, codeman.cpp: ReadyToRunJitManager). */
 #include "clr/code/code_parts.h"
+#include "clr/internal.h"
 #include "clr/layouts/ready_to_run.h"
 #include "clr/modules/module_proof.h"
 #include "util/alloc.h"

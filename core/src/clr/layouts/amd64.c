@@ -2,6 +2,7 @@
 #include "clr/layouts/amd64.h"
 
 #include "clr/features.h"
+#include "clr/internal.h"
 
 /* CONTEXT.ContextFlags: CONTEXT_AMD64, and bits that no CONTEXT has; CONTEXT.SegCs of user space. */
 #define FLAGS_AMD64  0x00100000u

@@ -2,6 +2,7 @@
 #include "clr/layouts/exinfo.h"
 
 #include "clr/features.h"
+#include "clr/internal.h"
 
 /* ExInfo of 10.0. */
 #define EXINFO_HANDLER   0x20u

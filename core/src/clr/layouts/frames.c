@@ -2,6 +2,7 @@
 #include "clr/layouts/frames.h"
 
 #include "clr/clr.h"
+#include "clr/internal.h"
 
 /* Of FramedMethodFrame; what its kinds add lies behind (frames.h). */
 #define METHOD_FRAME_SIZE 32u

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/modules/module_image.h"
 #include "clr/types/type.h"
 #include "util/alloc.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/modules/module_proof.h"
 #include "util/alloc.h"
 #include "util/text.h"

@@ -3,6 +3,7 @@
 
 #include "clr/features.h"
 #include "clr/gc_vars.h"
+#include "clr/internal.h"
 #include "clr/runtime.h"
 #include "util/alloc.h"
 

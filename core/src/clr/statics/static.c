@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where static fields lie (doc/coreclr.md 10.2, 10.3; methodtable.h, appdomain.hpp). */
 #include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/statics/static_base.h"
 

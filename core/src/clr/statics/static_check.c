@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/types/type.h"
 
 /* Bytes of an AppDomain in which the pointer to its table is looked for: 712 in 10.0. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/statics/static_base.h"
 #include "clr/statics/static_check.h"
 #include "clr/types/field_desc.h"

@@ -4,6 +4,7 @@
  * another one in 8 than from 9 on).
  */
 #include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/statics/static_base.h"
 
 /* TLSIndex: kind and number. */

@@ -3,6 +3,7 @@
 
 #include "clr/features.h"
 #include "clr/gc_vars.h"
+#include "clr/internal.h"
 
 #define ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} (syncblk.h) */
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "clr/internal.h"
 #include "clr/threads/thread_state.h"
 #include "util/alloc.h"
 

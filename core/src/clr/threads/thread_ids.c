@@ -2,6 +2,7 @@
 /* Which of the process's threads a managed thread is, where a pid namespace gives it another id. */
 #include <stdlib.h>
 
+#include "clr/internal.h"
 #include "clr/threads/thread.h"
 #include "clr/threads/thread_state.h"
 #include "util/alloc.h"

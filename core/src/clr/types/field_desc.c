@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clr/features.h"
+#include "clr/internal.h"
 
 /*
  * FieldDesc: the enclosing MethodTable; u32: Field RID and flags; u32: offset and element type.

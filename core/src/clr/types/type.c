@@ -6,6 +6,7 @@
 
 #include "arch/address_space.h"
 #include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/types/gc_desc.h"
 #include "util/alloc.h"
 

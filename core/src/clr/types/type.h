@@ -65,6 +65,8 @@ struct type {
 	uint32_t name_size;
 };
 
+struct type_table;
+
 /** Create and destroy the table of a clr (clr_open() does). */
 HD_NODISCARD enum hd_status type_table_create(struct clr *clr, struct type_table **ret,
 					      struct hd_error *err);

@@ -182,7 +182,7 @@ void gaps_merge(struct gaps *gaps, const struct gaps *other)
 
 bool heap_lacks_bytes(struct heap *heap)
 {
-	const struct target *target = heap->clr->target;
+	const struct target *target = heap_target(heap);
 	struct walker walker;
 	bool lacks = target && target->is_truncated;
 	if (lacks || walker_init(&walker, heap, NULL) != HD_OK)
