@@ -13,27 +13,30 @@ import sys
 
 MAY_INCLUDE = {
     "util": "",
+    "arch": "",
     "graph": "util",
     "format": "util graph mem metadata",
     "query": "util graph",
     "report": "util graph query",
     "answer": "util graph query report",
-    "mem": "util",
-    "targets": "util mem",
+    "mem": "util arch",
+    "targets": "util arch mem",
     "metadata": "util mem",
-    "clr": "util mem targets metadata",
-    "heap": "util mem targets clr",
-    "verify": "util mem targets clr heap",
+    "clr": "util arch mem targets metadata",
+    "heap": "util arch mem targets clr",
+    "verify": "util arch mem targets clr heap",
     "inspect": "util mem targets metadata clr heap",
-    "unwind": "util mem targets",
-    "stack": "util mem targets clr heap unwind",
+    "unwind": "util arch mem targets",
+    "stack": "util arch mem targets clr heap unwind",
     "roots": "util mem targets clr heap stack",
     "snapshot": "util graph mem targets clr heap inspect stack roots",
     "session": "util graph format query answer mem targets clr heap inspect roots snapshot",
     "collect": "util targets",
-    "command": "util graph format query report answer mem targets metadata clr heap verify inspect unwind stack"
+    "command": "util arch graph format query report answer mem targets metadata clr heap verify inspect unwind stack"
     " roots snapshot session collect",
 }
+# Headers that only files of their own layer may include.
+PRIVATE = {"clr/internal.h"}
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 SOURCE = re.compile(r"\.(c|h|cpp|hpp)$")
@@ -58,6 +61,8 @@ def check_core(src: pathlib.Path, bad: list[str]) -> dict[str, list[str]]:
             other = target.split("/")[0]
             if other != layer and other not in MAY_INCLUDE[layer].split():
                 bad.append(f"{name}: layer {layer} may not include {target}")
+            elif other != layer and target in PRIVATE:
+                bad.append(f"{name}: {target} is only for layer {other}")
             elif not (src / target).is_file():
                 bad.append(f"{name}: {target} is not the path of a file in core/src")
     return graph

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "clr/gc_vars.h"
+#include "clr/internal.h"
 #include "heap/finalizer.h"
 #include "roots/handles.h"
 #include "util/alloc.h"

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "heap/references.h"
 #include "heap/starts.h"

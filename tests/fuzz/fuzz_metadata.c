@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/types/type.h"
 #include "clr/types/type_name.h"

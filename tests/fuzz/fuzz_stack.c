@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "clr/code/code.h"
+#include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "heap/heap.h"
 #include "input_memory.h"

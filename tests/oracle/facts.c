@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clr/internal.h"
 #include "clr/threads/sync_block.h"
 #include "clr/types/field.h"
 #include "heap/references.h"

@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clr/internal.h"
 #include "facts.h"
 #include "heap/starts.h"
 #include "query/reach.h"

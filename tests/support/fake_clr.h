@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_TESTS_FAKE_CLR_H
 #define HEAPDUMP_TESTS_FAKE_CLR_H
 
+#include "clr/internal.h"
 #include "heap/heap.h"
 #include "support/fake_memory.h"
 

@@ -189,7 +189,7 @@ static void check_threads(const struct target *target)
 		for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
 			ASSERT_UINT(thread->registers[rows[k][1]], 16 * rows[k][0] + i);
 		ASSERT_UINT(thread->registers[REGISTER_FS_BASE], 0);
-		ASSERT_UINT(thread->registers[REGISTER_ORIG_RAX], 0);
+		ASSERT_UINT(thread->registers[15], 0); /* orig_rax */
 		ASSERT_UINT((uint64_t)target_thread_number(target, 100 + i), 7 + i);
 	}
 	CU_ASSERT_EQUAL(target_thread_number(target, 42), -1);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "clr/internal.h"
 #include "clr/modules/module_proof.h"
 #include "mem/file_memory.h"
 #include "metadata/image.h"

@@ -4,6 +4,7 @@
 #include "clr/code/code.h"
 #include "clr/descriptor.h"
 #include "clr/gc_vars.h"
+#include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/runtime.h"
 #include "clr/threads/thread.h"

@@ -5,10 +5,7 @@
 #include "clr/layout.h"
 #include "targets/target.h"
 
-struct type_table;
-struct module_table;
-struct type_lookup;
-struct code_cache;
+struct gc_vars;
 
 /*
  * Findings that clr and heap add to the target's, by kind:
@@ -26,67 +23,6 @@ struct code_cache;
  *   on two lists or overlaps another
  */
 
-/** What GcDacVars says, dereferenced once where it names a variable (coreclr: gcinterface.dac.h). */
-struct gc_vars {
-	uint64_t address;
-	uint8_t major, minor;
-	uint64_t generation_size;  /**< bytes of one generation structure */
-	uint32_t generation_count; /**< 5 */
-	bool is_server, has_regions;
-	uint32_t heap_count;           /**< 1 for workstation */
-	uint64_t generation_table;     /**< workstation: address of the inline array */
-	uint64_t heaps;                /**< server: address of the array of heap pointers */
-	int32_t heap_offsets[19];      /**< server: gc_heap_field_offsets; -1 = none */
-	int32_t generation_offsets[3]; /**< allocation_context, start_segment, allocation_start */
-	uint64_t ephemeral_segment, alloc_allocated, finalize_queue; /**< workstation: variables */
-	uint64_t handle_table_map;
-	int32_t structures_invalid;     /**< not 0: a GC is between plan and sweep */
-	uint64_t structures_invalid_at; /**< its address */
-	int32_t gc_state;               /**< 0 marking, 1 planning, 2 free */
-	uint32_t heap_type;             /**< 0: the GC is not initialised */
-};
-
-/** Frames of the runtime (FrameTypes.h): what a thread left behind where it left managed code. */
-enum frame_kind {
-	FRAME_UNKNOWN,
-	FRAME_INLINED_CALL,
-	FRAME_RESUMABLE,
-	FRAME_REDIRECTED_THREAD,
-	FRAME_FAULTING_EXCEPTION,
-	FRAME_SOFTWARE_EXCEPTION,
-	FRAME_FUNC_EVAL,
-	FRAME_PINVOKE_CALLI,
-	FRAME_HIJACK,
-	FRAME_PRESTUB_METHOD,
-	FRAME_CALL_COUNTING_HELPER,
-	FRAME_STUB_DISPATCH,
-	FRAME_EXTERNAL_METHOD,
-	FRAME_DYNAMIC_HELPER,
-	FRAME_PROTECT_VALUE_CLASS,
-	FRAME_DEBUGGER_CLASS_INIT_MARK,
-	FRAME_DEBUGGER_EXIT,
-	FRAME_DEBUGGER_U2M_CATCH_HANDLER,
-	FRAME_EXCEPTION_FILTER,
-	FRAME_INTERPRETER, /**< 11 and later */
-	/* 8 and 9 */
-	FRAME_HELPER_METHOD,
-	FRAME_HELPER_METHOD_1OBJ,
-	FRAME_HELPER_METHOD_2OBJ,
-	FRAME_HELPER_METHOD_3OBJ,
-	FRAME_HELPER_METHOD_PROTECTOBJ,
-	FRAME_PROTECT_BY_REFS,
-	FRAME_KINDS
-};
-
-/** Is it a HelperMethodFrame, whatever it protects? */
-static inline bool frame_is_helper(uint8_t kind)
-{
-	return kind >= FRAME_HELPER_METHOD && kind <= FRAME_HELPER_METHOD_PROTECTOBJ;
-}
-
-/** "InlinedCallFrame", ...; of FRAME_UNKNOWN "Frame". */
-extern const char *const frame_kind_names[FRAME_KINDS];
-
 /** A managed thread (ThreadStore). */
 struct clr_thread {
 	uint64_t address;
@@ -99,45 +35,8 @@ struct clr_thread {
 	uint64_t exception; /**< object that it threw last, 0 = none or not known */
 };
 
-/** The runtime in a target. */
-struct clr {
-	struct target *target;              /**< borrowed */
-	struct memory *memory;              /**< of the target */
-	const struct target_module *module; /**< libcoreclr, or the single-file executable */
-	bool is_single_file;
-	unsigned int major; /**< 8, 9, 10, ...; 0 = unknown */
-	char version[64];   /**< "10.0.12" when it can be found out, else "10.0"; "" = unknown */
-	char build_id[64];  /**< hex; "" = unknown */
-	struct layout layout;
-	bool has_descriptor;
-	uint64_t descriptor_address; /**< of DotNetRuntimeContractDescriptor, 0 = none */
-	struct gc_vars gc;
-	/* values of globals: addresses of objects of the runtime, 0 = not known */
-	uint64_t app_domain, thread_store, free_method_table, object_method_table,
-		string_method_table, object_array_method_table, exception_method_table;
-	uint64_t sync_table; /**< SyncTableEntry array */
-	uint64_t sync_count; /**< the first entry of it that was never used, 0 = unknown */
-	uint64_t global_alloc_context; /**< address of g_global_alloc_context {ptr, limit}, or 0 */
-	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
-	uint64_t fcall_table;          /**< see clr_fcall_method(); 0 = not known */
-	struct clr_thread *threads;    /**< all of the ThreadStore's list */
-	size_t thread_count;
-	uint32_t *thread_order;       /**< threads by id, then index; NULL: not sorted */
-	uint64_t finalizer_thread;    /**< address of the one that runs finalizers, 0 = not known */
-	uint64_t gc_thread;           /**< of the one that has suspended all for a GC, 0 = none */
-	int64_t pending_threads;      /**< that are being made, -1 = not known */
-	uint64_t name_extra;          /**< bytes and steps of long names: clr/types/type_name.h */
-	struct type_table *types;     /**< see clr/types/type.h */
-	struct module_table *modules; /**< see clr/modules/module.h */
-	struct type_lookup
-		*lookup;         /**< see clr/types/type_lookup.h; NULL until the first look-up */
-	struct code_cache *code; /**< see clr/code/code.h; NULL until the first look-up */
-	unsigned int gc_info_version; /**< of the JIT's code: 2 (.NET 8), 3 (9), 4 (10) */
-	/** First word of a Frame of each kind; 0: none.  All 0 in 8 and 9, where it is a vtable. */
-	uint64_t frame_identifiers[FRAME_KINDS];
-	/** The vtables of 8 and 9, of the kinds that have no shape of their own; 0: not known. */
-	uint64_t frame_vtables[FRAME_KINDS];
-};
+/** The runtime in a target; clr/internal.h has it, for clr alone. */
+struct clr;
 
 /**
  * Find the runtime in @p target and read what does not depend on the heap.
@@ -156,18 +55,68 @@ HD_NODISCARD enum hd_status clr_open(struct target *target, struct job *job, str
 /** NULL is allowed. */
 void clr_destroy(struct clr *clr);
 
-static inline uint64_t clr_offset(const struct clr *clr, enum layout_field field)
-{
-	return (uint64_t)clr->layout.offsets[field];
-}
+/** What the runtime was found in, where findings go. */
+struct target *clr_target(const struct clr *clr);
+struct findings *clr_findings(const struct clr *clr);
+/** The target's bytes. */
+struct memory *clr_memory(const struct clr *clr);
+/** Read by @p memory from now on; @return what was read by until now. */
+struct memory *clr_set_memory(struct clr *clr, struct memory *memory);
 
-/** Read the pointer at @p base + offset of @p field; false when the field is not known. */
-static inline bool clr_pointer(const struct clr *clr, uint64_t base, enum layout_field field,
-			       uint64_t *ret)
-{
-	return layout_has(&clr->layout, field) &&
-	       memory_u64(clr->memory, base + clr_offset(clr, field), ret);
-}
+/** "10.0.12" when it can be found out, else "10.0"; "" = unknown. */
+const char *clr_version(const struct clr *clr);
+/** Of the runtime's file, in hex; "" = unknown. */
+const char *clr_build_id(const struct clr *clr);
+/** Of libcoreclr, or of the single-file executable. */
+const char *clr_path(const struct clr *clr);
+bool clr_is_single_file(const struct clr *clr);
+/** Was its contract descriptor read? */
+bool clr_has_descriptor(const struct clr *clr);
+
+/** Where its structures have their fields. */
+const struct layout *clr_layout(const struct clr *clr);
+/** Is the offset of @p field known? */
+bool clr_has_field(const struct clr *clr, enum layout_field field);
+/** The offset of @p field, in bytes; of one that is not known it means nothing. */
+uint64_t clr_offset(const struct clr *clr, enum layout_field field);
+/**
+ * Read the field of the structure at @p base; false, and @p ret untouched, when its offset is not known or it
+ * cannot be read.
+ */
+bool clr_pointer(const struct clr *clr, uint64_t base, enum layout_field field, uint64_t *ret);
+bool clr_field_u32(const struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret);
+bool clr_field_u16(const struct clr *clr, uint64_t base, enum layout_field field, uint16_t *ret);
+
+/** What the GC says of itself (clr/gc_vars.h). */
+const struct gc_vars *clr_gc(const struct clr *clr);
+/** Has it a heap for each processor, regions in place of segments; is it between plan and sweep? */
+bool clr_has_server_gc(const struct clr *clr);
+bool clr_has_regions(const struct clr *clr);
+bool clr_gc_is_moving(const struct clr *clr);
+
+/** Addresses of the runtime's objects; 0 = not known. */
+uint64_t clr_app_domain(const struct clr *clr);
+uint64_t clr_free_method_table(const struct clr *clr);
+uint64_t clr_object_method_table(const struct clr *clr);
+uint64_t clr_object_array_method_table(const struct clr *clr);
+uint64_t clr_exception_method_table(const struct clr *clr);
+/** Address of the allocation context {pointer, limit} that all threads share; 0 = there is none. */
+uint64_t clr_global_alloc_context(const struct clr *clr);
+/** Is the table of sync blocks known? */
+bool clr_has_sync_table(const struct clr *clr);
+
+/** All threads of the ThreadStore's list. */
+size_t clr_thread_count(const struct clr *clr);
+const struct clr_thread *clr_thread_at(const struct clr *clr, size_t index);
+/** The index of one that clr_thread_at() gave. */
+size_t clr_thread_index(const struct clr *clr, const struct clr_thread *thread);
+/** Threads that are being made; -1 = not known. */
+int64_t clr_pending_threads(const struct clr *clr);
+/** Is it known which thread runs finalizers?  Is it that one? */
+bool clr_knows_finalizer_thread(const struct clr *clr);
+bool clr_is_finalizer_thread(const struct clr *clr, const struct clr_thread *thread);
+/** Is it the one that has suspended all others for a GC? */
+bool clr_is_gc_thread(const struct clr *clr, const struct clr_thread *thread);
 
 /** Thread whose thin-lock id is @p id, or NULL. */
 const struct clr_thread *clr_thread_by_id(const struct clr *clr, uint32_t id);

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "clr/internal.h"
+
 /* Bytes of GcDacVars that all of major version 2 have (gc/gcinterface.dac.h). */
 #define VARS_SIZE 264u
 

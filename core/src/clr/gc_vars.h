@@ -7,12 +7,39 @@
 /** Most heaps of a server GC (MAX_SUPPORTED_CPUS, gcpriv.h). */
 #define GC_HEAPS_MAX 1024u
 
+/** What GcDacVars says, dereferenced once where it names a variable (coreclr: gcinterface.dac.h). */
+struct gc_vars {
+	uint64_t address;
+	uint8_t major, minor;
+	uint64_t generation_size;  /**< bytes of one generation structure */
+	uint32_t generation_count; /**< 5 */
+	bool is_server, has_regions;
+	uint32_t heap_count;           /**< 1 for workstation */
+	uint64_t generation_table;     /**< workstation: address of the inline array */
+	uint64_t heaps;                /**< server: address of the array of heap pointers */
+	int32_t heap_offsets[19];      /**< server: gc_heap_field_offsets; -1 = none */
+	int32_t generation_offsets[3]; /**< allocation_context, start_segment, allocation_start */
+	uint64_t ephemeral_segment, alloc_allocated, finalize_queue; /**< workstation: variables */
+	uint64_t handle_table_map;
+	int32_t structures_invalid;     /**< not 0: a GC is between plan and sweep */
+	uint64_t structures_invalid_at; /**< its address */
+	int32_t gc_state;               /**< enum gc_state */
+	uint32_t heap_type;             /**< 0: the GC is not initialised */
+};
+
 /** Indexes of gc_vars.heap_offsets (gcinterface.dac.h, gc_heap_field_offsets). */
 enum gc_heap_field {
 	GC_HEAP_ALLOC_ALLOCATED = 0,
 	GC_HEAP_EPHEMERAL_SEGMENT = 1,
 	GC_HEAP_FINALIZE_QUEUE = 2,
 	GC_HEAP_GENERATION_TABLE = 18,
+};
+
+/** gc_vars.gc_state (c_gc_state, gc/gcinterface.dac.h). */
+enum gc_state {
+	GC_STATE_MARKING,
+	GC_STATE_PLANNING,
+	GC_STATE_FREE,
 };
 
 /** Indexes of gc_vars.generation_offsets. */

@@ -2,7 +2,9 @@
 #include <stdio.h>
 
 #include "clr/code/method.h"
+#include "clr/features.h"
 #include "clr/gc_vars.h"
+#include "clr/internal.h"
 #include "clr/runtime.h"
 #include "clr/threads/sync_block.h"
 #include "clr/threads/thread.h"
@@ -225,16 +227,15 @@ static bool is_sync_table(struct clr *clr, uint64_t address)
 
 static void find_sync_table(struct clr *clr, size_t gc_index)
 {
-	/* How far after GcDacVars it stands, by release. */
-	static const uint8_t distances[] = { 60, 62, 59 };
+	const struct clr_release *release = clr_release_find(clr->major);
 	clr->sync_table = find_global(clr, clr->dac_count, is_sync_table);
-	if (clr->sync_table || clr->major < 8 || clr->major > 10 ||
-	    !layout_build_find(clr->build_id))
+	if (clr->sync_table || !release || !layout_build_find(clr->build_id))
 		return;
 	/* No object has a sync block: the table of a known build is taken as it is. */
 	uint64_t address = 0, first[2] = { 1, 1 };
-	if (dac_pointer(clr, gc_index + distances[clr->major - 8], &address) && address % 8 == 0 &&
-	    memory_read(clr->memory, address, first, sizeof(first)) && !first[0] && !first[1])
+	if (dac_pointer(clr, gc_index + release->sync_table_distance, &address) &&
+	    address % 8 == 0 && memory_read(clr->memory, address, first, sizeof(first)) &&
+	    !first[0] && !first[1])
 		clr->sync_table = address;
 }
 
@@ -319,45 +320,18 @@ static void report_missing(const struct clr *clr)
 	}
 }
 
-const char *const frame_kind_names[FRAME_KINDS] = {
-	[FRAME_UNKNOWN] = "Frame",
-	[FRAME_INLINED_CALL] = "InlinedCallFrame",
-	[FRAME_RESUMABLE] = "ResumableFrame",
-	[FRAME_REDIRECTED_THREAD] = "RedirectedThreadFrame",
-	[FRAME_FAULTING_EXCEPTION] = "FaultingExceptionFrame",
-	[FRAME_SOFTWARE_EXCEPTION] = "SoftwareExceptionFrame",
-	[FRAME_FUNC_EVAL] = "FuncEvalFrame",
-	[FRAME_PINVOKE_CALLI] = "PInvokeCalliFrame",
-	[FRAME_HIJACK] = "HijackFrame",
-	[FRAME_PRESTUB_METHOD] = "PrestubMethodFrame",
-	[FRAME_CALL_COUNTING_HELPER] = "CallCountingHelperFrame",
-	[FRAME_STUB_DISPATCH] = "StubDispatchFrame",
-	[FRAME_EXTERNAL_METHOD] = "ExternalMethodFrame",
-	[FRAME_DYNAMIC_HELPER] = "DynamicHelperFrame",
-	[FRAME_PROTECT_VALUE_CLASS] = "ProtectValueClassFrame",
-	[FRAME_DEBUGGER_CLASS_INIT_MARK] = "DebuggerClassInitMarkFrame",
-	[FRAME_DEBUGGER_EXIT] = "DebuggerExitFrame",
-	[FRAME_DEBUGGER_U2M_CATCH_HANDLER] = "DebuggerU2MCatchHandlerFrame",
-	[FRAME_EXCEPTION_FILTER] = "ExceptionFilterFrame",
-	[FRAME_INTERPRETER] = "InterpreterFrame",
-	[FRAME_HELPER_METHOD] = "HelperMethodFrame",
-	[FRAME_HELPER_METHOD_1OBJ] = "HelperMethodFrame_1OBJ",
-	[FRAME_HELPER_METHOD_2OBJ] = "HelperMethodFrame_2OBJ",
-	[FRAME_HELPER_METHOD_3OBJ] = "HelperMethodFrame_3OBJ",
-	[FRAME_HELPER_METHOD_PROTECTOBJ] = "HelperMethodFrame_PROTECTOBJ",
-	[FRAME_PROTECT_BY_REFS] = "ProtectByRefsFrame",
-};
-
 /* The numbers that Frames of 10 and later begin with (FrameIdentifier, frames.h). */
 static void read_frame_identifiers(struct clr *clr, const struct descriptor *descriptor)
 {
 	for (unsigned int kind = 1; kind < FRAME_KINDS; kind++) {
 		char name[64];
 		uint64_t value = 0;
-		(void)snprintf(name, sizeof(name), "%sIdentifier", frame_kind_names[kind]);
+		(void)snprintf(name, sizeof(name), "%sIdentifier",
+			       frame_kind_layout((enum frame_kind)kind)->name);
 		if (descriptor && descriptor_global(descriptor, name, &value)) {
 			clr->frame_identifiers[kind] = value;
-		} else if (!descriptor && clr->major == 10 && kind <= FRAME_EXCEPTION_FILTER) {
+		} else if (!descriptor && clr_has(clr, CLR_FRAME_NUMBERS) &&
+			   kind <= FRAME_EXCEPTION_FILTER) {
 			clr->frame_identifiers[kind] = kind; /* as 10.0 for Linux on x64 has them */
 		}
 	}
@@ -367,43 +341,43 @@ static void read_frame_identifiers(struct clr *clr, const struct descriptor *des
  * g_dacTable ends in the vtables of the classes that a debugger tells by them (inc/vptr_list.h of 8.0
  * and 9.0): where each stands, counted from the end.  9 has no MulticastFrame.
  */
-#define DAC_COUNT_8 157u
-#define DAC_COUNT_9 158u
-
 static const struct {
-	uint8_t kind, from_end_8, from_end_9;
+	uint8_t kind, from_end[2]; /* 8, 9: as in clr_releases */
 } frame_vtable_places[] = {
-	{ FRAME_DEBUGGER_CLASS_INIT_MARK, 34, 33 },
-	{ FRAME_DEBUGGER_EXIT, 32, 31 },
-	{ FRAME_DEBUGGER_U2M_CATCH_HANDLER, 31, 30 },
-	{ FRAME_FUNC_EVAL, 29, 28 },
-	{ FRAME_HELPER_METHOD, 28, 27 },
-	{ FRAME_HELPER_METHOD_1OBJ, 27, 26 },
-	{ FRAME_HELPER_METHOD_2OBJ, 26, 25 },
-	{ FRAME_HELPER_METHOD_3OBJ, 25, 24 },
-	{ FRAME_HELPER_METHOD_PROTECTOBJ, 24, 23 },
-	{ FRAME_PROTECT_BY_REFS, 18, 18 },
-	{ FRAME_PROTECT_VALUE_CLASS, 17, 17 },
-	{ FRAME_EXCEPTION_FILTER, 10, 10 },
+	{ FRAME_DEBUGGER_CLASS_INIT_MARK, { 34, 33 } },
+	{ FRAME_DEBUGGER_EXIT, { 32, 31 } },
+	{ FRAME_DEBUGGER_U2M_CATCH_HANDLER, { 31, 30 } },
+	{ FRAME_FUNC_EVAL, { 29, 28 } },
+	{ FRAME_HELPER_METHOD, { 28, 27 } },
+	{ FRAME_HELPER_METHOD_1OBJ, { 27, 26 } },
+	{ FRAME_HELPER_METHOD_2OBJ, { 26, 25 } },
+	{ FRAME_HELPER_METHOD_3OBJ, { 25, 24 } },
+	{ FRAME_HELPER_METHOD_PROTECTOBJ, { 24, 23 } },
+	{ FRAME_PROTECT_BY_REFS, { 18, 18 } },
+	{ FRAME_PROTECT_VALUE_CLASS, { 17, 17 } },
+	{ FRAME_EXCEPTION_FILTER, { 10, 10 } },
 };
 
 static void read_frame_vtables(struct clr *clr)
 {
-	bool is_8 = clr->major == 8 && clr->dac_count == DAC_COUNT_8;
-	if (!is_8 && (clr->major != 9 || clr->dac_count != DAC_COUNT_9))
+	const struct clr_release *release = clr_release_find(clr->major);
+	if (!clr_has(clr, CLR_FRAME_VTABLES) || !release || release->dac_count != clr->dac_count)
 		return;
+	size_t column = (size_t)(release - clr_releases);
 	for (size_t i = 0; i < sizeof(frame_vtable_places) / sizeof(*frame_vtable_places); i++) {
-		uint64_t from_end = is_8 ? frame_vtable_places[i].from_end_8
-					 : frame_vtable_places[i].from_end_9;
+		uint64_t from_end = frame_vtable_places[i].from_end[column];
 		(void)dac_entry(clr, clr->dac_count - from_end,
 				&clr->frame_vtables[frame_vtable_places[i].kind]);
 	}
 }
 
-/* GCInfoVersion (gcinfo.h) of each release, where the descriptor does not say it. */
+/* GCInfoVersion of the release, or of the nearest one that was tried, where the descriptor does not say it. */
 static unsigned int usual_gc_info_version(unsigned int major)
 {
-	return major <= 8 ? 2 : major == 9 ? 3 : 4;
+	unsigned int version = clr_releases[0].gc_info_version;
+	for (size_t i = 0; i < CLR_RELEASES && clr_releases[i].major <= major; i++)
+		version = clr_releases[i].gc_info_version;
+	return version;
 }
 
 void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t gc_index)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clr/features.h"
+#include "clr/internal.h"
 #include "util/alloc.h"
 
 #define DYNAMIC_MAX        256u
@@ -224,17 +226,11 @@ static unsigned int major_of_shape(const struct clr *clr, const struct descripto
 			return 11;
 		return descriptor_has_type(descriptor, "EEAllocContext") ? 10 : 9;
 	}
-	/* Entries of g_dacTable: its macros differ by release (inc/dacvars.h). */
-	switch (clr->dac_count) {
-	case 129:
-		return 10;
-	case 158:
-		return 9;
-	case 157:
-		return 8;
-	default:
-		return 0;
+	for (size_t i = 0; i < CLR_RELEASES; i++) {
+		if (clr_releases[i].dac_count == clr->dac_count)
+			return clr_releases[i].major;
 	}
+	return 0;
 }
 
 void runtime_version(struct clr *clr, const struct descriptor *descriptor)

@@ -6,16 +6,13 @@
 #include "clr/gc_vars.h"
 #include "util/alloc.h"
 
-/* CFinalize (gc/gcpriv.h): m_FillPointers[total_generation_count + 2], m_Array, m_EndArray. */
-#define QUEUE_WORDS (FINALIZER_PARTS + 2u)
-
 /* Entries that are read at a time. */
 #define CHUNK 512u
 
 /* Address of the pointer to the queue of heap @p index, or 0. */
 static uint64_t queue_variable(const struct heap *heap, uint32_t index)
 {
-	const struct gc_vars *gc = &heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(heap);
 	if (!gc->is_server)
 		return gc->finalize_queue;
 	int32_t offset = gc->heap_offsets[GC_HEAP_FINALIZE_QUEUE];
@@ -28,7 +25,7 @@ enum queue_result finalizer_queue_read(const struct heap *heap, uint32_t index,
 				       struct finalizer_queue *ret, uint64_t *ret_slot,
 				       uint64_t *ret_word)
 {
-	uint64_t words[QUEUE_WORDS], variable = queue_variable(heap, index);
+	uint64_t words[FINALIZER_QUEUE_WORDS], variable = queue_variable(heap, index);
 	*ret = (struct finalizer_queue){ .heap = index };
 	if (!variable || !memory_u64(heap->memory, variable, &ret->address))
 		return QUEUE_MISSING;
@@ -36,10 +33,10 @@ enum queue_result finalizer_queue_read(const struct heap *heap, uint32_t index,
 		return QUEUE_NONE;
 	if (!memory_read(heap->memory, ret->address, words, sizeof(words)))
 		return QUEUE_MISSING;
-	uint64_t last = words[FINALIZER_PARTS], end = words[FINALIZER_PARTS + 1];
+	uint64_t last = words[FINALIZER_QUEUE_ARRAY], end = words[FINALIZER_QUEUE_END_ARRAY];
 	ret->bounds[0] = last;
 	/* It has room for some entries from the start on. */
-	size_t bad = last % 8 || !last || last >= end ? FINALIZER_PARTS : SIZE_MAX;
+	size_t bad = last % 8 || !last || last >= end ? FINALIZER_QUEUE_ARRAY : SIZE_MAX;
 	for (size_t i = 0; i < FINALIZER_PARTS && bad == SIZE_MAX; i++) {
 		if (words[i] < last || words[i] > end || words[i] % 8)
 			bad = i;
@@ -55,7 +52,7 @@ enum queue_result finalizer_queue_read(const struct heap *heap, uint32_t index,
 static void note_queue(struct heap *heap, const struct finalizer_queue *queue,
 		       enum queue_result result, uint64_t slot, uint64_t word)
 {
-	struct target *target = heap->clr->target;
+	struct target *target = heap_target(heap);
 	if (result == QUEUE_DAMAGED) {
 		findings_add(&target->findings, "finalizer-queue",
 			     "the process's memory was overwritten, or changing: take another dump",
@@ -83,7 +80,7 @@ static void note_queue(struct heap *heap, const struct finalizer_queue *queue,
 
 static void note_entries(struct heap *heap, const struct finalizer_queue *queue, uint64_t at)
 {
-	struct target *target = heap->clr->target;
+	struct target *target = heap_target(heap);
 	findings_add(&target->findings, "finalizer-queue",
 		     target_advice(target, at, "write the core with createdump --full, or gcore"),
 		     "%" PRIu64 " entries of the finalizer queue of heap %" PRIu32 ", from %" PRIx64

@@ -2,19 +2,8 @@
 #ifndef HEAPDUMP_SRC_HEAP_FINALIZER_H
 #define HEAPDUMP_SRC_HEAP_FINALIZER_H
 
+#include "clr/layouts/finalizer_queue.h"
 #include "heap/heap.h"
-
-/** Parts of a finalizer queue in the order of its array (doc/coreclr.md 11.2; CFinalize, gcpriv.h). */
-enum finalizer_part {
-	FINALIZER_POH,
-	FINALIZER_LOH,
-	FINALIZER_GEN2,
-	FINALIZER_GEN1,
-	FINALIZER_GEN0,
-	FINALIZER_CRITICAL, /**< f-reachable, of a CriticalFinalizerObject */
-	FINALIZER_READY,    /**< f-reachable */
-	FINALIZER_PARTS
-};
 
 /** The finalizer queue of one heap. */
 struct finalizer_queue {

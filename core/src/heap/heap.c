@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "arch/address_space.h"
 #include "clr/gc_vars.h"
 #include "heap/segments.h"
 #include "util/alloc.h"
 
 /* Where bytes of a segment are looked for, at most. */
 #define CAPTURE_TRIES 1024u
-#define PAGE          ((uint64_t)4096)
 
 static const char *const generation_names[GENERATION_COUNT] = {
 	[GENERATION_0] = "0",
@@ -86,9 +86,10 @@ static void sort_contexts(struct heap *heap)
 static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
 {
 	const struct clr *clr = heap->clr;
+	const struct gc_vars *gc = heap_gc(heap);
 	size_t capacity = 0;
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		const struct clr_thread *thread = &clr->threads[i];
+	for (size_t i = 0; i < clr_thread_count(clr); i++) {
+		const struct clr_thread *thread = clr_thread_at(clr, i);
 		const struct context context = { .pointer = thread->alloc_pointer,
 						 .limit = thread->alloc_limit,
 						 .owner = CONTEXT_THREAD,
@@ -100,21 +101,22 @@ static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
 		uint64_t table = generation_table(heap, i);
 		if (table == 0)
 			continue;
-		for (uint32_t g = 0; g < clr->gc.generation_count; g++) {
-			uint64_t at = table + g * clr->gc.generation_size +
-				      (uint64_t)clr->gc.generation_offsets[GC_GENERATION_CONTEXT];
+		for (uint32_t g = 0; g < gc->generation_count; g++) {
+			uint64_t at = table + g * gc->generation_size +
+				      (uint64_t)gc->generation_offsets[GC_GENERATION_CONTEXT];
 			TRY(read_context(heap, &capacity, at, CONTEXT_HEAP, err));
 		}
 	}
-	if (clr->global_alloc_context)
-		TRY(read_context(heap, &capacity, clr->global_alloc_context, CONTEXT_GLOBAL, err));
+	if (clr_global_alloc_context(clr))
+		TRY(read_context(heap, &capacity, clr_global_alloc_context(clr), CONTEXT_GLOBAL,
+				 err));
 	sort_contexts(heap);
 	return HD_OK;
 }
 
 static enum hd_status read_heaps(struct heap *heap, struct hd_error *err)
 {
-	const struct gc_vars *gc = &heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(heap);
 	heap->heap_count = gc->is_server ? gc->heap_count : 1;
 	heap->heap_addresses = mem_calloc(heap->heap_count, sizeof(*heap->heap_addresses));
 	if (!heap->heap_addresses)
@@ -124,7 +126,7 @@ static enum hd_status read_heaps(struct heap *heap, struct hd_error *err)
 		if (memory_u64(heap->memory, gc->heaps + 8 * (uint64_t)i, address) && *address)
 			continue;
 		*address = 0;
-		findings_add(&heap->clr->target->findings, "gc-heap", NULL,
+		findings_add(heap_findings(heap), "gc-heap", NULL,
 			     "the GC's heap %u cannot be read: its objects are not known", i);
 	}
 	return HD_OK;
@@ -138,7 +140,7 @@ static bool has_bytes(const struct heap *heap, const struct segment *segment)
 		uint8_t byte;
 		if (memory_u8(heap->memory, at, &byte))
 			return true;
-		uint64_t page = (at | (PAGE - 1)) + 1;
+		uint64_t page = arch_page_after(at);
 		at = page ? memory_next(heap->memory, page) : UINT64_MAX;
 	}
 	return false;
@@ -155,7 +157,7 @@ static bool has_ends(const struct heap *heap, const struct segment *segment)
 /* A mini dump has the list of segments, and not all of their bytes.  An empty heap is all there. */
 static bool is_captured(const struct heap *heap)
 {
-	const struct target *target = heap->clr->target;
+	const struct target *target = heap_target(heap);
 	bool is_mini = target->kind == TARGET_CORE && target->content == CONTENT_MINI;
 	bool is_empty = false, has = false, lacks = false;
 	for (size_t i = 0; i < heap->segment_count; i++) {
@@ -181,8 +183,8 @@ enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *er
 	if (!heap)
 		return fail_nomem(err);
 	heap->clr = clr;
-	heap->memory = clr->memory;
-	heap->gc_in_progress = clr->gc.structures_invalid != 0;
+	heap->memory = clr_memory(clr);
+	heap->gc_in_progress = clr_gc_is_moving(clr);
 	enum hd_status status = read_heaps(heap, err);
 	if (status == HD_OK)
 		status = segments_read(heap, err);
@@ -199,7 +201,7 @@ enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *er
 
 void heap_report_missing(struct heap *heap, uint64_t bytes, uint64_t places)
 {
-	struct target *target = heap->clr->target;
+	struct target *target = heap_target(heap);
 	findings_add_counted(&target->findings, "heap-bytes-missing", bytes,
 			     target->is_truncated
 				     ? target_advice(target, 0, NULL)
@@ -212,7 +214,7 @@ void heap_report_missing(struct heap *heap, uint64_t bytes, uint64_t places)
 
 void heap_report_gaps(struct heap *heap, uint64_t count)
 {
-	findings_add_counted(&heap->clr->target->findings, "unwalkable", count,
+	findings_add_counted(heap_findings(heap), "unwalkable", count,
 			     "verifyheap lists them, each with a verdict",
 			     "%" PRIu64
 			     " stretch%s of the heap cannot be walked: objects there are "

@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_HEAP_HEAP_H
 #define HEAPDUMP_SRC_HEAP_HEAP_H
 
+#include "clr/layouts/object_layout.h"
 #include "clr/types/type.h"
 
 enum generation {
@@ -93,6 +94,22 @@ void heap_report_gaps(struct heap *heap, uint64_t count);
 /** NULL is allowed. */
 void heap_destroy(struct heap *heap);
 
+/** What the heap lies in, where findings go, and what the GC says of itself. */
+static inline struct target *heap_target(const struct heap *heap)
+{
+	return clr_target(heap->clr);
+}
+
+static inline struct findings *heap_findings(const struct heap *heap)
+{
+	return clr_findings(heap->clr);
+}
+
+static inline const struct gc_vars *heap_gc(const struct heap *heap)
+{
+	return clr_gc(heap->clr);
+}
+
 /** Segment whose [begin, end) holds @p address, or NULL. */
 const struct segment *heap_segment_at(const struct heap *heap, uint64_t address);
 /** Generation of an address inside @p segment (splits ephemeral segments). */
@@ -101,7 +118,7 @@ enum generation segment_generation_at(const struct segment *segment, uint64_t ad
 const struct context *heap_context_at(const struct heap *heap, uint64_t address);
 
 /** Objects go on so far behind the limit of a context: the least size of an object. */
-#define CONTEXT_RESERVE 24u
+#define CONTEXT_RESERVE OBJECT_SIZE_MIN
 
 /**
  * Do pointer and limit of @p context lie in one segment, in this order, and 8-aligned?  What is not

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap/plug_node.h"
 
+#include "arch/address_space.h"
+#include "clr/layouts/plug_and_gap.h"
 #include "heap/resync.h"
 
-/* Where the words of a node are, before the plug. */
-#define NODE_GAP      32u
-#define NODE_DISTANCE 24u
-#define NODE_CHILDREN 16u
-/* The low bits of a distance are flags (node_realigned, node_left_p). */
-#define DISTANCE_FLAGS ((uint64_t)3)
-#define DISTANCE_MAX   ((int64_t)1 << 47)
-#define BRICK_SIZE     4096
+/* A plug moves by less. */
+#define DISTANCE_MAX ((int64_t)ARCH_USER_END)
 /* So many plugs of one small object each may follow each other without a gap. */
 #define HIDDEN_PLUGS_MAX 16u
-/* Align (min_obj_size). */
-#define OBJECT_SIZE_MIN 24u
 
 /* A child of a tree is in the same brick: before its parent on the left, after it on the right. */
 static bool is_child(int16_t offset, bool is_right)
 {
-	return offset % 8 == 0 && offset > -BRICK_SIZE && offset < BRICK_SIZE &&
+	return offset % 8 == 0 && offset > -PLUG_BRICK_SIZE && offset < PLUG_BRICK_SIZE &&
 	       (is_right ? offset >= 0 : offset <= 0);
 }
 
@@ -27,16 +21,15 @@ static bool is_child(int16_t offset, bool is_right)
 static bool has_node(struct walker *walker, uint64_t plug)
 {
 	const struct segment *segment = walker->segment;
-	uint8_t node[PLUG_NODE_SIZE];
+	uint8_t bytes[PLUG_NODE_SIZE];
 	if (plug < segment->begin + PLUG_NODE_SIZE - 8 || plug >= segment->end ||
-	    !memory_read(walker->heap->memory, plug - NODE_GAP, node, sizeof(node)))
+	    !memory_read(walker->heap->memory, plug - PLUG_NODE_SIZE, bytes, sizeof(bytes)))
 		return false;
-	uint64_t gap = load_u64(node), distance = load_u64(node + NODE_GAP - NODE_DISTANCE);
-	uint32_t children = load_u32(node + NODE_GAP - NODE_CHILDREN);
-	int64_t moved = (int64_t)(distance & ~DISTANCE_FLAGS);
-	return gap % 8 == 0 && gap >= OBJECT_SIZE_MIN && gap <= plug - segment->begin &&
-	       moved % 8 == 0 && moved < DISTANCE_MAX && moved > -DISTANCE_MAX &&
-	       is_child((int16_t)children, false) && is_child((int16_t)(children >> 16), true);
+	struct plug_and_gap node = plug_and_gap_from(bytes);
+	return node.gap % 8 == 0 && node.gap >= OBJECT_SIZE_MIN &&
+	       node.gap <= plug - segment->begin && node.distance % 8 == 0 &&
+	       node.distance < DISTANCE_MAX && node.distance > -DISTANCE_MAX &&
+	       is_child(node.left, false) && is_child(node.right, true);
 }
 
 /* Does an object begin at @p plug, or one that the node of the next plug lies over? */

@@ -4,14 +4,12 @@
 
 #include "heap/walk.h"
 
-/**
- * A GC that plans joins the objects that survive to plugs, and writes a node right before each: struct
- * plug_and_gap of gcpriv.h (.NET 8 to 10), the bytes of the gap before the plug at -32, the distance that
- * the plug will move at -24, its children in the tree of the brick at -16.  The node lies over the last object
- * of the gap, which is dead.  Where a pinned plug begins without a gap the node lies over the last object of
- * the plug before, whose bytes are kept elsewhere until the GC ends.
+/*
+ * A GC that plans joins the objects that survive to plugs, and writes a node (clr/layouts/plug_and_gap.h) right
+ * before each.  The node lies over the last object of the gap, which is dead.  Where a pinned plug begins
+ * without a gap the node lies over the last object of the plug before, whose bytes are kept elsewhere until the
+ * GC ends.
  */
-#define PLUG_NODE_SIZE 32u
 
 /**
  * The plug whose node lies over the object at @p address, or 0.  @p is_read: there seems to be an array at the

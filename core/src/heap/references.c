@@ -2,7 +2,8 @@
 /* What an object refers to, by its type's GCDesc (doc/coreclr.md 8; gc/gcdesc.h). */
 #include "heap/references.h"
 
-#define PAGE_SIZE 4096u
+#include "arch/address_space.h"
+
 /* Reads that fail before the rest of an object is given up: it is larger than what is missing. */
 #define MISSES_MAX 65536u
 
@@ -33,7 +34,7 @@ static bool take_bytes(struct references *references)
 		references->missing = true;
 		if (references->misses++ >= MISSES_MAX)
 			return false;
-		references->slot = (references->slot | (PAGE_SIZE - 1)) + 1;
+		references->slot = arch_page_after(references->slot);
 	}
 	return false;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap/resync.h"
 
-#define PAGE_SIZE      4096u
-#define LOWEST_ADDRESS 0x10000u
-#define USER_ADDRESSES ((uint64_t)1 << 47)
+#include "arch/address_space.h"
 
 /* What a scan for the next object knows. */
 struct scan {
@@ -15,7 +13,7 @@ struct scan {
 /* Could this word be the MethodTable of an object?  Most that are none end here. */
 static bool is_plausible(const struct heap *heap, uint64_t method_table)
 {
-	return method_table >= LOWEST_ADDRESS && method_table < USER_ADDRESSES &&
+	return method_table >= ARCH_USER_BEGIN && method_table < ARCH_USER_END &&
 	       !heap_segment_at(heap, method_table);
 }
 
@@ -65,8 +63,8 @@ static uint64_t range_end(const struct target *target, const struct target_range
 
 uint64_t next_captured(const struct heap *heap, uint64_t address)
 {
-	const struct target *target = heap->clr->target;
-	uint64_t page = (address | (PAGE_SIZE - 1)) + 1;
+	const struct target *target = heap_target(heap);
+	uint64_t page = arch_page_after(address);
 	if (page == 0)
 		return UINT64_MAX;
 	if (!target || !target->range_count) {
@@ -139,7 +137,7 @@ static uint64_t find_next_object(struct scan *scan, uint64_t address)
 /* Does @p word lead to memory that the process had, and the target lacks? */
 static bool is_not_captured(const struct heap *heap, uint64_t word)
 {
-	const struct target *target = heap->clr->target;
+	const struct target *target = heap_target(heap);
 	uint8_t byte;
 	word &= ~(uint64_t)7;
 	if (!target || memory_prefix(heap->memory, word, &byte, 1))

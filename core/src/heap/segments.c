@@ -7,21 +7,8 @@
 #include <stdlib.h>
 
 #include "clr/gc_vars.h"
+#include "clr/layouts/heap_segment.h"
 #include "util/alloc.h"
-
-/* heap_segment (doc/coreclr.md 5; gc/gcpriv.h), the same in .NET 8 to 10. */
-enum {
-	SEGMENT_ALLOCATED = 0,
-	SEGMENT_COMMITTED = 8,
-	SEGMENT_RESERVED = 16,
-	SEGMENT_MEM = 32,
-	SEGMENT_FLAGS = 40,
-	SEGMENT_NEXT = 48,
-	SEGMENT_BACKGROUND_ALLOCATED = 56,
-	SEGMENT_SIZE = 64,
-};
-
-#define SEGMENT_FLAG_READ_ONLY 1u /* heap_segment_flags_readonly: frozen */
 
 /* What is read of one heap at a time. */
 struct reader {
@@ -52,14 +39,14 @@ __attribute__((format(printf, 3, 4))) static void report(struct heap *heap,
 	va_start(args, format);
 	(void)vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	findings_add(&heap->clr->target->findings, "segment-list", NULL, "%s", line);
+	findings_add(heap_findings(heap), "segment-list", NULL, "%s", line);
 }
 
 /* Address of the variable of heap @p index: a workstation's own, or inside a server's heap. */
 static uint64_t heap_variable(const struct heap *heap, uint32_t index, uint64_t workstation,
 			      enum gc_heap_field field)
 {
-	const struct gc_vars *gc = &heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(heap);
 	if (!gc->is_server)
 		return workstation;
 	int32_t offset = gc->heap_offsets[field];
@@ -69,14 +56,15 @@ static uint64_t heap_variable(const struct heap *heap, uint32_t index, uint64_t 
 
 uint64_t generation_table(const struct heap *heap, uint32_t index)
 {
-	return heap_variable(heap, index, heap->clr->gc.generation_table, GC_HEAP_GENERATION_TABLE);
+	return heap_variable(heap, index, heap_gc(heap)->generation_table,
+			     GC_HEAP_GENERATION_TABLE);
 }
 
 /* Address of a field of generation @p number. */
 static uint64_t generation_slot(const struct reader *reader, uint32_t number,
 				enum gc_generation_field field)
 {
-	const struct gc_vars *gc = &reader->heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(reader->heap);
 	return reader->table + number * gc->generation_size +
 	       (uint64_t)gc->generation_offsets[field];
 }
@@ -84,7 +72,7 @@ static uint64_t generation_slot(const struct reader *reader, uint32_t number,
 static bool generation_field(const struct reader *reader, uint32_t number,
 			     enum gc_generation_field field, uint64_t *ret)
 {
-	return reader->heap->clr->gc.generation_offsets[field] >= 0 &&
+	return heap_gc(reader->heap)->generation_offsets[field] >= 0 &&
 	       memory_u64(reader->heap->memory, generation_slot(reader, number, field), ret);
 }
 
@@ -122,25 +110,25 @@ static uint64_t bad_bound(const struct segment *segment, uint64_t *ret_word)
 	uint64_t begin = segment->begin, end = segment->end;
 	*ret_word = begin;
 	if (begin == 0 || begin % 8 != 0 || begin > segment->reserved)
-		return segment->address + SEGMENT_MEM;
+		return segment->address + HEAP_SEGMENT_MEM;
 	*ret_word = end;
 	return begin > end || end > segment->reserved || end % 8 != 0 ? segment->end_slot : 0;
 }
 
-/* Read the heap_segment whose @p bytes these are; false when its bounds cannot be. */
-static bool read_segment(const struct reader *reader, uint32_t generation, const uint8_t *bytes,
-			 struct segment *ret)
+/* Make a segment of what stands in the target; false when its bounds cannot be. */
+static bool read_segment(const struct reader *reader, uint32_t generation,
+			 const struct heap_segment *stored, struct segment *ret)
 {
-	ret->begin = load_u64(bytes + SEGMENT_MEM);
-	ret->end = load_u64(bytes + SEGMENT_ALLOCATED);
-	ret->end_slot = ret->address + SEGMENT_ALLOCATED;
-	ret->committed = load_u64(bytes + SEGMENT_COMMITTED);
-	ret->reserved = load_u64(bytes + SEGMENT_RESERVED);
-	ret->flags = load_u64(bytes + SEGMENT_FLAGS);
-	ret->background_allocated = load_u64(bytes + SEGMENT_BACKGROUND_ALLOCATED);
+	ret->begin = stored->mem;
+	ret->end = stored->allocated;
+	ret->end_slot = ret->address + HEAP_SEGMENT_ALLOCATED;
+	ret->committed = stored->committed;
+	ret->reserved = stored->reserved;
+	ret->flags = stored->flags;
+	ret->background_allocated = stored->background_allocated;
 	ret->heap = reader->index;
 	ret->generation = (uint8_t)generation; /* numbered as enum generation is */
-	if (ret->flags & SEGMENT_FLAG_READ_ONLY)
+	if (ret->flags & HEAP_SEGMENT_READ_ONLY)
 		ret->generation = GENERATION_NONGC;
 	bool is_ephemeral = ret->address == reader->ephemeral;
 	if (is_ephemeral) {
@@ -161,7 +149,7 @@ static bool read_segment(const struct reader *reader, uint32_t generation, const
 		       ret->begin, ret->end, ret->reserved);
 		return false;
 	}
-	if (is_ephemeral && !reader->heap->clr->gc.has_regions &&
+	if (is_ephemeral && !clr_has_regions(reader->heap->clr) &&
 	    ret->generation != GENERATION_NONGC)
 		split(reader, ret);
 	return true;
@@ -186,7 +174,7 @@ static enum hd_status add_segment(struct reader *reader, const struct segment *s
 static uint64_t next_segment(const struct reader *reader, uint64_t address)
 {
 	uint64_t next = 0;
-	(void)memory_u64(reader->heap->memory, address + SEGMENT_NEXT, &next);
+	(void)memory_u64(reader->heap->memory, address + HEAP_SEGMENT_NEXT, &next);
 	return next;
 }
 
@@ -230,7 +218,7 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 	uint64_t start = 0, mark = 0; /* mark: one met before (Brent), to see a cycle */
 	size_t steps = 0, power = 1;
 	if (!generation_field(reader, generation, GC_GENERATION_START_SEGMENT, &start)) {
-		findings_add(&heap->clr->target->findings, "gc-heap", NULL,
+		findings_add(heap_findings(heap), "gc-heap", NULL,
 			     "generation %s of heap %u is not in the target: its objects are not "
 			     "known",
 			     generation_name((enum generation)generation), reader->index);
@@ -240,10 +228,10 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 				   .link_slot = generation_slot(reader, generation,
 								GC_GENERATION_START_SEGMENT) };
 	while (segment.address != 0) {
-		uint8_t bytes[SEGMENT_SIZE];
+		uint8_t bytes[HEAP_SEGMENT_SIZE];
 		if (segment.address == mark) {
 			uint64_t last = closing_segment(reader, start, steps + 1);
-			end_list(reader, generation, last, last + SEGMENT_NEXT, true);
+			end_list(reader, generation, last, last + HEAP_SEGMENT_NEXT, true);
 			return HD_OK;
 		}
 		if (reader->visits++ >= SEGMENTS_MAX ||
@@ -251,15 +239,16 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 			end_list(reader, generation, segment.previous, segment.link_slot, false);
 			return HD_OK;
 		}
-		if (read_segment(reader, generation, bytes, &segment))
+		struct heap_segment stored = heap_segment_from(bytes);
+		if (read_segment(reader, generation, &stored, &segment))
 			TRY(add_segment(reader, &segment, err));
 		if (++steps == power) {
 			power *= 2;
 			steps = 0;
 			mark = segment.address;
 		}
-		segment = (struct segment){ .address = load_u64(bytes + SEGMENT_NEXT),
-					    .link_slot = segment.address + SEGMENT_NEXT,
+		segment = (struct segment){ .address = stored.next,
+					    .link_slot = segment.address + HEAP_SEGMENT_NEXT,
 					    .previous = segment.address };
 	}
 	return HD_OK;
@@ -268,7 +257,7 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 static enum hd_status read_heap(struct reader *reader, struct hd_error *err)
 {
 	const struct heap *heap = reader->heap;
-	const struct gc_vars *gc = &heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(heap);
 	uint32_t index = reader->index;
 	reader->table = generation_table(heap, index);
 	reader->ephemeral = reader->alloc_allocated = reader->end_slot = 0;
@@ -281,7 +270,7 @@ static enum hd_status read_heap(struct reader *reader, struct hd_error *err)
 		return HD_OK;
 	if (!memory_u64(heap->memory, ephemeral, &reader->ephemeral) ||
 	    !memory_u64(heap->memory, allocated, &reader->alloc_allocated)) {
-		findings_add(&heap->clr->target->findings, "gc-heap", NULL,
+		findings_add(heap_findings(heap), "gc-heap", NULL,
 			     "the allocation end of heap %u is not in the target: its youngest "
 			     "objects are not known",
 			     index);

@@ -2,18 +2,10 @@
 #include "inspect/value.h"
 #include "util/text.h"
 
-/* gcheaputilities, array.h: behind the length a multi-dimensional array has rank lengths (i32) and
- * rank lower bounds (i32); its elements end its fixed part, whose size is BaseSize less the header
- * word before the object. */
-#define DIMENSIONS_OFFSET 16u
-#define SZ_BASE_SIZE      24u
-#define RANK_MAX          32u
-
 /* Lengths and bounds of each dimension; their product must be the array's length. */
 static bool read_dimensions(struct memory *memory, uint64_t address, struct array_info *array)
 {
-	uint64_t lengths = address + DIMENSIONS_OFFSET,
-		 bounds = lengths + 4 * (uint64_t)array->rank;
+	uint64_t lengths = address + ARRAY_DIMENSIONS, bounds = lengths + 4 * (uint64_t)array->rank;
 	uint64_t product = 1;
 	for (uint32_t i = 0; i < array->rank; i++) {
 		if (!memory_u32(memory, lengths + 4 * (uint64_t)i, &array->lengths[i]) ||
@@ -46,13 +38,13 @@ bool array_read(struct heap *heap, const struct object *object, struct array_inf
 	if (type->category != CATEGORY_SZ_ARRAY && type->category != CATEGORY_MD_ARRAY)
 		return false;
 	struct array_info array = { .rank = 1, .length = object->length };
-	if (type->base_size < SZ_BASE_SIZE)
+	if (type->base_size < ARRAY_BASE_SIZE)
 		return false;
 	array.data = object->address + type->base_size - 8;
 	array.lengths[0] = object->length;
 	if (type->category == CATEGORY_MD_ARRAY) {
-		array.rank = (type->base_size - SZ_BASE_SIZE) / 8;
-		if (!array.rank || array.rank > RANK_MAX ||
+		array.rank = (type->base_size - ARRAY_BASE_SIZE) / 8;
+		if (!array.rank || array.rank > ARRAY_RANK_MAX ||
 		    !read_dimensions(heap->memory, object->address, &array))
 			return false;
 	}
@@ -63,7 +55,7 @@ bool array_read(struct heap *heap, const struct object *object, struct array_inf
 
 void array_index_text(const struct array_info *array, uint32_t index, struct text *text)
 {
-	uint32_t parts[RANK_MAX] = { 0 };
+	uint32_t parts[ARRAY_RANK_MAX] = { 0 };
 	for (uint32_t i = array->rank; i-- > 0;) {
 		uint32_t length = array->lengths[i] ? array->lengths[i] : 1;
 		parts[i] = index % length;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "clr/layouts/stack_trace.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/text.h"
@@ -53,16 +54,6 @@ void exception_info_deinit(struct exception_info *info)
 	mem_free(info->stack_trace);
 	info->message = info->stack_trace = NULL;
 }
-
-/*
- * _stackTrace is a byte array, or an object array whose first element is one (object.h:
- * StackTraceArray): a header of 16 bytes (u32 count, ..., thread), then for each frame ip, sp,
- * MethodDesc, i32 flags (clrex.h: StackTraceElement; the same in 8, 9 and 10).  An ip that a call
- * returns to is stored less one, so that it is in the line of the call; 8 does so with all.
- */
-#define TRACE_HEADER    16u
-#define TRACE_ELEMENT   32u
-#define TRACE_IS_BEFORE 2u /* STEF_IP_ADJUSTED */
 
 /* The array of bytes; false when it is none. */
 static bool trace_bytes(struct heap *heap, uint64_t address, uint64_t *ret_data, uint32_t *ret_size)

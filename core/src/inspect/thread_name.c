@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/thread_name.h"
 
+#include "clr/layouts/thread_words.h"
 #include "inspect/value.h"
 #include "util/text.h"
 
-/* Bytes of a runtime's Thread, and of a Thread object, that are looked at. */
-#define NATIVE_SIZE  1024u
+/* Bytes of a Thread object that are looked at. */
 #define MANAGED_SIZE 256u
 /* UTF-16 units of a name that are shown. */
 #define NAME_UNITS 200u
@@ -46,7 +46,7 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
  */
 static bool find_object(struct heap *heap, const struct clr_thread *thread, struct object *ret)
 {
-	uint8_t bytes[NATIVE_SIZE];
+	uint8_t bytes[THREAD_HANDLES_END];
 	struct window window = { .memory = heap->memory };
 	bool found = false;
 	size_t size = memory_prefix(heap->memory, thread->address, bytes, sizeof(bytes));

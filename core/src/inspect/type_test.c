@@ -20,7 +20,7 @@ bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method
 bool type_is_exception(struct clr *clr, const struct type *type)
 {
 	return type->category == CATEGORY_CLASS &&
-	       type_derives_from(clr, type, clr->exception_method_table, "System.Exception");
+	       type_derives_from(clr, type, clr_exception_method_table(clr), "System.Exception");
 }
 
 bool type_is_delegate(struct clr *clr, const struct type *type)

@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_INSPECT_VALUE_H
 #define HEAPDUMP_SRC_INSPECT_VALUE_H
 
+#include "clr/layouts/object_layout.h"
 #include "clr/types/field.h"
 #include "heap/walk.h"
 
@@ -71,8 +72,8 @@ bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method
 struct array_info {
 	uint32_t rank;
 	uint32_t length; /**< of all dimensions together */
-	uint32_t lengths[32];
-	int32_t bounds[32];
+	uint32_t lengths[ARRAY_RANK_MAX];
+	int32_t bounds[ARRAY_RANK_MAX];
 	uint64_t data;
 	uint32_t element_size;
 	uint64_t element_handle;    /**< TypeHandle */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem/cache.h"
 
+#include "arch/address_space.h"
 #include "util/alloc.h"
 
 #define SLOT_COUNT (CACHE_SIZE / CACHE_CHUNK)
-/* What cannot be read begins at a page at the earliest. */
-#define PAGE ((size_t)4096)
 
 struct slot {
 	uint64_t chunk;      /* number: address / CACHE_CHUNK */
@@ -44,8 +43,8 @@ static bool load(struct cache *cache, struct slot *slot, uint64_t chunk, size_t 
 	}
 	if (!is_known && fill(cache, slot, chunk, 0, offset))
 		return true;
-	/* There is a hole before it. */
-	size_t from = offset & ~(PAGE - 1);
+	/* There is a hole before it, which ends where a page does. */
+	size_t from = arch_page_of(offset);
 	return from && fill(cache, slot, chunk, from, offset);
 }
 

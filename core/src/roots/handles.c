@@ -9,34 +9,9 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
-/* HandleTableMap: pBuckets, pNext, dwMaxIndex; INITIAL_HANDLE_TABLE_ARRAY_SIZE. */
-#define MAP_BUCKETS 10u
 /* Maps that are read.  One has room for all that .NET makes; the runtime has one bucket. */
 #define MAPS_MAX   64u
 #define TABLES_MAX 8192u
-
-/* TableSegment, whose header is packed (handletableconstants.h). */
-#define SEGMENT_SIZE       65536u
-#define BLOCKS             120u
-#define BLOCK_HANDLES      64u
-#define BLOCK_SIZE         ((uint64_t)BLOCK_HANDLES * 8)
-#define SEGMENT_ALLOCATION 480u
-#define SEGMENT_FREE_MASKS 600u
-#define SEGMENT_TYPES      1560u
-#define SEGMENT_USER_DATA  1680u
-#define SEGMENT_TAILS      1920u
-#define SEGMENT_VALUES     4096u
-#define BLOCK_INVALID      0xffu
-/* Up to the owner's address, for the largest N. */
-#define SEGMENT_HEADER 2048u
-
-/* HANDLE_MAX_INTERNAL_TYPES: public types and the user data blocks; 12 in .NET 8 and 9. */
-#define TYPES_NEW 13u
-#define TYPES_OLD 12u
-
-/* Kinds of variable handles (objecthandle.h). */
-#define VARIABLE_STRONG 0x400u
-#define VARIABLE_PINNED 0x800u
 
 /* What may be wrong, each told once. */
 enum trouble {
@@ -110,8 +85,8 @@ static bool is_segment(struct reader *reader, uint64_t segment, uint64_t table, 
 		       uint64_t *ret_next)
 {
 	uint64_t links[2]; /* pNextSegment, pHandleTable */
-	if (!segment || segment % SEGMENT_SIZE ||
-	    !memory_read(reader->memory, segment + SEGMENT_TAILS + 6u * (uint64_t)types, links,
+	if (!segment || segment % HANDLE_SEGMENT_SIZE ||
+	    !memory_read(reader->memory, segment + handle_segment_links(types), links,
 			 sizeof(links)) ||
 	    links[1] != table)
 		return false;
@@ -123,11 +98,10 @@ static bool is_segment(struct reader *reader, uint64_t segment, uint64_t table, 
 static uint64_t first_segment(struct reader *reader, uint64_t table)
 {
 	unsigned int known = reader->types;
-	unsigned int preferred = reader->heap->clr->major >= 10 ? TYPES_NEW : TYPES_OLD;
-	const unsigned int tries[] = { known ? known : preferred,
-				       known ? 0 : TYPES_NEW + TYPES_OLD - preferred };
+	const struct handle_type_counts counts = handle_type_counts(reader->heap->clr);
+	const unsigned int tries[] = { known ? known : counts.usual, known ? 0 : counts.other };
 	for (size_t i = 0; table && i < 2 && tries[i]; i++) {
-		uint64_t segment, next, at = table + ((4u * (uint64_t)tries[i] + 7) & ~7u);
+		uint64_t segment, next, at = table + handle_table_first_segment(tries[i]);
 		if (memory_u64(reader->memory, at, &segment) &&
 		    is_segment(reader, segment, table, tries[i], &next)) {
 			reader->types = tries[i];
@@ -180,9 +154,9 @@ static enum hd_status find_segments(struct reader *reader, uint64_t table, uint6
 static unsigned int user_data_owners(const uint8_t *header, uint8_t index)
 {
 	unsigned int count = 0;
-	for (uint32_t i = 0; i < BLOCKS; i++) {
-		count += header[SEGMENT_TYPES + i] != BLOCK_INVALID &&
-			 header[SEGMENT_USER_DATA + i] == index;
+	for (uint32_t i = 0; i < HANDLE_BLOCKS; i++) {
+		count += header[HANDLE_SEGMENT_TYPES + i] != HANDLE_BLOCK_NONE &&
+			 header[HANDLE_SEGMENT_USER_DATA + i] == index;
 	}
 	return count;
 }
@@ -191,15 +165,16 @@ static unsigned int user_data_owners(const uint8_t *header, uint8_t index)
 static bool read_user_data(struct reader *reader, uint64_t segment, const uint8_t *header,
 			   uint32_t block, uint64_t *ret)
 {
-	uint8_t index = header[SEGMENT_USER_DATA + block];
-	if (index == BLOCK_INVALID && header[SEGMENT_TYPES + block] != HANDLE_DEPENDENT)
+	uint8_t index = header[HANDLE_SEGMENT_USER_DATA + block];
+	if (index == HANDLE_BLOCK_NONE && header[HANDLE_SEGMENT_TYPES + block] != HANDLE_DEPENDENT)
 		return false;
-	uint64_t at = segment + SEGMENT_VALUES + BLOCK_SIZE * index;
-	if (index < BLOCKS && header[SEGMENT_TYPES + index] == reader->types - 1 &&
+	uint64_t at = segment + HANDLE_SEGMENT_VALUES + HANDLE_BLOCK_SIZE * index;
+	if (index < HANDLE_BLOCKS && header[HANDLE_SEGMENT_TYPES + index] == reader->types - 1 &&
 	    user_data_owners(header, index) == 1 &&
-	    memory_read(reader->memory, at, ret, BLOCK_SIZE))
+	    memory_read(reader->memory, at, ret, HANDLE_BLOCK_SIZE))
 		return true;
-	note(reader, TROUBLE_USER_DATA, segment + SEGMENT_VALUES + BLOCK_SIZE * block);
+	note(reader, TROUBLE_USER_DATA,
+	     segment + HANDLE_SEGMENT_VALUES + HANDLE_BLOCK_SIZE * block);
 	return false;
 }
 
@@ -207,10 +182,10 @@ static bool read_user_data(struct reader *reader, uint64_t segment, const uint8_
 static enum hd_status read_block(struct reader *reader, uint64_t segment, const uint8_t *header,
 				 uint32_t block, struct hd_error *err)
 {
-	uint64_t is_free = load_u64(header + SEGMENT_FREE_MASKS + 8 * (size_t)block);
-	uint64_t at = segment + SEGMENT_VALUES + BLOCK_SIZE * block;
-	uint64_t values[BLOCK_HANDLES], user_data[BLOCK_HANDLES];
-	uint8_t type = header[SEGMENT_TYPES + block];
+	uint64_t is_free = load_u64(header + HANDLE_SEGMENT_FREE_MASKS + 8 * (size_t)block);
+	uint64_t at = segment + HANDLE_SEGMENT_VALUES + HANDLE_BLOCK_SIZE * block;
+	uint64_t values[HANDLE_BLOCK_HANDLES], user_data[HANDLE_BLOCK_HANDLES];
+	uint8_t type = header[HANDLE_SEGMENT_TYPES + block];
 	if (type >= reader->types) {
 		note(reader, TROUBLE_TYPE, at);
 		return HD_OK;
@@ -222,7 +197,7 @@ static enum hd_status read_block(struct reader *reader, uint64_t segment, const 
 		return HD_OK;
 	}
 	bool has_user_data = read_user_data(reader, segment, header, block, user_data);
-	for (uint32_t i = 0; i < BLOCK_HANDLES; i++) {
+	for (uint32_t i = 0; i < HANDLE_BLOCK_HANDLES; i++) {
 		if (is_free >> i & 1 || !values[i])
 			continue;
 		struct handle_list *list = &reader->list;
@@ -245,14 +220,14 @@ static enum hd_status read_block(struct reader *reader, uint64_t segment, const 
  */
 static bool fits_counts(const struct reader *reader, const uint8_t *header)
 {
-	const uint8_t *stored = header + SEGMENT_TAILS + 2 * (size_t)reader->types;
-	uint32_t counts[TYPES_NEW] = { 0 };
-	for (uint32_t block = 0; block < BLOCKS; block++) {
-		uint64_t is_free = load_u64(header + SEGMENT_FREE_MASKS + 8 * (size_t)block);
-		uint8_t type = header[SEGMENT_TYPES + block];
+	const uint8_t *stored = header + handle_segment_free_counts(reader->types);
+	uint32_t counts[HANDLE_TABLE_TYPES_MAX] = { 0 };
+	for (uint32_t block = 0; block < HANDLE_BLOCKS; block++) {
+		uint64_t is_free = load_u64(header + HANDLE_SEGMENT_FREE_MASKS + 8 * (size_t)block);
+		uint8_t type = header[HANDLE_SEGMENT_TYPES + block];
 		if (type < reader->types) {
 			counts[type] += (uint32_t)__builtin_popcountll(is_free);
-		} else if (type == BLOCK_INVALID && is_free != UINT64_MAX) {
+		} else if (type == HANDLE_BLOCK_NONE && is_free != UINT64_MAX) {
 			return false;
 		}
 	}
@@ -264,16 +239,16 @@ static bool fits_counts(const struct reader *reader, const uint8_t *header)
 }
 
 /* Put the blocks from @p first on into @p ring; false: they do not lead back, or are of other types. */
-static bool follow_ring(const uint8_t *header, uint8_t first, bool ring[BLOCKS])
+static bool follow_ring(const uint8_t *header, uint8_t first, bool ring[HANDLE_BLOCKS])
 {
 	uint8_t block = first;
-	memset(ring, 0, BLOCKS * sizeof(*ring));
+	memset(ring, 0, HANDLE_BLOCKS * sizeof(*ring));
 	do {
-		if (block >= BLOCKS || ring[block] ||
-		    header[SEGMENT_TYPES + block] != header[SEGMENT_TYPES + first])
+		if (block >= HANDLE_BLOCKS || ring[block] ||
+		    header[HANDLE_SEGMENT_TYPES + block] != header[HANDLE_SEGMENT_TYPES + first])
 			return false;
 		ring[block] = true;
-		block = header[SEGMENT_ALLOCATION + block];
+		block = header[HANDLE_SEGMENT_RINGS + block];
 	} while (block != first);
 	return true;
 }
@@ -284,35 +259,35 @@ static bool follow_ring(const uint8_t *header, uint8_t first, bool ring[BLOCKS])
  */
 static bool check_ring(const uint8_t *header, unsigned int type, uint8_t tail, bool *is_doubtful)
 {
-	bool ring[BLOCKS], fits = true, none[BLOCKS];
-	bool has_tail = tail < BLOCKS && header[SEGMENT_TYPES + tail] == type;
+	bool ring[HANDLE_BLOCKS], fits = true, none[HANDLE_BLOCKS];
+	bool has_tail = tail < HANDLE_BLOCKS && header[HANDLE_SEGMENT_TYPES + tail] == type;
 	bool is_sound = has_tail && follow_ring(header, tail, ring);
-	for (uint8_t block = 0; block < BLOCKS; block++) {
-		if (header[SEGMENT_TYPES + block] != type)
+	for (uint8_t block = 0; block < HANDLE_BLOCKS; block++) {
+		if (header[HANDLE_SEGMENT_TYPES + block] != type)
 			continue;
 		if (is_sound) {
 			is_doubtful[block] = !ring[block];
-		} else if (tail == BLOCK_INVALID) {
+		} else if (tail == HANDLE_BLOCK_NONE) {
 			is_doubtful[block] = !follow_ring(header, block, none);
 		}
 		fits &= is_sound && !is_doubtful[block];
 	}
-	return fits && (is_sound || tail == BLOCK_INVALID);
+	return fits && (is_sound || tail == HANDLE_BLOCK_NONE);
 }
 
 static void check_segment(struct reader *reader, uint64_t segment, const uint8_t *header,
-			  bool is_doubtful[BLOCKS])
+			  bool is_doubtful[HANDLE_BLOCKS])
 {
 	bool fits = fits_counts(reader, header);
-	memset(is_doubtful, 0, BLOCKS * sizeof(*is_doubtful));
+	memset(is_doubtful, 0, HANDLE_BLOCKS * sizeof(*is_doubtful));
 	for (unsigned int type = 0; type < reader->types; type++) {
-		uint8_t tail = header[SEGMENT_TAILS + type];
+		uint8_t tail = header[HANDLE_SEGMENT_TAILS + type];
 		fits &= check_ring(header, type, tail, is_doubtful);
 	}
 	/* read_block() tells of types that do not exist. */
-	for (uint8_t block = 0; block < BLOCKS && !fits; block++) {
-		uint8_t type = header[SEGMENT_TYPES + block];
-		fits = type >= reader->types && type != BLOCK_INVALID;
+	for (uint8_t block = 0; block < HANDLE_BLOCKS && !fits; block++) {
+		uint8_t type = header[HANDLE_SEGMENT_TYPES + block];
+		fits = type >= reader->types && type != HANDLE_BLOCK_NONE;
 	}
 	if (!fits)
 		note(reader, TROUBLE_COUNT, segment);
@@ -320,8 +295,8 @@ static void check_segment(struct reader *reader, uint64_t segment, const uint8_t
 
 static enum hd_status read_segment(struct reader *reader, uint64_t segment, struct hd_error *err)
 {
-	uint8_t header[SEGMENT_HEADER];
-	bool is_doubtful[BLOCKS];
+	uint8_t header[HANDLE_SEGMENT_HEADER];
+	bool is_doubtful[HANDLE_BLOCKS];
 	if (!job_step(reader->job, 0, 1))
 		return fail_cancelled(err);
 	if (!memory_read(reader->memory, segment, header, sizeof(header))) {
@@ -331,9 +306,9 @@ static enum hd_status read_segment(struct reader *reader, uint64_t segment, stru
 	}
 	reader->list.segments++;
 	check_segment(reader, segment, header, is_doubtful);
-	for (uint32_t block = 0; block < BLOCKS; block++) {
-		uint8_t type = header[SEGMENT_TYPES + block];
-		if (type != BLOCK_INVALID && type != reader->types - 1 && !is_doubtful[block])
+	for (uint32_t block = 0; block < HANDLE_BLOCKS; block++) {
+		uint8_t type = header[HANDLE_SEGMENT_TYPES + block];
+		if (type != HANDLE_BLOCK_NONE && type != reader->types - 1 && !is_doubtful[block])
 			TRY(read_block(reader, segment, header, block, err));
 	}
 	return HD_OK;
@@ -354,7 +329,7 @@ static bool is_known(const struct address_list *tables, uint64_t table)
  */
 static enum hd_status read_bucket(struct reader *reader, uint64_t bucket, struct hd_error *err)
 {
-	const struct gc_vars *gc = &reader->heap->clr->gc;
+	const struct gc_vars *gc = heap_gc(reader->heap);
 	uint64_t tables;
 	if (!memory_u64(reader->memory, bucket, &tables)) {
 		note(reader, TROUBLE_MAP, bucket);
@@ -396,9 +371,9 @@ static bool was_seen(const uint64_t *seen, size_t count, uint64_t map)
 
 static enum hd_status read_maps(struct reader *reader, struct hd_error *err)
 {
-	uint64_t seen[MAPS_MAX] = { 0 }, next, map = reader->heap->clr->gc.handle_table_map;
+	uint64_t seen[MAPS_MAX] = { 0 }, next, map = heap_gc(reader->heap)->handle_table_map;
 	for (size_t count = 0; map || !count; map = next) {
-		uint64_t words[2], buckets[MAP_BUCKETS]; /* pBuckets, pNext */
+		uint64_t words[2], buckets[HANDLE_MAP_BUCKETS]; /* pBuckets, pNext */
 		if (!map || count == MAPS_MAX || was_seen(seen, count, map) ||
 		    !memory_read(reader->memory, map, words, sizeof(words)) ||
 		    !memory_read(reader->memory, words[0], buckets, sizeof(buckets))) {
@@ -407,7 +382,7 @@ static enum hd_status read_maps(struct reader *reader, struct hd_error *err)
 		}
 		seen[count++] = map;
 		next = words[1];
-		for (size_t i = 0; i < MAP_BUCKETS; i++) {
+		for (size_t i = 0; i < HANDLE_MAP_BUCKETS; i++) {
 			if (buckets[i])
 				TRY(read_bucket(reader, buckets[i], err));
 		}
@@ -415,13 +390,13 @@ static enum hd_status read_maps(struct reader *reader, struct hd_error *err)
 	/* A runtime that runs has one at least. */
 	if (!reader->tables.rows_count && !reader->troubles[TROUBLE_MAP].count &&
 	    !reader->troubles[TROUBLE_TABLE].count)
-		note(reader, TROUBLE_MAP, reader->heap->clr->gc.handle_table_map);
+		note(reader, TROUBLE_MAP, heap_gc(reader->heap)->handle_table_map);
 	return HD_OK;
 }
 
 static void add_findings(struct reader *reader)
 {
-	struct target *target = reader->heap->clr->target;
+	struct target *target = heap_target(reader->heap);
 	for (size_t i = 0; i < TROUBLES; i++) {
 		uint64_t count = reader->troubles[i].count, first = reader->troubles[i].first;
 		uint8_t byte;
@@ -494,6 +469,6 @@ bool handle_is_strong(enum handle_type type)
 bool handle_keeps_alive(const struct handle *handle)
 {
 	if (handle->type == HANDLE_VARIABLE && handle->secondary)
-		return handle->secondary & (VARIABLE_STRONG | VARIABLE_PINNED);
+		return handle->secondary & (HANDLE_VARIABLE_STRONG | HANDLE_VARIABLE_PINNED);
 	return handle_is_strong((enum handle_type)handle->type);
 }

@@ -2,24 +2,8 @@
 #ifndef HEAPDUMP_SRC_ROOTS_HANDLES_H
 #define HEAPDUMP_SRC_ROOTS_HANDLES_H
 
+#include "clr/layouts/handle_table.h"
 #include "heap/heap.h"
-
-/** Types of handles, by the runtime's numbers (gcinterface.h, HandleType). */
-enum handle_type {
-	HANDLE_WEAK_SHORT,
-	HANDLE_WEAK_LONG,
-	HANDLE_STRONG,
-	HANDLE_PINNED,
-	HANDLE_VARIABLE,
-	HANDLE_REF_COUNTED,
-	HANDLE_DEPENDENT,
-	HANDLE_ASYNC_PINNED,
-	HANDLE_SIZED_REF,
-	HANDLE_WEAK_NATIVE_COM,
-	HANDLE_WEAK_INTERIOR,
-	HANDLE_CROSS_REFERENCE,
-	HANDLE_TYPES
-};
 
 /** A handle that is not null. */
 struct handle {

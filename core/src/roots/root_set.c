@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "clr/threads/thread_state.h"
 #include "roots/runtime_handles.h"
 #include "roots/stack_gaps.h"
 #include "util/alloc.h"
@@ -48,7 +49,7 @@ static enum hd_status add_root(struct collector *collector, struct root root)
 static enum hd_status add_stack_roots(struct collector *collector, uint32_t index)
 {
 	const struct thread_stack *stack = &collector->set->stacks[index];
-	uint32_t thread = (uint32_t)(stack->thread - collector->clr->threads);
+	uint32_t thread = (uint32_t)clr_thread_index(collector->clr, stack->thread);
 	for (size_t i = 0; i < stack->roots_count; i++) {
 		const struct stack_root *from = &stack->roots[i];
 		struct root root = {
@@ -70,15 +71,15 @@ static enum hd_status add_stack_roots(struct collector *collector, uint32_t inde
 static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_count,
 			   uint32_t *ret_repeated)
 {
-	size_t capacity = clr->thread_count ? clr->thread_count : 1;
+	size_t capacity = clr_thread_count(clr) ? clr_thread_count(clr) : 1;
 	uint64_t *ids = mem_alloc(capacity, sizeof(*ids));
 	uint32_t *order = mem_alloc(capacity, sizeof(*order));
 	uint32_t *chosen = mem_alloc(capacity, sizeof(*chosen));
 	uint8_t *is_again = mem_calloc(capacity, 1);
-	uint32_t count = (uint32_t)clr->thread_count, kept = 0;
+	uint32_t count = (uint32_t)clr_thread_count(clr), kept = 0;
 	bool good = ids && order && chosen && is_again;
 	for (uint32_t i = 0; good && i < count; i++)
-		ids[i] = thread_has_stack(&clr->threads[i]) ? clr->threads[i].os_id : 0;
+		ids[i] = thread_has_stack(clr_thread_at(clr, i)) ? clr_thread_at(clr, i)->os_id : 0;
 	good = good && sort_keys(ids, order, count);
 	for (uint32_t i = 0; good && i < count; i++) {
 		bool is_repeated = ids[i] && i && ids[i] == ids[i - 1];
@@ -105,7 +106,7 @@ static enum hd_status walk_threads(struct collector *collector, struct stack_wal
 	struct root_set *set = collector->set;
 	const struct stack_options options = { .conservative = set->is_conservative };
 	for (uint32_t i = 0; i < count; i++) {
-		const struct clr_thread *thread = &collector->clr->threads[threads[i]];
+		const struct clr_thread *thread = clr_thread_at(collector->clr, threads[i]);
 		struct thread_stack *stack = &set->stacks[i];
 		TRY(stack_walk(walker, thread, &options, collector->job, stack, collector->err));
 		stack->thread = thread;
@@ -125,7 +126,7 @@ static enum hd_status add_stacks(struct collector *collector)
 	if (!choose_threads(collector->clr, &threads, &count, &repeated))
 		return fail_nomem(collector->err);
 	if (repeated) {
-		findings_add(&collector->clr->target->findings, "thread-list", NULL,
+		findings_add(clr_findings(collector->clr), "thread-list", NULL,
 			     "%" PRIu32 " managed thread%s the OS id of another: %s stacks are not "
 			     "known",
 			     repeated, repeated == 1 ? " has" : "s have",
@@ -241,9 +242,9 @@ static enum hd_status add_statics(struct collector *collector)
 static enum hd_status add_thread_arrays(struct collector *collector)
 {
 	struct clr *clr = collector->clr;
-	for (size_t i = 0; i < clr->thread_count; i++) {
+	for (size_t i = 0; i < clr_thread_count(clr); i++) {
 		struct thread_local_data data;
-		if (!thread_local_data_read(clr, &clr->threads[i], &data))
+		if (!thread_local_data_read(clr, clr_thread_at(clr, i), &data))
 			continue;
 		struct root root = {
 			.value = data.array,
@@ -307,12 +308,12 @@ enum hd_status root_set_create(struct heap *heap, bool conservative, struct job 
 	}
 	report_stack_gaps(set);
 	if (collector.misplaced) {
-		findings_add(&heap->clr->target->findings, "statics", NULL,
+		findings_add(heap_findings(heap), "statics", NULL,
 			     "%" PRIu64 " static fields seem to lie where none can be: left out",
 			     collector.misplaced);
 	}
 	if (collector.bad) {
-		findings_add_counted(&heap->clr->target->findings, "bad-root", collector.bad, NULL,
+		findings_add_counted(heap_findings(heap), "bad-root", collector.bad, NULL,
 				     "%" PRIu64
 				     " roots do not point into the heap and were left out (the "
 				     "first one to 0x%" PRIx64 ")",

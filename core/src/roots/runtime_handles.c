@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "clr/layouts/thread_words.h"
 #include "clr/threads/in_flight.h"
 #include "roots/root_set.h"
 #include "util/alloc.h"
@@ -61,13 +62,12 @@ static void try_exceptions(struct finder *finder, uint64_t thread_address, uint3
 static void try_threads(struct finder *finder)
 {
 	const struct clr *clr = finder->clr;
-	size_t thrown = layout_has(&clr->layout, L_THREAD_EXCEPTION)
-				? clr_offset(clr, L_THREAD_EXCEPTION)
-				: SIZE_MAX;
-	uint8_t bytes[THREAD_HANDLES_SIZE];
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		uint64_t address = clr->threads[i].address;
-		size_t size = memory_prefix(clr->memory, address, bytes, sizeof(bytes));
+	size_t thrown = clr_has_field(clr, L_THREAD_EXCEPTION) ? clr_offset(clr, L_THREAD_EXCEPTION)
+							       : SIZE_MAX;
+	uint8_t bytes[THREAD_HANDLES_END];
+	for (size_t i = 0; i < clr_thread_count(clr); i++) {
+		uint64_t address = clr_thread_at(clr, i)->address;
+		size_t size = memory_prefix(clr_memory(clr), address, bytes, sizeof(bytes));
 		for (size_t at = 0; at + 8 <= size; at += 8) {
 			try_word(finder, load_u64(bytes + at), (uint32_t)i,
 				 at == thrown ? RECORD_LAST_THROWN : RECORD_THREAD);

@@ -4,9 +4,6 @@
 
 #include "roots/handles.h"
 
-/** Bytes of a runtime Thread in which handles are looked for. */
-#define THREAD_HANDLES_SIZE 1024u
-
 /** The record of a thread that holds a handle, and the index of that thread. */
 struct handle_owner {
 	uint32_t thread; /**< UINT32_MAX: none */

@@ -5,11 +5,6 @@
 
 #include "util/text.h"
 
-/* Thread::ThreadState (threads.h). */
-#define STATE_UNSTARTED 0x00000400u
-#define STATE_DEAD      0x00000800u
-#define STATE_DETACHED  0x80000000u
-
 /* Threads that are named. */
 #define NAMED_MAX 3u
 
@@ -43,11 +38,6 @@ struct summary {
 	const char *why;   /* of the first */
 };
 
-bool thread_has_stack(const struct clr_thread *thread)
-{
-	return thread->os_id && !(thread->state & (STATE_UNSTARTED | STATE_DEAD | STATE_DETACHED));
-}
-
 static enum gap gap_of(const struct target *target, const struct thread_stack *stack)
 {
 	uint64_t id = stack->thread->os_id;
@@ -60,7 +50,7 @@ static enum gap gap_of(const struct target *target, const struct thread_stack *s
 
 void report_stack_gaps(const struct root_set *roots)
 {
-	struct target *target = roots->heap->clr->target;
+	struct target *target = heap_target(roots->heap);
 	struct summary summaries[GAPS] = { 0 };
 	for (size_t i = 0; i < roots->stack_count; i++) {
 		const struct thread_stack *stack = &roots->stacks[i];

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "clr/clr.h"
+#include "clr/gc_vars.h"
 #include "mem/mapped_file.h"
 #include "session/session.h"
 #include "session/survey.h"
@@ -133,9 +134,9 @@ static enum hd_status stop_and_copy(int pid, const struct target_options *with,
 	unsigned int lacked = 0;
 	struct target_options stopping = *with;
 	if (watched->clr) {
-		stopping.busy_at = watched->clr->gc.structures_invalid_at;
+		stopping.busy_at = clr_gc(watched->clr)->structures_invalid_at;
 		stopping.kept = watched->is_lean ? &watched->kept : NULL;
-		stopping.type_at = watched->clr->object_method_table;
+		stopping.type_at = clr_object_method_table(watched->clr);
 		stopping.find_heap = survey_find_heap;
 		stopping.find_heap_arg = watched->clr;
 	}
@@ -152,7 +153,7 @@ static enum hd_status stop_and_copy(int pid, const struct target_options *with,
 		if (!target->is_busy)
 			status = find_runtime(target, job, &clr, err);
 		stopped += target->stopped_seconds;
-		bool again = target->is_busy || (clr && clr->gc.structures_invalid && !is_last);
+		bool again = target->is_busy || (clr && clr_gc_is_moving(clr) && !is_last);
 		if (status == HD_OK && !again) {
 			status = try_copy(target, clr, job, &watched->kept, &lacks, err);
 			again = lacks && !is_last && ++lacked < LACKED_MAX;

@@ -3,6 +3,7 @@
 
 #include "clr/code/code.h"
 #include "clr/gc_vars.h"
+#include "clr/layouts/heap_segment.h"
 #include "clr/statics/handle_arrays.h"
 #include "clr/statics/static.h"
 #include "clr/types/field.h"
@@ -11,16 +12,6 @@
 #include "mem/mapped_file.h"
 #include "roots/root_set.h"
 #include "util/text.h"
-
-/* Before the first object of a segment there is its header, and the header of a region. */
-#define BEFORE_SEGMENT 64u
-
-/*
- * A MethodTable of Free (methodtable.h: 64 bytes and a few more in .NET 8 to 10), and what stands before one
- * that has no references.
- */
-#define METHOD_TABLE_READ 128u
-#define GC_DESC_SIZE      16u
 
 /* Thread-static fields, each of one thread, that are looked at. */
 #define THREAD_FIELDS_MAX 1000000u
@@ -62,12 +53,12 @@ static void touch_field(struct statics *statics, const struct field *field)
 	uint8_t byte;
 	uint64_t address = field_static_address(clr, field, NULL);
 	if (address)
-		(void)memory_u8(clr->memory, address, &byte);
-	for (size_t i = 0; field->is_thread_static && i < clr->thread_count && statics->left;
+		(void)memory_u8(clr_memory(clr), address, &byte);
+	for (size_t i = 0; field->is_thread_static && i < clr_thread_count(clr) && statics->left;
 	     i++, statics->left--) {
-		address = field_thread_static_address(clr, field, &clr->threads[i]);
+		address = field_thread_static_address(clr, field, clr_thread_at(clr, i));
 		if (address)
-			(void)memory_u8(clr->memory, address, &byte);
+			(void)memory_u8(clr_memory(clr), address, &byte);
 	}
 }
 
@@ -87,14 +78,10 @@ static bool touch_fields(void *arg, const struct type *type)
 	return true;
 }
 
-/* The runtime makes the MethodTable of Free with new, all others in its own heaps. */
 static enum hd_status touch_types(struct clr *clr, struct job *job, struct hd_error *err)
 {
 	struct statics statics = { .clr = clr, .job = job, .left = THREAD_FIELDS_MAX };
-	uint8_t bytes[METHOD_TABLE_READ + GC_DESC_SIZE];
-	uint64_t at = clr->free_method_table;
-	if (at > GC_DESC_SIZE)
-		(void)memory_read(clr->memory, at - GC_DESC_SIZE, bytes, sizeof(bytes));
+	type_touch_free(clr);
 	return type_for_each(clr, touch_fields, &statics, err);
 }
 
@@ -109,8 +96,8 @@ static void touch_arrays(const struct clr *clr)
 static void touch_threads(struct heap *heap)
 {
 	struct text name = { 0 };
-	for (size_t i = 0; i < heap->clr->thread_count; i++)
-		(void)thread_name(heap, &heap->clr->threads[i], &name);
+	for (size_t i = 0; i < clr_thread_count(heap->clr); i++)
+		(void)thread_name(heap, clr_thread_at(heap->clr, i), &name);
 	text_deinit(&name);
 }
 
@@ -135,13 +122,13 @@ static enum hd_status look(struct clr *clr, struct job *job, struct hd_error *er
 enum hd_status survey_native(struct clr *clr, struct job *job, struct hd_error *err)
 {
 	struct hd_error reason = { 0 };
-	size_t known = clr->target->findings.count;
+	size_t known = clr_findings(clr)->count;
 	mapped_files_guard_begin();
-	target_set_job(clr->target, job);
+	target_set_job(clr_target(clr), job);
 	enum hd_status status = look(clr, job, &reason);
-	target_set_job(clr->target, NULL);
+	target_set_job(clr_target(clr), NULL);
 	mapped_files_guard_end();
-	findings_cut(&clr->target->findings, known);
+	findings_cut(clr_findings(clr), known);
 	return forgive(status, &reason, err);
 }
 
@@ -154,16 +141,15 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 				struct hd_error *err)
 {
 	struct clr *clr = arg;
-	struct memory *before = clr->memory;
+	struct memory *before = clr_set_memory(clr, memory);
 	struct heap *heap = NULL;
 	struct hd_error reason = { 0 };
-	clr->memory = memory;
 	/* The server GC has more or fewer heaps as it likes. */
 	size_t unused;
 	enum hd_status status = gc_vars_read(clr, &unused, &reason);
 	if (status == HD_OK)
 		status = heap_open(clr, &heap, &reason);
-	clr->memory = before;
+	(void)clr_set_memory(clr, before);
 	if (status != HD_OK || !is_sound(heap)) {
 		heap_destroy(heap);
 		TRY(forgive(status, &reason, err));
@@ -171,7 +157,7 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 	}
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *segment = &heap->segments[i];
-		uint64_t begin = segment->begin - BEFORE_SEGMENT;
+		uint64_t begin = segment->begin - HEAP_SEGMENT_BEFORE_MEM;
 		page_list_add(ret, begin, segment->end - begin);
 	}
 	heap_destroy(heap);

@@ -247,7 +247,7 @@ static enum hd_status drop_edges(struct csr *rows, struct hd_error *err)
 static uint64_t report_dropped(const struct filling *filling)
 {
 	uint64_t count = 0, slot = 0, value = 0;
-	struct findings *findings = &filling->places->heap->clr->target->findings;
+	struct findings *findings = heap_findings(filling->places->heap);
 	for (unsigned int i = 0; i < filling->worker_count; i++) {
 		const struct edge_worker *worker = &filling->workers[i];
 		count += worker->dropped;

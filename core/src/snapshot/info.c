@@ -117,7 +117,7 @@ static enum hd_status make_ranges(struct snapshot *snapshot)
 
 enum hd_status snapshot_info(struct snapshot *snapshot)
 {
-	const struct target *target = snapshot->heap->clr->target;
+	const struct target *target = heap_target(snapshot->heap);
 	struct graph_info *info = &snapshot->graph->info;
 	TRY(make_ranges(snapshot));
 	info->pid = target->pid > 0 ? (uint64_t)target->pid : 0;

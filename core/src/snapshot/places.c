@@ -113,7 +113,7 @@ static const char *runtime_element(const struct places *places, const struct obj
 {
 	struct link_state *links = places->links;
 	struct clr *clr = places->heap->clr;
-	if (object->type->method_table != clr->object_array_method_table)
+	if (object->type->method_table != clr_object_array_method_table(clr))
 		return NULL;
 	const char *kind = to->type->is_string ? "interned string" : NULL;
 	if (!kind && to->type->category == CATEGORY_CLASS) {

@@ -114,7 +114,7 @@ static uint32_t *none_array(size_t count)
 static enum hd_status allocate_maps(struct rooting *rooting)
 {
 	const struct root_set *set = rooting->set;
-	rooting->threads = none_array(rooting->clr->thread_count);
+	rooting->threads = none_array(clr_thread_count(rooting->clr));
 	rooting->first_frame = mem_calloc(set->stack_count + 1, sizeof(*rooting->first_frame));
 	if (!rooting->threads || !rooting->first_frame)
 		return fail_nomem(rooting->err);
@@ -127,14 +127,14 @@ static enum hd_status allocate_maps(struct rooting *rooting)
 
 static void number_thread(struct rooting *rooting, uint32_t thread)
 {
-	if (thread < rooting->clr->thread_count && rooting->threads[thread] == HD_NONE)
+	if (thread < clr_thread_count(rooting->clr) && rooting->threads[thread] == HD_NONE)
 		rooting->threads[thread] = (uint32_t)rooting->graph->thread_count++;
 }
 
 /* Index of the thread of a stack, or HD_NONE. */
 static uint32_t thread_of(const struct rooting *rooting, const struct thread_stack *stack)
 {
-	return stack->thread ? (uint32_t)(stack->thread - rooting->clr->threads) : HD_NONE;
+	return stack->thread ? (uint32_t)clr_thread_index(rooting->clr, stack->thread) : HD_NONE;
 }
 
 /* Frame that a stack's root is in, as an index in frames, or SIZE_MAX. */
@@ -172,14 +172,14 @@ static enum hd_status make_threads(struct rooting *rooting)
 	graph->threads = pages_alloc(graph->thread_count, sizeof(*graph->threads));
 	if (!graph->threads)
 		return fail_nomem(rooting->err);
-	for (size_t i = 0; i < clr->thread_count; i++) {
+	for (size_t i = 0; i < clr_thread_count(clr); i++) {
 		if (rooting->threads[i] == HD_NONE)
 			continue;
 		struct graph_thread *thread = &graph->threads[rooting->threads[i]];
 		struct text name = { 0 };
-		thread->os_id = clr->threads[i].os_id;
-		thread->id = clr->threads[i].id;
-		(void)thread_name(rooting->places->heap, &clr->threads[i], &name);
+		thread->os_id = clr_thread_at(clr, i)->os_id;
+		thread->id = clr_thread_at(clr, i)->id;
+		(void)thread_name(rooting->places->heap, clr_thread_at(clr, i), &name);
 		enum hd_status status =
 			text_keep(graph->root_arena, &name, &thread->name, rooting->err);
 		text_deinit(&name);
@@ -213,7 +213,7 @@ static enum hd_status make_frame(struct rooting *rooting, const struct thread_st
 	to->sp = from->sp;
 	to->ip = from->ip;
 	to->offset = from->offset;
-	to->thread = thread < rooting->clr->thread_count ? rooting->threads[thread] : HD_NONE;
+	to->thread = thread < clr_thread_count(rooting->clr) ? rooting->threads[thread] : HD_NONE;
 	to->method = from->name;
 	if (from->kind != STACK_MANAGED || !from->method_desc)
 		return HD_OK;
@@ -333,7 +333,7 @@ static void make_thread_locals_root(struct rooting *rooting, const struct root *
 	struct thread_local_data data;
 	root->kind = HD_ROOT_INTERNAL;
 	detail->name = "thread statics";
-	if (thread_local_data_read(clr, &clr->threads[from->index], &data))
+	if (thread_local_data_read(clr, clr_thread_at(clr, from->index), &data))
 		detail->address = data.array_slot;
 }
 
@@ -354,8 +354,8 @@ static const char *record_name(const struct rooting *rooting, const struct root 
 	case RECORD_THREAD:
 		break;
 	}
-	bool is_exposed = root->thread < clr->thread_count &&
-			  thread_object(heap, &clr->threads[root->thread]) == root->value;
+	bool is_exposed = root->thread < clr_thread_count(clr) &&
+			  thread_object(heap, clr_thread_at(clr, root->thread)) == root->value;
 	return is_exposed ? "Thread object" : "in the runtime's Thread";
 }
 
@@ -401,7 +401,7 @@ static enum hd_status make_root(struct rooting *rooting, const struct root *from
 				struct graph_root *root, struct graph_root_detail *detail)
 {
 	root->flags = flags_of(from);
-	if (from->thread < rooting->clr->thread_count)
+	if (from->thread < clr_thread_count(rooting->clr))
 		detail->thread = rooting->threads[from->thread];
 	switch ((enum root_source)from->source) {
 	case ROOT_STACK:
@@ -524,7 +524,7 @@ static void report_lost(const struct rooting *rooting)
 {
 	if (!rooting->lost)
 		return;
-	findings_add_counted(&rooting->clr->target->findings, "root-to-no-object", rooting->lost,
+	findings_add_counted(clr_findings(rooting->clr), "root-to-no-object", rooting->lost,
 			     "verifyheap says where the heap is damaged",
 			     "%" PRIu64 " root%s to what is no object, the first to 0x%" PRIx64
 			     ": left out",
@@ -569,7 +569,7 @@ enum hd_status snapshot_roots(struct hd_graph *graph, struct job *job, struct hd
 	if (status != HD_OK)
 		graph_clear_roots(graph);
 	pages_free(rooting.nodes, set->rows_count, sizeof(*rooting.nodes));
-	pages_free(rooting.threads, rooting.clr->thread_count, sizeof(*rooting.threads));
+	pages_free(rooting.threads, clr_thread_count(rooting.clr), sizeof(*rooting.threads));
 	if (rooting.first_frame) {
 		pages_free(rooting.frames, rooting.first_frame[set->stack_count],
 			   sizeof(*rooting.frames));

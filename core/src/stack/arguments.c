@@ -1,52 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "clr/features.h"
+#include "clr/layouts/amd64.h"
+#include "clr/layouts/frames.h"
 #include "clr/modules/module_proof.h"
 #include "heap/heap.h"
 #include "stack/ref_map.h"
 #include "stack/walker.h"
 
-/* TransitionBlock (UNIX_AMD64, cgencpu.h): six argument registers first, the stack's behind it. */
-#define BLOCK_REGISTERS 6u
-#define BLOCK_SIZE      104u
 /* Words of arguments on the stack that are looked at where nothing says how many there are. */
 #define STACK_ARGUMENTS 16u
 
-/* Fields behind FramedMethodFrame (frames.h; 8, 9, 10). */
-#define METHOD_FRAME_SIZE    32u
-#define DYNAMIC_HELPER_FLAGS METHOD_FRAME_SIZE
-#define EXTERNAL_METHOD_CELL METHOD_FRAME_SIZE
-#define STUB_DISPATCH_CELL   (METHOD_FRAME_SIZE + 16)
-/* What DynamicHelperFrameFlags say is an object. */
-#define HELPER_FLAGS_ALL 3u
-
-/* ProtectValueClassFrame: ValueClassInfo {next, MethodTable, data} (frames.h). */
-#define VALUE_CLASS_INFO     16u
+/* Of what a Frame protects so much is looked at. */
 #define VALUE_CLASSES_MAX    1024u
 #define VALUE_CLASS_SIZE_MAX 65536u
-
-/* ProtectByRefsFrame (8, 9): ByRefInfo {next, index and element type, TypeHandle, the value}. */
-#define BY_REF_TYPE 16u
-#define BY_REF_DATA 24u
-
-/*
- * HelperMethodFrame_1OBJ, _2OBJ, _3OBJ (8, 9): behind its machine state addresses of variables of
- * the function that it is one of itself; _PROTECTOBJ: the address of the first, and how many.
- */
-#define HELPER_POINTERS 232u
-#define HELPER_OBJECTS  3u
-#define HELPER_REACH    512u
-#define PROTECTED_MAX   65536u
-#define UNTYPED_MAX     256u
+#define HELPER_REACH         512u
+#define PROTECTED_MAX        65536u
+#define UNTYPED_MAX          256u
 
 /* A Frame whose arguments are not described: each word that may be a reference. */
 static enum step add_block(struct walk *walk, uint64_t block, uint32_t frame)
 {
 	enum step step = STEP_ON;
-	for (uint64_t i = 0; i < BLOCK_REGISTERS && step == STEP_ON; i++)
+	for (uint64_t i = 0; i < TRANSITION_ARGUMENTS && step == STEP_ON; i++)
 		step = walk_add_word(walk, block + 8 * i, STACK_ROOT_ARGUMENT, frame);
 	for (uint64_t i = 0; i < STACK_ARGUMENTS && step == STEP_ON; i++)
-		step = walk_add_word(walk, block + BLOCK_SIZE + 8 * i, STACK_ROOT_ARGUMENT, frame);
+		step = walk_add_word(walk, block + TRANSITION_SIZE + 8 * i, STACK_ROOT_ARGUMENT,
+				     frame);
 	return step;
 }
 
@@ -63,11 +44,12 @@ static enum step add_argument(struct walk *walk, uint64_t address, uint8_t flags
 }
 
 /* A helper that ReadyToRun code calls with one or two objects. */
-static enum step add_helper(struct walk *walk, const struct explicit_frame *frame, uint32_t index)
+static enum step add_helper(struct walk *walk, const struct explicit_frame *frame,
+			    uint32_t flags_at, uint32_t index)
 {
 	uint32_t flags = 0;
-	if (!memory_u32(walk->memory, frame->address + DYNAMIC_HELPER_FLAGS, &flags) ||
-	    (flags & ~HELPER_FLAGS_ALL))
+	if (!memory_u32(walk->memory, frame->address + flags_at, &flags) ||
+	    (flags & ~DYNAMIC_HELPER_FLAGS_ALL))
 		return add_block(walk, frame->block, index);
 	enum step step = STEP_ON;
 	for (uint64_t i = 0; i < 2 && step == STEP_ON; i++) {
@@ -122,13 +104,14 @@ static enum step add_value_classes(struct walk *walk, const struct explicit_fram
 	bool is_by_ref = frame->kind == FRAME_PROTECT_BY_REFS;
 	uint64_t info[3] = { 0 };
 	enum step step = STEP_ON;
-	(void)memory_u64(walk->memory, frame->address + VALUE_CLASS_INFO, &info[0]);
+	(void)memory_u64(walk->memory, frame->address + VALUE_FRAME_INFO, &info[0]);
 	for (unsigned int i = 0; info[0] && i < VALUE_CLASSES_MAX && step == STEP_ON; i++) {
 		uint64_t at = info[0];
 		if (at % 8 != 0 || !memory_read(walk->memory, at, info, sizeof(info)))
 			break;
 		if (!is_by_ref) {
-			step = add_struct(walk, info[1], info[2], index);
+			step = add_struct(walk, info[VALUE_CLASS_TABLE / 8],
+					  info[VALUE_CLASS_DATA / 8], index);
 			continue;
 		}
 		const struct type *type =
@@ -146,7 +129,7 @@ static enum step add_value_classes(struct walk *walk, const struct explicit_fram
 static enum step add_returned(struct walk *walk, const struct explicit_frame *frame, uint32_t index)
 {
 	uint64_t arguments = 0;
-	if (walk->clr->major >= 10 ||
+	if (clr_has(walk->clr, CLR_RESULTS_IN_GC_INFO) ||
 	    !clr_pointer(walk->clr, frame->address, L_HIJACK_FRAME_ARGS, &arguments))
 		return STEP_ON;
 	enum step step = walk_add_word(walk, arguments, STACK_ROOT_ARGUMENT, index);
@@ -173,13 +156,13 @@ static enum step add_variable(struct walk *walk, uint64_t address, uint32_t inde
 /* A helper whose class is known: so is what it protects. */
 static enum step add_typed(struct walk *walk, const struct explicit_frame *frame, uint32_t index)
 {
-	uint64_t words[HELPER_OBJECTS] = { 0 };
+	uint64_t words[HELPER_FRAME_OBJECTS] = { 0 };
 	uint32_t count = (uint32_t)frame->kind - FRAME_HELPER_METHOD;
 	bool is_array = frame->kind == FRAME_HELPER_METHOD_PROTECTOBJ;
 	enum step step = STEP_ON;
 	if (!count)
 		return STEP_ON;
-	if (!memory_read(walk->memory, frame->address + HELPER_POINTERS, words,
+	if (!memory_read(walk->memory, frame->address + HELPER_FRAME_POINTERS, words,
 			 (is_array ? 2 : count) * sizeof(words[0])))
 		return STEP_ON;
 	if (is_array)
@@ -205,16 +188,17 @@ static enum step add_protected(struct walk *walk, const struct explicit_frame *f
 	uint64_t words[2] = { 0 };
 	enum step step = STEP_ON;
 	/* The second word may be a count: what it counts is taken as it is found. */
-	(void)memory_read(walk->memory, frame->address + HELPER_POINTERS, words, sizeof(words));
+	(void)memory_read(walk->memory, frame->address + HELPER_FRAME_POINTERS, words,
+			  sizeof(words));
 	uint32_t count = (uint32_t)words[1];
 	for (uint64_t i = 1; i < count && count <= UNTYPED_MAX && step == STEP_ON; i++)
 		step = walk_add_word(walk, words[0] + 8 * i, STACK_ROOT_GC_FRAME, index);
-	for (uint64_t i = 0; i < HELPER_OBJECTS && step == STEP_ON; i++) {
+	for (uint64_t i = 0; i < HELPER_FRAME_OBJECTS && step == STEP_ON; i++) {
 		uint64_t variable = 0, table = 0;
 		struct stack_root root = { .frame = index,
 					   .kind = STACK_ROOT_GC_FRAME,
 					   .base = REG_NONE };
-		if (!memory_u64(walk->memory, frame->address + HELPER_POINTERS + 8 * i,
+		if (!memory_u64(walk->memory, frame->address + HELPER_FRAME_POINTERS + 8 * i,
 				&variable) ||
 		    variable % 8 != 0 ||
 		    variable - frame->address + HELPER_REACH > 2 * (uint64_t)HELPER_REACH ||
@@ -242,11 +226,10 @@ enum step walk_arguments(struct walk *walk, const struct explicit_frame *frame, 
 		return add_returned(walk, frame, index);
 	if (!frame->block)
 		return STEP_ON;
-	if (frame->kind == FRAME_DYNAMIC_HELPER)
-		return add_helper(walk, frame, index);
-	if (frame->kind == FRAME_EXTERNAL_METHOD)
-		return add_mapped(walk, frame, EXTERNAL_METHOD_CELL, index);
-	if (frame->kind == FRAME_STUB_DISPATCH)
-		return add_mapped(walk, frame, STUB_DISPATCH_CELL, index);
+	const struct frame_layout *layout = frame_kind_layout((enum frame_kind)frame->kind);
+	if (layout->arguments)
+		return add_helper(walk, frame, layout->arguments, index);
+	if (layout->ref_map)
+		return add_mapped(walk, frame, layout->ref_map, index);
 	return add_block(walk, frame->block, index);
 }

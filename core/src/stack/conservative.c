@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "arch/address_space.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* Bytes below rsp that a function may use (System V ABI, AMD64, 3.2.2). */
-#define RED_ZONE 128u
-#define CHUNK    65536u
+#define CHUNK 65536u
 
 bool is_heap_address(const struct walk *walk, uint64_t value)
 {
@@ -243,7 +242,7 @@ static uint64_t scan_begin(const struct walk *walk, const struct visited_span *v
 	if (!walk->options->conservative && span_has(span, walk->bad_sp))
 		return walk->bad_sp;
 	if (walk->has_registers && span_has(span, first))
-		return first - span->start < RED_ZONE ? span->start : first - RED_ZONE;
+		return first - span->start < ARCH_RED_ZONE ? span->start : first - ARCH_RED_ZONE;
 	return walk->stack->managed_count ? visited->low : span->start;
 }
 
@@ -252,7 +251,7 @@ static uint64_t scan_end(const struct walk *walk, const struct visited_span *vis
 {
 	uint64_t id = walk->stack->thread->os_id, end = visited->span.end;
 	const struct target_thread *thread =
-		walk->has_registers ? target_thread(walk->clr->target, (int32_t)id) : NULL;
+		walk->has_registers ? target_thread(clr_target(walk->clr), (int32_t)id) : NULL;
 	return thread ? target_stack_end(thread, scan_begin(walk, visited), end) : end;
 }
 

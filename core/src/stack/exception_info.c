@@ -3,41 +3,27 @@
 
 #include <stdlib.h>
 
+#include "clr/layouts/exinfo.h"
 #include "clr/threads/in_flight.h"
 #include "util/alloc.h"
-
-/* ExInfo of 10.0 (exinfo.h, exstatecommon.h); the descriptor has only the first two of it. */
-#define EXINFO_HANDLER   0x20u
-#define EXINFO_CLAUSE    0x38u
-#define EXINFO_FLAGS     0x40u
-#define EXINFO_LOW       0x80u
-#define EXINFO_HIGH      0x88u
-#define EXINFO_EXCEPTION 0xb0u
-#define EXINFO_PASS      0xb9u
-#define EXINFO_SIZE      0xc0u
-
-#define CLAUSE_LAST    3u
-#define UNWIND_STARTED 4u
 
 /* What is known by number, if its parts fit each other. */
 static bool read_rest(const struct clr *clr, struct exception_record *record,
 		      struct unwound_range *ret_range)
 {
-	uint8_t bytes[EXINFO_SIZE];
-	if (clr->major < 10 || !memory_read(clr->memory, record->address, bytes, sizeof(bytes)))
+	struct exinfo info;
+	if (!exinfo_read(clr, record->address, &info))
 		return false;
-	uint32_t clause = load_u32(bytes + EXINFO_CLAUSE);
-	uint64_t low = load_u64(bytes + EXINFO_LOW), high = load_u64(bytes + EXINFO_HIGH);
-	uint8_t pass = bytes[EXINFO_PASS];
-	if (load_u64(bytes + EXINFO_EXCEPTION) != record->object || clause > CLAUSE_LAST ||
-	    pass < 1 || pass > 2 || (high && (low > high || low < record->address)))
+	if (info.object != record->object || info.clause > EXINFO_CLAUSE_LAST || info.pass < 1 ||
+	    info.pass > EXINFO_PASS_LAST ||
+	    (info.high && (info.low > info.high || info.low < record->address)))
 		return false;
-	record->slot = record->address + EXINFO_EXCEPTION;
-	record->handler = load_u64(bytes + EXINFO_HANDLER);
-	record->clause = clause;
+	record->slot = info.slot;
+	record->handler = info.handler;
+	record->clause = info.clause;
 	record->is_known = true;
-	if ((load_u32(bytes + EXINFO_FLAGS) & UNWIND_STARTED) && low < high)
-		*ret_range = (struct unwound_range){ low, high };
+	if (info.is_unwinding && info.low < info.high)
+		*ret_range = (struct unwound_range){ info.low, info.high };
 	return true;
 }
 
@@ -65,15 +51,14 @@ static bool add_record(const struct clr *clr, uint64_t address, struct exception
 	struct unwound_range range = { 0, 0 };
 	uint64_t handle = 0;
 	if (!clr_pointer(clr, address, L_EXCEPTION_THROWN, &handle) ||
-	    (handle && !memory_u64(clr->memory, handle, &record.object))) {
+	    (handle && !memory_u64(clr_memory(clr), handle, &record.object))) {
 		chain->is_broken = true;
 		return true;
 	}
 	if (handle)
 		record.slot = handle;
 	/* Of other builds the numbers may be others. */
-	if (!read_rest(clr, &record, &range) && clr->major >= 10 &&
-	    layout_build_find(clr->build_id))
+	if (!read_rest(clr, &record, &range) && exinfo_is_certain(clr))
 		chain->is_broken = true;
 	if (!PAGES_RESERVE(chain, rows))
 		return false;

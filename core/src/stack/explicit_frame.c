@@ -1,56 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "stack/explicit_frame.h"
 
+#include "clr/layouts/amd64.h"
 #include "util/alloc.h"
-
-/* Frame (frames.h): identifier or vtable, then the next Frame; FRAME_TOP ends the chain. */
-#define FRAME_NEXT 8u
-#define FRAME_TOP  UINT64_MAX
-/* Identifiers of later runtimes may be more, but not much. */
-#define IDENTIFIER_MAX 64u
-
-/* TransitionBlock (UNIX_AMD64, cgencpu.h): argument registers, callee-saved ones, return address. */
-#define BLOCK_SAVED  48u
-#define BLOCK_RETURN 96u
-#define BLOCK_SIZE   104u
-
-/* HijackArgs (cgencpu.h): Rax, Rdx, from .NET 10 on Rcx, then callee-saved registers, Rip. */
-#define HIJACK_SAVED_10 24u
-#define HIJACK_SIZE_10  80u
-#define HIJACK_SAVED_8  16u
-#define HIJACK_SIZE_8   72u
-/* HijackFrame (8, 9, 10): return address, Thread, HijackArgs. */
-#define HIJACK_THREAD 24u
-
-/* SoftwareExceptionFrame: KNONVOLATILE_CONTEXT_POINTERS of 16 xmm pointers, then the integer ones. */
-#define SOFTWARE_POINTERS (24u + 128u)
 
 /* How far a Frame and what it points to on its stack are apart, at most. */
 #define FRAME_REACH ((uint64_t)1 << 20)
-/* Bytes of a Frame in which a CONTEXT is looked for (8, 9), and how that is told. */
-#define CONTEXT_SEARCH 512u
-#define CONTEXT_FLAGS  0x30u
-#define CONTEXT_CS     0x38u
-#define FLAGS_AMD64    0x00100000u
-#define FLAGS_NONE     0x07efff80u
-#define CODE_SEGMENT   0x33u
-
-/* HelperMethodFrame (frames.h; 8, 9): its attributes and Thread; FRAME_ATTR_EXCEPTION. */
-#define HELPER_ATTRIBUTES   24u
-#define HELPER_THREAD       32u
-#define ATTRIBUTE_EXCEPTION 1u
-
-/* CONTEXT of AMD64 (pal.h). */
-static const uint16_t context_offsets[REG_ROWS] = {
-	[REG_RAX] = 0x78, [REG_RCX] = 0x80, [REG_RDX] = 0x88, [REG_RBX] = 0x90, [REG_RSP] = 0x98,
-	[REG_RBP] = 0xa0, [REG_RSI] = 0xa8, [REG_RDI] = 0xb0, [REG_R8] = 0xb8,  [REG_R9] = 0xc0,
-	[REG_R10] = 0xc8, [REG_R11] = 0xd0, [REG_R12] = 0xd8, [REG_R13] = 0xe0, [REG_R14] = 0xe8,
-	[REG_R15] = 0xf0, [REG_RIP] = 0xf8,
-};
-
-/* CalleeSavedRegisters (cgencpu.h, UNIX_AMD64). */
-static const uint8_t saved_registers[] = { REG_R12, REG_R13, REG_R14, REG_R15, REG_RBX, REG_RBP };
-
 static bool is_above(uint64_t frame, uint64_t address)
 {
 	return address > frame && address - frame < FRAME_REACH;
@@ -62,27 +17,20 @@ static bool is_managed(struct clr *clr, uint64_t ip)
 	return ip && clr_code_at(clr, ip, &info);
 }
 
-/* The kind whose row of @p words is @p first, the first word of a Frame. */
-static uint8_t kind_of(const uint64_t *words, uint64_t first)
+static enum frame_gives gives(const struct explicit_frame *frame)
 {
-	for (unsigned int kind = 1; kind < FRAME_KINDS; kind++) {
-		if (words[kind] && words[kind] == first)
-			return (uint8_t)kind;
-	}
-	return FRAME_UNKNOWN;
+	return (enum frame_gives)frame_kind_layout((enum frame_kind)frame->kind)->gives;
 }
 
 static uint64_t context_address(const struct clr *clr, const struct explicit_frame *frame)
 {
 	uint64_t address = 0;
-	switch ((enum frame_kind)frame->kind) {
-	case FRAME_RESUMABLE:
-	case FRAME_REDIRECTED_THREAD:
+	switch (gives(frame)) {
+	case FRAME_GIVES_CONTEXT:
+		return frame->address + frame->context_offset;
+	case FRAME_GIVES_CONTEXT_POINTER:
 		(void)clr_pointer(clr, frame->address, L_RESUMABLE_FRAME_CONTEXT, &address);
 		return address;
-	case FRAME_FAULTING_EXCEPTION:
-	case FRAME_SOFTWARE_EXCEPTION:
-		return frame->address + frame->context_offset;
 	default:
 		return 0;
 	}
@@ -93,11 +41,11 @@ static bool read_block(struct clr *clr, struct explicit_frame *frame)
 {
 	uint64_t block = 0, ip = 0;
 	if (!clr_pointer(clr, frame->address, L_METHOD_FRAME_BLOCK, &block) || block % 8 != 0 ||
-	    !memory_u64(clr->memory, block + BLOCK_RETURN, &ip) || !is_managed(clr, ip))
+	    !memory_u64(clr_memory(clr), block + TRANSITION_RETURN, &ip) || !is_managed(clr, ip))
 		return false;
 	frame->block = block;
 	frame->ip = ip;
-	frame->sp = block + BLOCK_SIZE;
+	frame->sp = block + TRANSITION_SIZE;
 	return true;
 }
 
@@ -123,25 +71,15 @@ static bool read_hijack(struct clr *clr, struct explicit_frame *frame)
 	    !is_managed(clr, ip))
 		return false;
 	frame->ip = ip;
-	frame->sp = arguments + (clr->major >= 10 ? HIJACK_SIZE_10 : HIJACK_SIZE_8);
+	frame->sp = arguments + hijack_layout(clr)->size;
 	return true;
-}
-
-/* CONTEXTs are 16-aligned, and say what they hold. */
-static bool is_context(const struct clr *clr, uint64_t address)
-{
-	uint32_t flags = 0;
-	uint16_t segment = 0;
-	return address % 16 == 0 && memory_u32(clr->memory, address + CONTEXT_FLAGS, &flags) &&
-	       memory_u16(clr->memory, address + CONTEXT_CS, &segment) && (flags & FLAGS_AMD64) &&
-	       !(flags & FLAGS_NONE) && (segment == CODE_SEGMENT || segment == 0);
 }
 
 static bool read_context(struct clr *clr, struct explicit_frame *frame)
 {
 	uint64_t context = context_address(clr, frame), ip = 0, sp = 0;
-	if (!context || !memory_u64(clr->memory, context + context_offsets[REG_RIP], &ip) ||
-	    !memory_u64(clr->memory, context + context_offsets[REG_RSP], &sp))
+	if (!context || !memory_u64(clr_memory(clr), context + context_register(REG_RIP), &ip) ||
+	    !memory_u64(clr_memory(clr), context + context_register(REG_RSP), &sp))
 		return false;
 	frame->is_lost = !is_managed(clr, ip);
 	if (frame->is_lost)
@@ -154,49 +92,29 @@ static bool read_context(struct clr *clr, struct explicit_frame *frame)
 /* The number of a Frame says what it is (10 and later). */
 static void identify(struct clr *clr, struct explicit_frame *frame)
 {
-	enum layout_field field = L_SOFTWARE_FRAME_CONTEXT;
-	switch ((enum frame_kind)frame->kind) {
-	case FRAME_INLINED_CALL:
+	const struct frame_layout *layout = frame_kind_layout((enum frame_kind)frame->kind);
+	switch (gives(frame)) {
+	case FRAME_GIVES_NOTHING:
+		break;
+	case FRAME_GIVES_CALL:
 		(void)read_inlined_call(clr, frame);
 		break;
-	case FRAME_FAULTING_EXCEPTION:
-		field = L_FAULTING_FRAME_CONTEXT;
-		__attribute__((fallthrough));
-	case FRAME_SOFTWARE_EXCEPTION:
-		if (!layout_has(&clr->layout, field))
-			break;
-		frame->context_offset = (uint16_t)clr_offset(clr, field);
-		__attribute__((fallthrough));
-	case FRAME_RESUMABLE:
-	case FRAME_REDIRECTED_THREAD:
+	case FRAME_GIVES_CONTEXT: {
+		enum layout_field field = (enum layout_field)layout->context;
+		if (clr_has_field(clr, field)) {
+			frame->context_offset = (uint16_t)clr_offset(clr, field);
+			(void)read_context(clr, frame);
+		}
+		break;
+	}
+	case FRAME_GIVES_CONTEXT_POINTER:
 		(void)read_context(clr, frame);
 		break;
-	case FRAME_HIJACK:
+	case FRAME_GIVES_HIJACK:
 		(void)read_hijack(clr, frame);
 		break;
-	case FRAME_PINVOKE_CALLI:
-	case FRAME_PRESTUB_METHOD:
-	case FRAME_CALL_COUNTING_HELPER:
-	case FRAME_STUB_DISPATCH:
-	case FRAME_EXTERNAL_METHOD:
-	case FRAME_DYNAMIC_HELPER:
+	case FRAME_GIVES_BLOCK:
 		(void)read_block(clr, frame);
-		break;
-	case FRAME_UNKNOWN:
-	case FRAME_FUNC_EVAL:
-	case FRAME_PROTECT_VALUE_CLASS:
-	case FRAME_DEBUGGER_CLASS_INIT_MARK:
-	case FRAME_DEBUGGER_EXIT:
-	case FRAME_DEBUGGER_U2M_CATCH_HANDLER:
-	case FRAME_EXCEPTION_FILTER:
-	case FRAME_INTERPRETER:
-	case FRAME_HELPER_METHOD:
-	case FRAME_HELPER_METHOD_1OBJ:
-	case FRAME_HELPER_METHOD_2OBJ:
-	case FRAME_HELPER_METHOD_3OBJ:
-	case FRAME_HELPER_METHOD_PROTECTOBJ:
-	case FRAME_PROTECT_BY_REFS:
-	case FRAME_KINDS:
 		break;
 	}
 }
@@ -213,8 +131,8 @@ static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_
 		return;
 	}
 	guess = *frame;
-	if (memory_u64(clr->memory, frame->address + HIJACK_THREAD, &owner) && owner == thread &&
-	    read_hijack(clr, &guess) && is_above(frame->address, guess.sp)) {
+	if (memory_u64(clr_memory(clr), frame->address + HIJACK_FRAME_THREAD, &owner) &&
+	    owner == thread && read_hijack(clr, &guess) && is_above(frame->address, guess.sp)) {
 		guess.kind = FRAME_HIJACK;
 		*frame = guess;
 		return;
@@ -225,19 +143,20 @@ static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_
 		*frame = guess;
 		return;
 	}
-	for (uint16_t offset = 16; offset < CONTEXT_SEARCH; offset += 8) {
+	for (uint16_t offset = FAULTING_FRAME_CONTEXT_BEGIN; offset < FAULTING_FRAME_CONTEXT_END;
+	     offset += 8) {
 		guess = *frame;
 		guess.kind = FRAME_FAULTING_EXCEPTION;
 		guess.context_offset = offset;
-		if (is_context(clr, context_address(clr, &guess)) && read_context(clr, &guess) &&
-		    is_above(frame->address, guess.sp)) {
+		if (context_is_there(clr, context_address(clr, &guess)) &&
+		    read_context(clr, &guess) && is_above(frame->address, guess.sp)) {
 			*frame = guess;
 			return;
 		}
 	}
 	guess = *frame;
 	guess.kind = FRAME_RESUMABLE;
-	if (is_context(clr, context_address(clr, &guess)) && read_context(clr, &guess) &&
+	if (context_is_there(clr, context_address(clr, &guess)) && read_context(clr, &guess) &&
 	    is_above(frame->address, guess.sp))
 		*frame = guess;
 }
@@ -247,20 +166,21 @@ static bool read_helper(struct clr *clr, uint64_t thread, struct explicit_frame 
 {
 	uint64_t owner = 0;
 	uint32_t attributes = 0;
-	if (!memory_u64(clr->memory, frame->address + HELPER_THREAD, &owner) || owner != thread)
+	if (!memory_u64(clr_memory(clr), frame->address + HELPER_FRAME_THREAD, &owner) ||
+	    owner != thread)
 		return false;
-	(void)memory_u32(clr->memory, frame->address + HELPER_ATTRIBUTES, &attributes);
+	(void)memory_u32(clr_memory(clr), frame->address + HELPER_FRAME_ATTRIBUTES, &attributes);
 	frame->is_typed = frame_is_helper(frame->kind);
 	if (!frame->is_typed)
 		frame->kind = FRAME_HELPER_METHOD;
-	frame->is_throwing = attributes & ATTRIBUTE_EXCEPTION;
+	frame->is_throwing = attributes & HELPER_FRAME_THROWS;
 	return true;
 }
 
 static void identify_old(struct clr *clr, uint64_t thread, uint64_t vtable,
 			 struct explicit_frame *frame)
 {
-	frame->kind = kind_of(clr->frame_vtables, vtable);
+	frame->kind = (uint8_t)clr_frame_kind(clr, vtable);
 	if (frame->kind != FRAME_UNKNOWN && !frame_is_helper(frame->kind))
 		return;
 	if (read_helper(clr, thread, frame))
@@ -276,9 +196,9 @@ static bool add_frame(struct clr *clr, uint64_t thread, uint64_t address, uint64
 		return false;
 	struct explicit_frame *frame = &chain->rows[chain->rows_count++];
 	*frame = (struct explicit_frame){ .address = address };
-	if (clr->frame_identifiers[FRAME_INLINED_CALL]) {
-		frame->kind = kind_of(clr->frame_identifiers, identifier);
-		if (frame->kind == FRAME_UNKNOWN && (!identifier || identifier > IDENTIFIER_MAX))
+	if (clr_frames_are_numbered(clr)) {
+		frame->kind = (uint8_t)clr_frame_kind(clr, identifier);
+		if (frame->kind == FRAME_UNKNOWN && (!identifier || identifier > FRAME_NUMBER_MAX))
 			chain->is_broken = true;
 		identify(clr, frame);
 	} else {
@@ -304,7 +224,7 @@ bool frame_chain_read(struct clr *clr, uint64_t thread, struct frame_chain *ret)
 		descents += address <= previous;
 		ret->is_broken = address % 8 != 0 || descents > DESCENTS_MAX ||
 				 ret->rows_count == EXPLICIT_FRAMES_MAX ||
-				 !memory_read(clr->memory, address, words, sizeof(words));
+				 !memory_read(clr_memory(clr), address, words, sizeof(words));
 		if (ret->is_broken)
 			break;
 		if (!add_frame(clr, thread, address, words[0], ret))
@@ -332,7 +252,7 @@ void frame_chain_deinit(struct frame_chain *chain)
 static bool load(const struct clr *clr, uint64_t address, unsigned int number,
 		 struct registers *registers)
 {
-	if (!memory_u64(clr->memory, address, &registers->values[number]))
+	if (!memory_u64(clr_memory(clr), address, &registers->values[number]))
 		return false;
 	registers->slots[number] = address;
 	return true;
@@ -352,7 +272,7 @@ static bool load_context(const struct clr *clr, const struct explicit_frame *fra
 {
 	uint64_t context = context_address(clr, frame);
 	for (unsigned int i = 0; i < REG_ROWS; i++) {
-		if (!load(clr, context + context_offsets[i], i, &ret->registers))
+		if (!load(clr, context + context_register(i), i, &ret->registers))
 			return false;
 	}
 	ret->is_active = frame->kind != FRAME_SOFTWARE_EXCEPTION;
@@ -364,8 +284,8 @@ static bool load_context(const struct clr *clr, const struct explicit_frame *fra
 	for (size_t i = 0; i < sizeof(saved_registers); i++) {
 		unsigned int number = saved_registers[i];
 		uint64_t pointer = 0;
-		if (memory_u64(clr->memory,
-			       frame->address + SOFTWARE_POINTERS + 8 * (uint64_t)number,
+		if (memory_u64(clr_memory(clr),
+			       frame->address + SOFTWARE_FRAME_POINTERS + context_pointer(number),
 			       &pointer) &&
 		    pointer % 8 == 0 && is_above(frame->address, pointer))
 			(void)load(clr, pointer, number, &ret->registers);
@@ -376,15 +296,14 @@ static bool load_context(const struct clr *clr, const struct explicit_frame *fra
 static bool load_hijack(const struct clr *clr, const struct explicit_frame *frame,
 			struct frame_context *ret)
 {
-	bool is_10 = clr->major >= 10;
-	uint64_t arguments = frame->sp - (is_10 ? HIJACK_SIZE_10 : HIJACK_SIZE_8);
-	if (!load(clr, arguments, REG_RAX, &ret->registers) ||
-	    !load(clr, arguments + 8, REG_RDX, &ret->registers) ||
-	    (is_10 && !load(clr, arguments + 16, REG_RCX, &ret->registers)))
-		return false;
+	const struct hijack_layout *layout = hijack_layout(clr);
+	uint64_t arguments = frame->sp - layout->size;
+	for (unsigned int i = 0; i < layout->result_count; i++) {
+		if (!load(clr, arguments + 8 * (uint64_t)i, layout->results[i], &ret->registers))
+			return false;
+	}
 	ret->is_active = true;
-	return load_saved(clr, arguments + (is_10 ? HIJACK_SAVED_10 : HIJACK_SAVED_8),
-			  &ret->registers);
+	return load_saved(clr, arguments + layout->saved, &ret->registers);
 }
 
 bool frame_context_read(const struct clr *clr, const struct explicit_frame *frame,
@@ -393,12 +312,12 @@ bool frame_context_read(const struct clr *clr, const struct explicit_frame *fram
 	ret->is_active = ret->is_aborted = false;
 	bool ok = true;
 	if (frame->block) {
-		ok = load_saved(clr, frame->block + BLOCK_SAVED, &ret->registers);
-		ret->registers.slots[REG_RIP] = frame->block + BLOCK_RETURN;
+		ok = load_saved(clr, frame->block + TRANSITION_SAVED, &ret->registers);
+		ret->registers.slots[REG_RIP] = frame->block + TRANSITION_RETURN;
 	} else if (frame->kind == FRAME_HIJACK) {
 		ok = load_hijack(clr, frame, ret);
 	} else if (frame->kind == FRAME_INLINED_CALL) {
-		ok = layout_has(&clr->layout, L_CALL_FRAME_FP) &&
+		ok = clr_has_field(clr, L_CALL_FRAME_FP) &&
 		     load(clr, frame->address + clr_offset(clr, L_CALL_FRAME_FP), REG_RBP,
 			  &ret->registers);
 	} else {

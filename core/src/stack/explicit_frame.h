@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_STACK_EXPLICIT_FRAME_H
 
 #include "clr/code/code.h"
+#include "clr/layouts/frames.h"
 #include "unwind/registers.h"
 
 /** Frames of one thread that are read, at most. */

@@ -3,17 +3,6 @@
 #include "clr/code/method.h"
 #include "stack/explicit_frame.h"
 
-/*
- * InlinedCallFrame.m_Datum: the MethodDesc of the P/Invoke; with the lowest bit the address that a
- * calli calls.  From 9 on the next two bits say which part of the handling of an exception it is
- * (InlinedCallFrameMarker, exceptionhandling.h).
- */
-#define DATUM_IS_ADDRESS 1u
-#define DATUM_MARKS      7u
-
-/* HelperMethodFrame (8, 9).m_FCallEntry: the function that made it, if it is code of a method. */
-#define HELPER_CODE 40u
-
 static bool is_method(struct clr *clr, uint64_t address)
 {
 	struct method method;
@@ -25,9 +14,9 @@ static uint64_t called_inline(const struct clr *clr, const struct explicit_frame
 	uint64_t datum = 0;
 	/* Without a return address no call is under way. */
 	if (!frame->ip || !clr_pointer(clr, frame->address, L_CALL_FRAME_DATUM, &datum) ||
-	    datum & DATUM_IS_ADDRESS)
+	    datum & CALL_FRAME_DATUM_IS_ADDRESS)
 		return 0;
-	return datum & ~(uint64_t)DATUM_MARKS;
+	return datum & ~(uint64_t)CALL_FRAME_DATUM_MARKS;
 }
 
 static uint64_t called_by_block(struct clr *clr, const struct explicit_frame *frame)
@@ -39,8 +28,7 @@ static uint64_t called_by_block(struct clr *clr, const struct explicit_frame *fr
 		return desc;
 	/* Its method is made of these two when somebody asks for it. */
 	if (clr_pointer(clr, frame->address, L_DISPATCH_FRAME_TABLE, &table) && table &&
-	    layout_has(&clr->layout, L_DISPATCH_FRAME_SLOT) &&
-	    memory_u32(clr->memory, frame->address + clr_offset(clr, L_DISPATCH_FRAME_SLOT), &slot))
+	    clr_field_u32(clr, frame->address, L_DISPATCH_FRAME_SLOT, &slot))
 		(void)clr_method_in_slot(clr, table, slot, &desc);
 	return desc;
 }
@@ -51,7 +39,7 @@ uint64_t explicit_frame_method(struct clr *clr, const struct explicit_frame *fra
 	if (frame->kind == FRAME_INLINED_CALL) {
 		desc = called_inline(clr, frame);
 	} else if (frame_is_helper(frame->kind)) {
-		if (memory_u64(clr->memory, frame->address + HELPER_CODE, &code))
+		if (memory_u64(clr_memory(clr), frame->address + HELPER_FRAME_CODE, &code))
 			(void)clr_fcall_method(clr, code, &desc);
 	} else if (frame->block && frame->kind != FRAME_PINVOKE_CALLI) {
 		desc = called_by_block(clr, frame);

@@ -1,33 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "clr/layouts/gc_frames.h"
+#include "clr/layouts/thread_words.h"
 #include "stack/walker.h"
-
-/*
- * GCFrame (doc/coreclr.md 12.8; frames.h; 8, 9, 10): the next one, the Thread, the references, how many, and flags; a
- * list of its own, innermost first.
- */
-#define GC_FRAME_NEXT     0u
-#define GC_FRAME_THREAD   8u
-#define GC_FRAME_REFS     16u
-#define GC_FRAME_COUNT    24u
-#define GC_FRAME_FLAGS    28u
-#define GC_FRAME_SIZE     32u
-#define GC_FRAME_INTERIOR 1u /* GC_CALL_INTERIOR; before 10: a BOOL */
-
-/* No descriptor has the offset of Thread.m_pGCFrame: it is one of these (0x2b0 of 10, 0x5a8 of 8). */
-#define SEARCH_BEGIN 0x100u
-#define SEARCH_END   0x800u
 
 /* References of one GCFrame, and frames of one thread, at most. */
 #define REFS_MAX   65536u
 #define FRAMES_MAX 65536u
-
-/* The list ends at 0, or from 10 on at -1 (GCFRAME_TOP). */
-static bool is_end(uint64_t address)
-{
-	return !address || address == UINT64_MAX;
-}
 
 /* References of native code lie anywhere on the stack. */
 static void broken(struct walk *walk, uint64_t address)
@@ -46,10 +26,10 @@ static bool is_gc_frame(const struct walk *walk, uint64_t address, uint64_t thre
 /* The word of a Thread that leads to a GCFrame on its stack. */
 static uint32_t find_in(const struct walk *walk, const struct clr_thread *thread)
 {
-	const struct target *target = walk->clr->target;
+	const struct target *target = clr_target(walk->clr);
 	const struct target_thread *from = NULL;
 	struct registers registers;
-	uint8_t bytes[SEARCH_END];
+	uint8_t bytes[THREAD_GC_FRAME_END];
 	if (thread->os_id && thread->os_id <= INT32_MAX)
 		from = target_thread(target, (int32_t)thread->os_id);
 	if (!from)
@@ -57,7 +37,7 @@ static uint32_t find_in(const struct walk *walk, const struct clr_thread *thread
 	size_t size = memory_prefix(walk->memory, thread->address, bytes, sizeof(bytes));
 	registers_of_thread(from, &registers);
 	struct span span = span_at(target, registers.values[REG_RSP]);
-	for (uint32_t i = SEARCH_BEGIN; i + 8 <= size; i += 8) {
+	for (uint32_t i = THREAD_GC_FRAME_BEGIN; i + 8 <= size; i += 8) {
 		uint64_t address = load_u64(bytes + i);
 		if (span_has(&span, address) && is_gc_frame(walk, address, thread->address))
 			return i;
@@ -71,11 +51,11 @@ static uint64_t first_gc_frame(struct walk *walk)
 	uint32_t *offset = &walk->walker->gc_frame_offset;
 	const struct clr *clr = walk->clr;
 	uint64_t address = 0;
-	for (size_t i = 0; !*offset && i < clr->thread_count; i++)
-		*offset = find_in(walk, &clr->threads[i]);
+	for (size_t i = 0; !*offset && i < clr_thread_count(clr); i++)
+		*offset = find_in(walk, clr_thread_at(clr, i));
 	if (!*offset)
-		*offset = SEARCH_END; /* there is none */
-	if (*offset == SEARCH_END)
+		*offset = THREAD_GC_FRAME_END; /* there is none */
+	if (*offset == THREAD_GC_FRAME_END)
 		return 0;
 	uint64_t slot = walk->stack->thread->address + *offset;
 	if (!memory_u64(walk->memory, slot, &address))
@@ -83,16 +63,15 @@ static uint64_t first_gc_frame(struct walk *walk)
 	return address;
 }
 
-static enum step add_references(struct walk *walk, uint64_t references, uint32_t count,
-				uint32_t flags)
+static enum step add_references(struct walk *walk, const struct gc_frame *frame)
 {
 	enum step step = STEP_ON;
-	for (uint32_t i = 0; i < count && step == STEP_ON; i++) {
-		struct stack_root root = { .address = references + 8 * (uint64_t)i,
+	for (uint32_t i = 0; i < frame->count && step == STEP_ON; i++) {
+		struct stack_root root = { .address = frame->references + 8 * (uint64_t)i,
 					   .frame = UINT32_MAX,
 					   .kind = STACK_ROOT_GC_FRAME,
 					   .base = REG_NONE };
-		if (flags & GC_FRAME_INTERIOR)
+		if (frame->is_interior)
 			root.flags = STACK_ROOT_INTERIOR;
 		if (!memory_u64(walk->memory, root.address, &root.value)) {
 			broken(walk, root.address);
@@ -107,7 +86,7 @@ enum step walk_gc_frames(struct walk *walk)
 {
 	uint64_t address = first_gc_frame(walk), last = 0;
 	uint8_t bytes[GC_FRAME_SIZE];
-	for (uint32_t i = 0; !is_end(address); i++) {
+	for (uint32_t i = 0; !gc_frame_is_end(address); i++) {
 		if (!walk_take(walk, GC_FRAME_SIZE))
 			break;
 		/* They ascend: no ring. */
@@ -117,19 +96,18 @@ enum step walk_gc_frames(struct walk *walk)
 			broken(walk, address);
 			break;
 		}
-		uint64_t references = load_u64(bytes + GC_FRAME_REFS);
-		uint32_t count = load_u32(bytes + GC_FRAME_COUNT);
+		struct gc_frame frame = gc_frame_from(bytes);
 		/* Variables of native code lie in no object. */
-		if (count > REFS_MAX || references % 8 != 0 || is_heap_address(walk, references)) {
+		if (frame.count > REFS_MAX || frame.references % 8 != 0 ||
+		    is_heap_address(walk, frame.references)) {
 			broken(walk, address);
 			break;
 		}
-		enum step step =
-			add_references(walk, references, count, load_u32(bytes + GC_FRAME_FLAGS));
+		enum step step = add_references(walk, &frame);
 		if (step != STEP_ON)
 			return step;
 		last = address;
-		address = load_u64(bytes + GC_FRAME_NEXT);
+		address = frame.next;
 	}
 	return STEP_ON;
 }

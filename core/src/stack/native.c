@@ -31,7 +31,7 @@ static enum cfi_result leave_leaf(const struct walk *walk, struct registers *reg
 {
 	uint64_t sp = registers->values[REG_RSP], ip = 0;
 	if (!walk->stack->thread->is_cooperative || !memory_u64(walk->memory, sp, &ip) ||
-	    !is_code_address(walk->clr->target, ip) || !follows_call(walk->memory, ip))
+	    !is_code_address(clr_target(walk->clr), ip) || !follows_call(walk->memory, ip))
 		return CFI_NONE;
 	registers->values[REG_RIP] = ip;
 	registers->values[REG_RSP] = sp + 8;
@@ -58,7 +58,7 @@ static enum step follow_cfi(struct walk *walk, bool is_exact, const struct expli
 		is_exact = result == CFI_SIGNAL;
 		uint64_t next = registers->values[REG_RSP];
 		if (is_exact) {
-			span = span_at(walk->clr->target, next);
+			span = span_at(clr_target(walk->clr), next);
 			if (!walk_visit(walk, next))
 				return STEP_ON;
 		} else if (next <= sp || !span_has(&span, next)) {
@@ -134,7 +134,8 @@ static enum step take_frame(struct walk *walk, size_t index)
 	}
 	if (!frame_context_read(walk->clr, &frame, &walk->context)) {
 		return walk_bad(walk, "the %s at %" PRIx64 " cannot be read",
-				frame_kind_names[frame.kind], frame.address);
+				frame_kind_layout((enum frame_kind)frame.kind)->name,
+				frame.address);
 	}
 	return STEP_ON;
 }
@@ -168,7 +169,7 @@ static bool find_ucontext(struct walk *walk, enum step *ret)
 			return false;
 		if (leads_to_code(walk, at, ret))
 			return true;
-		if (*ret == STEP_ON && span_at(walk->clr->target, word).end &&
+		if (*ret == STEP_ON && span_at(clr_target(walk->clr), word).end &&
 		    leads_to_code(walk, word, ret))
 			return true;
 	}
@@ -186,7 +187,7 @@ static enum step no_managed_code(struct walk *walk, bool is_first)
 	}
 	/* In 8 and 9 not every Frame says where it leads to; the last may be the thread's start's. */
 	size_t left = walk->chain.rows_count - walk->next_frame;
-	if (walk->cfi_failed && !walk->clr->frame_identifiers[FRAME_INLINED_CALL] &&
+	if (walk->cfi_failed && !clr_frames_are_numbered(walk->clr) &&
 	    (left > 1 || (left && frame_is_helper(walk->chain.rows[walk->next_frame].kind)))) {
 		return walk_bad(walk, "native frames without unwind information, and Frames that "
 				      "cannot be told apart");
@@ -233,7 +234,8 @@ enum step walk_native(struct walk *walk, bool is_first)
 		/* Managed code called, but what is not known. */
 		uint64_t end = registers.values[REG_RIP];
 		if (walk->cfi_failed && registers.values[REG_RSP] != sp &&
-		    is_code_address(walk->clr->target, end) && !is_native_code(walk->walker, end))
+		    is_code_address(clr_target(walk->clr), end) &&
+		    !is_native_code(walk->walker, end))
 			(void)walk_bad(walk, "the code at %" PRIx64 " is not known", end);
 		if (is_first) {
 			walk->in_helper =

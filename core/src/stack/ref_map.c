@@ -1,39 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "stack/ref_map.h"
 
+#include "clr/layouts/ready_to_run.h"
+
 /* Bytes of a map, at most; arguments that a map may describe lie below this position. */
 #define MAP_BYTES_MAX 4096u
 #define POSITION_MAX  4096u
 #define MORE_BYTES    0x80u
 #define ESCAPE        3u
 
-/* The header of ReadyToRun images (readytorun.h): sections, from +16 on {type, RVA, size}. */
-#define R2R_SECTIONS      12u
-#define R2R_SECTION_FIRST 16u
-#define R2R_SECTION_SIZE  12u
-#define R2R_IMPORTS       101u
-#define R2R_SECTIONS_MAX  256u
-#define R2R_IMPORTS_MAX   1024u
-#define R2R_SIGNATURE     0x00525452u
-
-/* READYTORUN_IMPORT_SECTION: RVA, size, flags, type, size of an entry, signatures, maps. */
-#define IMPORT_SIZE       20u
-#define IMPORT_ENTRY_SIZE 11u
-#define IMPORT_MAPS       16u
-/* So many maps lie behind each offset of the look-up table (GCREFMAP_LOOKUP_STRIDE). */
-#define MAP_STRIDE 1024u
-
 /* Address of the import sections of the image at @p base with header @p header, and their size. */
 static bool find_imports(const struct clr *clr, uint64_t base, uint64_t header, uint64_t *ret,
 			 uint32_t *ret_size)
 {
 	uint32_t signature = 0, count = 0;
-	if (!memory_u32(clr->memory, header, &signature) || signature != R2R_SIGNATURE ||
-	    !memory_u32(clr->memory, header + R2R_SECTIONS, &count) || count > R2R_SECTIONS_MAX)
+	if (!memory_u32(clr_memory(clr), header, &signature) || signature != R2R_SIGNATURE ||
+	    !memory_u32(clr_memory(clr), header + R2R_SECTIONS, &count) || count > R2R_SECTIONS_MAX)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t section[R2R_SECTION_SIZE];
-		if (!memory_read(clr->memory,
+		if (!memory_read(clr_memory(clr),
 				 header + R2R_SECTION_FIRST + R2R_SECTION_SIZE * (uint64_t)i,
 				 section, sizeof(section)))
 			return false;
@@ -50,26 +36,28 @@ static bool find_imports(const struct clr *clr, uint64_t base, uint64_t header, 
 static uint64_t find_map(const struct clr *clr, uint64_t base, uint64_t imports, uint32_t size,
 			 uint32_t rva)
 {
-	for (uint32_t i = 0; i < size / IMPORT_SIZE && i < R2R_IMPORTS_MAX; i++) {
-		uint8_t section[IMPORT_SIZE];
-		if (!memory_read(clr->memory, imports + IMPORT_SIZE * (uint64_t)i, section,
+	for (uint32_t i = 0; i < size / R2R_IMPORT_SIZE && i < R2R_IMPORTS_MAX; i++) {
+		uint8_t section[R2R_IMPORT_SIZE];
+		if (!memory_read(clr_memory(clr), imports + R2R_IMPORT_SIZE * (uint64_t)i, section,
 				 sizeof(section)))
 			return 0;
-		uint32_t begin = load_u32(section), maps = load_u32(section + IMPORT_MAPS);
-		uint8_t entry_size = section[IMPORT_ENTRY_SIZE];
-		if (rva < begin || rva - begin >= load_u32(section + 4) || !maps || !entry_size)
+		uint32_t begin = load_u32(section), maps = load_u32(section + R2R_IMPORT_MAPS);
+		uint8_t entry_size = section[R2R_IMPORT_ENTRY_SIZE];
+		if (rva < begin || rva - begin >= load_u32(section + R2R_IMPORT_BYTES) || !maps ||
+		    !entry_size)
 			continue;
 		uint32_t index = (rva - begin) / entry_size, offset = 0;
 		uint64_t table = base + maps;
-		if (!memory_u32(clr->memory, table + 4 * (uint64_t)(index / MAP_STRIDE), &offset))
+		if (!memory_u32(clr_memory(clr), table + 4 * (uint64_t)(index / R2R_MAP_STRIDE),
+				&offset))
 			return 0;
 		uint64_t map = table + offset;
 		/* Each map ends with a byte below 0x80. */
 		uint32_t skipped = 0;
-		for (uint32_t left = index % MAP_STRIDE; left; map++) {
+		for (uint32_t left = index % R2R_MAP_STRIDE; left; map++) {
 			uint8_t byte = 0;
-			if (!memory_u8(clr->memory, map, &byte) ||
-			    ++skipped > MAP_STRIDE * MAP_BYTES_MAX)
+			if (!memory_u8(clr_memory(clr), map, &byte) ||
+			    ++skipped > R2R_MAP_STRIDE * MAP_BYTES_MAX)
 				return 0;
 			left -= byte < 0x80;
 		}
@@ -90,7 +78,7 @@ bool ref_map_open(const struct clr *clr, const uint64_t words[3], struct ref_map
 		map = find_map(clr, base, imports, size, (uint32_t)(words[1] - base));
 	if (!map)
 		return false;
-	*ret = (struct ref_map){ .memory = clr->memory, .next = map, .pending = MORE_BYTES };
+	*ret = (struct ref_map){ .memory = clr_memory(clr), .next = map, .pending = MORE_BYTES };
 	return true;
 }
 

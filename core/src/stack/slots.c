@@ -7,19 +7,13 @@
 #include "unwind/unwind_codes.h"
 #include "util/alloc.h"
 
-/* Registers that a call does not preserve (System V ABI, AMD64, 3.2.1). */
-static bool is_scratch(unsigned int number)
-{
-	return number != REG_RBX && number != REG_RBP && number < REG_R12;
-}
-
 /* Is there an object at @p value?  In the middle of a GC that cannot always be told. */
 static bool is_object(const struct walk *walk, uint64_t value)
 {
 	uint64_t method_table = 0;
 	if (value % 8 != 0)
 		return false;
-	if (walk->clr->gc.structures_invalid)
+	if (clr_gc_is_moving(walk->clr))
 		return true;
 	if (!is_heap_address(walk, value) || !memory_u64(walk->memory, value, &method_table))
 		return false;
@@ -83,7 +77,7 @@ static enum step add_slot(struct walk *walk, const struct gc_slot *slot, uint8_t
 	root->offset = slot->offset;
 	if (root->is_register) {
 		if (slot->number >= REG_RIP ||
-		    (!walk->context.is_active && is_scratch(slot->number)))
+		    (!walk->context.is_active && register_is_scratch(slot->number)))
 			return STEP_ON;
 		root->base = slot->number;
 		root->offset = 0;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clr/layouts/thread_words.h"
+#include "clr/threads/thread_state.h"
 #include "stack/walker.h"
 #include "unwind/unwind_codes.h"
 #include "util/alloc.h"
@@ -18,13 +20,6 @@
 /* What all walks may read: so often all bytes of the core, and what small ones may need. */
 #define READ_FACTOR 4u
 #define READ_FLOOR  ((uint64_t)4 << 20)
-/* Bytes of a Thread in which its hijacked return address is looked for. */
-#define THREAD_SIZE 2048u
-
-/* Thread.State (threads.h). */
-#define STATE_UNSTARTED 0x00000400u
-#define STATE_DEAD      0x00000800u
-#define STATE_DETACHED  0x80000000u
 
 enum step walk_bad(struct walk *walk, const char *format, ...)
 {
@@ -62,7 +57,7 @@ bool walk_visit(struct walk *walk, uint64_t address)
 			return true;
 		}
 	}
-	struct span span = span_at(walk->clr->target, address);
+	struct span span = span_at(clr_target(walk->clr), address);
 	if (!span.end)
 		return true;
 	if (walk->span_count == SPANS_MAX)
@@ -95,10 +90,11 @@ struct stack_frame *walk_add_frame(struct walk *walk, enum step *ret)
 enum step walk_pass_frame(struct walk *walk)
 {
 	const struct explicit_frame *from = &walk->chain.rows[walk->next_frame++];
+	const char *name = frame_kind_layout((enum frame_kind)from->kind)->name;
 	enum step step;
 	if (from->is_lost) {
-		(void)walk_bad(walk, "the %s at %" PRIx64 " leads to code that is not known",
-			       frame_kind_names[from->kind], from->address);
+		(void)walk_bad(walk, "the %s at %" PRIx64 " leads to code that is not known", name,
+			       from->address);
 	}
 	struct stack_frame *frame = walk_add_frame(walk, &step);
 	if (!frame)
@@ -107,7 +103,7 @@ enum step walk_pass_frame(struct walk *walk)
 				       .sp = from->address,
 				       .ip = from->ip,
 				       .frame = from->address,
-				       .name = frame_kind_names[from->kind],
+				       .name = name,
 				       .method_desc = explicit_frame_method(walk->clr, from),
 				       .is_dead = walk->is_skipping ||
 						  is_unwound(&walk->exceptions, from->address) };
@@ -139,11 +135,11 @@ static enum step check_frame(struct walk *walk, uint64_t caller_sp)
 				"the frame at %" PRIx64 " has stack from %" PRIx64 " to %" PRIx64,
 				ip, sp, caller_sp);
 	}
-	if (!walk->clr->target->range_count)
+	if (!clr_target(walk->clr)->range_count)
 		return STEP_ON;
 	if (!span_has(&walk->span, sp)) {
 		/* After a stack overflow it may lie in the guard page. */
-		struct span span = span_at(walk->clr->target, caller_sp);
+		struct span span = span_at(clr_target(walk->clr), caller_sp);
 		if (walk->stack->managed_count || !span.end || sp >= span.start ||
 		    span.start - sp > GUARD_REACH)
 			return walk_bad(walk, "the stack pointer %" PRIx64 " is in no stack", sp);
@@ -191,7 +187,7 @@ static enum step walk_managed(struct walk *walk, const struct code_entry *entry)
 	if (!walk->context.is_active && !entry->follows_call)
 		return walk_bad(walk, "the return address %" PRIx64 " does not follow a call", ip);
 	if (!span_has(&walk->span, sp))
-		walk->span = span_at(walk->clr->target, sp);
+		walk->span = span_at(clr_target(walk->clr), sp);
 	if (span_has(&walk->span, walk->last_sp) && sp <= walk->last_sp) {
 		return walk_bad(walk, "the frame at %" PRIx64 " lies below that which it called",
 				ip);
@@ -241,7 +237,7 @@ static enum step walk_managed(struct walk *walk, const struct code_entry *entry)
  */
 static bool undo_hijack(struct walk *walk)
 {
-	uint8_t bytes[THREAD_SIZE];
+	uint8_t bytes[THREAD_HIJACK_END];
 	uint64_t slot = *walk_register(walk, REG_RSP) - 8;
 	size_t size =
 		memory_prefix(walk->memory, walk->stack->thread->address, bytes, sizeof(bytes));
@@ -270,7 +266,7 @@ static int compare_names(const void *a, const void *b)
 
 bool is_native_code(const struct stack_walker *walker, uint64_t ip)
 {
-	const struct target *target = walker->clr->target;
+	const struct target *target = clr_target(walker->clr);
 	const struct target_mapping *mapping = target_mapping_at(target, ip);
 	if (!mapping)
 		return !target->mapping_count;
@@ -282,7 +278,7 @@ bool is_native_code(const struct stack_walker *walker, uint64_t ip)
 /* The names of the modules' files, sorted; false: no memory. */
 static bool sort_names(struct stack_walker *walker)
 {
-	const struct target *target = walker->clr->target;
+	const struct target *target = clr_target(walker->clr);
 	walker->names = mem_alloc(target->module_count, sizeof(*walker->names));
 	if (!walker->names)
 		return false;
@@ -318,7 +314,7 @@ static enum step walk_caller(struct walk *walk, bool is_first)
 	}
 	uint64_t ip = *walk_register(walk, REG_RIP);
 	if (!is_first &&
-	    (!is_code_address(walk->clr->target, ip) || !follows_call(walk->memory, ip))) {
+	    (!is_code_address(clr_target(walk->clr), ip) || !follows_call(walk->memory, ip))) {
 		if (undo_hijack(walk))
 			return STEP_ON;
 		/* Without the runtime's help createdump --withheap leaves out what the JIT made. */
@@ -356,16 +352,16 @@ static bool begin(struct walk *walk)
 	const struct clr_thread *thread = walk->stack->thread;
 	const struct target_thread *registers = NULL;
 	uint64_t word = 0;
-	if (thread->state & (STATE_UNSTARTED | STATE_DEAD | STATE_DETACHED) || !thread->os_id)
+	if (!thread_has_stack(thread))
 		return false;
 	if (thread->os_id <= INT32_MAX)
-		registers = target_thread(walk->clr->target, (int32_t)thread->os_id);
+		registers = target_thread(clr_target(walk->clr), (int32_t)thread->os_id);
 	walk->has_registers = registers != NULL;
 	if (registers)
 		registers_of_thread(registers, &walk->initial);
 	walk->context.registers = walk->initial;
 	uint64_t sp = walk->initial.values[REG_RSP];
-	walk->span = span_at(walk->clr->target, sp);
+	walk->span = span_at(clr_target(walk->clr), sp);
 	(void)walk_visit(walk, sp);
 	for (size_t i = 0; i < walk->chain.rows_count; i++)
 		(void)walk_visit(walk, walk->chain.rows[i].address);
@@ -399,7 +395,7 @@ static enum step walk_thread(struct walk *walk)
 	enum step step = STEP_END;
 	if (begin(walk)) {
 		if (!walk->has_registers &&
-		    (thread->is_cooperative || !walk->clr->frame_identifiers[FRAME_INLINED_CALL])) {
+		    (thread->is_cooperative || !clr_frames_are_numbered(walk->clr))) {
 			(void)walk_bad(walk,
 				       "the target has no registers of thread %" PRIx64
 				       ": walked from its Frames on",
@@ -460,10 +456,10 @@ enum hd_status stack_walker_create(struct clr *clr, struct heap *heap, struct st
 	if (!walker)
 		return fail_nomem(err);
 	walker->clr = clr;
-	walker->memory = clr->memory;
+	walker->memory = clr_memory(clr);
 	walker->heap = heap;
-	walker->left = most_bytes(clr->target);
-	walker->cfi = cfi_create(clr->target);
+	walker->left = most_bytes(clr_target(clr));
+	walker->cfi = cfi_create(clr_target(clr));
 	if (!walker->cfi || !sort_names(walker)) {
 		stack_walker_destroy(walker);
 		return fail_nomem(err);

@@ -6,6 +6,7 @@
 
 #include <heapdump/debugger.h>
 
+#include "arch/address_space.h"
 #include "mem/cache.h"
 #include "mem/chain.h"
 #include "targets/process/process_memory.h"
@@ -15,7 +16,6 @@
 #define PROBE_SIZE  ((size_t)64)
 #define MODULES_MAX ((size_t)1 << 16)
 #define THREADS_MAX ((size_t)1 << 20)
-#define PAGE        ((uint64_t)4096)
 
 struct callback {
 	struct memory memory;
@@ -89,7 +89,7 @@ static bool find_dynamic(struct memory *memory, uint64_t base, struct target_mod
 	}
 	if (lowest == UINT64_MAX || !has_dynamic)
 		return false;
-	ret->base = base - (lowest & ~(PAGE - 1));
+	ret->base = base - arch_page_of(lowest);
 	ret->dynamic = ret->base + dynamic;
 	return true;
 }
@@ -146,16 +146,13 @@ static bool has_registers(const struct hd_debugger_thread *thread)
 	return false;
 }
 
+_Static_assert(HD_DEBUGGER_REGISTERS == ARCH_REGISTER_COUNT,
+	       "debuggers give the registers in the table's order");
+
 /* Take the debugger's registers where the target has none of its own, and its numbers. */
 static enum hd_status use_threads(struct target *target, const struct hd_debugger *debugger,
 				  struct hd_error *err)
 {
-	/* The debugger's order to the kernel's. */
-	static const uint8_t rows[HD_DEBUGGER_REGISTERS] = {
-		REGISTER_RAX, REGISTER_RCX, REGISTER_RDX, REGISTER_RBX, REGISTER_RSP, REGISTER_RBP,
-		REGISTER_RSI, REGISTER_RDI, REGISTER_R8,  REGISTER_R9,  REGISTER_R10, REGISTER_R11,
-		REGISTER_R12, REGISTER_R13, REGISTER_R14, REGISTER_R15, REGISTER_RIP,
-	};
 	size_t count = debugger->threads ? debugger->thread_count : 0;
 	if (count > THREADS_MAX)
 		count = THREADS_MAX;
@@ -178,7 +175,7 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 		thread->signal = 0;
 		thread->inner_tid = 0;
 		for (size_t k = 0; k < HD_DEBUGGER_REGISTERS; k++)
-			thread->registers[rows[k]] = given->registers[k];
+			thread->registers[register_kernel_words[k]] = given->registers[k];
 	}
 	if (debugger->is_local && debugger->pid > 0 && !target->is_shown_core)
 		proc_set_inner_ids(debugger->pid, target->threads, target->thread_count);

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "arch/address_space.h"
 #include "mem/file_memory.h"
 #include "targets/elf_image.h"
 
-#define PAGE ((uint64_t)4096)
 /** Captured pages that are compared at most. */
 #define COMPARED_MAX 1024u
 
@@ -155,11 +155,11 @@ struct comparison {
 static void compare_page(const struct target *target, const struct mapped_file *file,
 			 uint64_t address, uint64_t offset, struct comparison *comparison)
 {
-	uint64_t words[PAGE / 8];
+	uint64_t words[ARCH_PAGE / 8];
 	if (offset > file->size || file->size - offset < sizeof(words) ||
 	    !memory_read(target->own, address, words, sizeof(words)))
 		return;
-	for (size_t i = 0; i < PAGE / 8; i++) {
+	for (size_t i = 0; i < ARCH_PAGE / 8; i++) {
 		uint64_t in_file = load_u64(file->bytes + offset + i * 8);
 		comparison->words += words[i] || in_file;
 		comparison->equal += words[i] == in_file && in_file;
@@ -177,15 +177,15 @@ static struct comparison compare_pages(const struct target *target, const struct
 		const struct target_mapping *part = part_at(target, parts, i);
 		uint64_t address = memory_next(target->own, part->start);
 		while (address < part->end && comparison.pages < COMPARED_MAX) {
-			uint64_t page = address & ~(PAGE - 1);
+			uint64_t page = arch_page_of(address);
 			uint32_t flags = flags_at(target, address);
 			if (page >= part->start && flags & with && !(flags & without)) {
 				compare_page(target, file, page,
 					     part->offset + (page - part->start), &comparison);
 			}
-			if (page > UINT64_MAX - PAGE)
+			if (page > UINT64_MAX - ARCH_PAGE)
 				break;
-			address = memory_next(target->own, page + PAGE);
+			address = memory_next(target->own, page + ARCH_PAGE);
 		}
 	}
 	return comparison;
@@ -227,7 +227,7 @@ static enum target_file_state match_size(const struct target *target,
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct target_mapping *part = part_at(target, parts, i);
 		uint64_t end = part->offset + (part->end - part->start);
-		if (end <= file->size + (PAGE - 1))
+		if (end <= file->size + (ARCH_PAGE - 1))
 			continue;
 		(void)snprintf(reason, reason_size,
 			       "%" PRIu64 " bytes of it were mapped, the file has fewer", end);

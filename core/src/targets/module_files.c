@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "arch/address_space.h"
 #include "mem/file_memory.h"
 #include "mem/named_file.h"
 #include "targets/file_match.h"
 #include "targets/process/process_memory.h"
 #include "util/alloc.h"
 
-#define PAGE ((uint64_t)4096)
 /** Files that are opened at most: of a core that names very many. */
 #define OPENED_MAX 4096u
 /** Files that a finding names one by one. */
@@ -146,7 +146,7 @@ static const uint8_t *module_files_run(struct memory *memory, uint64_t address, 
 	    (state != TARGET_FILE_UNVERIFIED || !files->target->options.trust_files))
 		return NULL;
 	/* The kernel maps whole pages: behind the end of the file the last one has zeros. */
-	uint64_t size = (file->file.size + PAGE - 1) & ~(PAGE - 1);
+	uint64_t size = arch_page_align(file->file.size);
 	uint64_t offset = mapping->offset + (address - mapping->start);
 	if (offset >= size)
 		return NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/address_space.h"
 #include "targets/process/process_server.h"
 #include "targets/relocation.h"
 #include "util/alloc.h"
@@ -267,12 +268,11 @@ void target_set_auxv(struct target *target, const uint8_t *bytes, size_t size)
 
 /* Of struct pthread (glibc 2.36: 2304 bytes; musl: less), and the vectors and registers that may follow. */
 #define CONTROL_BLOCK 4096u
-#define PAGE          ((uint64_t)4096)
 
 uint64_t target_stack_end(const struct target_thread *thread, uint64_t sp, uint64_t end)
 {
 	uint64_t block = thread->registers[REGISTER_FS_BASE];
-	if (block <= sp || block >= end || end - block <= CONTROL_BLOCK + PAGE)
+	if (block <= sp || block >= end || end - block <= CONTROL_BLOCK + ARCH_PAGE)
 		return end;
-	return (block + CONTROL_BLOCK + PAGE - 1) & ~(PAGE - 1);
+	return arch_page_align(block + CONTROL_BLOCK);
 }

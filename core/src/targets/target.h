@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "arch/register_table.h"
 #include "mem/memory.h"
 #include "util/findings.h"
 #include "util/job.h"
@@ -58,45 +59,13 @@ struct target_module {
 	char *path;       /**< "" for the executable when its name is unknown */
 };
 
-/** Registers in the order of struct user_regs_struct (x86-64). */
-enum target_register {
-	REGISTER_R15,
-	REGISTER_R14,
-	REGISTER_R13,
-	REGISTER_R12,
-	REGISTER_RBP,
-	REGISTER_RBX,
-	REGISTER_R11,
-	REGISTER_R10,
-	REGISTER_R9,
-	REGISTER_R8,
-	REGISTER_RAX,
-	REGISTER_RCX,
-	REGISTER_RDX,
-	REGISTER_RSI,
-	REGISTER_RDI,
-	REGISTER_ORIG_RAX,
-	REGISTER_RIP,
-	REGISTER_CS,
-	REGISTER_EFLAGS,
-	REGISTER_RSP,
-	REGISTER_SS,
-	REGISTER_FS_BASE,
-	REGISTER_GS_BASE,
-	REGISTER_DS,
-	REGISTER_ES,
-	REGISTER_FS,
-	REGISTER_GS,
-	REGISTER_COUNT
-};
-
 struct target_thread {
 	int32_t tid;
 	uint32_t number; /**< in the debugger; 0 = unknown, or there is none */
 	int signal;      /**< a core: that it had got (pr_cursig), 0 = none */
 	/** A process: what its own pid namespace calls the thread, as in a container; 0 = tid. */
 	int32_t inner_tid;
-	uint64_t registers[REGISTER_COUNT];
+	uint64_t registers[REGISTER_COUNT]; /**< by enum kernel_register */
 };
 
 /** A stretch of memory that is in the core (PT_LOAD), or a mapping of a process. */

@@ -6,12 +6,12 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
+#include "arch/address_space.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
 #include "util/fuzzed.h"
 #include "util/text.h"
 
-#define PAGE ((size_t)4096)
 /** Of the memory that is unpacked into; then it doubles. */
 #define CAPACITY_FIRST (FUZZED(8u << 20, 8192u))
 #define OUTPUT_SIZE    ((size_t)FUZZED(256 << 10, 4096))
@@ -109,7 +109,7 @@ static enum hd_status reserve(struct unpacker *unpacker, size_t size, struct hd_
 	uint64_t most = needed > twice ? needed : twice;
 	if (most < CAPACITY_FIRST)
 		most = CAPACITY_FIRST;
-	return resize(unpacker, (size_t)((most + PAGE - 1) / PAGE * PAGE), err);
+	return resize(unpacker, (size_t)arch_page_align(most), err);
 }
 
 /* Append, leaving untouched what whole pages of zeros are. */
@@ -119,7 +119,7 @@ static enum hd_status store(struct unpacker *unpacker, size_t size, struct hd_er
 		return fail_too_large(unpacker, unpacker->max_mem, err);
 	TRY(reserve(unpacker, size, err));
 	for (size_t i = 0; i < size;) {
-		size_t piece = PAGE - (size_t)((unpacker->size + i) % PAGE);
+		size_t piece = (size_t)(ARCH_PAGE - (unpacker->size + i) % ARCH_PAGE);
 		piece = piece < size - i ? piece : size - i;
 		if (!is_zero(unpacker->output + i, piece))
 			memcpy(unpacker->bytes + unpacker->size + i, unpacker->output + i, piece);
@@ -183,7 +183,7 @@ static enum hd_status replace_file(struct unpacker *unpacker, struct mapped_file
 	}
 	struct mapped_file unpacked = { .size = unpacker->size, .fd = -1 };
 	if (unpacker->size) {
-		TRY(resize(unpacker, (size_t)((unpacker->size + PAGE - 1) / PAGE * PAGE), err));
+		TRY(resize(unpacker, (size_t)arch_page_align(unpacker->size), err));
 		(void)mprotect(unpacker->bytes, unpacker->capacity, PROT_READ);
 		unpacked.bytes = unpacker->bytes;
 		unpacker->bytes = NULL;

@@ -3,10 +3,10 @@
 
 #include <elf.h>
 
+#include "arch/address_space.h"
 #include "unwind/dwarf_reader.h"
 #include "util/alloc.h"
 
-#define PAGE         ((uint64_t)4096)
 #define SEGMENTS_MAX 512u
 #define IMAGES_MAX   65536u
 /* Mappings of one file that lie before that of an address, at most. */
@@ -163,7 +163,7 @@ static bool find_module(const struct target *target, uint64_t address, struct cf
 	}
 	return (best && try_header(target, best, address, ret)) ||
 	       (target->auxv_phdr &&
-		try_header(target, target->auxv_phdr & ~(PAGE - 1), address, ret));
+		try_header(target, arch_page_of(target->auxv_phdr), address, ret));
 }
 
 static bool find_image(const struct target *target, uint64_t address, struct cfi_image *ret)
@@ -173,8 +173,8 @@ static bool find_image(const struct target *target, uint64_t address, struct cfi
 		return find_mapped(target, mapping, address, ret);
 	if (find_module(target, address, ret))
 		return true;
-	uint64_t page = address & ~(PAGE - 1);
-	for (unsigned int i = 0; i < PAGES_MAX && page; i++, page -= PAGE) {
+	uint64_t page = arch_page_of(address);
+	for (unsigned int i = 0; i < PAGES_MAX && page; i++, page -= ARCH_PAGE) {
 		if (try_header(target, page, address, ret))
 			return true;
 	}

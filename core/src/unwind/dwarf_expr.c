@@ -67,11 +67,7 @@ struct machine {
 
 uint8_t dwarf_register(uint64_t number)
 {
-	static const uint8_t registers[] = {
-		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-		REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
-	};
-	return number < sizeof(registers) ? registers[number] : REG_NONE;
+	return number < REG_ROWS ? register_of_dwarf[number] : REG_NONE;
 }
 
 static void push(struct machine *machine, uint64_t value)

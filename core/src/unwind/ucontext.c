@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel pushes when a signal is handled (arch/x86/include/uapi/asm/ucontext.h). */
+#include "arch/address_space.h"
 #include "unwind/cfi.h"
 
 /* struct ucontext: flags, link, three words of stack_t, then struct sigcontext_64. */
@@ -17,8 +18,6 @@ enum {
 #define FLAGS_END   ((uint64_t)64)
 #define USER_CS     0x33u
 #define USER_SS     0x2bu
-#define USER_BEGIN  ((uint64_t)4096)
-#define USER_END    ((uint64_t)1 << 47)
 #define FPSTATE_FAR ((uint64_t)4096)
 
 bool is_signal_return(struct memory *memory, uint64_t address)
@@ -32,7 +31,7 @@ bool is_signal_return(struct memory *memory, uint64_t address)
 
 static bool is_user(uint64_t address)
 {
-	return address >= USER_BEGIN && address < USER_END;
+	return address >= ARCH_PAGE && address < ARCH_USER_END;
 }
 
 static bool is_ucontext(const uint64_t words[WORD_COUNT], uint64_t address)
@@ -47,16 +46,13 @@ static bool is_ucontext(const uint64_t words[WORD_COUNT], uint64_t address)
 
 bool ucontext_read(struct memory *memory, uint64_t address, struct registers *ret)
 {
-	static const uint8_t order[REG_ROWS] = {
-		REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RDI,
-		REG_RSI, REG_RBP, REG_RBX, REG_RDX, REG_RAX, REG_RCX, REG_RSP, REG_RIP,
-	};
 	uint64_t words[WORD_COUNT];
 	if (!memory_read(memory, address, words, sizeof(words)) || !is_ucontext(words, address))
 		return false;
 	for (unsigned int i = 0; i < REG_ROWS; i++) {
-		ret->values[order[i]] = words[WORD_REGISTERS + i];
-		ret->slots[order[i]] = address + 8 * (WORD_REGISTERS + (uint64_t)i);
+		unsigned int number = register_of_signal[i];
+		ret->values[number] = words[WORD_REGISTERS + i];
+		ret->slots[number] = address + 8 * (WORD_REGISTERS + (uint64_t)i);
 	}
 	return true;
 }

@@ -11,9 +11,9 @@
 static const struct clr_thread *owner_of(const struct resolver *resolver, uint64_t thread)
 {
 	const struct clr *clr = resolver->heap->clr;
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		if (thread && clr->threads[i].address == thread)
-			return &clr->threads[i];
+	for (size_t i = 0; i < clr_thread_count(clr); i++) {
+		if (thread && clr_thread_at(clr, i)->address == thread)
+			return clr_thread_at(clr, i);
 	}
 	return NULL;
 }
@@ -47,15 +47,15 @@ static bool is_native(const struct target *target, uint64_t address)
 bool thread_may_allocate(const struct resolver *resolver, const struct clr_thread *thread)
 {
 	const struct clr *clr = resolver->heap->clr;
-	if (!layout_has(&clr->layout, L_THREAD_COOPERATIVE))
+	if (!clr_has_field(clr, L_THREAD_COOPERATIVE))
 		return true;
 	if (!thread->is_cooperative)
 		return false;
 	const struct target_thread *registers =
-		clr->target && thread->os_id && thread->os_id <= INT32_MAX
-			? target_thread(clr->target, (int32_t)thread->os_id)
+		clr_target(clr) && thread->os_id && thread->os_id <= INT32_MAX
+			? target_thread(clr_target(clr), (int32_t)thread->os_id)
 			: NULL;
-	return !registers || is_native(clr->target, registers->registers[REGISTER_RIP]);
+	return !registers || is_native(clr_target(clr), registers->registers[REGISTER_RIP]);
 }
 
 bool context_is_at_rest(const struct resolver *resolver, const struct context *context)
@@ -156,7 +156,7 @@ static bool limit_is_too_high(struct resolver *resolver, const struct context *c
 static bool is_empty(struct resolver *resolver, const struct context *context)
 {
 	const struct heap *heap = resolver->heap;
-	const uint64_t allowed[] = { heap->clr->free_method_table,
+	const uint64_t allowed[] = { clr_free_method_table(heap->clr),
 				     context->limit - context->pointer, 0, 1 };
 	uint64_t at = context->pointer;
 	while ((at = first_nonzero(resolver, at, context->limit)) < context->limit) {
@@ -225,8 +225,8 @@ enum hd_status check_contexts(struct resolver *resolver, struct hd_error *err)
 	for (size_t i = 0; i < heap->context_count; i++)
 		TRY(check_context(resolver, &heap->contexts[i], err));
 	/* A pointer of 0 is no context to a walk, unless there is a limit. */
-	for (size_t i = 0; i < heap->clr->thread_count; i++) {
-		const struct clr_thread *thread = &heap->clr->threads[i];
+	for (size_t i = 0; i < clr_thread_count(heap->clr); i++) {
+		const struct clr_thread *thread = clr_thread_at(heap->clr, i);
 		struct context context = { .owner = CONTEXT_THREAD, .thread = thread->address };
 		uint32_t finding;
 		if (!thread->alloc_pointer && thread->alloc_context &&

@@ -2,18 +2,14 @@
 /* What is at fault where a walk stumbled: the object there, the one before, or something else? */
 #include <inttypes.h>
 
+#include "clr/layouts/object_layout.h"
 #include "verify/resolve.h"
 
-/* Arrays are not made in the large object heap when they are smaller (LARGE_OBJECT_SIZE, gc.h). */
-#define LARGE_OBJECT_SIZE 85000u
 /* So many objects in a row may come of reading the rest of a larger one as objects. */
 #define BOGUS_MAX 4u
 /* How far before its end objects are looked for that an array covers, and how many of them in a row. */
 #define COVERED_BYTES 4096u
 #define COVERED_MAX   256u
-/* What a MethodTable's address can be. */
-#define LOWEST_ADDRESS 0x10000u
-#define USER_ADDRESSES ((uint64_t)1 << 47)
 
 static struct verify_finding *finding_of(const struct resolver *resolver, const struct gap *gap)
 {
@@ -65,14 +61,8 @@ static void describe_gap(struct resolver *resolver, const struct gap *gap)
 /* Could the word be a MethodTable that is not in the target? */
 static bool is_type_missing(const struct resolver *resolver, const struct damage *damage)
 {
-	struct clr *clr = resolver->heap->clr;
-	uint64_t table = damage->word & ~(uint64_t)7, class = 0;
-	if (!resolver->is_partial || damage->kind != DAMAGE_BAD_METHOD_TABLE ||
-	    table < LOWEST_ADDRESS || table >= USER_ADDRESSES)
-		return false;
-	uint8_t byte;
-	return !clr_pointer(clr, table, L_MT_CLASS, &class) ||
-	       (class && !memory_u8(clr->memory, class & ~(uint64_t)1, &byte));
+	return resolver->is_partial && damage->kind == DAMAGE_BAD_METHOD_TABLE &&
+	       type_may_be_missing(resolver->heap->clr, damage->word & ~(uint64_t)7);
 }
 
 enum hd_status open_gaps(struct resolver *resolver, struct hd_error *err)
@@ -178,7 +168,7 @@ static bool may_be_large(const struct resolver *resolver, const struct gap *gap)
 {
 	return gap->segment->generation == GENERATION_POH ||
 	       (gap->segment->generation == GENERATION_LOH &&
-		zone_end(resolver, gap) - gap->damage.address >= LARGE_OBJECT_SIZE);
+		zone_end(resolver, gap) - gap->damage.address >= OBJECT_SIZE_LARGE);
 }
 
 /* Does the object before the gap refer to what is no object? */
@@ -259,7 +249,7 @@ static bool has_header(const struct resolver *resolver, uint64_t address)
 	struct odd_object odd;
 	struct scan scan = { .heap = resolver->heap,
 			     .any_sync = true,
-			     .any_threads = resolver->heap->clr->thread_count > 0 };
+			     .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
 	(void)memory_u32(resolver->heap->memory, address - 8, &padding);
 	return padding == 0 && !scan_header(&scan, address, &odd);
 }
@@ -294,7 +284,7 @@ static bool is_odd(const struct resolver *resolver, const struct object *object)
 	struct odd_object odd;
 	struct scan scan = { .heap = resolver->heap,
 			     .any_sync = true,
-			     .any_threads = resolver->heap->clr->thread_count > 0 };
+			     .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
 	/* Nobody looks at that of a Free block. */
 	return !object->type->is_free && scan_header(&scan, object->address, &odd);
 }
@@ -317,7 +307,7 @@ static bool is_last_at_fault(struct resolver *resolver, const struct gap *gap)
 	if (last->type->is_string)
 		return !is_terminated(resolver, last);
 	if (gap->segment->generation == GENERATION_LOH && !last->type->is_free &&
-	    last->size < LARGE_OBJECT_SIZE)
+	    last->size < OBJECT_SIZE_LARGE)
 		return true;
 	if (last->type->has_pointers)
 		return continues_references(resolver, gap) || gap->is_zero;

@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clr/layouts/heap_segment.h"
 #include "verify/resolve.h"
 
-/* Segments that are on no list are told apart by their blocks: a basic region (gcpriv.h). */
-#define REGION_SHIFT 22
-/* That many objects in such a block are no coincidence. */
+/* That many objects in the block of a basic region, if that is of no segment, are no coincidence. */
 #define REGION_OBJECTS 8u
 
 /* References to one address: [first, end) of the resolver's, ascending by value, then object. */
@@ -95,11 +94,11 @@ static enum hd_status blame_lists(struct resolver *resolver, const struct run *r
 	*ret = resolver->list;
 	if (*ret != NO_FINDING)
 		return HD_OK;
-	uint64_t block = run->value >> REGION_SHIFT, last = 0;
+	uint64_t block = run->value >> HEAP_REGION_SHIFT, last = 0;
 	size_t sound = 0;
 	for (size_t i = run->first; i < resolver->reference_count && sound < REGION_OBJECTS; i++) {
 		uint64_t value = resolver->references[i].value;
-		if (value >> REGION_SHIFT != block)
+		if (value >> HEAP_REGION_SHIFT != block)
 			break;
 		sound += value != last && is_sound(resolver, value);
 		last = value;
@@ -109,13 +108,13 @@ static enum hd_status blame_lists(struct resolver *resolver, const struct run *r
 		return HD_OK;
 	struct verify_finding finding = { .kind = "SegmentNotListed",
 					  .verdict = VERDICT_DAMAGE,
-					  .address = block << REGION_SHIFT };
+					  .address = block << HEAP_REGION_SHIFT };
 	TRY(finding_add(resolver, &finding, ret, err));
 	if (*ret != NO_FINDING) {
 		finding_detail(&resolver->findings[*ret],
 			       "Objects refer to objects in %" PRIx64 "..%" PRIx64
 			       ", which is in no segment of any generation's list",
-			       block << REGION_SHIFT, (block + 1) << REGION_SHIFT);
+			       block << HEAP_REGION_SHIFT, (block + 1) << HEAP_REGION_SHIFT);
 	}
 	return HD_OK;
 }

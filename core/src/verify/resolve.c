@@ -153,7 +153,7 @@ bool is_sound(struct resolver *resolver, uint64_t address)
 	struct odd_object odd;
 	struct scan scan = { .heap = resolver->heap,
 			     .any_sync = true,
-			     .any_threads = resolver->heap->clr->thread_count > 0 };
+			     .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
 	return read_block(resolver, address, &object) && !object.type->is_free &&
 	       !heap_segment_at(resolver->heap, object.type->method_table) &&
 	       !scan_header(&scan, address, &odd);

@@ -2,15 +2,11 @@
 /* The passes over the heap: streaming, one worker per segment at a time. */
 #include "verify/scan.h"
 
+#include "clr/layouts/object_layout.h"
 #include "heap/references.h"
 
-/* What a header says besides sync block, hash code and thin lock: syncblk.h, BIT_SBLK_*. */
-#define HEADER_LOCK_BITS   0x0fffffffu
-#define HEADER_THREAD_BITS 0x0000ffffu
-#define HEADER_UNUSED_BITS 0x03c00000u /* of a thin lock */
-#define MARKS_KEPT         4u
-#define MARK_BIT           1u /* GC_MARKED (gc.cpp) */
-#define STEP               4096u
+#define MARKS_KEPT 4u
+#define STEP       4096u
 
 enum hd_status scans_init(struct scans *scans, struct heap *heap,
 			  const struct verify_options *options, struct address_map *map,
@@ -26,8 +22,8 @@ enum hd_status scans_init(struct scans *scans, struct heap *heap,
 						.map = map,
 						.job = job,
 						.worker = i,
-						.any_sync = heap->clr->sync_table != 0,
-						.any_threads = heap->clr->thread_count > 0,
+						.any_sync = clr_has_sync_table(heap->clr),
+						.any_threads = clr_thread_count(heap->clr) > 0,
 						.window = { .memory = heap->memory } };
 	}
 	return HD_OK;
@@ -117,7 +113,7 @@ struct previous {
 static void note_marks(struct scan *scan, const struct walker *walker, struct previous *previous)
 {
 	const struct object *object = &walker->object;
-	bool is_marked = (object->mark_bits & MARK_BIT) && !object->type->is_free &&
+	bool is_marked = (object->mark_bits & OBJECT_MARK_BIT) && !object->type->is_free &&
 			 !is_large_or_pinned(walker->segment);
 	scan->is_planning |= is_marked && previous->is_marked && previous->end == object->address;
 	if (is_marked)

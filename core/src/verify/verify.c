@@ -4,11 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "clr/gc_vars.h"
 #include "verify/resolve.h"
-
-/* current_c_gc_state (gc/gcinterface.dac.h). */
-#define GC_STATE_PLANNING 1
-#define GC_STATE_FREE     2
 
 const char *verdict_name(enum verdict verdict)
 {
@@ -56,18 +53,17 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 				    struct hd_error *err)
 {
 	const struct clr *clr = heap->clr;
-	*resolver =
-		(struct resolver){ .heap = heap,
-				   .options = options,
-				   .map = map,
-				   .window = { .memory = heap->memory },
-				   .list = NO_FINDING,
-				   .may_allocate = !layout_has(&clr->layout, L_THREAD_COOPERATIVE),
-				   .is_background = clr->gc.gc_state != GC_STATE_FREE,
-				   .is_sweeping = clr->gc.gc_state == GC_STATE_PLANNING };
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		resolver->may_allocate =
-			resolver->may_allocate || thread_may_allocate(resolver, &clr->threads[i]);
+	*resolver = (struct resolver){ .heap = heap,
+				       .options = options,
+				       .map = map,
+				       .window = { .memory = heap->memory },
+				       .list = NO_FINDING,
+				       .may_allocate = !clr_has_field(clr, L_THREAD_COOPERATIVE),
+				       .is_background = clr_gc(clr)->gc_state != GC_STATE_FREE,
+				       .is_sweeping = clr_gc(clr)->gc_state == GC_STATE_PLANNING };
+	for (size_t i = 0; i < clr_thread_count(clr); i++) {
+		resolver->may_allocate = resolver->may_allocate ||
+					 thread_may_allocate(resolver, clr_thread_at(clr, i));
 	}
 	resolver->segment_ends =
 		mem_alloc(heap->segment_count + 1, sizeof(*resolver->segment_ends));
@@ -154,7 +150,7 @@ static enum hd_status gather_objects(struct resolver *resolver, struct scans *sc
 /* Are there bytes of the heap that the target lacks?  Then others may lack as well. */
 static bool is_partial(const struct resolver *resolver)
 {
-	const struct target *target = resolver->heap->clr->target;
+	const struct target *target = heap_target(resolver->heap);
 	for (size_t i = 0; i < resolver->gap_count; i++) {
 		if (resolver->gaps[i].damage.kind == DAMAGE_MISSING_BYTES)
 			return true;

@@ -5,8 +5,10 @@
  */
 #include <elf.h>
 
+#include "arch/address_space.h"
 #include "clr/code/code_parts.h"
 #include "clr/code/method.h"
+#include "clr/internal.h"
 #include "util/alloc.h"
 
 /* RangeSectionMap: levels of 256 pointers, indexed by these bits of the address. */
@@ -18,7 +20,6 @@
 
 /* Pages of code that clr_code_touch() looks at. */
 #define TOUCHED_MAX 65536u
-#define PAGE        ((uint64_t)4096)
 
 /* RangeSection, in words. */
 #define SECTION_BEGIN  0u
@@ -100,10 +101,10 @@ void clr_code_touch(struct clr *clr)
 		const struct target_range *range = &target->ranges[i];
 		if (!(range->flags & PF_X))
 			continue;
-		for (uint64_t at = range->start; at < range->end && left; at += PAGE, left--) {
+		for (uint64_t at = range->start; at < range->end && left; at += ARCH_PAGE, left--) {
 			struct code_info unused;
 			if (at == range->start ||
-			    at >> MAP_LAST_SHIFT != (at - PAGE) >> MAP_LAST_SHIFT)
+			    at >> MAP_LAST_SHIFT != (at - ARCH_PAGE) >> MAP_LAST_SHIFT)
 				touch_sections(clr, at);
 			(void)clr_code_at(clr, at, &unused);
 		}

@@ -46,6 +46,14 @@ void clr_code_touch(struct clr *clr);
  */
 bool clr_code_failed(struct clr *clr);
 
+/**
+ * Is the funclet that @p code tells of the filter of one of its method's exception clauses
+ * (IJitManager::IsFilterFunclet)?
+ *
+ * @return false when the clauses do not tell: of ReadyToRun code, or they cannot be read
+ */
+bool clr_clauses_tell_filter(const struct clr *clr, const struct code_info *code, bool *ret);
+
 /** Free what clr_code_at() has kept (clr_destroy() does). */
 struct code_cache;
 void code_cache_destroy(struct code_cache *cache);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Code of the JIT: nibble maps and headers (nibblemapmacros.h, codeman.h). */
 #include "clr/code/code_parts.h"
+#include "clr/features.h"
+#include "clr/internal.h"
 
 /* The nibble map: 4 bits for 32 bytes of code, 8 of them in a u32. */
 #define NIBBLE_BYTES     32u
@@ -34,7 +36,7 @@ static bool last_start(uint32_t unit, uint64_t unit_index, unsigned int last, ui
 /* From 10 on a unit whose lowest nibble is above 8 holds a method's start itself. */
 static bool is_pointer(const struct clr *clr, uint32_t unit, uint64_t *ret)
 {
-	if (clr->major < 10 || (unit & 0xf) <= 8)
+	if (!clr_has(clr, CLR_NIBBLE_STARTS) || (unit & 0xf) <= 8)
 		return false;
 	*ret = (unit & ~0xfu) + ((unit & 0xf) - 9) * (uint64_t)NIBBLE_STEP;
 	return true;
@@ -67,7 +69,7 @@ static bool find_start(struct clr *clr, uint64_t map, uint64_t offset, uint64_t 
 			return *ret <= offset;
 		if (last_start(unit, index, NIBBLES_PER_UNIT - 1, ret))
 			return true;
-		if (clr->major >= 10)
+		if (clr_has(clr, CLR_NIBBLE_STARTS))
 			return false;
 	}
 	return false;

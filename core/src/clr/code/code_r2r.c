@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Code that was compiled ahead of time (readytoruninfo.h, codeman.cpp: ReadyToRunJitManager). */
 #include "clr/code/code_parts.h"
+#include "clr/internal.h"
+#include "clr/layouts/ready_to_run.h"
 #include "clr/modules/module_proof.h"
 #include "util/alloc.h"
 #include "util/sort.h"
@@ -23,9 +25,7 @@
 #define FUNCLETS_MAX 256u
 #define IMAGES_MAX   4096u
 
-/* READYTORUN_HEADER: u32 "RTR", u16 major, u16 minor. */
-#define R2R_SIGNATURE   0x00525452u
-#define R2R_MAJOR       4u
+/* Major versions of images from which on the GCInfo of their code has version 3, and 4. */
 #define FIRST_GC_INFO_3 10u
 #define FIRST_GC_INFO_4 11u
 

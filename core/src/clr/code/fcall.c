@@ -5,6 +5,7 @@
  * implementation stands in the list that the rest of its address tells.
  */
 #include "clr/code/method.h"
+#include "clr/internal.h"
 
 #define FCALL_LISTS 127u
 /* Longer lists are none: all together have some hundred methods. */

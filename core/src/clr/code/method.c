@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "clr/internal.h"
+
 /* MethodDesc: u16 flags, the classification in the lowest three; the same in 8, 9 and 10. */
 #define DESC_FLAGS     6u
 #define DESC_ALIGNMENT 8u

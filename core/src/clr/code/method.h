@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_CLR_METHOD_H
 #define HEAPDUMP_SRC_CLR_METHOD_H
 
+#include "clr/features.h"
 #include "clr/modules/module.h"
 #include "clr/types/type.h"
 
@@ -32,7 +33,7 @@ const char *method_owner_name(struct clr *clr, const struct method *method, size
 /** Bytes of the class MethodDesc itself, before those of the kinds of methods. */
 static inline uint64_t method_desc_size(const struct clr *clr)
 {
-	return clr->major == 8 ? 8 : 16; /* method.hpp: without m_codeData in 8 */
+	return clr_has(clr, CLR_SMALL_METHOD_DESCS) ? 8 : 16;
 }
 
 /** The table of the methods that are functions of the runtime, by its shape; 0: not found. */

@@ -11,6 +11,7 @@
 
 #include "clr/code/code.h"
 #include "clr/code/method.h"
+#include "clr/internal.h"
 #include "clr/types/field.h"
 #include "clr/types/type_name.h"
 #include "util/alloc.h"

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clr/internal.h"
 #include "clr/types/field.h"
 #include "clr/types/type_name.h"
 

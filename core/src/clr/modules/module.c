@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/modules/module_image.h"
 #include "clr/types/type.h"
 #include "util/alloc.h"
@@ -164,7 +166,7 @@ static bool module_slot_8(struct clr *clr, const struct type *type, uint64_t *re
 
 uint64_t type_home_module(struct clr *clr, const struct type *type)
 {
-	if (clr->major != 8 || type->flags & MT_HAS_COMPONENT_SIZE ||
+	if (!clr_has(clr, CLR_GENERIC_MODULE_SLOTS) || type->flags & MT_HAS_COMPONENT_SIZE ||
 	    !(type->flags & GENERICS_MASK))
 		return type->module;
 	const struct type *canonical =
@@ -221,7 +223,7 @@ static bool is_module_by_table(struct clr *clr, uint64_t module)
 static uint64_t element_module(struct clr *clr, uint64_t element)
 {
 	uint64_t assembly, module, back;
-	if (clr->major == 8) {
+	if (clr_has(clr, CLR_DOMAIN_ASSEMBLIES)) {
 		return clr_pointer(clr, element, L_ASSEMBLY_MODULE, &module) &&
 				       is_module_by_table(clr, module)
 			       ? module

@@ -20,6 +20,7 @@ struct module {
 	char *missing;             /**< why there is no metadata, one line; NULL when there is */
 };
 
+struct module_table;
 HD_NODISCARD enum hd_status module_table_create(struct clr *clr, struct module_table **ret,
 						struct hd_error *err);
 void module_table_destroy(struct module_table *modules);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/modules/module_proof.h"
 #include "util/alloc.h"
 #include "util/text.h"
@@ -19,7 +21,6 @@
 /* Distance of a module's maps of methods and fields from that of TypeDefs (ceeload.h). */
 #define MAP_METHODS_DISTANCE 32u
 #define MAP_FIELDS_DISTANCE  96u
-#define MAP_FIELDS_SINCE     9u /* in 8 that map grows as fields are asked for */
 
 #define ADVICE_FILES                                                                           \
 	"give the folder with the files of the machine it ran on as --sysroot DIR, or take a " \
@@ -222,7 +223,7 @@ static bool fits_maps(struct clr *clr, const struct module *module, const struct
 	if (!layout_has(&clr->layout, L_MODULE_TYPE_DEF_MAP))
 		return true;
 	uint64_t first = module->address + clr_offset(clr, L_MODULE_TYPE_DEF_MAP), rows;
-	size_t count = sizeof(maps) / sizeof(maps[0]) - (clr->major < MAP_FIELDS_SINCE);
+	size_t count = sizeof(maps) / sizeof(maps[0]) - !clr_has(clr, CLR_WHOLE_FIELD_MAPS);
 	for (size_t i = 0; i < count; i++) {
 		if (map_rows(clr, first + maps[i].distance, &rows) &&
 		    rows != (uint64_t)metadata->tables[maps[i].table].rows + 1)

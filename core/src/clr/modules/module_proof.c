@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/modules/module_image.h"
 #include "metadata/sizes.h"

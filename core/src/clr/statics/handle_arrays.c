@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/statics/handle_arrays.h"
 
+#include "clr/features.h"
 #include "clr/gc_vars.h"
+#include "clr/internal.h"
 #include "clr/runtime.h"
 #include "util/alloc.h"
 
@@ -90,7 +92,7 @@ static bool find_variables(const struct clr *clr, uint64_t *ret_begin, uint64_t 
 bool handle_arrays_read(const struct clr *clr, struct handle_arrays *ret)
 {
 	struct handle_arrays arrays = { 0 };
-	uint64_t begin, end, literals = clr->major >= 10 ? LITERALS_10 : LITERALS_8;
+	uint64_t begin, end, literals = clr_has(clr, CLR_SMALL_LOCKS) ? LITERALS_10 : LITERALS_8;
 	uint8_t bytes[CHUNK];
 	bool good = true;
 	*ret = arrays;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where static fields lie (doc/coreclr.md 10.2, 10.3; methodtable.h, appdomain.hpp). */
+#include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/statics/static_base.h"
 
@@ -102,7 +104,7 @@ void static_bases_read(struct clr *clr, const struct type *type, struct static_b
 	*ret = (struct static_bases){ .gc_initialised = true, .non_gc_initialised = true };
 	if (!type_has_slots(type))
 		return;
-	if (clr->major == 8) {
+	if (clr_has(clr, CLR_DOMAIN_STATICS)) {
 		bases_8(clr, type, ret);
 	} else {
 		bases_9(clr, type, ret);

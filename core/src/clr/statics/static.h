@@ -9,7 +9,7 @@ struct static_slot {
 	uint64_t address;        /**< of the slot */
 	const struct type *type; /**< the exact type that declares the field */
 	uint32_t token;          /**< of the field, 0x04xxxxxx */
-	uint32_t thread;         /**< thread static: index in clr->threads; else UINT32_MAX */
+	uint32_t thread;         /**< thread static: index of clr_thread_at(); else UINT32_MAX */
 	bool is_boxed;           /**< a struct: the slot refers to a box of it */
 	bool is_initialised;     /**< the class constructor has run to its end */
 };

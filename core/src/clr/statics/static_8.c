@@ -3,6 +3,7 @@
  * Dynamic classes of .NET 8: types whose statics are not laid out when their module is loaded
  * (doc/coreclr.md 10.3; methodtable.h, class.h, appdomain.hpp, threadstatics.h, loaderallocator.inl).
  */
+#include "clr/internal.h"
 #include "clr/statics/static_base.h"
 
 /* MTFlags & 0x30: an instantiation has a GenericsStaticsInfo. */

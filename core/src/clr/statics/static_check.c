@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/types/type.h"
 
 /* Bytes of an AppDomain in which the pointer to its table is looked for: 712 in 10.0. */
@@ -125,8 +127,8 @@ static void check_bucket(struct check *check, const struct bucket *bucket)
 void static_slots_check(struct clr *clr, const struct static_slots *slots)
 {
 	/* While a GC moves objects their types cannot always be told. */
-	if (clr->major < 10 || !clr->app_domain || !clr->object_array_method_table ||
-	    clr->gc.structures_invalid)
+	if (!clr_has(clr, CLR_STATIC_ARRAY_TABLE) || !clr->app_domain ||
+	    !clr->object_array_method_table || clr->gc.structures_invalid)
 		return;
 	struct check check = { .clr = clr, .slots = slots };
 	uint64_t at = find_buckets(clr);

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/statics/static_base.h"
 #include "clr/statics/static_check.h"
 #include "clr/types/field_desc.h"
@@ -227,7 +229,8 @@ static bool visit(void *arg, const struct type *type)
 	struct clr *clr = reader->clr;
 	if (!step(reader))
 		return false;
-	if (!type_has_slots(type) || (clr->major != 8 && !(type->flags2 & HAS_STATICS)))
+	if (!type_has_slots(type) ||
+	    (!clr_has(clr, CLR_DOMAIN_STATICS) && !(type->flags2 & HAS_STATICS)))
 		return true;
 	const struct type *canonical =
 		type->canonical == type->method_table ? type : type_find(clr, type->canonical);

@@ -3,6 +3,8 @@
  * Where the thread statics of a thread lie (doc/coreclr.md 10.4; threadstatics.h,
  * another one in 8 than from 9 on).
  */
+#include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/statics/static_base.h"
 
 /* TLSIndex: kind and number. */
@@ -59,7 +61,7 @@ bool thread_static_key_read(struct clr *clr, const struct type *type, struct thr
 	};
 	if (!type_has_slots(type))
 		return false;
-	if (clr->major != 8) {
+	if (!clr_has(clr, CLR_DOMAIN_STATICS)) {
 		uint64_t info = type->auxiliary - clr_offset(clr, L_THREAD_STATICS_SIZE);
 		return layout_has(&clr->layout, L_THREAD_STATICS_SIZE) &&
 		       read_u32(clr, info, L_THREAD_STATICS_GC, &ret->gc) &&
@@ -110,7 +112,7 @@ bool thread_storage_read(struct clr *clr, const struct clr_thread *thread,
 	uint64_t data, owner = 0;
 	uint32_t count = 0;
 	*ret = (struct thread_storage){ 0 };
-	if (clr->major == 8)
+	if (clr_has(clr, CLR_DOMAIN_STATICS))
 		return storage_8(clr, thread, ret);
 	if (!clr_pointer(clr, thread->address, L_THREAD_LOCAL_DATA, &data) || !data)
 		return false;
@@ -218,7 +220,7 @@ static uint64_t base_8(struct clr *clr, const struct thread_storage *storage,
 uint64_t thread_static_base(struct clr *clr, const struct thread_storage *storage,
 			    const struct thread_static_key *key, bool is_gc)
 {
-	if (clr->major == 8)
+	if (clr_has(clr, CLR_DOMAIN_STATICS))
 		return base_8(clr, storage, key, is_gc);
 	return base_9(clr, storage, is_gc ? key->gc : key->non_gc);
 }
@@ -240,7 +242,7 @@ bool thread_local_data_read(struct clr *clr, const struct clr_thread *thread,
 			    struct thread_local_data *ret)
 {
 	struct thread_storage storage;
-	if (clr->major == 8 || !thread_storage_read(clr, thread, &storage))
+	if (clr_has(clr, CLR_DOMAIN_STATICS) || !thread_storage_read(clr, thread, &storage))
 		return false;
 	*ret = (struct thread_local_data){
 		.address = storage.address,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/threads/in_flight.h"
 
+#include "clr/internal.h"
+
 static void go_to(struct in_flight *flight, uint64_t next)
 {
 	const struct clr *clr = flight->clr;

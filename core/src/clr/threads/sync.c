@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/clr.h"
-
-/* Bits of the object header (syncblk.h of .NET 8 to 10). */
-#define HEADER_IS_HASH_OR_INDEX 0x08000000u
-#define HEADER_IS_HASH          0x04000000u
-#define HEADER_HASH_MASK        0x03ffffffu
-#define HEADER_THREAD_MASK      0x0000ffffu
-#define HEADER_RECURSION_MASK   0x003f0000u
-#define HEADER_RECURSION_SHIFT  16u
+#include "clr/internal.h"
+#include "clr/layouts/object_layout.h"
 
 #define SYNC_ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} */
 

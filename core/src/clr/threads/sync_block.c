@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/threads/sync_block.h"
 
+#include "clr/features.h"
 #include "clr/gc_vars.h"
+#include "clr/internal.h"
 
 #define ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} (syncblk.h) */
 
@@ -52,7 +54,7 @@ static bool read_entry(const struct clr *clr, uint32_t index, uint64_t words[2])
 /* The runtime's own count, which stands behind the table among its globals (inc/dacvars.h). */
 static uint64_t count_of_cache(const struct clr *clr)
 {
-	uint64_t offset = clr->major >= 10 ? CACHE_INDEX_10 : CACHE_INDEX_8;
+	uint64_t offset = clr_has(clr, CLR_SMALL_LOCKS) ? CACHE_INDEX_10 : CACHE_INDEX_8;
 	for (uint64_t i = 0; i + 1 < clr->dac_count; i++) {
 		uint64_t table = 0, cache = 0, words[2];
 		uint32_t index = 0, size = 0;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "clr/internal.h"
+#include "clr/threads/thread_state.h"
 #include "util/alloc.h"
 
 /* m_OSThreadId of a thread that does not run (SWITCHED_OUT_FIBER_OSID, threads.h). */
@@ -178,7 +180,7 @@ static void check_ids(const struct clr *clr)
 	size_t count = 0;
 	for (size_t i = 0; i < clr->thread_count; i++) {
 		const struct clr_thread *thread = &clr->threads[i];
-		count += !thread->os_id && !(thread->state & THREAD_STATES_NO_STACK);
+		count += !thread->os_id && !thread_state_is(thread, THREAD_STATES_NO_STACK);
 	}
 	if (!count)
 		return;

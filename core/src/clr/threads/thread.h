@@ -15,9 +15,6 @@
  */
 HD_NODISCARD enum hd_status thread_list_read(struct clr *clr, struct hd_error *err);
 
-/** Thread.State of threads without a stack: unstarted, dead, detached (ThreadState, threads.h). */
-#define THREAD_STATES_NO_STACK 0x80000c00u
-
 /**
  * Give the threads the OS ids by which the target knows them.  In a container a thread has another id than
  * around it: a process tells both; in a core a thread is known by the stack that its stack pointer is on

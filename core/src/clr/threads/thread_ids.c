@@ -2,7 +2,9 @@
 /* Which of the process's threads a managed thread is, where a pid namespace gives it another id. */
 #include <stdlib.h>
 
+#include "clr/internal.h"
 #include "clr/threads/thread.h"
+#include "clr/threads/thread_state.h"
 #include "util/alloc.h"
 
 /* Two names of one thread. */
@@ -68,7 +70,7 @@ static int compare_places(const void *a, const void *b)
 static bool read_stack(const struct clr *clr, const struct clr_thread *thread, uint64_t *ret_limit,
 		       uint64_t *ret_base)
 {
-	return !(thread->state & THREAD_STATES_NO_STACK) &&
+	return !thread_state_is(thread, THREAD_STATES_NO_STACK) &&
 	       clr_pointer(clr, thread->address, L_THREAD_STACK_BASE, ret_base) &&
 	       clr_pointer(clr, thread->address, L_THREAD_STACK_LIMIT, ret_limit) &&
 	       *ret_limit < *ret_base;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clr/internal.h"
 #include "clr/types/field_desc.h"
 #include "clr/types/type_lookup.h"
 #include "clr/types/type_name.h"

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "clr/features.h"
+#include "clr/internal.h"
+
 /*
  * FieldDesc: the enclosing MethodTable; u32: Field RID and flags; u32: offset and element type.
  */
@@ -74,7 +77,7 @@ static bool read_counts_8(struct clr *clr, uint64_t ee_class, struct field_count
 bool field_counts_read(struct clr *clr, uint64_t ee_class, struct field_counts *ret)
 {
 	uint16_t instance, statics;
-	if (clr->major == 8)
+	if (clr_has(clr, CLR_PACKED_FIELD_COUNTS))
 		return read_counts_8(clr, ee_class, ret);
 	if (!layout_has(&clr->layout, L_CLASS_NUM_INSTANCE) ||
 	    !layout_has(&clr->layout, L_CLASS_NUM_STATIC) ||

@@ -4,6 +4,9 @@
 #include <stdatomic.h>
 #include <sys/random.h>
 
+#include "arch/address_space.h"
+#include "clr/features.h"
+#include "clr/internal.h"
 #include "clr/types/gc_desc.h"
 #include "util/alloc.h"
 
@@ -21,7 +24,6 @@
 #define CATEGORY_SHIFT    16
 #define CATEGORY_IS_ARRAY 0x8u /* with mask 0xc */
 #define CATEGORY_IS_SZ    0x2u
-#define LOWEST_ADDRESS    0x10000u
 
 /* One generation of the hash table.  Readers may still be in an older one: all live on. */
 struct slots {
@@ -201,13 +203,38 @@ static bool round_trip(const struct clr *clr, struct type *type)
 		return true;
 	if (value & 1) {
 		type->canonical = value & ~(uint64_t)1;
-		if (type->canonical % 8 || type->canonical < LOWEST_ADDRESS ||
+		if (type->canonical % 8 || type->canonical < ARCH_USER_BEGIN ||
 		    !clr_pointer(clr, type->canonical, L_MT_CLASS, &value))
 			return false;
 	}
 	type->ee_class = value;
-	return value % 8 == 0 && value >= LOWEST_ADDRESS &&
+	return value % 8 == 0 && value >= ARCH_USER_BEGIN &&
 	       clr_pointer(clr, value, L_CLASS_METHOD_TABLE, &back) && back == type->canonical;
+}
+
+bool type_may_be_missing(const struct clr *clr, uint64_t method_table)
+{
+	uint64_t class = 0;
+	uint8_t byte;
+	if (method_table < ARCH_USER_BEGIN || method_table >= ARCH_USER_END)
+		return false;
+	return !clr_pointer(clr, method_table, L_MT_CLASS, &class) ||
+	       (class && !memory_u8(clr->memory, class & ~(uint64_t)1, &byte));
+}
+
+/*
+ * A MethodTable of Free (methodtable.h: 64 bytes and a few more in .NET 8 to 10), and what stands before one
+ * that has no references.
+ */
+#define FREE_TABLE_SIZE 128u
+#define FREE_DESC_SIZE  16u
+
+void type_touch_free(const struct clr *clr)
+{
+	uint8_t bytes[FREE_TABLE_SIZE + FREE_DESC_SIZE];
+	uint64_t at = clr->free_method_table;
+	if (at > FREE_DESC_SIZE)
+		(void)memory_read(clr->memory, at - FREE_DESC_SIZE, bytes, sizeof(bytes));
 }
 
 static bool read_word(const struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret)
@@ -220,7 +247,7 @@ static bool read_word(const struct clr *clr, uint64_t base, enum layout_field fi
 static bool read_head(const struct clr *clr, uint64_t method_table, struct type *type)
 {
 	*type = (struct type){ .method_table = method_table };
-	if (method_table % 8 || method_table < LOWEST_ADDRESS ||
+	if (method_table % 8 || method_table < ARCH_USER_BEGIN ||
 	    !read_word(clr, method_table, L_MT_FLAGS, &type->flags) ||
 	    !read_word(clr, method_table, L_MT_BASE_SIZE, &type->base_size))
 		return false;
@@ -233,14 +260,15 @@ static bool read_head(const struct clr *clr, uint64_t method_table, struct type 
 		return false;
 	type->has_pointers = !type->is_free && flags & MT_CONTAINS_GC_POINTERS;
 	type->has_finalizer = flags & MT_FINALIZER;
-	type->is_collectible = flags & (clr->major == 8 ? COLLECTIBLE_8 : COLLECTIBLE_9);
+	type->is_collectible =
+		flags & (clr_has(clr, CLR_COLLECTIBLE_BIT_28) ? COLLECTIBLE_8 : COLLECTIBLE_9);
 	type->is_string = type->base_size == 22;
 	(void)read_word(clr, method_table, L_MT_FLAGS2, &type->flags2);
 	(void)clr_pointer(clr, method_table, L_MT_PARENT, &type->parent);
 	(void)clr_pointer(clr, method_table, L_MT_MODULE, &type->module);
 	(void)clr_pointer(clr, method_table, L_MT_AUXILIARY, &type->auxiliary);
 	(void)clr_pointer(clr, method_table, L_MT_PER_INST, &type->per_inst);
-	uint32_t rid = clr->major == 8 ? type->flags2 >> 16 : type->flags2 >> 8;
+	uint32_t rid = clr_has(clr, CLR_SHORT_TOKENS) ? type->flags2 >> 16 : type->flags2 >> 8;
 	if (rid && type->category != CATEGORY_SZ_ARRAY && type->category != CATEGORY_MD_ARRAY)
 		type->token = 0x02000000u | rid;
 	return true;

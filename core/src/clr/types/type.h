@@ -65,6 +65,8 @@ struct type {
 	uint32_t name_size;
 };
 
+struct type_table;
+
 /** Create and destroy the table of a clr (clr_open() does). */
 HD_NODISCARD enum hd_status type_table_create(struct clr *clr, struct type_table **ret,
 					      struct hd_error *err);
@@ -76,6 +78,15 @@ void type_table_destroy(struct type_table *types);
  * remembers what is none.  May be called by several threads at once when the memory is parallel.
  */
 const struct type *type_find(struct clr *clr, uint64_t method_table);
+
+/**
+ * Could @p method_table be the MethodTable of a type although type_find() finds none: because the target lacks
+ * it, or its class?
+ */
+bool type_may_be_missing(const struct clr *clr, uint64_t method_table);
+
+/** Read the MethodTable of Free: the runtime makes it with new, all others in its own heaps. */
+void type_touch_free(const struct clr *clr);
 
 /**
  * Did type_find() run out of memory since the last call of this?  What it then called no type may

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/modules/module_image.h"
 #include "util/alloc.h"

@@ -4,6 +4,8 @@
 
 #include "clr/types/type.h"
 
+struct type_lookup;
+
 /**
  * All types that the runtime has loaded (doc/coreclr.md 9.3), by full name.  Made by the
  * first look-up; cost: linear in the number of types.

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clr/internal.h"
 #include "clr/types/field.h"
 #include "util/alloc.h"
 

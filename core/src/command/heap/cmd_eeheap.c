@@ -148,7 +148,7 @@ static void write_section(struct answer *answer, const struct heap_range *range,
 
 static void write_sections(struct call *call, const struct heap_range *range, uint32_t index)
 {
-	bool has_regions = call->heap->clr->gc.has_regions;
+	bool has_regions = clr_has_regions(call->heap->clr);
 	/* The headings of the first sections stand before their names. */
 	answer_remark(&call->answer, "Small object heap\n");
 	answer_table(&call->answer, &section_schema, NULL);
@@ -309,7 +309,7 @@ static void write_heap(struct call *call, const struct heap_range *range, uint32
 {
 	struct answer *answer = &call->answer;
 	const struct heap *heap = call->heap;
-	bool is_server = heap->clr->gc.is_server;
+	bool is_server = clr_has_server_gc(heap->clr);
 	struct cell address = cell_number(heap->heap_addresses[index]);
 	const struct cell cells[HEAP_COLUMNS] = {
 		[HEAP_INDEX] = cell_number(index),

@@ -321,7 +321,7 @@ static void write_gap(struct tally *tally, const struct damage *damage)
 {
 	struct call *call = tally->call;
 	struct answer *answer = &call->answer;
-	bool is_core = call->heap->clr->target->kind == TARGET_CORE;
+	bool is_core = heap_target(call->heap)->kind == TARGET_CORE;
 	if (is_untyped(tally, damage)) {
 		answer_remark(answer, "object %012" PRIx64 ": its MethodTable %012" PRIx64 " %s\n",
 			      damage->address, damage->word & ~(uint64_t)7,

@@ -9,8 +9,6 @@
 #include "util/sink.h"
 
 /* No MethodTable lies outside of these. */
-#define LOWEST_ADDRESS 0x10000u
-#define USER_ADDRESSES ((uint64_t)1 << 47)
 
 const char *const generation_choices[] = { "gen0", "gen1", "gen2", "loh",   "poh", "foh",
 					   "0",    "1",    "2",    "nongc", NULL };
@@ -144,14 +142,8 @@ uint64_t heap_range_bytes(const struct heap_range *range)
 
 bool damage_is_untyped(struct heap *heap, const struct damage *damage)
 {
-	struct clr *clr = heap->clr;
-	uint64_t table = damage->word & ~(uint64_t)7, class = 0;
-	uint8_t byte;
-	if (damage->kind != DAMAGE_BAD_METHOD_TABLE || table < LOWEST_ADDRESS ||
-	    table >= USER_ADDRESSES)
-		return false;
-	return !clr_pointer(clr, table, L_MT_CLASS, &class) ||
-	       (class && !memory_u8(clr->memory, class & ~(uint64_t)1, &byte));
+	return damage->kind == DAMAGE_BAD_METHOD_TABLE &&
+	       type_may_be_missing(heap->clr, damage->word & ~(uint64_t)7);
 }
 
 void gaps_add(struct gaps *gaps, struct heap *heap, const struct damage *damage)
@@ -190,7 +182,7 @@ void gaps_merge(struct gaps *gaps, const struct gaps *other)
 
 bool heap_lacks_bytes(struct heap *heap)
 {
-	const struct target *target = heap->clr->target;
+	const struct target *target = heap_target(heap);
 	struct walker walker;
 	bool lacks = target && target->is_truncated;
 	if (lacks || walker_init(&walker, heap, NULL) != HD_OK)

@@ -147,8 +147,7 @@ static const struct schema class_schema = { SCHEMA_COLUMNS(type_columns), .layou
 static struct cell small_number(struct clr *clr, uint64_t base, enum layout_field field)
 {
 	uint16_t number;
-	bool is_known = base && layout_has(&clr->layout, field) &&
-			memory_u16(clr->memory, base + clr_offset(clr, field), &number);
+	bool is_known = base && clr_field_u16(clr, base, field, &number);
 	return is_known ? cell_number(number) : (struct cell){ 0 };
 }
 

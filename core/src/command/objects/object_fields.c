@@ -149,8 +149,8 @@ static const struct clr_thread *next_value(struct call *call, const struct field
 					   size_t *next, struct value_out *ret)
 {
 	struct clr *clr = call->heap->clr;
-	while (*next < clr->thread_count) {
-		const struct clr_thread *thread = &clr->threads[(*next)++];
+	while (*next < clr_thread_count(clr)) {
+		const struct clr_thread *thread = clr_thread_at(clr, (*next)++);
 		uint64_t slot = thread->os_id ? field_thread_static_address(clr, field, thread) : 0;
 		if (slot) {
 			read_slot(call->heap, field, slot, ret);

@@ -50,7 +50,7 @@ const char *content_text(const struct target *target, const struct heap *heap)
 
 const char *no_heap_reason(const struct heap *heap, const char **ret_advice)
 {
-	const struct target *target = heap->clr->target;
+	const struct target *target = heap_target(heap);
 	*ret_advice = NULL;
 	if (target->kind == TARGET_CORE && target->content == CONTENT_MINI) {
 		*ret_advice = "write the core again with createdump --withheap or --full, or gcore";

@@ -3,17 +3,15 @@
 
 #include <inttypes.h>
 
+#include "clr/gc_vars.h"
 #include "inspect/locate.h"
-
-/* gc_state (gcinterface.dac.h): no background GC. */
-#define GC_STATE_FREE 2
 
 /* Is the code that of the runtime, or of a GC that it was told to load (libclrgc.so, libclrgcexp.so)? */
 static bool is_of_runtime(const struct clr *clr, const struct fault *fault)
 {
 	const char *path = fault->mapping ? fault->mapping->path : NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	return path && (strcmp(path, clr->module->path) == 0 ||
+	return path && (strcmp(path, clr_path(clr)) == 0 ||
 			(slash && strncmp(slash + 1, "libclrgc", 8) == 0));
 }
 
@@ -21,7 +19,7 @@ void crash_find(const struct call *call, struct crash *ret)
 {
 	struct crash crash = { 0 };
 	const struct heap *heap = call->heap;
-	if (heap && fault_find(heap->clr->target, &crash.fault)) {
+	if (heap && fault_find(heap_target(heap), &crash.fault)) {
 		crash.is_there = true;
 		crash.is_in_gc = is_of_runtime(heap->clr, &crash.fault);
 		for (unsigned int i = 0; i < REG_ROWS; i++) {
@@ -39,7 +37,7 @@ bool crash_is_collecting(const struct call *call, const struct crash *crash, boo
 {
 	const struct heap *heap = call->heap;
 	return crash->is_there && crash->is_in_gc &&
-	       (heap->gc_in_progress || any_marks || heap->clr->gc.gc_state != GC_STATE_FREE);
+	       (heap->gc_in_progress || any_marks || heap_gc(heap)->gc_state != GC_STATE_FREE);
 }
 
 enum crash_column {

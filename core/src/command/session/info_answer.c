@@ -265,16 +265,16 @@ static void runtime_layout(struct out *out, const struct cell *cells)
 static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COLUMNS])
 {
 	const struct clr *clr = heap->clr;
-	bool has_descriptor = clr->has_descriptor;
-	cells[RUNTIME_VERSION] = cell_string(clr->version);
-	cells[RUNTIME_BUILD_ID] = cell_string(clr->build_id);
-	cells[RUNTIME_PATH] = cell_string(clr->module->path);
-	cells[RUNTIME_SINGLE_FILE] = cell_flag(clr->is_single_file);
+	bool has_descriptor = clr_has_descriptor(clr);
+	cells[RUNTIME_VERSION] = cell_string(clr_version(clr));
+	cells[RUNTIME_BUILD_ID] = cell_string(clr_build_id(clr));
+	cells[RUNTIME_PATH] = cell_string(clr_path(clr));
+	cells[RUNTIME_SINGLE_FILE] = cell_flag(clr_is_single_file(clr));
 	cells[RUNTIME_LAYOUT] = cell_string(has_descriptor ? "descriptor" : "table");
-	cells[RUNTIME_GC] = cell_string(clr->gc.is_server ? "server" : "workstation");
-	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(clr->target));
+	cells[RUNTIME_GC] = cell_string(clr_has_server_gc(clr) ? "server" : "workstation");
+	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(clr_target(clr)));
 	cells[RUNTIME_HEAPS] = cell_number(heap->heap_count);
-	cells[RUNTIME_REGIONS] = cell_flag(clr->gc.has_regions);
+	cells[RUNTIME_REGIONS] = cell_flag(clr_has_regions(clr));
 	cells[RUNTIME_COLLECTING] = cell_flag(heap->gc_in_progress);
 	cells[RUNTIME_LAYOUT_TEXT] = cell_string(
 		has_descriptor ? "the runtime's contract descriptor" : "tables for its version");

@@ -132,7 +132,7 @@ static void check_modules(struct call *call)
 	size_t count = 0;
 	struct hd_error err;
 	if (module_list(clr, &modules, &count, &err) != HD_OK) {
-		findings_add(&clr->target->findings, "modules-missing", NULL,
+		findings_add(clr_findings(clr), "modules-missing", NULL,
 			     "the list of modules cannot be read: %s", err.message);
 		return;
 	}
@@ -169,7 +169,7 @@ enum hd_status run_info_target(struct call *call, bool layout)
 	if (status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM || (layout && status != HD_OK))
 		return status;
 	if (layout) {
-		write_layout_info(&call->answer, &call->heap->clr->layout);
+		write_layout_info(&call->answer, clr_layout(call->heap->clr));
 		return HD_OK;
 	}
 	struct totals totals = { 0 };

@@ -94,11 +94,11 @@ static enum hd_status run_clrstack(struct call *call)
 	answer_table(&call->answer, &stack_schema, NULL);
 	enum hd_status status = HD_OK;
 	size_t count = 0;
-	for (size_t i = 0; i < clr->thread_count && status == HD_OK; i++) {
-		if (!is_chosen(call, &clr->threads[i]))
+	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
+		if (!is_chosen(call, clr_thread_at(clr, i)))
 			continue;
 		answer_remark(&call->answer, count++ ? "\n" : "");
-		status = write_thread(&text, walker, &clr->threads[i]);
+		status = write_thread(&text, walker, clr_thread_at(clr, i));
 		if (status == HD_OK)
 			status = call_check(call);
 	}

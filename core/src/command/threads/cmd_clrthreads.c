@@ -2,15 +2,9 @@
 #include <inttypes.h>
 
 #include "clr/threads/in_flight.h"
+#include "clr/threads/thread_state.h"
 #include "command/objects/object.h"
 #include "command/table.h"
-
-/* Thread.State (threads.h). */
-#define STATE_UNSTARTED       0x00000400u
-#define STATE_DEAD            0x00000800u
-#define STATE_BACKGROUND      0x00000200u
-#define STATE_THREADPOOL      0x01000000u
-#define STATE_COMPLETION_PORT 0x08000000u
 
 struct thread_counts {
 	uint64_t unstarted, background, dead;
@@ -19,11 +13,11 @@ struct thread_counts {
 static struct thread_counts count_threads(const struct clr *clr)
 {
 	struct thread_counts counts = { 0 };
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		uint32_t state = clr->threads[i].state;
-		counts.unstarted += (state & STATE_UNSTARTED) != 0;
-		counts.background += (state & STATE_BACKGROUND) != 0;
-		counts.dead += (state & STATE_DEAD) != 0;
+	for (size_t i = 0; i < clr_thread_count(clr); i++) {
+		const struct clr_thread *thread = clr_thread_at(clr, i);
+		counts.unstarted += thread_state_is(thread, THREAD_STATE_UNSTARTED);
+		counts.background += thread_state_is(thread, THREAD_STATE_BACKGROUND);
+		counts.dead += thread_state_is(thread, THREAD_STATE_DEAD);
 	}
 	return counts;
 }
@@ -35,9 +29,9 @@ static void write_head(struct answer *answer, const struct clr *clr)
 	answer_remark(answer,
 		      "ThreadCount:      %zu\nUnstartedThread:  %" PRIu64
 		      "\nBackgroundThread: %" PRIu64 "\n",
-		      clr->thread_count, counts.unstarted, counts.background);
-	if (clr->pending_threads >= 0) {
-		answer_remark(answer, "PendingThread:    %" PRId64 "\n", clr->pending_threads);
+		      clr_thread_count(clr), counts.unstarted, counts.background);
+	if (clr_pending_threads(clr) >= 0) {
+		answer_remark(answer, "PendingThread:    %" PRId64 "\n", clr_pending_threads(clr));
 	} else {
 		answer_remark(answer, "PendingThread:\n");
 	}
@@ -148,11 +142,11 @@ const struct schema clrthreads_schema = {
 /* What the thread is for. */
 static void put_purpose(struct text *text, const struct clr *clr, const struct clr_thread *thread)
 {
-	text_puts(text, thread->address == clr->finalizer_thread ? " (Finalizer)" : "");
-	text_puts(text, thread->address == clr->gc_thread ? " (GC)" : "");
-	if (thread->state & STATE_THREADPOOL) {
+	text_puts(text, clr_is_finalizer_thread(clr, thread) ? " (Finalizer)" : "");
+	text_puts(text, clr_is_gc_thread(clr, thread) ? " (GC)" : "");
+	if (thread_state_is(thread, THREAD_STATE_POOL_WORKER)) {
 		text_puts(text, " (Threadpool Worker)");
-	} else if (thread->state & STATE_COMPLETION_PORT) {
+	} else if (thread_state_is(thread, THREAD_STATE_COMPLETION_PORT)) {
 		text_puts(text, " (Threadpool Completion Port)");
 	}
 }
@@ -161,9 +155,9 @@ static void put_purpose(struct text *text, const struct clr *clr, const struct c
 static void exception_cells(struct clr *clr, const struct clr_thread *thread,
 			    const struct object *object, struct cell cells[THREAD_COLUMNS])
 {
-	if (layout_has(&clr->layout, L_THREAD_EXCEPTION))
+	if (clr_has_field(clr, L_THREAD_EXCEPTION))
 		cells[THREAD_EXCEPTION] = cell_number(thread->exception);
-	if (layout_has(&clr->layout, L_THREAD_EXCEPTION_TRACKER)) {
+	if (clr_has_field(clr, L_THREAD_EXCEPTION_TRACKER)) {
 		cells[THREAD_NESTED] = cell_flag(thread->exception && has_nested(clr, thread));
 	}
 	cells[THREAD_EXCEPTION_TYPE].shown = "<no object>";
@@ -186,15 +180,15 @@ static void write_thread(struct call *call, const struct clr_thread *thread,
 		[THREAD_ADDRESS] = cell_number(thread->address),
 		[THREAD_STATE] = cell_number(thread->state),
 		[THREAD_COOPERATIVE] = cell_flag(thread->is_cooperative),
-		[THREAD_DEAD] = cell_flag((thread->state & STATE_DEAD) != 0),
+		[THREAD_DEAD] = cell_flag(thread_state_is(thread, THREAD_STATE_DEAD)),
 		[THREAD_POINTER] = cell_number(thread->alloc_pointer),
 		[THREAD_LIMIT] = cell_number(thread->alloc_limit),
-		[THREAD_NUMBER] = cell_signed(target_thread_number(clr->target, thread->os_id)),
-		[THREAD_DOMAIN] = cell_number(clr->app_domain),
+		[THREAD_NUMBER] = cell_signed(target_thread_number(clr_target(clr), thread->os_id)),
+		[THREAD_DOMAIN] = cell_number(clr_app_domain(clr)),
 		[THREAD_PURPOSE] = cell_string(purpose.bytes ? purpose.bytes : ""),
 	};
-	if (clr->finalizer_thread) {
-		cells[THREAD_FINALIZER] = cell_flag(thread->address == clr->finalizer_thread);
+	if (clr_knows_finalizer_thread(clr)) {
+		cells[THREAD_FINALIZER] = cell_flag(clr_is_finalizer_thread(clr, thread));
 	}
 	exception_cells(clr, thread, exception, cells);
 	answer_row(&call->answer, cells);
@@ -208,8 +202,8 @@ static enum hd_status run_clrthreads(struct call *call)
 	struct window window = { .memory = call->heap->memory };
 	write_head(&call->answer, clr);
 	answer_table(&call->answer, &clrthreads_schema, NULL);
-	for (size_t i = 0; i < clr->thread_count && !call->out.stopped; i++) {
-		const struct clr_thread *thread = &clr->threads[i];
+	for (size_t i = 0; i < clr_thread_count(clr) && !call->out.stopped; i++) {
+		const struct clr_thread *thread = clr_thread_at(clr, i);
 		struct object object;
 		bool has_object = thread->exception &&
 				  object_read(call->heap, &window, thread->exception, &object);

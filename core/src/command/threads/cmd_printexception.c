@@ -423,8 +423,8 @@ static enum hd_status write_threads(struct call *call)
 	enum hd_status status = HD_OK;
 	size_t count = 0;
 	answer_table(&call->answer, &thrown_schema, NULL);
-	for (size_t i = 0; i < clr->thread_count && status == HD_OK; i++) {
-		const struct clr_thread *thread = &clr->threads[i];
+	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
+		const struct clr_thread *thread = clr_thread_at(clr, i);
 		struct object object;
 		if (!thread->exception ||
 		    !object_read(call->heap, &window, thread->exception, &object) ||
@@ -447,12 +447,12 @@ static enum hd_status run_printexception(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;
 	if (!call->words[0].given) {
-		if (layout_has(&clr->layout, L_THREAD_EXCEPTION))
+		if (clr_has_field(clr, L_THREAD_EXCEPTION))
 			return write_threads(call);
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "which exception a thread threw last is not known for .NET %s: give "
 			    "an address (dumpheap -type Exception lists them)",
-			    *clr->version ? clr->version : "of this version");
+			    *clr_version(clr) ? clr_version(clr) : "of this version");
 	}
 	struct object object;
 	TRY(call_heap_object(call, call->words[0].number, &object));

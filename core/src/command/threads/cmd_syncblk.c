@@ -107,7 +107,8 @@ static void write_block(struct call *call, uint32_t index, const struct sync_blo
 		cells[BLOCK_RECURSION] = cell_number(block->recursion);
 		cells[BLOCK_THREAD] = cell_number(block->owner ? block->owner->address : 0);
 		cells[BLOCK_OS_ID] = cell_number(block->os_id);
-		cells[BLOCK_NUMBER] = cell_signed(target_thread_number(clr->target, block->os_id));
+		cells[BLOCK_NUMBER] =
+			cell_signed(target_thread_number(clr_target(clr), block->os_id));
 	}
 	answer_row(&call->answer, cells);
 }
@@ -135,7 +136,7 @@ static enum hd_status write_blocks(struct call *call, uint32_t *ret_used, uint32
 
 static enum hd_status run_syncblk(struct call *call)
 {
-	if (!call->heap->clr->sync_table) {
+	if (!clr_has_sync_table(call->heap->clr)) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "the table of sync blocks was not found in this runtime");
 	}

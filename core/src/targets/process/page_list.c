@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "arch/address_space.h"
 #include "util/alloc.h"
 
 static int compare(const void *a, const void *b)
@@ -43,11 +44,10 @@ static bool reserve(struct page_list *list)
 
 void page_list_add(struct page_list *list, uint64_t address, uint64_t size)
 {
-	uint64_t start = address & ~(PAGE_SIZE_4K - 1);
+	uint64_t start = arch_page_of(address);
 	uint64_t last = size > UINT64_MAX - address ? UINT64_MAX : address + size;
-	uint64_t end = last > UINT64_MAX - PAGE_SIZE_4K
-			       ? UINT64_MAX & ~(PAGE_SIZE_4K - 1)
-			       : (last + PAGE_SIZE_4K - 1) & ~(PAGE_SIZE_4K - 1);
+	uint64_t end =
+		last > UINT64_MAX - ARCH_PAGE ? arch_page_of(UINT64_MAX) : arch_page_align(last);
 	if (!size || start >= end)
 		return;
 	/* Mostly it is where the last one was, or behind it. */

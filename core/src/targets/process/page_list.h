@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PAGE_SIZE_4K ((uint64_t)4096)
-
 /** Addresses [start, end), both of pages. */
 struct page_range {
 	uint64_t start, end;

@@ -3,14 +3,12 @@
 #include <elf.h>
 #include <inttypes.h>
 
+#include "arch/address_space.h"
 #include "targets/process/process_plan.h"
 #include "util/alloc.h"
 
 /* As much is copied whether it is needed or not. */
 #define LEFT_MIN ((uint64_t)16 << 20)
-
-/* Below its stack pointer a function may use so much (System V ABI, AMD64: the red zone). */
-#define RED_ZONE 128u
 
 /*
  * The runtime reserves one stretch of addresses and takes from it what it compiles and loads, in pieces of
@@ -22,7 +20,7 @@
 #define AROUND_MAX    ((uint64_t)1 << 30)
 
 /* Of the thread-local variables before a control block, and of the block. */
-#define BLOCK_PART ((uint64_t)4096)
+#define BLOCK_PART ARCH_PAGE
 
 /* Most of a stack that is none of a thread of the C library: the mapping may go on with something else. */
 #define STACK_MAX ((uint64_t)8 << 20)
@@ -229,7 +227,7 @@ void process_copy_stacks(const struct proc_maps *maps, const struct target_threa
 			page_list_add(ret, block - BLOCK_PART, 2 * BLOCK_PART);
 		if (!map)
 			continue;
-		uint64_t start = sp - map->start < RED_ZONE ? map->start : sp - RED_ZONE;
+		uint64_t start = sp - map->start < ARCH_RED_ZONE ? map->start : sp - ARCH_RED_ZONE;
 		uint64_t end = target_stack_end(&threads[i], sp, map->end);
 		if (end == map->end && end - start > STACK_MAX)
 			end = start + STACK_MAX;

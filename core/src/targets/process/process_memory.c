@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "targets/process/process_memory.h"
 
+#include "arch/address_space.h"
 #include "util/alloc.h"
 
 /*
  * What was read lately, page by page, as far as a page could be read to its end.  No more: the next
  * page may be one that does not answer.
  */
-#define PAGE       ((uint64_t)4096)
 #define SLOT_COUNT 4096u
 
 struct slot {
@@ -31,14 +31,14 @@ static const uint8_t *load(struct live *live, uint64_t page)
 	if (!page || slot->page == page)
 		return page ? slot->bytes : NULL;
 	if (!slot->bytes)
-		slot->bytes = mem_alloc(PAGE, 1);
+		slot->bytes = mem_alloc(ARCH_PAGE, 1);
 	slot->page = 0;
-	if (!slot->bytes ||
-	    process_server_read(live->server, page * PAGE, slot->bytes, PAGE) != PAGE)
+	if (!slot->bytes || process_server_read(live->server, page * ARCH_PAGE, slot->bytes,
+						ARCH_PAGE) != ARCH_PAGE)
 		return NULL;
 	slot->page = page;
 	if (live->seen)
-		page_list_add(live->seen, page * PAGE, PAGE);
+		page_list_add(live->seen, page * ARCH_PAGE, ARCH_PAGE);
 	return slot->bytes;
 }
 
@@ -67,7 +67,7 @@ static size_t live_read(struct memory *memory, uint64_t address, void *buf, size
 	if (!may_be_there(live, address))
 		return 0;
 	/* What is large is not asked for twice. */
-	if (size > PAGE) {
+	if (size > ARCH_PAGE) {
 		done = process_server_read(live->server, address, buf, size);
 		if (live->seen)
 			page_list_add(live->seen, address, done);
@@ -75,14 +75,14 @@ static size_t live_read(struct memory *memory, uint64_t address, void *buf, size
 	}
 	while (done < size) {
 		uint64_t at = address + done;
-		const uint8_t *page = load(live, at / PAGE);
-		size_t left = PAGE - at % PAGE;
+		const uint8_t *page = load(live, at / ARCH_PAGE);
+		size_t left = ARCH_PAGE - at % ARCH_PAGE;
 		size_t piece = left < size - done ? left : size - done;
 		if (!page) {
 			return done +
 			       process_server_read(live->server, at, (uint8_t *)buf + done, piece);
 		}
-		memcpy((uint8_t *)buf + done, page + at % PAGE, piece);
+		memcpy((uint8_t *)buf + done, page + at % ARCH_PAGE, piece);
 		done += piece;
 	}
 	return done;

@@ -5,9 +5,8 @@
 #include <elf.h>
 #include <stdio.h>
 
+#include "arch/address_space.h"
 #include "util/alloc.h"
-
-#define PAGE ((uint64_t)4096)
 
 #define NO_FILE SIZE_MAX
 
@@ -94,7 +93,7 @@ static enum hd_status add_backed(struct plan *plan, uint64_t start, uint64_t end
 		return HD_OK;
 	uint64_t have = end - start < size - offset ? end - start : size - offset;
 	TRY(add_extent(plan, start, start + have, backing->source, offset));
-	uint64_t full = (have + PAGE - 1) & ~(PAGE - 1);
+	uint64_t full = arch_page_align(have);
 	if (full > end - start)
 		full = end - start;
 	return add_extent(plan, start + have, start + full, SOURCE_ZERO, 0);

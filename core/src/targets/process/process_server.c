@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/address_space.h"
 #include "targets/process/proc.h"
 #include "targets/process/server_channel.h"
 #include "targets/process/stopper.h"
@@ -14,7 +15,6 @@
 /* How long an answer may take; one page, when it is looked for which of many does not answer. */
 #define PATIENCE_MS 10000u
 #define PAGE_MS     300u
-#define PAGE        ((uint64_t)4096)
 
 enum hd_status process_server_create(int pid, struct process_server **ret, struct hd_error *err)
 {
@@ -87,7 +87,7 @@ static uint64_t find_silent(struct process_server *server, struct channel *chann
 		return ranges[0].address;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t end = ranges[i].address + ranges[i].size;
-		for (uint64_t at = ranges[i].address; at < end; at = (at & ~(PAGE - 1)) + PAGE) {
+		for (uint64_t at = ranges[i].address; at < end; at = arch_page_of(at) + ARCH_PAGE) {
 			struct server_request request = { .kind = REQUEST_READ,
 							  .number = 1,
 							  .half = half };

@@ -15,10 +15,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "arch/address_space.h"
 #include "targets/process/proc.h"
 #include "targets/process/server_protocol.h"
 
-#define PAGE ((uint64_t)4096)
 /*
  * /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): entries read at a time and their
  * bits; and the call that skips what was never touched, of Linux 6.7, whose header is too new here.
@@ -239,28 +239,28 @@ static bool scan_pages(struct reader *reader, const struct server_request *reque
 static bool read_pages(const struct reader *reader, const struct server_request *request,
 		       struct server_pages *pages, struct server_reply *reply)
 {
-	uint64_t entries[PAGEMAP_STEP], start = request->address, count = request->size / PAGE;
+	uint64_t entries[PAGEMAP_STEP], start = request->address, count = request->size / ARCH_PAGE;
 	if (count > PAGEMAP_STEP)
 		count = PAGEMAP_STEP;
 	ssize_t got = pread(reader->pagemap_fd, entries, count * sizeof(uint64_t),
-			    (off_t)(start / PAGE * sizeof(uint64_t)));
+			    (off_t)(start / ARCH_PAGE * sizeof(uint64_t)));
 	if (got < (ssize_t)sizeof(uint64_t))
 		return false;
 	count = (uint64_t)got / sizeof(uint64_t);
 	size_t known = 0;
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t at = start + i * PAGE;
+		uint64_t at = start + i * ARCH_PAGE;
 		if (!(entries[i] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) ||
 		    entries[i] & PAGEMAP_FILE)
 			continue;
 		if (known && pages[known - 1].end == at) {
-			pages[known - 1].end += PAGE;
+			pages[known - 1].end += ARCH_PAGE;
 		} else {
-			pages[known++] = (struct server_pages){ at, at + PAGE, 0 };
+			pages[known++] = (struct server_pages){ at, at + ARCH_PAGE, 0 };
 		}
 	}
 	reply->size = known;
-	reply->end = start + count * PAGE;
+	reply->end = start + count * ARCH_PAGE;
 	return true;
 }
 
@@ -268,7 +268,7 @@ static void find_pages(struct reader *reader, const struct server_request *reque
 		       struct server_reply *reply)
 {
 	struct server_pages *pages = (struct server_pages *)(void *)bytes;
-	if (request->size % PAGE || request->address % PAGE ||
+	if (request->size % ARCH_PAGE || request->address % ARCH_PAGE ||
 	    request->address + request->size < request->address) {
 		reply->error = EINVAL;
 		return;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_FEATURES_H
+#define HEAPDUMP_SRC_CLR_FEATURES_H
+
+#include "clr/clr.h"
+
+/*
+ * What differs between releases of the runtime and is no offset of clr/layout.h: X(id, first release, last one
+ * or 0), with the section of doc/coreclr.md and the runtime's file that say so.  A runtime of unknown release
+ * has none.  A new release is added here and in clr/layout.h.
+ */
+#define CLR_FEATURES(X)                                                                                \
+	/* MTFlags: a collectible type has bit 28, not 21 (7.2; methodtable.h) */                      \
+	X(COLLECTIBLE_BIT_28, 8, 8)                                                                    \
+	/* MTFlags2: the TypeDef's RID has 16 bits, not 24 (7.2; methodtable.h) */                     \
+	X(SHORT_TOKENS, 8, 8)                                                                          \
+	/* MethodTable.Module of instantiations is the loader's (7.2, 9.4; methodtable.h) */           \
+	X(GENERIC_MODULE_SLOTS, 8, 8)                                                                  \
+	/* elements of the list of assemblies lead to the Module (9.1; domainassembly.h) */            \
+	X(DOMAIN_ASSEMBLIES, 8, 8)                                                                     \
+	/* the map of fields is as long as the table of fields (9.2; ceeload.h) */                     \
+	X(WHOLE_FIELD_MAPS, 9, 0)                                                                      \
+	/* the numbers of fields are packed behind an EEClass (10.1; class.h) */                       \
+	X(PACKED_FIELD_COUNTS, 8, 8)                                                                   \
+	/* statics, also of threads, by DomainLocalModules (10.3, 10.4; appdomain.hpp) */              \
+	X(DOMAIN_STATICS, 8, 8)                                                                        \
+	/* locks of the runtime take 72 bytes less (10.5; stringliteralmap.h, syncblk.h) */            \
+	X(SMALL_LOCKS, 10, 0)                                                                          \
+	/* an AppDomain points to the table of arrays of statics (10.5; appdomain.hpp) */              \
+	X(STATIC_ARRAY_TABLE, 10, 0)                                                                   \
+	/* handles of cross references: N is 13, not 12 (11.1; gcinterface.h) */                       \
+	X(CROSS_REFERENCES, 10, 0)                                                                     \
+	/* a unit of the nibble map may hold a method's start itself (12.3; nibblemapmacros.h) */      \
+	X(NIBBLE_STARTS, 10, 0)                                                                        \
+	/* HijackArgs have rcx (12.6; cgencpu.h) */                                                    \
+	X(HIJACK_RCX, 10, 0)                                                                           \
+	/* GCInfo says what a hijacked call returns, the Frame does not (12.5, 12.6; frames.h) */      \
+	X(RESULTS_IN_GC_INFO, 10, 0)                                                                   \
+	/* Frames begin with their vtables, some of which g_dacTable ends in (4, 12.6; vptr_list.h) */ \
+	X(FRAME_VTABLES, 8, 9)                                                                         \
+	/* Frames begin with the numbers of enum frame_kind (12.6; FrameTypes.h) */                    \
+	X(FRAME_NUMBERS, 10, 10)                                                                       \
+	/* ExInfo has handlers and unwound stacks where 12.7 says (12.7; exinfo.h) */                  \
+	X(EXINFO_PARTS, 10, 0)                                                                         \
+	/* MethodDesc is without m_codeData: 8 bytes less (12.10; method.hpp) */                       \
+	X(SMALL_METHOD_DESCS, 8, 8)
+
+/** CLR_COLLECTIBLE_BIT_28, ... */
+enum clr_feature {
+#define X(id, first, last) CLR_##id,
+	CLR_FEATURES(X)
+#undef X
+	CLR_FEATURE_COUNT
+};
+
+/** What a release has one of. */
+struct clr_release {
+	unsigned int major;
+	uint32_t dac_count; /**< entries of g_dacTable (4; inc/dacvars.h, inc/vptr_list.h) */
+	uint8_t sync_table_distance; /**< entries there from GcDacVars to the sync table (4) */
+	uint8_t gc_info_version;     /**< of the JIT's code (12.3; GCInfoVersion, gcinfo.h) */
+};
+
+/** Releases that were tried, ascending. */
+#define CLR_RELEASES 3u
+extern const struct clr_release clr_releases[CLR_RELEASES];
+
+/** The one with that major version, or NULL. */
+const struct clr_release *clr_release_find(unsigned int major);
+
+/** Does the release of the runtime in @p clr have it? */
+bool clr_has(const struct clr *clr, enum clr_feature feature);
+
+#endif

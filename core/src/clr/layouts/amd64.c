@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/layouts/amd64.h"
+
+#include "clr/features.h"
+#include "clr/internal.h"
+
+/* CONTEXT.ContextFlags: CONTEXT_AMD64, and bits that no CONTEXT has; CONTEXT.SegCs of user space. */
+#define FLAGS_AMD64  0x00100000u
+#define FLAGS_NONE   0x07efff80u
+#define CODE_SEGMENT 0x33u
+
+const uint8_t saved_registers[SAVED_REGISTER_COUNT] = { REG_R12, REG_R13, REG_R14,
+							REG_R15, REG_RBX, REG_RBP };
+
+const struct hijack_layout *hijack_layout(const struct clr *clr)
+{
+	static const struct hijack_layout of_8 = { 2, { REG_RAX, REG_RDX }, 16, 72 };
+	static const struct hijack_layout of_10 = { 3, { REG_RAX, REG_RDX, REG_RCX }, 24, 80 };
+	return clr_has(clr, CLR_HIJACK_RCX) ? &of_10 : &of_8;
+}
+
+/* CONTEXTs are 16-aligned. */
+bool context_is_there(const struct clr *clr, uint64_t address)
+{
+	uint32_t flags = 0;
+	uint16_t segment = 0;
+	return address % 16 == 0 && memory_u32(clr->memory, address + CONTEXT_FLAGS, &flags) &&
+	       memory_u16(clr->memory, address + CONTEXT_CS, &segment) && (flags & FLAGS_AMD64) &&
+	       !(flags & FLAGS_NONE) && (segment == CODE_SEGMENT || segment == 0);
+}

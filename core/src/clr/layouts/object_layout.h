@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_OBJECT_LAYOUT_H
+#define HEAPDUMP_SRC_CLR_OBJECT_LAYOUT_H
+
+/* What all objects and arrays have, the same in 8, 9 and 10 (doc/coreclr.md 7.1, 7.4). */
+
+/** Bytes that the smallest object takes (Align(min_obj_size), gc/gcpriv.h). */
+#define OBJECT_SIZE_MIN 24u
+/** Arrays are not made in the large object heap when they are smaller (LARGE_OBJECT_SIZE, gc.h). */
+#define OBJECT_SIZE_LARGE 85000u
+
+/** Set in an object's first word while a GC marks (GC_MARKED, gc.cpp). */
+#define OBJECT_MARK_BIT 1u
+
+/** BaseSize of an array of one dimension (array.h). */
+#define ARRAY_BASE_SIZE 24u
+/** Behind the length of others: a length (i32) for each dimension, then a lower bound (i32) for each. */
+#define ARRAY_DIMENSIONS 16u
+#define ARRAY_RANK_MAX   32u
+
+/* Bits of an object's header (BIT_SBLK_*, syncblk.h). */
+#define HEADER_IS_HASH_OR_INDEX 0x08000000u
+#define HEADER_IS_HASH          0x04000000u
+#define HEADER_HASH_MASK        0x03ffffffu
+#define HEADER_THREAD_MASK      0x0000ffffu
+#define HEADER_RECURSION_MASK   0x003f0000u
+#define HEADER_RECURSION_SHIFT  16u
+/** What is of sync blocks, hash codes and thin locks; and what of that a thin lock does not use. */
+#define HEADER_LOCK_BITS   0x0fffffffu
+#define HEADER_UNUSED_BITS 0x03c00000u
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_READY_TO_RUN_H
+#define HEAPDUMP_SRC_CLR_READY_TO_RUN_H
+
+/* READYTORUN_HEADER (inc/readytorun.h): u32 "RTR", u16 major, u16 minor; sections from +16 on {type, RVA, size}. */
+#define R2R_SIGNATURE     0x00525452u
+#define R2R_MAJOR         4u
+#define R2R_SECTIONS      12u
+#define R2R_SECTION_FIRST 16u
+#define R2R_SECTION_SIZE  12u
+#define R2R_SECTIONS_MAX  256u
+/** Type of the section of import sections. */
+#define R2R_IMPORTS 101u
+
+/* READYTORUN_IMPORT_SECTION: RVA, size, flags, type, size of an entry, signatures, maps. */
+#define R2R_IMPORT_SIZE       20u
+#define R2R_IMPORT_BYTES      4u
+#define R2R_IMPORT_ENTRY_SIZE 11u
+#define R2R_IMPORT_MAPS       16u
+#define R2R_IMPORTS_MAX       1024u
+/** So many maps lie behind each offset of the look-up table of maps (GCREFMAP_LOOKUP_STRIDE, gcrefmap.h). */
+#define R2R_MAP_STRIDE 1024u
+
+#endif

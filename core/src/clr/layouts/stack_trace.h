@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_STACK_TRACE_H
+#define HEAPDUMP_SRC_CLR_STACK_TRACE_H
+
+/*
+ * Exception._stackTrace is a byte array, or an object array whose first element is one (StackTraceArray,
+ * object.h): a header (u32 count, ..., thread), then for each frame ip, sp, MethodDesc, i32 flags
+ * (StackTraceElement, clrex.h; the same in 8, 9 and 10).  Sizes are bytes.
+ */
+#define TRACE_HEADER  16u
+#define TRACE_ELEMENT 32u
+/** Flags: the ip is stored less one, so that it is in the line of the call (STEF_IP_ADJUSTED; 8: it always is). */
+#define TRACE_IS_BEFORE 2u
+
+#endif
