@@ -48,9 +48,10 @@ static void report_lost_edges(const struct snapshot *snapshot)
 	uint64_t lost = roots ? roots->edges_count - snapshot->extra : 0;
 	if (!lost)
 		return;
-	findings_add_counted(&snapshot->heap->clr->target->findings, "handle-to-no-object", lost,
-			     NULL, "%" PRIu64 " dependent handle%s of what is no object: left out",
-			     lost, lost == 1 ? "" : "s");
+	findings_add_counted(&snapshot->heap->clr->target->findings, FINDING_HANDLE_TO_NO_OBJECT,
+			     lost, NULL,
+			     "%" PRIu64 " dependent handle%s of what is no object: left out", lost,
+			     lost == 1 ? "" : "s");
 }
 
 static enum hd_status fill_graph(struct snapshot *snapshot)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <string.h>
 
 #include "command/command.h"
 #include "command/completeness.h"
@@ -25,7 +24,7 @@ const struct option export_options[] = {
 static bool is_cut(const struct hd_graph *graph)
 {
 	for (size_t i = 0; graph && i < graph->finding_count; i++) {
-		if (strcmp(graph->findings[i].kind, "cut-file") == 0)
+		if (graph->findings[i].kind == FINDING_CUT_FILE)
 			return true;
 	}
 	return false;

@@ -212,7 +212,7 @@ static void write_findings(struct answer *answer, const struct hd_graph *graph)
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *finding = &graph->findings[i];
 		const struct cell cells[GRAPH_FINDING_COLUMNS] = {
-			[GRAPH_FINDING_KIND] = cell_string(finding->kind),
+			[GRAPH_FINDING_KIND] = cell_string(finding_name(finding->kind)),
 			[GRAPH_FINDING_COUNT] = cell_number(finding->count),
 			[GRAPH_FINDING_LINE] = { .is_there = finding->line,
 						 .number = finding->line },
@@ -436,8 +436,7 @@ static void write_graph_info(struct call *call)
 static bool has_faults(const struct hd_graph *graph)
 {
 	for (size_t i = 0; i < graph->finding_count; i++) {
-		const char *kind = graph->findings[i].kind;
-		if (strcmp(kind, "snapshots") != 0 && strcmp(kind, "other-losses") != 0)
+		if (!finding_traits(graph->findings[i].kind)->is_elsewhere)
 			return true;
 	}
 	return false;
