@@ -327,7 +327,7 @@ static enum hd_status no_heap(const struct collecting *collecting, struct hd_err
 static void add_findings(struct collecting *collecting)
 {
 	struct collected *best = &collecting->best;
-	char number[27];
+	char number[NUMBER_SIZE];
 	if (!best->is_complete) {
 		struct reason reason = reason_of(collecting);
 		findings_add(&best->findings, FINDING_PARTIAL, reason.advice,
@@ -345,7 +345,7 @@ static void add_findings(struct collecting *collecting)
 static void tell_buffer(const struct collecting *collecting, uint64_t buffer)
 {
 	const char *bound = "";
-	char number[27];
+	char number[NUMBER_SIZE];
 	if (buffer >= room_largest(&collecting->room)) {
 		bound = collecting->room.is_cgroup ? " (what its cgroup leaves it)"
 						   : " (what the machine has free)";

@@ -25,7 +25,7 @@ void losses_write(struct met_loss *met, size_t count, struct text *text)
 	count = merge(met, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct finding_traits *traits = finding_traits(met[i].kind);
-		char number[27];
+		char number[NUMBER_SIZE];
 		if (i)
 			text_puts(text, i + 1 < count ? ", " : " and ");
 		if (traits->lost_many && met[i].count > 1) {

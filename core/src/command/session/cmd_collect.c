@@ -270,7 +270,7 @@ static bool is_told(const struct collected *collected, enum finding_kind kind)
 /* Say what the reader has found in a trace, which the file in the end may not tell. */
 static void tell_findings(const struct collection *collection, const struct hd_graph *graph)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *finding = &graph->findings[i];
 		struct text line = { 0 };

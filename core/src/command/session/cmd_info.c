@@ -68,7 +68,7 @@ static const struct column roots_columns[ROOTS_COLUMNS] = {
 
 static void roots_layout(struct out *out, const struct cell *cells)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	const char *before = " (";
 	out_printf(out, "Roots:       %s", format_thousands(cells[ROOTS_COUNT].number, number));
 	for (unsigned int kind = 0; kind <= HD_ROOT_THREAD_STATIC; kind++) {
@@ -193,7 +193,7 @@ static const struct column finding_columns[GRAPH_FINDING_COLUMNS] = {
 static void finding_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *detail = &cells[GRAPH_FINDING_DETAIL];
-	char number[27];
+	char number[NUMBER_SIZE];
 	out_printf(out, "%s%s %s: ", cells[GRAPH_FINDING_LABEL].text.bytes,
 		   format_thousands(cells[GRAPH_FINDING_COUNT].number, number),
 		   cells[GRAPH_FINDING_KIND].text.bytes);
@@ -319,7 +319,7 @@ static void file_layout(struct out *out, const struct cell *cells)
 
 static void counts_layout(struct out *out, const struct cell *cells)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	out_printf(out, "Objects:     %s", format_thousands(cells[FILE_OBJECTS].number, number));
 	out_printf(out, " (%s bytes)\n", format_thousands(cells[FILE_BYTES].number, number));
 	out_printf(out, "References:  %s\n",

@@ -9,7 +9,7 @@
 /* "PATH has the first 190 objects of the heap" */
 static void put_rest(const struct collect_answer *wanted, struct text *line)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	text_puts(line, "; ");
 	if (is_output(wanted->path)) {
 		text_puts(line, "what was written");

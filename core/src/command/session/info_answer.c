@@ -250,7 +250,7 @@ static void runtime_lines(struct out *out, const struct cell *cells)
 
 static void runtime_layout(struct out *out, const struct cell *cells)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	if (!cells[RUNTIME_VERSION].is_there)
 		return;
 	runtime_lines(out, cells);
