@@ -89,7 +89,7 @@ struct text dump_written(const struct hd_graph *graph)
 const struct graph_finding *dump_finding(const struct hd_graph *graph, const char *kind)
 {
 	for (size_t i = 0; i < graph->finding_count; i++) {
-		if (strcmp(graph->findings[i].kind, kind) == 0)
+		if (strcmp(finding_name(graph->findings[i].kind), kind) == 0)
 			return &graph->findings[i];
 	}
 	return NULL;
@@ -259,8 +259,8 @@ static bool same_findings(struct comparison *by)
 		return false;
 	for (size_t i = 0; i < by->a->finding_count; i++) {
 		const struct graph_finding *a = &by->a->findings[i], *b = &by->b->findings[i];
-		if (!same_bytes(by, "finding", i, a->kind, strlen(a->kind), b->kind,
-				strlen(b->kind)) ||
+		const char *kind = finding_name(a->kind), *other = finding_name(b->kind);
+		if (!same_bytes(by, "finding", i, kind, strlen(kind), other, strlen(other)) ||
 		    !same_number(by, "finding's count", i, a->count, b->count) ||
 		    !same_number(by, "finding's line", i, a->line, b->line) ||
 		    !same_bytes(by, "finding's text", i, a->detail, strlen(a->detail), b->detail,

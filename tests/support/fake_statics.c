@@ -227,7 +227,7 @@ const char *fake_finding(const struct fake_clr *fake, const char *kind)
 {
 	const struct findings *findings = &fake->target.findings;
 	for (size_t i = 0; i < findings->count; i++) {
-		if (strcmp(findings->rows[i].kind, kind) == 0)
+		if (strcmp(finding_name(findings->rows[i].kind), kind) == 0)
 			return findings->rows[i].detail;
 	}
 	return "";

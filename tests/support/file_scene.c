@@ -115,7 +115,7 @@ void assert_state(struct scene *scene, enum target_file_state state, const char 
 	target_add_file_findings(target); /* and not twice */
 	ASSERT_UINT(target->findings.count, finding != NULL);
 	if (finding && target->findings.count) {
-		ASSERT_TEXT(target->findings.rows[0].kind, finding);
+		ASSERT_TEXT(finding_name(target->findings.rows[0].kind), finding);
 		CU_ASSERT(strstr(target->findings.rows[0].detail, path_of(scene)) != NULL);
 		CU_ASSERT_PTR_NOT_NULL(target->findings.rows[0].advice);
 	}

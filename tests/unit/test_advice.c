@@ -81,7 +81,7 @@ static void files_that_were_forbidden_are_to_be_allowed(void)
 static const char *advice_about_files(const struct target *target)
 {
 	for (size_t i = 0; i < target->findings.count; i++) {
-		if (strcmp(target->findings.rows[i].kind, "files-missing") == 0)
+		if (strcmp(finding_name(target->findings.rows[i].kind), "files-missing") == 0)
 			return target->findings.rows[i].advice;
 	}
 	return NULL;

@@ -31,12 +31,13 @@ static struct clr *open(struct fake_clr *fake)
 	return clr;
 }
 
-static void check_findings(const struct fake_clr *fake, const char *kind)
+static void check_no_findings(const struct fake_clr *fake)
 {
-	if (!kind) {
-		ASSERT_UINT(fake->target.findings.count, 0);
-		return;
-	}
+	ASSERT_UINT(fake->target.findings.count, 0);
+}
+
+static void check_findings(const struct fake_clr *fake, enum finding_kind kind)
+{
 	ASSERT_UINT(fake->target.findings.count, 1);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, kind));
 }
@@ -84,7 +85,7 @@ static void by_shape(void)
 	CU_ASSERT_FALSE(clr->is_single_file);
 	ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
 	ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_SERIES);
-	check_findings(fake, "unknown-build");
+	check_findings(fake, FINDING_UNKNOWN_BUILD);
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
 }
@@ -133,7 +134,7 @@ static void by_descriptor(void)
 		CU_ASSERT_TRUE(clr->has_descriptor);
 		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
 		ASSERT_UINT(clr->layout.origins[L_MT_BASE_SIZE], ORIGIN_SERIES);
-		check_findings(fake, NULL);
+		check_no_findings(fake);
 		clr_destroy(clr);
 		fake_clr_destroy(fake);
 	}
@@ -152,7 +153,7 @@ static void known_build(void)
 	ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
 	/* No object has a sync block yet; where the table is, is known of this build. */
 	ASSERT_UINT(clr->sync_table, fake->sync_table);
-	check_findings(fake, NULL);
+	check_no_findings(fake);
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
 }
@@ -189,7 +190,7 @@ static void descriptor_is_broken(void)
 	struct clr *clr = open(fake);
 	CU_ASSERT_FALSE(clr->has_descriptor);
 	check_objects(fake, clr);
-	CU_ASSERT_TRUE(findings_has(&fake->target.findings, "bad-descriptor"));
+	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_BAD_DESCRIPTOR));
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
 }
@@ -215,7 +216,7 @@ static void newer_runtime(void)
 				     "\"EEClass\":{\"MethodTable\":16}}}" });
 	clr = open(fake);
 	ASSERT_UINT(clr->major, 12);
-	CU_ASSERT_TRUE(findings_has(&fake->target.findings, "newer-runtime"));
+	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_NEWER_RUNTIME));
 	ASSERT_UINT(clr->thread_count, 0);
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
@@ -241,8 +242,8 @@ static void calibration(void)
 	fake_poke(memory, domain + 1200, (uint8_t[32]){ 0 }, 32);
 	clr = open(fake);
 	ASSERT_UINT(clr->app_domain, 0);
-	CU_ASSERT_TRUE(findings_has(&fake->target.findings, "missing-symbols"));
-	CU_ASSERT_FALSE(findings_has(&fake->target.findings, "no-threads"));
+	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_MISSING_SYMBOLS));
+	CU_ASSERT_FALSE(findings_has(&fake->target.findings, FINDING_NO_THREADS));
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
 }
@@ -339,7 +340,7 @@ static void gc_variables(void)
 			ASSERT_UINT(got->alloc_allocated, expected->alloc_allocated);
 			ASSERT_UINT((uint64_t)got->gc_state, 2);
 			ASSERT_UINT((uint64_t)got->structures_invalid, segments);
-			ASSERT_UINT(findings_has(&fake->target.findings, "gc-in-progress"),
+			ASSERT_UINT(findings_has(&fake->target.findings, FINDING_GC_IN_PROGRESS),
 				    segments);
 			clr_destroy(clr);
 			fake_clr_destroy(fake);
@@ -397,7 +398,7 @@ static void broken_thread_lists(void)
 		fake_poke_u64(&fake->memory, links[7], bad[how]);
 		struct clr *clr = open(fake);
 		ASSERT_UINT(clr->thread_count, 8);
-		check_findings(fake, "thread-list");
+		check_findings(fake, FINDING_THREAD_LIST);
 		clr_destroy(clr);
 		fake_clr_destroy(fake);
 	}
@@ -412,7 +413,7 @@ static void ring_of_threads(void)
 	fake_poke_u64(&fake->memory, fake->threads[2].address + 112, store + 88);
 	struct clr *clr = open(fake);
 	ASSERT_UINT(clr->thread_count, 3);
-	check_findings(fake, NULL);
+	check_no_findings(fake);
 	const struct clr_thread *thread = clr_thread_by_id(clr, 2);
 	REQUIRE(thread);
 	ASSERT_UINT(thread->address, fake->threads[1].address);
@@ -429,7 +430,7 @@ static void threads_of_another_process(void)
 		fake->target.threads[i].tid = 7;
 	struct clr *clr = open(fake);
 	ASSERT_UINT(clr->thread_count, 3);
-	check_findings(fake, "thread-list");
+	check_findings(fake, FINDING_THREAD_LIST);
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
 }

@@ -173,7 +173,7 @@ static void check_other_file(uint32_t types, uint32_t methods, uint32_t fields)
 	CU_ASSERT(!module->metadata);
 	REQUIRE(module->missing);
 	CU_ASSERT(strstr(module->missing, "is not the file that the process had loaded") != NULL);
-	CU_ASSERT(findings_has(&both.fake->target.findings, "module-metadata"));
+	CU_ASSERT(findings_has(&both.fake->target.findings, FINDING_MODULE_METADATA));
 	tear_down_file(&both);
 	maker_deinit(&maker);
 }
@@ -200,7 +200,7 @@ static void test_missing(void)
 	CU_ASSERT(!module->metadata);
 	ASSERT_TEXT(module->missing, "metadata of /a.dll is not in the target");
 	ASSERT_UINT_FATAL(fake->target.findings.count, 1);
-	ASSERT_TEXT(fake->target.findings.rows[0].kind, "module-metadata");
+	ASSERT_TEXT(finding_name(fake->target.findings.rows[0].kind), "module-metadata");
 	ASSERT_TEXT(fake->target.findings.rows[0].detail,
 		    "metadata of /a.dll is not in the target: type and field names of that module "
 		    "are missing");

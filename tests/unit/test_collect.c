@@ -205,7 +205,7 @@ static void collect_some(const struct collect_options *options, bool is_complete
 static void check_finding(const char *kind)
 {
 	ASSERT_UINT_FATAL(collected.findings.count, 1);
-	ASSERT_TEXT(collected.findings.rows[0].kind, kind);
+	ASSERT_TEXT(finding_name(collected.findings.rows[0].kind), kind);
 }
 
 /* What there is on disk: the file has no name yet, or one that lists do not show. */

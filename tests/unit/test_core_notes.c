@@ -98,7 +98,7 @@ static void mapped_files_that_cannot_be_are_findings(void)
 	elf_maker_file(&maker, BASE + PAGE, BASE + 2 * PAGE, 0, "/inside");
 	elf_maker_file(&maker, BASE + 3 * PAGE, BASE + 6 * PAGE, 1, "/overlaps");
 	struct target *target = open_with_page(&maker);
-	CU_ASSERT(findings_has(&target->findings, "odd-note"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
 	ASSERT_UINT(target->mapping_count, 2);
 	ASSERT_TEXT(target->mappings[0].path, "/a");
 	ASSERT_TEXT(target->mappings[1].path, "/overlaps");
@@ -122,12 +122,12 @@ static void notes_too_short_are_findings(void)
 	static const uint8_t bytes[8];
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		struct target *target = open_with_note(types[i], bytes, sizeof(bytes));
-		CU_ASSERT(findings_has(&target->findings, "odd-note"));
+		CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
 		ASSERT_UINT(target->thread_count, 0);
 		ASSERT_UINT(target->mapping_count, 0);
 		target_destroy(target);
 		target = open_with_note(types[i], "", 0);
-		CU_ASSERT(findings_has(&target->findings, "odd-note"));
+		CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
 		target_destroy(target);
 	}
 }
@@ -139,14 +139,14 @@ static void counts_beyond_the_note_are_findings(void)
 		char path[8];
 	} files = { UINT64_MAX, 1, { BASE, BASE + PAGE, 0 }, "/a" };
 	struct target *target = open_with_note(NT_FILE, &files, sizeof(files));
-	CU_ASSERT(findings_has(&target->findings, "odd-note"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
 	ASSERT_UINT(target->mapping_count, 1);
 	target_destroy(target);
 	/* Rows for two, one path that does not end. */
 	files.count = 1;
 	memset(files.path, 'x', sizeof(files.path));
 	target = open_with_note(NT_FILE, &files, sizeof(files));
-	CU_ASSERT(findings_has(&target->findings, "odd-note"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
 	ASSERT_UINT(target->mapping_count, 0);
 	target_destroy(target);
 }
@@ -169,7 +169,7 @@ static void a_note_larger_than_its_segment_ends_them(void)
 				HD_OK);
 		REQUIRE(target);
 		ASSERT_UINT(target->thread_count, 1);
-		CU_ASSERT(findings_has(&target->findings, "odd-note"));
+		CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
 		target_destroy(target);
 		text_deinit(&core);
 		elf_maker_deinit(&maker);
@@ -268,7 +268,7 @@ static void notes_that_many_segments_have_are_read_once(void)
 	ASSERT_UINT(target->mapping_count, 1);
 	CU_ASSERT(target->signal == 11);
 	ASSERT_UINT_FATAL(target->findings.count, 1);
-	ASSERT_TEXT(target->findings.rows[0].kind, "odd-note");
+	ASSERT_TEXT(finding_name(target->findings.rows[0].kind), "odd-note");
 	CU_ASSERT(!strncmp(target->findings.rows[0].detail, "300 segments of notes", 21));
 	target_destroy(target);
 	text_deinit(&core);
@@ -299,7 +299,7 @@ static void notes_of_segments_that_overlap_are_all_read(void)
 	ASSERT_UINT_FATAL(target->thread_count, 6);
 	for (int32_t i = 0; i < 6; i++)
 		CU_ASSERT(target->threads[i].tid == 10 + i);
-	CU_ASSERT(findings_has(&target->findings, "odd-note"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
 	target_destroy(target);
 	text_deinit(&core);
 	elf_maker_deinit(&maker);

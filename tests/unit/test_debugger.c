@@ -387,14 +387,14 @@ static void core_that_the_debugger_does_not_show(void)
 	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
 	REQUIRE(target);
 	ASSERT_TEXT(target->route, "the debugger");
-	CU_ASSERT(findings_has(&target->findings, "core-not-used"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_CORE_NOT_USED));
 	target_destroy(target);
 	open_debugger(&debugger, "file", HD_ERR_FORMAT, "is not what the debugger shows");
 	(void)unlink(core_path);
 	/* None at all. */
 	target = open_debugger(&debugger, NULL, HD_OK, "");
 	REQUIRE(target);
-	CU_ASSERT(findings_has(&target->findings, "core-not-used"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_CORE_NOT_USED));
 	target_destroy(target);
 	open_debugger(&debugger, "file", HD_ERR_OS, core_path);
 	debugger.read = NULL;

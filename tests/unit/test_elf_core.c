@@ -48,7 +48,7 @@ static void assert_run(struct target *target, uint64_t address, uint64_t expecte
 static const char *finding_of(const struct target *target, const char *kind)
 {
 	for (size_t i = 0; i < target->findings.count; i++) {
-		if (strcmp(target->findings.rows[i].kind, kind) == 0)
+		if (strcmp(finding_name(target->findings.rows[i].kind), kind) == 0)
 			return target->findings.rows[i].detail;
 	}
 	return "";
@@ -143,7 +143,7 @@ static void of_overlapping_loads_the_first_of_the_file_wins(void)
 	/* Hidden by the second. */
 	elf_maker_load(&maker, BASE + 4 * PAGE, page(7), PAGE, PAGE, PF_X);
 	struct target *target = elf_maker_open(&maker, NULL);
-	CU_ASSERT(findings_has(&target->findings, "overlapping-segments"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_OVERLAPPING_SEGMENTS));
 	ASSERT_UINT(target->range_count, 3);
 	for (size_t i = 1; i < target->range_count; i++)
 		CU_ASSERT(target->ranges[i].start >= target->ranges[i - 1].end);
@@ -333,7 +333,7 @@ static void segments_that_lie_are_findings(void)
 	assert_bytes(target, BASE + 8 * PAGE, page(2), PAGE);
 	assert_bytes(target, UINT64_MAX - PAGE, page(1), PAGE);
 	CU_ASSERT(!memory_u8(target->memory, UINT64_MAX, &byte));
-	CU_ASSERT(findings_has(&target->findings, "odd-segment"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_SEGMENT));
 	CU_ASSERT(target->is_truncated);
 	target_destroy(target);
 	elf_maker_deinit(&maker);
@@ -370,7 +370,7 @@ static void assert_truncated(const struct text *core, const struct target *whole
 	REQUIRE(target);
 	ASSERT_UINT(target->file_size, size);
 	ASSERT_UINT(target->is_truncated, size < core->size);
-	ASSERT_UINT(findings_has(&target->findings, "truncated"), size < core->size);
+	ASSERT_UINT(findings_has(&target->findings, FINDING_TRUNCATED), size < core->size);
 	for (size_t i = 0; i < whole->range_count; i++) {
 		const struct target_range *range = &whole->ranges[i];
 		uint8_t was[PAGE], is[PAGE];
@@ -461,7 +461,7 @@ static void bytes_of_the_file_are_given_twice_at_most(void)
 	ASSERT_UINT(target->ranges[0].captured, sizeof(bytes));
 	ASSERT_UINT(target->ranges[1].captured, sizeof(bytes));
 	ASSERT_UINT(target->ranges[49].captured, 0);
-	CU_ASSERT(findings_has(&target->findings, "odd-segment") && !target->is_truncated);
+	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_SEGMENT) && !target->is_truncated);
 	target_destroy(target);
 	text_deinit(&core);
 	elf_maker_deinit(&maker);

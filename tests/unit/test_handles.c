@@ -44,7 +44,7 @@ static size_t findings_of(const struct made *made, const char **ret_first)
 	size_t count = 0;
 	*ret_first = "";
 	for (size_t i = 0; i < findings->count; i++) {
-		if (strcmp(findings->rows[i].kind, "handle-table") != 0)
+		if (strcmp(finding_name(findings->rows[i].kind), "handle-table") != 0)
 			continue;
 		CU_ASSERT(findings->rows[i].advice != NULL);
 		if (!count++)

@@ -34,7 +34,7 @@ static void check_problem(const struct heap *heap, const char *kind, uint64_t se
 	ASSERT_UINT(heap->problems[0].slot, slot);
 	ASSERT_UINT(heap->problems[0].word, word);
 	ASSERT_UINT(heap->clr->target->findings.count, 1);
-	CU_ASSERT_TRUE(findings_has(&heap->clr->target->findings, "segment-list"));
+	CU_ASSERT_TRUE(findings_has(&heap->clr->target->findings, FINDING_SEGMENT_LIST));
 }
 
 static void regions(void)
@@ -140,7 +140,7 @@ static void server(void)
 	heap = fake_heap(fake);
 	ASSERT_UINT(heap->segment_count, 2);
 	ASSERT_UINT(heap->heap_count, 3);
-	CU_ASSERT_TRUE(findings_has(&fake->target.findings, "gc-heap"));
+	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_GC_HEAP));
 	fake_clr_destroy(fake);
 }
 

@@ -28,7 +28,7 @@ static void a_missing_file_is_said_when_it_is_needed(void)
 	ASSERT_UINT(target->findings.count, 0);
 	CU_ASSERT(!memory_u8(target->memory, BASE, &byte));
 	target_add_file_findings(target);
-	CU_ASSERT(findings_has(&target->findings, "files-missing"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_FILES_MISSING));
 	target_destroy(target);
 	elf_maker_deinit(&maker);
 	struct scene scene = { .path = "/no/such/module.so" };

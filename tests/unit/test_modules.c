@@ -148,7 +148,7 @@ static void a_cyclic_link_map_ends(void)
 		uint64_t next = to < 2 ? link_row_address(LINK_MAP, to) : 0x1234;
 		elf_maker_link_map(&maker, LINK_MAP, rows, 2, next);
 		struct target *target = open_alone(&maker);
-		CU_ASSERT(findings_has(&target->findings, "link-map"));
+		CU_ASSERT(findings_has(&target->findings, FINDING_LINK_MAP));
 		assert_both(target);
 		target_destroy(target);
 	}
@@ -169,7 +169,7 @@ static void a_long_link_map_is_bounded(void)
 	elf_maker_link_map(&maker, LINK_MAP, many, COUNT, 0);
 	struct target *target = open_alone(&maker);
 	CU_ASSERT(target->module_count <= 8192 && target->module_count > 8000);
-	CU_ASSERT(findings_has(&target->findings, "link-map"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_LINK_MAP));
 	target_destroy(target);
 	mem_free(many);
 }

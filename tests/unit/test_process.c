@@ -192,7 +192,7 @@ static void too_large_to_copy_stays_stopped(void)
 	struct live_child child = child_start(2, fill, NULL);
 	struct target *target = open_child(&child, &one_byte);
 	REQUIRE(target);
-	CU_ASSERT(findings_has(&target->findings, "held"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_HELD));
 	CU_ASSERT_FALSE(child_is_running(&child));
 	ASSERT_UINT((uint64_t)child_state(child.pid), 't');
 	check_bytes(target);

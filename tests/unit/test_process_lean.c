@@ -110,7 +110,7 @@ static void what_is_not_kept_is_left_out(void)
 	CU_ASSERT(has_page(target, KEPT_PAGE));
 	ASSERT_UINT(process_copy_missed(target->copy)->rows_count, 0);
 	target_add_file_findings(target);
-	CU_ASSERT_FALSE(findings_has(&target->findings, "missing-native"));
+	CU_ASSERT_FALSE(findings_has(&target->findings, FINDING_MISSING_NATIVE));
 	/* What is not there is said, however it is asked for. */
 	uint8_t bytes[2 * 4096];
 	uint64_t run;
@@ -124,7 +124,7 @@ static void what_is_not_kept_is_left_out(void)
 	ASSERT_UINT(missed->rows[0].start, page_at(100));
 	ASSERT_UINT(missed->rows[1].start, page_at(KEPT_PAGE + 1));
 	target_add_file_findings(target);
-	CU_ASSERT(findings_has(&target->findings, "missing-native"));
+	CU_ASSERT(findings_has(&target->findings, FINDING_MISSING_NATIVE));
 	target_destroy(target);
 	page_list_deinit(&kept);
 	stop(&child);

@@ -20,7 +20,7 @@ static const struct finding *finding(const struct fake_clr *fake, const char *ki
 {
 	const struct findings *findings = &fake->target.findings;
 	for (size_t i = 0; i < findings->count; i++) {
-		if (strcmp(findings->rows[i].kind, kind) == 0)
+		if (strcmp(finding_name(findings->rows[i].kind), kind) == 0)
 			return &findings->rows[i];
 	}
 	return NULL;

@@ -172,7 +172,7 @@ static void test_edges(void)
 	check_link(graph, s.array, s.b, " (static variable: App.Pool.s_first)");
 	check_link(graph, s.table, s.array, "[1] (statics of App.Pool)");
 	check_link(graph, s.c, s.a, "");
-	CU_ASSERT(findings_has(&s.fake->target.findings, "handle-to-no-object"));
+	CU_ASSERT(findings_has(&s.fake->target.findings, FINDING_HANDLE_TO_NO_OBJECT));
 	const struct graph_places *places = &graph->places;
 	ASSERT_UINT(places->generation(places->arg, hd_graph_find(graph, s.a)), GENERATION_0);
 	ASSERT_UINT(places->generation(places->arg, hd_graph_find(graph, s.array)), GENERATION_2);
@@ -410,10 +410,10 @@ static void test_roots(void)
 	ASSERT_UINT(graph->frames[1].sp, 0x1002);
 	ASSERT_UINT(graph->frames[2].sp, 0x2001);
 	ASSERT_UINT(graph->frames[2].thread, 1);
-	CU_ASSERT(findings_has(&m.s.fake->target.findings, "root-to-no-object"));
+	CU_ASSERT(findings_has(&m.s.fake->target.findings, FINDING_ROOT_TO_NO_OBJECT));
 	for (size_t i = 0; i < m.s.fake->target.findings.count; i++) {
 		const struct finding *finding = &m.s.fake->target.findings.rows[i];
-		if (strcmp(finding->kind, "root-to-no-object") == 0)
+		if (finding->kind == FINDING_ROOT_TO_NO_OBJECT)
 			CU_ASSERT(strncmp(finding->detail, "2 roots ", 8) == 0);
 	}
 	/* Others in their place, and back. */

@@ -237,7 +237,7 @@ static void thousands_are_parted(void)
 		{ UINT64_MAX, "18,446,744,073,709,551,615" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char buf[27];
+		char buf[NUMBER_SIZE];
 		ASSERT_TEXT(format_thousands(cases[i].value, buf), cases[i].text);
 	}
 }

@@ -89,7 +89,7 @@ static void stacks_tell_the_threads_of_a_core(void)
 	ASSERT_UINT(fixture.clr->threads[3].os_id, 701);
 	ASSERT_UINT(fixture.clr->threads[4].os_id, 2);
 	ASSERT_UINT_FATAL(fixture.fake->target.findings.count, 1);
-	ASSERT_TEXT(fixture.fake->target.findings.rows[0].kind, "thread-ids");
+	ASSERT_TEXT(finding_name(fixture.fake->target.findings.rows[0].kind), "thread-ids");
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(fixture.fake->target.findings.rows[0].detail, "4 of 5 managed threads"));
 	end(&fixture);

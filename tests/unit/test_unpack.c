@@ -201,7 +201,7 @@ static void what_came_before_a_cut_is_read(void)
 		}
 		CU_ASSERT(status == HD_OK || status == HD_ERR_FORMAT);
 		if (status == HD_OK) {
-			CU_ASSERT(findings_has(&target->findings, "truncated"));
+			CU_ASSERT(findings_has(&target->findings, FINDING_TRUNCATED));
 			opened++;
 			target_destroy(target);
 		}

@@ -202,7 +202,7 @@ void answer_truncated(struct answer *answer)
 
 void answer_cut(struct answer *answer, uint64_t limit)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	answer_truncated(answer);
 	answer_remark(answer, "(the first %s; -limit 0 lists all)\n",
 		      format_thousands(limit, number));

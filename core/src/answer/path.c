@@ -75,7 +75,7 @@ static void path_layout(struct out *out, const struct cell *cells)
 {
 	uint64_t id = cells[PATH_ADDRESS].number;
 	if (cells[PATH_FOLDED].is_there) {
-		char number[27];
+		char number[NUMBER_SIZE];
 		out_printf(out, "             ... %s more ",
 			   format_thousands(cells[PATH_FOLDED].number, number));
 		return;

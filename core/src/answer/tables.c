@@ -123,7 +123,7 @@ static const struct column total_columns[TOTAL_COLUMNS] = {
 
 static void total_layout(struct out *out, const struct cell *cells)
 {
-	char count[27], size[27];
+	char count[NUMBER_SIZE], size[NUMBER_SIZE];
 	out_printf(out, "Total %s objects, %s bytes\n",
 		   format_thousands(cells[TOTAL_COUNT].number, count),
 		   format_thousands(cells[TOTAL_SIZE].number, size));
@@ -184,7 +184,7 @@ static void widen(uint8_t *width, int size)
 void statistics_table(struct answer *answer, const struct statistics *statistics)
 {
 	uint8_t widths[STATISTICS_COLUMNS];
-	char number[27];
+	char number[NUMBER_SIZE];
 	for (size_t i = 0; i < STATISTICS_COLUMNS; i++)
 		widths[i] = statistics_columns[i].width;
 	for (size_t i = 0; i < statistics->row_count; i++) {

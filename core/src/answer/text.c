@@ -12,7 +12,7 @@ static void put_address(struct text *text, const struct column *column, uint64_t
 
 static void put_number(struct text *text, const struct column *column, uint64_t number)
 {
-	char buf[27];
+	char buf[NUMBER_SIZE];
 	if (column->look & LOOK_THOUSANDS) {
 		text_puts(text, format_thousands(number, buf));
 	} else {

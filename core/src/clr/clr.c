@@ -43,7 +43,7 @@ static enum hd_status read_descriptor(struct clr *clr, struct descriptor **ret,
 		return HD_OK;
 	bool is_known = layout_build_find(clr->build_id) != NULL;
 	findings_add(&clr->target->findings,
-		     status == HD_ERR_FAULT ? "no-descriptor" : "bad-descriptor",
+		     status == HD_ERR_FAULT ? FINDING_NO_DESCRIPTOR : FINDING_BAD_DESCRIPTOR,
 		     is_known ? NULL : files_advice(clr), "%s: %s", reason.message,
 		     is_known ? "the offsets of this build are known, nothing is lost"
 			      : "offsets are those of its release's series");
@@ -69,12 +69,12 @@ static enum hd_status fill_layout(struct clr *clr, const struct descriptor *desc
 	}
 	struct findings *findings = &clr->target->findings;
 	if (clr->major > MAJOR_LAST) {
-		findings_add(findings, "newer-runtime", NULL,
+		findings_add(findings, FINDING_NEWER_RUNTIME, NULL,
 			     ".NET %s is newer than what was tried (%u): it is read by the names "
 			     "in its descriptor, and what that does not name is not known",
 			     clr->version, MAJOR_LAST);
 	} else if (!is_known && !descriptor) {
-		findings_add(findings, "unknown-build", files_advice(clr),
+		findings_add(findings, FINDING_UNKNOWN_BUILD, files_advice(clr),
 			     "the build %s of .NET %s is not known: offsets are those of its "
 			     "release's series and may differ",
 			     *clr->build_id ? clr->build_id : "without build-id", clr->version);
@@ -104,14 +104,14 @@ static void report_gc(const struct clr *clr)
 {
 	struct findings *findings = &clr->target->findings;
 	if (clr->target->stops > 1) {
-		findings_add(findings, "gc-in-progress",
+		findings_add(findings, FINDING_GC_IN_PROGRESS,
 			     "open it again when it collects less, or read its totals as too low",
 			     "a GC was moving objects each of the %u times that the process was "
 			     "stopped: parts of the heap cannot be walked, which is no damage",
 			     clr->target->stops);
 	} else {
 		bool crashed = target_crashed_thread(clr->target);
-		findings_add(findings, "gc-in-progress", gc_advice(clr->target),
+		findings_add(findings, FINDING_GC_IN_PROGRESS, gc_advice(clr->target),
 			     "a GC was moving objects when the %s: parts of the heap cannot be "
 			     "walked%s",
 			     crashed                            ? "process crashed"

@@ -7,22 +7,6 @@
 
 struct gc_vars;
 
-/*
- * Findings that clr and heap add to the target's, by kind:
- *
- * - no-descriptor: the contract descriptor of a runtime that has one is not in reach
- * - bad-descriptor: it is broken
- * - unknown-build: offsets were taken from the table of the release's series, or are not known
- * - newer-runtime: a major version after the last one that was tried
- * - missing-symbols: a global of the runtime could not be found, and what that costs
- * - no-threads: that global is the ThreadStore: no stack is known
- * - thread-list: the ThreadStore's list ends early or does not fit the process
- * - gc-in-progress: a GC was between plan and sweep: parts of the heap cannot be walked
- * - gc-heap: a heap or generation could not be read
- * - segment-list: a list of segments ends early (cycle, unreadable), or a segment is out of bounds,
- *   on two lists or overlaps another
- */
-
 /** A managed thread (ThreadStore). */
 struct clr_thread {
 	uint64_t address;

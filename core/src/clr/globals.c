@@ -294,18 +294,19 @@ static void read_named(struct clr *clr, const struct descriptor *descriptor)
 
 static void report_missing(const struct clr *clr)
 {
-	static const char symbols[] = "missing-symbols";
 	const struct {
 		uint64_t value;
-		const char *kind, *name, *cost;
+		enum finding_kind kind;
+		const char *name, *cost;
 	} needed[] = {
-		{ clr->app_domain, symbols, "AppDomain", "the list of assemblies cannot be read" },
-		{ clr->thread_store, "no-threads", "ThreadStore",
+		{ clr->app_domain, FINDING_MISSING_SYMBOLS, "AppDomain",
+		  "the list of assemblies cannot be read" },
+		{ clr->thread_store, FINDING_NO_THREADS, "ThreadStore",
 		  "threads, what their stacks keep alive, and their allocation contexts are not "
 		  "known, and the walk may take their free space for damage" },
-		{ clr->free_method_table, symbols, "Free MethodTable",
+		{ clr->free_method_table, FINDING_MISSING_SYMBOLS, "Free MethodTable",
 		  "free blocks of the heap count as damage" },
-		{ clr->string_method_table, symbols, "String MethodTable",
+		{ clr->string_method_table, FINDING_MISSING_SYMBOLS, "String MethodTable",
 		  "strings are not shown" },
 	};
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
@@ -411,7 +412,7 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 	if (!clr->app_domain) {
 		clr->app_domain = find_global(clr, gc_index + 1, is_app_domain);
 	} else if (!is_app_domain(clr, clr->app_domain)) {
-		findings_add(&clr->target->findings, "missing-symbols", NULL,
+		findings_add(&clr->target->findings, FINDING_MISSING_SYMBOLS, NULL,
 			     "the AppDomain's list of assemblies was not found in it: types that "
 			     "have no object on the heap are not known");
 	}

@@ -192,11 +192,11 @@ static void keep(struct collecting *collecting, const struct trace *trace, struc
 	best->is_complete = check->is_whole;
 	findings_deinit(&best->findings);
 	if (check->is_whole && scan->state != SCAN_END) {
-		findings_add(&best->findings, "no-end", "collect again",
+		findings_add(&best->findings, FINDING_NO_END, NULL,
 			     "the trace has no end: names of modules may be missing");
 	}
 	if (check->is_whole && scan->is_lost_elsewhere && !collecting->options->check) {
-		findings_add(&best->findings, "lost-events", "collect again",
+		findings_add(&best->findings, FINDING_LOST_EVENTS, NULL,
 			     "events of other threads were lost: names of types may be missing");
 	}
 }
@@ -327,15 +327,15 @@ static enum hd_status no_heap(const struct collecting *collecting, struct hd_err
 static void add_findings(struct collecting *collecting)
 {
 	struct collected *best = &collecting->best;
-	char number[27];
+	char number[NUMBER_SIZE];
 	if (!best->is_complete) {
 		struct reason reason = reason_of(collecting);
-		findings_add(&best->findings, "partial", reason.advice, "%s (a buffer of %s MB)",
-			     reason.what, format_thousands(best->buffer / MEGABYTE, number));
+		findings_add(&best->findings, FINDING_PARTIAL, reason.advice,
+			     "%s (a buffer of %s MB)", reason.what,
+			     format_thousands(best->buffer / MEGABYTE, number));
 	}
 	if (best->unnamed) {
-		findings_add(&best->findings, "unresolved-type",
-			     "end other traces of the process and collect again",
+		findings_add(&best->findings, FINDING_UNRESOLVED_TYPE, NULL,
 			     "the process did not name the types of %s objects, as it does while "
 			     "it is traced by others too",
 			     format_thousands(best->unnamed, number));
@@ -345,7 +345,7 @@ static void add_findings(struct collecting *collecting)
 static void tell_buffer(const struct collecting *collecting, uint64_t buffer)
 {
 	const char *bound = "";
-	char number[27];
+	char number[NUMBER_SIZE];
 	if (buffer >= room_largest(&collecting->room)) {
 		bound = collecting->room.is_cgroup ? " (what its cgroup leaves it)"
 						   : " (what the machine has free)";

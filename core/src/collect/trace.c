@@ -247,7 +247,7 @@ static bool is_in_vain(struct trace *trace)
 /* Say how far it is. */
 static void show(struct trace *trace)
 {
-	char objects[27], size[27];
+	char objects[NUMBER_SIZE], size[NUMBER_SIZE];
 	if (!trace->job || !trace->scan.objects)
 		return;
 	(void)snprintf(trace->progress, sizeof(trace->progress),

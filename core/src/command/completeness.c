@@ -10,7 +10,7 @@ static size_t losses_of(const struct call *call, bool with_roots, struct met_los
 {
 	size_t count = session_losses(call->session, ret), kept = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (with_roots || !ret[i].loss->is_of_roots)
+		if (with_roots || finding_traits(ret[i].kind)->losses != LOSS_ROOTS)
 			ret[kept++] = ret[i];
 	}
 	return kept;
@@ -33,13 +33,13 @@ void merged_roots_write(struct call *call, const char *indent)
 
 bool call_is_complete(const struct call *call)
 {
-	struct met_loss met[LOSSES_MAX];
+	struct met_loss met[FINDING_KINDS];
 	return !session_losses(call->session, met);
 }
 
 static void write_losses(struct call *call, bool with_roots, const char *consequence)
 {
-	struct met_loss met[LOSSES_MAX] = { 0 };
+	struct met_loss met[FINDING_KINDS] = { 0 };
 	struct text losses = { 0 };
 	size_t count = losses_of(call, with_roots, met);
 	if (!count)
@@ -68,11 +68,11 @@ static void losses_data(struct call *call, bool with_roots)
 		  .help = "was all read that matters here?" },
 	};
 	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
-	struct met_loss met[LOSSES_MAX];
-	const char *kinds[LOSSES_MAX];
+	struct met_loss met[FINDING_KINDS];
+	const char *kinds[FINDING_KINDS];
 	size_t count = losses_of(call, with_roots, met);
 	for (size_t i = 0; i < count; i++)
-		kinds[i] = met[i].loss->kind;
+		kinds[i] = finding_name(met[i].kind);
 	answer_record(&call->answer, &schema, (const struct cell[]){ cell_flag(!count) });
 	answer_list(&call->answer, "findings", kinds, count);
 }

@@ -11,6 +11,7 @@
 #include "graph/id_index.h"
 #include "graph/root.h"
 #include "util/error.h"
+#include "util/finding_kind.h"
 #include "util/job.h"
 
 /** One type.  The names of all lie in the graph's arena. */
@@ -35,7 +36,7 @@ struct graph_domain {
 
 /** Something that `info` reports about the input: a count, and where it was met first. */
 struct graph_finding {
-	const char *kind; /**< static: "unresolved-reference", ... */
+	enum finding_kind kind;
 	uint64_t count;
 	uint64_t line; /**< of the first, 0 = not about one */
 	char *detail;  /**< one line, owned by the graph */

@@ -54,7 +54,7 @@ static void note_queue(struct heap *heap, const struct finalizer_queue *queue,
 {
 	struct target *target = heap_target(heap);
 	if (result == QUEUE_DAMAGED) {
-		findings_add(&target->findings, "finalizer-queue",
+		findings_add(&target->findings, FINDING_FINALIZER_QUEUE,
 			     "the process's memory was overwritten, or changing: take another dump",
 			     "the finalizer queue %" PRIx64 " of heap %" PRIu32 " has at %" PRIx64
 			     " %" PRIx64
@@ -63,14 +63,14 @@ static void note_queue(struct heap *heap, const struct finalizer_queue *queue,
 		return;
 	}
 	if (result == QUEUE_NONE) {
-		findings_add(&target->findings, "finalizer-queue",
+		findings_add(&target->findings, FINDING_FINALIZER_QUEUE,
 			     "the process's memory was overwritten, or changing: take another dump",
 			     "heap %" PRIu32 " has no finalizer queue: objects that only one keeps "
 			     "alive look dead",
 			     queue->heap);
 		return;
 	}
-	findings_add(&target->findings, "finalizer-queue",
+	findings_add(&target->findings, FINDING_FINALIZER_QUEUE,
 		     target_advice(target, queue->address,
 				   "write the core with createdump --full, or gcore"),
 		     "the finalizer queue of heap %" PRIu32
@@ -81,7 +81,7 @@ static void note_queue(struct heap *heap, const struct finalizer_queue *queue,
 static void note_entries(struct heap *heap, const struct finalizer_queue *queue, uint64_t at)
 {
 	struct target *target = heap_target(heap);
-	findings_add(&target->findings, "finalizer-queue",
+	findings_add(&target->findings, FINDING_FINALIZER_QUEUE,
 		     target_advice(target, at, "write the core with createdump --full, or gcore"),
 		     "%" PRIu64 " entries of the finalizer queue of heap %" PRIu32 ", from %" PRIx64
 		     " on, are not in the target: objects that only they keep alive look dead",

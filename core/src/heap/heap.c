@@ -126,7 +126,7 @@ static enum hd_status read_heaps(struct heap *heap, struct hd_error *err)
 		if (memory_u64(heap->memory, gc->heaps + 8 * (uint64_t)i, address) && *address)
 			continue;
 		*address = 0;
-		findings_add(heap_findings(heap), "gc-heap", NULL,
+		findings_add(heap_findings(heap), FINDING_GC_HEAP, NULL,
 			     "the GC's heap %u cannot be read: its objects are not known", i);
 	}
 	return HD_OK;
@@ -202,7 +202,7 @@ enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *er
 void heap_report_missing(struct heap *heap, uint64_t bytes, uint64_t places)
 {
 	struct target *target = heap_target(heap);
-	findings_add_counted(&target->findings, "heap-bytes-missing", bytes,
+	findings_add_counted(&target->findings, FINDING_HEAP_BYTES_MISSING, bytes,
 			     target->is_truncated
 				     ? target_advice(target, 0, NULL)
 				     : "write the core again with all of the heap (createdump "
@@ -214,8 +214,7 @@ void heap_report_missing(struct heap *heap, uint64_t bytes, uint64_t places)
 
 void heap_report_gaps(struct heap *heap, uint64_t count)
 {
-	findings_add_counted(heap_findings(heap), "unwalkable", count,
-			     "verifyheap lists them, each with a verdict",
+	findings_add_counted(heap_findings(heap), FINDING_UNWALKABLE, count, NULL,
 			     "%" PRIu64
 			     " stretch%s of the heap cannot be walked: objects there are "
 			     "not counted",

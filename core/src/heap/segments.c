@@ -39,7 +39,7 @@ __attribute__((format(printf, 3, 4))) static void report(struct heap *heap,
 	va_start(args, format);
 	(void)vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	findings_add(heap_findings(heap), "segment-list", NULL, "%s", line);
+	findings_add(heap_findings(heap), FINDING_SEGMENT_LIST, NULL, "%s", line);
 }
 
 /* Address of the variable of heap @p index: a workstation's own, or inside a server's heap. */
@@ -218,7 +218,7 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 	uint64_t start = 0, mark = 0; /* mark: one met before (Brent), to see a cycle */
 	size_t steps = 0, power = 1;
 	if (!generation_field(reader, generation, GC_GENERATION_START_SEGMENT, &start)) {
-		findings_add(heap_findings(heap), "gc-heap", NULL,
+		findings_add(heap_findings(heap), FINDING_GC_HEAP, NULL,
 			     "generation %s of heap %u is not in the target: its objects are not "
 			     "known",
 			     generation_name((enum generation)generation), reader->index);
@@ -270,7 +270,7 @@ static enum hd_status read_heap(struct reader *reader, struct hd_error *err)
 		return HD_OK;
 	if (!memory_u64(heap->memory, ephemeral, &reader->ephemeral) ||
 	    !memory_u64(heap->memory, allocated, &reader->alloc_allocated)) {
-		findings_add(heap_findings(heap), "gc-heap", NULL,
+		findings_add(heap_findings(heap), FINDING_GC_HEAP, NULL,
 			     "the allocation end of heap %u is not in the target: its youngest "
 			     "objects are not known",
 			     index);

@@ -408,7 +408,7 @@ static void add_findings(struct reader *reader)
 			advice = target_advice(target, first,
 					       "write the core with createdump --full, or gcore");
 		}
-		findings_add(&target->findings, "handle-table", advice,
+		findings_add(&target->findings, FINDING_HANDLE_TABLE, advice,
 			     "%s (%" PRIu64 ", the first at %" PRIx64 "): %s",
 			     trouble_texts[i].what, count, first, trouble_texts[i].cost);
 	}

@@ -126,7 +126,7 @@ static enum hd_status add_stacks(struct collector *collector)
 	if (!choose_threads(collector->clr, &threads, &count, &repeated))
 		return fail_nomem(collector->err);
 	if (repeated) {
-		findings_add(clr_findings(collector->clr), "thread-list", NULL,
+		findings_add(clr_findings(collector->clr), FINDING_THREAD_LIST, NULL,
 			     "%" PRIu32 " managed thread%s the OS id of another: %s stacks are not "
 			     "known",
 			     repeated, repeated == 1 ? " has" : "s have",
@@ -308,12 +308,12 @@ enum hd_status root_set_create(struct heap *heap, bool conservative, struct job 
 	}
 	report_stack_gaps(set);
 	if (collector.misplaced) {
-		findings_add(heap_findings(heap), "statics", NULL,
+		findings_add(heap_findings(heap), FINDING_STATICS, NULL,
 			     "%" PRIu64 " static fields seem to lie where none can be: left out",
 			     collector.misplaced);
 	}
 	if (collector.bad) {
-		findings_add_counted(heap_findings(heap), "bad-root", collector.bad, NULL,
+		findings_add_counted(heap_findings(heap), FINDING_BAD_ROOT, collector.bad, NULL,
 				     "%" PRIu64
 				     " roots do not point into the heap and were left out (the "
 				     "first one to 0x%" PRIx64 ")",

@@ -17,18 +17,16 @@ enum gap {
 };
 
 static const struct {
-	const char *kind, *what, *cost, *advice;
+	enum finding_kind kind;
+	const char *what, *cost;
 } gaps[GAPS] = {
-	[GAP_PARTIAL] = { "partial-stack", "not walked to the end",
+	[GAP_PARTIAL] = { FINDING_PARTIAL_STACK, "not walked to the end",
 			  "every word from there on that may be a reference counts as a root, "
-			  "which may keep dead objects alive",
-			  NULL },
-	[GAP_MISSING] = { "missing-stack", "not in the target",
-			  "objects that only local variables there keep alive count as dead",
-			  "take a dump with stacks: createdump --withheap or --full, gcore" },
-	[GAP_NO_REGISTERS] = { "no-registers", "without registers in the target",
-			       "objects that only local variables there keep alive count as dead",
-			       NULL },
+			  "which may keep dead objects alive" },
+	[GAP_MISSING] = { FINDING_MISSING_STACK, "not in the target",
+			  "objects that only local variables there keep alive count as dead" },
+	[GAP_NO_REGISTERS] = { FINDING_NO_REGISTERS, "without registers in the target",
+			       "objects that only local variables there keep alive count as dead" },
 };
 
 /* The stacks with one kind of gap. */
@@ -67,8 +65,7 @@ void report_stack_gaps(const struct root_set *roots)
 		const struct summary *summary = &summaries[i];
 		if (!summary->count)
 			continue;
-		findings_add_counted(&target->findings, gaps[i].kind, summary->count,
-				     gaps[i].advice,
+		findings_add_counted(&target->findings, gaps[i].kind, summary->count, NULL,
 				     "%" PRIu64 " stack%s %s (thread%s %s%s)%s%s: %s",
 				     summary->count, summary->count == 1 ? " is" : "s are",
 				     gaps[i].what, summary->count == 1 ? "" : "s",

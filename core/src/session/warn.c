@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "clr/modules/module_proof.h"
-#include "session/losses.h"
 #include "session/session.h"
 #include "targets/target.h"
 #include "util/sink.h"
@@ -30,36 +29,45 @@ static void add_kind(struct text *kinds, const char *kind)
 	text_printf(kinds, "%s%s", kinds->size ? ", " : "", kind);
 }
 
-static void add_finding(struct news *news, const char *kind, uint64_t count, const char *detail)
+static void add_finding(struct news *news, enum finding_kind kind, uint64_t count,
+			const char *detail)
 {
 	if (news->told_count == TOLD_MAX) {
 		news->more++;
-		add_kind(&news->kinds, kind);
+		add_kind(&news->kinds, finding_name(kind));
 		return;
 	}
-	text_printf(&news->told, "%s%s", news->told_count++ ? "; " : "", kind);
+	text_printf(&news->told, "%s%s", news->told_count++ ? "; " : "", finding_name(kind));
 	if (count > 1)
 		text_printf(&news->told, " (%" PRIu64 ")", count);
 	text_puts(&news->told, ": ");
 	text_puts(&news->told, detail);
 }
 
+/* Is a finding of @p kind told in the pass about @p told: one kind of loss, or all that lose nothing? */
+static bool is_of_pass(enum finding_kind kind, enum finding_kind told)
+{
+	const struct finding_traits *traits = finding_traits(kind);
+	if (told == FINDING_KINDS)
+		return !traits->losses && !traits->is_harmless;
+	return traits->losses && kind == told;
+}
+
 static void add_of_target(struct news *news, const struct findings *findings, size_t from,
-			  const struct loss *loss)
+			  enum finding_kind told)
 {
 	for (size_t i = from; i < findings->count; i++) {
 		const struct finding *row = &findings->rows[i];
-		/* That one costs nothing. */
-		if (strcmp(row->kind, "no-descriptor") != 0 && loss_of(row->kind) == loss)
+		if (is_of_pass(row->kind, told))
 			add_finding(news, row->kind, 0, row->detail);
 	}
 }
 
-static void add_of_graph(struct news *news, const struct hd_graph *graph, const struct loss *loss)
+static void add_of_graph(struct news *news, const struct hd_graph *graph, enum finding_kind told)
 {
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *row = &graph->findings[i];
-		if (loss_of(row->kind) == loss)
+		if (is_of_pass(row->kind, told))
 			add_finding(news, row->kind, row->count, row->detail);
 	}
 }
@@ -87,16 +95,13 @@ void session_warn(struct hd_session *session, const struct hd_sink *sink)
 		module_prove_all(session->clr);
 	if (session->target)
 		target_add_file_findings(session->target);
-	/* First those that cost roots, references or objects. */
-	const struct loss *loss = loss_at(0);
-	for (size_t i = 0; i <= LOSSES_MAX; loss = loss_at(++i)) {
+	/* First those that cost roots, references or objects, the gravest before the others. */
+	for (enum finding_kind told = 0; told <= FINDING_KINDS; told++) {
 		if (session->target) {
-			add_of_target(&news, &session->target->findings, session->warned, loss);
+			add_of_target(&news, &session->target->findings, session->warned, told);
 		} else if (session->format) {
-			add_of_graph(&news, session->graph, loss);
+			add_of_graph(&news, session->graph, told);
 		}
-		if (!loss)
-			break;
 	}
 	session_warned(session);
 	if (news.told_count)

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "snapshot/edge_walk.h"
 #include "snapshot/places.h"
@@ -15,7 +14,6 @@
 /* References whose nodes are looked up at once. */
 #define BATCH 1024u
 /* Kind of the finding. */
-#define DROPPED "reference-to-no-object"
 
 struct edge_worker {
 	struct filling *filling;
@@ -256,8 +254,8 @@ static uint64_t report_dropped(const struct filling *filling)
 		slot = worker->dropped_slot;
 		value = worker->dropped_value;
 	}
-	if (count && !findings_has(findings, DROPPED)) {
-		findings_add_counted(findings, DROPPED, count, "verifyheap shows them",
+	if (count && !findings_has(findings, FINDING_REFERENCE_TO_NO_OBJECT)) {
+		findings_add_counted(findings, FINDING_REFERENCE_TO_NO_OBJECT, count, NULL,
 				     "%" PRIu64
 				     " reference%s to what is no object, the first at %" PRIx64
 				     " to %" PRIx64 ": left out",

@@ -524,11 +524,10 @@ static void report_lost(const struct rooting *rooting)
 {
 	if (!rooting->lost)
 		return;
-	findings_add_counted(clr_findings(rooting->clr), "root-to-no-object", rooting->lost,
-			     "verifyheap says where the heap is damaged",
-			     "%" PRIu64 " root%s to what is no object, the first to 0x%" PRIx64
-			     ": left out",
-			     rooting->lost, rooting->lost == 1 ? "" : "s", rooting->lost_value);
+	findings_add_counted(
+		clr_findings(rooting->clr), FINDING_ROOT_TO_NO_OBJECT, rooting->lost, NULL,
+		"%" PRIu64 " root%s to what is no object, the first to 0x%" PRIx64 ": left out",
+		rooting->lost, rooting->lost == 1 ? "" : "s", rooting->lost_value);
 }
 
 /* All of them; what is allocated on the way is the caller's to free. */

@@ -48,7 +48,7 @@ static void report_lost_edges(const struct snapshot *snapshot)
 	uint64_t lost = roots ? roots->edges_count - snapshot->extra : 0;
 	if (!lost)
 		return;
-	findings_add_counted(heap_findings(snapshot->heap), "handle-to-no-object", lost, NULL,
+	findings_add_counted(heap_findings(snapshot->heap), FINDING_HANDLE_TO_NO_OBJECT, lost, NULL,
 			     "%" PRIu64 " dependent handle%s of what is no object: left out", lost,
 			     lost == 1 ? "" : "s");
 }

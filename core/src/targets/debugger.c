@@ -389,8 +389,7 @@ static enum hd_status open_any(const struct hd_debugger *debugger,
 	if (status != HD_OK && err)
 		*err = why;
 	if (status == HD_OK && *core_why.message) {
-		findings_add(&(*ret)->findings, "core-not-used",
-			     "every byte comes from the debugger, which is slower", "%s",
+		findings_add(&(*ret)->findings, FINDING_CORE_NOT_USED, NULL, "%s",
 			     core_why.message);
 	}
 	return status;

@@ -309,7 +309,8 @@ void target_prove_file(struct target *target, const char *path, target_prove *pr
 
 /* Some files of one kind of trouble: the first by name. */
 struct trouble {
-	const char *kind, *what, *advice;
+	enum finding_kind kind;
+	const char *what, *advice;
 	char names[768];
 	unsigned int count, cut_count;
 };
@@ -327,12 +328,12 @@ static void add_name(struct trouble *trouble, const struct target *target,
 		       file->reason[0] ? ")" : "");
 }
 
-static void remove_findings(struct findings *findings, const char *kind)
+static void remove_findings(struct findings *findings, enum finding_kind kind)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < findings->count; i++) {
 		struct finding row = findings->rows[i];
-		if (strcmp(row.kind, kind) == 0) {
+		if (row.kind == kind) {
 			mem_free(row.detail);
 			mem_free(row.advice);
 		} else {
@@ -358,7 +359,7 @@ static void report(struct target *target, const struct trouble *trouble)
 
 /* Files that nothing proves: what is said where they are not used, and where they are. */
 static const struct trouble unverified = {
-	.kind = "files-unverified",
+	.kind = FINDING_FILES_UNVERIFIED,
 	.what = "bytes that the core lacks are not taken from files that nothing in it proves to be "
 		"those that the process had",
 	.advice =
@@ -366,7 +367,7 @@ static const struct trouble unverified = {
 		"the right ones, give --trust-files",
 };
 static const struct trouble trusted = {
-	.kind = "files-unverified",
+	.kind = FINDING_FILES_UNVERIFIED,
 	.what = "bytes that the core lacks come from files that nothing in "
 		"it could be compared with",
 	.advice = "make sure that they are those of the machine that wrote "
@@ -380,11 +381,11 @@ void target_add_file_findings(struct target *target)
 		process_copy_find_missed(target);
 	if (!files)
 		return;
-	struct trouble missing = { .kind = "files-missing",
+	struct trouble missing = { .kind = FINDING_FILES_MISSING,
 				   .what = "bytes that the core lacks cannot be read from files "
 					   "that are not here",
 				   .advice = SYSROOT_ADVICE };
-	struct trouble other = { .kind = "files-differ",
+	struct trouble other = { .kind = FINDING_FILES_DIFFER,
 				 .what = "bytes that the core lacks are not taken from files that "
 					 "are not those that the process had",
 				 .advice = SYSROOT_ADVICE };

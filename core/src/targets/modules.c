@@ -44,7 +44,7 @@ static enum hd_status add_module(struct collector *collector, uint64_t base, uin
 static void add_broken(struct target *target, uint64_t entry, const char *how)
 {
 	findings_add(
-		&target->findings, "link-map",
+		&target->findings, FINDING_LINK_MAP,
 		target_advice(target, entry,
 			      "take a full dump, or give the machine's files with --sysroot"),
 		"the dynamic linker's list of modules %s after %zu: the rest come from the names "

@@ -203,7 +203,7 @@ static enum hd_status unpack(struct unpacker *unpacker, struct mapped_file *file
 	TRY(status);
 	TRY(replace_file(unpacker, file, err));
 	if (unpacker->is_cut) {
-		findings_add(findings, "truncated", "copy it again, or write the core again",
+		findings_add(findings, FINDING_TRUNCATED, "copy it again, or write the core again",
 			     "the packed file ends within its data, at byte %" PRIu64 ": %" PRIu64
 			     " bytes could be unpacked",
 			     packed_size, unpacker->size);

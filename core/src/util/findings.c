@@ -27,7 +27,7 @@ static struct finding *append(struct findings *findings)
 }
 
 /* Count one that is not listed; @p rest is the row of those, or NULL: it is the first. */
-static void add_rest(struct findings *findings, struct finding *rest, const char *kind)
+static void add_rest(struct findings *findings, struct finding *rest, enum finding_kind kind)
 {
 	if (!rest) {
 		rest = append(findings);
@@ -41,14 +41,14 @@ static void add_rest(struct findings *findings, struct finding *rest, const char
 	(void)snprintf(rest->detail, REST_SIZE, REST_FORMAT, rest->count);
 }
 
-static void add(struct findings *findings, const char *kind, uint64_t count, const char *advice,
-		const char *line)
+static void add(struct findings *findings, enum finding_kind kind, uint64_t count,
+		const char *advice, const char *line)
 {
 	struct finding *rest = NULL;
 	size_t listed = 0;
 	for (size_t i = 0; i < findings->count; i++) {
 		struct finding *row = &findings->rows[i];
-		if (strcmp(row->kind, kind) != 0)
+		if (row->kind != kind)
 			continue;
 		if (row->is_rest) {
 			rest = row;
@@ -67,12 +67,14 @@ static void add(struct findings *findings, const char *kind, uint64_t count, con
 	if (!detail)
 		return;
 	*row = (struct finding){ .kind = kind, .detail = detail, .count = count };
+	if (!advice)
+		advice = finding_traits(kind)->advice;
 	if (advice)
 		row->advice = mem_strndup(advice, strlen(advice));
 	findings->count++;
 }
 
-void findings_add(struct findings *findings, const char *kind, const char *advice,
+void findings_add(struct findings *findings, enum finding_kind kind, const char *advice,
 		  const char *format, ...)
 {
 	char line[1024];
@@ -83,7 +85,7 @@ void findings_add(struct findings *findings, const char *kind, const char *advic
 	add(findings, kind, 0, advice, line);
 }
 
-void findings_add_counted(struct findings *findings, const char *kind, uint64_t count,
+void findings_add_counted(struct findings *findings, enum finding_kind kind, uint64_t count,
 			  const char *advice, const char *format, ...)
 {
 	char line[1024];
@@ -94,10 +96,10 @@ void findings_add_counted(struct findings *findings, const char *kind, uint64_t 
 	add(findings, kind, count, advice, line);
 }
 
-bool findings_has(const struct findings *findings, const char *kind)
+bool findings_has(const struct findings *findings, enum finding_kind kind)
 {
 	for (size_t i = 0; i < findings->count; i++) {
-		if (strcmp(findings->rows[i].kind, kind) == 0)
+		if (findings->rows[i].kind == kind)
 			return true;
 	}
 	return false;

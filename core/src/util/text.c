@@ -217,7 +217,7 @@ const char *format_thousands(uint64_t value, char *buf)
 
 const char *format_count(uint64_t value, const char *noun, char *buf)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	(void)snprintf(buf, COUNT_SIZE, "%s %s%s", format_thousands(value, number), noun,
 		       value == 1 ? "" : "s");
 	return buf;

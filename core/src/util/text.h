@@ -71,7 +71,8 @@ static inline int hex_value(char c)
 	return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/** Decimal with a comma between thousands; @p buf of 27 bytes always does.  Returns @p buf. */
+#define NUMBER_SIZE 27u
+/** Decimal with a comma between thousands; @p buf has NUMBER_SIZE.  Returns @p buf. */
 const char *format_thousands(uint64_t value, char *buf);
 
 #define COUNT_SIZE 64u

@@ -303,7 +303,7 @@ static enum hd_status read_list(struct clr *clr, struct hd_error *err)
 		block = memory_u64(clr->memory, block + BLOCK_NEXT, &next) ? next : 0;
 	}
 	if (assemblies.left || assemblies.lost) {
-		findings_add(&clr->target->findings, "module-list", NULL,
+		findings_add(&clr->target->findings, FINDING_MODULE_LIST, NULL,
 			     "%" PRIu32 " of the %" PRIu32
 			     " assemblies of the runtime's list cannot "
 			     "be read: types and static fields of them are not known",

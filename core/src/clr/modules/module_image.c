@@ -288,13 +288,13 @@ static void report_missing(struct clr *clr, const struct module *module)
 	struct findings *findings = &clr->target->findings;
 	unsigned int named = 0;
 	for (size_t i = 0; i < findings->count; i++)
-		named += !strcmp(findings->rows[i].kind, "module-metadata");
+		named += findings->rows[i].kind == FINDING_MODULE_METADATA;
 	if (named < FINDING_MODULES) {
-		findings_add(findings, "module-metadata", advice,
+		findings_add(findings, FINDING_MODULE_METADATA, advice,
 			     "%s: type and field names of that module are missing",
 			     module->missing ? module->missing : display_path(module));
 	} else {
-		findings_add(findings, "module-metadata-more", advice,
+		findings_add(findings, FINDING_MODULE_METADATA_MORE, advice,
 			     "type and field names of more modules are missing");
 	}
 }

@@ -138,7 +138,7 @@ void static_slots_check(struct clr *clr, const struct static_slots *slots)
 		at = bucket.next;
 	}
 	if (check.nameless) {
-		findings_add(&clr->target->findings, "statics", NULL,
+		findings_add(&clr->target->findings, FINDING_STATICS, NULL,
 			     "%" PRIu64
 			     " static slots without a name: what they refer to is shown as held "
 			     "by an array of the runtime",

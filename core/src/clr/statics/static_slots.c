@@ -328,7 +328,7 @@ static void report(const struct reader *reader, enum hd_status listed, const cha
 {
 	struct findings *findings = &reader->clr->target->findings;
 	if (listed != HD_OK) {
-		findings_add(findings, "statics", NULL,
+		findings_add(findings, FINDING_STATICS, NULL,
 			     "static fields are not known, what they refer to is shown as held by "
 			     "arrays of the runtime: %s",
 			     why);
@@ -336,12 +336,12 @@ static void report(const struct reader *reader, enum hd_status listed, const cha
 	}
 	if (reader->is_cut) {
 		findings_add(
-			findings, "statics", NULL,
+			findings, FINDING_STATICS, NULL,
 			"there are more static fields than %zu slots: the others are not known",
 			SLOTS_MAX);
 	}
 	if (reader->slots.broken) {
-		findings_add(findings, "statics", NULL,
+		findings_add(findings, FINDING_STATICS, NULL,
 			     "%" PRIu64 " types or slots of static fields could not be read: "
 			     "some static fields are not known",
 			     reader->slots.broken);

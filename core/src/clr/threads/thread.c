@@ -184,7 +184,7 @@ static void check_ids(const struct clr *clr)
 	}
 	if (!count)
 		return;
-	findings_add(&clr->target->findings, "thread-list", NULL,
+	findings_add(&clr->target->findings, FINDING_THREAD_LIST, NULL,
 		     "%zu managed thread%s without an OS id, though neither dead nor unstarted: "
 		     "their stacks are not known",
 		     count, count == 1 ? " is" : "s are");
@@ -246,21 +246,21 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 	check_roles(clr);
 	check_ids(clr);
 	if (links.is_broken || missing || links.link) {
-		findings_add(&clr->target->findings, "thread-list", NULL,
+		findings_add(&clr->target->findings, FINDING_THREAD_LIST, NULL,
 			     "the list of managed threads ends after %zu of them: it cannot be "
 			     "read on, or leads back; allocation contexts of the others are not "
 			     "known, so the walk may take their free space for damage",
 			     clr->thread_count);
 	} else if (read_u32(clr, clr->thread_store, L_THREAD_STORE_COUNT, &count) &&
 		   count > clr->thread_count) {
-		findings_add(&clr->target->findings, "thread-list", NULL,
+		findings_add(&clr->target->findings, FINDING_THREAD_LIST, NULL,
 			     "the list of managed threads has %zu of them, but the runtime counts "
 			     "%" PRIu32 ": stacks, thread statics and allocation contexts of the "
 			     "others are not known",
 			     clr->thread_count, count);
 	} else if (!any_in_process(clr)) {
 		findings_add(
-			&clr->target->findings, "thread-list", NULL,
+			&clr->target->findings, FINDING_THREAD_LIST, NULL,
 			"none of the %zu managed threads is a thread of the process, by its id or "
 			"by its stack: was the dump taken outside of the container of the process? "
 			"Their stacks are not known",

@@ -169,7 +169,7 @@ static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 	size_t matched = match_stacks(clr, places, count);
 	if (matched) {
 		drop_foreign(clr, places, count);
-		findings_add(&clr->target->findings, "thread-ids", NULL,
+		findings_add(&clr->target->findings, FINDING_THREAD_IDS, NULL,
 			     "the core and the runtime know the threads by different ids, as where "
 			     "one of them was in a container: %zu of %zu managed threads were "
 			     "found by their stacks, and have the ids that the core gives them",

@@ -202,7 +202,7 @@ static void report(struct clr *clr, const struct type_lookup *lookup)
 {
 	if (!lookup->broken)
 		return;
-	findings_add(&clr->target->findings, "type-tables", NULL,
+	findings_add(&clr->target->findings, FINDING_TYPE_TABLES, NULL,
 		     "%" PRIu64
 		     " entries or parts of the runtime's tables of types cannot be read: "
 		     "types and static fields may be missing",

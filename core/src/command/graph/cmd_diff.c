@@ -61,7 +61,7 @@ static const struct column change_columns[CHANGE_COLUMNS] = {
 
 static void change_layout(struct out *out, const struct cell *cells)
 {
-	char count[28], size[28], before[27], after[27];
+	char count[NUMBER_SIZE + 1], size[NUMBER_SIZE + 1], before[NUMBER_SIZE], after[NUMBER_SIZE];
 	uint64_t count_before = cells[CHANGE_COUNT_BEFORE].number;
 	uint64_t count_after = cells[CHANGE_COUNT_AFTER].number;
 	uint64_t size_before = cells[CHANGE_SIZE_BEFORE].number;
@@ -168,7 +168,7 @@ static const struct column total_columns[TOTAL_COLUMNS] = {
 
 static void put_total(struct out *out, const char *what, uint64_t before, uint64_t after)
 {
-	char a[27], b[27], c[28];
+	char a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE + 1];
 	out_printf(out, "%s %s before, %s after (%s)\n", what, format_thousands(before, a),
 		   format_thousands(after, b), format_change(before, after, c));
 }

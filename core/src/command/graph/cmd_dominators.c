@@ -202,7 +202,7 @@ static const struct column node_columns[NODE_COLUMNS] = {
 /* A number that ends at @p width, and a blank. */
 static void put_number(struct out *out, uint64_t number, size_t width)
 {
-	char buf[27];
+	char buf[NUMBER_SIZE];
 	size_t size = strlen(format_thousands(number, buf));
 	out_pad(out, size < width ? width - size : 0);
 	text_append(&out->text, buf, size);

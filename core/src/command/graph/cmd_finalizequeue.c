@@ -203,7 +203,7 @@ static const struct column entry_columns[ENTRY_COLUMNS] = {
 
 static void put_entry(struct out *out, const struct cell *cells)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, cells[ENTRY_OBJECT].number);
 	if (!cells[ENTRY_MT].is_there) {
 		out_styled(out, STYLE_NOTE, " <no object>");

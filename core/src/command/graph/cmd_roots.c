@@ -139,7 +139,7 @@ static const struct column kind_columns[KINDS_COLUMNS] = {
 
 static void kind_layout(struct out *out, const struct cell *cells)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	out_printf(out, "%12s %-13s ", format_thousands(cells[KINDS_COUNT].number, number),
 		   cells[KINDS_KIND].text.bytes);
 	if (cells[KINDS_MT].is_there) {

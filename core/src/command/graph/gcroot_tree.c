@@ -131,7 +131,7 @@ static const struct column branch_columns[BRANCH_COLUMNS] = {
 /* The numbers of a branch, and its indentation. */
 static void put_numbers(struct out *out, const struct cell *cells)
 {
-	char count[27], size[27];
+	char count[NUMBER_SIZE], size[NUMBER_SIZE];
 	uint64_t depth = cells[BRANCH_DEPTH].number;
 	out_printf(out, "%12s %14s  ", format_thousands(cells[BRANCH_COUNT].number, count),
 		   format_thousands(cells[BRANCH_SIZE].number, size));
@@ -170,7 +170,7 @@ static void put_roots(struct out *out, const struct cell *cells)
 static void branch_layout(struct out *out, const struct cell *cells)
 {
 	uint64_t own = cells[BRANCH_OWN].number;
-	char number[27];
+	char number[NUMBER_SIZE];
 	put_numbers(out, cells);
 	if (cells[BRANCH_KIND].is_there) {
 		put_roots(out, cells);
@@ -252,7 +252,7 @@ enum rest_column {
 static void rest_layout(struct out *out, const struct cell *cells)
 {
 	uint64_t branches = cells[REST_BRANCHES].number;
-	char number[27];
+	char number[NUMBER_SIZE];
 	put_numbers(out, cells);
 	out_styled(out, STYLE_NOTE, "... by %s more branch%s", format_thousands(branches, number),
 		   branches == 1 ? "" : "es");
@@ -332,7 +332,7 @@ static const struct column tree_columns[TREE_COLUMNS] = {
 
 static void tree_layout(struct out *out, const struct cell *cells)
 {
-	char a[27], b[COUNT_SIZE], c[27], d[COUNT_SIZE];
+	char a[NUMBER_SIZE], b[COUNT_SIZE], c[NUMBER_SIZE], d[COUNT_SIZE];
 	uint64_t count = cells[TREE_COUNT].number, found = cells[TREE_FOUND].number;
 	if (!count) {
 		out_puts(out, "There are no objects of such a type.\n");

@@ -64,7 +64,7 @@ static struct writer make_writer(struct call *call)
 /* Say that the list which was written is not whole; data says it once, at the end. */
 static void note_cut(struct writer *writer)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	writer->is_cut = true;
 	answer_remark(&writer->call->answer, "(the first %s; -limit 0 lists all)\n",
 		      format_thousands(writer->limit, number));
@@ -261,7 +261,7 @@ static const struct column referenced_columns[REFERENCED_COLUMNS] = {
 
 static void referenced_layout(struct out *out, const struct cell *cells)
 {
-	char number[3][27];
+	char number[3][NUMBER_SIZE];
 	out_printf(out, "\n%s older generation objects referenced %s younger objects (%s bytes)\n",
 		   format_thousands(cells[REFERENCED_FROM].number, number[0]),
 		   format_thousands(cells[REFERENCED_COUNT].number, number[1]),

@@ -149,7 +149,7 @@ static enum hd_status write_rows(struct call *call, const struct strings *string
 	size_t skip = strings->rows_count > listing->limit
 			      ? strings->rows_count - (size_t)listing->limit
 			      : 0;
-	char number[2][27];
+	char number[2][NUMBER_SIZE];
 	answer_remark(&call->answer, "Statistics:\n");
 	answer_table(&call->answer, &value_schema, NULL);
 	if (skip) {

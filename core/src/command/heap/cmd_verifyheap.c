@@ -220,7 +220,7 @@ static void moving_lines(struct out *out, const struct cell *cells)
 static void verify_layout(struct out *out, const struct cell *cells)
 {
 	uint64_t damaged = cells[VERIFY_DAMAGED].number;
-	char number[27];
+	char number[NUMBER_SIZE];
 	if (cells[VERIFY_FINDINGS].number)
 		out_puts(out, "\n");
 	out_printf(out, "%s objects verified, ",

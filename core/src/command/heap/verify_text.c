@@ -107,7 +107,7 @@ static void last_line(struct out *out, const struct cell *cells)
 static void diagnosis_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *overrun = &cells[DIAGNOSIS_OVERRUN];
-	char number[27];
+	char number[NUMBER_SIZE];
 	out_printf(out, "    %s\n    verdict      %s\n", cells[DIAGNOSIS_DETAIL].text.bytes,
 		   cells[DIAGNOSIS_VERDICT].text.bytes);
 	if (cells[DIAGNOSIS_SEGMENT].is_there) {
@@ -208,7 +208,7 @@ static const struct column listed_columns[LISTED_COLUMNS] = {
 
 static void listed_layout(struct out *out, const struct cell *cells)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	out_printf(out, "    %-12s %s:", cells[LISTED_LABEL].text.bytes,
 		   format_thousands(cells[LISTED_COUNT].number, number));
 }

@@ -64,7 +64,7 @@ static enum hd_status write_edges(struct call *call, const struct direction *dir
 	uint64_t begin = csr_begin(csr, node), count = csr_degree(csr, node);
 	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
 	uint64_t shown = count < limit ? count : limit;
-	char number[27], rest[27];
+	char number[NUMBER_SIZE], rest[NUMBER_SIZE];
 	answer_remark(answer, "%s%s\n", direction->heading, format_thousands(count, number));
 	answer_table(answer, &direction->schema,
 		     &(const struct table_options){ .no_heading = !shown });

@@ -253,29 +253,33 @@ static enum hd_status collect(struct collection *collection)
 }
 
 /* Does another line say so already, or why it is so? */
-static bool is_told(const struct collected *collected, const char *kind)
+static bool is_told(const struct collected *collected, enum finding_kind kind)
 {
-	static const char *const kinds[] = { "snapshots", "lost-events", "other-losses",
-					     "truncated" };
 	if (!collected->is_complete)
-		return strcmp(kind, "damaged") != 0;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kind, kinds[i]) == 0)
-			return true;
+		return kind != FINDING_DAMAGED;
+	switch (kind) {
+	case FINDING_SNAPSHOTS:
+	case FINDING_LOST_EVENTS:
+	case FINDING_OTHER_LOSSES:
+	case FINDING_TRUNCATED:
+		return true;
+	case FINDING_UNRESOLVED_TYPE:
+		return collected->unnamed;
+	default:
+		return false;
 	}
-	return strcmp(kind, "unresolved-type") == 0 && collected->unnamed;
 }
 
 /* Say what the reader has found in a trace, which the file in the end may not tell. */
 static void tell_findings(const struct collection *collection, const struct hd_graph *graph)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *finding = &graph->findings[i];
 		struct text line = { 0 };
 		if (is_told(&collection->collected, finding->kind))
 			continue;
-		text_printf(&line, "%s (%s)%s", finding->kind,
+		text_printf(&line, "%s (%s)%s", finding_name(finding->kind),
 			    format_thousands(finding->count, number), finding->detail ? ": " : "");
 		if (finding->detail)
 			text_puts(&line, finding->detail);

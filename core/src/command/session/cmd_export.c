@@ -29,7 +29,7 @@ static const struct option export_options[] = {
 static bool is_cut(const struct hd_graph *graph)
 {
 	for (size_t i = 0; graph && i < graph->finding_count; i++) {
-		if (strcmp(graph->findings[i].kind, "cut-file") == 0)
+		if (graph->findings[i].kind == FINDING_CUT_FILE)
 			return true;
 	}
 	return false;

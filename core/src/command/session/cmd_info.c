@@ -69,7 +69,7 @@ static const struct column roots_columns[ROOTS_COLUMNS] = {
 
 static void roots_layout(struct out *out, const struct cell *cells)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	const char *before = " (";
 	out_printf(out, "Roots:       %s", format_thousands(cells[ROOTS_COUNT].number, number));
 	for (unsigned int kind = 0; kind <= HD_ROOT_THREAD_STATIC; kind++) {
@@ -194,7 +194,7 @@ static const struct column finding_columns[GRAPH_FINDING_COLUMNS] = {
 static void finding_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *detail = &cells[GRAPH_FINDING_DETAIL];
-	char number[27];
+	char number[NUMBER_SIZE];
 	out_printf(out, "%s%s %s: ", cells[GRAPH_FINDING_LABEL].text.bytes,
 		   format_thousands(cells[GRAPH_FINDING_COUNT].number, number),
 		   cells[GRAPH_FINDING_KIND].text.bytes);
@@ -213,7 +213,7 @@ static void write_findings(struct answer *answer, const struct hd_graph *graph)
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *finding = &graph->findings[i];
 		const struct cell cells[GRAPH_FINDING_COLUMNS] = {
-			[GRAPH_FINDING_KIND] = cell_string(finding->kind),
+			[GRAPH_FINDING_KIND] = cell_string(finding_name(finding->kind)),
 			[GRAPH_FINDING_COUNT] = cell_number(finding->count),
 			[GRAPH_FINDING_LINE] = { .is_there = finding->line,
 						 .number = finding->line },
@@ -320,7 +320,7 @@ static void file_layout(struct out *out, const struct cell *cells)
 
 static void counts_layout(struct out *out, const struct cell *cells)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	out_printf(out, "Objects:     %s", format_thousands(cells[FILE_OBJECTS].number, number));
 	out_printf(out, " (%s bytes)\n", format_thousands(cells[FILE_BYTES].number, number));
 	out_printf(out, "References:  %s\n",
@@ -437,8 +437,7 @@ static void write_graph_info(struct call *call)
 static bool has_faults(const struct hd_graph *graph)
 {
 	for (size_t i = 0; i < graph->finding_count; i++) {
-		const char *kind = graph->findings[i].kind;
-		if (strcmp(kind, "snapshots") != 0 && strcmp(kind, "other-losses") != 0)
+		if (!finding_traits(graph->findings[i].kind)->is_elsewhere)
 			return true;
 	}
 	return false;

@@ -9,7 +9,7 @@
 /* "PATH has the first 190 objects of the heap" */
 static void put_rest(const struct collect_answer *wanted, struct text *line)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	text_puts(line, "; ");
 	if (is_output(wanted->path)) {
 		text_puts(line, "what was written");
@@ -25,7 +25,7 @@ static void find_detail(const struct collect_answer *wanted, const struct findin
 			struct text *ret)
 {
 	text_puts(ret, finding->detail);
-	if (strcmp(finding->kind, "partial") == 0)
+	if (finding->kind == FINDING_PARTIAL)
 		put_rest(wanted, ret);
 }
 
@@ -35,7 +35,7 @@ static void warn_finding(const struct hd_sink *sink, const struct finding *findi
 	struct text line = { 0 };
 	if (!detail->bytes)
 		return;
-	text_printf(&line, "%s: ", finding->kind);
+	text_printf(&line, "%s: ", finding_name(finding->kind));
 	text_append(&line, detail->bytes, detail->size);
 	if (finding->advice) {
 		text_puts(&line, "; ");
@@ -62,7 +62,8 @@ static void write_findings(struct call *call, const struct collect_answer *wante
 		const struct finding *finding = &findings->rows[i];
 		struct text detail = { 0 };
 		find_detail(wanted, finding, &detail);
-		const struct cell cells[] = { cell_string(finding->kind), cell_string(detail.bytes),
+		const struct cell cells[] = { cell_string(finding_name(finding->kind)),
+					      cell_string(detail.bytes),
 					      cell_string(finding->advice) };
 		if (answer_is_text(&call->answer)) {
 			warn_finding(call->sink, finding, &detail);

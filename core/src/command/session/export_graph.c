@@ -18,7 +18,7 @@ static bool write_file(void *arg, const char *bytes, size_t size)
 /* What the graph lacks, as far as is known when it has been made. */
 static enum hd_status tell_losses(struct exporting *exporting)
 {
-	struct met_loss met[LOSSES_MAX];
+	struct met_loss met[FINDING_KINDS];
 	struct text text = { 0 };
 	losses_write(met, session_losses(exporting->session, met), &text);
 	(void)snprintf(exporting->lacks, sizeof(exporting->lacks), "%.*s", (int)text.size,

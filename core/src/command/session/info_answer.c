@@ -250,7 +250,7 @@ static void runtime_lines(struct out *out, const struct cell *cells)
 
 static void runtime_layout(struct out *out, const struct cell *cells)
 {
-	char number[27];
+	char number[NUMBER_SIZE];
 	if (!cells[RUNTIME_VERSION].is_there)
 		return;
 	runtime_lines(out, cells);
@@ -390,7 +390,7 @@ static void write_missing(struct answer *answer, const struct findings *findings
 		     &(const struct table_options){ .limit = UINT64_MAX, .no_heading = true });
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct cell cell = cell_string(findings->rows[i].detail);
-		if (strstr(findings->rows[i].kind, "missing"))
+		if (finding_traits(findings->rows[i].kind)->is_gap)
 			answer_row(answer, &cell);
 	}
 	(void)answer_table_end(answer);
@@ -408,7 +408,7 @@ static void write_findings(struct answer *answer, const struct findings *finding
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *row = &findings->rows[i];
 		const struct cell cells[TARGET_FINDING_COLUMNS] = {
-			[TARGET_FINDING_KIND] = cell_string(row->kind),
+			[TARGET_FINDING_KIND] = cell_string(finding_name(row->kind)),
 			[TARGET_FINDING_DETAIL] = cell_string(row->detail),
 			[TARGET_FINDING_ADVICE] = cell_string(row->advice),
 			[TARGET_FINDING_LABEL] = cell_string(i ? INFO_BLANK : "Findings:    "),

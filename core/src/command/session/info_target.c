@@ -101,7 +101,7 @@ static void add_gaps(struct call *call, const struct totals *totals)
 	const struct gaps *gaps = &totals->gaps;
 	if (!call->heap->is_walkable) {
 		const char *advice, *reason = no_heap_reason(call->heap, &advice);
-		findings_add(findings, "no-heap", advice, "%s", reason);
+		findings_add(findings, FINDING_NO_HEAP, advice, "%s", reason);
 	}
 	if (gaps->missing)
 		heap_report_missing(call->heap, gaps->missing_bytes, gaps->missing);
@@ -113,8 +113,7 @@ static void add_gaps(struct call *call, const struct totals *totals)
 static void add_crash(struct call *call, const struct crash *crash, bool any_marks)
 {
 	if (crash_is_collecting(call, crash, any_marks)) {
-		findings_add(&call->session->target->findings, "gc-crash",
-			     "verifyheap shows what is damaged",
+		findings_add(&call->session->target->findings, FINDING_GC_CRASH, NULL,
 			     "the process ended by %s in a thread that was collecting garbage: "
 			     "mostly the heap is damaged then",
 			     target_crash_name(crash->fault.signal));
@@ -132,7 +131,7 @@ static void check_modules(struct call *call)
 	size_t count = 0;
 	struct hd_error err;
 	if (module_list(clr, &modules, &count, &err) != HD_OK) {
-		findings_add(clr_findings(clr), "modules-missing", NULL,
+		findings_add(clr_findings(clr), FINDING_MODULES_MISSING, NULL,
 			     "the list of modules cannot be read: %s", err.message);
 		return;
 	}
@@ -156,7 +155,7 @@ static enum hd_status check_roots(struct call *call)
 		return status;
 	}
 	if (status != HD_OK) {
-		findings_add(&call->session->target->findings, "no-roots", NULL,
+		findings_add(&call->session->target->findings, FINDING_NO_ROOTS, NULL,
 			     "the roots cannot be read: %s", err.message);
 	}
 	return HD_OK;
@@ -182,7 +181,7 @@ enum hd_status run_info_target(struct call *call, bool layout)
 		check_modules(call);
 		TRY(check_roots(call));
 	} else {
-		findings_add(&target->findings, "no-runtime", NULL, "%s", call->err->message);
+		findings_add(&target->findings, FINDING_NO_RUNTIME, NULL, "%s", call->err->message);
 		*call->err = (struct hd_error){ 0 };
 	}
 	target_add_file_findings(target);

@@ -169,7 +169,7 @@ HD_NODISCARD enum hd_status gcdump_copy(const char *path, const int *fd,
 /** Before the kind of each finding that our log of the collection keeps: kind, count, detail. */
 #define GCDUMP_LOG_FINDING "heapdump: finding "
 
-/** The kind of that name, static, if the log keeps such findings; else NULL. */
-const char *gcdump_logged_kind(const char *name, size_t size);
+/** Does the log keep findings of @p kind? */
+bool gcdump_is_logged(enum finding_kind kind);
 
 #endif

@@ -453,7 +453,7 @@ static enum hd_status report_sampled(struct gcdump_reading *reading)
 		       "the file holds a sample of the objects (1 of %.4g): counts and sizes are "
 		       "those of the sample",
 		       (double)(about->average_count > 1 ? about->average_count : 1));
-	return raw_graph_finding(graph, "sampled", graph->object_count, detail, reading->err);
+	return raw_graph_finding(graph, FINDING_SAMPLED, graph->object_count, detail, reading->err);
 }
 
 static enum hd_status report_sizes(struct gcdump_reading *reading)
@@ -465,7 +465,7 @@ static enum hd_status report_sizes(struct gcdump_reading *reading)
 	    root.size > 0)
 		total += root.size;
 	if (reading->cut_sizes) {
-		TRY(raw_graph_finding(reading->graph, "cut-size", reading->cut_sizes,
+		TRY(raw_graph_finding(reading->graph, FINDING_CUT_SIZE, reading->cut_sizes,
 				      "objects of over 4 GiB, of whose sizes the file has only "
 				      "the low 32 bits",
 				      reading->err));
@@ -476,17 +476,25 @@ static enum hd_status report_sizes(struct gcdump_reading *reading)
 	(void)snprintf(detail, sizeof(detail),
 		       "the file says that its nodes have %" PRId64 " bytes, they have %" PRId64,
 		       file->total_size, total);
-	return raw_graph_finding(reading->graph, "total-size", 1, detail, reading->err);
+	return raw_graph_finding(reading->graph, FINDING_TOTAL_SIZE, 1, detail, reading->err);
 }
 
-const char *gcdump_logged_kind(const char *name, size_t size)
+bool gcdump_is_logged(enum finding_kind kind)
 {
-	static const char *const kinds[] = { "partial-heap", "unresolved-type" };
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strlen(kinds[i]) == size && memcmp(kinds[i], name, size) == 0)
-			return kinds[i];
+	return kind == FINDING_PARTIAL_HEAP || kind == FINDING_UNRESOLVED_TYPE;
+}
+
+/* The logged kind that is named up to @p end; FINDING_KINDS: none. */
+static enum finding_kind logged_kind(const uint8_t *name, const uint8_t *end)
+{
+	const size_t size = (size_t)(end - name);
+	for (enum finding_kind kind = 0; kind < FINDING_KINDS; kind++) {
+		const char *known = finding_name(kind);
+		if (gcdump_is_logged(kind) && strlen(known) == size &&
+		    memcmp(known, name, size) == 0)
+			return kind;
 	}
-	return NULL;
+	return FINDING_KINDS;
 }
 
 /* "partial-heap 12 objects came ..." */
@@ -494,18 +502,17 @@ static enum hd_status report_line(struct gcdump_reading *reading, const uint8_t 
 				  const uint8_t *end)
 {
 	const uint8_t *blank = memchr(at, ' ', (size_t)(end - at));
-	const char *kind =
-		blank ? gcdump_logged_kind((const char *)at, (size_t)(blank - at)) : NULL;
+	const enum finding_kind kind = blank ? logged_kind(at, blank) : FINDING_KINDS;
 	uint64_t count;
 	at = blank ? blank + 1 : at;
-	if (!kind || !take_hex(&at, end, ' ', &count))
+	if (kind == FINDING_KINDS || !take_hex(&at, end, ' ', &count))
 		return HD_OK;
 	char detail[256];
 	size_t size = 0;
 	for (; at < end && size < sizeof(detail) - 1; at++)
 		detail[size++] = (char)(*at >= ' ' && *at <= '~' ? *at : '?');
 	detail[size] = '\0';
-	if (strcmp(kind, "partial-heap") == 0)
+	if (kind == FINDING_PARTIAL_HEAP)
 		reading->graph->info.is_partial = true;
 	return raw_graph_finding(reading->graph, kind, count, detail, reading->err);
 }
@@ -543,7 +550,8 @@ static enum hd_status report_unnamed(struct gcdump_reading *reading)
 	char detail[80];
 	(void)snprintf(detail, sizeof(detail),
 		       "types without a name; %" PRIu64 " objects have one of them", objects);
-	return raw_graph_finding(reading->graph, "unresolved-type", types, detail, reading->err);
+	return raw_graph_finding(reading->graph, FINDING_UNRESOLVED_TYPE, types, detail,
+				 reading->err);
 }
 
 /* Do the addresses fit in 32 bits?  Old files do not say how wide they are. */

@@ -2,7 +2,6 @@
 /* The nodes of a .gcdump become the objects of a graph. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "format/gcdump/gcdump_reading.h"
 #include "format/read_mapped.h"
@@ -77,7 +76,7 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 	if (!bad)
 		return HD_OK;
 	reading->graph->info.is_partial = true;
-	return raw_graph_finding(reading->graph, "bad-record", bad,
+	return raw_graph_finding(reading->graph, FINDING_BAD_RECORD, bad,
 				 "nodes whose record is damaged are left out", reading->err);
 }
 
@@ -127,7 +126,7 @@ static enum hd_status report_missing(struct gcdump_reading *reading)
 	if (!count)
 		return HD_OK;
 	graph->info.is_partial = true;
-	return raw_graph_finding(graph, "undefined-node", count,
+	return raw_graph_finding(graph, FINDING_UNDEFINED_NODE, count,
 				 "objects that the file mentions and does not describe: the tool "
 				 "that wrote it did not reach them",
 				 reading->err);
@@ -161,7 +160,7 @@ static enum hd_status report_cut(struct gcdump_reading *reading)
 			       "the file is cut short: a part of what stands behind its objects "
 			       "(process, time, log) is missing");
 	}
-	return raw_graph_finding(reading->graph, "cut-file", 1, detail, reading->err);
+	return raw_graph_finding(reading->graph, FINDING_CUT_FILE, 1, detail, reading->err);
 }
 
 /* All nodes, as objects or pseudo-nodes. */

@@ -259,12 +259,13 @@ static void log_findings(const struct hd_graph *graph, const char *lacks, struct
 	bool is_logged = !lacks || !lacks[0];
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *finding = &graph->findings[i];
-		if (gcdump_logged_kind(finding->kind, strlen(finding->kind)) && finding->detail) {
-			text_printf(text, GCDUMP_LOG_FINDING "%s %llx ", finding->kind,
+		if (gcdump_is_logged(finding->kind) && finding->detail) {
+			text_printf(text, GCDUMP_LOG_FINDING "%s %llx ",
+				    finding_name(finding->kind),
 				    (unsigned long long)finding->count);
 			text_puts(text, finding->detail);
 			text_puts(text, "\n");
-			is_logged |= strcmp(finding->kind, "partial-heap") == 0;
+			is_logged |= finding->kind == FINDING_PARTIAL_HEAP;
 		}
 	}
 	if (!is_logged) {

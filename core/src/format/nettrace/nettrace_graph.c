@@ -14,11 +14,11 @@
 #define TICKS_PER_SECOND UINT64_C(10000000)
 #define GENERATION_MAX   4u
 
-static enum hd_status finding(struct hd_graph *graph, struct hd_error *err, const char *kind,
+static enum hd_status finding(struct hd_graph *graph, struct hd_error *err, enum finding_kind kind,
 			      uint64_t count, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-static enum hd_status finding(struct hd_graph *graph, struct hd_error *err, const char *kind,
+static enum hd_status finding(struct hd_graph *graph, struct hd_error *err, enum finding_kind kind,
 			      uint64_t count, const char *format, ...)
 {
 	char detail[512];
@@ -34,14 +34,15 @@ enum hd_status nt_trace_findings(const struct nt_trace *trace, const struct nt_s
 {
 	const struct nt_stream *stream = &trace->stream;
 	if (trace->snapshots_count > 1) {
-		TRY(finding(graph, err, "snapshots", trace->snapshots_count,
+		TRY(finding(graph, err, FINDING_SNAPSHOTS, trace->snapshots_count,
 			    "heap snapshots in this trace; this is number %zu (process %u): choose "
 			    "with --snapshot 1 to %zu",
 			    (size_t)(snapshot - trace->snapshots) + 1, snapshot->pid,
 			    trace->snapshots_count));
 	}
 	if (stream->lost) {
-		const char *kind = snapshot->lost ? "lost-events" : "other-losses";
+		const enum finding_kind kind =
+			snapshot->lost ? FINDING_LOST_EVENTS : FINDING_OTHER_LOSSES;
 		TRY(finding(graph, err, kind, stream->lost,
 			    "events were dropped while the trace was made (%" PRIu64
 			    " gaps), %" PRIu64 " of them of the thread that walked this "
@@ -50,11 +51,11 @@ enum hd_status nt_trace_findings(const struct nt_trace *trace, const struct nt_s
 			    snapshot->lost ? ": collect with a larger buffer" : ""));
 	}
 	if (stream->stopped && !stream->is_complete) {
-		TRY(finding(graph, err, "truncated", 1, "offset %" PRIu64 ": %s",
+		TRY(finding(graph, err, FINDING_TRUNCATED, 1, "offset %" PRIu64 ": %s",
 			    stream->stopped_at, stream->stopped));
 	}
 	if (stream->damaged) {
-		TRY(finding(graph, err, "damaged", stream->damaged,
+		TRY(finding(graph, err, FINDING_DAMAGED, stream->damaged,
 			    "blocks of the trace could not be read to their end"));
 	}
 	return HD_OK;
@@ -76,7 +77,8 @@ static enum hd_status report_modules(struct nt_heap *heap, bool is_unproven)
 	if (!count)
 		return HD_OK;
 	return finding(
-		heap->graph, heap->err, is_unproven ? "unproven-module" : "other-module", count,
+		heap->graph, heap->err,
+		is_unproven ? FINDING_UNPROVEN_MODULE : FINDING_OTHER_MODULE, count,
 		"%.300s%s: %s: names of nested types may lack their "
 		"outer class, statics the class that declares them",
 		first->path, count > 1 ? " and others" : "",
@@ -100,7 +102,7 @@ static enum hd_status report_unread(struct nt_heap *heap)
 	}
 	if (!count)
 		return HD_OK;
-	return finding(heap->graph, heap->err, "unread-module", count,
+	return finding(heap->graph, heap->err, FINDING_UNREAD_MODULE, count,
 		       "%.300s%s: the file cannot be read: %s: names of nested types may lack "
 		       "their outer class, statics the class that declares them",
 		       first->path, count > 1 ? " and others" : "", strerrordesc_np(first->error));
@@ -112,7 +114,7 @@ enum hd_status nt_heap_findings(struct nt_heap *heap)
 	const struct nt_snapshot *snapshot = heap->snapshot;
 	TRY(nt_trace_findings(heap->trace, snapshot, graph, heap->err));
 	if (heap->nodes.left || heap->edges.left) {
-		TRY(finding(graph, heap->err, "partial-heap",
+		TRY(finding(graph, heap->err, FINDING_PARTIAL_HEAP,
 			    heap->nodes.left ? heap->nodes.left : heap->edges.left,
 			    "%s without %s: the graph has the first %" PRIu32
 			    " objects, and what they refer to beyond is missing",
@@ -120,13 +122,13 @@ enum hd_status nt_heap_findings(struct nt_heap *heap)
 			    heap->nodes.left ? "what else belongs to them" : "their objects",
 			    heap->object_count));
 	} else if (!snapshot->has_end || snapshot->lost) {
-		TRY(finding(graph, heap->err, "partial-heap", 1,
+		TRY(finding(graph, heap->err, FINDING_PARTIAL_HEAP, 1,
 			    "%s: objects and roots may be missing",
 			    snapshot->has_end ? "some of the snapshot's events were dropped"
 					      : "the snapshot's end (GCEnd) is not in the trace"));
 	}
 	if (heap->types.unknown) {
-		TRY(finding(graph, heap->err, "unresolved-type", heap->types.unknown,
+		TRY(finding(graph, heap->err, FINDING_UNRESOLVED_TYPE, heap->types.unknown,
 			    "types of objects whose names are not in the trace"));
 	}
 	TRY(report_modules(heap, false));

@@ -196,7 +196,7 @@ static enum hd_status sort_objects(struct finishing *finishing)
 	join_repeated(finishing);
 	if (finishing->kept == count)
 		return HD_OK;
-	return raw_graph_finding(finishing->graph, "repeated-id", count - finishing->kept,
+	return raw_graph_finding(finishing->graph, FINDING_REPEATED_ID, count - finishing->kept,
 				 "objects with the id of another one are left out", finishing->err);
 }
 
@@ -390,7 +390,7 @@ static enum hd_status resolve_by_id(struct finishing *finishing)
 	}
 	if (!finishing->none)
 		return HD_OK;
-	return raw_graph_finding(finishing->graph, "unresolved-reference", finishing->none,
+	return raw_graph_finding(finishing->graph, FINDING_UNRESOLVED_REFERENCE, finishing->none,
 				 "references to objects that the file does not define",
 				 finishing->err);
 }

@@ -133,7 +133,7 @@ HD_NODISCARD enum hd_status raw_graph_count_types(struct hd_graph *graph, const 
 						  struct hd_error *err);
 
 /** Add a finding to a graph that is being made; the detail is copied. */
-HD_NODISCARD enum hd_status raw_graph_finding(struct hd_graph *graph, const char *kind,
+HD_NODISCARD enum hd_status raw_graph_finding(struct hd_graph *graph, enum finding_kind kind,
 					      uint64_t count, const char *detail,
 					      struct hd_error *err);
 

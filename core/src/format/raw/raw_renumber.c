@@ -71,7 +71,7 @@ enum hd_status raw_graph_renumber(struct raw_graph *raw, struct hd_graph *graph,
 	pages_free(parted.order, count, sizeof(*parted.order));
 	if (!done)
 		return fail_nomem(err);
-	return raw_graph_finding(graph, "synthetic-id", count - parted.good,
+	return raw_graph_finding(graph, FINDING_SYNTHETIC_ID, count - parted.good,
 				 "objects without an address, or with that of another one, have "
 				 "numbers in place of it",
 				 err);

@@ -83,7 +83,7 @@ enum hd_status raw_graph_count_types(struct hd_graph *graph, const uint32_t *map
 		    path ? path : "", path ? ": " : "");
 }
 
-enum hd_status raw_graph_finding(struct hd_graph *graph, const char *kind, uint64_t count,
+enum hd_status raw_graph_finding(struct hd_graph *graph, enum finding_kind kind, uint64_t count,
 				 const char *detail, struct hd_error *err)
 {
 	struct graph_finding *findings =
@@ -328,7 +328,7 @@ static enum hd_status add_roots(struct hd_graph *graph, const struct raw_root *r
 	}
 	if (!missing)
 		return HD_OK;
-	return raw_graph_finding(graph, "unresolved-root", missing,
+	return raw_graph_finding(graph, FINDING_UNRESOLVED_ROOT, missing,
 				 "roots of objects that the file does not define", err);
 }
 

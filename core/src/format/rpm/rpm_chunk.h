@@ -38,8 +38,8 @@ enum rpm_problem_kind {
 	RPM_PROBLEM_COUNT,
 };
 
-/** Name of a problem as a finding, such as "bad-hex". */
-const char *rpm_problem_name(enum rpm_problem_kind kind);
+/** The finding that a problem becomes. */
+enum finding_kind rpm_problem_finding(enum rpm_problem_kind kind);
 
 /** Problems of one kind: how many, and the first. */
 struct rpm_problem {

@@ -193,11 +193,11 @@ static enum hd_status add_missing_nodes(struct merge *merge, uint32_t *targets,
 		base += chunk->refs_count;
 	}
 	if (missing->references) {
-		TRY(merge_finding(merge, "unresolved-reference", missing->references, 0,
+		TRY(merge_finding(merge, FINDING_UNRESOLVED_REFERENCE, missing->references, 0,
 				  "references to objects that the file does not define"));
 	}
 	if (missing->roots) {
-		TRY(merge_finding(merge, "unresolved-root", missing->roots, 0,
+		TRY(merge_finding(merge, FINDING_UNRESOLVED_ROOT, missing->roots, 0,
 				  "roots of objects that the file does not define"));
 	}
 	return HD_OK;

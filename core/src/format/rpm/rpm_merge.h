@@ -27,8 +27,9 @@ struct merge {
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  */
-HD_NODISCARD enum hd_status merge_finding(struct merge *merge, const char *kind, uint64_t count,
-					  uint64_t line, const char *format, ...) HD_PRINTF(5, 6);
+HD_NODISCARD enum hd_status merge_finding(struct merge *merge, enum finding_kind kind,
+					  uint64_t count, uint64_t line, const char *format, ...)
+	HD_PRINTF(5, 6);
 
 /** HD_ERR_FORMAT at a line and column of the file, with what the user can do. */
 enum hd_status merge_fail(const struct merge *merge, uint64_t line, size_t column,

@@ -24,24 +24,24 @@ enum outcome {
 	EXHAUSTED
 };
 
-static const char *const problem_names[RPM_PROBLEM_COUNT] = {
-	[RPM_BAD_HEX] = "bad-hex",
-	[RPM_OVERFLOW] = "overflow",
-	[RPM_MISSING_ELEMENT] = "missing-element",
-	[RPM_SURPLUS_ELEMENT] = "surplus-element",
-	[RPM_ROOT_KIND] = "bad-root-kind",
-	[RPM_ROOT_FLAGS] = "bad-root-flags",
-	[RPM_VERSION] = "bad-version",
-	[RPM_UNKNOWN_RECORD] = "unknown-record",
-	[RPM_OUTSIDE_SECTION] = "outside-section",
-	[RPM_LONG_LINE] = "long-line",
-	[RPM_DUPLICATE_TYPE] = "duplicate-type",
-	[RPM_DUPLICATE_OBJECT] = "duplicate-object",
+static const enum finding_kind problem_findings[RPM_PROBLEM_COUNT] = {
+	[RPM_BAD_HEX] = FINDING_BAD_HEX,
+	[RPM_OVERFLOW] = FINDING_OVERFLOW,
+	[RPM_MISSING_ELEMENT] = FINDING_MISSING_ELEMENT,
+	[RPM_SURPLUS_ELEMENT] = FINDING_SURPLUS_ELEMENT,
+	[RPM_ROOT_KIND] = FINDING_BAD_ROOT_KIND,
+	[RPM_ROOT_FLAGS] = FINDING_BAD_ROOT_FLAGS,
+	[RPM_VERSION] = FINDING_BAD_VERSION,
+	[RPM_UNKNOWN_RECORD] = FINDING_UNKNOWN_RECORD,
+	[RPM_OUTSIDE_SECTION] = FINDING_OUTSIDE_SECTION,
+	[RPM_LONG_LINE] = FINDING_LONG_LINE,
+	[RPM_DUPLICATE_TYPE] = FINDING_DUPLICATE_TYPE,
+	[RPM_DUPLICATE_OBJECT] = FINDING_DUPLICATE_OBJECT,
 };
 
-const char *rpm_problem_name(enum rpm_problem_kind kind)
+enum finding_kind rpm_problem_finding(enum rpm_problem_kind kind)
 {
-	return problem_names[kind];
+	return problem_findings[kind];
 }
 
 bool rpm_problem(struct rpm_chunk *chunk, enum rpm_problem_kind kind, size_t column,

@@ -94,7 +94,7 @@ static enum hd_status count_types(struct merge *merge)
 	}
 	if (!types)
 		return HD_OK;
-	return merge_finding(merge, "unresolved-type", types, 0,
+	return merge_finding(merge, FINDING_UNRESOLVED_TYPE, types, 0,
 			     "type ids without a \"t\" record; %llu objects have one of them",
 			     (unsigned long long)objects);
 }

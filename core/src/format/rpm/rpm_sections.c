@@ -8,8 +8,8 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-enum hd_status merge_finding(struct merge *merge, const char *kind, uint64_t count, uint64_t line,
-			     const char *format, ...)
+enum hd_status merge_finding(struct merge *merge, enum finding_kind kind, uint64_t count,
+			     uint64_t line, const char *format, ...)
 {
 	struct hd_graph *graph = merge->graph;
 	if (graph->finding_count == merge->findings_capacity) {
@@ -90,8 +90,8 @@ static enum hd_status end_domain(struct merge *merge, uint32_t domain,
 		return HD_OK;
 	struct text a = { 0 }, b = { 0 };
 	enum hd_status status =
-		merge_finding(merge, "section-name-mismatch", 1, 0, "section \"%s\" ends as \"%s\"",
-			      shown(of->name, of->name_size, &a),
+		merge_finding(merge, FINDING_SECTION_NAME_MISMATCH, 1, 0,
+			      "section \"%s\" ends as \"%s\"", shown(of->name, of->name_size, &a),
 			      shown(segment->end_name, segment->end_name_size, &b));
 	text_deinit(&a);
 	text_deinit(&b);
@@ -103,7 +103,7 @@ static enum hd_status not_ended(struct merge *merge, uint32_t domain, bool at_en
 	const struct graph_domain *of = &merge->graph->domains[domain];
 	struct text name = { 0 };
 	enum hd_status status = merge_finding(
-		merge, "missing-end-record", 1, 0, "section \"%s\" has no \"c\" record%s",
+		merge, FINDING_MISSING_END_RECORD, 1, 0, "section \"%s\" has no \"c\" record%s",
 		shown(of->name, of->name_size, &name), at_end ? ": the file may be cut short" : "");
 	text_deinit(&name);
 	return status;
@@ -201,7 +201,7 @@ enum hd_status merge_problems(struct merge *merge)
 		}
 		if (!first)
 			continue;
-		TRY(merge_finding(merge, rpm_problem_name(kind), count, line,
+		TRY(merge_finding(merge, rpm_problem_finding(kind), count, line,
 				  "line %llu, column %zu: %s", (unsigned long long)line,
 				  first->column, first->text));
 	}

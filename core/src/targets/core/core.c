@@ -55,7 +55,7 @@ static void add_truncation(struct target *target, const struct core_headers *hea
 		return;
 	target->is_truncated = true;
 	target->missing_bytes = headers->missing_bytes;
-	findings_add(&target->findings, "truncated",
+	findings_add(&target->findings, FINDING_TRUNCATED,
 		     "write the core again where it fits: the disk was full, or a limit (ulimit "
 		     "-c, the container's, systemd-coredump's) cut it",
 		     "the file ends after %" PRIu64 " bytes: %" PRIu64

@@ -168,14 +168,14 @@ static void add_load(struct core_headers *headers, const struct mapped_file *fil
 {
 	uint64_t size = header->p_memsz;
 	if (size < header->p_filesz) {
-		findings_add(findings, "odd-segment", NULL,
+		findings_add(findings, FINDING_ODD_SEGMENT, NULL,
 			     "the segment at 0x%" PRIx64 " says that %" PRIu64
 			     " bytes of the file are %" PRIu64 " of memory",
 			     header->p_vaddr, header->p_filesz, header->p_memsz);
 		size = header->p_filesz;
 	}
 	if (size > UINT64_MAX - header->p_vaddr) {
-		findings_add(findings, "odd-segment", NULL,
+		findings_add(findings, FINDING_ODD_SEGMENT, NULL,
 			     "the segment at 0x%" PRIx64 " says that it is %" PRIu64
 			     " bytes: more than there are addresses",
 			     header->p_vaddr, size);
@@ -233,7 +233,7 @@ static void report_shared(struct findings *findings, const struct core_headers *
 {
 	if (!headers->shared_count)
 		return;
-	findings_add(findings, "odd-segment", NULL,
+	findings_add(findings, FINDING_ODD_SEGMENT, NULL,
 		     "%" PRIu64 " segments, the first at 0x%" PRIx64
 		     ", say that they have bytes of the file that others have already: they are "
 		     "taken as not captured",

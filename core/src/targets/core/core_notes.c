@@ -35,7 +35,7 @@ struct note {
 
 static void add_short_note(const struct note *note, const char *name, uint64_t expected)
 {
-	findings_add(&note->target->findings, "odd-note", NULL,
+	findings_add(&note->target->findings, FINDING_ODD_NOTE, NULL,
 		     "a note %s of %" PRIu64 " bytes instead of %" PRIu64 ": it is ignored", name,
 		     note->size, expected);
 }
@@ -90,7 +90,7 @@ static enum hd_status add_mapping(const struct note *note, const uint8_t *row, u
 	if (mapping.start >= mapping.end ||
 	    __builtin_mul_overflow(load_u64(row + 16), unit, &mapping.offset) ||
 	    mapping.offset > (uint64_t)INT64_MAX - (mapping.end - mapping.start)) {
-		findings_add(&target->findings, "odd-note", NULL,
+		findings_add(&target->findings, FINDING_ODD_NOTE, NULL,
 			     "the note NT_FILE has a mapping that cannot be (0x%" PRIx64
 			     " to 0x%" PRIx64 "): it is ignored",
 			     mapping.start, mapping.end);
@@ -137,7 +137,7 @@ static enum hd_status read_files(const struct note *note, struct job *job, struc
 	/* A row and the NUL of its path. */
 	uint64_t possible = (note->size - 16) / 25;
 	if (count > possible) {
-		findings_add(&target->findings, "odd-note", NULL,
+		findings_add(&target->findings, FINDING_ODD_NOTE, NULL,
 			     "the note NT_FILE says %" PRIu64 " mapped files, but is no longer than"
 			     " for %" PRIu64,
 			     count, possible);
@@ -151,7 +151,7 @@ static enum hd_status read_files(const struct note *note, struct job *job, struc
 			return fail_cancelled(err);
 		size_t size = strnlen(path, left);
 		if (size == left) {
-			findings_add(&target->findings, "odd-note", NULL,
+			findings_add(&target->findings, FINDING_ODD_NOTE, NULL,
 				     "the note NT_FILE has %" PRIu64 " paths for %" PRIu64
 				     " mapped files",
 				     i, count);
@@ -228,7 +228,7 @@ static enum hd_status read_segment(struct target *target, const struct mapped_fi
 		if (!next && segment->is_cut)
 			break;
 		if (!next) {
-			findings_add(&target->findings, "odd-note", NULL,
+			findings_add(&target->findings, FINDING_ODD_NOTE, NULL,
 				     "the note at offset 0x%" PRIx64
 				     " of the file is larger than its segment: what follows it is"
 				     " ignored",
@@ -278,7 +278,7 @@ static void merge_segments(struct target *target, struct core_headers *headers)
 	}
 	headers->note_count = kept;
 	if (merged) {
-		findings_add(&target->findings, "odd-note", NULL,
+		findings_add(&target->findings, FINDING_ODD_NOTE, NULL,
 			     "%zu segments of notes, the first at offset 0x%" PRIx64
 			     " of the file, have bytes of others: these are read once",
 			     merged, first);
@@ -302,7 +302,7 @@ static void sort_mappings(struct target *target)
 		struct target_mapping *mapping = &target->mappings[i];
 		uint64_t end = kept ? target->mappings[kept - 1].end : 0;
 		if (mapping->start < end) {
-			findings_add(&target->findings, "odd-note", NULL,
+			findings_add(&target->findings, FINDING_ODD_NOTE, NULL,
 				     "the note NT_FILE has two files at 0x%" PRIx64,
 				     mapping->start);
 			if (mapping->end <= end) {

@@ -121,7 +121,7 @@ static void find_overlap(struct target *target, const struct splitter *splitter,
 			end = load->end;
 	}
 	if (overlaps) {
-		findings_add(&target->findings, "overlapping-segments", NULL,
+		findings_add(&target->findings, FINDING_OVERLAPPING_SEGMENTS, NULL,
 			     "%" PRIu64 " segments overlap others, the first at 0x%" PRIx64
 			     ": where they do, the one that stands first in the file is read",
 			     overlaps, first);

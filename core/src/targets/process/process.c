@@ -102,9 +102,7 @@ static enum hd_status hold(struct opening *opening, uint64_t size, struct hd_err
 	TRY(read_live(opening, NULL, err));
 	opening->is_stopped = false;
 	char need[32], most[32];
-	findings_add(&target->findings, "held",
-		     "give it more with --max-mem, or write a core (createdump --full) and open "
-		     "that",
+	findings_add(&target->findings, FINDING_HELD, NULL,
 		     "process %d stays stopped as long as it is open: copying it takes %s, "
 		     "and max-mem allows %s",
 		     target->pid, format_bytes(size, need),
@@ -131,7 +129,7 @@ static enum hd_status copy(struct opening *opening, struct hd_error *err)
 	target->own = target->memory;
 	resume(opening);
 	if (lost) {
-		findings_add(&target->findings, "unreadable", NULL,
+		findings_add(&target->findings, FINDING_UNREADABLE, NULL,
 			     "%" PRIu64 " bytes of process %d could not be read", lost,
 			     target->pid);
 	}

@@ -247,10 +247,10 @@ void process_copy_find_missed(struct target *target)
 	size_t count = copy->missed.rows_count;
 	uint64_t first = count ? copy->missed.rows[0].start : 0;
 	(void)pthread_mutex_unlock(&copy->lock);
-	if (!count || findings_has(&target->findings, "missing-native"))
+	if (!count || findings_has(&target->findings, FINDING_MISSING_NATIVE))
 		return;
 	findings_add(
-		&target->findings, "missing-native", "open it with --copy-all",
+		&target->findings, FINDING_MISSING_NATIVE, NULL,
 		"native memory that was to be read was not copied (the first page at 0x%" PRIx64
 		"): an answer may lack something",
 		first);
