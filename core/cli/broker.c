@@ -138,7 +138,7 @@ bool worker_defer(struct worker *worker, const char *target)
 	return true;
 }
 
-static bool answer(const struct service *service, int number, int fd)
+static bool send_answer(const struct service *service, int number, int fd)
 {
 	struct message message = message_of(MESSAGE_ANSWER);
 	message.number = number;
@@ -147,8 +147,8 @@ static bool answer(const struct service *service, int number, int fd)
 	return channel_send(service->worker->channel, &message);
 }
 
-static bool answer_status(const struct service *service, enum hd_status status, uint64_t id, int fd,
-			  const struct hd_error *err)
+static bool send_status(const struct service *service, enum hd_status status, uint64_t id, int fd,
+			const struct hd_error *err)
 {
 	struct message message = message_of(MESSAGE_ANSWER);
 	message.number = (int32_t)status;
@@ -178,7 +178,7 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 	const struct hd_broker *direct = hd_broker_direct();
 	const char *path = message_string(message, 0), *below = message_string(message, 1);
 	if (!path || !below || !permit_open(&service->permit, message->number, path, below))
-		return answer(service, EACCES, -1);
+		return send_answer(service, EACCES, -1);
 	int fd = direct->open(direct->arg, message->number, path, *below ? below : NULL);
 	int code = errno;
 	if (fd >= 0)
@@ -190,7 +190,7 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 	/* What the user has opened may be read again by later commands. */
 	if (fd >= 0 && service->is_opening && message->number == HD_OPEN_INPUT)
 		keep_target(service, path);
-	bool sent = answer(service, fd < 0 ? code : 0, fd);
+	bool sent = send_answer(service, fd < 0 ? code : 0, fd);
 	if (fd >= 0)
 		(void)close(fd);
 	return sent;
@@ -219,7 +219,7 @@ static uint64_t free_place(const struct service *service)
 }
 
 /* What may not be written, as a status. */
-static bool refuse(const struct service *service)
+static bool refuse_unnamed_file(const struct service *service)
 {
 	const struct hd_error err = {
 		.status = HD_ERR_OS,
@@ -228,7 +228,7 @@ static bool refuse(const struct service *service)
 			"the process that reads the target asked for a file that the command does not "
 			"name"
 	};
-	return answer_status(service, HD_ERR_OS, 0, -1, &err);
+	return send_status(service, HD_ERR_OS, 0, -1, &err);
 }
 
 static bool serve_create(struct service *service, const struct message *message)
@@ -238,12 +238,12 @@ static bool serve_create(struct service *service, const struct message *message)
 	struct hd_error err = { .status = HD_ERR_OS };
 	uint64_t place = free_place(service), file = 0;
 	if (!path || !place || !permit_create(&service->permit, path))
-		return refuse(service);
+		return refuse_unnamed_file(service);
 	int fd = direct->create(direct->arg, path, signals_came, NULL, &file, &err);
 	if (fd < 0)
-		return answer_status(service, (enum hd_status)err.status, 0, -1, &err);
+		return send_status(service, (enum hd_status)err.status, 0, -1, &err);
 	service->files[place - 1] = file;
-	bool sent = answer_status(service, HD_OK, file ? place : 0, fd, &err);
+	bool sent = send_status(service, HD_OK, file ? place : 0, fd, &err);
 	(void)close(fd);
 	return sent;
 }
@@ -255,9 +255,9 @@ static bool serve_check(struct service *service, const struct message *message)
 	struct hd_error err = { .status = HD_ERR_OS };
 	int is_straight = 0;
 	if (!path || !permit_create(&service->permit, path))
-		return refuse(service);
+		return refuse_unnamed_file(service);
 	enum hd_status status = direct->check(direct->arg, path, &is_straight, &err);
-	return answer_status(service, status, (uint64_t)is_straight, -1, &err);
+	return send_status(service, status, (uint64_t)is_straight, -1, &err);
 }
 
 static bool serve_end_of_file(struct service *service, const struct message *message)
@@ -274,7 +274,7 @@ static bool serve_end_of_file(struct service *service, const struct message *mes
 			direct->abandon(direct->arg, file);
 		}
 	}
-	return answer(service, code, -1);
+	return send_answer(service, code, -1);
 }
 
 static bool serve_user_name(const struct service *service, const struct message *message)
@@ -295,9 +295,9 @@ static bool serve_attach(const struct service *service, const struct message *me
 	const struct hd_broker *direct = hd_broker_direct();
 	struct message reply = message_of(MESSAGE_ANSWER);
 	if (!permit_attach(&service->permit, message->number))
-		return answer(service, EACCES, -1);
+		return send_answer(service, EACCES, -1);
 	if (direct->attach(direct->arg, message->number, reply.fds) != 0)
-		return answer(service, errno, -1);
+		return send_answer(service, errno, -1);
 	reply.fd_count = HD_ATTACH_FDS;
 	bool sent = channel_send(service->worker->channel, &reply);
 	message_deinit(&reply);
@@ -325,7 +325,7 @@ static bool take_candidate(struct service *service, const struct message *messag
 }
 
 /* Serve the worker until it is done; its status, or -1 when it is no more. */
-static int serve(struct cli *cli, struct service *service)
+static int serve_worker(struct cli *cli, struct service *service)
 {
 	struct message message;
 	int status = -1;
@@ -510,7 +510,7 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 	signals_take(&old, worker->pid);
 	bool sent = add_settings(cli, &message) && add_words(&message, argc, argv) &&
 		    channel_send(worker->channel, &message);
-	int status = sent ? serve(cli, &service) : -1;
+	int status = sent ? serve_worker(cli, &service) : -1;
 	signals_give_back(&old);
 	if (own_stdout >= 0)
 		(void)close(own_stdout);
@@ -529,7 +529,7 @@ int worker_complete(struct cli *cli, struct worker *worker, int argc, const char
 	struct taken_signals old;
 	signals_take(&old, worker->pid);
 	bool sent = add_words(&message, argc, argv) && channel_send(worker->channel, &message);
-	int status = sent ? serve(cli, &service) : -1;
+	int status = sent ? serve_worker(cli, &service) : -1;
 	signals_give_back(&old);
 	message_deinit(&message);
 	if (status < 0)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* What goes before the strings. */
-struct header {
+struct message_header {
 	uint32_t kind;
 	int32_t number;
 	uint64_t id;
@@ -81,7 +81,7 @@ void message_deinit(struct message *message)
 	*message = (struct message){ .fd_count = 0 };
 }
 
-static bool send_all(int channel, const char *bytes, size_t size)
+static bool channel_send_all(int channel, const char *bytes, size_t size)
 {
 	while (size) {
 		ssize_t sent = send(channel, bytes, size, MSG_NOSIGNAL);
@@ -96,7 +96,7 @@ static bool send_all(int channel, const char *bytes, size_t size)
 }
 
 /* The header with descriptors, which go with its first byte. */
-static bool send_with_fds(int channel, struct header *header, const struct message *message)
+static bool send_with_fds(int channel, struct message_header *header, const struct message *message)
 {
 	union control control = { .bytes = { 0 } };
 	struct iovec part = { .iov_base = header, .iov_len = sizeof(*header) };
@@ -114,24 +114,25 @@ static bool send_with_fds(int channel, struct header *header, const struct messa
 	do {
 		sent = sendmsg(channel, &with, MSG_NOSIGNAL);
 	} while (sent < 0 && errno == EINTR);
-	return sent > 0 &&
-	       send_all(channel, (const char *)header + sent, sizeof(*header) - (size_t)sent);
+	return sent > 0 && channel_send_all(channel, (const char *)header + sent,
+					    sizeof(*header) - (size_t)sent);
 }
 
 bool channel_send(int channel, const struct message *message)
 {
-	struct header header = { .kind = message->kind,
-				 .number = message->number,
-				 .id = message->id,
-				 .count = message->count,
-				 .size = message->size };
+	struct message_header header = { .kind = message->kind,
+					 .number = message->number,
+					 .id = message->id,
+					 .count = message->count,
+					 .size = message->size };
 	/* Without descriptors by a call that cannot take any: a worker has no other. */
-	bool sent = message->fd_count ? send_with_fds(channel, &header, message)
-				      : send_all(channel, (const char *)&header, sizeof(header));
-	return sent && send_all(channel, message->bytes, message->size);
+	bool sent = message->fd_count
+			    ? send_with_fds(channel, &header, message)
+			    : channel_send_all(channel, (const char *)&header, sizeof(header));
+	return sent && channel_send_all(channel, message->bytes, message->size);
 }
 
-static bool receive_all(int channel, char *bytes, size_t size)
+static bool channel_receive_all(int channel, char *bytes, size_t size)
 {
 	while (size) {
 		ssize_t got = recv(channel, bytes, size, 0);
@@ -146,7 +147,7 @@ static bool receive_all(int channel, char *bytes, size_t size)
 }
 
 /* The header, and the descriptors that came with it. */
-static bool receive_header(int channel, struct header *ret, struct message *message)
+static bool receive_header(int channel, struct message_header *ret, struct message *message)
 {
 	union control control;
 	struct iovec part = { .iov_base = ret, .iov_len = sizeof(*ret) };
@@ -166,7 +167,7 @@ static bool receive_header(int channel, struct header *ret, struct message *mess
 		message->fd_count = (uint32_t)(size / sizeof(int));
 		memcpy(message->fds, CMSG_DATA(rights), message->fd_count * sizeof(int));
 	}
-	return receive_all(channel, (char *)ret + got, sizeof(*ret) - (size_t)got);
+	return channel_receive_all(channel, (char *)ret + got, sizeof(*ret) - (size_t)got);
 }
 
 /* Has @p message as many strings as it says? */
@@ -180,7 +181,7 @@ static bool is_whole(const struct message *message)
 
 bool channel_receive(int channel, struct message *ret)
 {
-	struct header header;
+	struct message_header header;
 	struct message message = { .fd_count = 0 };
 	bool good = receive_header(channel, &header, &message) && header.size <= MESSAGE_SIZE_MAX;
 	if (good) {
@@ -190,7 +191,7 @@ bool channel_receive(int channel, struct message *ret)
 		message.count = header.count;
 		message.size = header.size;
 		message.bytes = malloc(header.size ? header.size : 1);
-		good = message.bytes && receive_all(channel, message.bytes, header.size) &&
+		good = message.bytes && channel_receive_all(channel, message.bytes, header.size) &&
 		       is_whole(&message);
 	}
 	if (good) {

@@ -15,7 +15,7 @@ struct candidates {
 	size_t count;
 };
 
-static void add_candidate(void *arg, const char *candidate)
+static void collect_candidate(void *arg, const char *candidate)
 {
 	struct candidates *found = arg;
 	char **names = realloc(found->names, (found->count + 1) * sizeof(*names));
@@ -63,7 +63,7 @@ static void list_candidates(const struct candidates *found)
 }
 
 /* Put @p text where @p typed is, which ends at the cursor. */
-static bool replace(EditLine *el, const char *typed, const char *text)
+static bool replace_typed(EditLine *el, const char *typed, const char *text)
 {
 	size_t characters = mbstowcs(NULL, typed, 0);
 	if (characters == (size_t)-1)
@@ -93,7 +93,7 @@ static unsigned char insert_common(EditLine *el, const struct candidates *found,
 		return CC_REDISPLAY;
 	}
 	char *text = whole ? words_quote(whole, quote, single && !is_folder) : NULL;
-	bool done = text && replace(el, typed, text);
+	bool done = text && replace_typed(el, typed, text);
 	if (done && single && !is_folder)
 		(void)el_insertstr(el, " ");
 	free(text);
@@ -118,10 +118,11 @@ static unsigned char complete_last(EditLine *el, const char *line, struct words 
 		if (!line[words->last])
 			words->argv[words->argc++] = "";
 		word = words->argv[words->argc - 1];
-		is_file = cli_complete(cli, words->argc, words->argv, add_candidate, &found) != 0;
+		is_file =
+			cli_complete(cli, words->argc, words->argv, collect_candidate, &found) != 0;
 	}
 	if (is_file)
-		file_names_complete(word, add_candidate, &found);
+		file_names_complete(word, collect_candidate, &found);
 	unsigned char result = CC_ERROR;
 	if (found.count)
 		result = insert_common(el, &found, line + words->last, word, words->open_quote);

@@ -28,14 +28,14 @@ static bool is_folder(DIR *directory, const char *name)
 }
 
 /* Does @p name, in the folder, go on from @p start? */
-static bool fits(const char *name, const char *start)
+static bool file_name_fits(const char *name, const char *start)
 {
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (*name == '.' && *start != '.'))
 		return false;
 	return strncmp(name, start, strlen(start)) == 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_file_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -50,7 +50,7 @@ void file_names_complete(const char *word, void (*add)(void *arg, const char *ca
 	const struct dirent *entry;
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): a stream of our own */
 	while (directory && (entry = readdir(directory)) != NULL) {
-		if (!fits(entry->d_name, start))
+		if (!file_name_fits(entry->d_name, start))
 			continue;
 		char **more = realloc(names, (count + 1) * sizeof(*names));
 		if (!more)
@@ -64,7 +64,7 @@ void file_names_complete(const char *word, void (*add)(void *arg, const char *ca
 		count++;
 	}
 	if (count)
-		qsort(names, count, sizeof(*names), by_name);
+		qsort(names, count, sizeof(*names), compare_file_names);
 	for (size_t i = 0; i < count; i++) {
 		add(arg, names[i]);
 		free(names[i]);

@@ -16,8 +16,8 @@
 #define MAX_MEM_TIMES 3u
 
 /* Module files that count at the most, and their bytes: more than any program has. */
-#define HANDED_MAX  16384u
-#define MODULES_MAX ((uint64_t)16 << 30)
+#define HANDED_MAX       16384u
+#define MODULE_BYTES_MAX ((uint64_t)16 << 30)
 /* No process can map a file that is larger. */
 #define FILE_MAX ((uint64_t)1 << 46)
 
@@ -27,7 +27,7 @@ struct handed_file {
 	ino_t inode;
 };
 
-static uint64_t address_space(pid_t pid)
+static uint64_t process_address_space(pid_t pid)
 {
 	char path[64];
 	unsigned long long pages = 0;
@@ -90,7 +90,7 @@ static void limit(const struct cli *cli, const struct worker *worker)
 
 void limits_begin(struct worker *worker)
 {
-	worker->own_size = address_space(worker->pid);
+	worker->own_size = process_address_space(worker->pid);
 }
 
 void limits_set(struct cli *cli, struct worker *worker, const struct hd_command_names *names)
@@ -135,7 +135,9 @@ void limits_count(const struct cli *cli, struct worker *worker, int as, int fd)
 		worker->handed += 2 * size;
 	} else {
 		size = size < room ? size : room;
-		size = size < MODULES_MAX - worker->modules ? size : MODULES_MAX - worker->modules;
+		size = size < MODULE_BYTES_MAX - worker->modules
+			       ? size
+			       : MODULE_BYTES_MAX - worker->modules;
 		worker->modules += size;
 		worker->handed += size;
 	}

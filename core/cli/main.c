@@ -63,7 +63,7 @@ static void note_stderr(void *arg, const char *line)
 	(void)fprintf(stderr, "heapdump: %s\n", line);
 }
 
-static int is_cancelled(void *arg)
+static int shell_is_cancelled(void *arg)
 {
 	(void)arg;
 	return hd_interrupted() || signals_came(NULL);
@@ -90,7 +90,7 @@ static struct hd_sink make_sink(void *write_error)
 				.arg = write_error,
 				.write = write_stdout,
 				.warn = warn_stderr,
-				.cancelled = is_cancelled,
+				.cancelled = shell_is_cancelled,
 				.note = note_stderr };
 	if (isatty(STDERR_FILENO))
 		sink.progress = show_progress;
@@ -183,7 +183,7 @@ static int run_alone(struct cli *cli, int argc, const char *const *argv)
 }
 
 /* Open something in a worker of its own; what was open stays if that fails. */
-static int run_open(struct cli *cli, int argc, const char *const *argv)
+static int open_in_fresh_worker(struct cli *cli, int argc, const char *const *argv)
 {
 	struct worker fresh = { 0 };
 	if (!start(cli, &fresh))
@@ -211,7 +211,7 @@ int cli_run(struct cli *cli, int argc, const char *const *argv)
 	if (!worker || !is_known || info.role == HD_ROLE_OWN)
 		return cli_run_here(cli, argc, argv);
 	if (info.role == HD_ROLE_OPEN)
-		return run_open(cli, argc, argv);
+		return open_in_fresh_worker(cli, argc, argv);
 	if (worker->pid) {
 		int status = worker_run(cli, worker, argc, argv, false);
 		if (info.role != HD_ROLE_CLOSE)
@@ -389,7 +389,7 @@ static bool needs_no_target(const char *word)
 }
 
 /* Name what the next command opens. */
-static int defer(struct cli *cli, const char *target)
+static int defer_target(struct cli *cli, const char *target)
 {
 	struct hd_error err = { .message = "cannot start a process" };
 	if (!cli->worker) {
@@ -419,7 +419,7 @@ static int run_target(struct cli *cli, int argc, char **argv)
 	int status = HD_EXIT_OK;
 	bool is_prompt = argc == 1 && isatty(STDIN_FILENO);
 	if (!is_prompt)
-		status = defer(cli, argv[0]);
+		status = defer_target(cli, argv[0]);
 	if (status != HD_EXIT_OK)
 		return status;
 	if (argc > 1)

@@ -105,7 +105,7 @@ static long attack(const char *what)
 }
 
 /* These ask the other process, which is to say no. */
-static void ask(const struct hd_broker *broker, const char *what, const char *path)
+static void ask_in_vain(const struct hd_broker *broker, const char *what, const char *path)
 {
 	uint64_t id = 0;
 	struct hd_error err;
@@ -160,7 +160,7 @@ static bool reads_terminal(void)
 	return false;
 }
 
-static unsigned long address_space(void)
+static unsigned long address_space_limit(void)
 {
 	struct rlimit limit = { 0 };
 	(void)getrlimit(RLIMIT_AS, &limit);
@@ -168,12 +168,12 @@ static unsigned long address_space(void)
 }
 
 /* How many bytes more may it map after it has opened a file many times? */
-static void grow(const struct hd_broker *broker, const char *path)
+static void grow_by_opening(const struct hd_broker *broker, const char *path)
 {
-	unsigned long before = address_space();
+	unsigned long before = address_space_limit();
 	for (int i = 0; i < 10; i++)
 		(void)close(broker->open(broker->arg, HD_OPEN_MODULE, path, NULL));
-	(void)printf("%lu\n", address_space() - before);
+	(void)printf("%lu\n", address_space_limit() - before);
 }
 
 _Noreturn static void keep_silent(void)
@@ -247,7 +247,7 @@ static void read_terminal(const struct hd_broker *broker, const char *path)
 	(void)puts(reads_terminal() ? "granted" : "refused");
 }
 
-static void take_memory(const struct hd_broker *broker, const char *path)
+static void map_without_end(const struct hd_broker *broker, const char *path)
 {
 	uint64_t size = 0;
 	(void)broker;
@@ -266,7 +266,7 @@ static const struct {
 	{ "quiet-open", open_quietly },     { "descriptors", count_descriptors },
 	{ "broken-pipe", break_pipe },      { "silence", be_silent },
 	{ "read-terminal", read_terminal }, { "thread-of-32-bits", try_32_bits },
-	{ "memory", take_memory },          { "grow", grow },
+	{ "memory", map_without_end },      { "grow", grow_by_opening },
 };
 
 bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv)
@@ -283,7 +283,7 @@ bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv
 	}
 	if (strncmp(what, "ask-", 4) == 0) {
 		/* The name is not a word of its own: the user has not named it. */
-		ask(broker, what, argc > 2 ? path + 1 : path);
+		ask_in_vain(broker, what, argc > 2 ? path + 1 : path);
 	} else if (!is_other) {
 		long result = attack(what);
 		if (strcmp(what, "list") != 0)

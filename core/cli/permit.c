@@ -8,7 +8,7 @@
 
 #include <heapdump/broker.h>
 
-static bool is_same(const char *name, const char *path)
+static bool is_named_path(const char *name, const char *path)
 {
 	return name && *name && strcmp(name, path) == 0;
 }
@@ -16,7 +16,7 @@ static bool is_same(const char *name, const char *path)
 /* What is open, or what the command opens. */
 static bool is_target(const struct permit *permit, const char *name)
 {
-	return is_same(permit->target, name) || is_same(permit->names.input, name);
+	return is_named_path(permit->target, name) || is_named_path(permit->names.input, name);
 }
 
 /* A path that goes down from where it begins, and nowhere else. */
@@ -116,7 +116,8 @@ bool permit_open(const struct permit *permit, int as, const char *path, const ch
 	case HD_OPEN_MODULE:
 		return has_module(&permit->now, as, below) || has_module(&permit->then, as, below);
 	case HD_OPEN_FOLDER:
-		return is_same(permit->sysroot, path) || is_same(permit->names.sysroot, path);
+		return is_named_path(permit->sysroot, path) ||
+		       is_named_path(permit->names.sysroot, path);
 	case HD_OPEN_SYSTEM:
 		return permit->is_collecting ? is_system(path) : is_of_words(permit, path);
 	case HD_OPEN_PLACE:
@@ -129,7 +130,7 @@ bool permit_open(const struct permit *permit, int as, const char *path, const ch
 		return permit->is_collecting && (is_socket(path) || is_turn(path));
 	case HD_OPEN_LISTEN:
 		return permit->is_collecting &&
-		       (is_same(permit->names.socket, path) || is_turn(path));
+		       (is_named_path(permit->names.socket, path) || is_turn(path));
 	default:
 		return false;
 	}
@@ -165,7 +166,7 @@ bool permit_create(struct permit *permit, const char *path)
 {
 	struct stat info;
 	if (permit->names.output || !permit->may_make_name)
-		return is_same(permit->names.output, path);
+		return is_named_path(permit->names.output, path);
 	if (!is_made_up(path) || lstat(path, &info) == 0 ||
 	    (*permit->made_name && strcmp(permit->made_name, path) != 0))
 		return false;

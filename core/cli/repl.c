@@ -30,7 +30,7 @@ static const char *prompt_text(EditLine *el)
 	return cli && cli->goes_on ? "     ...> " : "heapdump> ";
 }
 
-static int is_cancelled(void *arg)
+static int prompt_is_cancelled(void *arg)
 {
 	(void)arg;
 	return hd_interrupted();
@@ -39,7 +39,8 @@ static int is_cancelled(void *arg)
 /* Open a file to write to, as the library does; the exit status. */
 static int open_output(const char *path, bool append, int *ret)
 {
-	const struct hd_sink sink = { .struct_size = sizeof(sink), .cancelled = is_cancelled };
+	const struct hd_sink sink = { .struct_size = sizeof(sink),
+				      .cancelled = prompt_is_cancelled };
 	struct hd_error err;
 	hd_interrupt_begin();
 	enum hd_status status = hd_output_open(path, append, &sink, ret, &err);
@@ -53,7 +54,8 @@ static int open_output(const char *path, bool append, int *ret)
 /* By the same rules: root may have the home of somebody else. */
 static void save_history(History *lines, const char *path)
 {
-	const struct hd_sink sink = { .struct_size = sizeof(sink), .cancelled = is_cancelled };
+	const struct hd_sink sink = { .struct_size = sizeof(sink),
+				      .cancelled = prompt_is_cancelled };
 	HistEvent event;
 	int fd;
 	hd_interrupt_begin();
@@ -248,7 +250,7 @@ static void load_keys(EditLine *el)
 
 static volatile sig_atomic_t interrupted;
 
-static void on_interrupt(int signal)
+static void on_prompt_interrupt(int signal)
 {
 	(void)signal;
 	interrupted = 1;
@@ -294,7 +296,7 @@ static int read_char(EditLine *el, wchar_t *ret)
 }
 
 /* Read lines until the end of input or quit; Ctrl-C drops the lines that are being typed. */
-static void read_lines(struct cli *cli, EditLine *el, History *lines)
+static void read_typed_lines(struct cli *cli, EditLine *el, History *lines)
 {
 	bool quit = false;
 	struct statement statement = { 0 };
@@ -344,9 +346,9 @@ static int run_prompt(struct cli *cli)
 	load_keys(el);
 	(void)el_set(el, EL_GETCFN, read_char);
 	/* Between commands, too, Ctrl-C must not end the program. */
-	struct sigaction action = { .sa_handler = on_interrupt }, old;
+	struct sigaction action = { .sa_handler = on_prompt_interrupt }, old;
 	(void)sigaction(SIGINT, &action, &old);
-	read_lines(cli, el, lines);
+	read_typed_lines(cli, el, lines);
 	(void)sigaction(SIGINT, &old, NULL);
 	if (path)
 		save_history(lines, path);

@@ -16,7 +16,7 @@ static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t ended_by;
 
 /* From a terminal it goes to all processes of the job by itself. */
-static void on_interrupt(int signal, siginfo_t *info, void *context)
+static void on_shell_interrupt(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
 	interrupts = interrupts + 1;
@@ -55,7 +55,7 @@ static const struct {
 	void (*take)(int signal, siginfo_t *info, void *context);
 	int flags;
 } taken[SIGNALS_TAKEN] = {
-	{ SIGINT, on_interrupt, SA_SIGINFO | SA_RESTART },
+	{ SIGINT, on_shell_interrupt, SA_SIGINFO | SA_RESTART },
 	/* The second one of a kind ends the program at once. */
 	{ SIGTERM, on_end, SA_SIGINFO | SA_RESTART | (int)SA_RESETHAND },
 	{ SIGHUP, on_end, SA_SIGINFO | SA_RESTART | (int)SA_RESETHAND },

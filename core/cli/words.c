@@ -14,7 +14,7 @@
 /* What ends a word, or means something else in it. */
 #define SPECIAL BLANKS "\\'\"|>"
 
-static const char *skip_blanks(const char *at)
+static const char *skip_word_blanks(const char *at)
 {
 	return at + strspn(at, BLANKS);
 }
@@ -100,14 +100,14 @@ static const char *take_word(const char *at, char **to, char *quote)
 /* What follows | is a line for the shell; what follows > is one word. */
 static void take_rest(struct words *words, const char *line, const char *at, char *to)
 {
-	at = skip_blanks(at);
+	at = skip_word_blanks(at);
 	words->rest = to;
 	words->last = (size_t)(at - line);
 	if (words->pipe != '|') {
 		at = take_word(at, &to, &words->open_quote);
 		if (strchr(BLANKS, *at) && *at)
 			words->last = strlen(line);
-		words->surplus = *skip_blanks(at) != '\0';
+		words->surplus = *skip_word_blanks(at) != '\0';
 		return;
 	}
 	size_t size = strlen(at);
@@ -140,7 +140,7 @@ static void take_text(struct words *words, const char *line, const char *text, c
 	to[size] = '\0';
 	words->argv[words->argc++] = to;
 	words->last = (size_t)(text - line);
-	const char *after = end ? skip_blanks(end) : "";
+	const char *after = end ? skip_word_blanks(end) : "";
 	if (*after == '|' || *after == '>')
 		take_pipe(words, line, after, to + size + 1);
 }
@@ -155,10 +155,10 @@ bool words_init(struct words *words, const char *line)
 		return false;
 	}
 	char *to = words->storage;
-	const char *at = skip_blanks(line);
+	const char *at = skip_word_blanks(line);
 	words->is_comment = *at == '#';
 	const char *text = statement_text(line), *end = text ? text : line + size;
-	for (words->last = size; at < end; at = skip_blanks(at)) {
+	for (words->last = size; at < end; at = skip_word_blanks(at)) {
 		if (*at == '|' || *at == '>') {
 			take_pipe(words, line, at, to);
 			return true;
@@ -181,7 +181,7 @@ void words_deinit(struct words *words)
 }
 
 /* Does the line editor show it as it is?  No controls, and nothing that turns text around. */
-static bool is_shown(const char *word)
+static bool is_shown_as_is(const char *word)
 {
 	mbstate_t state = { 0 };
 	for (size_t left = strlen(word); left;) {
@@ -200,7 +200,7 @@ static bool is_shown(const char *word)
 /* The quote that can hold @p word: the one that is open already where it can. */
 static char quote_for(const char *word, char open)
 {
-	if (open == '$' || !is_shown(word))
+	if (open == '$' || !is_shown_as_is(word))
 		return '$';
 	if (open == '"' || (open == '\'' && !strchr(word, '\'')))
 		return open;

@@ -27,7 +27,7 @@ static int broker_channel = -1;
 static pthread_mutex_t broker_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Send @p question and wait for its answer; without one this process has no more to do. */
-static struct message ask(struct message *question)
+static struct message ask_broker(struct message *question)
 {
 	struct message answer;
 	(void)pthread_mutex_lock(&broker_lock);
@@ -57,7 +57,7 @@ static int ask_open(void *arg, int as, const char *path, const char *below)
 		errno = ENOMEM;
 		return -1;
 	}
-	struct message answer = ask(&question);
+	struct message answer = ask_broker(&question);
 	return take_fd(&answer);
 }
 
@@ -79,7 +79,7 @@ static struct message ask_path(enum message_kind kind, const char *path)
 {
 	struct message question = message_of(kind);
 	if (message_add(&question, path))
-		return ask(&question);
+		return ask_broker(&question);
 	message_deinit(&question);
 	struct message answer = message_of(MESSAGE_ANSWER);
 	answer.number = HD_ERR_NOMEM;
@@ -123,7 +123,7 @@ static int ask_commit(void *arg, uint64_t id)
 	(void)arg;
 	struct message question = message_of(MESSAGE_COMMIT);
 	question.id = id;
-	struct message answer = ask(&question);
+	struct message answer = ask_broker(&question);
 	int code = answer.number;
 	message_deinit(&answer);
 	return code;
@@ -134,7 +134,7 @@ static void ask_abandon(void *arg, uint64_t id)
 	(void)arg;
 	struct message question = message_of(MESSAGE_ABANDON);
 	question.id = id;
-	struct message answer = ask(&question);
+	struct message answer = ask_broker(&question);
 	message_deinit(&answer);
 }
 
@@ -143,7 +143,7 @@ static int ask_user_name(void *arg, uint32_t uid, char *buf, size_t size)
 	(void)arg;
 	struct message question = message_of(MESSAGE_USER_NAME);
 	question.id = uid;
-	struct message answer = ask(&question);
+	struct message answer = ask_broker(&question);
 	const char *name = message_string(&answer, 0);
 	int length = name ? snprintf(buf, size, "%s", name) : -1;
 	message_deinit(&answer);
@@ -155,7 +155,7 @@ static int ask_attach(void *arg, int pid, int *ret_fds)
 	(void)arg;
 	struct message question = message_of(MESSAGE_ATTACH);
 	question.number = pid;
-	struct message answer = ask(&question);
+	struct message answer = ask_broker(&question);
 	int code = answer.number;
 	if (!code && answer.fd_count != HD_ATTACH_FDS)
 		code = EMFILE; /* the kernel has dropped some */
@@ -175,7 +175,7 @@ static const struct hd_broker broker = { .struct_size = sizeof(broker),
 					 .user_name = ask_user_name,
 					 .attach = ask_attach };
 
-static void tell(enum message_kind kind, int32_t number, const char *string)
+static void tell_broker(enum message_kind kind, int32_t number, const char *string)
 {
 	struct message message = message_of(kind);
 	message.number = number;
@@ -201,7 +201,7 @@ static uint32_t take_settings(struct cli *cli, const struct message *message)
 	return count;
 }
 
-static void run(struct cli *cli, const struct message *message)
+static void run_as_asked(struct cli *cli, const struct message *message)
 {
 	uint32_t settings = take_settings(cli, message);
 	const char **list = message_list(message);
@@ -214,7 +214,7 @@ static void run(struct cli *cli, const struct message *message)
 		if (!misbehave(&broker, argc, argv)) {
 			/* Until then SIGINT is not heard: the other process passes on what came. */
 			hd_interrupt_begin();
-			tell(MESSAGE_STARTED, 0, NULL);
+			tell_broker(MESSAGE_STARTED, 0, NULL);
 			status = message->id & RUN_IS_QUIET ? cli_open_quietly(cli, argv[argc - 1])
 							    : cli_run_here(cli, argc, argv);
 			(void)hd_interrupt_end();
@@ -223,23 +223,23 @@ static void run(struct cli *cli, const struct message *message)
 	free(list);
 	/* A pipe has its end when nobody holds it any more; standard input is /dev/null. */
 	(void)dup2(STDIN_FILENO, STDOUT_FILENO);
-	tell(MESSAGE_DONE, status, hd_session_path(cli->session));
+	tell_broker(MESSAGE_DONE, status, hd_session_path(cli->session));
 }
 
 static void tell_candidate(const char *candidate)
 {
-	tell(MESSAGE_CANDIDATE, 0, candidate);
+	tell_broker(MESSAGE_CANDIDATE, 0, candidate);
 }
 
 /* How much completion has found. */
-struct found {
+struct found_candidates {
 	uint32_t count;
 	uint64_t size;
 };
 
-static void add_candidate(void *arg, const char *candidate)
+static void pass_candidate_on(void *arg, const char *candidate)
 {
-	struct found *found = arg;
+	struct found_candidates *found = arg;
 	found->count++;
 	found->size += strlen(candidate) + 1;
 	if (found->count <= CANDIDATES_MAX && found->size <= CANDIDATES_SIZE_MAX)
@@ -249,16 +249,16 @@ static void add_candidate(void *arg, const char *candidate)
 static void complete(struct cli *cli, const struct message *message)
 {
 	const char **list = message_list(message);
-	struct found found = { 0 };
+	struct found_candidates found = { 0 };
 	int is_file = 0, argc = (int)message->count;
 	if (list && !misbehave_complete(tell_candidate, argc, list)) {
-		is_file = hd_command_complete(cli->session, argc, list, add_candidate, &found);
+		is_file = hd_command_complete(cli->session, argc, list, pass_candidate_on, &found);
 	}
 	free(list);
-	tell(MESSAGE_DONE, is_file, hd_session_path(cli->session));
+	tell_broker(MESSAGE_DONE, is_file, hd_session_path(cli->session));
 }
 
-static void defer(struct cli *cli, const struct message *message)
+static void defer_as_asked(struct cli *cli, const struct message *message)
 {
 	struct hd_error err;
 	const char *target = message_string(message, 0);
@@ -326,11 +326,11 @@ _Noreturn void worker_main(struct cli *cli, int channel)
 	hd_broker_set(&broker);
 	while (channel_receive(channel, &message)) {
 		if (message.kind == MESSAGE_RUN) {
-			run(cli, &message);
+			run_as_asked(cli, &message);
 		} else if (message.kind == MESSAGE_COMPLETE) {
 			complete(cli, &message);
 		} else if (message.kind == MESSAGE_DEFER) {
-			defer(cli, &message);
+			defer_as_asked(cli, &message);
 		}
 		message_deinit(&message);
 	}

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "command.h"
+#include "lldb_command.h"
 #include "names.h"
 
 namespace lldb

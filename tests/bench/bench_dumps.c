@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "format/format.h"
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "query/gcroot.h"
 
 #define SAMPLE_NANOSECONDS 2000000L

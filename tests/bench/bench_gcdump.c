@@ -18,7 +18,7 @@
 #include "format/gcdump/gcdump.h"
 #include "measure.h"
 #include "mem/mapped_file.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* A signed number in groups of 7 bits, the highest first. */
 static int32_t number(const uint8_t **at)

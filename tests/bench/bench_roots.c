@@ -19,7 +19,7 @@
 
 #include "measure.h"
 #include "plain_mark.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 static int drop(void *arg, const char *text, size_t size)
 {

@@ -315,11 +315,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     .segment_count = make_segments(&image, segments),
 			     .contexts = contexts,
 			     .context_count = make_contexts(&image, contexts) };
-	check(type_table_create(&clr, &clr.types, NULL) == HD_OK);
+	check(clr_type_table_create(&clr, &clr.types, NULL) == HD_OK);
 	check(module_table_create(&clr, &clr.modules, NULL) == HD_OK);
 	use_heap(&heap, image.use);
 	module_table_destroy(clr.modules);
-	type_table_destroy(clr.types);
+	clr_type_table_destroy(clr.types);
 	findings_deinit(&target.findings);
 	return 0;
 }

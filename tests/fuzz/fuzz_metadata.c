@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					   &address);
 		}
 	}
-	if (size > UINT32_MAX || type_table_create(&clr, &clr.types, NULL) != HD_OK)
+	if (size > UINT32_MAX || clr_type_table_create(&clr, &clr.types, NULL) != HD_OK)
 		return 0;
 	if (module_table_create(&clr, &clr.modules, NULL) != HD_OK)
 		abort();
@@ -84,6 +84,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		metadata_destroy(module.metadata);
 	}
 	module_table_destroy(clr.modules);
-	type_table_destroy(clr.types);
+	clr_type_table_destroy(clr.types);
 	return 0;
 }

@@ -102,7 +102,7 @@ static void make_clr(const struct image *image, struct target *target, struct cl
 		clr->frame_identifiers[i] = i;
 	layout_init(&clr->layout);
 	layout_fill(&clr->layout, clr->major, ORIGIN_SERIES);
-	check(type_table_create(clr, &clr->types, NULL) == HD_OK);
+	check(clr_type_table_create(clr, &clr->types, NULL) == HD_OK);
 	check(module_table_create(clr, &clr->modules, NULL) == HD_OK);
 }
 
@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	use_thread(&clr, &heap, &thread, image.flags);
 	code_cache_destroy(clr.code);
 	module_table_destroy(clr.modules);
-	type_table_destroy(clr.types);
+	clr_type_table_destroy(clr.types);
 	findings_deinit(&target.findings);
 	return 0;
 }

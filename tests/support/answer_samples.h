@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_TESTS_ANSWER_SAMPLES_H
 #define HEAPDUMP_TESTS_ANSWER_SAMPLES_H
 
-#include "answer/answer.h"
+#include "answer/answering.h"
 
 /** Columns of sample_pet_schema. */
 enum pet_column {

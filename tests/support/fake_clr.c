@@ -374,7 +374,7 @@ struct clr *fake_runtime(struct fake_clr *fake)
 	clr->string_method_table = fake->string_type;
 	clr->object_array_method_table = fake->object_array_type;
 	clr->sync_table = fake->sync_table;
-	if (type_table_create(clr, &clr->types, NULL) != HD_OK ||
+	if (clr_type_table_create(clr, &clr->types, NULL) != HD_OK ||
 	    module_table_create(clr, &clr->modules, NULL) != HD_OK)
 		abort();
 	return clr;

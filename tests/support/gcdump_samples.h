@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_TESTS_GCDUMP_SAMPLES_H
 #define HEAPDUMP_TESTS_GCDUMP_SAMPLES_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "support/gcdump_maker.h"
 
 #define PLAIN_NODES ((uint32_t)7)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 struct made_edge {
 	uint32_t from, to; /**< nodes */

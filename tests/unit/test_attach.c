@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/clr.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/suite.h"

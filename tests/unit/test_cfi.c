@@ -229,11 +229,11 @@ static void signal_frames(void)
 	cfi_world_init(&world, &(struct cfi_spec){ FDE_CODE("") });
 	put_signal_frame(&world);
 	uint64_t place = STACK + 0x1000; /* in no image */
-	CU_ASSERT_FALSE(is_signal_return(&world.fake.memory, place));
+	CU_ASSERT_FALSE(ucontext_is_signal_return(&world.fake.memory, place));
 	fake_poke(&world.fake, place, restorer, sizeof(restorer));
-	CU_ASSERT(is_signal_return(&world.fake.memory, place));
-	CU_ASSERT_FALSE(is_signal_return(&world.fake.memory, place + 1));
-	CU_ASSERT_FALSE(is_signal_return(&world.fake.memory, 0));
+	CU_ASSERT(ucontext_is_signal_return(&world.fake.memory, place));
+	CU_ASSERT_FALSE(ucontext_is_signal_return(&world.fake.memory, place + 1));
+	CU_ASSERT_FALSE(ucontext_is_signal_return(&world.fake.memory, 0));
 	for (unsigned int is_exact = 0; is_exact < 2; is_exact++) {
 		struct registers registers = cfi_world_registers(place);
 		ASSERT_UINT(cfi_world_step(&world, is_exact, &registers), CFI_SIGNAL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command clrstack about stacks that are made in code. */
-#include "session/session.h"
+#include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
 #include "support/fake_module.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
-#include "collect/others.h"
+#include "collect/other_traces.h"
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/stream_maker.h"
@@ -336,13 +336,13 @@ static void types_without_names_are_asked_for_again(void)
 static void the_deadline_holds_for_bytes_that_trickle(void)
 {
 	start(TRICKLE);
-	uint64_t began = now_ms();
+	uint64_t began = collect_now_ms();
 	const struct collect_options options = { .buffer = 3 << 20,
 						 .path = path,
 						 .deadline = began + 1000 };
 	collect_some(&options, false);
 	ASSERT_UINT(collected.tries, 1);
-	CU_ASSERT(now_ms() < began + 5000);
+	CU_ASSERT(collect_now_ms() < began + 5000);
 	ASSERT_UINT_FATAL(collected.findings.count, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(collected.findings.rows[0].detail, "took too long"));
 	end();
@@ -351,9 +351,9 @@ static void the_deadline_holds_for_bytes_that_trickle(void)
 static void a_process_that_stands_still_is_told(void)
 {
 	start(STANDSTILL);
-	uint64_t began = now_ms();
+	uint64_t began = collect_now_ms();
 	collect_some(&plain, false);
-	CU_ASSERT(now_ms() < began + 5000);
+	CU_ASSERT(collect_now_ms() < began + 5000);
 	ASSERT_UINT_FATAL(collected.findings.count, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(collected.findings.rows[0].detail, "was stopped"));
 	end();
@@ -363,12 +363,12 @@ static void two_wait_for_each_other(void)
 {
 	start(FIRST_WHOLE);
 	struct endpoint endpoint = endpoint_of(&process);
-	const struct patience patience = { .deadline = now_ms() + 1000 };
+	const struct patience patience = { .deadline = collect_now_ms() + 1000 };
 	int turn;
 	ASSERT_UINT_FATAL(others_exclude(&endpoint, &patience, NULL, NULL, &turn, NULL), HD_OK);
 	const struct collect_options options = { .buffer = 3 << 20,
 						 .path = path,
-						 .deadline = now_ms() + 300 };
+						 .deadline = collect_now_ms() + 300 };
 	struct hd_error err;
 	ASSERT_UINT(collect(&options, &err), HD_ERR_OS);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "another heapdump"));

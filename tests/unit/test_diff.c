@@ -190,15 +190,15 @@ static void equal_growth_goes_by_name(void)
 
 static void names_compare_as_bytes(void)
 {
-	CU_ASSERT(compare_names("a", 1, "b", 1) < 0);
-	CU_ASSERT(compare_names("b", 1, "a", 1) > 0);
-	CU_ASSERT(compare_names("a", 1, "a", 1) == 0);
-	CU_ASSERT(compare_names("a", 1, "ab", 2) < 0);
-	CU_ASSERT(compare_names("ab", 2, "a", 1) > 0);
-	CU_ASSERT(compare_names("a", 1, "\xff", 1) < 0);
-	CU_ASSERT(compare_names(NULL, 0, "a", 1) < 0);
-	CU_ASSERT(compare_names("a", 1, NULL, 0) > 0);
-	CU_ASSERT(compare_names(NULL, 0, NULL, 0) == 0);
+	CU_ASSERT(diff_compare_names("a", 1, "b", 1) < 0);
+	CU_ASSERT(diff_compare_names("b", 1, "a", 1) > 0);
+	CU_ASSERT(diff_compare_names("a", 1, "a", 1) == 0);
+	CU_ASSERT(diff_compare_names("a", 1, "ab", 2) < 0);
+	CU_ASSERT(diff_compare_names("ab", 2, "a", 1) > 0);
+	CU_ASSERT(diff_compare_names("a", 1, "\xff", 1) < 0);
+	CU_ASSERT(diff_compare_names(NULL, 0, "a", 1) < 0);
+	CU_ASSERT(diff_compare_names("a", 1, NULL, 0) > 0);
+	CU_ASSERT(diff_compare_names(NULL, 0, NULL, 0) == 0);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands about the heap of a target, made in code: damage, and what is missing. */
 #include "command/session/core_kind.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
 #include "support/fake_export.h"

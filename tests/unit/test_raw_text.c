@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "command/command.h"
+#include "command/call.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

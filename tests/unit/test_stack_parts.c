@@ -45,17 +45,17 @@ static void calls_are_told_by_their_bytes(void)
 		static const uint8_t zeros[16] = { 0 };
 		fake_poke(&memory, CODE + 0x30, zeros, sizeof(zeros));
 		fake_poke(&memory, CODE + 0x40 - rows[i].size, rows[i].bytes, rows[i].size);
-		if (follows_call(&memory.memory, CODE + 0x40) != rows[i].is_call)
+		if (span_follows_call(&memory.memory, CODE + 0x40) != rows[i].is_call)
 			ASSERT_UINT(i, UINT32_MAX);
 	}
 	/* At the start of what can be read: as far as it goes. */
 	fake_poke(&memory, CODE, rows[2].bytes, 2);
-	CU_ASSERT(follows_call(&memory.memory, CODE + 2));
-	CU_ASSERT(!follows_call(&memory.memory, CODE + 4));
+	CU_ASSERT(span_follows_call(&memory.memory, CODE + 2));
+	CU_ASSERT(!span_follows_call(&memory.memory, CODE + 4));
 	/* What cannot be read says nothing against it. */
-	CU_ASSERT(follows_call(&memory.memory, CODE + 1));
-	CU_ASSERT(follows_call(&memory.memory, 0x9000));
-	CU_ASSERT(follows_call(&memory.memory, 1));
+	CU_ASSERT(span_follows_call(&memory.memory, CODE + 1));
+	CU_ASSERT(span_follows_call(&memory.memory, 0x9000));
+	CU_ASSERT(span_follows_call(&memory.memory, 1));
 	fake_memory_deinit(&memory);
 }
 
@@ -79,15 +79,15 @@ static void spans_join_writable_ranges(void)
 	static const uint64_t none[] = { 0, 0x1800, 0x5000, 0x5fff, 0x7000, 0x8000, UINT64_MAX };
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		ASSERT_UINT(span_at(&target, none[i]).end, 0);
-	CU_ASSERT(is_code_address(&target, 0x1000) && !is_code_address(&target, 0x2000));
-	CU_ASSERT(!is_code_address(&target, 0x5800));
+	CU_ASSERT(span_is_code(&target, 0x1000) && !span_is_code(&target, 0x2000));
+	CU_ASSERT(!span_is_code(&target, 0x5800));
 	/* Without ranges everything may be a stack, or code. */
 	target.range_count = 0;
 	struct span span = span_at(&target, 0x2000);
 	CU_ASSERT(span_has(&span, 0x2000) && span_has(&span, 0x100000));
 	span = span_at(&target, UINT64_MAX);
 	CU_ASSERT(span.end == UINT64_MAX && span.start < span.end);
-	CU_ASSERT(is_code_address(&target, 0x1234));
+	CU_ASSERT(span_is_code(&target, 0x1234));
 }
 
 /* The tokens of a map: "position:kind" each. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/strings.h"
+#include "inspect/string_counts.h"
 #include "inspect/value.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"

@@ -2,7 +2,7 @@
 #include "support/assert_more.h"
 #include "support/suite.h"
 #include "util/alloc.h"
-#include "util/error.h"
+#include "util/fail.h"
 #include "util/text.h"
 
 static void a_text_grows_as_it_is_appended_to(void)

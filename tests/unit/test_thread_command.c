@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands about the threads and monitors of a runtime that is made in code. */
-#include "session/session.h"
+#include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
 #include "support/fake_export.h"

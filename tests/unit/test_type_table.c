@@ -136,7 +136,7 @@ static void test_no_types(void)
 		CU_ASSERT(!type_find(clr, type));
 	}
 	ASSERT_UINT(type_count(clr), 0);
-	CU_ASSERT(!type_table_failed(clr));
+	CU_ASSERT(!clr_type_table_failed(clr));
 	fake_clr_destroy(fake);
 }
 
@@ -289,15 +289,15 @@ static void test_no_memory(void)
 									.series_count = 1 });
 		struct clr *clr = fake_runtime(fake);
 		alloc_fail_at(nth);
-		struct type_table *types = NULL;
-		enum hd_status status = type_table_create(clr, &types, NULL);
+		struct clr_type_table *types = NULL;
+		enum hd_status status = clr_type_table_create(clr, &types, NULL);
 		ASSERT_UINT(types != NULL, status == HD_OK);
-		type_table_destroy(types);
+		clr_type_table_destroy(types);
 		const struct type *type = type_find(clr, address);
 		bool failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);
-		ASSERT_UINT(type == NULL, type_table_failed(clr));
+		ASSERT_UINT(type == NULL, clr_type_table_failed(clr));
 		CU_ASSERT(failed || type);
 		CU_ASSERT(type_find(clr, address) != NULL);
 		fake_clr_destroy(fake);

@@ -34,12 +34,12 @@ struct fold {
 	bool failed;
 };
 
-static uint32_t type_of(const struct hd_graph *graph, uint32_t node)
+static uint32_t path_node_type(const struct hd_graph *graph, uint32_t node)
 {
 	return graph_is_missing(graph, node) ? HD_NONE : graph->node_types[node];
 }
 
-static struct cell type_cell(const struct hd_graph *graph, uint32_t type)
+static struct cell path_type_cell(const struct hd_graph *graph, uint32_t type)
 {
 	if (type == HD_NONE)
 		return (struct cell){ .shown = "<not in this dump>" };
@@ -116,7 +116,7 @@ static const struct column fold_columns[FOLD_COLUMNS] = {
 	[FOLD_INDEX] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
 };
 
-static void fold_layout(struct out *out, const struct cell *cells)
+static void path_fold_layout(struct out *out, const struct cell *cells)
 {
 	if (cells[FOLD_INDEX].number >= FOLD_NAMES)
 		return;
@@ -128,7 +128,7 @@ static const struct schema fold_schema = {
 	.name = "types",
 	SCHEMA_COLUMNS(fold_columns),
 	.is_list = true,
-	.layout = fold_layout,
+	.layout = path_fold_layout,
 };
 
 /* What leads from @p node to @p next, without the blank that may be before it; or nothing. */
@@ -142,14 +142,15 @@ static const char *link_text(const struct hd_graph *graph, uint32_t node, uint32
 	return text->bytes[0] == ' ' ? text->bytes + 1 : text->bytes;
 }
 
-static void write_node(struct path_report *report, uint32_t node, uint32_t next, bool continues)
+static void write_path_node(struct path_report *report, uint32_t node, uint32_t next,
+			    bool continues)
 {
 	const struct hd_graph *graph = report->graph;
 	struct text link = { 0 };
 	const char *via = link_text(graph, node, next, &link);
 	const struct cell cells[PATH_COLUMNS] = {
 		[PATH_ADDRESS] = cell_number(graph_id(graph, node)),
-		[PATH_TYPE] = cell_or_null(type_cell(graph, type_of(graph, node))),
+		[PATH_TYPE] = cell_or_null(path_type_cell(graph, path_node_type(graph, node))),
 		[PATH_SIZE] = cell_number(graph_size(graph, node)),
 		[PATH_VIA] = cell_or_null(cell_string(via)),
 		[PATH_WIDTH] = cell_number(graph->details ? 16 : 12),
@@ -162,8 +163,8 @@ static void write_node(struct path_report *report, uint32_t node, uint32_t next,
 	text_deinit(&link);
 }
 
-static void write_fold(struct path_report *report, uint64_t count, const uint32_t *types,
-		       size_t type_count)
+static void write_path_fold(struct path_report *report, uint64_t count, const uint32_t *types,
+			    size_t type_count)
 {
 	struct answer *answer = report->answer;
 	const struct cell fold[PATH_COLUMNS] = { [PATH_FOLDED] = cell_number(count) };
@@ -172,7 +173,7 @@ static void write_fold(struct path_report *report, uint64_t count, const uint32_
 	answer_table(answer, &fold_schema, NULL);
 	for (size_t i = 0; i < type_count; i++) {
 		const struct cell cells[FOLD_COLUMNS] = {
-			[FOLD_TYPE] = type_cell(report->graph, types[i]),
+			[FOLD_TYPE] = path_type_cell(report->graph, types[i]),
 			[FOLD_INDEX] = cell_number(i),
 		};
 		answer_row(answer, cells);
@@ -186,13 +187,13 @@ static void write_fold(struct path_report *report, uint64_t count, const uint32_
 	answer_remark(answer, " ...\n");
 }
 
-static void write_element(struct path_report *report, const struct element *element)
+static void write_path_element(struct path_report *report, const struct element *element)
 {
 	if (element->folded) {
-		write_fold(report, element->folded, &element->type, 1);
+		write_path_fold(report, element->folded, &element->type, 1);
 		return;
 	}
-	write_node(report, element->node, element->next, false);
+	write_path_node(report, element->node, element->next, false);
 }
 
 static void note_type(struct fold *fold, uint32_t type)
@@ -215,7 +216,7 @@ static void take_element(struct fold *fold, const struct element *element)
 {
 	if (fold->report->full || fold->shown_count < FOLD_ENDS) {
 		fold->shown_count++;
-		write_element(fold->report, element);
+		write_path_element(fold->report, element);
 		return;
 	}
 	if (fold->tail_end - fold->tail_begin == FOLD_TAIL) {
@@ -248,7 +249,7 @@ static void take_node(struct fold *fold, uint32_t node, uint32_t next)
 {
 	struct element element = { .node = node,
 				   .next = next,
-				   .type = type_of(fold->report->graph, node) };
+				   .type = path_node_type(fold->report->graph, node) };
 	if (fold->report->full) {
 		take_element(fold, &element);
 		return;
@@ -265,9 +266,9 @@ static void end_path(struct fold *fold)
 {
 	end_run(fold);
 	if (fold->middle)
-		write_fold(fold->report, fold->middle, fold->types, fold->types_count);
+		write_path_fold(fold->report, fold->middle, fold->types, fold->types_count);
 	for (; fold->tail_begin < fold->tail_end; fold->tail_begin++)
-		write_element(fold->report, &fold->tail[fold->tail_begin % FOLD_TAIL]);
+		write_path_element(fold->report, &fold->tail[fold->tail_begin % FOLD_TAIL]);
 }
 
 enum hd_status path_write(struct path_report *report, const struct path_tree *tree, uint32_t node,
@@ -293,7 +294,7 @@ enum hd_status path_write(struct path_report *report, const struct path_tree *tr
 	}
 	end_path(&fold);
 	if (continued)
-		write_node(report, node, HD_NONE, true);
+		write_path_node(report, node, HD_NONE, true);
 	if (fold.failed && status == HD_OK)
 		status = fail_nomem(err);
 	pages_free(fold.types, fold.types_capacity, sizeof(*fold.types));

@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANSWER_PATH_H
 #define HEAPDUMP_SRC_ANSWER_PATH_H
 
-#include "answer/answer.h"
+#include "answer/answering.h"
 #include "query/path_tree.h"
 #include "util/job.h"
 

@@ -5,7 +5,7 @@
 
 #include "util/alloc.h"
 #include "util/arena.h"
-#include "util/error.h"
+#include "util/fail.h"
 #include "util/sort.h"
 
 /* Texts kept lately: most answers repeat a few names of types. */
@@ -56,7 +56,7 @@ static struct kept_table *kept_table_of(struct hd_rows *rows, const struct hd_ta
 	return kept;
 }
 
-static uint64_t hash_text(const char *bytes, size_t size)
+static uint64_t hash_kept_text(const char *bytes, size_t size)
 {
 	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
 	for (size_t i = 0; i < size; i++)
@@ -76,13 +76,13 @@ static const char *copy_text(struct hd_rows *rows, const char *bytes, size_t siz
 }
 
 /* A copy of a text that lives as long as the rows; NULL when memory is exhausted. */
-static const char *keep_text(struct hd_rows *rows, const char *bytes, size_t size)
+static const char *keep_row_text(struct hd_rows *rows, const char *bytes, size_t size)
 {
 	if (!size)
 		return "";
 	if (size > KNOWN_SIZE_MAX)
 		return copy_text(rows, bytes, size);
-	struct known_text *known = &rows->known[hash_text(bytes, size) % TEXTS_KNOWN];
+	struct known_text *known = &rows->known[hash_kept_text(bytes, size) % TEXTS_KNOWN];
 	if (known->size == size && memcmp(known->bytes, bytes, size) == 0)
 		return known->bytes;
 	const char *copy = copy_text(rows, bytes, size);
@@ -107,7 +107,7 @@ static bool append_value(struct hd_rows *rows, struct kept_table *kept,
 		return false;
 	struct hd_value copy = *value;
 	if (value->text) {
-		copy.text = keep_text(rows, value->text, value->size);
+		copy.text = keep_row_text(rows, value->text, value->size);
 		if (!copy.text)
 			return false;
 	}

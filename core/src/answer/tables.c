@@ -110,7 +110,7 @@ static const struct schema plain_schema = {
 	.is_main = true,
 };
 
-enum total_column {
+enum statistics_total_column {
 	TOTAL_COUNT,
 	TOTAL_SIZE,
 	TOTAL_COLUMNS
@@ -121,7 +121,7 @@ static const struct column total_columns[TOTAL_COLUMNS] = {
 	[TOTAL_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
 };
 
-static void total_layout(struct out *out, const struct cell *cells)
+static void statistics_total_layout(struct out *out, const struct cell *cells)
 {
 	char count[NUMBER_SIZE], size[NUMBER_SIZE];
 	out_printf(out, "Total %s objects, %s bytes\n",
@@ -136,12 +136,12 @@ static void plain_total_layout(struct out *out, const struct cell *cells)
 
 static const struct schema total_schema = { .name = "total",
 					    SCHEMA_COLUMNS(total_columns),
-					    .layout = total_layout };
+					    .layout = statistics_total_layout };
 static const struct schema plain_total_schema = { .name = "total",
 						  SCHEMA_COLUMNS(total_columns),
 						  .layout = plain_total_layout };
 
-static void make_cells(const struct type_count *row, struct cell cells[STATISTICS_COLUMNS])
+static void statistics_cells(const struct type_count *row, struct cell cells[STATISTICS_COLUMNS])
 {
 	struct cell name = cell_type(row->name, row->name_size, row->id);
 	cells[STATISTICS_MT] = cell_number(row->id);
@@ -159,14 +159,14 @@ static void write_table(struct answer *answer, const struct statistics *statisti
 	answer_table(answer, schema, &options);
 	for (size_t i = 0; i < statistics->row_count && !answer_is_stopped(answer); i++) {
 		struct cell cells[STATISTICS_COLUMNS] = { 0 };
-		make_cells(&statistics->rows[i], cells);
+		statistics_cells(&statistics->rows[i], cells);
 		answer_row(answer, cells);
 	}
 	(void)answer_table_end(answer);
 }
 
-static void write_total(struct answer *answer, const struct statistics *statistics,
-			const struct schema *schema)
+static void write_statistics_total(struct answer *answer, const struct statistics *statistics,
+				   const struct schema *schema)
 {
 	const struct cell cells[TOTAL_COLUMNS] = {
 		[TOTAL_COUNT] = cell_number(statistics->count),
@@ -194,12 +194,12 @@ void statistics_table(struct answer *answer, const struct statistics *statistics
 		widen(&widths[STATISTICS_SIZE], (int)strlen(format_thousands(row->size, number)));
 	}
 	write_table(answer, statistics, &statistics_schema, widths);
-	write_total(answer, statistics, &total_schema);
+	write_statistics_total(answer, statistics, &total_schema);
 }
 
 void statistics_total_plain(struct answer *answer, const struct statistics *statistics)
 {
-	write_total(answer, statistics, &plain_total_schema);
+	write_statistics_total(answer, statistics, &plain_total_schema);
 }
 
 void statistics_table_plain(struct answer *answer, const struct statistics *statistics)

@@ -78,7 +78,7 @@ static struct visit_table *find_table(const struct visit *visit, const struct ta
 }
 
 /* The answer ends; what follows is left out. */
-static void run_out(struct answer *answer)
+static void visit_run_out(struct answer *answer)
 {
 	answer->out->text.failed = answer->out->stopped = true;
 }
@@ -166,7 +166,7 @@ static bool reserve_values(struct visit *visit, size_t count)
 }
 
 /* NULL when memory is exhausted. */
-static struct visit_table *add_table(struct visit *visit, const struct table_form *form)
+static struct visit_table *add_visit_table(struct visit *visit, const struct table_form *form)
 {
 	size_t size = sizeof(struct visit_table) + form->count * sizeof(struct hd_column);
 	struct visit_table *table = mem_calloc(1, size);
@@ -192,9 +192,9 @@ static struct visit_table *meet_table(struct answer *answer, const struct table_
 		return NULL;
 	struct visit_table *table = find_table(visit, form);
 	if (!table)
-		table = add_table(visit, form);
+		table = add_visit_table(visit, form);
 	if (!table)
-		run_out(answer);
+		visit_run_out(answer);
 	return table;
 }
 
@@ -219,7 +219,8 @@ static void pass_row(struct answer *answer, const struct visit_table *table,
 		answer->out->stopped = true;
 }
 
-static struct hd_value value_of(struct visit *visit, enum cell_kind kind, const struct cell *cell)
+static struct hd_value value_of_cell(struct visit *visit, enum cell_kind kind,
+				     const struct cell *cell)
 {
 	struct hd_value value = { .kind = HD_KIND_NULL };
 	if (!cell->is_there)
@@ -281,10 +282,10 @@ static void pass_cells(struct answer *answer, const struct visit_table *table,
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
 		if (column->name)
-			values[count++] = value_of(visit, column->kind, &cells[i]);
+			values[count++] = value_of_cell(visit, column->kind, &cells[i]);
 	}
 	if (visit->sets.failed) {
-		run_out(answer);
+		visit_run_out(answer);
 		return;
 	}
 	set_texts(visit, values, count);
@@ -296,7 +297,7 @@ static const struct schema *innermost_schema(const struct answer *answer)
 	return answer->levels[answer->depth - 1].schema;
 }
 
-static void begin_table(struct answer *answer)
+static void pass_table(struct answer *answer)
 {
 	const struct schema *schema = innermost_schema(answer);
 	const struct table_form form =
@@ -319,20 +320,20 @@ static void end_open(struct answer *answer)
 	visit->open = visit->open->parent;
 }
 
-static void end_table(struct answer *answer)
+static void pass_table_end(struct answer *answer)
 {
 	answer_leave_main(answer);
 	end_open(answer);
 }
 
-static void write_row(struct answer *answer, const struct cell *cells)
+static void pass_table_row(struct answer *answer, const struct cell *cells)
 {
 	if (!answer->out->stopped)
 		pass_cells(answer, answer->visit->open, innermost_schema(answer), cells);
 }
 
 /* Of a row there is nothing to say; but a record and an object end so, too. */
-static void end_row(struct answer *answer)
+static void pass_row_end(struct answer *answer)
 {
 	if (!answer->out->stopped && answer->visit->open->table.shape == HD_SHAPE_RECORD)
 		end_open(answer);
@@ -363,16 +364,16 @@ static void write_record(struct answer *answer, const struct schema *schema,
 		tell_end(answer, table);
 }
 
-static void begin_record(struct answer *answer, const struct schema *schema,
-			 const struct cell *cells)
+static void pass_record_begin(struct answer *answer, const struct schema *schema,
+			      const struct cell *cells)
 {
 	struct visit_table *table = pass_record(answer, schema, cells);
 	if (table)
 		answer->visit->open = table;
 }
 
-static void write_list(struct answer *answer, const char *name, const char *const *items,
-		       size_t count)
+static void pass_list(struct answer *answer, const char *name, const char *const *items,
+		      size_t count)
 {
 	const struct table_form form = { name, &word_column, 1, HD_SHAPE_LIST };
 	struct visit_table *table = meet_table(answer, &form);
@@ -391,22 +392,22 @@ static void write_list(struct answer *answer, const char *name, const char *cons
 	tell_end(answer, table);
 }
 
-static void begin_object(struct answer *answer, const char *name)
+static void pass_object(struct answer *answer, const char *name)
 {
 	const struct schema schema = { .name = name };
-	begin_record(answer, &schema, NULL);
+	pass_record_begin(answer, &schema, NULL);
 }
 
 const struct renderer visit_renderer = {
-	.table = begin_table,
-	.table_end = end_table,
-	.row = write_row,
-	.row_end = end_row,
+	.table = pass_table,
+	.table_end = pass_table_end,
+	.row = pass_table_row,
+	.row_end = pass_row_end,
 	.record = write_record,
-	.record_begin = begin_record,
-	.list = write_list,
-	.object = begin_object,
-	.object_end = end_row,
+	.record_begin = pass_record_begin,
+	.list = pass_list,
+	.object = pass_object,
+	.object_end = pass_row_end,
 };
 
 void visit_deinit(struct visit *visit)

@@ -5,7 +5,7 @@
 
 #include <heapdump/answer.h>
 
-#include "answer/answer.h"
+#include "answer/answering.h"
 
 struct visit_table;
 

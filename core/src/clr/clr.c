@@ -84,7 +84,7 @@ static enum hd_status fill_layout(struct clr *clr, const struct descriptor *desc
 
 static enum hd_status open_tables(struct clr *clr, struct hd_error *err)
 {
-	TRY(type_table_create(clr, &clr->types, err));
+	TRY(clr_type_table_create(clr, &clr->types, err));
 	return module_table_create(clr, &clr->modules, err);
 }
 
@@ -165,7 +165,7 @@ void clr_destroy(struct clr *clr)
 		return;
 	code_cache_destroy(clr->code);
 	type_lookup_destroy(clr->lookup);
-	type_table_destroy(clr->types);
+	clr_type_table_destroy(clr->types);
 	module_table_destroy(clr->modules);
 	mem_free(clr->threads);
 	mem_free(clr->thread_order);

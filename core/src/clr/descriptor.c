@@ -15,7 +15,7 @@
 #define SUB_DESCRIPTORS_MAX 16u
 
 /* One descriptor: its JSON, and the addresses that its indirect globals index. */
-struct part {
+struct descriptor_part {
 	json_t *root;
 	json_t *types, *globals; /* borrowed of root, or NULL */
 	uint64_t *pointers;
@@ -23,15 +23,15 @@ struct part {
 };
 
 struct descriptor {
-	struct part parts[DESCRIPTOR_PARTS_MAX]; /* the runtime's own first */
+	struct descriptor_part parts[DESCRIPTOR_PARTS_MAX]; /* the runtime's own first */
 	size_t count;
 };
 
-static void part_deinit(struct part *part)
+static void part_deinit(struct descriptor_part *part)
 {
 	json_decref(part->root);
 	mem_free(part->pointers);
-	*part = (struct part){ 0 };
+	*part = (struct descriptor_part){ 0 };
 }
 
 void descriptor_destroy(struct descriptor *descriptor)
@@ -44,7 +44,7 @@ void descriptor_destroy(struct descriptor *descriptor)
 }
 
 /* struct ContractDescriptor (debug/datadescriptor/contractdescriptorstub.c). */
-struct header {
+struct descriptor_header {
 	uint64_t magic;
 	uint32_t flags;
 	uint32_t json_size;
@@ -54,7 +54,8 @@ struct header {
 };
 
 static enum hd_status header_read(const struct target *target, const struct target_module *module,
-				  uint64_t address, struct header *ret, struct hd_error *err)
+				  uint64_t address, struct descriptor_header *ret,
+				  struct hd_error *err)
 {
 	uint8_t bytes[40];
 	if (address > UINT64_MAX - sizeof(bytes) ||
@@ -83,8 +84,9 @@ static enum hd_status header_read(const struct target *target, const struct targ
 	return HD_OK;
 }
 
-static enum hd_status part_read_json(const struct target *target, const struct header *header,
-				     struct part *part, struct hd_error *err)
+static enum hd_status part_read_json(const struct target *target,
+				     const struct descriptor_header *header,
+				     struct descriptor_part *part, struct hd_error *err)
 {
 	char *text = mem_alloc((size_t)header->json_size + 1, 1);
 	if (!text)
@@ -122,8 +124,8 @@ static enum hd_status part_read_json(const struct target *target, const struct h
 
 static enum hd_status part_read_pointers(const struct target *target,
 					 const struct target_module *module,
-					 const struct header *header, struct part *part,
-					 struct hd_error *err)
+					 const struct descriptor_header *header,
+					 struct descriptor_part *part, struct hd_error *err)
 {
 	part->pointers = mem_calloc((size_t)header->pointer_count + 1, sizeof(uint64_t));
 	if (!part->pointers)
@@ -146,15 +148,15 @@ static enum hd_status part_read(const struct target *target, const struct target
 				uint64_t address, struct descriptor *descriptor,
 				struct hd_error *err)
 {
-	struct part *part = &descriptor->parts[descriptor->count++];
-	struct header header = { 0 };
+	struct descriptor_part *part = &descriptor->parts[descriptor->count++];
+	struct descriptor_header header = { 0 };
 	TRY(header_read(target, module, address, &header, err));
 	TRY(part_read_json(target, &header, part, err));
 	return part_read_pointers(target, module, &header, part, err);
 }
 
 /* A number out of an integer or a string ("0x..", decimal). */
-static bool number_of(const json_t *value, uint64_t *ret)
+static bool number_of_json(const json_t *value, uint64_t *ret)
 {
 	if (json_is_integer(value)) {
 		*ret = (uint64_t)json_integer_value(value);
@@ -173,20 +175,20 @@ static bool number_of(const json_t *value, uint64_t *ret)
 }
 
 /* [v, "type"] or v: v. */
-static const json_t *value_of(const json_t *value)
+static const json_t *untyped_value(const json_t *value)
 {
 	return json_is_array(value) && json_array_size(value) == 2 ? json_array_get(value, 0)
 								   : value;
 }
 
 /* A global's or sub-descriptor's value: v, [v, "type"], [index] or [[index], "type"]. */
-static bool part_value(const struct part *part, const json_t *json, uint64_t *ret)
+static bool part_value(const struct descriptor_part *part, const json_t *json, uint64_t *ret)
 {
-	const json_t *value = value_of(json);
+	const json_t *value = untyped_value(json);
 	if (!json_is_array(value))
-		return number_of(value, ret);
+		return number_of_json(value, ret);
 	uint64_t index = 0;
-	if (json_array_size(value) != 1 || !number_of(json_array_get(value, 0), &index) ||
+	if (json_array_size(value) != 1 || !number_of_json(json_array_get(value, 0), &index) ||
 	    index >= part->pointer_count || part->pointers[index] == 0)
 		return false;
 	*ret = part->pointers[index];
@@ -262,7 +264,7 @@ bool descriptor_offset(const struct descriptor *descriptor, const char *type, co
 	for (size_t i = 0; i < descriptor->count; i++) {
 		const json_t *fields = json_object_get(descriptor->parts[i].types, type);
 		uint64_t number = 0;
-		if (!number_of(value_of(json_object_get(fields, field)), &number))
+		if (!number_of_json(untyped_value(json_object_get(fields, field)), &number))
 			continue;
 		if (number >= LAYOUT_OFFSET_LIMIT)
 			return false;
@@ -275,7 +277,7 @@ bool descriptor_offset(const struct descriptor *descriptor, const char *type, co
 bool descriptor_global(const struct descriptor *descriptor, const char *name, uint64_t *ret)
 {
 	for (size_t i = 0; i < descriptor->count; i++) {
-		const struct part *part = &descriptor->parts[i];
+		const struct descriptor_part *part = &descriptor->parts[i];
 		if (part_value(part, json_object_get(part->globals, name), ret))
 			return true;
 	}
@@ -285,9 +287,9 @@ bool descriptor_global(const struct descriptor *descriptor, const char *name, ui
 const char *descriptor_text(const struct descriptor *descriptor, const char *name)
 {
 	for (size_t i = 0; i < descriptor->count; i++) {
-		const struct part *part = &descriptor->parts[i];
+		const struct descriptor_part *part = &descriptor->parts[i];
 		const char *text =
-			json_string_value(value_of(json_object_get(part->globals, name)));
+			json_string_value(untyped_value(json_object_get(part->globals, name)));
 		if (text)
 			return text;
 	}

@@ -55,7 +55,8 @@ static bool has_shape(const struct clr *clr, const uint8_t *bytes)
 	       max_generation == MAX_GENERATION;
 }
 
-static bool find(const struct clr *clr, uint8_t *bytes, uint64_t *ret_address, size_t *ret_index)
+static bool find_gc_vars(const struct clr *clr, uint8_t *bytes, uint64_t *ret_address,
+			 size_t *ret_index)
 {
 	for (size_t i = 0; i < clr->dac_count; i++) {
 		uint64_t address = 0;
@@ -120,7 +121,7 @@ static enum hd_status read_offsets(struct clr *clr, const uint8_t *bytes, struct
 	return HD_OK;
 }
 
-static enum hd_status not_found(const struct clr *clr, struct hd_error *err)
+static enum hd_status gc_vars_not_found(const struct clr *clr, struct hd_error *err)
 {
 	uint64_t value = 0;
 	if (clr->dac_count == 0 || !dac_entry(clr, 0, &value)) {
@@ -160,8 +161,8 @@ enum hd_status gc_vars_read(struct clr *clr, size_t *ret_index, struct hd_error 
 	struct gc_vars *gc = &clr->gc;
 	uint8_t bytes[VARS_SIZE];
 	size_t index = 0;
-	if (!find(clr, bytes, &gc->address, &index))
-		return not_found(clr, err);
+	if (!find_gc_vars(clr, bytes, &gc->address, &index))
+		return gc_vars_not_found(clr, err);
 	gc->major = bytes[0];
 	gc->minor = bytes[1];
 	if (gc->major != VARS_MAJOR) {

@@ -163,7 +163,7 @@ static bool is_assembly_list(const struct clr *clr, uint64_t address)
 }
 
 /* Offset of the list of assemblies in the AppDomain at @p address, the known one first. */
-static bool find_assemblies(const struct clr *clr, uint64_t address, uint64_t *ret)
+static bool find_domain_assemblies(const struct clr *clr, uint64_t address, uint64_t *ret)
 {
 	if (layout_has(&clr->layout, L_DOMAIN_ASSEMBLIES)) {
 		*ret = clr_offset(clr, L_DOMAIN_ASSEMBLIES);
@@ -180,7 +180,7 @@ static bool find_assemblies(const struct clr *clr, uint64_t address, uint64_t *r
 static bool is_app_domain(struct clr *clr, uint64_t address)
 {
 	uint64_t offset = 0;
-	if (address == 0 || address % 8 != 0 || !find_assemblies(clr, address, &offset))
+	if (address == 0 || address % 8 != 0 || !find_domain_assemblies(clr, address, &offset))
 		return false;
 	if (!layout_has(&clr->layout, L_DOMAIN_ASSEMBLIES) ||
 	    offset != clr_offset(clr, L_DOMAIN_ASSEMBLIES))
@@ -292,7 +292,7 @@ static void read_named(struct clr *clr, const struct descriptor *descriptor)
 		clr->sync_count = count;
 }
 
-static void report_missing(const struct clr *clr)
+static void report_missing_globals(const struct clr *clr)
 {
 	const struct {
 		uint64_t value;
@@ -420,5 +420,5 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 		find_sync_table(clr, gc_index);
 	clr_sync_count(clr);
 	find_alloc_context(clr, gc_index);
-	report_missing(clr);
+	report_missing_globals(clr);
 }

@@ -10,11 +10,11 @@
 #include "clr/internal.h"
 #include "util/alloc.h"
 
-#define DYNAMIC_MAX        256u
-#define PROGRAM_HEADER_MAX 64u
+#define RUNTIME_DYNAMIC_MAX 256u
+#define PROGRAM_HEADER_MAX  64u
 
 /* Modules with the runtime's name that are tried: each look-up of a symbol may take milliseconds. */
-#define TRIES_MAX 16u
+#define RUNTIME_TRIES_MAX 16u
 
 /* The version string is looked for in this much of the module's data, at most. */
 #define VERSION_SCAN_MAX ((uint64_t)16 << 20)
@@ -36,7 +36,7 @@ static bool is_libcoreclr(const char *path)
 /* Can the hash table that a look-up of symbols begins with be read? */
 static bool symbols_readable(const struct target *target, const struct target_module *module)
 {
-	for (uint64_t i = 0; i < DYNAMIC_MAX; i++) {
+	for (uint64_t i = 0; i < RUNTIME_DYNAMIC_MAX; i++) {
 		uint64_t tag = DT_NULL, value = 0;
 		uint8_t header[16];
 		if (!memory_u64(target->memory, module->dynamic + 16 * i, &tag) ||
@@ -122,7 +122,8 @@ enum hd_status runtime_find(struct clr *clr, struct hd_error *err)
 	const struct target *target = clr->target;
 	const struct target_module *unreadable = NULL;
 	unsigned int tries = 0;
-	for (size_t i = 0; i < target->module_count && !clr->module && tries < TRIES_MAX; i++) {
+	for (size_t i = 0; i < target->module_count && !clr->module && tries < RUNTIME_TRIES_MAX;
+	     i++) {
 		const struct target_module *module = &target->modules[i];
 		if (!is_libcoreclr(module->path))
 			continue;

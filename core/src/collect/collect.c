@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/others.h"
+#include "collect/other_traces.h"
 #include "collect/trace.h"
 #include "util/text.h"
 
@@ -18,18 +18,18 @@
 #define GENERATION_KEYWORDS UINT64_C(0x400000)
 #define RUNDOWN_LOADER      UINT64_C(0x8) /* modules alone */
 
-#define TRIES_MAX       3u
-#define NAME_TRIES_MAX  2u /* more, for names of types */
-#define MEGABYTE        ((uint64_t)1 << 20)
-#define EVENT_SIZE      ((uint64_t)65536) /* of a GCBulkNode or GCBulkEdge that is full */
-#define FLUSH_MS        5000u
-#define OTHERS_MS       15000u /* for other traces of the process to end */
-#define START_MS        20000u /* for a runtime that connects to us to start */
-#define DYING_MS        300u   /* from the end of its sockets to that of a process */
-#define VERSION_MS      5000u
-#define TIMEOUT         60u             /* seconds */
-#define WALK_PER_SECOND (64 * MEGABYTE) /* of a slow machine */
-#define FLUSHED_VERSION 10u /* .NET, from which on a session begins with no types known */
+#define COLLECT_TRIES_MAX  3u
+#define NAME_TRIES_MAX     2u /* more, for names of types */
+#define MEGABYTE           ((uint64_t)1 << 20)
+#define EVENT_SIZE         ((uint64_t)65536) /* of a GCBulkNode or GCBulkEdge that is full */
+#define FLUSH_MS           5000u
+#define OTHERS_MS          15000u /* for other traces of the process to end */
+#define START_MS           20000u /* for a runtime that connects to us to start */
+#define DYING_MS           300u   /* from the end of its sockets to that of a process */
+#define COLLECT_VERSION_MS 5000u
+#define TIMEOUT            60u             /* seconds */
+#define WALK_PER_SECOND    (64 * MEGABYTE) /* of a slow machine */
+#define FLUSHED_VERSION    10u /* .NET, from which on a session begins with no types known */
 
 /* All tries together. */
 struct collecting {
@@ -53,10 +53,10 @@ void collected_deinit(struct collected *collected)
 	*collected = (struct collected){ .file = { .fd = -1 } };
 }
 
-static void tell(const struct collecting *collecting, const char *format, ...)
+static void say_collecting(const struct collecting *collecting, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void tell(const struct collecting *collecting, const char *format, ...)
+static void say_collecting(const struct collecting *collecting, const char *format, ...)
 {
 	char line[256];
 	va_list args;
@@ -72,17 +72,17 @@ static uint64_t deadline(const struct collecting *collecting)
 {
 	if (collecting->options->deadline)
 		return collecting->options->deadline;
-	return now_ms() + (TIMEOUT + collecting->room.anonymous / WALK_PER_SECOND) * 1000;
+	return collect_now_ms() + (TIMEOUT + collecting->room.anonymous / WALK_PER_SECOND) * 1000;
 }
 
 static bool is_too_late(const struct collecting *collecting)
 {
-	return collecting->options->deadline && now_ms() >= collecting->options->deadline;
+	return collecting->options->deadline && collect_now_ms() >= collecting->options->deadline;
 }
 
 static struct patience patience_of(const struct collecting *collecting, uint64_t ms)
 {
-	uint64_t end = now_ms() + ms, last = deadline(collecting);
+	uint64_t end = collect_now_ms() + ms, last = deadline(collecting);
 	return (struct patience){ .job = collecting->job, .deadline = end < last ? end : last };
 }
 
@@ -111,7 +111,7 @@ static enum hd_status flush_types(struct collecting *collecting, struct hd_error
 static enum hd_status flush_old(struct collecting *collecting, struct hd_error *err)
 {
 	struct text version = { 0 };
-	uint64_t now = now_ms(), end = patience_of(collecting, VERSION_MS).deadline;
+	uint64_t now = collect_now_ms(), end = patience_of(collecting, COLLECT_VERSION_MS).deadline;
 	endpoint_version(collecting->endpoint, (unsigned int)(end > now ? end - now : 0),
 			 collecting->job, &version);
 	unsigned long number = version.bytes ? strtoul(version.bytes, NULL, 10) : 0;
@@ -122,7 +122,7 @@ static enum hd_status flush_old(struct collecting *collecting, struct hd_error *
 /* Is it a runtime that may not have got as far as having a heap? */
 static bool is_starting(const struct collecting *collecting)
 {
-	return now_ms() < collecting->start_deadline;
+	return collect_now_ms() < collecting->start_deadline;
 }
 
 /* How many bytes the buffer should have had. */
@@ -135,7 +135,7 @@ static uint64_t needed_by(const struct trace *trace)
 }
 
 /* Are some of the objects of a better use than others? */
-static bool is_better(const struct collected *best, const struct collected_check *check)
+static bool is_better_try(const struct collected *best, const struct collected_check *check)
 {
 	if (best->file.fd < 0)
 		return check->objects > 0;
@@ -172,12 +172,12 @@ static enum hd_status check_stream(struct collecting *collecting, const struct t
 	return HD_OK;
 }
 
-static void keep(struct collecting *collecting, const struct trace *trace, struct output_file *file,
-		 const struct collected_check *check)
+static void keep_if_better(struct collecting *collecting, const struct trace *trace,
+			   struct output_file *file, const struct collected_check *check)
 {
 	struct collected *best = &collecting->best;
 	const struct stream_scan *scan = &trace->scan;
-	if (!is_better(best, check)) {
+	if (!is_better_try(best, check)) {
 		output_file_abandon(file);
 		return;
 	}
@@ -202,8 +202,8 @@ static void keep(struct collecting *collecting, const struct trace *trace, struc
 }
 
 /* The try has come to its end. */
-static enum hd_status take(struct collecting *collecting, const struct trace *trace,
-			   struct output_file *file, uint64_t buffer, struct hd_error *err)
+static enum hd_status take_try(struct collecting *collecting, const struct trace *trace,
+			       struct output_file *file, uint64_t buffer, struct hd_error *err)
 {
 	struct collected_check check;
 	enum hd_status status = check_stream(collecting, trace, file, &check, err);
@@ -213,12 +213,12 @@ static enum hd_status take(struct collecting *collecting, const struct trace *tr
 	}
 	collecting->best.tries++;
 	collecting->best.buffer = buffer;
-	keep(collecting, trace, file, &check);
+	keep_if_better(collecting, trace, file, &check);
 	return HD_OK;
 }
 
-static enum hd_status open_file(const struct collecting *collecting, struct output_file *ret,
-				struct hd_error *err)
+static enum hd_status open_trace_file(const struct collecting *collecting, struct output_file *ret,
+				      struct hd_error *err)
 {
 	const char *path = collecting->options->path;
 	return path ? output_file_open(ret, path, collecting->job, err)
@@ -229,7 +229,7 @@ static enum hd_status open_file(const struct collecting *collecting, struct outp
 static enum hd_status try_once(struct collecting *collecting, uint64_t buffer, struct hd_error *err)
 {
 	struct output_file file;
-	TRY(open_file(collecting, &file, err));
+	TRY(open_trace_file(collecting, &file, err));
 	const uint64_t generations = collecting->options->generations ? GENERATION_KEYWORDS : 0;
 	const struct ipc_session session = {
 		.buffer_mb = (uint32_t)(buffer / MEGABYTE),
@@ -249,7 +249,7 @@ static enum hd_status try_once(struct collecting *collecting, uint64_t buffer, s
 		status = trace_run(&trace, err);
 	job_end(collecting->job);
 	if (status == HD_OK) {
-		status = take(collecting, &trace, &file, buffer, err);
+		status = take_try(collecting, &trace, &file, buffer, err);
 	} else if (file.error && !collecting->options->path) {
 		errno = file.error;
 		status = fail(err, HD_ERR_OS, 0,
@@ -324,7 +324,7 @@ static enum hd_status no_heap(const struct collecting *collecting, struct hd_err
 }
 
 /* What is wrong with what there is. */
-static void add_findings(struct collecting *collecting)
+static void add_collect_findings(struct collecting *collecting)
 {
 	struct collected *best = &collecting->best;
 	char number[NUMBER_SIZE];
@@ -350,9 +350,10 @@ static void tell_buffer(const struct collecting *collecting, uint64_t buffer)
 		bound = collecting->room.is_cgroup ? " (what its cgroup leaves it)"
 						   : " (what the machine has free)";
 	}
-	tell(collecting, "%sprocess %d is asked for a buffer of up to %s MB of its own memory%s",
-	     collecting->was_lost ? "events were lost: " : "", collecting->endpoint->pid,
-	     format_thousands(buffer / MEGABYTE, number), bound);
+	say_collecting(collecting,
+		       "%sprocess %d is asked for a buffer of up to %s MB of its own memory%s",
+		       collecting->was_lost ? "events were lost: " : "", collecting->endpoint->pid,
+		       format_thousands(buffer / MEGABYTE, number), bound);
 }
 
 /* The last try has brought all objects, and types without names: prepare one for these. */
@@ -360,10 +361,10 @@ static enum hd_status prepare_names(struct collecting *collecting, bool *ret_aga
 				    struct hd_error *err)
 {
 	collecting->name_tries++;
-	tell(collecting,
-	     "process %d did not name all types: once more, when other traces of it "
-	     "have ended",
-	     collecting->endpoint->pid);
+	say_collecting(collecting,
+		       "process %d did not name all types: once more, when other traces of it "
+		       "have ended",
+		       collecting->endpoint->pid);
 	const struct patience patience = patience_of(collecting, OTHERS_MS);
 	job_begin(collecting->job, "Waiting for other traces of the process", 0);
 	TRY(others_await_end(collecting->endpoint->pid, &patience, ret_again, err));
@@ -395,7 +396,7 @@ static enum hd_status plan_next(struct collecting *collecting, uint64_t *buffer,
 		*buffer = best->tries < 2 ? *buffer : 0;
 		return HD_OK;
 	}
-	if (!collecting->was_lost || best->tries >= TRIES_MAX + collecting->name_tries) {
+	if (!collecting->was_lost || best->tries >= COLLECT_TRIES_MAX + collecting->name_tries) {
 		*buffer = 0;
 		return HD_OK;
 	}
@@ -425,12 +426,12 @@ static enum hd_status try_all(struct collecting *collecting, struct hd_error *er
 	}
 	if (collecting->best.file.fd < 0)
 		return no_heap(collecting, err);
-	add_findings(collecting);
+	add_collect_findings(collecting);
 	return HD_OK;
 }
 
 /* A runtime that connects to us may wait with its start for this. */
-static enum hd_status resume(const struct collecting *collecting, struct hd_error *err)
+static enum hd_status resume_runtime(const struct collecting *collecting, struct hd_error *err)
 {
 	struct endpoint *endpoint = collecting->endpoint;
 	if (endpoint->listener < 0 || endpoint->is_resumed)
@@ -449,14 +450,14 @@ static enum hd_status resume(const struct collecting *collecting, struct hd_erro
 static void tell_waiting(void *arg)
 {
 	struct collecting *collecting = arg;
-	tell(collecting, "another heapdump collects from process %d: waiting for its end",
-	     collecting->endpoint->pid);
+	say_collecting(collecting, "another heapdump collects from process %d: waiting for its end",
+		       collecting->endpoint->pid);
 	job_begin(collecting->job, "Waiting for another heapdump", 0);
 }
 
-static enum hd_status run(struct collecting *collecting, struct hd_error *err)
+static enum hd_status run_collecting(struct collecting *collecting, struct hd_error *err)
 {
-	TRY(resume(collecting, err));
+	TRY(resume_runtime(collecting, err));
 	TRY(flush_old(collecting, err));
 	room_read("", collecting->endpoint->pid, &collecting->room);
 	return try_all(collecting, err);
@@ -471,10 +472,10 @@ enum hd_status collect_snapshot(struct endpoint *endpoint, const struct collect_
 					 .best = { .file = { .fd = -1 } } };
 	int turn;
 	if (endpoint->listener >= 0)
-		collecting.start_deadline = now_ms() + START_MS;
+		collecting.start_deadline = collect_now_ms() + START_MS;
 	const struct patience patience = { .job = job, .deadline = deadline(&collecting) };
 	TRY(others_exclude(endpoint, &patience, tell_waiting, &collecting, &turn, err));
-	enum hd_status status = run(&collecting, err);
+	enum hd_status status = run_collecting(&collecting, err);
 	if (turn >= 0)
 		(void)close(turn);
 	if (status != HD_OK) {

@@ -19,7 +19,7 @@ struct collected_check {
 struct collect_options {
 	uint64_t buffer; /**< bytes of the first try; 0: from an estimate */
 	uint64_t
-		deadline; /**< by now_ms(), of everything; 0: each try's by the size of the process */
+		deadline; /**< by collect_now_ms(), of everything; 0: each try's by the size of the process */
 	bool generations; /**< with the address ranges of the generations */
 	const char *path; /**< the stream becomes this file; NULL: one without a name */
 	/** Told once per try, before it begins; may be NULL. */

@@ -16,11 +16,11 @@
 #include "util/opening.h"
 
 /* How often the job is asked whether it goes on, milliseconds. */
-#define POLL_MS 100u
+#define CONNECTION_POLL_MS 100u
 /* From the end of its sockets to that of a process. */
 #define DYING_MS 300u
 
-uint64_t now_ms(void)
+uint64_t collect_now_ms(void)
 {
 	struct timespec now;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -58,14 +58,15 @@ static enum hd_status wait_for(int fd, short events, const struct patience *pati
 			       struct hd_error *err)
 {
 	for (;;) {
-		uint64_t now = now_ms();
+		uint64_t now = collect_now_ms();
 		if (patience->watch)
 			watch_look(patience->watch, now);
 		if (now >= patience->deadline || (patience->watch && patience->watch->is_stopped))
 			return HD_ERR_OS;
 		uint64_t left = patience->deadline - now;
 		struct pollfd at = { .fd = fd, .events = events };
-		int ready = poll(&at, 1, (int)(left < POLL_MS ? left : POLL_MS));
+		int ready =
+			poll(&at, 1, (int)(left < CONNECTION_POLL_MS ? left : CONNECTION_POLL_MS));
 		if (!job_step(patience->job, 0, 0))
 			return fail_cancelled(err);
 		if (ready > 0)
@@ -90,7 +91,7 @@ struct endpoint endpoint_of(const struct dotnet_process *process)
 }
 
 /* Is there nothing left to make a connection with?  It does not help to wait for some. */
-static bool is_used_up(int code)
+static bool code_means_used_up(int code)
 {
 	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
 }
@@ -107,7 +108,7 @@ static enum hd_status used_up(const struct endpoint *endpoint, int code, struct 
 
 static enum hd_status cannot_connect(struct endpoint *endpoint, int code, struct hd_error *err)
 {
-	if (is_used_up(code))
+	if (code_means_used_up(code))
 		return used_up(endpoint, code, err);
 	errno = code;
 	if (code == EACCES || code == EPERM) {
@@ -165,7 +166,7 @@ static enum hd_status connect_to(struct endpoint *endpoint, const struct patienc
 	while (status == HD_OK && (fd = open_as(HD_OPEN_CONNECT, endpoint->socket)) < 0) {
 		if (errno != EAGAIN && errno != EINTR) {
 			status = cannot_connect(endpoint, errno, err);
-		} else if (now_ms() >= patience->deadline) {
+		} else if (collect_now_ms() >= patience->deadline) {
 			status = too_late(endpoint, err);
 		} else {
 			/* Too many wait there before us, or a signal came. */
@@ -192,8 +193,9 @@ static enum hd_status hung_up(const struct endpoint *endpoint, struct hd_error *
 	return fail(err, HD_ERR_OS, 0, is_gone ? "%s has ended" : "%s hung up: try again", name);
 }
 
-static enum hd_status send_all(const struct endpoint *endpoint, int fd, const struct text *message,
-			       const struct patience *patience, struct hd_error *err)
+static enum hd_status connection_send_all(const struct endpoint *endpoint, int fd,
+					  const struct text *message,
+					  const struct patience *patience, struct hd_error *err)
 {
 	for (size_t at = 0; at < message->size;) {
 		ssize_t sent = send(fd, message->bytes + at, message->size - at, MSG_NOSIGNAL);
@@ -208,9 +210,9 @@ static enum hd_status send_all(const struct endpoint *endpoint, int fd, const st
 	return HD_OK;
 }
 
-static enum hd_status receive_all(const struct endpoint *endpoint, int fd, uint8_t *bytes,
-				  size_t size, const struct patience *patience,
-				  struct hd_error *err)
+static enum hd_status connection_receive_all(const struct endpoint *endpoint, int fd,
+					     uint8_t *bytes, size_t size,
+					     const struct patience *patience, struct hd_error *err)
 {
 	while (size) {
 		ssize_t got = recv(fd, bytes, size, 0);
@@ -252,7 +254,7 @@ static enum hd_status accept_from(struct endpoint *endpoint, const struct patien
 	*ret_late = false;
 	for (;;) {
 		int fd = accept4(endpoint->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0 && is_used_up(errno))
+		if (fd < 0 && code_means_used_up(errno))
 			return used_up(endpoint, errno, err);
 		if (fd < 0) {
 			enum hd_status status = wait_for(endpoint->listener, POLLIN, patience, err);
@@ -262,8 +264,8 @@ static enum hd_status accept_from(struct endpoint *endpoint, const struct patien
 		}
 		uint8_t bytes[IPC_ADVERTISE_SIZE];
 		struct hd_error unused;
-		enum hd_status status =
-			receive_all(endpoint, fd, bytes, sizeof(bytes), patience, &unused);
+		enum hd_status status = connection_receive_all(endpoint, fd, bytes, sizeof(bytes),
+							       patience, &unused);
 		if (status == HD_OK && is_ours(endpoint, fd, bytes)) {
 			*ret = fd;
 			return HD_OK;
@@ -340,7 +342,7 @@ enum hd_status connection_send(struct endpoint *endpoint, const struct text *mes
 			return too_late(endpoint, err);
 		TRY(status);
 	}
-	enum hd_status status = send_all(endpoint, fd, message, patience, err);
+	enum hd_status status = connection_send_all(endpoint, fd, message, patience, err);
 	if (status != HD_OK) {
 		(void)close(fd);
 		return status;
@@ -358,7 +360,7 @@ enum hd_status connection_reply(const struct endpoint *endpoint, int fd,
 	bool is_error = false;
 	char name[40];
 	*ret_code = 0;
-	TRY(receive_all(endpoint, fd, head, sizeof(head), patience, err));
+	TRY(connection_receive_all(endpoint, fd, head, sizeof(head), patience, err));
 	struct hd_error reason = { 0 };
 	if (ipc_parse_reply(head, &size, &is_error, &reason) != HD_OK) {
 		who(endpoint, name, sizeof(name));
@@ -369,7 +371,7 @@ enum hd_status connection_reply(const struct endpoint *endpoint, int fd,
 	size_t before = ret->size;
 	for (uint8_t bytes[512]; size;) {
 		size_t step = size < sizeof(bytes) ? size : sizeof(bytes);
-		TRY(receive_all(endpoint, fd, bytes, step, patience, err));
+		TRY(connection_receive_all(endpoint, fd, bytes, step, patience, err));
 		text_append(ret, (const char *)bytes, step);
 		size -= step;
 	}
@@ -396,7 +398,7 @@ enum hd_status connection_call(struct endpoint *endpoint, const struct text *mes
 
 void endpoint_version(struct endpoint *endpoint, unsigned int ms, struct job *job, struct text *ret)
 {
-	const struct patience patience = { .job = job, .deadline = now_ms() + ms };
+	const struct patience patience = { .job = job, .deadline = collect_now_ms() + ms };
 	struct text message = { 0 }, reply = { 0 };
 	uint32_t code;
 	struct hd_error unused;

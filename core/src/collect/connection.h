@@ -26,13 +26,13 @@ struct endpoint {
 /** How long something may take, and who may stop it. */
 struct patience {
 	struct job *job;   /**< or NULL */
-	uint64_t deadline; /**< by now_ms() */
+	uint64_t deadline; /**< by collect_now_ms() */
 	/** Or NULL: of the process that is to answer; there is no use in waiting when it is stopped. */
 	struct watch *watch;
 };
 
 /** Milliseconds of CLOCK_MONOTONIC. */
-uint64_t now_ms(void);
+uint64_t collect_now_ms(void);
 
 /** The endpoint of a process that was found; nothing of it is owned. */
 struct endpoint endpoint_of(const struct dotnet_process *process);

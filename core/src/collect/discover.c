@@ -106,7 +106,7 @@ const char *tmpdir_parse(const char *text, size_t size)
 }
 
 /* A process while its socket is looked for. */
-struct search {
+struct socket_search {
 	int pid;
 	uid_t uid;
 	int task;           /* a thread that has not ended: by its name in /proc there is more */
@@ -121,7 +121,7 @@ struct search {
 };
 
 /* The directory as the process sees it; a relative one is below its working directory. */
-static void find_directory(struct search *search)
+static void find_directory(struct socket_search *search)
 {
 	struct text variables = { 0 };
 	search->knows_directory = proc_read_file(search->task, "environ", &variables);
@@ -141,7 +141,7 @@ static void find_directory(struct search *search)
  * Is it a socket that the process has made, or root for it?  In a directory that all may write to,
  * anyone can make one of its name.
  */
-static bool is_own_socket(struct search *search, const char *path)
+static bool is_own_socket(struct socket_search *search, const char *path)
 {
 	struct stat stat;
 	int place = open_as(HD_OPEN_PLACE, path);
@@ -158,7 +158,7 @@ static bool is_own_socket(struct search *search, const char *path)
 }
 
 /* The path as we reach it, through the root directory of the process if @p through_root. */
-static char *socket_path(const struct search *search, bool through_root)
+static char *socket_path(const struct socket_search *search, bool through_root)
 {
 	struct text path = { 0 };
 	const char *directory = search->directory.bytes ? search->directory.bytes : "/tmp";
@@ -177,7 +177,7 @@ static char *socket_path(const struct search *search, bool through_root)
 }
 
 /* HD_ERR_NOTFOUND without a message when there is none. */
-static enum hd_status find_socket(struct search *search, char **ret, struct hd_error *err)
+static enum hd_status find_socket(struct socket_search *search, char **ret, struct hd_error *err)
 {
 	/* A container may share the numbers of processes and not the files: look at both. */
 	for (int through_root = search->is_contained; through_root < 2; through_root++) {
@@ -194,9 +194,10 @@ static enum hd_status find_socket(struct search *search, char **ret, struct hd_e
 }
 
 /* Fill @p search; false: there is no such process. */
-static bool search_init(struct search *search, int pid, struct process_stat *stat)
+static bool search_init(struct socket_search *search, int pid, struct process_stat *stat)
 {
-	*search = (struct search){ .pid = pid, .uid = (uid_t)-1, .inner_pid = (uint64_t)pid };
+	*search =
+		(struct socket_search){ .pid = pid, .uid = (uid_t)-1, .inner_pid = (uint64_t)pid };
 	struct text status = { 0 };
 	if (!process_stat_read(pid, stat)) {
 		search->error = is_about_process(errno) ? 0 : errno;
@@ -219,7 +220,7 @@ static bool search_init(struct search *search, int pid, struct process_stat *sta
 	return true;
 }
 
-static enum hd_status no_socket(const struct search *search, const struct process_stat *stat,
+static enum hd_status no_socket(const struct socket_search *search, const struct process_stat *stat,
 				struct hd_error *err)
 {
 	struct proc_status status = { 0 };
@@ -258,7 +259,7 @@ static enum hd_status no_socket(const struct search *search, const struct proces
 
 enum hd_status dotnet_process_find(int pid, struct dotnet_process *ret, struct hd_error *err)
 {
-	struct search search;
+	struct socket_search search;
 	struct process_stat stat;
 	bool is_there = search_init(&search, pid, &stat);
 	if (search.error) {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 #include "util/text.h"
 
 /*

@@ -7,34 +7,34 @@
 
 static const char magic[] = "DOTNET_IPC_V1";
 
-static void put(struct text *text, const void *bytes, size_t size)
+static void ipc_put(struct text *text, const void *bytes, size_t size)
 {
 	text_append(text, bytes, size);
 }
 
-static void put_u8(struct text *text, uint8_t value)
+static void ipc_put_u8(struct text *text, uint8_t value)
 {
-	put(text, &value, sizeof(value));
+	ipc_put(text, &value, sizeof(value));
 }
 
-static void put_u32(struct text *text, uint32_t value)
+static void ipc_put_u32(struct text *text, uint32_t value)
 {
-	put(text, &value, sizeof(value));
+	ipc_put(text, &value, sizeof(value));
 }
 
-static void put_u64(struct text *text, uint64_t value)
+static void ipc_put_u64(struct text *text, uint64_t value)
 {
-	put(text, &value, sizeof(value));
+	ipc_put(text, &value, sizeof(value));
 }
 
 /* UTF-16 with a zero unit, that counts; "" is a count of 0. */
 static void put_string(struct text *text, const char *ascii)
 {
 	size_t units = *ascii ? strlen(ascii) + 1 : 0;
-	put_u32(text, (uint32_t)units);
+	ipc_put_u32(text, (uint32_t)units);
 	for (size_t i = 0; i < units; i++) {
 		const char unit[2] = { ascii[i], 0 };
-		put(text, unit, sizeof(unit));
+		ipc_put(text, unit, sizeof(unit));
 	}
 }
 
@@ -47,10 +47,10 @@ void ipc_message(struct text *message, enum ipc_command command, const void *pay
 				  (uint8_t)command,
 				  0,
 				  0 };
-	put(message, magic, MAGIC_SIZE);
-	put(message, head, sizeof(head));
+	ipc_put(message, magic, MAGIC_SIZE);
+	ipc_put(message, head, sizeof(head));
 	if (size)
-		put(message, payload, size);
+		ipc_put(message, payload, size);
 }
 
 void ipc_collect_message(struct text *message, enum ipc_command command,
@@ -59,24 +59,24 @@ void ipc_collect_message(struct text *message, enum ipc_command command,
 	struct text payload = { 0 };
 	const bool is_5 = command == IPC_COLLECT_TRACING_5;
 	if (is_5)
-		put_u32(&payload, 0); /* the stream goes over this connection */
-	put_u32(&payload, session->buffer_mb);
-	put_u32(&payload, 1); /* NetTrace */
+		ipc_put_u32(&payload, 0); /* the stream goes over this connection */
+	ipc_put_u32(&payload, session->buffer_mb);
+	ipc_put_u32(&payload, 1); /* NetTrace */
 	if (is_5 || command == IPC_COLLECT_TRACING_4) {
-		put_u64(&payload, session->rundown);
+		ipc_put_u64(&payload, session->rundown);
 	} else {
-		put_u8(&payload, session->rundown != 0);
+		ipc_put_u8(&payload, session->rundown != 0);
 	}
 	if (command != IPC_COLLECT_TRACING_2)
-		put_u8(&payload, 0); /* no stacks */
-	put_u32(&payload, 1);
-	put_u64(&payload, session->provider.keywords);
-	put_u32(&payload, session->provider.level);
+		ipc_put_u8(&payload, 0); /* no stacks */
+	ipc_put_u32(&payload, 1);
+	ipc_put_u64(&payload, session->provider.keywords);
+	ipc_put_u32(&payload, session->provider.level);
 	put_string(&payload, session->provider.name);
 	put_string(&payload, "");
 	if (is_5) { /* no filter: all events */
-		put_u8(&payload, 0);
-		put_u32(&payload, 0);
+		ipc_put_u8(&payload, 0);
+		ipc_put_u32(&payload, 0);
 	}
 	ipc_message(message, command, payload.bytes, payload.size);
 	message->failed = message->failed || payload.failed;

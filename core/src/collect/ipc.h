@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 #include "util/text.h"
 
 /* Messages of the .NET diagnostics IPC (doc/formats.md 8.2; ipc-protocol.md of dotnet/diagnostics). */

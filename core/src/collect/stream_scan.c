@@ -9,14 +9,14 @@
 
 #include "util/alloc.h"
 
-#define HEADER_SIZE       ((size_t)32)
-#define TRACE_SIZE        ((size_t)48)
-#define NAME_MAX_SIZE     ((size_t)32)
-#define BLOCK_MAX         ((uint64_t)1 << 30)
-#define EVENT_HEAD        ((size_t)16)        /* of an event's payload: all that is looked at */
-#define METADATA_HEAD     ((size_t)72)        /* id, provider, event id */
-#define THREAD_BUFFER_MAX ((uint64_t)1 << 20) /* of a thread's events (ep-buffer-manager.c) */
-#define METADATA_ID_MAX   ((uint32_t)1 << 16)
+#define STREAM_HEADER_SIZE ((size_t)32)
+#define TRACE_SIZE         ((size_t)48)
+#define NAME_MAX_SIZE      ((size_t)32)
+#define BLOCK_MAX          ((uint64_t)1 << 30)
+#define EVENT_HEAD         ((size_t)16)        /* of an event's payload: all that is looked at */
+#define METADATA_HEAD      ((size_t)72)        /* id, provider, event id */
+#define THREAD_BUFFER_MAX  ((uint64_t)1 << 20) /* of a thread's events (ep-buffer-manager.c) */
+#define METADATA_ID_MAX    ((uint32_t)1 << 16)
 
 /* Why an item cannot be taken: its bytes are not all there, or never will. */
 #define MORE ((size_t)0)
@@ -52,13 +52,13 @@ static size_t bad(struct stream_scan *scan, const char *problem)
 static size_t take_header(struct stream_scan *scan, const struct view *view)
 {
 	static const char magic[] = "Nettrace\x14\0\0\0!FastSerialization.1";
-	size_t have = view->size < HEADER_SIZE ? view->size : HEADER_SIZE;
+	size_t have = view->size < STREAM_HEADER_SIZE ? view->size : STREAM_HEADER_SIZE;
 	if (memcmp(view->bytes, magic, have) != 0)
 		return bad(scan, "it does not begin as a NetTrace stream");
-	if (have < HEADER_SIZE)
+	if (have < STREAM_HEADER_SIZE)
 		return MORE;
 	scan->state = SCAN_OBJECT;
-	return HEADER_SIZE;
+	return STREAM_HEADER_SIZE;
 }
 
 static bool name_is(const uint8_t *bytes, uint32_t size, const char *name)
@@ -226,7 +226,7 @@ static bool set_event(struct stream_scan *scan, uint32_t id, uint8_t event)
 }
 
 /* A metadata blob: i32 id, provider as UTF-16 that ends with 0, i32 event id, ... */
-static bool take_metadata(struct stream_scan *scan, const uint8_t *payload, size_t size)
+static bool take_metadata_blob(struct stream_scan *scan, const uint8_t *payload, size_t size)
 {
 	static const char provider[] = "Microsoft-Windows-DotNETRuntime";
 	if (size < 4 + 2 * sizeof(provider) + 4)
@@ -262,7 +262,7 @@ static struct scan_thread *find_thread(struct stream_scan *scan, uint64_t id, bo
 }
 
 /* Thread @p id has come to number @p sequence: with this event, or before a sequence point. */
-static bool follow(struct stream_scan *scan, uint64_t id, uint32_t sequence, bool is_event)
+static bool follow_thread(struct stream_scan *scan, uint64_t id, uint32_t sequence, bool is_event)
 {
 	bool nomem = false;
 	struct scan_thread *thread = find_thread(scan, id, &nomem);
@@ -311,10 +311,10 @@ static void take_bulk(struct stream_scan *scan, const uint8_t *payload, size_t s
 	*(is_nodes ? &scan->coming_objects : &scan->coming_references) = count;
 }
 
-static bool take_event(struct stream_scan *scan, const uint8_t *payload, size_t size)
+static bool take_scanned_event(struct stream_scan *scan, const uint8_t *payload, size_t size)
 {
 	scan->event_count++;
-	if (!follow(scan, scan->thread, scan->sequence, true))
+	if (!follow_thread(scan, scan->thread, scan->sequence, true))
 		return false;
 	uint8_t event = scan->metadata_id < scan->events_capacity ? scan->events[scan->metadata_id]
 								  : (uint8_t)SCAN_OTHER;
@@ -349,8 +349,8 @@ static size_t take_blob(struct stream_scan *scan, struct view *view, bool *ret_n
 	scan->sequence = blob.sequence;
 	scan->payload_size = blob.payload_size;
 	scan->thread = blob.thread;
-	*ret_nomem = is_metadata ? !take_metadata(scan, view->bytes + view->at, head)
-				 : !take_event(scan, view->bytes + view->at, head);
+	*ret_nomem = is_metadata ? !take_metadata_blob(scan, view->bytes + view->at, head)
+				 : !take_scanned_event(scan, view->bytes + view->at, head);
 	scan->skip = blob.payload_size - head;
 	scan->block_left -= view->at + blob.payload_size;
 	if (!scan->block_left)
@@ -383,7 +383,7 @@ static size_t take_point(struct stream_scan *scan, const struct view *view, bool
 	}
 	if (view->size < 12)
 		return MORE;
-	*ret_nomem = !follow(scan, u64_at(view->bytes), u32_at(view->bytes + 8), false);
+	*ret_nomem = !follow_thread(scan, u64_at(view->bytes), u32_at(view->bytes + 8), false);
 	scan->points_left--;
 	scan->block_left -= 12;
 	return 12;
@@ -398,7 +398,7 @@ static size_t take_block_end(struct stream_scan *scan, const struct view *view)
 }
 
 /* Take one item; MORE when it is not there as a whole, or only the state has changed. */
-static size_t take(struct stream_scan *scan, struct view *view, bool *ret_nomem)
+static size_t take_scan_item(struct stream_scan *scan, struct view *view, bool *ret_nomem)
 {
 	scan->objects += scan->coming_objects;
 	scan->references += scan->coming_references;
@@ -430,7 +430,7 @@ static size_t take(struct stream_scan *scan, struct view *view, bool *ret_nomem)
 }
 
 /* Fill up what is held with what follows. */
-static size_t hold(struct stream_scan *scan, const uint8_t *bytes, size_t size)
+static size_t hold_bytes(struct stream_scan *scan, const uint8_t *bytes, size_t size)
 {
 	size_t room = SCAN_ITEM_MAX - scan->held_size;
 	size_t more = size < room ? size : room;
@@ -463,7 +463,7 @@ static size_t scan_items(struct stream_scan *scan, const uint8_t *bytes, size_t 
 		}
 		struct view view = { .bytes = bytes + at, .size = size - at };
 		enum scan_state state = scan->state;
-		size_t used = take(scan, &view, ret_nomem);
+		size_t used = take_scan_item(scan, &view, ret_nomem);
 		at += used;
 		scan->offset += used;
 		if (*ret_nomem || (!used && state == scan->state) || (used && only_one))
@@ -487,11 +487,11 @@ bool stream_scan_feed(struct stream_scan *scan, const uint8_t *bytes, size_t siz
 				(void)bad(scan, "something in it is longer than it can be");
 				break;
 			}
-			(void)hold(scan, bytes, size);
+			(void)hold_bytes(scan, bytes, size);
 			break;
 		}
 		size_t before = scan->held_size;
-		size_t more = hold(scan, bytes, size);
+		size_t more = hold_bytes(scan, bytes, size);
 		size_t used = scan_items(scan, scan->held, scan->held_size, true, &nomem);
 		if (used >= before) {
 			/* Back to the bytes of the caller, behind the item. */

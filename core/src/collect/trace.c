@@ -12,23 +12,23 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-#define BUFFER_SIZE  ((size_t)1 << 20)
-#define WRITE_STEP   ((uint64_t)8 << 20)
-#define POLL_MS      100
-#define HASTY_MS     10000u /* for a runtime that may not have started to answer */
-#define STOP_MS      2000u  /* for the command that stops to be sent */
-#define IDLE_MS      5000u  /* without bytes and without work: there will be none */
-#define SILENCE_MS   10000u /* without bytes behind the first objects */
-#define LOOK_MS      1000u  /* without bytes, until it matters what the process does */
-#define DRAIN_MS     2500u  /* beyond the deadline, for the rest of a stream that is stopped */
-#define CANCELLED_MS 3000u  /* for a session to end that nobody wants any more */
+#define TRACE_BUFFER_SIZE ((size_t)1 << 20)
+#define WRITE_STEP        ((uint64_t)8 << 20)
+#define TRACE_POLL_MS     100
+#define HASTY_MS          10000u /* for a runtime that may not have started to answer */
+#define STOP_MS           2000u  /* for the command that stops to be sent */
+#define IDLE_MS           5000u  /* without bytes and without work: there will be none */
+#define SILENCE_MS        10000u /* without bytes behind the first objects */
+#define TRACE_LOOK_MS     1000u  /* without bytes, until it matters what the process does */
+#define DRAIN_MS          2500u  /* beyond the deadline, for the rest of a stream that is stopped */
+#define CANCELLED_MS      3000u  /* for a session to end that nobody wants any more */
 
 static const enum ipc_command commands[] = { IPC_COLLECT_TRACING_5, IPC_COLLECT_TRACING_4,
 					     IPC_COLLECT_TRACING_3, IPC_COLLECT_TRACING_2 };
 
 #define COMMAND_COUNT ((unsigned int)(sizeof(commands) / sizeof(commands[0])))
 
-static enum hd_status refused(const struct trace *trace, uint32_t code, struct hd_error *err)
+static enum hd_status trace_refused(const struct trace *trace, uint32_t code, struct hd_error *err)
 {
 	const char *text = ipc_error_text(code);
 	return fail(err, HD_ERR_UNSUPPORTED, 0, "process %d does not begin a trace (0x%08x): %s",
@@ -39,12 +39,13 @@ static enum hd_status refused(const struct trace *trace, uint32_t code, struct h
  * Ask by one command; the connection becomes the stream when it is taken.  The runtime collects and
  * walks its heap before it answers, and does so later for what was given up before.
  */
-static enum hd_status ask(struct trace *trace, const struct ipc_session *session,
-			  enum ipc_command command, uint32_t *ret_code, struct hd_error *err)
+static enum hd_status ask_for_trace(struct trace *trace, const struct ipc_session *session,
+				    enum ipc_command command, uint32_t *ret_code,
+				    struct hd_error *err)
 {
 	uint64_t deadline = trace->deadline;
-	if (trace->is_hasty && now_ms() + HASTY_MS < deadline)
-		deadline = now_ms() + HASTY_MS;
+	if (trace->is_hasty && collect_now_ms() + HASTY_MS < deadline)
+		deadline = collect_now_ms() + HASTY_MS;
 	const struct patience patience = { .job = trace->job,
 					   .deadline = deadline,
 					   .watch = &trace->watch };
@@ -74,13 +75,13 @@ enum hd_status trace_begin(struct trace *trace, const struct ipc_session *sessio
 			   unsigned int *command, struct hd_error *err)
 {
 	trace->stream = trace->control = -1;
-	trace->watch = watch_of(trace->endpoint->pid, now_ms());
-	trace->buffer = mem_alloc(BUFFER_SIZE, 1);
+	trace->watch = watch_of(trace->endpoint->pid, collect_now_ms());
+	trace->buffer = mem_alloc(TRACE_BUFFER_SIZE, 1);
 	if (!trace->buffer)
 		return fail_nomem(err);
 	uint32_t code = IPC_UNKNOWN_COMMAND;
 	for (; *command < COMMAND_COUNT; ++*command) {
-		TRY(ask(trace, session, commands[*command], &code, err));
+		TRY(ask_for_trace(trace, session, commands[*command], &code, err));
 		if (code != IPC_UNKNOWN_COMMAND)
 			break;
 	}
@@ -91,15 +92,15 @@ enum hd_status trace_begin(struct trace *trace, const struct ipc_session *sessio
 			    trace->endpoint->pid);
 	}
 	if (code)
-		return refused(trace, code, err);
+		return trace_refused(trace, code, err);
 	/* It is known only now when it has connected to us. */
-	trace->last_bytes = now_ms();
+	trace->last_bytes = collect_now_ms();
 	trace->watch = watch_of(trace->endpoint->pid, trace->last_bytes);
 	return HD_OK;
 }
 
 /* Is there no descriptor or memory left for a connection? */
-static bool is_used_up(const struct hd_error *err)
+static bool error_means_used_up(const struct hd_error *err)
 {
 	return err->os_errno == EMFILE || err->os_errno == ENFILE || err->os_errno == ENOBUFS ||
 	       err->os_errno == ENOMEM;
@@ -109,12 +110,12 @@ static bool is_used_up(const struct hd_error *err)
  * Send the command that stops the session; its reply comes later, while the stream is read.  Where no
  * connection can be made the session does not end by itself: closing the stream ends it.
  */
-static enum hd_status stop(struct trace *trace, struct hd_error *err)
+static enum hd_status stop_session(struct trace *trace, struct hd_error *err)
 {
 	if (trace->is_stopping || trace->has_ended)
 		return HD_OK;
 	trace->is_stopping = true;
-	trace->last_bytes = now_ms();
+	trace->last_bytes = collect_now_ms();
 	trace->drain_end =
 		trace->last_bytes > trace->deadline ? trace->last_bytes : trace->deadline;
 	trace->drain_end += DRAIN_MS;
@@ -129,7 +130,7 @@ static enum hd_status stop(struct trace *trace, struct hd_error *err)
 	if (status == HD_OK)
 		return HD_OK;
 	trace->control = -1;
-	if (status == HD_ERR_OS && is_used_up(&reason)) {
+	if (status == HD_ERR_OS && error_means_used_up(&reason)) {
 		trace->is_given_up = true;
 		if (err)
 			*err = reason;
@@ -157,7 +158,7 @@ static bool wait_for_bytes(struct trace *trace)
 {
 	struct pollfd at[2] = { { .fd = trace->stream, .events = POLLIN },
 				{ .fd = trace->control, .events = POLLIN } };
-	if (poll(at, 2, POLL_MS) <= 0)
+	if (poll(at, 2, TRACE_POLL_MS) <= 0)
 		return false;
 	if (trace->control >= 0 && at[1].revents)
 		take_reply(trace);
@@ -165,9 +166,9 @@ static bool wait_for_bytes(struct trace *trace)
 }
 
 /* Bytes of the stream into the buffer; 0: none for now, or trace->has_ended. */
-static size_t receive(struct trace *trace)
+static size_t receive_trace(struct trace *trace)
 {
-	ssize_t got = recv(trace->stream, trace->buffer, BUFFER_SIZE, 0);
+	ssize_t got = recv(trace->stream, trace->buffer, TRACE_BUFFER_SIZE, 0);
 	if (got > 0)
 		return (size_t)got;
 	if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -190,9 +191,9 @@ static enum hd_status write_bytes(struct trace *trace, size_t size, struct hd_er
 	return HD_OK;
 }
 
-static enum hd_status take_bytes(struct trace *trace, size_t size, struct hd_error *err)
+static enum hd_status take_trace_bytes(struct trace *trace, size_t size, struct hd_error *err)
 {
-	trace->last_bytes = now_ms();
+	trace->last_bytes = collect_now_ms();
 	trace->size += size;
 	if (!stream_scan_feed(&trace->scan, trace->buffer, size))
 		return fail_nomem(err);
@@ -206,7 +207,7 @@ static enum hd_status take_bytes(struct trace *trace, size_t size, struct hd_err
 	return write_bytes(trace, size, err);
 }
 
-static bool is_reached(const struct trace *trace)
+static bool goal_is_reached(const struct trace *trace)
 {
 	const struct stream_scan *scan = &trace->scan;
 	if (trace->goal == TRACE_ONE_EVENT)
@@ -217,7 +218,7 @@ static bool is_reached(const struct trace *trace)
 /* Is there no use in waiting any longer?  Why is put into trace->end. */
 static bool is_in_vain(struct trace *trace)
 {
-	uint64_t now = now_ms();
+	uint64_t now = collect_now_ms();
 	uint64_t silence = now - trace->last_bytes;
 	watch_look(&trace->watch, now);
 	if (trace->watch.is_stopped) {
@@ -233,19 +234,19 @@ static bool is_in_vain(struct trace *trace)
 	if (now >= trace->deadline)
 		return true;
 	trace->end = TRACE_IDLE;
-	if (silence < LOOK_MS)
+	if (silence < TRACE_LOOK_MS)
 		return false;
 	if (trace->is_hasty && !trace->scan.event_count)
 		return true;
 	if (trace->goal == TRACE_ONE_EVENT)
-		return watch_idle(&trace->watch, now) >= LOOK_MS;
+		return watch_idle(&trace->watch, now) >= TRACE_LOOK_MS;
 	if (trace->scan.has_nodes && silence >= SILENCE_MS)
 		return true;
 	return silence >= IDLE_MS && watch_idle(&trace->watch, now) >= IDLE_MS;
 }
 
 /* Say how far it is. */
-static void show(struct trace *trace)
+static void show_trace_progress(struct trace *trace)
 {
 	char objects[NUMBER_SIZE], size[NUMBER_SIZE];
 	if (!trace->job || !trace->scan.objects)
@@ -260,25 +261,25 @@ static void show(struct trace *trace)
 /* One turn of the loop; *@p ret_over: the stream has ended, or will not. */
 static enum hd_status turn(struct trace *trace, bool *ret_over, struct hd_error *err)
 {
-	size_t got = wait_for_bytes(trace) ? receive(trace) : 0;
+	size_t got = wait_for_bytes(trace) ? receive_trace(trace) : 0;
 	if (!job_step(trace->job, 0, 0))
 		return fail_cancelled(err);
 	if (got) {
-		TRY(take_bytes(trace, got, err));
-		show(trace);
+		TRY(take_trace_bytes(trace, got, err));
+		show_trace_progress(trace);
 	}
 	*ret_over = trace->has_ended || trace->scan.state == SCAN_END;
 	if (*ret_over && !trace->is_stopping)
-		trace->end = is_reached(trace) ? TRACE_REACHED : TRACE_HUNG_UP;
+		trace->end = goal_is_reached(trace) ? TRACE_REACHED : TRACE_HUNG_UP;
 	if (*ret_over)
 		return HD_OK;
-	if (!trace->is_stopping && is_reached(trace)) {
+	if (!trace->is_stopping && goal_is_reached(trace)) {
 		trace->end = TRACE_REACHED;
-		return stop(trace, err);
+		return stop_session(trace, err);
 	}
 	if (is_in_vain(trace)) {
 		*ret_over = trace->is_given_up;
-		return stop(trace, err);
+		return stop_session(trace, err);
 	}
 	return HD_OK;
 }
@@ -291,14 +292,14 @@ enum hd_status trace_run(struct trace *trace, struct hd_error *err)
 }
 
 /* Let a session end that nobody wants any more: the process must not keep it. */
-static void drop(struct trace *trace)
+static void drop_session(struct trace *trace)
 {
-	uint64_t deadline = now_ms() + CANCELLED_MS;
-	if (stop(trace, NULL) != HD_OK)
+	uint64_t deadline = collect_now_ms() + CANCELLED_MS;
+	if (stop_session(trace, NULL) != HD_OK)
 		return;
-	while (!trace->has_ended && now_ms() < deadline) {
+	while (!trace->has_ended && collect_now_ms() < deadline) {
 		if (wait_for_bytes(trace))
-			(void)receive(trace);
+			(void)receive_trace(trace);
 	}
 }
 
@@ -306,7 +307,7 @@ void trace_deinit(struct trace *trace)
 {
 	if (trace->stream >= 0 && !trace->has_ended && trace->scan.state != SCAN_END &&
 	    !trace->is_given_up)
-		drop(trace);
+		drop_session(trace);
 	/* Nobody may show what it points to any more. */
 	if (trace->job && trace->job->what == trace->progress)
 		trace->job->what = "Collecting heap";

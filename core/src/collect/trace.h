@@ -27,7 +27,7 @@ struct trace {
 	struct job *job;
 	struct output_file *file; /**< NULL: nowhere */
 	enum trace_goal goal;
-	uint64_t deadline; /**< of the goal, by now_ms() */
+	uint64_t deadline; /**< of the goal, by collect_now_ms() */
 	bool is_hasty; /**< give up soon when nothing comes: the runtime may not have started yet */
 	struct stream_scan scan;
 	uint64_t size;    /**< bytes of the stream */
@@ -38,7 +38,7 @@ struct trace {
 	uint64_t session;
 	bool is_stopping, has_ended;
 	bool is_given_up;    /**< there is no use in waiting for its end */
-	uint64_t last_bytes; /**< by now_ms() */
+	uint64_t last_bytes; /**< by collect_now_ms() */
 	uint64_t drain_end;  /**< until when the rest is taken once it is stopping */
 	struct watch watch;
 	char progress[80];

@@ -8,9 +8,9 @@
 #include "targets/process/proc.h"
 #include "util/opening.h"
 
-#define LOOK_MS    250u  /* between two looks */
-#define STOPPED_MS 1000u /* a debugger may stop it for a moment */
-#define WORK_TICKS 5u    /* of the processor are work; timers take less */
+#define WATCH_LOOK_MS 250u  /* between two looks */
+#define STOPPED_MS    1000u /* a debugger may stop it for a moment */
+#define WORK_TICKS    5u    /* of the processor are work; timers take less */
 
 struct watch watch_of(int pid, uint64_t now)
 {
@@ -51,7 +51,7 @@ void watch_look(struct watch *watch, uint64_t now)
 	struct process_stat stat;
 	if (now < watch->next_look || !watch->pid || !process_stat_read(watch->pid, &stat))
 		return;
-	watch->next_look = now + LOOK_MS;
+	watch->next_look = now + WATCH_LOOK_MS;
 	if (stat.state != 'T' && stat.state != 't') {
 		watch->stopped_since = 0;
 	} else if (!watch->stopped_since) {

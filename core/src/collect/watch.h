@@ -9,7 +9,7 @@
 struct watch {
 	int pid;         /**< 0: not known, it seems to work for ever */
 	bool is_stopped; /**< it stands still, and has for a while */
-	/* the rest is its own; times are those of now_ms() */
+	/* the rest is its own; times are those of collect_now_ms() */
 	uint64_t next_look, last_work, stopped_since, cpu_time;
 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "command/command.h"
+#include "command/call.h"
 
 static const char *const format_choices[] = { "text", "json", "ndjson", "csv", NULL };
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
@@ -57,7 +57,7 @@ static const char *option_name(const char *word, size_t *ret_size)
 	return word;
 }
 
-static const struct option *find_in(const struct option *options, const char *word)
+static const struct option *find_option_in(const struct option *options, const char *word)
 {
 	size_t size;
 	const char *name = option_name(word, &size);
@@ -72,12 +72,12 @@ const struct option *arguments_option(const struct command *command, const char 
 {
 	if (!is_option(word))
 		return NULL;
-	const struct option *option = command ? find_in(command->options, word) : NULL;
-	return option ? option : find_in(common_options, word);
+	const struct option *option = command ? find_option_in(command->options, word) : NULL;
+	return option ? option : find_option_in(common_options, word);
 }
 
 /* Is the option with two dashes, or one, among the words? */
-static bool has_option(int argc, const char *const *argv, const char *option)
+static bool has_option_word(int argc, const char *const *argv, const char *option)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (strcasecmp(argv[i], option) == 0 || strcasecmp(argv[i], option + 1) == 0)
@@ -88,12 +88,12 @@ static bool has_option(int argc, const char *const *argv, const char *option)
 
 bool arguments_want_json(int argc, const char *const *argv)
 {
-	return has_option(argc, argv, "--json");
+	return has_option_word(argc, argv, "--json");
 }
 
 bool arguments_want_help(int argc, const char *const *argv)
 {
-	return has_option(argc, argv, "--help");
+	return has_option_word(argc, argv, "--help");
 }
 
 /* Options of SOS's commands that users know and we do not have: what to do in their place. */

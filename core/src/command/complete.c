@@ -5,11 +5,11 @@
 
 #include "clr/types/type_lookup.h"
 #include "collect/discover.h"
-#include "command/command.h"
+#include "command/call.h"
 #include "query/filter.h"
 
 /* Names offered for a type at the most: more help nobody. */
-#define TYPES_MAX 1000u
+#define TYPES_OFFERED_MAX 1000u
 
 struct completer {
 	const char *word;
@@ -17,7 +17,7 @@ struct completer {
 	void *arg;
 };
 
-static void offer(const struct completer *completer, const char *candidate)
+static void offer_candidate(const struct completer *completer, const char *candidate)
 {
 	if (strncmp(candidate, completer->word, strlen(completer->word)) == 0)
 		completer->add(completer->arg, candidate);
@@ -26,7 +26,7 @@ static void offer(const struct completer *completer, const char *candidate)
 static void offer_commands(const struct completer *completer)
 {
 	for (size_t i = 0; command_at(i); i++)
-		offer(completer, command_at(i)->name);
+		offer_candidate(completer, command_at(i)->name);
 }
 
 static void offer_options(const struct completer *completer, const struct option *option,
@@ -35,7 +35,7 @@ static void offer_options(const struct completer *completer, const struct option
 	for (; option && option->name; option++) {
 		char name[64];
 		(void)snprintf(name, sizeof(name), "%s%s", dashes, option->name);
-		offer(completer, name);
+		offer_candidate(completer, name);
 	}
 }
 
@@ -64,7 +64,7 @@ static bool offer_loaded(void *arg, const struct type *type)
 	size_t size;
 	const char *name = type_name(offer->clr, type, &size);
 	offer_type(offer, name, size);
-	return offer->offered < TYPES_MAX;
+	return offer->offered < TYPES_OFFERED_MAX;
 }
 
 /* Of a target only once a command has found its runtime: a TAB must not take seconds. */
@@ -77,7 +77,8 @@ static void offer_types(const struct completer *completer, const struct hd_sessi
 		return;
 	}
 	const struct hd_graph *graph = session->graph;
-	for (uint32_t i = 0; graph && i < graph->type_count && offer.offered < TYPES_MAX; i++) {
+	for (uint32_t i = 0; graph && i < graph->type_count && offer.offered < TYPES_OFFERED_MAX;
+	     i++) {
 		if (graph->types[i].name)
 			offer_type(&offer, graph->types[i].name, graph->types[i].name_size);
 	}
@@ -86,7 +87,7 @@ static void offer_types(const struct completer *completer, const struct hd_sessi
 static void offer_choices(const struct completer *completer, const char *const *choices)
 {
 	for (; choices && *choices; choices++)
-		offer(completer, *choices);
+		offer_candidate(completer, *choices);
 }
 
 static void offer_processes(const struct completer *completer)
@@ -97,7 +98,7 @@ static void offer_processes(const struct completer *completer)
 	for (size_t i = 0; i < processes.rows_count; i++) {
 		char pid[16];
 		(void)snprintf(pid, sizeof(pid), "%d", processes.rows[i].pid);
-		offer(completer, pid);
+		offer_candidate(completer, pid);
 	}
 	dotnet_processes_deinit(&processes);
 }
@@ -125,7 +126,7 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 		return 0;
 	case VALUE_SETTING:
 		for (size_t i = 0; (name = hd_setting_name(i, NULL)); i++)
-			offer(completer, name);
+			offer_candidate(completer, name);
 		return 0;
 	case VALUE_PROCESS:
 		offer_processes(completer);

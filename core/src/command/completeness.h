@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_COMPLETENESS_H
 #define HEAPDUMP_SRC_COMMAND_COMPLETENESS_H
 
-#include "command/command.h"
+#include "command/call.h"
 
 /** Does the graph have all roots and references, as far as was found out until now? */
 bool call_is_complete(const struct call *call);

@@ -10,7 +10,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
 static int depth;
 static struct sigaction saved;
 
-static void on_interrupt(int signal)
+static void on_command_interrupt(int signal)
 {
 	(void)signal;
 	hits = hits + 1;
@@ -21,7 +21,8 @@ void hd_interrupt_begin(void)
 	(void)pthread_mutex_lock(&lock);
 	if (depth++ == 0) {
 		hits = 0;
-		struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
+		struct sigaction action = { .sa_handler = on_command_interrupt,
+					    .sa_flags = SA_RESTART };
 		(void)sigemptyset(&action.sa_mask);
 		(void)sigaction(SIGINT, &action, &saved);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "command/command.h"
+#include "command/call.h"
 #include "util/output_place.h"
 #include "util/sink.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands whose answer is data, for programs (heapdump/answer.h). */
 #include "answer/rows.h"
-#include "command/command.h"
+#include "command/call.h"
 #include "util/alloc.h"
 #include "util/sink.h"
 
@@ -25,26 +25,26 @@ struct keeping {
 	const struct hd_sink *sink;
 };
 
-static void keep_warning(void *arg, const char *line)
+static void keep_query_warning(void *arg, const char *line)
 {
 	const struct keeping *keeping = arg;
 	rows_warn(keeping->rows, line);
 }
 
-static void pass_note(void *arg, const char *line)
+static void pass_query_note(void *arg, const char *line)
 {
 	const struct keeping *keeping = arg;
 	keeping->sink->note(keeping->sink->arg, line);
 }
 
-static int ask_cancelled(void *arg)
+static int ask_query_cancelled(void *arg)
 {
 	const struct keeping *keeping = arg;
 	const struct hd_sink *sink = keeping->sink;
 	return sink->cancelled ? sink->cancelled(sink->arg) : 0;
 }
 
-static void pass_progress(void *arg, const char *what, uint64_t done, uint64_t total)
+static void pass_query_progress(void *arg, const char *what, uint64_t done, uint64_t total)
 {
 	const struct keeping *keeping = arg;
 	keeping->sink->progress(keeping->sink->arg, what, done, total);
@@ -73,10 +73,10 @@ int hd_rows_run(struct hd_session *session, int argc, const char *const *argv,
 	struct hd_sink own = *sink;
 	own.arg = &keeping;
 	own.write = NULL;
-	own.warn = keep_warning;
-	own.note = sink->note ? pass_note : NULL;
-	own.cancelled = ask_cancelled;
-	own.progress = sink->progress ? pass_progress : NULL;
+	own.warn = keep_query_warning;
+	own.note = sink->note ? pass_query_note : NULL;
+	own.cancelled = ask_query_cancelled;
+	own.progress = sink->progress ? pass_query_progress : NULL;
 	int status = command_visit(session, argc, argv, &own, rows_visit(keeping.rows), err);
 	return rows_check(keeping.rows, err) == HD_OK ? status : HD_EXIT_INPUT;
 }

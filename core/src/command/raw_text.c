@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command/command.h"
+#include "command/call.h"
 
 #define BLANKS " \t\n\v\f\r"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "answer/rows.h"
-#include "command/command.h"
+#include "command/call.h"
 #include "command/objects/object.h"
 #include "command/session/core_kind.h"
 #include "mem/mapped_file.h"
@@ -184,7 +184,7 @@ static enum hd_status provide(struct call *call)
 }
 
 /* A process that did not answer: what the command has found without it is wrong. */
-static enum hd_status check_target(struct call *call, enum hd_status status)
+static enum hd_status check_call_target(struct call *call, enum hd_status status)
 {
 	struct target *target = call->session->target;
 	if (!target)
@@ -231,7 +231,7 @@ static enum hd_status run_parsed(struct call *call)
 	enum hd_status status = provide(call);
 	if (status == HD_OK)
 		status = call->command->run(call);
-	status = check_target(call, status);
+	status = check_call_target(call, status);
 	/* open tells the number itself, info all of them. */
 	if (call->session->target && !call->command->tells_findings)
 		session_warn(call->session, call->sink);
@@ -253,7 +253,7 @@ static enum hd_status run_parsed(struct call *call)
 }
 
 /* What has become of the command once its answer is with the sink. */
-static enum hd_status answer_status(struct call *call, enum hd_status status)
+static enum hd_status status_after_answer(struct call *call, enum hd_status status)
 {
 	out_flush(&call->out);
 	if (!call->out.stopped || (status != HD_OK && status != HD_ERR_CANCELLED))
@@ -331,10 +331,10 @@ int command_visit(struct hd_session *session, int argc, const char *const *argv,
 	if (status == HD_OK)
 		status = run_parsed(&call);
 	job_end(&call.job);
-	status = answer_status(&call, status);
+	status = status_after_answer(&call, status);
 	if (call.as_json) {
 		end_json(&call, status);
-		status = answer_status(&call, status);
+		status = status_after_answer(&call, status);
 	}
 	if (call.is_written)
 		status = written_status(&call, status);
@@ -413,7 +413,7 @@ static void count_mentions(const struct hd_graph *graph, uint32_t node, uint64_t
 		*roots += graph->roots[i].node == node;
 }
 
-static enum hd_status not_found(const struct call *call, uint64_t id, uint32_t node)
+static enum hd_status object_not_found(const struct call *call, uint64_t id, uint32_t node)
 {
 	const struct hd_graph *graph = call->graph;
 	struct text text = { 0 };
@@ -457,7 +457,7 @@ enum hd_status call_object(struct call *call, size_t index, uint32_t *ret)
 	if (call->heap && node == HD_NONE)
 		return no_node(call, id);
 	if (node == HD_NONE || graph_is_missing(call->graph, node))
-		return not_found(call, id, node);
+		return object_not_found(call, id, node);
 	*ret = node;
 	return HD_OK;
 }

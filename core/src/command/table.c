@@ -64,7 +64,7 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-static int tell(const struct command *command, struct hd_command_info *ret)
+static int fill_command_info(const struct command *command, struct hd_command_info *ret)
 {
 	if (!command || !ret)
 		return -1;
@@ -84,10 +84,10 @@ static int tell(const struct command *command, struct hd_command_info *ret)
 
 int hd_command_at(size_t index, struct hd_command_info *ret)
 {
-	return tell(command_at(index), ret);
+	return fill_command_info(command_at(index), ret);
 }
 
 int hd_command_find(const char *name, struct hd_command_info *ret)
 {
-	return tell(name ? command_find(name) : NULL, ret);
+	return fill_command_info(name ? command_find(name) : NULL, ret);
 }

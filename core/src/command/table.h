@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_TABLE_H
 #define HEAPDUMP_SRC_COMMAND_TABLE_H
 
-#include "command/command.h"
+#include "command/call.h"
 
 extern const struct command gcroot_command, pathto_command, objsize_command, dumpheap_command,
 	dumpobj_command, dumparray_command, dumpvc_command, dumpmt_command, dumpclass_command,

@@ -5,9 +5,9 @@
 
 #include <heapdump/command.h>
 
-#include "command/command.h"
+#include "command/call.h"
 #include "util/alloc.h"
-#include "util/error.h"
+#include "util/fail.h"
 #include "util/output_file.h"
 #include "util/read_at.h"
 #include "util/signal_hold.h"
@@ -27,7 +27,7 @@ struct hd_text {
 	const struct hd_sink *sink;
 };
 
-static int keep(void *arg, const char *bytes, size_t size)
+static int keep_output(void *arg, const char *bytes, size_t size)
 {
 	struct hd_text *text = arg;
 	if (!text->has_file && text->memory.size + size <= MEMORY_MAX) {
@@ -51,26 +51,26 @@ static enum hd_status not_kept(const struct hd_text *text, struct hd_error *err)
 		    strerrordesc_np(text->error));
 }
 
-static void keep_warning(void *arg, const char *line)
+static void keep_run_warning(void *arg, const char *line)
 {
 	struct hd_text *text = arg;
 	text_puts(&text->warnings, line);
 	text_puts(&text->warnings, "\n");
 }
 
-static void pass_note(void *arg, const char *line)
+static void pass_run_note(void *arg, const char *line)
 {
 	const struct hd_text *text = arg;
 	text->sink->note(text->sink->arg, line);
 }
 
-static int ask_cancelled(void *arg)
+static int ask_run_cancelled(void *arg)
 {
 	const struct hd_text *text = arg;
 	return text->sink->cancelled ? text->sink->cancelled(text->sink->arg) : 0;
 }
 
-static void pass_progress(void *arg, const char *what, uint64_t done, uint64_t total)
+static void pass_run_progress(void *arg, const char *what, uint64_t done, uint64_t total)
 {
 	const struct hd_text *text = arg;
 	text->sink->progress(text->sink->arg, what, done, total);
@@ -95,11 +95,11 @@ int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 	text->sink = sink;
 	struct hd_sink own = *sink;
 	own.arg = text;
-	own.write = keep;
-	own.warn = keep_warning;
-	own.note = sink->note ? pass_note : NULL;
-	own.cancelled = ask_cancelled;
-	own.progress = sink->progress ? pass_progress : NULL;
+	own.write = keep_output;
+	own.warn = keep_run_warning;
+	own.note = sink->note ? pass_run_note : NULL;
+	own.cancelled = ask_run_cancelled;
+	own.progress = sink->progress ? pass_run_progress : NULL;
 	struct signal_hold too_large;
 	signal_hold_begin(&too_large, HOLD_TOO_LARGE);
 	int status = hd_command_run(session, argc, argv, &own, err);

@@ -16,7 +16,7 @@
 #include "util/read_at.h"
 #include "util/text.h"
 
-#define HEAD_SIZE ((size_t)512)
+#define DETECT_SIZE ((size_t)512)
 
 const struct format rpm_format = {
 	.name = "rpm",
@@ -177,10 +177,10 @@ static enum hd_status open_regular(const char *path, int *ret_fd, struct stat *r
 	return HD_OK;
 }
 
-static enum hd_status read_head(int fd, const char *path, char *head, size_t *ret,
-				struct hd_error *err)
+static enum hd_status read_file_head(int fd, const char *path, char *head, size_t *ret,
+				     struct hd_error *err)
 {
-	ssize_t got = read_at(fd, head, HEAD_SIZE, 0);
+	ssize_t got = read_at(fd, head, DETECT_SIZE, 0);
 	if (got < 0)
 		return fail(err, HD_ERR_OS, 0, "%s: cannot read: %s", path, strerrordesc_np(errno));
 	*ret = (size_t)got;
@@ -194,9 +194,9 @@ static enum hd_status read_open(int fd, const char *path, const struct format_op
 	struct stat info;
 	if (fstat(fd, &info) != 0)
 		return fail(err, HD_ERR_OS, 0, "%s: cannot read: %s", path, strerrordesc_np(errno));
-	char head[HEAD_SIZE];
+	char head[DETECT_SIZE];
 	size_t head_size = 0;
-	enum hd_status status = read_head(fd, path, head, &head_size, err);
+	enum hd_status status = read_file_head(fd, path, head, &head_size, err);
 	const struct format *format = NULL;
 	for (size_t i = 0; status == HD_OK && !format && format_at(i); i++) {
 		if (format_at(i)->detect && format_at(i)->detect(head, head_size))

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_FORMAT_FORMAT_H
 #define HEAPDUMP_SRC_FORMAT_FORMAT_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /** How a file is read. */
 struct format_options {

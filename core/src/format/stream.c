@@ -50,13 +50,13 @@ void stream_bytes(struct stream *stream, const char *bytes, size_t size)
 	}
 }
 
-static bool is_plain(unsigned char c)
+static bool is_plain_in_json(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
 /* Controls of more than one byte are harmless in JSON, but not where a viewer shows them. */
-static void put_character(struct stream *stream, const char *bytes, size_t length)
+static void put_json_character(struct stream *stream, const char *bytes, size_t length)
 {
 	unsigned char c = (unsigned char)*bytes;
 	if (!length) {
@@ -82,14 +82,14 @@ void stream_json_escape(struct stream *stream, const char *bytes, size_t size)
 {
 	for (size_t i = 0; i < size;) {
 		size_t run = 0;
-		while (i + run < size && is_plain((unsigned char)bytes[i + run]))
+		while (i + run < size && is_plain_in_json((unsigned char)bytes[i + run]))
 			run++;
 		stream_bytes(stream, bytes + i, run);
 		i += run;
 		if (i == size)
 			break;
 		size_t length = utf8_length(bytes + i, size - i);
-		put_character(stream, bytes + i, length);
+		put_json_character(stream, bytes + i, length);
 		i += length ? length : 1;
 	}
 }

@@ -8,7 +8,7 @@
 #define SLOTS_MIN 64u
 
 /* FNV-1a, and its high bits into the low ones. */
-static uint32_t hash_of(const char *bytes, size_t size)
+static uint32_t hash_string(const char *bytes, size_t size)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
 	for (size_t i = 0; i < size; i++)
@@ -17,7 +17,7 @@ static uint32_t hash_of(const char *bytes, size_t size)
 }
 
 /* Twice the slots, with all strings in them. */
-static bool grow(struct string_table *table)
+static bool grow_string_slots(struct string_table *table)
 {
 	size_t count = table->slot_count ? table->slot_count * 2 : SLOTS_MIN;
 	uint32_t *slots = pages_alloc(count, sizeof(*slots));
@@ -36,7 +36,7 @@ static bool grow(struct string_table *table)
 }
 
 /* All of a string, in one go. */
-static bool append(struct string_table *table, const char *bytes, size_t size)
+static bool append_to_strings(struct string_table *table, const char *bytes, size_t size)
 {
 	size_t needed = table->bytes_count + size;
 	if (needed < size)
@@ -62,9 +62,9 @@ enum hd_status string_table_add(struct string_table *table, const char *bytes, s
 {
 	if (size > UINT32_MAX)
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "a name of 4 GiB or more");
-	if (table->places_count + 1 >= table->slot_count / 2 && !grow(table))
+	if (table->places_count + 1 >= table->slot_count / 2 && !grow_string_slots(table))
 		return fail_nomem(err);
-	uint32_t hash = hash_of(bytes, size);
+	uint32_t hash = hash_string(bytes, size);
 	size_t slot = hash & (table->slot_count - 1);
 	for (; table->slots[slot]; slot = (slot + 1) & (table->slot_count - 1)) {
 		const struct string_place *place = &table->places[table->slots[slot] - 1];
@@ -76,7 +76,7 @@ enum hd_status string_table_add(struct string_table *table, const char *bytes, s
 	}
 	size_t at = table->bytes_count;
 	if (table->places_count >= UINT32_MAX - 1 || !PAGES_RESERVE(table, places) ||
-	    !append(table, bytes, size))
+	    !append_to_strings(table, bytes, size))
 		return fail_nomem(err);
 	*ret = (uint32_t)table->places_count;
 	table->places[table->places_count++] =

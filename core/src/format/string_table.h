@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 
 /** Where a string lies in the table's bytes. */
 struct string_place {

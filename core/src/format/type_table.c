@@ -11,7 +11,7 @@ void type_table_deinit(struct type_table *table)
 	*table = (struct type_table){ 0 };
 }
 
-static size_t slot_of(const struct type_table *table, uint32_t section, uint64_t id)
+static size_t type_entry_slot(const struct type_table *table, uint32_t section, uint64_t id)
 {
 	/* splitmix64's finaliser over the seeded key */
 	uint64_t x = (id ^ table->seed) + (uint64_t)section * 0x9e3779b97f4a7c15u;
@@ -20,9 +20,10 @@ static size_t slot_of(const struct type_table *table, uint32_t section, uint64_t
 	return (size_t)(x ^ (x >> 31)) & (table->capacity - 1);
 }
 
-static struct type_entry *find(const struct type_table *table, uint32_t section, uint64_t id)
+static struct type_entry *find_type_entry(const struct type_table *table, uint32_t section,
+					  uint64_t id)
 {
-	size_t slot = slot_of(table, section, id);
+	size_t slot = type_entry_slot(table, section, id);
 	for (;;) {
 		struct type_entry *entry = &table->entries[slot];
 		if (!entry->index || (entry->id == id && entry->section == section))
@@ -31,7 +32,7 @@ static struct type_entry *find(const struct type_table *table, uint32_t section,
 	}
 }
 
-static int grow(struct type_table *table)
+static int grow_type_entries(struct type_table *table)
 {
 	struct type_table larger = { .capacity = table->capacity ? table->capacity * 2 : 256,
 				     .count = table->count,
@@ -44,7 +45,7 @@ static int grow(struct type_table *table)
 	for (size_t i = 0; i < table->capacity; i++) {
 		const struct type_entry *entry = &table->entries[i];
 		if (entry->index)
-			*find(&larger, entry->section, entry->id) = *entry;
+			*find_type_entry(&larger, entry->section, entry->id) = *entry;
 	}
 	type_table_deinit(table);
 	*table = larger;
@@ -53,9 +54,9 @@ static int grow(struct type_table *table)
 
 uint32_t type_table_add(struct type_table *table, uint32_t section, uint64_t id, uint32_t fresh)
 {
-	if (table->count >= table->capacity / 2 && grow(table) != 0)
+	if (table->count >= table->capacity / 2 && grow_type_entries(table) != 0)
 		return UINT32_MAX;
-	struct type_entry *entry = find(table, section, id);
+	struct type_entry *entry = find_type_entry(table, section, id);
 	if (!entry->index) {
 		*entry = (struct type_entry){ .id = id, .section = section, .index = fresh + 1 };
 		table->count++;
@@ -66,7 +67,7 @@ uint32_t type_table_add(struct type_table *table, uint32_t section, uint64_t id,
 uint32_t type_table_find(const struct type_table *table, uint32_t section, uint64_t id)
 {
 	/* A free entry has 0 there. */
-	return table->capacity ? find(table, section, id)->index - 1 : UINT32_MAX;
+	return table->capacity ? find_type_entry(table, section, id)->index - 1 : UINT32_MAX;
 }
 
 uint64_t type_table_hash(const char *name, size_t size)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 
 struct job;
 

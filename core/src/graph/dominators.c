@@ -18,7 +18,7 @@
 /* Successors and predecessors ahead of which memory is asked for. */
 #define ROW_AHEAD 8u
 /* Nodes ahead of which memory is asked for in passes in preorder, per level of indirection. */
-#define AHEAD 8u
+#define PREORDER_AHEAD 8u
 
 /* What one number needs for a while; three phases share the memory. */
 union scratch {
@@ -109,7 +109,7 @@ static bool work_alloc(struct work *work)
 	return work->number && work->vertex && work->parent && work->semi && work->scratch;
 }
 
-static void visit(struct work *work, uint32_t node, uint32_t parent)
+static void visit_node(struct work *work, uint32_t node, uint32_t parent)
 {
 	uint32_t number = ++work->reached;
 	work->number[node] = number;
@@ -162,7 +162,7 @@ static bool search_from(struct work *work, uint32_t node)
 {
 	const struct csr *forward = &work->graph->forward;
 	uint32_t depth = 0, at = 0;
-	visit(work, node, 0);
+	visit_node(work, node, 0);
 	for (;;) {
 		const uint32_t *row = forward->targets + csr_begin(forward, node);
 		uint32_t degree = (uint32_t)csr_degree(forward, node);
@@ -179,7 +179,7 @@ static bool search_from(struct work *work, uint32_t node)
 				work->scratch[depth].frame.node = node;
 				work->scratch[depth++].frame.next = next;
 			}
-			visit(work, child, work->number[node]);
+			visit_node(work, child, work->number[node]);
 			node = child;
 			at = 0;
 			continue;
@@ -244,16 +244,16 @@ static uint32_t evaluate(union scratch *scratch, uint32_t from, uint32_t limit)
 static void prefetch_predecessors(const struct work *work, uint32_t number)
 {
 	const struct csr *reverse = work->reverse;
-	if (number <= 4 * AHEAD)
+	if (number <= 4 * PREORDER_AHEAD)
 		return;
-	__builtin_prefetch(&reverse->offsets[work->vertex[number - 4 * AHEAD]]);
-	uint32_t node = work->vertex[number - 3 * AHEAD];
+	__builtin_prefetch(&reverse->offsets[work->vertex[number - 4 * PREORDER_AHEAD]]);
+	uint32_t node = work->vertex[number - 3 * PREORDER_AHEAD];
 	__builtin_prefetch(&reverse->targets[csr_begin(reverse, node)]);
-	node = work->vertex[number - 2 * AHEAD];
+	node = work->vertex[number - 2 * PREORDER_AHEAD];
 	uint64_t begin = csr_begin(reverse, node), end = csr_begin(reverse, node + 1);
 	for (uint64_t i = begin; i < end && i < begin + 4; i++)
 		__builtin_prefetch(&work->number[reverse->targets[i]]);
-	node = work->vertex[number - AHEAD];
+	node = work->vertex[number - PREORDER_AHEAD];
 	begin = csr_begin(reverse, node);
 	end = csr_begin(reverse, node + 1);
 	for (uint64_t i = begin; i < end && i < begin + 4; i++)
@@ -334,8 +334,8 @@ static bool add_retained(struct work *work, struct dominators *ret)
 	stage_begin(work, work->node_count);
 	memset(ret->idom, 0xff, work->node_count * sizeof(*ret->idom));
 	for (uint32_t number = work->reached; number > 0; number--) {
-		if (number > 2 * AHEAD) {
-			uint32_t soon = work->vertex[number - 2 * AHEAD];
+		if (number > 2 * PREORDER_AHEAD) {
+			uint32_t soon = work->vertex[number - 2 * PREORDER_AHEAD];
 			__builtin_prefetch(&graph->sizes[soon]);
 			__builtin_prefetch(&ret->idom[soon], 1);
 			__builtin_prefetch(&ret->retained_size[soon], 1);

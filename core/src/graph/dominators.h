@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_GRAPH_DOMINATORS_H
 #define HEAPDUMP_SRC_GRAPH_DOMINATORS_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /**
  * The dominator tree below one virtual root that refers to every strongly rooted node, and what

@@ -10,7 +10,7 @@
 /* Look-ups that wait for memory side by side. */
 #define LOOKUP_BATCH 32u
 
-static uint32_t bits_of(uint64_t value)
+static uint32_t bit_length(uint64_t value)
 {
 	return value ? 64u - (uint32_t)__builtin_clzll(value) : 0;
 }
@@ -34,16 +34,16 @@ static uint64_t slice_plan(struct id_slice *slice, const uint64_t *ids, uint32_t
 	uint64_t span = ids[end - 1] - slice->start;
 	uint64_t count = end - begin;
 	slice->shift = 0;
-	if (bits_of(span) > bits_of(count))
-		slice->shift = bits_of(span) - bits_of(count);
+	if (bit_length(span) > bit_length(count))
+		slice->shift = bit_length(span) - bit_length(count);
 	while ((span >> slice->shift) >= count && slice->shift < 63)
 		slice->shift++;
-	/* The last bucket also takes ids of the slice behind its last one: see clamp(). */
+	/* The last bucket also takes ids of the slice behind its last one: see bucket_in_slice(). */
 	return (span >> slice->shift) + 1;
 }
 
 /* Each id above the last one of its slice would fall behind the slice's buckets. */
-static uint32_t clamp(const struct id_index *index, uint64_t id)
+static uint32_t bucket_in_slice(const struct id_index *index, uint64_t id)
 {
 	uint64_t slice = (id - index->min) >> index->slice_shift;
 	uint64_t bucket = index->slices[slice].first +
@@ -105,7 +105,7 @@ enum hd_status id_index_init(struct id_index *index, const uint64_t *ids, uint32
 	id_index_init_bare(index, ids, count);
 	if (!count)
 		return HD_OK;
-	uint32_t bits = bits_of(index->max - index->min);
+	uint32_t bits = bit_length(index->max - index->min);
 	index->slice_shift = bits > ID_SLICE_BITS ? bits - ID_SLICE_BITS : 0;
 	index->slice_count = (uint32_t)((index->max - index->min) >> index->slice_shift) + 1;
 	index->slices = mem_calloc((size_t)index->slice_count + 1, sizeof(*index->slices));
@@ -155,7 +155,7 @@ uint32_t id_index_lower_bound(const struct id_index *index, const uint64_t *ids,
 		return index->count;
 	if (!index->slices)
 		return search(ids, 0, index->count, id);
-	uint32_t bucket = clamp(index, id);
+	uint32_t bucket = bucket_in_slice(index, id);
 	return search(ids, index->buckets[bucket], index->buckets[bucket + 1], id);
 }
 
@@ -172,7 +172,7 @@ static void find_batch(const struct id_index *index, const uint64_t *ids, const 
 	uint32_t at[LOOKUP_BATCH];
 	for (size_t i = 0; i < count; i++) {
 		bool inside = wanted[i] >= index->min && wanted[i] <= index->max;
-		at[i] = inside ? clamp(index, wanted[i]) : UINT32_MAX;
+		at[i] = inside ? bucket_in_slice(index, wanted[i]) : UINT32_MAX;
 		if (inside)
 			__builtin_prefetch(&index->buckets[at[i]]);
 	}

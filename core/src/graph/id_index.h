@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 
 /** Slices of the range of ids, each with buckets as fine as the ids in it are dense. */
 #define ID_SLICE_BITS 14u

@@ -6,11 +6,11 @@
 #include "util/job.h"
 
 /* Edges ahead of which memory is asked for while counting and filling at random places. */
-#define AHEAD 24u
+#define AHEAD_EDGES 24u
 /* Edges that a worker picks before it counts or fills. */
-#define BATCH 1024u
+#define EDGES_PICKED 1024u
 /* More workers would spend their time on passing over edges. */
-#define WORKERS_MAX 8u
+#define REVERSE_WORKERS_MAX 8u
 /* Targets whose memory is given back at once: 2 MiB. */
 #define SLAB_SHIFT 19u
 
@@ -45,8 +45,8 @@ struct picker {
 	unsigned int worker;
 	uint64_t since; /* edges and nodes since it last counted its progress */
 	uint32_t count;
-	uint32_t targets[BATCH + AHEAD];
-	uint32_t sources[BATCH];
+	uint32_t targets[EDGES_PICKED + AHEAD_EDGES];
+	uint32_t sources[EDGES_PICKED];
 };
 
 static struct range range_of(const struct reversing *reversing, unsigned int worker)
@@ -76,7 +76,7 @@ static inline void pick(struct picker *picker, uint32_t target, uint32_t source)
 }
 
 /* Count @p units of all that the workers go over; false when the work must end. */
-static bool step(struct picker *picker, uint64_t units)
+static bool step_picker(struct picker *picker, uint64_t units)
 {
 	struct reversing *reversing = picker->reversing;
 	picker->since += units;
@@ -91,7 +91,7 @@ static bool step(struct picker *picker, uint64_t units)
 /* What is asked for ahead of the last ones must be a node of the worker's, too. */
 static void pad(struct picker *picker)
 {
-	for (uint32_t i = picker->count; i < picker->count + AHEAD; i++)
+	for (uint32_t i = picker->count; i < picker->count + AHEAD_EDGES; i++)
 		picker->targets[i] = picker->range.begin;
 }
 
@@ -100,7 +100,7 @@ static void count_batch(struct picker *picker)
 	uint32_t *counts = picker->reversing->ret.offsets;
 	pad(picker);
 	for (uint32_t i = 0; i < picker->count; i++) {
-		__builtin_prefetch(&counts[picker->targets[i + AHEAD]], 1);
+		__builtin_prefetch(&counts[picker->targets[i + AHEAD_EDGES]], 1);
 		counts[picker->targets[i]]++;
 	}
 	picker->count = 0;
@@ -112,12 +112,12 @@ static void count_targets(void *arg, unsigned int worker)
 	uint64_t edges = reversing->edge_count;
 	struct picker picker;
 	picker_init(&picker, reversing, worker);
-	for (uint64_t done = 0; done < edges; done += BATCH) {
-		uint64_t end = edges - done > BATCH ? done + BATCH : edges;
+	for (uint64_t done = 0; done < edges; done += EDGES_PICKED) {
+		uint64_t end = edges - done > EDGES_PICKED ? done + EDGES_PICKED : edges;
 		for (uint64_t i = done; i < end; i++)
 			pick(&picker, reversing->targets[i], 0);
 		count_batch(&picker);
-		if (!step(&picker, end - done))
+		if (!step_picker(&picker, end - done))
 			return;
 	}
 }
@@ -133,8 +133,8 @@ static void fill_batch(struct picker *picker)
 	pad(picker);
 	for (uint32_t i = 0; i < picker->count; i++) {
 		uint32_t target = targets[i];
-		__builtin_prefetch(&ret->offsets[targets[i + AHEAD]], 1);
-		__builtin_prefetch(&ret->targets[csr_begin(ret, targets[i + AHEAD / 2])], 1);
+		__builtin_prefetch(&ret->offsets[targets[i + AHEAD_EDGES]], 1);
+		__builtin_prefetch(&ret->targets[csr_begin(ret, targets[i + AHEAD_EDGES / 2])], 1);
 		uint64_t place = ret->bases[target >> CSR_BLOCK_SHIFT] + --ret->offsets[target];
 		ret->targets[place] = picker->sources[i];
 	}
@@ -142,14 +142,14 @@ static void fill_batch(struct picker *picker)
 }
 
 /* The edges [begin, end) of one node; false when the work must end. */
-static inline bool fill_row(struct picker *picker, uint32_t node, uint64_t begin, uint64_t end)
+static inline bool pick_row(struct picker *picker, uint32_t node, uint64_t begin, uint64_t end)
 {
 	for (uint64_t i = end; i-- > begin;) {
 		pick(picker, picker->reversing->targets[i], node);
-		if (picker->count == BATCH)
+		if (picker->count == EDGES_PICKED)
 			fill_batch(picker);
 	}
-	return step(picker, end - begin + 1);
+	return step_picker(picker, end - begin + 1);
 }
 
 static void fill_from_csr(void *arg, unsigned int worker)
@@ -161,7 +161,7 @@ static void fill_from_csr(void *arg, unsigned int worker)
 	picker_init(&picker, reversing, worker);
 	for (uint32_t node = csr->node_count; node-- > 0;) {
 		uint64_t begin = csr_begin(csr, node);
-		if (!fill_row(&picker, node, begin, end))
+		if (!pick_row(&picker, node, begin, end))
 			return;
 		end = begin;
 	}
@@ -201,23 +201,24 @@ static void fill_from_rows(void *arg, unsigned int worker)
 			word ^= (uint64_t)1 << bit;
 			/* The end of the node before it. */
 			uint64_t begin = i * 64 + bit - (node - 1);
-			if (node < rows->node_count && !fill_row(&picker, node, begin, end))
+			if (node < rows->node_count && !pick_row(&picker, node, begin, end))
 				return;
 			node--;
 			end = begin;
 		}
 		pass_slabs(reversing, end, &slab);
 	}
-	if (rows->node_count && fill_row(&picker, 0, 0, end))
+	if (rows->node_count && pick_row(&picker, 0, 0, end))
 		pass_slabs(reversing, 0, &slab);
 	fill_batch(&picker);
 }
 
-static enum hd_status run(struct reversing *reversing, void (*fn)(void *arg, unsigned int worker),
-			  struct hd_error *err)
+static enum hd_status run_reversing(struct reversing *reversing,
+				    void (*fn)(void *arg, unsigned int worker),
+				    struct hd_error *err)
 {
 	unsigned int workers = job_workers(reversing->job);
-	reversing->workers = workers < WORKERS_MAX ? workers : WORKERS_MAX;
+	reversing->workers = workers < REVERSE_WORKERS_MAX ? workers : REVERSE_WORKERS_MAX;
 	if (reversing->edge_count < 4 * (uint64_t)JOB_STRIDE)
 		reversing->workers = 1;
 	job_begin(reversing->job, "Reversing references", reversing->edge_count);
@@ -243,11 +244,12 @@ static enum hd_status reverse(struct reversing *reversing, uint32_t node_count, 
 			      struct hd_error *err)
 {
 	TRY(csr_init(&reversing->ret, node_count, 0, err));
-	enum hd_status status = run(reversing, count_targets, err);
+	enum hd_status status = run_reversing(reversing, count_targets, err);
 	if (status == HD_OK)
 		status = allocate_targets(&reversing->ret, err);
 	if (status == HD_OK)
-		status = run(reversing, reversing->csr ? fill_from_csr : fill_from_rows, err);
+		status = run_reversing(reversing, reversing->csr ? fill_from_csr : fill_from_rows,
+				       err);
 	if (status != HD_OK) {
 		csr_deinit(&reversing->ret);
 		return status;

@@ -7,7 +7,7 @@
 #include "util/alloc.h"
 
 /* Entries that are read at a time. */
-#define CHUNK 512u
+#define ENTRIES_READ 512u
 
 /* Address of the pointer to the queue of heap @p index, or 0. */
 static uint64_t queue_variable(const struct heap *heap, uint32_t index)
@@ -88,10 +88,10 @@ static void note_entries(struct heap *heap, const struct finalizer_queue *queue,
 		     (queue->bounds[FINALIZER_PARTS] - at) / 8, queue->heap, at);
 }
 
-static enum hd_status read_entries(struct heap *heap, const struct finalizer_queue *queue,
-				   struct finalizer_list *list, struct hd_error *err)
+static enum hd_status read_queue_entries(struct heap *heap, const struct finalizer_queue *queue,
+					 struct finalizer_list *list, struct hd_error *err)
 {
-	uint64_t chunk[CHUNK], at = queue->bounds[0], end = queue->bounds[FINALIZER_PARTS];
+	uint64_t chunk[ENTRIES_READ], at = queue->bounds[0], end = queue->bounds[FINALIZER_PARTS];
 	uint8_t part = 0;
 	while (at < end) {
 		uint64_t size = end - at < sizeof(chunk) ? end - at : sizeof(chunk);
@@ -135,7 +135,7 @@ enum hd_status finalizer_list_read(struct heap *heap, struct finalizer_list *ret
 		if (result != QUEUE_SOUND)
 			continue;
 		list.queues[list.queue_count++] = queue;
-		enum hd_status status = read_entries(heap, &queue, &list, err);
+		enum hd_status status = read_queue_entries(heap, &queue, &list, err);
 		if (status != HD_OK) {
 			finalizer_list_deinit(&list);
 			return status;

@@ -46,8 +46,8 @@ static enum hd_status add_context(struct heap *heap, size_t *capacity,
 }
 
 /* {pointer, limit} at @p address, if it can be read. */
-static enum hd_status read_context(struct heap *heap, size_t *capacity, uint64_t address,
-				   enum context_owner owner, struct hd_error *err)
+static enum hd_status read_heap_context(struct heap *heap, size_t *capacity, uint64_t address,
+					enum context_owner owner, struct hd_error *err)
 {
 	uint8_t bytes[16];
 	if (!memory_read(heap->memory, address, bytes, sizeof(bytes)))
@@ -104,12 +104,12 @@ static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
 		for (uint32_t g = 0; g < gc->generation_count; g++) {
 			uint64_t at = table + g * gc->generation_size +
 				      (uint64_t)gc->generation_offsets[GC_GENERATION_CONTEXT];
-			TRY(read_context(heap, &capacity, at, CONTEXT_HEAP, err));
+			TRY(read_heap_context(heap, &capacity, at, CONTEXT_HEAP, err));
 		}
 	}
 	if (clr_global_alloc_context(clr))
-		TRY(read_context(heap, &capacity, clr_global_alloc_context(clr), CONTEXT_GLOBAL,
-				 err));
+		TRY(read_heap_context(heap, &capacity, clr_global_alloc_context(clr),
+				      CONTEXT_GLOBAL, err));
 	sort_contexts(heap);
 	return HD_OK;
 }

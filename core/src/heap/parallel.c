@@ -5,7 +5,7 @@
 #include "util/alloc.h"
 
 /* One heap_walk(), shared by its workers. */
-struct walk {
+struct parallel_walk {
 	struct heap *heap;
 	const struct segment *const *segments;
 	size_t count;
@@ -18,12 +18,12 @@ struct walk {
 	struct hd_error errors[JOB_WORKERS_MAX];
 };
 
-static const struct segment *segment_of(const struct walk *walk, size_t index)
+static const struct segment *walked_segment(const struct parallel_walk *walk, size_t index)
 {
 	return walk->segments ? walk->segments[index] : &walk->heap->segments[index];
 }
 
-static enum hd_status walk_segment(struct walk *walk, struct walker *walker,
+static enum hd_status walk_segment(struct parallel_walk *walk, struct walker *walker,
 				   const struct segment *segment, struct hd_error *err)
 {
 	walker_begin(walker, segment, segment->begin, segment->end);
@@ -37,7 +37,7 @@ static enum hd_status walk_segment(struct walk *walk, struct walker *walker,
 
 static void walk_worker(void *arg, unsigned int index)
 {
-	struct walk *walk = arg;
+	struct parallel_walk *walk = arg;
 	struct hd_error *err = &walk->errors[index];
 	struct walker walker;
 	enum hd_status status = walker_init(&walker, walk->heap, err);
@@ -48,7 +48,7 @@ static void walk_worker(void *arg, unsigned int index)
 			size_t next = atomic_fetch_add(&walk->next, 1);
 			if (next >= walk->count)
 				break;
-			status = walk_segment(walk, &walker, segment_of(walk, next), err);
+			status = walk_segment(walk, &walker, walked_segment(walk, next), err);
 		}
 		walker_deinit(&walker);
 	}
@@ -57,7 +57,7 @@ static void walk_worker(void *arg, unsigned int index)
 		atomic_store(&walk->stop, true);
 }
 
-static unsigned int worker_count(const struct walk *walk)
+static unsigned int worker_count(const struct parallel_walk *walk)
 {
 	unsigned int workers = walk->heap->memory->is_parallel ? job_workers(walk->job) : 1;
 	if (workers > walk->count)
@@ -65,7 +65,7 @@ static unsigned int worker_count(const struct walk *walk)
 	return workers < JOB_WORKERS_MAX ? workers : JOB_WORKERS_MAX;
 }
 
-static enum hd_status first_failure(const struct walk *walk, unsigned int workers,
+static enum hd_status first_failure(const struct parallel_walk *walk, unsigned int workers,
 				    struct hd_error *err)
 {
 	for (unsigned int i = 0; i < workers; i++) {
@@ -76,7 +76,7 @@ static enum hd_status first_failure(const struct walk *walk, unsigned int worker
 		return walk->status[i];
 	}
 	/* What then looked like damage may be none. */
-	return type_table_failed(walk->heap->clr) ? fail_nomem(err) : HD_OK;
+	return clr_type_table_failed(walk->heap->clr) ? fail_nomem(err) : HD_OK;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): a struct for its eight parameters would be none better */
@@ -84,7 +84,7 @@ enum hd_status heap_walk(struct heap *heap, const struct segment *const *segment
 			 struct job *job, const char *what, segment_visit visit, void *const *args,
 			 struct hd_error *err)
 {
-	struct walk *walk = mem_calloc(1, sizeof(*walk));
+	struct parallel_walk *walk = mem_calloc(1, sizeof(*walk));
 	if (!walk)
 		return fail_nomem(err);
 	walk->heap = heap;
@@ -95,9 +95,9 @@ enum hd_status heap_walk(struct heap *heap, const struct segment *const *segment
 	walk->args = args;
 	uint64_t total = 0;
 	for (size_t i = 0; i < walk->count; i++)
-		total += segment_of(walk, i)->end - segment_of(walk, i)->begin;
+		total += walked_segment(walk, i)->end - walked_segment(walk, i)->begin;
 	job_begin(job, what, total);
-	(void)type_table_failed(heap->clr);
+	(void)clr_type_table_failed(heap->clr);
 	unsigned int workers = worker_count(walk);
 	run_parallel(workers, walk->job, walk_worker, walk);
 	enum hd_status status = first_failure(walk, workers, err);

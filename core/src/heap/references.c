@@ -21,7 +21,7 @@ void references_first(struct references *references)
 }
 
 /* Put the bytes of the current run's slots at hand; false when none of them is there. */
-static bool take_bytes(struct references *references)
+static bool take_slot_bytes(struct references *references)
 {
 	while (references->slot < references->end) {
 		uint64_t size;
@@ -40,7 +40,7 @@ static bool take_bytes(struct references *references)
 }
 
 /* The next run of slots; false at the end. */
-static bool next_run(struct references *references)
+static bool next_slot_run(struct references *references)
 {
 	const struct object *object = references->object;
 	const struct type *type = object->type;
@@ -72,8 +72,8 @@ static bool next_run(struct references *references)
 bool references_more(struct references *references)
 {
 	/* Of a large run there may be more than what was at hand. */
-	while (!take_bytes(references)) {
-		if (!next_run(references)) {
+	while (!take_slot_bytes(references)) {
+		if (!next_slot_run(references)) {
 			references->pending = false;
 			return false;
 		}

@@ -4,7 +4,7 @@
 #include "arch/address_space.h"
 
 /* What a scan for the next object knows. */
-struct scan {
+struct resync_scan {
 	struct walker *walker;
 	uint64_t bound;
 	uint64_t first_content; /* address of the first word that is not zero, or not there */
@@ -21,7 +21,8 @@ static bool is_plausible(const struct heap *heap, uint64_t method_table)
  * The object at @p address, which may be far away: the window stays where it is.  It would be copied
  * as a whole, there and back, for each word that looks like an object.
  */
-static bool is_object(struct walker *walker, uint64_t address, uint64_t bound, struct object *ret)
+static bool is_object_at(struct walker *walker, uint64_t address, uint64_t bound,
+			 struct object *ret)
 {
 	const struct window *window = &walker->window;
 	uint8_t head[16];
@@ -40,14 +41,14 @@ static bool is_object(struct walker *walker, uint64_t address, uint64_t bound, s
 bool walker_is_object(struct walker *walker, uint64_t address)
 {
 	struct object object;
-	return is_object(walker, address, walker->segment->end, &object);
+	return is_object_at(walker, address, walker->segment->end, &object);
 }
 
 bool walker_is_sound(struct walker *walker, uint64_t address, uint64_t bound)
 {
 	for (unsigned int i = 0; i < RESYNC_OBJECTS && address != bound; i++) {
 		struct object object;
-		if (!is_object(walker, address, bound, &object) ||
+		if (!is_object_at(walker, address, bound, &object) ||
 		    heap_segment_at(walker->heap, object.type->method_table))
 			return false;
 		address += object.step;
@@ -61,7 +62,7 @@ static uint64_t range_end(const struct target *target, const struct target_range
 	return target->kind == TARGET_CORE ? range->start + range->captured : range->end;
 }
 
-uint64_t next_captured(const struct heap *heap, uint64_t address)
+uint64_t walker_next_captured(const struct heap *heap, uint64_t address)
 {
 	const struct target *target = heap_target(heap);
 	uint64_t page = arch_page_after(address);
@@ -89,7 +90,7 @@ uint64_t next_captured(const struct heap *heap, uint64_t address)
 }
 
 /* Words from @p address on that are at hand: the first of them that begins sound objects, or 0. */
-static uint64_t scan_bytes(struct scan *scan, uint64_t address, const uint8_t *bytes,
+static uint64_t scan_bytes(struct resync_scan *scan, uint64_t address, const uint8_t *bytes,
 			   uint64_t count)
 {
 	struct walker *walker = scan->walker;
@@ -108,7 +109,7 @@ static uint64_t scan_bytes(struct scan *scan, uint64_t address, const uint8_t *b
 	return 0;
 }
 
-static uint64_t find_next_object(struct scan *scan, uint64_t address)
+static uint64_t find_next_object(struct resync_scan *scan, uint64_t address)
 {
 	struct walker *walker = scan->walker;
 	uint64_t misses = 0;
@@ -118,7 +119,7 @@ static uint64_t find_next_object(struct scan *scan, uint64_t address)
 		if (!bytes) {
 			if (address < scan->first_content)
 				scan->first_content = address;
-			uint64_t next = next_captured(walker->heap, address);
+			uint64_t next = walker_next_captured(walker->heap, address);
 			address = next < scan->bound ? next : scan->bound;
 			misses++;
 			continue;
@@ -160,16 +161,17 @@ void walker_resync(struct walker *walker, uint64_t bound)
 {
 	struct damage *damage = &walker->damage;
 	uint64_t address = walker->next;
-	struct scan scan = { .walker = walker, .bound = bound, .first_content = bound };
+	struct resync_scan scan = { .walker = walker, .bound = bound, .first_content = bound };
 	damage->address = address;
 	damage->word = 0;
 	damage->last_good = walker->object;
 	const uint8_t *bytes = window_at(&walker->window, address, 8, NULL);
 	if (bytes)
 		damage->word = load_u64(bytes);
-	uint64_t next = find_next_object(&scan, damage->kind == DAMAGE_MISSING_BYTES
-							? next_captured(walker->heap, address)
-							: address + 8);
+	uint64_t next =
+		find_next_object(&scan, damage->kind == DAMAGE_MISSING_BYTES
+						? walker_next_captured(walker->heap, address)
+						: address + 8);
 	/* The 8 bytes before an object are its header, not a rest of what was there. */
 	if (damage->kind == DAMAGE_BAD_METHOD_TABLE && damage->word == 0 &&
 	    (scan.first_content >= next || scan.first_content + 8 == next))

@@ -24,10 +24,10 @@ bool walker_is_object(struct walker *walker, uint64_t address);
 void walker_resync(struct walker *walker, uint64_t bound);
 
 /** Where the next bytes of the target may be, after @p address, which cannot be read. */
-uint64_t next_captured(const struct heap *heap, uint64_t address);
+uint64_t walker_next_captured(const struct heap *heap, uint64_t address);
 
 /**
- * So often in a row is next_captured() asked: 1 GB of pages, where nobody knows what is there.  What
+ * So often in a row is walker_next_captured() asked: 1 GB of pages, where nobody knows what is there.  What
  * comes after them counts as unreadable too: a segment may claim the whole address space.
  */
 #define UNREADABLE_MAX ((uint64_t)1 << 18)

@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 
 /* What is read of one heap at a time. */
-struct reader {
+struct segments_reader {
 	struct heap *heap;
 	uint32_t index;
 	size_t capacity;
@@ -61,7 +61,7 @@ uint64_t generation_table(const struct heap *heap, uint32_t index)
 }
 
 /* Address of a field of generation @p number. */
-static uint64_t generation_slot(const struct reader *reader, uint32_t number,
+static uint64_t generation_slot(const struct segments_reader *reader, uint32_t number,
 				enum gc_generation_field field)
 {
 	const struct gc_vars *gc = heap_gc(reader->heap);
@@ -69,7 +69,7 @@ static uint64_t generation_slot(const struct reader *reader, uint32_t number,
 	       (uint64_t)gc->generation_offsets[field];
 }
 
-static bool generation_field(const struct reader *reader, uint32_t number,
+static bool generation_field(const struct segments_reader *reader, uint32_t number,
 			     enum gc_generation_field field, uint64_t *ret)
 {
 	return heap_gc(reader->heap)->generation_offsets[field] >= 0 &&
@@ -77,7 +77,7 @@ static bool generation_field(const struct reader *reader, uint32_t number,
 }
 
 /* Begins of gen 1 and gen 0 inside the ephemeral segment; what cannot be is all gen 2. */
-static void split(const struct reader *reader, struct segment *segment)
+static void split_ephemeral(const struct segments_reader *reader, struct segment *segment)
 {
 	uint64_t gen0 = 0, gen1 = 0;
 	segment->generation = GENERATION_EPHEMERAL;
@@ -116,8 +116,8 @@ static uint64_t bad_bound(const struct segment *segment, uint64_t *ret_word)
 }
 
 /* Make a segment of what stands in the target; false when its bounds cannot be. */
-static bool read_segment(const struct reader *reader, uint32_t generation,
-			 const struct heap_segment *stored, struct segment *ret)
+static bool read_heap_segment(const struct segments_reader *reader, uint32_t generation,
+			      const struct heap_segment *stored, struct segment *ret)
 {
 	ret->begin = stored->mem;
 	ret->end = stored->allocated;
@@ -151,12 +151,12 @@ static bool read_segment(const struct reader *reader, uint32_t generation,
 	}
 	if (is_ephemeral && !clr_has_regions(reader->heap->clr) &&
 	    ret->generation != GENERATION_NONGC)
-		split(reader, ret);
+		split_ephemeral(reader, ret);
 	return true;
 }
 
-static enum hd_status add_segment(struct reader *reader, const struct segment *segment,
-				  struct hd_error *err)
+static enum hd_status add_heap_segment(struct segments_reader *reader,
+				       const struct segment *segment, struct hd_error *err)
 {
 	struct heap *heap = reader->heap;
 	if (heap->segment_count == reader->capacity) {
@@ -171,7 +171,7 @@ static enum hd_status add_segment(struct reader *reader, const struct segment *s
 	return HD_OK;
 }
 
-static uint64_t next_segment(const struct reader *reader, uint64_t address)
+static uint64_t next_segment(const struct segments_reader *reader, uint64_t address)
 {
 	uint64_t next = 0;
 	(void)memory_u64(reader->heap->memory, address + HEAP_SEGMENT_NEXT, &next);
@@ -179,7 +179,7 @@ static uint64_t next_segment(const struct reader *reader, uint64_t address)
 }
 
 /* The list from @p start on leads back, in a cycle of @p length: find the link that does (Brent). */
-static uint64_t closing_segment(const struct reader *reader, uint64_t start, size_t length)
+static uint64_t closing_segment(const struct segments_reader *reader, uint64_t start, size_t length)
 {
 	uint64_t behind = start, ahead = start, last = 0;
 	for (size_t i = 0; i < length; i++) {
@@ -195,8 +195,8 @@ static uint64_t closing_segment(const struct reader *reader, uint64_t start, siz
 }
 
 /* What the word at @p link, of segment @p last or (0) the generation, says comes next cannot be. */
-static void end_list(const struct reader *reader, uint32_t generation, uint64_t last, uint64_t link,
-		     bool is_cycle)
+static void end_segment_list(const struct segments_reader *reader, uint32_t generation,
+			     uint64_t last, uint64_t link, bool is_cycle)
 {
 	struct heap_problem problem = { .kind = is_cycle ? "cycle" : "unreadable",
 					.segment = last,
@@ -212,7 +212,8 @@ static void end_list(const struct reader *reader, uint32_t generation, uint64_t 
 }
 
 /* Follow the list of @p generation: to its end, or to what breaks it. */
-static enum hd_status read_list(struct reader *reader, uint32_t generation, struct hd_error *err)
+static enum hd_status read_segment_list(struct segments_reader *reader, uint32_t generation,
+					struct hd_error *err)
 {
 	struct heap *heap = reader->heap;
 	uint64_t start = 0, mark = 0; /* mark: one met before (Brent), to see a cycle */
@@ -231,17 +232,18 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 		uint8_t bytes[HEAP_SEGMENT_SIZE];
 		if (segment.address == mark) {
 			uint64_t last = closing_segment(reader, start, steps + 1);
-			end_list(reader, generation, last, last + HEAP_SEGMENT_NEXT, true);
+			end_segment_list(reader, generation, last, last + HEAP_SEGMENT_NEXT, true);
 			return HD_OK;
 		}
 		if (reader->visits++ >= SEGMENTS_MAX ||
 		    !memory_read(heap->memory, segment.address, bytes, sizeof(bytes))) {
-			end_list(reader, generation, segment.previous, segment.link_slot, false);
+			end_segment_list(reader, generation, segment.previous, segment.link_slot,
+					 false);
 			return HD_OK;
 		}
 		struct heap_segment stored = heap_segment_from(bytes);
-		if (read_segment(reader, generation, &stored, &segment))
-			TRY(add_segment(reader, &segment, err));
+		if (read_heap_segment(reader, generation, &stored, &segment))
+			TRY(add_heap_segment(reader, &segment, err));
 		if (++steps == power) {
 			power *= 2;
 			steps = 0;
@@ -254,7 +256,7 @@ static enum hd_status read_list(struct reader *reader, uint32_t generation, stru
 	return HD_OK;
 }
 
-static enum hd_status read_heap(struct reader *reader, struct hd_error *err)
+static enum hd_status read_heap(struct segments_reader *reader, struct hd_error *err)
 {
 	const struct heap *heap = reader->heap;
 	const struct gc_vars *gc = heap_gc(heap);
@@ -278,11 +280,11 @@ static enum hd_status read_heap(struct reader *reader, struct hd_error *err)
 	}
 	/* With segments, generations 0 and 1 lie in the ephemeral one, on the list of gen 2. */
 	for (uint32_t g = gc->has_regions ? 0 : 2; g < gc->generation_count; g++)
-		TRY(read_list(reader, g, err));
+		TRY(read_segment_list(reader, g, err));
 	return HD_OK;
 }
 
-static int compare_segments(const void *a, const void *b)
+static int compare_heap_segments(const void *a, const void *b)
 {
 	const struct segment *left = a, *right = b;
 	if (left->begin != right->begin)
@@ -343,12 +345,12 @@ static void drop_overlaps(struct heap *heap)
 
 enum hd_status segments_read(struct heap *heap, struct hd_error *err)
 {
-	struct reader reader = { .heap = heap };
+	struct segments_reader reader = { .heap = heap };
 	for (; reader.index < heap->heap_count; reader.index++)
 		TRY(read_heap(&reader, err));
 	if (heap->segment_count == 0)
 		return HD_OK;
-	qsort(heap->segments, heap->segment_count, sizeof(*heap->segments), compare_segments);
+	qsort(heap->segments, heap->segment_count, sizeof(*heap->segments), compare_heap_segments);
 	drop_overlaps(heap);
 	return HD_OK;
 }

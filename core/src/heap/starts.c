@@ -6,29 +6,29 @@
 #define BLOCK_WORDS ((uint64_t)8)          /* of 64 bits: one cache line */
 #define BLOCK_BYTES (BLOCK_WORDS * 64 * 8) /* of the heap */
 #define MAP_BITS    FUZZED(14u, 4u)
-#define BATCH       32u
+#define RANKS_BATCH 32u
 
 /* Objects before a block, and in it before each of its words (Vigna's rank9). */
-struct block {
+struct starts_block {
 	uint64_t within; /* before words 1 to 7: 9 bits each */
 	uint64_t before; /* in this segment */
 };
 
 /* The starts of one segment. */
-struct part {
+struct starts_part {
 	uint64_t begin, end;
 	uint64_t *words;
-	struct block *blocks;
+	struct starts_block *blocks;
 	uint64_t block_count;
 	uint64_t first; /* objects before this segment */
 	uint64_t count;
 };
 
 struct starts {
-	struct part *parts; /* one more than segments: its first is the count of all */
+	struct starts_part *parts; /* one more than segments: its first is the count of all */
 	size_t part_count;
 	uint64_t *words;
-	struct block *blocks;
+	struct starts_block *blocks;
 	uint64_t block_count;
 	/* addresses to parts: slots of equal size, each names the first part that ends behind it */
 	uint32_t *map;
@@ -37,7 +37,7 @@ struct starts {
 };
 
 /* Set bits of a word; the compiler's own needs an instruction that not every x86-64 has, @p fast. */
-static inline uint32_t bits_of(uint64_t x, bool fast)
+static inline uint32_t bits_of_word(uint64_t x, bool fast)
 {
 	if (fast)
 		return (uint32_t)__builtin_popcountll(x);
@@ -49,11 +49,12 @@ static inline uint32_t bits_of(uint64_t x, bool fast)
 
 static inline uint32_t bit_count(uint64_t x)
 {
-	return bits_of(x, false);
+	return bits_of_word(x, false);
 }
 
 /* Part that holds @p address, or NULL. */
-static inline const struct part *part_at(const struct starts *starts, uint64_t address)
+static inline const struct starts_part *starts_part_at(const struct starts *starts,
+						       uint64_t address)
 {
 	if (address < starts->map_begin || address >= starts->map_end)
 		return NULL;
@@ -68,29 +69,29 @@ static inline const struct part *part_at(const struct starts *starts, uint64_t a
 			high = middle;
 		}
 	}
-	const struct part *part = &starts->parts[low];
+	const struct starts_part *part = &starts->parts[low];
 	return low < starts->part_count && part->begin <= address ? part : NULL;
 }
 
-static bool has(const struct part *part, uint64_t address)
+static bool has(const struct starts_part *part, uint64_t address)
 {
 	uint64_t bit = (address - part->begin) / 8;
 	return address % 8 == 0 && (part->words[bit / 64] >> bit % 64 & 1);
 }
 
 /* Marks of the part before bit @p bit, which is in it. */
-static inline uint64_t rank_of_bit(const struct part *part, uint64_t bit, bool fast)
+static inline uint64_t rank_of_bit(const struct starts_part *part, uint64_t bit, bool fast)
 {
 	uint64_t word = bit / 64;
-	const struct block *block = &part->blocks[word / BLOCK_WORDS];
+	const struct starts_block *block = &part->blocks[word / BLOCK_WORDS];
 	/* Before word 0 it is shifted down to bit 63, which is clear. */
 	uint64_t shift = (word % BLOCK_WORDS - 1) % 8 * 9;
 	return block->before + (block->within >> shift & 511) +
-	       bits_of(part->words[word] & (((uint64_t)1 << bit % 64) - 1), fast);
+	       bits_of_word(part->words[word] & (((uint64_t)1 << bit % 64) - 1), fast);
 }
 
 /* Objects of the part that start before @p address, which is inside it. */
-static uint64_t rank_in(const struct part *part, uint64_t address)
+static uint64_t rank_in(const struct starts_part *part, uint64_t address)
 {
 	uint64_t bit = (address - part->begin + 7) / 8;
 	return bit / 64 / BLOCK_WORDS < part->block_count ? rank_of_bit(part, bit, false)
@@ -98,7 +99,7 @@ static uint64_t rank_in(const struct part *part, uint64_t address)
 }
 
 /* Address of the object number @p rank of the part. */
-static uint64_t select_in(const struct part *part, uint64_t rank)
+static uint64_t select_in(const struct starts_part *part, uint64_t rank)
 {
 	uint64_t low = 0, high = part->block_count;
 	/* The last block with at most that many objects before it. */
@@ -124,7 +125,7 @@ static uint64_t select_in(const struct part *part, uint64_t rank)
 	return part->begin + (word * 64 + (bits ? (uint64_t)__builtin_ctzll(bits) : 0)) * 8;
 }
 
-static void count_blocks(struct part *part)
+static void count_blocks(struct starts_part *part)
 {
 	uint64_t count = 0;
 	for (uint64_t i = 0; i < part->block_count; i++) {
@@ -134,7 +135,7 @@ static void count_blocks(struct part *part)
 			within |= in_block << 9 * (k - 1);
 			in_block += bit_count(words[k]);
 		}
-		part->blocks[i] = (struct block){ .within = within, .before = count };
+		part->blocks[i] = (struct starts_block){ .within = within, .before = count };
 		count += in_block;
 	}
 	part->count = count;
@@ -174,7 +175,7 @@ static enum hd_status make_parts(struct starts *starts, const struct heap *heap,
 	if (!starts->parts)
 		return fail_nomem(err);
 	for (size_t i = 0; i < starts->part_count; i++) {
-		struct part *part = &starts->parts[i];
+		struct starts_part *part = &starts->parts[i];
 		part->begin = heap->segments[i].begin;
 		part->end = heap->segments[i].end;
 		part->block_count = (part->end - part->begin) / BLOCK_BYTES + 1;
@@ -211,7 +212,7 @@ enum hd_status starts_alloc(const struct heap *heap, const struct job *job, stru
 
 struct starts_marks starts_marks(struct starts *starts, size_t segment)
 {
-	const struct part *part = &starts->parts[segment];
+	const struct starts_part *part = &starts->parts[segment];
 	return (struct starts_marks){ .words = part->words, .begin = part->begin };
 }
 
@@ -290,7 +291,7 @@ uint64_t starts_bytes(const struct starts *starts)
 
 bool starts_has(const struct starts *starts, uint64_t address)
 {
-	const struct part *part = part_at(starts, address);
+	const struct starts_part *part = starts_part_at(starts, address);
 	return part && has(part, address);
 }
 
@@ -298,7 +299,7 @@ uint64_t starts_rank(const struct starts *starts, uint64_t address)
 {
 	if (address < starts->map_begin)
 		return 0;
-	const struct part *part = part_at(starts, address);
+	const struct starts_part *part = starts_part_at(starts, address);
 	if (part)
 		return part->first + rank_in(part, address);
 	/* Between segments, or behind all. */
@@ -320,7 +321,7 @@ uint64_t starts_segment_rank(const struct starts *starts, size_t segment)
 }
 
 /* The last part with at most that many objects before it: the only one that holds it. */
-static const struct part *part_of_rank(const struct starts *starts, uint64_t rank)
+static const struct starts_part *part_of_rank(const struct starts *starts, uint64_t rank)
 {
 	size_t low = 0, high = starts->part_count;
 	while (high - low > 1) {
@@ -336,12 +337,12 @@ static const struct part *part_of_rank(const struct starts *starts, uint64_t ran
 
 uint64_t starts_address(const struct starts *starts, uint64_t rank)
 {
-	const struct part *part = part_of_rank(starts, rank);
+	const struct starts_part *part = part_of_rank(starts, rank);
 	return select_in(part, rank - part->first);
 }
 
 /* Up to @p count marks of a part from bit @p bit on; returns how many there were. */
-static size_t take_marks(const struct part *part, uint64_t bit, uint64_t *ret, size_t count)
+static size_t take_marks(const struct starts_part *part, uint64_t bit, uint64_t *ret, size_t count)
 {
 	uint64_t mask = UINT64_MAX << bit % 64, words = part->block_count * BLOCK_WORDS;
 	size_t done = 0;
@@ -354,8 +355,8 @@ static size_t take_marks(const struct part *part, uint64_t bit, uint64_t *ret, s
 
 void starts_addresses(const struct starts *starts, uint64_t rank, uint64_t *ret, size_t count)
 {
-	const struct part *end = starts->parts + starts->part_count;
-	const struct part *part = part_of_rank(starts, rank);
+	const struct starts_part *end = starts->parts + starts->part_count;
+	const struct starts_part *part = part_of_rank(starts, rank);
 	if (!count || part == end)
 		return;
 	uint64_t bit = (select_in(part, rank - part->first) - part->begin) / 8;
@@ -368,9 +369,9 @@ __attribute__((always_inline)) static inline void rank_batch(const struct starts
 							     const uint64_t *addresses,
 							     uint32_t *ret, size_t count, bool fast)
 {
-	const struct part *parts[BATCH];
+	const struct starts_part *parts[RANKS_BATCH];
 	for (size_t i = 0; i < count; i++) {
-		parts[i] = addresses[i] % 8 == 0 ? part_at(starts, addresses[i]) : NULL;
+		parts[i] = addresses[i] % 8 == 0 ? starts_part_at(starts, addresses[i]) : NULL;
 		if (!parts[i])
 			continue;
 		uint64_t bit = (addresses[i] - parts[i]->begin) / 8;
@@ -395,8 +396,8 @@ __attribute__((always_inline)) static inline void rank_batches(const struct star
 							       uint32_t *ret, size_t count,
 							       bool fast)
 {
-	for (size_t done = 0; done < count; done += BATCH) {
-		size_t size = count - done < BATCH ? count - done : BATCH;
+	for (size_t done = 0; done < count; done += RANKS_BATCH) {
+		size_t size = count - done < RANKS_BATCH ? count - done : RANKS_BATCH;
 		rank_batch(starts, addresses + done, ret + done, size, fast);
 	}
 }
@@ -424,7 +425,7 @@ void starts_rank_all(const struct starts *starts, const uint64_t *addresses, uin
 
 uint64_t starts_at_or_before(const struct starts *starts, uint64_t address)
 {
-	const struct part *part = part_at(starts, address);
+	const struct starts_part *part = starts_part_at(starts, address);
 	if (!part)
 		return 0;
 	if (has(part, address))
@@ -435,7 +436,7 @@ uint64_t starts_at_or_before(const struct starts *starts, uint64_t address)
 
 uint64_t starts_at_or_after(const struct starts *starts, uint64_t address)
 {
-	const struct part *part = part_at(starts, address);
+	const struct starts_part *part = starts_part_at(starts, address);
 	if (!part)
 		return 0;
 	uint64_t rank = rank_in(part, address);

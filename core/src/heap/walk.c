@@ -82,7 +82,7 @@ void walker_begin(struct walker *walker, const struct segment *segment, uint64_t
 }
 
 /* Count progress; false when the walk is to end. */
-static bool report(struct walker *walker)
+static bool report_walked(struct walker *walker)
 {
 	if (!walker->job || walker->next < walker->reported ||
 	    walker->next - walker->reported < REPORT_BYTES)
@@ -169,7 +169,7 @@ static bool step_over_context(struct walker *walker)
 enum walk_result walker_slow(struct walker *walker)
 {
 	while (walker->next < walker->end) {
-		if (!report(walker)) {
+		if (!report_walked(walker)) {
 			walker->cancelled = true;
 			walker->end = walker->pause = walker->next;
 			return WALK_END;

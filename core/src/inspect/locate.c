@@ -2,8 +2,8 @@
 #include "inspect/locate.h"
 
 /* Take in what the walk has come to; false once it is behind @p address. */
-static bool look(const struct walker *walker, enum walk_result result, uint64_t address,
-		 struct location *location)
+static bool look_for_address(const struct walker *walker, enum walk_result result, uint64_t address,
+			     struct location *location)
 {
 	const struct object *object = &walker->object;
 	const struct damage *damage = &walker->damage;
@@ -41,7 +41,7 @@ enum hd_status object_locate(struct heap *heap, uint64_t address, struct job *jo
 	location.place = PLACE_BETWEEN;
 	walker.job = job;
 	job_begin(job, "Scanning segment", location.segment->end - location.segment->begin);
-	while (look(&walker, walker_next(&walker), address, &location))
+	while (look_for_address(&walker, walker_next(&walker), address, &location))
 		continue;
 	enum hd_status status = walker.cancelled ? fail_cancelled(err) : HD_OK;
 	walker_deinit(&walker);

@@ -7,7 +7,7 @@
 #include "util/text.h"
 
 /* Structs in structs are followed so deep. */
-#define DEPTH_MAX 16u
+#define STRUCT_DEPTH_MAX 16u
 
 /* Bytes of a struct that holds references, from the size of its box: a multiple of 8. */
 static uint64_t box_content(const struct type *type)
@@ -69,11 +69,11 @@ static const struct type *step_into(const struct type *type, const struct field_
 }
 
 /* Names of nested fields, joined with points. */
-static void append_fields(struct heap *heap, const struct type *type, uint64_t offset, bool dotted,
-			  struct text *text)
+static void append_field_path(struct heap *heap, const struct type *type, uint64_t offset,
+			      bool dotted, struct text *text)
 {
 	size_t before = text->size;
-	for (unsigned int depth = 0; type && depth < DEPTH_MAX; depth++) {
+	for (unsigned int depth = 0; type && depth < STRUCT_DEPTH_MAX; depth++) {
 		struct field_list list;
 		if (field_list_read(heap->clr, type, &list, NULL) != HD_OK)
 			break;
@@ -90,13 +90,14 @@ void slot_name(struct heap *heap, const struct object *object, uint64_t slot, st
 	if (!slot) {
 		text_puts(text, "LoaderAllocator");
 	} else if (!array_read(heap, object, &array)) {
-		append_fields(heap, object->type, slot - object->address - OBJECT_FIELDS, false,
-			      text);
+		append_field_path(heap, object->type, slot - object->address - OBJECT_FIELDS, false,
+				  text);
 	} else if (array.element_size && slot >= array.data) {
 		uint64_t offset = slot - array.data;
 		array_index_text(&array, (uint32_t)(offset / array.element_size), text);
 		if (array.element_type == ELEMENT_VALUE) {
-			append_fields(heap, array.element, offset % array.element_size, true, text);
+			append_field_path(heap, array.element, offset % array.element_size, true,
+					  text);
 		}
 	}
 }

@@ -2,7 +2,7 @@
 #include "inspect/utf16.h"
 #include "inspect/value.h"
 
-#define PIECE 4096u
+#define VALUE_PIECE 4096u
 
 bool string_value(struct heap *heap, uint64_t address, uint32_t limit, struct text *text,
 		  uint32_t *ret_length)
@@ -21,9 +21,9 @@ bool string_value(struct heap *heap, uint64_t address, uint32_t limit, struct te
 	struct utf16 utf16 = { .text = text };
 	uint64_t left = 2 * (uint64_t)(length < limit ? length : limit);
 	uint64_t at = address + STRING_CHARS;
-	uint8_t bytes[PIECE];
+	uint8_t bytes[VALUE_PIECE];
 	while (left && !text->failed) {
-		size_t size = left < PIECE ? (size_t)left : PIECE;
+		size_t size = left < VALUE_PIECE ? (size_t)left : VALUE_PIECE;
 		if (!memory_read(memory, at, bytes, size))
 			break;
 		utf16_append(&utf16, bytes, size / 2);

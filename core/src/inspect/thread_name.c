@@ -11,8 +11,8 @@
 #define NAME_UNITS 200u
 
 /* Fields of System.Threading.Thread. */
-#define FIELD_NATIVE "_DONT_USE_InternalThread"
-#define FIELD_NAME   "_name"
+#define THREAD_FIELD_NATIVE "_DONT_USE_InternalThread"
+#define THREAD_FIELD_NAME   "_name"
 
 /* Does a Thread object stand at @p address whose native one is @p native? */
 static bool is_thread_object(struct heap *heap, struct window *window, uint64_t address,
@@ -32,10 +32,10 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
 	struct field_list fields;
 	if (field_list_read(heap->clr, ret->type, &fields, NULL) != HD_OK)
 		return true;
-	const struct field *field = field_by_name(&fields, FIELD_NATIVE);
+	const struct field *field = field_by_name(&fields, THREAD_FIELD_NATIVE);
 	bool is_named = fields.count && fields.rows[0].name[0] != '<';
 	if (field || is_named)
-		found = field && field_word(heap, ret, &fields, FIELD_NATIVE) == native;
+		found = field && field_word(heap, ret, &fields, THREAD_FIELD_NATIVE) == native;
 	field_list_deinit(&fields);
 	return found;
 }
@@ -83,7 +83,7 @@ bool thread_name(struct heap *heap, const struct clr_thread *thread, struct text
 	if (!find_object(heap, thread, &object))
 		return false;
 	if (field_list_read(heap->clr, object.type, &fields, NULL) == HD_OK) {
-		name = field_word(heap, &object, &fields, FIELD_NAME);
+		name = field_word(heap, &object, &fields, THREAD_FIELD_NAME);
 		field_list_deinit(&fields);
 	}
 	if (name)

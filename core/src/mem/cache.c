@@ -4,9 +4,9 @@
 #include "arch/address_space.h"
 #include "util/alloc.h"
 
-#define SLOT_COUNT (CACHE_SIZE / CACHE_CHUNK)
+#define CACHE_SLOTS (CACHE_SIZE / CACHE_CHUNK)
 
-struct slot {
+struct cache_slot {
 	uint64_t chunk;      /* number: address / CACHE_CHUNK */
 	uint32_t begin, end; /* offsets of the bytes at hand; equal: none */
 	uint8_t *bytes;      /* CACHE_CHUNK, or NULL until it is needed */
@@ -15,11 +15,12 @@ struct slot {
 struct cache {
 	struct memory memory;
 	struct memory *slow;
-	struct slot slots[SLOT_COUNT];
+	struct cache_slot slots[CACHE_SLOTS];
 };
 
 /* Read from offset @p from on as far as the chunk goes; does @p offset come with it? */
-static bool fill(struct cache *cache, struct slot *slot, uint64_t chunk, size_t from, size_t offset)
+static bool fill_cache_slot(struct cache *cache, struct cache_slot *slot, uint64_t chunk,
+			    size_t from, size_t offset)
 {
 	slot->begin = slot->end = 0;
 	size_t got = memory_prefix(cache->slow, chunk * CACHE_CHUNK + from, slot->bytes + from,
@@ -31,7 +32,8 @@ static bool fill(struct cache *cache, struct slot *slot, uint64_t chunk, size_t 
 }
 
 /* Make the byte at @p offset of @p chunk one that the slot has. */
-static bool load(struct cache *cache, struct slot *slot, uint64_t chunk, size_t offset)
+static bool load_cache_byte(struct cache *cache, struct cache_slot *slot, uint64_t chunk,
+			    size_t offset)
 {
 	bool is_known = slot->chunk == chunk && slot->end > slot->begin;
 	if (is_known && offset >= slot->begin && offset < slot->end)
@@ -41,11 +43,11 @@ static bool load(struct cache *cache, struct slot *slot, uint64_t chunk, size_t 
 		if (!slot->bytes)
 			return false;
 	}
-	if (!is_known && fill(cache, slot, chunk, 0, offset))
+	if (!is_known && fill_cache_slot(cache, slot, chunk, 0, offset))
 		return true;
 	/* There is a hole before it, which ends where a page does. */
 	size_t from = arch_page_of(offset);
-	return from && fill(cache, slot, chunk, from, offset);
+	return from && fill_cache_slot(cache, slot, chunk, from, offset);
 }
 
 static size_t cache_read(struct memory *memory, uint64_t address, void *buf, size_t size)
@@ -55,8 +57,8 @@ static size_t cache_read(struct memory *memory, uint64_t address, void *buf, siz
 	while (done < size) {
 		uint64_t at = address + done, chunk = at / CACHE_CHUNK;
 		size_t offset = at % CACHE_CHUNK, left = size - done;
-		struct slot *slot = &cache->slots[chunk % SLOT_COUNT];
-		if (!load(cache, slot, chunk, offset)) {
+		struct cache_slot *slot = &cache->slots[chunk % CACHE_SLOTS];
+		if (!load_cache_byte(cache, slot, chunk, offset)) {
 			size_t piece = CACHE_CHUNK - offset < left ? CACHE_CHUNK - offset : left;
 			size_t got = memory_prefix(cache->slow, at, (uint8_t *)buf + done, piece);
 			done += got;
@@ -74,7 +76,7 @@ static size_t cache_read(struct memory *memory, uint64_t address, void *buf, siz
 static void cache_destroy(struct memory *memory)
 {
 	struct cache *cache = (struct cache *)memory;
-	for (size_t i = 0; i < SLOT_COUNT; i++)
+	for (size_t i = 0; i < CACHE_SLOTS; i++)
 		mem_free(cache->slots[i].bytes);
 	memory_destroy(cache->slow);
 	mem_free(cache);

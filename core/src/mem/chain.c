@@ -5,13 +5,13 @@
 
 #include "util/alloc.h"
 
-#define PARTS_MAX 4u
+#define CHAIN_PARTS_MAX 4u
 /** How far a later part may be read where an earlier one does not say what it has. */
 #define BLIND_STEP ((uint64_t)4096)
 
 struct chain {
 	struct memory memory;
-	struct memory *parts[PARTS_MAX];
+	struct memory *parts[CHAIN_PARTS_MAX];
 	size_t count;
 };
 
@@ -102,7 +102,7 @@ struct memory *memory_chain(struct memory *const *parts, size_t count)
 	static const struct memory_ops ops = {
 		.read = chain_read, .run = chain_run, .next = chain_next, .destroy = chain_destroy
 	};
-	assert(count >= 1 && count <= PARTS_MAX);
+	assert(count >= 1 && count <= CHAIN_PARTS_MAX);
 	struct chain *chain = mem_calloc(1, sizeof(*chain));
 	if (!chain) {
 		for (size_t i = 0; i < count; i++)

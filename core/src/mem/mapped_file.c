@@ -21,7 +21,7 @@
  */
 #define SLOTS_PER_CHUNK 256u
 
-struct slot {
+struct mapping_slot {
 	_Atomic uintptr_t begin; /**< 0 = free, 1 = being filled */
 	_Atomic uintptr_t end;   /**< of the last page */
 	_Atomic uint64_t size;
@@ -32,7 +32,7 @@ struct slot {
 };
 
 struct slot_chunk {
-	struct slot slots[SLOTS_PER_CHUNK];
+	struct mapping_slot slots[SLOTS_PER_CHUNK];
 	struct slot_chunk *_Atomic next;
 };
 
@@ -47,11 +47,11 @@ static uintptr_t page_size(void)
 	return (uintptr_t)sysconf(_SC_PAGESIZE);
 }
 
-static struct slot *slot_of(uintptr_t address)
+static struct mapping_slot *slot_of_address(uintptr_t address)
 {
 	for (struct slot_chunk *chunk = &first_chunk; chunk; chunk = atomic_load(&chunk->next)) {
 		for (unsigned int i = 0; i < SLOTS_PER_CHUNK; i++) {
-			struct slot *slot = &chunk->slots[i];
+			struct mapping_slot *slot = &chunk->slots[i];
 			uintptr_t begin = atomic_load(&slot->begin);
 			if (begin > 1 && address >= begin && address < atomic_load(&slot->end))
 				return slot;
@@ -61,7 +61,7 @@ static struct slot *slot_of(uintptr_t address)
 }
 
 /* Take a free slot, at most one thread each; NULL when memory is exhausted. */
-static struct slot *slot_take(void)
+static struct mapping_slot *slot_take(void)
 {
 	struct slot_chunk *chunk = &first_chunk;
 	for (;;) {
@@ -97,7 +97,7 @@ static void unmap(const struct mapped_file *file)
 
 static bool slot_fill(const struct mapped_file *file)
 {
-	struct slot *slot = slot_take();
+	struct mapping_slot *slot = slot_take();
 	if (!slot)
 		return false;
 	uintptr_t begin = (uintptr_t)file->bytes, page = page_size();
@@ -168,7 +168,7 @@ enum hd_status mapped_file_open(const char *path, struct mapped_file *ret, struc
 
 void mapped_file_close_fd(struct mapped_file *file)
 {
-	struct slot *slot = file->bytes ? slot_of((uintptr_t)file->bytes) : NULL;
+	struct mapping_slot *slot = file->bytes ? slot_of_address((uintptr_t)file->bytes) : NULL;
 	if (slot)
 		atomic_store(&slot->fd, -1);
 	if (file->fd >= 0)
@@ -202,7 +202,7 @@ static struct timespec kept_time(const _Atomic int64_t *slot)
 
 void mapped_file_watch(const struct mapped_file *file, const struct stat *as_of)
 {
-	struct slot *slot = file->bytes ? slot_of((uintptr_t)file->bytes) : NULL;
+	struct mapping_slot *slot = file->bytes ? slot_of_address((uintptr_t)file->bytes) : NULL;
 	if (!slot)
 		return;
 	keep_time(slot->written, &as_of->st_mtim);
@@ -213,7 +213,7 @@ void mapped_file_watch(const struct mapped_file *file, const struct stat *as_of)
 void mapped_file_close(struct mapped_file *file)
 {
 	if (file->bytes) {
-		struct slot *slot = slot_of((uintptr_t)file->bytes);
+		struct mapping_slot *slot = slot_of_address((uintptr_t)file->bytes);
 		if (slot)
 			atomic_store(&slot->begin, 0);
 		unmap(file);
@@ -240,7 +240,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	int saved = errno;
 	uintptr_t address = (uintptr_t)info->si_addr;
 	/* A signal that somebody sent (si_code <= 0) has no fault address. */
-	struct slot *slot = info->si_code > 0 ? slot_of(address) : NULL;
+	struct mapping_slot *slot = info->si_code > 0 ? slot_of_address(address) : NULL;
 	size_t within = address & (page_size() - 1);
 	if (slot && mmap((char *)info->si_addr - within, atomic_load(&slot->end) - address + within,
 			 PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
@@ -280,7 +280,7 @@ void mapped_files_guard_end(void)
 }
 
 /* What was cut off within the last page raises no signal: the file's size tells. */
-static bool slot_has_shrunk(const struct slot *slot)
+static bool slot_has_shrunk(const struct mapping_slot *slot)
 {
 	struct stat info;
 	return atomic_load(&slot->shrunk) ||
@@ -288,19 +288,19 @@ static bool slot_has_shrunk(const struct slot *slot)
 		(uint64_t)info.st_size < atomic_load(&slot->size));
 }
 
-static bool slot_was_written(const struct slot *slot)
+static bool slot_was_written(const struct mapping_slot *slot)
 {
 	const struct stat as_of = { .st_mtim = kept_time(slot->written),
 				    .st_ctim = kept_time(slot->changed) };
 	return atomic_load(&slot->is_watched) && file_was_written(atomic_load(&slot->fd), &as_of);
 }
 
-static bool any_slot(bool (*is)(const struct slot *slot))
+static bool any_slot(bool (*is)(const struct mapping_slot *slot))
 {
 	bool found = false;
 	for (struct slot_chunk *chunk = &first_chunk; chunk; chunk = atomic_load(&chunk->next)) {
 		for (unsigned int i = 0; i < SLOTS_PER_CHUNK; i++) {
-			const struct slot *slot = &chunk->slots[i];
+			const struct mapping_slot *slot = &chunk->slots[i];
 			if (atomic_load(&slot->begin) > 1 && is(slot))
 				found = true;
 		}

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 
 /**
  * A whole file mapped read-only.  Should it shrink while it is open, reading what is gone gives

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 
 struct memory;
 

@@ -13,14 +13,14 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "util/broker.h"
+#include "util/broker_set.h"
 #include "util/read_at.h"
 
 /** Folders that a path goes down at most, and links that it goes through. */
-#define DEPTH_MAX 64u
-#define LINKS_MAX 40u
+#define FOLDER_DEPTH_MAX 64u
+#define NAME_LINKS_MAX   40u
 /** Of an image: the DOS header of a PE file, and as much of an ELF file. */
-#define HEAD_SIZE 64u
+#define IMAGE_HEAD_SIZE 64u
 
 /** Of file systems that <linux/magic.h> of Debian 12 does not name. */
 #define MAGIC_CONFIGFS 0x62656570u
@@ -48,23 +48,23 @@ bool named_file_is(const char *path)
 }
 
 /** A path on its way: the folders from the root to where it is, and what is left of it. */
-struct walk {
-	int folders[DEPTH_MAX]; /**< descriptors; the root first */
-	unsigned int depth;     /**< folders that are open, at least 1 */
-	unsigned int links;     /**< that were followed */
+struct name_walk {
+	int folders[FOLDER_DEPTH_MAX]; /**< descriptors; the root first */
+	unsigned int depth;            /**< folders that are open, at least 1 */
+	unsigned int links;            /**< that were followed */
 	char left[PATH_MAX];
 	int place; /**< O_PATH descriptor of what the path leads to, -1: of the folder itself */
 	char name[NAME_MAX + 1]; /**< its name in the last folder */
 };
 
-static void walk_up_to(struct walk *walk, unsigned int depth)
+static void walk_up_to(struct name_walk *walk, unsigned int depth)
 {
 	while (walk->depth > depth)
 		(void)close(walk->folders[--walk->depth]);
 }
 
 /* Take the first part off what is left: false at the end, or when it is too long for a name. */
-static bool next_part(struct walk *walk, int *ret_code)
+static bool next_part(struct name_walk *walk, int *ret_code)
 {
 	char *begin = walk->left + strspn(walk->left, "/");
 	size_t size = strcspn(begin, "/");
@@ -78,10 +78,10 @@ static bool next_part(struct walk *walk, int *ret_code)
 }
 
 /* Put the text of the link @p place before what is left. */
-static int follow_link(struct walk *walk, int place)
+static int follow_link(struct name_walk *walk, int place)
 {
 	char joined[PATH_MAX];
-	if (walk->links++ == LINKS_MAX)
+	if (walk->links++ == NAME_LINKS_MAX)
 		return ELOOP;
 	ssize_t got = readlinkat(place, "", joined, sizeof(joined));
 	if (got < 0)
@@ -98,7 +98,7 @@ static int follow_link(struct walk *walk, int place)
 	return 0;
 }
 
-static bool is_kernel_folder(const struct walk *walk)
+static bool is_kernel_folder(const struct name_walk *walk)
 {
 	for (size_t i = 0; i < sizeof(kernel_folders) / sizeof(kernel_folders[0]); i++) {
 		if (walk->depth == 1 && strcmp(walk->name, kernel_folders[i]) == 0)
@@ -108,7 +108,7 @@ static bool is_kernel_folder(const struct walk *walk)
 }
 
 /* Go into what walk->name names.  0 or an errno; walk->place is set when it is no folder. */
-static int walk_into(struct walk *walk)
+static int walk_into(struct name_walk *walk)
 {
 	if (strcmp(walk->name, ".") == 0)
 		return 0;
@@ -123,7 +123,7 @@ static int walk_into(struct walk *walk)
 		openat(walk->folders[walk->depth - 1], walk->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	int code = place < 0 || fstat(place, &info) ? errno : 0;
 	if (!code && S_ISDIR(info.st_mode)) {
-		if (walk->depth < DEPTH_MAX) {
+		if (walk->depth < FOLDER_DEPTH_MAX) {
 			walk->folders[walk->depth++] = place;
 			return 0;
 		}
@@ -141,7 +141,7 @@ static int walk_into(struct walk *walk)
 	return code;
 }
 
-static int walk_path(struct walk *walk, const char *path)
+static int walk_path(struct name_walk *walk, const char *path)
 {
 	size_t size = strlen(path);
 	int code = size < sizeof(walk->left) ? 0 : ENAMETOOLONG;
@@ -171,7 +171,7 @@ static bool is_of_kernel(const struct statfs *system)
 }
 
 /* Whoever answers for a FUSE mount may keep the reader waiting: it must be the user's own choice. */
-static bool is_foreign_fuse(const struct walk *walk, const struct stat *info,
+static bool is_foreign_fuse(const struct name_walk *walk, const struct stat *info,
 			    const struct statfs *system, const char *sysroot)
 {
 	struct stat root;
@@ -195,7 +195,7 @@ static int read_part(int fd, void *buf, size_t size, uint64_t at, const struct s
 /* Is it a program or a library: no core, and no text that only begins so?  As read_part() does. */
 static int is_image(int fd, const struct stat *info)
 {
-	uint8_t head[HEAD_SIZE], signature[4];
+	uint8_t head[IMAGE_HEAD_SIZE], signature[4];
 	int got = read_part(fd, head, sizeof(head), 0, info);
 	if (got <= 0)
 		return got;
@@ -219,7 +219,7 @@ static enum named_file_result look_at_head(int fd, const struct stat *info)
 }
 
 /* Open what was found by its name in its folder, to read: it must still be the same file. */
-static int open_place(const struct walk *walk, const struct stat *found)
+static int open_found_file(const struct name_walk *walk, const struct stat *found)
 {
 	struct stat info;
 	int fd = openat(walk->folders[walk->depth - 1], walk->name,
@@ -233,7 +233,7 @@ static int open_place(const struct walk *walk, const struct stat *found)
 	return -1;
 }
 
-static int open_found(const struct walk *walk, const char *sysroot, bool is_image_only,
+static int open_found(const struct name_walk *walk, const char *sysroot, bool is_image_only,
 		      enum named_file_result *ret_result)
 {
 	struct stat info;
@@ -251,7 +251,7 @@ static int open_found(const struct walk *walk, const char *sysroot, bool is_imag
 		return -1;
 	}
 	*ret_result = NAMED_FILE_FAILED;
-	int fd = open_place(walk, &info);
+	int fd = open_found_file(walk, &info);
 	if (fd < 0)
 		return -1;
 	*ret_result = is_image_only ? look_at_head(fd, &info) : NAMED_FILE_OPENED;
@@ -267,7 +267,7 @@ int named_file_open_directly(const char *sysroot, const char *path, bool is_imag
 			     enum named_file_result *ret_result)
 {
 	*ret_result = NAMED_FILE_FAILED;
-	struct walk walk = { .place = -1 };
+	struct name_walk walk = { .place = -1 };
 	walk.folders[0] = open(sysroot ? sysroot : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (walk.folders[0] < 0)
 		return -1;

@@ -4,29 +4,30 @@
 #include <string.h>
 
 #include "mem/memory.h"
-#include "metadata/schema.h"
+#include "metadata/table_schema.h"
 #include "util/alloc.h"
 
-#define ROOT_SIGNATURE    0x424a5342u /* "BSJB" */
-#define STREAM_NAME_MAX   32u
-#define STREAMS_MAX       64u
-#define TABLE_HEADER_SIZE 24u
+#define ROOT_SIGNATURE       0x424a5342u /* "BSJB" */
+#define STREAM_NAME_MAX      32u
+#define METADATA_STREAMS_MAX 64u
+#define TABLE_HEADER_SIZE    24u
 
-struct stream {
+struct metadata_stream {
 	uint32_t offset, size;
 	bool found;
 };
 
 /* The streams of a metadata root that are read (II.24.2.2). */
 struct streams {
-	struct stream tables, strings, blobs, guids;
+	struct metadata_stream tables, strings, blobs, guids;
 	bool is_uncompressed; /* #-, with pointer tables */
 	bool is_delta;        /* #JTD */
 };
 
-static void take_stream(struct streams *streams, const char *name, const struct stream *stream)
+static void take_stream(struct streams *streams, const char *name,
+			const struct metadata_stream *stream)
 {
-	struct stream *slot = NULL;
+	struct metadata_stream *slot = NULL;
 	if (!strcmp(name, "#JTD")) {
 		streams->is_delta = true;
 	} else if (!strcmp(name, "#Strings")) {
@@ -46,13 +47,14 @@ static void take_stream(struct streams *streams, const char *name, const struct 
 }
 
 /* One stream header at @p *at; false when it does not fit. */
-static bool read_stream(const struct metadata *metadata, uint32_t *at, struct streams *streams)
+static bool read_stream_header(const struct metadata *metadata, uint32_t *at,
+			       struct streams *streams)
 {
 	uint32_t left = metadata->size - *at;
 	if (left < 9)
 		return false;
 	const uint8_t *header = metadata->bytes + *at;
-	struct stream stream = { load_u32(header), load_u32(header + 4), true };
+	struct metadata_stream stream = { load_u32(header), load_u32(header + 4), true };
 	const char *name = (const char *)header + 8;
 	size_t limit = left - 8 < STREAM_NAME_MAX ? left - 8 : STREAM_NAME_MAX;
 	size_t length = strnlen(name, limit);
@@ -76,11 +78,11 @@ static enum hd_status read_streams(const struct metadata *metadata, struct strea
 		return fail(err, HD_ERR_FORMAT, 12, "metadata root: version string too long");
 	uint32_t at = 16 + version;
 	unsigned int count = load_u16(metadata->bytes + at + 2);
-	if (count > STREAMS_MAX)
+	if (count > METADATA_STREAMS_MAX)
 		return fail(err, HD_ERR_FORMAT, at, "metadata root: %u streams", count);
 	at += 4;
 	for (unsigned int i = 0; i < count; i++) {
-		if (!read_stream(metadata, &at, ret)) {
+		if (!read_stream_header(metadata, &at, ret)) {
 			return fail(err, HD_ERR_FORMAT, at, "metadata root: bad stream header %u",
 				    i);
 		}
@@ -91,8 +93,8 @@ static enum hd_status read_streams(const struct metadata *metadata, struct strea
 }
 
 /* Row counts, then the place of each table (II.24.2.6). */
-static enum hd_status read_tables(struct metadata *metadata, const struct streams *streams,
-				  struct hd_error *err)
+static enum hd_status read_table_places(struct metadata *metadata, const struct streams *streams,
+					struct hd_error *err)
 {
 	uint32_t at = streams->tables.offset, end = at + streams->tables.size;
 	if (streams->tables.size < TABLE_HEADER_SIZE)
@@ -117,10 +119,10 @@ static enum hd_status read_tables(struct metadata *metadata, const struct stream
 			return fail(err, HD_ERR_FORMAT, at, "metadata tables: header cut off");
 		at += 4;
 	}
-	struct md_sizes sizes = { .wide_strings = heaps & 1,
-				  .wide_guids = heaps & 2,
-				  .wide_blobs = heaps & 4,
-				  .wide_all = streams->is_delta };
+	struct metadata_index_sizes sizes = { .wide_strings = heaps & 1,
+					      .wide_guids = heaps & 2,
+					      .wide_blobs = heaps & 4,
+					      .wide_all = streams->is_delta };
 	schema_layout(metadata, &sizes);
 	for (unsigned int t = 0; t < MD_SCHEMA_COUNT; t++) {
 		uint64_t size = (uint64_t)metadata->tables[t].rows * metadata->tables[t].row_size;
@@ -151,7 +153,7 @@ static bool read_enclosing(struct metadata *metadata)
 	return true;
 }
 
-static enum hd_status parse(struct metadata *metadata, struct hd_error *err)
+static enum hd_status parse_metadata(struct metadata *metadata, struct hd_error *err)
 {
 	struct streams streams = { 0 };
 	TRY(read_streams(metadata, &streams, err));
@@ -162,7 +164,7 @@ static enum hd_status parse(struct metadata *metadata, struct hd_error *err)
 	metadata->blobs.size = streams.blobs.size;
 	metadata->guids.offset = streams.guids.offset;
 	metadata->guids.size = streams.guids.size;
-	TRY(read_tables(metadata, &streams, err));
+	TRY(read_table_places(metadata, &streams, err));
 	if (!read_enclosing(metadata))
 		return fail_nomem(err);
 	return HD_OK;
@@ -178,7 +180,7 @@ enum hd_status metadata_create(uint8_t *bytes, uint32_t size, struct metadata **
 	}
 	metadata->bytes = bytes;
 	metadata->size = size;
-	enum hd_status status = parse(metadata, err);
+	enum hd_status status = parse_metadata(metadata, err);
 	if (status != HD_OK) {
 		metadata_destroy(metadata);
 		return status;

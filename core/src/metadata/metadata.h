@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 
 /** Tables of ECMA-335 II.22 that are read. */
 enum md_table {

@@ -4,11 +4,11 @@
 #include <string.h>
 
 /* The metadata root (ECMA-335 II.24.2.1) and its stream headers (II.24.2.2). */
-#define ROOT_MAGIC      0x424a5342u
-#define ROOT_VERSION    12u
-#define VERSION_MAX     256u
-#define STREAMS_MAX     32u
-#define STREAM_NAME_MAX 32u
+#define ROOT_MAGIC        0x424a5342u
+#define ROOT_VERSION      12u
+#define VERSION_MAX       256u
+#define SIZES_STREAMS_MAX 32u
+#define STREAM_NAME_MAX   32u
 
 /* Where the tables are; 0: none yet. */
 struct tables {
@@ -16,8 +16,8 @@ struct tables {
 	uint32_t size;
 };
 
-static bool read_rows(struct memory *memory, const struct tables *tables,
-		      struct metadata_sizes *sizes)
+static bool read_row_counts(struct memory *memory, const struct tables *tables,
+			    struct metadata_sizes *sizes)
 {
 	if (!tables->at || tables->size < SIZES_HEADER ||
 	    !memory_read(memory, tables->at, sizes->header, SIZES_HEADER))
@@ -36,7 +36,7 @@ static bool read_rows(struct memory *memory, const struct tables *tables,
 }
 
 /* Note one stream, and step over its header. */
-static bool read_stream(struct memory *memory, uint64_t root, uint64_t *at, struct tables *tables,
+static bool note_stream(struct memory *memory, uint64_t root, uint64_t *at, struct tables *tables,
 			struct metadata_sizes *sizes)
 {
 	uint32_t offset, size;
@@ -71,15 +71,15 @@ bool metadata_sizes_read(struct memory *memory, uint64_t root, uint32_t size,
 	    !memory_u32(memory, root + ROOT_VERSION, &version) || version > VERSION_MAX)
 		return false;
 	uint64_t at = root + ROOT_VERSION + 4 + version;
-	if (!memory_u16(memory, at + 2, &count) || count > STREAMS_MAX)
+	if (!memory_u16(memory, at + 2, &count) || count > SIZES_STREAMS_MAX)
 		return false;
 	at += 4;
 	for (unsigned int i = 0; i < count; i++) {
-		if (!read_stream(memory, root, &at, &tables, &sizes))
+		if (!note_stream(memory, root, &at, &tables, &sizes))
 			return false;
 	}
 	if (!tables.at || tables.at - root > size || tables.size > size - (tables.at - root) ||
-	    !read_rows(memory, &tables, &sizes))
+	    !read_row_counts(memory, &tables, &sizes))
 		return false;
 	*ret = sizes;
 	return true;

@@ -6,7 +6,7 @@
 
 #include "util/alloc.h"
 
-int compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size)
+int diff_compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size)
 {
 	if (!a || !b)
 		return (a != NULL) - (b != NULL);
@@ -14,10 +14,10 @@ int compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size
 	return order ? order : (a_size > b_size) - (a_size < b_size);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_row_names(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
-	return compare_names(x->name, x->name_size, y->name, y->name_size);
+	return diff_compare_names(x->name, x->name_size, y->name, y->name_size);
 }
 
 /* Order of after - before, more first; differences of 64-bit numbers have a sign and 64 bits. */
@@ -40,10 +40,10 @@ static int by_growth(const void *a, const void *b)
 		order = compare_growth(x->count_before, x->count_after, y->count_before,
 				       y->count_after);
 	}
-	return order ? order : by_name(a, b);
+	return order ? order : compare_row_names(a, b);
 }
 
-static void add_rows(struct diff *diff, const struct diff_side *side, bool after)
+static void add_side_rows(struct diff *diff, const struct diff_side *side, bool after)
 {
 	for (size_t i = 0; i < side->type_count; i++) {
 		const struct graph_type *type = &side->types[i];
@@ -59,14 +59,14 @@ static void add_rows(struct diff *diff, const struct diff_side *side, bool after
 }
 
 /* One row per name, and none for a type that has no objects in either. */
-static void join_rows(struct diff *diff)
+static void join_named_rows(struct diff *diff)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < diff->row_count; i++) {
 		const struct diff_row *row = &diff->rows[i];
 		if (!row->count_before && !row->count_after)
 			continue;
-		if (!kept || by_name(&diff->rows[kept - 1], row) != 0) {
+		if (!kept || compare_row_names(&diff->rows[kept - 1], row) != 0) {
 			diff->rows[kept++] = *row;
 			continue;
 		}
@@ -86,11 +86,11 @@ enum hd_status diff_init(const struct diff_side *before, const struct diff_side 
 	diff.rows = pages_alloc(diff.row_capacity, sizeof(*diff.rows));
 	if (!diff.rows)
 		return fail_nomem(err);
-	add_rows(&diff, before, false);
-	add_rows(&diff, after, true);
+	add_side_rows(&diff, before, false);
+	add_side_rows(&diff, after, true);
 	if (diff.row_count)
-		qsort(diff.rows, diff.row_count, sizeof(*diff.rows), by_name);
-	join_rows(&diff);
+		qsort(diff.rows, diff.row_count, sizeof(*diff.rows), compare_row_names);
+	join_named_rows(&diff);
 	if (diff.row_count)
 		qsort(diff.rows, diff.row_count, sizeof(*diff.rows), by_growth);
 	*ret = diff;
@@ -123,7 +123,7 @@ bool diff_has_events(const struct diff_side *side)
 			continue;
 		if (contains(type->name, type->name_size,
 			     "System.Diagnostics.Tracing.EventSource+EventMetadata") ||
-		    compare_names(type->name, type->name_size, bare, sizeof(bare) - 1) == 0)
+		    diff_compare_names(type->name, type->name_size, bare, sizeof(bare) - 1) == 0)
 			return true;
 	}
 	return false;

@@ -7,7 +7,7 @@
 #include "util/text.h"
 
 /* Above the arity of any type (ECMA-335 II.22.20: two bytes). */
-#define ARITY_MAX 65536u
+#define ARITY_LIMIT 65536u
 
 static bool is_digit(char c)
 {
@@ -52,7 +52,7 @@ static size_t skip_arity(const char *name, size_t size, const char **part)
 	if (!size || *name != '<' || !is_digit(*at))
 		return 0;
 	uint64_t arity = 0, count;
-	for (; is_digit(*at) && arity < ARITY_MAX; at++)
+	for (; is_digit(*at) && arity < ARITY_LIMIT; at++)
 		arity = arity * 10 + (uint64_t)(*at - '0');
 	size_t taken = arguments_of(name, size, &count);
 	if (!taken || count != arity)
@@ -77,7 +77,7 @@ static size_t skip_escape(const char *name, size_t size, const char **part)
 }
 
 /* Does @p name, from its start, begin with @p part? */
-static bool begins_with(const char *name, size_t size, const char *part)
+static bool name_has_prefix(const char *name, size_t size, const char *part)
 {
 	for (;;) {
 		size_t taken = skip_arity(name, size, &part);
@@ -103,7 +103,7 @@ static bool begins_with(const char *name, size_t size, const char *part)
 bool name_matches(const char *name, size_t size, const char *part)
 {
 	for (size_t i = 0; i <= size; i++) {
-		if (begins_with(name + i, size - i, part))
+		if (name_has_prefix(name + i, size - i, part))
 			return true;
 	}
 	return false;
@@ -139,7 +139,7 @@ void filter_deinit(struct filter *filter, const struct hd_graph *graph)
 	filter->types = NULL;
 }
 
-static bool passes(const struct filter *filter, const struct hd_graph *graph, uint32_t node)
+static bool filter_passes(const struct filter *filter, const struct hd_graph *graph, uint32_t node)
 {
 	if (!bitmap_has(filter->types, graph->node_types[node]))
 		return false;
@@ -156,7 +156,7 @@ static bool passes(const struct filter *filter, const struct hd_graph *graph, ui
 
 uint32_t filter_next(const struct filter *filter, const struct hd_graph *graph, uint32_t node)
 {
-	while (node < filter->last && !passes(filter, graph, node))
+	while (node < filter->last && !filter_passes(filter, graph, node))
 		node++;
 	return node;
 }

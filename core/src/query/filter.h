@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_QUERY_FILTER_H
 #define HEAPDUMP_SRC_QUERY_FILTER_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "query/reach.h"
 
 /** Which objects a command is about; zero-initialised: all. */

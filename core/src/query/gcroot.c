@@ -50,8 +50,9 @@ static enum hd_status add_strong(struct gcroot *gcroot, const struct rooted *roo
 	return HD_OK;
 }
 
-static enum hd_status collect(const struct hd_graph *graph, const struct gcroot_options *options,
-			      struct gcroot *gcroot, struct hd_error *err)
+static enum hd_status collect_rooted(const struct hd_graph *graph,
+				     const struct gcroot_options *options, struct gcroot *gcroot,
+				     struct hd_error *err)
 {
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
@@ -153,7 +154,7 @@ enum hd_status gcroot_init(struct hd_graph *graph, uint32_t target,
 				  : path_tree_init(graph, target, nodes, job, &gcroot.tree, err);
 	bitmap_free(nodes, graph->node_count);
 	if (status == HD_OK)
-		status = collect(graph, options, &gcroot, err);
+		status = collect_rooted(graph, options, &gcroot, err);
 	if (status == HD_OK)
 		status = collect_older(graph, options, &gcroot, err);
 	if (status != HD_OK) {

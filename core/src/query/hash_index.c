@@ -3,7 +3,7 @@
 
 #include "util/alloc.h"
 
-static bool grow(struct hash_index *table)
+static bool grow_hash_slots(struct hash_index *table)
 {
 	struct hash_index larger = { .capacity = table->capacity ? 2 * table->capacity : 64,
 				     .count = table->count };
@@ -26,7 +26,7 @@ static bool grow(struct hash_index *table)
 uint32_t hash_index_add(struct hash_index *table, uint64_t hash, uint32_t fresh,
 			bool (*equal)(const void *arg, uint32_t index), const void *arg)
 {
-	if (2 * table->count >= table->capacity && !grow(table))
+	if (2 * table->count >= table->capacity && !grow_hash_slots(table))
 		return UINT32_MAX;
 	uint32_t low = (uint32_t)(hash ^ hash >> 32);
 	size_t place = low & (table->capacity - 1);

@@ -18,21 +18,21 @@ enum {
 	NAME_ELEMENT,
 };
 
-struct name_key {
+struct link_name_key {
 	const struct link_names *names;
 	const char *text;
 };
 
 static bool is_name(const void *arg, uint32_t index)
 {
-	const struct name_key *key = arg;
+	const struct link_name_key *key = arg;
 	return strcmp(link_name(key->names, index), key->text) == 0;
 }
 
 enum hd_status link_names_add(struct link_names *names, const char *text, uint32_t *ret,
 			      struct hd_error *err)
 {
-	const struct name_key key = { names, text ? text : "" };
+	const struct link_name_key key = { names, text ? text : "" };
 	size_t size = strlen(key.text);
 	uint64_t hash = 0;
 	for (size_t i = 0; i < size; i++)
@@ -88,8 +88,8 @@ static void drop_indices(char *text)
 }
 
 /* The name of one link. */
-static enum hd_status look_up(struct link_names *names, uint32_t from, uint32_t to, uint32_t *ret,
-			      struct hd_error *err)
+static enum hd_status look_up_link(struct link_names *names, uint32_t from, uint32_t to,
+				   uint32_t *ret, struct hd_error *err)
 {
 	const struct graph_places *places = &names->graph->places;
 	struct text *text = &names->scratch;
@@ -104,16 +104,16 @@ static enum hd_status look_up(struct link_names *names, uint32_t from, uint32_t 
 	return link_names_add(names, text->bytes + (text->bytes[0] == ' '), ret, err);
 }
 
-static uint32_t type_of(const struct hd_graph *graph, uint32_t node)
+static uint32_t link_node_type(const struct hd_graph *graph, uint32_t node)
 {
 	return graph_is_missing(graph, node) ? HD_NONE : graph->node_types[node];
 }
 
-static int compare_types(const void *a, const void *b, void *arg)
+static int compare_link_types(const void *a, const void *b, void *arg)
 {
 	const struct hd_graph *graph = ((const struct link_names *)arg)->graph;
 	uint32_t x = ((const struct named_link *)a)->node, y = ((const struct named_link *)b)->node;
-	uint32_t p = type_of(graph, x), q = type_of(graph, y);
+	uint32_t p = link_node_type(graph, x), q = link_node_type(graph, y);
 	if (p != q)
 		return p < q ? -1 : 1;
 	return x < y ? -1 : x > y;
@@ -137,7 +137,7 @@ static enum hd_status take_samples(struct link_names *names, uint32_t from,
 		uint32_t name;
 		/* At no even distance: keys and values may take turns. */
 		size_t at = i * step + (size_t)(hash_mix(0, i) % step);
-		TRY(look_up(names, from, links[at].node, &name, err));
+		TRY(look_up_link(names, from, links[at].node, &name, err));
 		bool is_element = link_name(names, name)[0] == '[';
 		ret->is_one = i == 0 || (ret->is_one && name == ret->name);
 		ret->are_elements = is_element && (i == 0 || ret->are_elements);
@@ -155,7 +155,7 @@ static enum hd_status name_each(struct link_names *names, uint32_t from, struct 
 		links[i].name = NAME_NONE;
 		if (*work >= WORK_MAX)
 			continue;
-		TRY(look_up(names, from, links[i].node, &links[i].name, err));
+		TRY(look_up_link(names, from, links[i].node, &links[i].name, err));
 		*work += degree;
 	}
 	return HD_OK;
@@ -187,10 +187,10 @@ enum hd_status link_names_of(struct link_names *names, uint32_t from, struct nam
 	}
 	if (csr_degree(&graph->forward, from) < MANY_REFERENCES)
 		return name_each(names, from, links, count, &work, err);
-	qsort_r(links, count, sizeof(*links), compare_types, names);
+	qsort_r(links, count, sizeof(*links), compare_link_types, names);
 	for (size_t begin = 0, end; begin < count; begin = end) {
-		uint32_t type = type_of(graph, links[begin].node);
-		for (end = begin; end < count && type_of(graph, links[end].node) == type;)
+		uint32_t type = link_node_type(graph, links[begin].node);
+		for (end = begin; end < count && link_node_type(graph, links[end].node) == type;)
 			end++;
 		TRY(name_group(names, from, links + begin, end - begin, &work, err));
 	}

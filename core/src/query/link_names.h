@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_QUERY_LINK_NAMES_H
 #define HEAPDUMP_SRC_QUERY_LINK_NAMES_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "query/hash_index.h"
 #include "util/text.h"
 

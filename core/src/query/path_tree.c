@@ -10,8 +10,8 @@
 /* How far ahead in the queue the marks are asked for. */
 #define AHEAD_NEXT (CSR_AHEAD_ROWS / 2)
 
-static void prefetch_for(const struct csr *csr, const uint32_t *next, const uint32_t *queue,
-			 uint64_t head, uint64_t tail)
+static void prefetch_next(const struct csr *csr, const uint32_t *next, const uint32_t *queue,
+			  uint64_t head, uint64_t tail)
 {
 	csr_prefetch(csr, queue, head, tail);
 	if (head + AHEAD_NEXT < tail) {
@@ -33,7 +33,7 @@ static enum hd_status note_start(struct path_tree *tree, uint32_t node, uint32_t
 }
 
 /* One pass: what it needs beside the tree that it makes. */
-struct pass {
+struct path_pass {
 	const struct hd_graph *graph;
 	const struct csr *reverse;
 	const uint64_t *wanted;  /* or NULL */
@@ -45,15 +45,15 @@ struct pass {
 /* Oldest that path_tree_init() stops at: none. */
 #define ANY_GENERATION UINT_MAX
 
-static bool is_old(const struct pass *pass, uint32_t node)
+static bool is_old(const struct path_pass *pass, uint32_t node)
 {
 	const struct graph_places *places = &pass->graph->places;
 	return pass->generation != ANY_GENERATION &&
 	       places->generation(places->arg, node) > pass->generation;
 }
 
-static enum hd_status breadth_first(const struct pass *pass, struct path_tree *tree,
-				    struct hd_error *err)
+static enum hd_status search_from_target(const struct path_pass *pass, struct path_tree *tree,
+					 struct hd_error *err)
 {
 	const struct csr *reverse = pass->reverse;
 	uint32_t *next = tree->next, *queue = pass->queue;
@@ -68,7 +68,7 @@ static enum hd_status breadth_first(const struct pass *pass, struct path_tree *t
 		}
 		if (head % JOB_STRIDE == 0 && !job_step(pass->job, 0, JOB_STRIDE))
 			return fail_cancelled(err);
-		prefetch_for(reverse, next, queue, head, tail);
+		prefetch_next(reverse, next, queue, head, tail);
 		uint32_t node = queue[head];
 		bool old = is_old(pass, node);
 		if (old || (pass->wanted && bitmap_has(pass->wanted, node)))
@@ -88,14 +88,14 @@ static enum hd_status breadth_first(const struct pass *pass, struct path_tree *t
 	return HD_OK;
 }
 
-static int compare_starts(const void *a, const void *b)
+static int compare_path_starts(const void *a, const void *b)
 {
 	uint32_t x = ((const struct path_start *)a)->node;
 	uint32_t y = ((const struct path_start *)b)->node;
 	return x < y ? -1 : x > y;
 }
 
-static enum hd_status make_tree(struct hd_graph *graph, uint32_t target, struct pass *pass,
+static enum hd_status make_tree(struct hd_graph *graph, uint32_t target, struct path_pass *pass,
 				struct path_tree *ret, struct hd_error *err)
 {
 	TRY(graph_reverse(graph, pass->job, &pass->reverse, err));
@@ -106,14 +106,14 @@ static enum hd_status make_tree(struct hd_graph *graph, uint32_t target, struct 
 	job_begin(pass->job, "Finding paths", count);
 	enum hd_status status = tree.next && pass->queue ? HD_OK : fail_nomem(err);
 	if (status == HD_OK)
-		status = breadth_first(pass, &tree, err);
+		status = search_from_target(pass, &tree, err);
 	pages_free(pass->queue, count, sizeof(*pass->queue));
 	if (status != HD_OK) {
 		path_tree_deinit(&tree);
 		return status;
 	}
 	if (tree.starts_count > 1)
-		qsort(tree.starts, tree.starts_count, sizeof(*tree.starts), compare_starts);
+		qsort(tree.starts, tree.starts_count, sizeof(*tree.starts), compare_path_starts);
 	*ret = tree;
 	return HD_OK;
 }
@@ -121,7 +121,7 @@ static enum hd_status make_tree(struct hd_graph *graph, uint32_t target, struct 
 enum hd_status path_tree_init(struct hd_graph *graph, uint32_t target, const uint64_t *wanted,
 			      struct job *job, struct path_tree *ret, struct hd_error *err)
 {
-	struct pass pass = {
+	struct path_pass pass = {
 		.graph = graph, .wanted = wanted, .generation = ANY_GENERATION, .job = job
 	};
 	return make_tree(graph, target, &pass, ret, err);
@@ -131,7 +131,7 @@ enum hd_status path_tree_init_young(struct hd_graph *graph, uint32_t target, con
 				    unsigned int generation, struct job *job, struct path_tree *ret,
 				    struct hd_error *err)
 {
-	struct pass pass = {
+	struct path_pass pass = {
 		.graph = graph, .wanted = wanted, .generation = generation, .job = job
 	};
 	return make_tree(graph, target, &pass, ret, err);
@@ -150,6 +150,6 @@ uint32_t path_tree_distance(const struct path_tree *tree, uint32_t node)
 	if (!tree->starts_count)
 		return HD_NONE;
 	const struct path_start *found =
-		bsearch(&key, tree->starts, tree->starts_count, sizeof(key), compare_starts);
+		bsearch(&key, tree->starts, tree->starts_count, sizeof(key), compare_path_starts);
 	return found ? found->distance : HD_NONE;
 }

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_QUERY_PATH_TREE_H
 #define HEAPDUMP_SRC_QUERY_PATH_TREE_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /** A node that was asked for, and how many links lead from it to the target. */
 struct path_start {

@@ -6,8 +6,8 @@
 
 #define AHEAD_BITS (CSR_AHEAD_ROWS / 2)
 
-static void prefetch_for(const struct csr *csr, const uint64_t *bitmap, const uint32_t *queue,
-			 uint64_t head, uint64_t tail)
+static void prefetch_bits(const struct csr *csr, const uint64_t *bitmap, const uint32_t *queue,
+			  uint64_t head, uint64_t tail)
 {
 	csr_prefetch(csr, queue, head, tail);
 	if (head + AHEAD_BITS < tail) {
@@ -18,14 +18,14 @@ static void prefetch_for(const struct csr *csr, const uint64_t *bitmap, const ui
 	}
 }
 
-static enum hd_status mark(const struct hd_graph *graph, uint32_t *queue, uint64_t tail,
-			   struct job *job, struct reach *reach, struct hd_error *err)
+static enum hd_status reach_mark(const struct hd_graph *graph, uint32_t *queue, uint64_t tail,
+				 struct job *job, struct reach *reach, struct hd_error *err)
 {
 	const struct csr *forward = &graph->forward;
 	for (uint64_t head = 0; head < tail; head++) {
 		if (head % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
 			return fail_cancelled(err);
-		prefetch_for(forward, reach->bitmap, queue, head, tail);
+		prefetch_bits(forward, reach->bitmap, queue, head, tail);
 		uint32_t node = queue[head];
 		uint64_t end = csr_begin(forward, node + 1);
 		for (uint64_t i = csr_begin(forward, node); i < end; i++) {
@@ -37,12 +37,12 @@ static enum hd_status mark(const struct hd_graph *graph, uint32_t *queue, uint64
 }
 
 /* Begin with @p reach's bitmap and the queue; add_starts() has put the first nodes in. */
-static enum hd_status finish(const struct hd_graph *graph, uint32_t *queue, uint64_t tail,
-			     struct job *job, struct reach *reach, struct reach *ret,
-			     struct hd_error *err)
+static enum hd_status reach_finish(const struct hd_graph *graph, uint32_t *queue, uint64_t tail,
+				   struct job *job, struct reach *reach, struct reach *ret,
+				   struct hd_error *err)
 {
 	job_begin(job, "Marking objects", graph->node_count);
-	enum hd_status status = mark(graph, queue, tail, job, reach, err);
+	enum hd_status status = reach_mark(graph, queue, tail, job, reach, err);
 	pages_free(queue, graph->node_count, sizeof(*queue));
 	if (status != HD_OK) {
 		reach_deinit(reach);
@@ -53,8 +53,8 @@ static enum hd_status finish(const struct hd_graph *graph, uint32_t *queue, uint
 	return HD_OK;
 }
 
-static enum hd_status begin(const struct hd_graph *graph, struct reach *reach, uint32_t **queue,
-			    struct hd_error *err)
+static enum hd_status reach_begin(const struct hd_graph *graph, struct reach *reach,
+				  uint32_t **queue, struct hd_error *err)
 {
 	*reach = (struct reach){ .node_count = graph->node_count };
 	reach->bitmap = bitmap_alloc(graph->node_count);
@@ -71,13 +71,13 @@ enum hd_status reach_init(const struct hd_graph *graph, const uint32_t *starts, 
 {
 	struct reach reach;
 	uint32_t *queue;
-	TRY(begin(graph, &reach, &queue, err));
+	TRY(reach_begin(graph, &reach, &queue, err));
 	uint64_t tail = 0;
 	for (size_t i = 0; i < start_count; i++) {
 		if (bitmap_add(reach.bitmap, starts[i]))
 			queue[tail++] = starts[i];
 	}
-	return finish(graph, queue, tail, job, &reach, ret, err);
+	return reach_finish(graph, queue, tail, job, &reach, ret, err);
 }
 
 enum hd_status reach_from_roots(const struct hd_graph *graph, struct job *job, struct reach *ret,
@@ -85,14 +85,14 @@ enum hd_status reach_from_roots(const struct hd_graph *graph, struct job *job, s
 {
 	struct reach reach;
 	uint32_t *queue;
-	TRY(begin(graph, &reach, &queue, err));
+	TRY(reach_begin(graph, &reach, &queue, err));
 	uint64_t tail = 0;
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
 		if (!root_is_weak(root) && bitmap_add(reach.bitmap, root->node))
 			queue[tail++] = root->node;
 	}
-	return finish(graph, queue, tail, job, &reach, ret, err);
+	return reach_finish(graph, queue, tail, job, &reach, ret, err);
 }
 
 uint64_t reach_size(const struct hd_graph *graph, const struct reach *reach)

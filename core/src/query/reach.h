@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_QUERY_REACH_H
 #define HEAPDUMP_SRC_QUERY_REACH_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /** What a set of nodes keeps reachable, the nodes themselves included. */
 struct reach {

@@ -5,8 +5,8 @@
 
 #define AHEAD_PARENTS (CSR_AHEAD_ROWS / 2)
 
-static void prefetch_for(const struct csr *csr, const uint32_t *parents, const uint32_t *queue,
-			 uint64_t head, uint64_t tail)
+static void prefetch_parents(const struct csr *csr, const uint32_t *parents, const uint32_t *queue,
+			     uint64_t head, uint64_t tail)
 {
 	csr_prefetch(csr, queue, head, tail);
 	if (head + AHEAD_PARENTS < tail) {
@@ -33,8 +33,8 @@ static enum hd_status add_seeds(const struct hd_graph *graph, uint8_t kind,
 	return HD_OK;
 }
 
-static enum hd_status breadth_first(const struct hd_graph *graph, struct job *job,
-				    struct root_paths *paths, struct hd_error *err)
+static enum hd_status search_from_roots(const struct hd_graph *graph, struct job *job,
+					struct root_paths *paths, struct hd_error *err)
 {
 	const struct csr *forward = &graph->forward;
 	uint32_t *parents = paths->parents, *queue = paths->order;
@@ -42,7 +42,7 @@ static enum hd_status breadth_first(const struct hd_graph *graph, struct job *jo
 	for (uint64_t head = 0; head < tail; head++) {
 		if (head % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
 			return fail_cancelled(err);
-		prefetch_for(forward, parents, queue, head, tail);
+		prefetch_parents(forward, parents, queue, head, tail);
 		uint32_t node = queue[head];
 		uint64_t end = csr_begin(forward, node + 1);
 		for (uint64_t i = csr_begin(forward, node); i < end; i++) {
@@ -57,8 +57,8 @@ static enum hd_status breadth_first(const struct hd_graph *graph, struct job *jo
 	return HD_OK;
 }
 
-static enum hd_status fill(const struct hd_graph *graph, bool no_stacks, struct job *job,
-			   struct root_paths *paths, struct hd_error *err)
+static enum hd_status fill_root_paths(const struct hd_graph *graph, bool no_stacks, struct job *job,
+				      struct root_paths *paths, struct hd_error *err)
 {
 	static const uint8_t kinds[] = { HD_ROOT_STATIC, HD_ROOT_THREAD_STATIC, HD_ROOT_HANDLE,
 					 HD_ROOT_STACK,  HD_ROOT_FINALIZER,     HD_ROOT_INTERNAL,
@@ -72,14 +72,14 @@ static enum hd_status fill(const struct hd_graph *graph, bool no_stacks, struct 
 		if (!no_stacks || kinds[i] != HD_ROOT_STACK)
 			TRY(add_seeds(graph, kinds[i], paths, err));
 	}
-	return breadth_first(graph, job, paths, err);
+	return search_from_roots(graph, job, paths, err);
 }
 
 enum hd_status root_paths_init(const struct hd_graph *graph, bool no_stacks, struct job *job,
 			       struct root_paths *ret, struct hd_error *err)
 {
 	struct root_paths paths = { .node_count = graph->node_count };
-	enum hd_status status = fill(graph, no_stacks, job, &paths, err);
+	enum hd_status status = fill_root_paths(graph, no_stacks, job, &paths, err);
 	if (status != HD_OK) {
 		root_paths_deinit(&paths);
 		return status;

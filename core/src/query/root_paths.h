@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_QUERY_ROOT_PATHS_H
 #define HEAPDUMP_SRC_QUERY_ROOT_PATHS_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /** A rooted object and the root that it is told of. */
 struct seed {

@@ -49,24 +49,25 @@ void statistics_add(struct statistics *statistics, uint32_t type, uint64_t size)
 	statistics->size += size;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
+static int counts_compare_u64(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int compare_rows(const void *a, const void *b, void *arg)
+static int compare_type_counts(const void *a, const void *b, void *arg)
 {
 	const bool *order_by_count = arg;
 	const struct type_count *x = a, *y = b;
-	int by_count = compare_u64(x->count, y->count), by_size = compare_u64(x->size, y->size);
+	int by_count = counts_compare_u64(x->count, y->count),
+	    by_size = counts_compare_u64(x->size, y->size);
 	int result = *order_by_count ? by_count : by_size;
 	if (!result)
 		result = *order_by_count ? by_size : by_count;
 	if (!result)
-		result = compare_names(x->name, x->name_size, y->name, y->name_size);
+		result = diff_compare_names(x->name, x->name_size, y->name, y->name_size);
 	if (!result)
-		result = compare_u64(x->id, y->id);
-	return result ? result : compare_u64(x->type, y->type);
+		result = counts_compare_u64(x->id, y->id);
+	return result ? result : counts_compare_u64(x->type, y->type);
 }
 
 void statistics_sort(struct statistics *statistics, bool by_count, bool all)
@@ -78,5 +79,6 @@ void statistics_sort(struct statistics *statistics, bool by_count, bool all)
 	}
 	statistics->row_count = kept;
 	if (kept)
-		qsort_r(statistics->rows, kept, sizeof(*statistics->rows), compare_rows, &by_count);
+		qsort_r(statistics->rows, kept, sizeof(*statistics->rows), compare_type_counts,
+			&by_count);
 }

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_QUERY_STATISTICS_H
 #define HEAPDUMP_SRC_QUERY_STATISTICS_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /** Objects and bytes of one type; names are borrowed. */
 struct type_count {

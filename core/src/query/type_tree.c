@@ -5,7 +5,7 @@
 #include "util/bitmap.h"
 
 /* A node that a branch is to take in. */
-struct visit {
+struct branch_visit {
 	uint32_t branch;
 	uint32_t node;
 };
@@ -17,7 +17,7 @@ struct candidate {
 };
 
 /* The tree while it is made. */
-struct maker {
+struct tree_maker {
 	struct type_tree *tree;
 	const struct hd_graph *graph;
 	const uint64_t *types;
@@ -27,8 +27,8 @@ struct maker {
 	uint64_t *sizes;
 	uint32_t *
 		members; /* the next node of a branch, + 1: paths.order, which is not needed then */
-	struct hash_index index; /* of branches */
-	struct visit *visits;    /* a stack */
+	struct hash_index index;     /* of branches */
+	struct branch_visit *visits; /* a stack */
 	size_t visits_count, visits_capacity;
 	struct named_link *links; /* of one node */
 	size_t links_count, links_capacity;
@@ -40,14 +40,14 @@ struct maker {
 	struct hd_error *err;
 };
 
-static bool is_wanted(const struct maker *maker, uint32_t node)
+static bool is_wanted_node(const struct tree_maker *maker, uint32_t node)
 {
 	return !graph_is_missing(maker->graph, node) &&
 	       bitmap_has(maker->types, maker->graph->node_types[node]);
 }
 
 /* Count what is below each live node: from the farthest to the nearest. */
-static enum hd_status count_all(struct maker *maker)
+static enum hd_status count_below(struct tree_maker *maker)
 {
 	const struct root_paths *paths = &maker->paths;
 	struct type_tree *tree = maker->tree;
@@ -60,7 +60,7 @@ static enum hd_status count_all(struct maker *maker)
 		uint32_t node = paths->order[i], parent = paths->parents[node] - 1;
 		if (i % JOB_STRIDE == 0 && !job_step(maker->job, 0, JOB_STRIDE))
 			return fail_cancelled(maker->err);
-		if (is_wanted(maker, node)) {
+		if (is_wanted_node(maker, node)) {
 			uint64_t size = graph_size(maker->graph, node);
 			maker->counts[node]++;
 			maker->sizes[node] += size;
@@ -93,7 +93,7 @@ static bool is_branch(const void *arg, uint32_t index)
 }
 
 /* The branch that is like @p branch, made if it is new. */
-static enum hd_status find_branch(struct maker *maker, const struct tree_branch *branch,
+static enum hd_status find_branch(struct tree_maker *maker, const struct tree_branch *branch,
 				  uint32_t *ret)
 {
 	struct type_tree *tree = maker->tree;
@@ -112,13 +112,13 @@ static enum hd_status find_branch(struct maker *maker, const struct tree_branch 
 }
 
 /* Give @p node to a branch: now if it is open, else when it will be. */
-static enum hd_status give(struct maker *maker, uint32_t index, uint32_t node)
+static enum hd_status give(struct tree_maker *maker, uint32_t index, uint32_t node)
 {
 	struct tree_branch *branch = &maker->tree->branches[index];
 	if (branch->is_open) {
 		if (!PAGES_RESERVE(maker, visits))
 			return fail_nomem(maker->err);
-		maker->visits[maker->visits_count++] = (struct visit){ index, node };
+		maker->visits[maker->visits_count++] = (struct branch_visit){ index, node };
 		return HD_OK;
 	}
 	maker->members[node] = branch->members;
@@ -145,7 +145,8 @@ static uint32_t find_above(const struct type_tree *tree, uint32_t index, uint32_
 }
 
 /* Put @p node, that link @p name leads to, behind the branch @p index. */
-static enum hd_status place(struct maker *maker, uint32_t index, uint32_t node, uint32_t name)
+static enum hd_status place_in_tree(struct tree_maker *maker, uint32_t index, uint32_t node,
+				    uint32_t name)
 {
 	struct type_tree *tree = maker->tree;
 	uint64_t count = maker->counts[node], size = maker->sizes[node];
@@ -174,11 +175,11 @@ static enum hd_status place(struct maker *maker, uint32_t index, uint32_t node, 
 }
 
 /* Take @p node in: it may be one of the answer, and leads on to others. */
-static enum hd_status take(struct maker *maker, uint32_t index, uint32_t node)
+static enum hd_status take_member(struct tree_maker *maker, uint32_t index, uint32_t node)
 {
 	const struct csr *forward = &maker->graph->forward;
 	struct tree_branch *branch = &maker->tree->branches[index];
-	branch->own_count += is_wanted(maker, node);
+	branch->own_count += is_wanted_node(maker, node);
 	if (branch->depth >= TYPE_TREE_DEPTH_MAX)
 		return HD_OK;
 	maker->links_count = 0;
@@ -199,7 +200,7 @@ static enum hd_status take(struct maker *maker, uint32_t index, uint32_t node)
 		maker->members[maker->links[i].node] = 0;
 	TRY(link_names_of(&maker->tree->names, node, maker->links, maker->links_count, maker->err));
 	for (size_t i = 0; i < maker->links_count; i++)
-		TRY(place(maker, index, maker->links[i].node, maker->links[i].name));
+		TRY(place_in_tree(maker, index, maker->links[i].node, maker->links[i].name));
 	return HD_OK;
 }
 
@@ -210,7 +211,7 @@ static bool is_more(const struct candidate *a, const struct candidate *b)
 	return a->count != b->count ? a->count > b->count : a->branch < b->branch;
 }
 
-static enum hd_status enqueue(struct maker *maker, uint32_t index)
+static enum hd_status enqueue(struct tree_maker *maker, uint32_t index)
 {
 	const struct tree_branch *branch = &maker->tree->branches[index];
 	const struct candidate candidate = { branch->size, branch->count, index };
@@ -223,7 +224,7 @@ static enum hd_status enqueue(struct maker *maker, uint32_t index)
 	return HD_OK;
 }
 
-static struct candidate dequeue(struct maker *maker)
+static struct candidate dequeue(struct tree_maker *maker)
 {
 	struct candidate *queue = maker->queue;
 	struct candidate top = queue[0], last = queue[--maker->queue_count];
@@ -241,7 +242,7 @@ static struct candidate dequeue(struct maker *maker)
 }
 
 /* Queue the branches that got more to do. */
-static enum hd_status enqueue_touched(struct maker *maker)
+static enum hd_status enqueue_touched(struct tree_maker *maker)
 {
 	for (size_t i = 0; i < maker->touched_count; i++) {
 		struct tree_branch *branch = &maker->tree->branches[maker->touched[i]];
@@ -254,28 +255,28 @@ static enum hd_status enqueue_touched(struct maker *maker)
 }
 
 /* Find the branches of a branch. */
-static enum hd_status open_branch(struct maker *maker, uint32_t index)
+static enum hd_status open_tree_branch(struct tree_maker *maker, uint32_t index)
 {
 	struct tree_branch *branch = &maker->tree->branches[index];
 	uint32_t member = branch->members;
 	branch->is_open = true;
 	branch->members = 0;
 	for (uint64_t steps = 0; member || maker->visits_count;) {
-		struct visit visit;
+		struct branch_visit visit;
 		if (++steps % JOB_STRIDE == 0 && !job_step(maker->job, 0, JOB_STRIDE))
 			return fail_cancelled(maker->err);
 		if (maker->visits_count) {
 			visit = maker->visits[--maker->visits_count];
 		} else {
-			visit = (struct visit){ index, member - 1 };
+			visit = (struct branch_visit){ index, member - 1 };
 			member = maker->members[visit.node];
 			maker->members[visit.node] = 0;
 		}
 		if (maker->tree->branches[visit.branch].type != HD_NONE) {
-			TRY(take(maker, visit.branch, visit.node));
+			TRY(take_member(maker, visit.branch, visit.node));
 		} else {
 			/* A root: the object itself is what it leads to. */
-			TRY(place(maker, visit.branch, visit.node, LINK_NONE));
+			TRY(place_in_tree(maker, visit.branch, visit.node, LINK_NONE));
 		}
 	}
 	return enqueue_touched(maker);
@@ -292,7 +293,7 @@ static const char *root_name(const struct hd_graph *graph, uint32_t root)
 	return detail->name;
 }
 
-static enum hd_status add_roots(struct maker *maker)
+static enum hd_status add_root_branches(struct tree_maker *maker)
 {
 	struct type_tree *tree = maker->tree;
 	for (size_t i = 0; i < maker->paths.seeds_count; i++) {
@@ -313,14 +314,14 @@ static enum hd_status add_roots(struct maker *maker)
 	return enqueue_touched(maker);
 }
 
-static enum hd_status make(struct maker *maker, uint64_t limit)
+static enum hd_status make_type_tree(struct tree_maker *maker, uint64_t limit)
 {
 	struct type_tree *tree = maker->tree;
-	TRY(count_all(maker));
+	TRY(count_below(maker));
 	maker->members = maker->paths.order;
 	for (uint64_t i = 0; i < maker->paths.live_count; i++)
 		maker->members[i] = 0;
-	TRY(add_roots(maker));
+	TRY(add_root_branches(maker));
 	for (uint64_t opened = 0; opened < limit && maker->queue_count;) {
 		struct candidate top = dequeue(maker);
 		const struct tree_branch *branch = &tree->branches[top.branch];
@@ -330,7 +331,7 @@ static enum hd_status make(struct maker *maker, uint64_t limit)
 			TRY(enqueue(maker, top.branch));
 			continue;
 		}
-		TRY(open_branch(maker, top.branch));
+		TRY(open_tree_branch(maker, top.branch));
 		opened++;
 	}
 	for (size_t i = 0; i < tree->branches_count; i++)
@@ -343,7 +344,7 @@ enum hd_status type_tree_init(const struct hd_graph *graph, const uint64_t *type
 			      struct hd_error *err)
 {
 	struct type_tree tree = { .graph = graph };
-	struct maker maker = {
+	struct tree_maker maker = {
 		.tree = &tree, .graph = graph, .types = types, .job = job, .err = err
 	};
 	for (uint32_t i = 0; i < graph->type_count; i++) {
@@ -355,7 +356,7 @@ enum hd_status type_tree_init(const struct hd_graph *graph, const uint64_t *type
 	TRY(link_names_init(&tree.names, graph, err));
 	enum hd_status status = root_paths_init(graph, no_stacks, job, &maker.paths, err);
 	if (status == HD_OK)
-		status = make(&maker, limit);
+		status = make_type_tree(&maker, limit);
 	pages_free(maker.counts, graph->node_count, sizeof(*maker.counts));
 	pages_free(maker.sizes, graph->node_count, sizeof(*maker.sizes));
 	pages_free(maker.visits, maker.visits_capacity, sizeof(*maker.visits));

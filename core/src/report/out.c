@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FLUSH_SIZE ((size_t)64 << 10)
+#define OUT_FLUSH_SIZE ((size_t)64 << 10)
 
 static const char *const codes[] = {
 	[STYLE_ADDRESS] = "\033[33m", [STYLE_TYPE] = "\033[36m", [STYLE_HEAD] = "\033[1m",
@@ -25,7 +25,7 @@ static void send(struct out *out, const char *bytes, size_t size)
 {
 	const struct hd_sink *sink = out->sink;
 	while (size && !out->stopped) {
-		size_t piece = size < FLUSH_SIZE ? size : FLUSH_SIZE;
+		size_t piece = size < OUT_FLUSH_SIZE ? size : OUT_FLUSH_SIZE;
 		out->stopped =
 			(!out->is_document && sink->cancelled && sink->cancelled(sink->arg)) ||
 			sink->write(sink->arg, bytes, piece) != 0;
@@ -36,7 +36,7 @@ static void send(struct out *out, const char *bytes, size_t size)
 }
 
 /* Bytes of the colour code at @p bytes, or 0. */
-static size_t code_at(const struct out *out, const char *bytes, size_t size)
+static size_t color_code_at(const struct out *out, const char *bytes, size_t size)
 {
 	for (size_t i = 0; out->color && i < sizeof(codes) / sizeof(codes[0]); i++) {
 		size_t length = strlen(codes[i]);
@@ -54,7 +54,7 @@ static size_t harmless(const struct out *out, const char *bytes, size_t size)
 		unsigned char c = (unsigned char)bytes[i];
 		size_t length = 1;
 		if (c == '\033') {
-			length = code_at(out, bytes + i, size - i);
+			length = color_code_at(out, bytes + i, size - i);
 			if (!length)
 				return i;
 		} else if (c == '\r' && out->ends_crlf && i + 1 < size && bytes[i + 1] == '\n') {
@@ -157,7 +157,7 @@ void out_flush(struct out *out)
 static void flush_if_full(struct out *out)
 {
 	bool at_line_end = out->text.size && out->text.bytes[out->text.size - 1] == '\n';
-	if (out->text.failed || (out->text.size >= FLUSH_SIZE && (!out->width || at_line_end)))
+	if (out->text.failed || (out->text.size >= OUT_FLUSH_SIZE && (!out->width || at_line_end)))
 		out_flush(out);
 }
 

@@ -35,7 +35,7 @@ const struct graph_thread *root_thread(const struct hd_graph *graph, uint32_t in
 							      : NULL;
 }
 
-static void put_text(struct out *out, const char *text)
+static void put_label_text(struct out *out, const char *text)
 {
 	text_escape(&out->text, text, strlen(text));
 }
@@ -48,7 +48,7 @@ void thread_label(struct out *out, const struct graph_thread *thread)
 	out_printf(out, " (managed %" PRIu32 ")", thread->id);
 	if (thread->name) {
 		out_puts(out, " \"");
-		put_text(out, thread->name);
+		put_label_text(out, thread->name);
 		out_puts(out, "\"");
 	}
 }

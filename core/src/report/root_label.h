@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_REPORT_ROOT_LABEL_H
 #define HEAPDUMP_SRC_REPORT_ROOT_LABEL_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "report/out.h"
 
 /** Name of a root kind as JSON and -kind have it: "stack", "handle", ... */

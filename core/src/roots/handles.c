@@ -10,11 +10,11 @@
 #include "util/job.h"
 
 /* Maps that are read.  One has room for all that .NET makes; the runtime has one bucket. */
-#define MAPS_MAX   64u
-#define TABLES_MAX 8192u
+#define MAPS_MAX          64u
+#define HANDLE_TABLES_MAX 8192u
 
 /* What may be wrong, each told once. */
-enum trouble {
+enum handle_trouble {
 	TROUBLE_MAP,
 	TROUBLE_TABLE,
 	TROUBLE_LIST,
@@ -55,7 +55,7 @@ struct address_list {
 	size_t rows_count, rows_capacity;
 };
 
-struct reader {
+struct handles_reader {
 	struct heap *heap;
 	struct memory *memory;
 	struct job *job;
@@ -68,7 +68,8 @@ struct reader {
 	} troubles[TROUBLES];
 };
 
-static void note(struct reader *reader, enum trouble trouble, uint64_t address)
+static void note_trouble(struct handles_reader *reader, enum handle_trouble trouble,
+			 uint64_t address)
 {
 	if (!reader->troubles[trouble].count++)
 		reader->troubles[trouble].first = address;
@@ -81,8 +82,8 @@ static void list_free(struct address_list *list)
 }
 
 /* Is it a segment of @p table, where there are @p types types?  *ret_next gets the one behind. */
-static bool is_segment(struct reader *reader, uint64_t segment, uint64_t table, unsigned int types,
-		       uint64_t *ret_next)
+static bool is_segment(struct handles_reader *reader, uint64_t segment, uint64_t table,
+		       unsigned int types, uint64_t *ret_next)
 {
 	uint64_t links[2]; /* pNextSegment, pHandleTable */
 	if (!segment || segment % HANDLE_SEGMENT_SIZE ||
@@ -95,7 +96,7 @@ static bool is_segment(struct reader *reader, uint64_t segment, uint64_t table, 
 }
 
 /* The first segment of @p table, by rgTypeFlags[N] and pSegmentList; 0: it is no handle table. */
-static uint64_t first_segment(struct reader *reader, uint64_t table)
+static uint64_t first_segment(struct handles_reader *reader, uint64_t table)
 {
 	unsigned int known = reader->types;
 	const struct handle_type_counts counts = handle_type_counts(reader->heap->clr);
@@ -121,7 +122,7 @@ static void cut_cycle(struct address_list *list, size_t mark)
 }
 
 /* Put the segments of @p table into reader->segments; a cycle is found as Brent does. */
-static enum hd_status find_segments(struct reader *reader, uint64_t table, uint64_t first,
+static enum hd_status find_segments(struct handles_reader *reader, uint64_t table, uint64_t first,
 				    struct hd_error *err)
 {
 	struct address_list *list = &reader->segments;
@@ -129,13 +130,13 @@ static enum hd_status find_segments(struct reader *reader, uint64_t table, uint6
 	list->rows_count = 0;
 	for (uint64_t segment = first, next; segment; segment = next) {
 		if (list->rows_count && segment == list->rows[mark]) {
-			note(reader, TROUBLE_CYCLE, segment);
+			note_trouble(reader, TROUBLE_CYCLE, segment);
 			reader->list.broken++;
 			cut_cycle(list, mark);
 			return HD_OK;
 		}
 		if (!is_segment(reader, segment, table, reader->types, &next)) {
-			note(reader, TROUBLE_LIST, segment);
+			note_trouble(reader, TROUBLE_LIST, segment);
 			reader->list.broken++;
 			return HD_OK;
 		}
@@ -162,7 +163,7 @@ static unsigned int user_data_owners(const uint8_t *header, uint8_t index)
 }
 
 /* The user data of a block's handles; false: it has none, or it is lost. */
-static bool read_user_data(struct reader *reader, uint64_t segment, const uint8_t *header,
+static bool read_user_data(struct handles_reader *reader, uint64_t segment, const uint8_t *header,
 			   uint32_t block, uint64_t *ret)
 {
 	uint8_t index = header[HANDLE_SEGMENT_USER_DATA + block];
@@ -173,27 +174,27 @@ static bool read_user_data(struct reader *reader, uint64_t segment, const uint8_
 	    user_data_owners(header, index) == 1 &&
 	    memory_read(reader->memory, at, ret, HANDLE_BLOCK_SIZE))
 		return true;
-	note(reader, TROUBLE_USER_DATA,
-	     segment + HANDLE_SEGMENT_VALUES + HANDLE_BLOCK_SIZE * block);
+	note_trouble(reader, TROUBLE_USER_DATA,
+		     segment + HANDLE_SEGMENT_VALUES + HANDLE_BLOCK_SIZE * block);
 	return false;
 }
 
 /* Blocks that have types are committed; a core may lack their pages all the same. */
-static enum hd_status read_block(struct reader *reader, uint64_t segment, const uint8_t *header,
-				 uint32_t block, struct hd_error *err)
+static enum hd_status read_handle_block(struct handles_reader *reader, uint64_t segment,
+					const uint8_t *header, uint32_t block, struct hd_error *err)
 {
 	uint64_t is_free = load_u64(header + HANDLE_SEGMENT_FREE_MASKS + 8 * (size_t)block);
 	uint64_t at = segment + HANDLE_SEGMENT_VALUES + HANDLE_BLOCK_SIZE * block;
 	uint64_t values[HANDLE_BLOCK_HANDLES], user_data[HANDLE_BLOCK_HANDLES];
 	uint8_t type = header[HANDLE_SEGMENT_TYPES + block];
 	if (type >= reader->types) {
-		note(reader, TROUBLE_TYPE, at);
+		note_trouble(reader, TROUBLE_TYPE, at);
 		return HD_OK;
 	}
 	if (is_free == UINT64_MAX)
 		return HD_OK;
 	if (!memory_read(reader->memory, at, values, sizeof(values))) {
-		note(reader, TROUBLE_MISSING, at);
+		note_trouble(reader, TROUBLE_MISSING, at);
 		return HD_OK;
 	}
 	bool has_user_data = read_user_data(reader, segment, header, block, user_data);
@@ -209,7 +210,7 @@ static enum hd_status read_block(struct reader *reader, uint64_t segment, const 
 					 .secondary = has_user_data ? user_data[i] : 0,
 					 .type = type };
 		if (!heap_segment_at(reader->heap, values[i]))
-			note(reader, TROUBLE_OUTSIDE, at + 8 * (uint64_t)i);
+			note_trouble(reader, TROUBLE_OUTSIDE, at + 8 * (uint64_t)i);
 	}
 	return HD_OK;
 }
@@ -218,7 +219,7 @@ static enum hd_status read_block(struct reader *reader, uint64_t segment, const 
  * What a segment says twice: how many handles of each type are free, and which blocks are of a type:
  * they are a ring, which the type's tail is in.
  */
-static bool fits_counts(const struct reader *reader, const uint8_t *header)
+static bool fits_counts(const struct handles_reader *reader, const uint8_t *header)
 {
 	const uint8_t *stored = header + handle_segment_free_counts(reader->types);
 	uint32_t counts[HANDLE_TABLE_TYPES_MAX] = { 0 };
@@ -275,7 +276,7 @@ static bool check_ring(const uint8_t *header, unsigned int type, uint8_t tail, b
 	return fits && (is_sound || tail == HANDLE_BLOCK_NONE);
 }
 
-static void check_segment(struct reader *reader, uint64_t segment, const uint8_t *header,
+static void check_segment(struct handles_reader *reader, uint64_t segment, const uint8_t *header,
 			  bool is_doubtful[HANDLE_BLOCKS])
 {
 	bool fits = fits_counts(reader, header);
@@ -284,23 +285,24 @@ static void check_segment(struct reader *reader, uint64_t segment, const uint8_t
 		uint8_t tail = header[HANDLE_SEGMENT_TAILS + type];
 		fits &= check_ring(header, type, tail, is_doubtful);
 	}
-	/* read_block() tells of types that do not exist. */
+	/* read_handle_block() tells of types that do not exist. */
 	for (uint8_t block = 0; block < HANDLE_BLOCKS && !fits; block++) {
 		uint8_t type = header[HANDLE_SEGMENT_TYPES + block];
 		fits = type >= reader->types && type != HANDLE_BLOCK_NONE;
 	}
 	if (!fits)
-		note(reader, TROUBLE_COUNT, segment);
+		note_trouble(reader, TROUBLE_COUNT, segment);
 }
 
-static enum hd_status read_segment(struct reader *reader, uint64_t segment, struct hd_error *err)
+static enum hd_status read_handle_segment(struct handles_reader *reader, uint64_t segment,
+					  struct hd_error *err)
 {
 	uint8_t header[HANDLE_SEGMENT_HEADER];
 	bool is_doubtful[HANDLE_BLOCKS];
 	if (!job_step(reader->job, 0, 1))
 		return fail_cancelled(err);
 	if (!memory_read(reader->memory, segment, header, sizeof(header))) {
-		note(reader, TROUBLE_LIST, segment);
+		note_trouble(reader, TROUBLE_LIST, segment);
 		reader->list.broken++;
 		return HD_OK;
 	}
@@ -309,12 +311,12 @@ static enum hd_status read_segment(struct reader *reader, uint64_t segment, stru
 	for (uint32_t block = 0; block < HANDLE_BLOCKS; block++) {
 		uint8_t type = header[HANDLE_SEGMENT_TYPES + block];
 		if (type != HANDLE_BLOCK_NONE && type != reader->types - 1 && !is_doubtful[block])
-			TRY(read_block(reader, segment, header, block, err));
+			TRY(read_handle_block(reader, segment, header, block, err));
 	}
 	return HD_OK;
 }
 
-static bool is_known(const struct address_list *tables, uint64_t table)
+static bool is_known_table(const struct address_list *tables, uint64_t table)
 {
 	for (size_t i = 0; i < tables->rows_count; i++) {
 		if (tables->rows[i] == table)
@@ -327,26 +329,28 @@ static bool is_known(const struct address_list *tables, uint64_t table)
  * The tables of a bucket: one, or one per processor (getNumberOfSlots(), objecthandle.cpp), which
  * are at least as many as heaps.
  */
-static enum hd_status read_bucket(struct reader *reader, uint64_t bucket, struct hd_error *err)
+static enum hd_status read_handle_bucket(struct handles_reader *reader, uint64_t bucket,
+					 struct hd_error *err)
 {
 	const struct gc_vars *gc = heap_gc(reader->heap);
 	uint64_t tables;
 	if (!memory_u64(reader->memory, bucket, &tables)) {
-		note(reader, TROUBLE_MAP, bucket);
+		note_trouble(reader, TROUBLE_MAP, bucket);
 		return HD_OK;
 	}
 	uint32_t most = gc->is_server ? GC_HEAPS_MAX : 1;
 	for (uint32_t i = 0; i < most; i++) {
 		uint64_t table = 0, segment;
-		bool is_there = reader->tables.rows_count < TABLES_MAX &&
+		bool is_there = reader->tables.rows_count < HANDLE_TABLES_MAX &&
 				memory_u64(reader->memory, tables + 8 * (uint64_t)i, &table);
-		segment = is_there && !is_known(&reader->tables, table)
+		segment = is_there && !is_known_table(&reader->tables, table)
 				  ? first_segment(reader, table)
 				  : 0;
 		if (!segment && i >= gc->heap_count)
 			break;
 		if (!segment) {
-			note(reader, TROUBLE_TABLE, table ? table : tables + 8 * (uint64_t)i);
+			note_trouble(reader, TROUBLE_TABLE,
+				     table ? table : tables + 8 * (uint64_t)i);
 			reader->list.broken++;
 			continue;
 		}
@@ -355,7 +359,7 @@ static enum hd_status read_bucket(struct reader *reader, uint64_t bucket, struct
 		reader->tables.rows[reader->tables.rows_count++] = table;
 		TRY(find_segments(reader, table, segment, err));
 		for (size_t j = 0; j < reader->segments.rows_count; j++)
-			TRY(read_segment(reader, reader->segments.rows[j], err));
+			TRY(read_handle_segment(reader, reader->segments.rows[j], err));
 	}
 	return HD_OK;
 }
@@ -369,7 +373,7 @@ static bool was_seen(const uint64_t *seen, size_t count, uint64_t map)
 	return false;
 }
 
-static enum hd_status read_maps(struct reader *reader, struct hd_error *err)
+static enum hd_status read_handle_maps(struct handles_reader *reader, struct hd_error *err)
 {
 	uint64_t seen[MAPS_MAX] = { 0 }, next, map = heap_gc(reader->heap)->handle_table_map;
 	for (size_t count = 0; map || !count; map = next) {
@@ -377,24 +381,24 @@ static enum hd_status read_maps(struct reader *reader, struct hd_error *err)
 		if (!map || count == MAPS_MAX || was_seen(seen, count, map) ||
 		    !memory_read(reader->memory, map, words, sizeof(words)) ||
 		    !memory_read(reader->memory, words[0], buckets, sizeof(buckets))) {
-			note(reader, TROUBLE_MAP, map);
+			note_trouble(reader, TROUBLE_MAP, map);
 			return HD_OK;
 		}
 		seen[count++] = map;
 		next = words[1];
 		for (size_t i = 0; i < HANDLE_MAP_BUCKETS; i++) {
 			if (buckets[i])
-				TRY(read_bucket(reader, buckets[i], err));
+				TRY(read_handle_bucket(reader, buckets[i], err));
 		}
 	}
 	/* A runtime that runs has one at least. */
 	if (!reader->tables.rows_count && !reader->troubles[TROUBLE_MAP].count &&
 	    !reader->troubles[TROUBLE_TABLE].count)
-		note(reader, TROUBLE_MAP, heap_gc(reader->heap)->handle_table_map);
+		note_trouble(reader, TROUBLE_MAP, heap_gc(reader->heap)->handle_table_map);
 	return HD_OK;
 }
 
-static void add_findings(struct reader *reader)
+static void add_handle_findings(struct handles_reader *reader)
 {
 	struct target *target = heap_target(reader->heap);
 	for (size_t i = 0; i < TROUBLES; i++) {
@@ -417,16 +421,16 @@ static void add_findings(struct reader *reader)
 enum hd_status handle_list_read(struct heap *heap, struct job *job, struct handle_list *ret,
 				struct hd_error *err)
 {
-	struct reader reader = { .heap = heap, .memory = heap->memory, .job = job };
+	struct handles_reader reader = { .heap = heap, .memory = heap->memory, .job = job };
 	job_begin(job, "Reading handle tables", 0);
-	enum hd_status status = read_maps(&reader, err);
+	enum hd_status status = read_handle_maps(&reader, err);
 	list_free(&reader.tables);
 	list_free(&reader.segments);
 	if (status != HD_OK) {
 		handle_list_deinit(&reader.list);
 		return status;
 	}
-	add_findings(&reader);
+	add_handle_findings(&reader);
 	*ret = reader.list;
 	return HD_OK;
 }

@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-struct collector {
+struct root_collector {
 	struct root_set *set;
 	struct heap *heap;
 	struct clr *clr;
@@ -22,13 +22,13 @@ struct collector {
 	uint64_t added;
 };
 
-static bool is_in_heap(const struct collector *collector, uint64_t value)
+static bool is_in_heap(const struct root_collector *collector, uint64_t value)
 {
 	return heap_segment_at(collector->heap, value) != NULL;
 }
 
 /* Interior pointers may lead to native memory or the stack, conservative ones anywhere. */
-static enum hd_status add_root(struct collector *collector, struct root root)
+static enum hd_status root_set_add(struct root_collector *collector, struct root root)
 {
 	struct root_set *set = collector->set;
 	if (++collector->added % JOB_STRIDE == 0 && !job_step(collector->job, 0, 0))
@@ -46,7 +46,7 @@ static enum hd_status add_root(struct collector *collector, struct root root)
 	return HD_OK;
 }
 
-static enum hd_status add_stack_roots(struct collector *collector, uint32_t index)
+static enum hd_status add_stack_roots(struct root_collector *collector, uint32_t index)
 {
 	const struct thread_stack *stack = &collector->set->stacks[index];
 	uint32_t thread = (uint32_t)clr_thread_index(collector->clr, stack->thread);
@@ -62,7 +62,7 @@ static enum hd_status add_stack_roots(struct collector *collector, uint32_t inde
 			.is_conservative = from->flags & STACK_ROOT_CONSERVATIVE,
 			.thread = thread,
 		};
-		TRY(add_root(collector, root));
+		TRY(root_set_add(collector, root));
 	}
 	return HD_OK;
 }
@@ -100,7 +100,7 @@ static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_
 	return good;
 }
 
-static enum hd_status walk_threads(struct collector *collector, struct stack_walker *walker,
+static enum hd_status walk_threads(struct root_collector *collector, struct stack_walker *walker,
 				   const uint32_t *threads, uint32_t count)
 {
 	struct root_set *set = collector->set;
@@ -118,7 +118,7 @@ static enum hd_status walk_threads(struct collector *collector, struct stack_wal
 	return HD_OK;
 }
 
-static enum hd_status add_stacks(struct collector *collector)
+static enum hd_status add_stacks(struct root_collector *collector)
 {
 	struct root_set *set = collector->set;
 	struct stack_walker *walker = NULL;
@@ -152,7 +152,7 @@ static bool is_weak(const struct handle *handle)
 	return handle->type != HANDLE_DEPENDENT && !handle_keeps_alive(handle);
 }
 
-static enum hd_status add_edge(struct collector *collector, const struct handle *handle)
+static enum hd_status add_edge(struct root_collector *collector, const struct handle *handle)
 {
 	struct root_set *set = collector->set;
 	if (!handle->object || !handle->secondary)
@@ -177,7 +177,8 @@ static int compare_edges(const void *a, const void *b)
 	return left->to < right->to ? -1 : left->to > right->to;
 }
 
-static enum hd_status add_handles(struct collector *collector, const struct handle_owner *owners)
+static enum hd_status add_handles(struct root_collector *collector,
+				  const struct handle_owner *owners)
 {
 	struct root_set *set = collector->set;
 	for (size_t i = 0; i < set->handles.rows_count; i++) {
@@ -196,7 +197,7 @@ static enum hd_status add_handles(struct collector *collector, const struct hand
 			.record = owners[i].record,
 			.thread = owners[i].thread,
 		};
-		TRY(add_root(collector, root));
+		TRY(root_set_add(collector, root));
 	}
 	if (set->edges_count)
 		qsort(set->edges, set->edges_count, sizeof(*set->edges), compare_edges);
@@ -204,14 +205,14 @@ static enum hd_status add_handles(struct collector *collector, const struct hand
 }
 
 /* The arrays that have the statics of types that stay are pinned; those of threads may move. */
-static bool is_in_holder(const struct collector *collector, const struct static_slot *slot)
+static bool is_in_holder(const struct root_collector *collector, const struct static_slot *slot)
 {
 	const struct segment *segment = heap_segment_at(collector->heap, slot->address);
 	return slot->thread != UINT32_MAX || (segment && segment->generation == GENERATION_POH);
 }
 
 /* Those of collectible types are edges from their LoaderAllocator on. */
-static enum hd_status add_statics(struct collector *collector)
+static enum hd_status add_static_roots(struct root_collector *collector)
 {
 	struct root_set *set = collector->set;
 	for (size_t i = 0; i < set->statics.rows_count; i++) {
@@ -234,12 +235,12 @@ static enum hd_status add_statics(struct collector *collector)
 			.source = ROOT_STATIC,
 			.thread = slot->thread,
 		};
-		TRY(add_root(collector, root));
+		TRY(root_set_add(collector, root));
 	}
 	return HD_OK;
 }
 
-static enum hd_status add_thread_arrays(struct collector *collector)
+static enum hd_status add_thread_arrays(struct root_collector *collector)
 {
 	struct clr *clr = collector->clr;
 	for (size_t i = 0; i < clr_thread_count(clr); i++) {
@@ -252,12 +253,12 @@ static enum hd_status add_thread_arrays(struct collector *collector)
 			.source = ROOT_THREAD_LOCALS,
 			.thread = (uint32_t)i,
 		};
-		TRY(add_root(collector, root));
+		TRY(root_set_add(collector, root));
 	}
 	return HD_OK;
 }
 
-static enum hd_status add_finalizers(struct collector *collector)
+static enum hd_status add_finalizers(struct root_collector *collector)
 {
 	const struct finalizer_list *list = &collector->set->finalizers;
 	for (size_t i = 0; i < list->rows_count; i++) {
@@ -268,12 +269,12 @@ static enum hd_status add_finalizers(struct collector *collector)
 			.thread = UINT32_MAX,
 		};
 		if (list->rows[i].part >= FINALIZER_CRITICAL)
-			TRY(add_root(collector, root));
+			TRY(root_set_add(collector, root));
 	}
 	return HD_OK;
 }
 
-static enum hd_status collect(struct collector *collector)
+static enum hd_status collect_roots(struct root_collector *collector)
 {
 	struct root_set *set = collector->set;
 	struct handle_owner *owners = NULL;
@@ -285,7 +286,7 @@ static enum hd_status collect(struct collector *collector)
 	enum hd_status status = add_handles(collector, owners);
 	pages_free(owners, set->handles.rows_count, sizeof(*owners));
 	TRY(status);
-	TRY(add_statics(collector));
+	TRY(add_static_roots(collector));
 	TRY(add_thread_arrays(collector));
 	return add_finalizers(collector);
 }
@@ -298,10 +299,10 @@ enum hd_status root_set_create(struct heap *heap, bool conservative, struct job 
 		return fail_nomem(err);
 	set->heap = heap;
 	set->is_conservative = conservative;
-	struct collector collector = {
+	struct root_collector collector = {
 		.set = set, .heap = heap, .clr = heap->clr, .job = job, .err = err
 	};
-	enum hd_status status = collect(&collector);
+	enum hd_status status = collect_roots(&collector);
 	if (status != HD_OK) {
 		root_set_destroy(set);
 		return status;

@@ -10,10 +10,10 @@
 #include "util/sort.h"
 
 /* Exceptions of one thread that are looked at. */
-#define EXCEPTIONS_MAX 65536u
+#define THROWN_MAX 65536u
 
 /* Strong handles by address. */
-struct finder {
+struct owner_finder {
 	const struct clr *clr;
 	uint64_t *addresses;
 	uint32_t *indexes;
@@ -25,7 +25,7 @@ struct finder {
  * @p word of a record of @p thread: is it the address of a handle? The first thread counts, and of
  * its records that which says most.
  */
-static void try_word(struct finder *finder, uint64_t word, uint32_t thread,
+static void try_word(struct owner_finder *finder, uint64_t word, uint32_t thread,
 		     enum handle_record record)
 {
 	uint32_t low = 0, high = finder->count;
@@ -46,20 +46,20 @@ static void try_word(struct finder *finder, uint64_t word, uint32_t thread,
 		*owner = (struct handle_owner){ .thread = thread, .record = (uint8_t)record };
 }
 
-static void try_exceptions(struct finder *finder, uint64_t thread_address, uint32_t thread)
+static void try_exceptions(struct owner_finder *finder, uint64_t thread_address, uint32_t thread)
 {
 	struct in_flight flight;
 	uint64_t handle;
 	unsigned int count = 0;
-	for (in_flight_begin(&flight, finder->clr, thread_address);
-	     flight.at && count < EXCEPTIONS_MAX; in_flight_next(&flight), count++) {
+	for (in_flight_begin(&flight, finder->clr, thread_address); flight.at && count < THROWN_MAX;
+	     in_flight_next(&flight), count++) {
 		if (!clr_pointer(finder->clr, flight.at, L_EXCEPTION_THROWN, &handle))
 			return;
 		try_word(finder, handle, thread, RECORD_EXCEPTION);
 	}
 }
 
-static void try_threads(struct finder *finder)
+static void try_threads(struct owner_finder *finder)
 {
 	const struct clr *clr = finder->clr;
 	size_t thrown = clr_has_field(clr, L_THREAD_EXCEPTION) ? clr_offset(clr, L_THREAD_EXCEPTION)
@@ -77,7 +77,7 @@ static void try_threads(struct finder *finder)
 }
 
 /* False when memory is exhausted. */
-static bool sort_strong(struct finder *finder, const struct handle_list *handles)
+static bool sort_strong(struct owner_finder *finder, const struct handle_list *handles)
 {
 	uint32_t count = 0;
 	size_t capacity = handles->rows_count ? handles->rows_count : 1;
@@ -104,7 +104,7 @@ static bool sort_strong(struct finder *finder, const struct handle_list *handles
 enum hd_status runtime_handles_find(const struct clr *clr, const struct handle_list *handles,
 				    struct handle_owner **ret, struct hd_error *err)
 {
-	struct finder finder = { .clr = clr };
+	struct owner_finder finder = { .clr = clr };
 	finder.owners = pages_alloc(handles->rows_count, sizeof(*finder.owners));
 	bool good = finder.owners != NULL;
 	if (good) {

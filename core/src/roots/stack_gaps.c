@@ -6,9 +6,9 @@
 #include "util/text.h"
 
 /* Threads that are named. */
-#define NAMED_MAX 3u
+#define THREADS_NAMED_MAX 3u
 
-enum gap {
+enum stack_gap {
 	GAP_NONE,
 	GAP_PARTIAL,
 	GAP_MISSING,
@@ -36,7 +36,7 @@ struct summary {
 	const char *why;   /* of the first */
 };
 
-static enum gap gap_of(const struct target *target, const struct thread_stack *stack)
+static enum stack_gap gap_of(const struct target *target, const struct thread_stack *stack)
 {
 	uint64_t id = stack->thread->os_id;
 	if (stack->is_missing) {
@@ -55,7 +55,7 @@ void report_stack_gaps(const struct root_set *roots)
 		struct summary *summary = &summaries[gap_of(target, stack)];
 		if (!summary->count)
 			summary->why = stack->why;
-		if (summary->count < NAMED_MAX) {
+		if (summary->count < THREADS_NAMED_MAX) {
 			text_printf(&summary->names, "%s%" PRIx64, summary->count ? ", " : "",
 				    stack->thread->os_id);
 		}
@@ -70,7 +70,7 @@ void report_stack_gaps(const struct root_set *roots)
 				     summary->count, summary->count == 1 ? " is" : "s are",
 				     gaps[i].what, summary->count == 1 ? "" : "s",
 				     summary->names.bytes ? summary->names.bytes : "?",
-				     summary->count > NAMED_MAX ? ", ..." : "",
+				     summary->count > THREADS_NAMED_MAX ? ", ..." : "",
 				     *summary->why ? ": " : "", summary->why, gaps[i].cost);
 	}
 	for (unsigned int i = 0; i < GAPS; i++)

@@ -5,13 +5,13 @@
 #include "clr/clr.h"
 #include "clr/gc_vars.h"
 #include "mem/mapped_file.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "session/survey.h"
 #include "targets/process/proc.h"
 #include "targets/process/process_memory.h"
 
 /* How often a process is stopped at most, and how long it may stand still in all for that. */
-#define TRIES_MAX           20u
+#define STOP_TRIES_MAX      20u
 #define STOPPED_SECONDS_MAX 2.0
 
 /* How often it is stopped at most for native memory that was not copied, but was needed. */
@@ -144,7 +144,7 @@ static enum hd_status stop_and_copy(int pid, const struct target_options *with,
 		struct target *target = NULL;
 		struct clr *clr = NULL;
 		bool lacks = false;
-		bool is_last = tries >= TRIES_MAX || stopped >= STOPPED_SECONDS_MAX;
+		bool is_last = tries >= STOP_TRIES_MAX || stopped >= STOPPED_SECONDS_MAX;
 		if (is_last)
 			stopping.busy_at = 0;
 		TRY(target_open_process(pid, &stopping, job, &target, err));

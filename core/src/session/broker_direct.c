@@ -13,7 +13,7 @@
 #include "util/opening.h"
 #include "util/output_place.h"
 
-static int open_module(const char *path, const char *below, bool is_image_only)
+static int direct_open_module(const char *path, const char *below, bool is_image_only)
 {
 	enum named_file_result result;
 	int fd = named_file_open_directly(below, path, is_image_only, &result);
@@ -32,7 +32,7 @@ static int direct_open(void *arg, int as, const char *path, const char *below)
 		return -1;
 	}
 	if (as == HD_OPEN_MODULE || as == HD_OPEN_ANY_MODULE)
-		return open_module(path, below, as == HD_OPEN_MODULE);
+		return direct_open_module(path, below, as == HD_OPEN_MODULE);
 	return open_directly((enum hd_open_as)as, path);
 }
 

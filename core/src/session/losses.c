@@ -6,7 +6,7 @@
 #include "targets/target.h"
 
 /* Kinds that are told in the same words become one. */
-static size_t merge(struct met_loss *met, size_t count)
+static size_t merge_met_losses(struct met_loss *met, size_t count)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -22,7 +22,7 @@ static size_t merge(struct met_loss *met, size_t count)
 
 void losses_write(struct met_loss *met, size_t count, struct text *text)
 {
-	count = merge(met, count);
+	count = merge_met_losses(met, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct finding_traits *traits = finding_traits(met[i].kind);
 		char number[NUMBER_SIZE];

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_SESSION_LOSSES_H
 #define HEAPDUMP_SRC_SESSION_LOSSES_H
 
-#include "session/session.h"
+#include "session/session_state.h"
 #include "util/text.h"
 
 /** Roots, references or objects that the graph lacks (LOSS_ROOTS, ...), as a session met it. */

@@ -5,7 +5,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "session/session.h"
+#include "session/session_state.h"
 #include "util/alloc.h"
 #include "util/opening.h"
 #include "util/text.h"
@@ -87,8 +87,8 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 }
 
 /* Index of @p value among the choices of the setting, case ignored. */
-static enum hd_status choose(const char *name, const char *value, unsigned int *ret,
-			     struct hd_error *err)
+static enum hd_status index_of_choice(const char *name, const char *value, unsigned int *ret,
+				      struct hd_error *err)
 {
 	const char *const *choices = settings_choices(name);
 	char list[128];
@@ -185,7 +185,7 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 {
 	unsigned int chosen = 0;
 	if (settings_choices(name)) {
-		TRY(choose(name, value, &chosen, err));
+		TRY(index_of_choice(name, value, &chosen, err));
 		set_choice(settings, name, chosen);
 		return HD_OK;
 	}

@@ -41,13 +41,13 @@ static void touch_segments(const struct heap *heap)
 }
 
 /* The static fields of all types. */
-struct statics {
+struct statics_survey {
 	struct clr *clr;
 	struct job *job;
 	uint64_t left; /* fields of threads that are still looked at */
 };
 
-static void touch_field(struct statics *statics, const struct field *field)
+static void touch_field(struct statics_survey *statics, const struct field *field)
 {
 	struct clr *clr = statics->clr;
 	uint8_t byte;
@@ -64,7 +64,7 @@ static void touch_field(struct statics *statics, const struct field *field)
 
 static bool touch_fields(void *arg, const struct type *type)
 {
-	struct statics *statics = arg;
+	struct statics_survey *statics = arg;
 	struct field_list fields;
 	if (!job_step(statics->job, 0, 0))
 		return false;
@@ -80,7 +80,7 @@ static bool touch_fields(void *arg, const struct type *type)
 
 static enum hd_status touch_types(struct clr *clr, struct job *job, struct hd_error *err)
 {
-	struct statics statics = { .clr = clr, .job = job, .left = THREAD_FIELDS_MAX };
+	struct statics_survey statics = { .clr = clr, .job = job, .left = THREAD_FIELDS_MAX };
 	type_touch_free(clr);
 	return type_for_each(clr, touch_fields, &statics, err);
 }
@@ -101,7 +101,7 @@ static void touch_threads(struct heap *heap)
 	text_deinit(&name);
 }
 
-static enum hd_status look(struct clr *clr, struct job *job, struct hd_error *err)
+static enum hd_status look_at_heap(struct clr *clr, struct job *job, struct hd_error *err)
 {
 	struct heap *heap;
 	struct root_set *roots;
@@ -125,14 +125,14 @@ enum hd_status survey_native(struct clr *clr, struct job *job, struct hd_error *
 	size_t known = clr_findings(clr)->count;
 	mapped_files_guard_begin();
 	target_set_job(clr_target(clr), job);
-	enum hd_status status = look(clr, job, &reason);
+	enum hd_status status = look_at_heap(clr, job, &reason);
 	target_set_job(clr_target(clr), NULL);
 	mapped_files_guard_end();
 	findings_cut(clr_findings(clr), known);
 	return forgive(status, &reason, err);
 }
 
-static bool is_sound(const struct heap *heap)
+static bool heap_is_sound(const struct heap *heap)
 {
 	return heap->is_walkable && !heap->gc_in_progress && !heap->problem_count;
 }
@@ -150,7 +150,7 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 	if (status == HD_OK)
 		status = heap_open(clr, &heap, &reason);
 	(void)clr_set_memory(clr, before);
-	if (status != HD_OK || !is_sound(heap)) {
+	if (status != HD_OK || !heap_is_sound(heap)) {
 		heap_destroy(heap);
 		TRY(forgive(status, &reason, err));
 		return HD_ERR_NOTFOUND;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "clr/modules/module_proof.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "targets/target.h"
 #include "util/sink.h"
 #include "util/text.h"

@@ -3,7 +3,7 @@
 
 #include "util/sort.h"
 
-size_t claimed_from(const struct root_set *roots, uint64_t address)
+size_t beside_claimed_from(const struct root_set *roots, uint64_t address)
 {
 	return lower_bound_u64(roots->claimed, roots->claimed_count, address);
 }
@@ -39,7 +39,7 @@ void beside_begin(struct beside *beside, const struct root_set *roots, uint64_t 
 		beside->edge_end = roots->edges + roots->edges_count;
 	}
 	if (roots->claimed_count) {
-		beside->claim = roots->claimed + claimed_from(roots, address);
+		beside->claim = roots->claimed + beside_claimed_from(roots, address);
 		beside->claim_end = roots->claimed + roots->claimed_count;
 	}
 	set_next(beside);

@@ -23,7 +23,7 @@ void beside_skip(struct beside *beside, uint64_t address);
 bool beside_claims(const struct beside *beside, uint64_t slot);
 
 /** Index of the first claimed slot at or behind @p address. */
-size_t claimed_from(const struct root_set *roots, uint64_t address);
+size_t beside_claimed_from(const struct root_set *roots, uint64_t address);
 /** Index of the first edge beside objects whose from is not below @p address. */
 size_t edges_from(const struct root_set *roots, uint64_t address);
 
@@ -56,16 +56,16 @@ static inline const uint8_t *plain_bytes(const struct beside *beside, const stru
 }
 
 /** Slots of a series; their end is not below their begin, nor behind the object's. */
-struct slots {
+struct slot_range {
 	uint64_t begin, end;
 };
 
-static inline struct slots slots_of(const struct object *object, uint32_t series)
+static inline struct slot_range slots_of(const struct object *object, uint32_t series)
 {
 	const struct gc_series *of = &object->type->series[series];
 	uint64_t size = ((uint64_t)of->size + object->size) & ~(uint64_t)7;
 	bool is_inside = of->offset <= object->step && size <= object->step - of->offset;
-	return (struct slots){ of->offset, is_inside ? of->offset + size : of->offset };
+	return (struct slot_range){ of->offset, is_inside ? of->offset + size : of->offset };
 }
 
 #endif

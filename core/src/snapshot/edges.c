@@ -12,11 +12,11 @@
 #include "util/alloc.h"
 
 /* References whose nodes are looked up at once. */
-#define BATCH 1024u
+#define LOOKUPS_BATCH 1024u
 /* Kind of the finding. */
 
 struct edge_worker {
-	struct filling *filling;
+	struct edge_filling *filling;
 	uint64_t dropped;                     /* references to what is no object */
 	uint64_t dropped_slot, dropped_value; /* of the one at the lowest slot */
 	uint64_t position, end;               /* in the targets, of the segment's edges */
@@ -25,11 +25,11 @@ struct edge_worker {
 	struct large_size *large;
 	size_t large_count, large_capacity;
 	size_t count; /* of those that wait: */
-	uint64_t values[BATCH], slots[BATCH];
+	uint64_t values[LOOKUPS_BATCH], slots[LOOKUPS_BATCH];
 };
 
 /* The edges on their way into a csr, or into rows to be reversed. */
-struct filling {
+struct edge_filling {
 	struct hd_graph *graph;
 	const struct places *places;
 	struct job *job;
@@ -44,9 +44,9 @@ struct filling {
 };
 
 /* Look up the nodes of what waits, and put them behind the last ones. */
-static void flush(struct edge_worker *worker)
+static void flush_edges(struct edge_worker *worker)
 {
-	const struct filling *filling = worker->filling;
+	const struct edge_filling *filling = worker->filling;
 	size_t count = worker->count;
 	uint32_t *targets = filling->targets + worker->position;
 	worker->count = 0;
@@ -62,15 +62,15 @@ static void flush(struct edge_worker *worker)
 	worker->position += count;
 }
 
-/* Queue an edge for flush(); without a branch on whether there is one. */
+/* Queue an edge for flush_edges(); without a branch on whether there is one. */
 static inline void queue_edge(struct edge_worker *worker, uint64_t slot, uint64_t value,
 			      bool is_edge)
 {
 	worker->values[worker->count] = value;
 	worker->slots[worker->count] = slot;
 	worker->count += is_edge;
-	if (worker->count == BATCH)
-		flush(worker);
+	if (worker->count == LOOKUPS_BATCH)
+		flush_edges(worker);
 }
 
 /* Queue the edges of an object, at most @p room; returns how many. */
@@ -95,7 +95,7 @@ static inline uint64_t add_edges(struct edge_worker *worker, struct walker *walk
 	if (!bytes)
 		return walk_edges(worker, walker, room);
 	for (uint32_t i = 0; i < object->type->series_count; i++) {
-		struct slots slots = slots_of(object, i);
+		struct slot_range slots = slots_of(object, i);
 		for (uint64_t at = slots.begin; at < slots.end && count < room; at += 8) {
 			uint64_t value = load_u64(bytes + at);
 			queue_edge(worker, object->address + at, value, value != 0);
@@ -135,8 +135,8 @@ static inline void end_node(struct edge_worker *worker, uint32_t node, uint32_t 
  * The bytes have changed since they were counted: nodes from @p node on have no edges.  Those that
  * are missing go to the last one; of rows they follow its end, where they are none of the next.
  */
-static enum hd_status add_missing(struct edge_worker *worker, uint32_t node, uint32_t end,
-				  struct hd_error *err)
+static enum hd_status add_missing_edges(struct edge_worker *worker, uint32_t node, uint32_t end,
+					struct hd_error *err)
 {
 	uint32_t *degrees = worker->filling->degrees;
 	uint64_t count = worker->end - worker->position;
@@ -164,9 +164,10 @@ static bool add_large(struct edge_worker *worker, uint32_t node, uint64_t size)
 }
 
 /* The type and the size of a node, as far as they are made; false when memory is exhausted. */
-static inline bool add_node(struct edge_worker *worker, uint32_t node, const struct object *object)
+static inline bool add_snapshot_node(struct edge_worker *worker, uint32_t node,
+				     const struct object *object)
 {
-	const struct filling *filling = worker->filling;
+	const struct edge_filling *filling = worker->filling;
 	const struct places *places = filling->places;
 	size_t index = object->type->index;
 	if (filling->types) {
@@ -197,17 +198,17 @@ static enum hd_status fill_segment(void *arg, struct walker *walker, struct hd_e
 			return fail(err, HD_ERR_UNSUPPORTED, walker->object.address,
 				    "over 4,294,967,295 references in one object");
 		}
-		if (!add_node(worker, node, &walker->object))
+		if (!add_snapshot_node(worker, node, &walker->object))
 			return fail_nomem(err);
 		end_node(worker, node++, (uint32_t)degree);
 	}
-	flush(worker);
-	enum hd_status status = add_missing(worker, node, end, err);
+	flush_edges(worker);
+	enum hd_status status = add_missing_edges(worker, node, end, err);
 	write_ends(worker);
 	return status;
 }
 
-static enum hd_status walk_heap(struct filling *filling)
+static enum hd_status walk_heap(struct edge_filling *filling)
 {
 	void *args[JOB_WORKERS_MAX];
 	for (unsigned int i = 0; i < filling->worker_count; i++)
@@ -242,7 +243,7 @@ static enum hd_status drop_edges(struct csr *rows, struct hd_error *err)
 }
 
 /* How many references the workers have dropped until now; a finding, if there is none. */
-static uint64_t report_dropped(const struct filling *filling)
+static uint64_t report_dropped(const struct edge_filling *filling)
 {
 	uint64_t count = 0, slot = 0, value = 0;
 	struct findings *findings = heap_findings(filling->places->heap);
@@ -264,13 +265,13 @@ static uint64_t report_dropped(const struct filling *filling)
 	return count;
 }
 
-static int compare_large(const void *a, const void *b)
+static int compare_large_sizes(const void *a, const void *b)
 {
 	const struct large_size *left = a, *right = b;
 	return (left->node > right->node) - (left->node < right->node);
 }
 
-static enum hd_status merge_large(struct filling *filling)
+static enum hd_status merge_large_sizes(struct edge_filling *filling)
 {
 	struct hd_graph *graph = filling->graph;
 	size_t large = 0;
@@ -286,18 +287,18 @@ static enum hd_status merge_large(struct filling *filling)
 		for (size_t k = 0; k < worker->large_count; k++)
 			graph->large[large++] = worker->large[k];
 	}
-	qsort(graph->large, large, sizeof(*graph->large), compare_large);
+	qsort(graph->large, large, sizeof(*graph->large), compare_large_sizes);
 	return HD_OK;
 }
 
-static enum hd_status filling_init(struct filling *filling, struct hd_graph *graph, struct job *job,
-				   struct hd_error *err)
+static enum hd_status filling_init(struct edge_filling *filling, struct hd_graph *graph,
+				   struct job *job, struct hd_error *err)
 {
-	*filling = (struct filling){ .graph = graph,
-				     .places = graph->places.arg,
-				     .job = job,
-				     .err = err,
-				     .worker_count = job_workers(job) };
+	*filling = (struct edge_filling){ .graph = graph,
+					  .places = graph->places.arg,
+					  .job = job,
+					  .err = err,
+					  .worker_count = job_workers(job) };
 	filling->workers = mem_calloc(filling->worker_count, sizeof(*filling->workers));
 	if (!filling->workers)
 		return fail_nomem(err);
@@ -310,7 +311,7 @@ static enum hd_status filling_init(struct filling *filling, struct hd_graph *gra
 }
 
 /* What was made goes to the graph when all of it was. */
-static void filling_deinit(struct filling *filling, enum hd_status status)
+static void filling_deinit(struct edge_filling *filling, enum hd_status status)
 {
 	struct hd_graph *graph = filling->graph;
 	if (status == HD_OK) {
@@ -327,7 +328,7 @@ static void filling_deinit(struct filling *filling, enum hd_status status)
 	mem_free(filling->workers);
 }
 
-static enum hd_status make_forward(struct filling *filling, struct csr *ret)
+static enum hd_status make_forward(struct edge_filling *filling, struct csr *ret)
 {
 	const struct places *places = filling->places;
 	uint32_t nodes = filling->graph->node_count;
@@ -341,12 +342,12 @@ static enum hd_status make_forward(struct filling *filling, struct csr *ret)
 	TRY(csr_offsets_from_degrees(ret, filling->err));
 	if (report_dropped(filling))
 		TRY(drop_edges(ret, filling->err));
-	return merge_large(filling);
+	return merge_large_sizes(filling);
 }
 
 enum hd_status places_forward(struct hd_graph *graph, struct job *job, struct hd_error *err)
 {
-	struct filling filling;
+	struct edge_filling filling;
 	struct csr forward = { 0 };
 	enum hd_status status = filling_init(&filling, graph, job, err);
 	if (status == HD_OK)
@@ -360,7 +361,7 @@ enum hd_status places_forward(struct hd_graph *graph, struct job *job, struct hd
 	return status;
 }
 
-static enum hd_status make_reverse(struct filling *filling)
+static enum hd_status make_reverse(struct edge_filling *filling)
 {
 	struct hd_graph *graph = filling->graph;
 	const struct places *places = filling->places;
@@ -374,7 +375,7 @@ static enum hd_status make_reverse(struct filling *filling)
 
 enum hd_status places_reverse(struct hd_graph *graph, struct job *job, struct hd_error *err)
 {
-	struct filling filling;
+	struct edge_filling filling;
 	enum hd_status status = filling_init(&filling, graph, job, err);
 	if (status == HD_OK)
 		status = make_reverse(&filling);

@@ -28,11 +28,13 @@ static uint64_t local_ticks(const struct timespec *time)
 	return (uint64_t)(UNIX_EPOCH_TICKS + seconds * TICKS_PER_SECOND + time->tv_nsec / 100);
 }
 
-static enum hd_status keep(struct snapshot *snapshot, const char *string, const char **ret)
+static enum hd_status keep_info_string(struct snapshot *snapshot, const char *string,
+				       const char **ret)
 {
 	struct text text = { 0 };
 	text_puts(&text, string);
-	enum hd_status status = text_keep(snapshot->graph->arena, &text, ret, snapshot->err);
+	enum hd_status status =
+		name_table_keep_text(snapshot->graph->arena, &text, ret, snapshot->err);
 	text_deinit(&text);
 	return status;
 }
@@ -45,7 +47,8 @@ static enum hd_status keep_process(struct snapshot *snapshot, const struct targe
 	const char *file = slash ? slash + 1 : path;
 	bool is_longer =
 		file && target->name[0] && strncmp(file, target->name, strlen(target->name)) == 0;
-	return keep(snapshot, is_longer ? file : target->name, &snapshot->graph->info.process);
+	return keep_info_string(snapshot, is_longer ? file : target->name,
+				&snapshot->graph->info.process);
 }
 
 /* The machine is known of what runs on it; of a core it is the one that reads it, maybe. */
@@ -54,10 +57,10 @@ static enum hd_status keep_machine(struct snapshot *snapshot, const struct targe
 	char name[HOST_NAME_SIZE] = "";
 	if (target->kind != TARGET_PROCESS || gethostname(name, sizeof(name) - 1) != 0)
 		return HD_OK;
-	return keep(snapshot, name, &snapshot->graph->info.machine);
+	return keep_info_string(snapshot, name, &snapshot->graph->info.machine);
 }
 
-static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+static uint64_t clamp_u64(uint64_t value, uint64_t low, uint64_t high)
 {
 	return value < low ? low : value > high ? high : value;
 }
@@ -73,8 +76,8 @@ static void add_range(struct graph_info *info, uint64_t start, uint64_t end,
 /* Ranges of a segment; frozen ones are of no generation. */
 static void add_ranges(struct graph_info *info, const struct segment *segment)
 {
-	uint64_t gen1 = clamp(segment->gen1_begin, segment->begin, segment->end);
-	uint64_t gen0 = clamp(segment->gen0_begin, gen1, segment->end);
+	uint64_t gen1 = clamp_u64(segment->gen1_begin, segment->begin, segment->end);
+	uint64_t gen0 = clamp_u64(segment->gen0_begin, gen1, segment->end);
 	switch (segment->generation) {
 	case GENERATION_0:
 	case GENERATION_1:
@@ -93,7 +96,7 @@ static void add_ranges(struct graph_info *info, const struct segment *segment)
 	}
 }
 
-static enum hd_status make_ranges(struct snapshot *snapshot)
+static enum hd_status make_info_ranges(struct snapshot *snapshot)
 {
 	const struct heap *heap = snapshot->heap;
 	struct graph_info *info = &snapshot->graph->info;
@@ -119,7 +122,7 @@ enum hd_status snapshot_info(struct snapshot *snapshot)
 {
 	const struct target *target = heap_target(snapshot->heap);
 	struct graph_info *info = &snapshot->graph->info;
-	TRY(make_ranges(snapshot));
+	TRY(make_info_ranges(snapshot));
 	info->pid = target->pid > 0 ? (uint64_t)target->pid : 0;
 	info->time = local_ticks(&target->time);
 	info->is_32bit = !target->is_64;

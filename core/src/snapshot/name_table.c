@@ -23,7 +23,7 @@ static struct name_entry *probe(const struct name_table *table, struct name_key 
 	}
 }
 
-static bool grow(struct name_table *table)
+static bool grow_name_table(struct name_table *table)
 {
 	struct name_table larger = { .arena = table->arena,
 				     .count = table->count,
@@ -42,7 +42,7 @@ static bool grow(struct name_table *table)
 
 struct name_entry *name_table_find(struct name_table *table, struct name_key key)
 {
-	if (4 * table->count >= 3 * table->capacity && !grow(table))
+	if (4 * table->count >= 3 * table->capacity && !grow_name_table(table))
 		return NULL;
 	struct name_entry *entry = probe(table, key);
 	entry->key = key;
@@ -52,7 +52,7 @@ struct name_entry *name_table_find(struct name_table *table, struct name_key key
 enum hd_status name_table_add(struct name_table *table, struct name_entry *entry,
 			      const struct text *text, struct hd_error *err)
 {
-	TRY(text_keep(table->arena, text, &entry->name, err));
+	TRY(name_table_keep_text(table->arena, text, &entry->name, err));
 	entry->is_used = true;
 	table->count++;
 	return HD_OK;
@@ -65,8 +65,8 @@ void name_table_deinit(struct name_table *table)
 	table->count = table->capacity = 0;
 }
 
-enum hd_status text_keep(struct arena *arena, const struct text *text, const char **ret,
-			 struct hd_error *err)
+enum hd_status name_table_keep_text(struct arena *arena, const struct text *text, const char **ret,
+				    struct hd_error *err)
 {
 	*ret = NULL;
 	if (text->failed)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 #include "util/text.h"
 
 struct arena;
@@ -46,7 +46,7 @@ HD_NODISCARD enum hd_status name_table_add(struct name_table *table, struct name
 void name_table_deinit(struct name_table *table);
 
 /** Copy of @p text in @p arena; NULL when it is empty (HD_OK) or memory is exhausted. */
-HD_NODISCARD enum hd_status text_keep(struct arena *arena, const struct text *text,
-				      const char **ret, struct hd_error *err);
+HD_NODISCARD enum hd_status name_table_keep_text(struct arena *arena, const struct text *text,
+						 const char **ret, struct hd_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include "snapshot/snapshot_parts.h"
 #include "util/alloc.h"
 
-static size_t segment_of(const struct walker *walker)
+static size_t walker_segment_index(const struct walker *walker)
 {
 	return (size_t)(walker->segment - walker->heap->segments);
 }
@@ -21,7 +21,7 @@ static uint64_t walk_count(struct snapshot_worker *worker, struct walker *walker
 	return count;
 }
 
-static inline uint64_t count_edges(struct snapshot_worker *worker, struct walker *walker)
+static inline uint64_t count_object_edges(struct snapshot_worker *worker, struct walker *walker)
 {
 	const uint8_t *bytes = plain_bytes(&worker->beside, walker);
 	const struct object *object = &walker->object;
@@ -29,7 +29,7 @@ static inline uint64_t count_edges(struct snapshot_worker *worker, struct walker
 	if (!bytes)
 		return walk_count(worker, walker);
 	for (uint32_t i = 0; i < object->type->series_count; i++) {
-		struct slots slots = slots_of(object, i);
+		struct slot_range slots = slots_of(object, i);
 		for (uint64_t at = slots.begin; at < slots.end; at += 8)
 			count += load_u64(bytes + at) != 0;
 	}
@@ -49,7 +49,7 @@ static bool add_total(struct snapshot_worker *worker, const struct object *objec
 	return true;
 }
 
-static void note_gap(struct snapshot_worker *worker, const struct damage *damage)
+static void note_worker_gap(struct snapshot_worker *worker, const struct damage *damage)
 {
 	if (damage->kind == DAMAGE_MISSING_BYTES) {
 		worker->missing++;
@@ -59,22 +59,22 @@ static void note_gap(struct snapshot_worker *worker, const struct damage *damage
 	}
 }
 
-static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+static enum hd_status count_segment_nodes(void *arg, struct walker *walker, struct hd_error *err)
 {
 	struct snapshot_worker *worker = arg;
 	const struct snapshot *snapshot = worker->snapshot;
 	struct starts *starts = snapshot->places->starts;
-	size_t segment = segment_of(walker);
+	size_t segment = walker_segment_index(walker);
 	struct starts_marks marks = starts_marks(starts, segment);
 	uint64_t edges = 0;
 	beside_begin(&worker->beside, snapshot->roots, walker->segment->begin);
 	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
 		if (result == WALK_DAMAGE)
-			note_gap(worker, &walker->damage);
+			note_worker_gap(worker, &walker->damage);
 		if (result == WALK_DAMAGE || walker->object.type->is_free)
 			continue;
 		starts_mark(&marks, walker->object.address);
-		edges += count_edges(worker, walker);
+		edges += count_object_edges(worker, walker);
 		if (!add_total(worker, &walker->object))
 			return fail_nomem(err);
 	}
@@ -94,8 +94,8 @@ enum hd_status snapshot_count(struct snapshot *snapshot)
 	TRY(starts_alloc(snapshot->heap, snapshot->job, &places->starts, snapshot->err));
 	for (unsigned int i = 0; i < snapshot->worker_count; i++)
 		args[i] = &snapshot->workers[i];
-	TRY(heap_walk(snapshot->heap, NULL, 0, snapshot->job, "Finding objects", count_segment,
-		      args, snapshot->err));
+	TRY(heap_walk(snapshot->heap, NULL, 0, snapshot->job, "Finding objects",
+		      count_segment_nodes, args, snapshot->err));
 	starts_finish(places->starts);
 	uint64_t before = 0;
 	for (size_t i = 0; i <= segments; i++) {

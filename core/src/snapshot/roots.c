@@ -138,7 +138,7 @@ static uint32_t thread_of(const struct rooting *rooting, const struct thread_sta
 }
 
 /* Frame that a stack's root is in, as an index in frames, or SIZE_MAX. */
-static size_t frame_of(const struct rooting *rooting, const struct root *root)
+static size_t frame_of_root(const struct rooting *rooting, const struct root *root)
 {
 	if (!is_on_stack(root))
 		return SIZE_MAX;
@@ -157,7 +157,7 @@ static void number_all(struct rooting *rooting)
 		if (rooting->nodes[i] == HD_NONE)
 			continue;
 		number_thread(rooting, root->thread);
-		size_t frame = frame_of(rooting, root);
+		size_t frame = frame_of_root(rooting, root);
 		if (frame == SIZE_MAX || rooting->frames[frame] != HD_NONE)
 			continue;
 		rooting->frames[frame] = (uint32_t)rooting->graph->frame_count++;
@@ -181,14 +181,14 @@ static enum hd_status make_threads(struct rooting *rooting)
 		thread->id = clr_thread_at(clr, i)->id;
 		(void)thread_name(rooting->places->heap, clr_thread_at(clr, i), &name);
 		enum hd_status status =
-			text_keep(graph->root_arena, &name, &thread->name, rooting->err);
+			name_table_keep_text(graph->root_arena, &name, &thread->name, rooting->err);
 		text_deinit(&name);
 		TRY(status);
 	}
 	return HD_OK;
 }
 
-static enum hd_status method_name(struct rooting *rooting, uint64_t method_desc, const char **ret)
+static enum hd_status name_method(struct rooting *rooting, uint64_t method_desc, const char **ret)
 {
 	const struct name_key key = { .of = method_desc };
 	struct name_entry *entry = name_table_find(&rooting->methods, key);
@@ -217,7 +217,7 @@ static enum hd_status make_frame(struct rooting *rooting, const struct thread_st
 	to->method = from->name;
 	if (from->kind != STACK_MANAGED || !from->method_desc)
 		return HD_OK;
-	return method_name(rooting, from->method_desc, &to->method);
+	return name_method(rooting, from->method_desc, &to->method);
 }
 
 static enum hd_status make_frames(struct rooting *rooting)
@@ -241,7 +241,7 @@ static enum hd_status make_frames(struct rooting *rooting)
 }
 
 /* The graph's type of that MethodTable, or HD_NONE. */
-static uint32_t find_type(const struct hd_graph *graph, uint64_t method_table)
+static uint32_t find_graph_type(const struct hd_graph *graph, uint64_t method_table)
 {
 	uint32_t low = 0, high = graph->type_count;
 	while (low < high) {
@@ -256,7 +256,7 @@ static uint32_t find_type(const struct hd_graph *graph, uint64_t method_table)
 }
 
 /* Statics of one type and token have one name, in all threads. */
-static enum hd_status static_name(struct rooting *rooting, const struct static_slot *slot,
+static enum hd_status name_static(struct rooting *rooting, const struct static_slot *slot,
 				  const char **ret)
 {
 	const struct name_key key = { .of = slot->type->method_table, .part = slot->token };
@@ -317,7 +317,7 @@ static enum hd_status make_stack_root(struct rooting *rooting, const struct root
 				      struct graph_root *root, struct graph_root_detail *detail)
 {
 	const struct stack_root *of = stack_root_of(rooting, from);
-	size_t frame = frame_of(rooting, from);
+	size_t frame = frame_of_root(rooting, from);
 	root->kind = from->source == ROOT_STACK ? HD_ROOT_STACK : HD_ROOT_INTERNAL;
 	detail->name = unframed_name(of);
 	detail->address = of->address;
@@ -378,9 +378,9 @@ static enum hd_status make_static_root(struct rooting *rooting, const struct roo
 {
 	const struct static_slot *slot = &rooting->set->statics.rows[from->index];
 	root->kind = slot->thread == UINT32_MAX ? HD_ROOT_STATIC : HD_ROOT_THREAD_STATIC;
-	root->container = find_type(rooting->graph, slot->type->method_table);
+	root->container = find_graph_type(rooting->graph, slot->type->method_table);
 	detail->address = slot->address;
-	return static_name(rooting, slot, &detail->name);
+	return name_static(rooting, slot, &detail->name);
 }
 
 static uint8_t flags_of(const struct root *root)
@@ -425,7 +425,7 @@ static enum hd_status make_root(struct rooting *rooting, const struct root *from
 }
 
 /* Do two roots say the same? Registers have no address: theirs is the thread and the slot's text. */
-static bool is_same(const struct hd_graph *graph, uint32_t a, uint32_t b)
+static bool is_same_root(const struct hd_graph *graph, uint32_t a, uint32_t b)
 {
 	const struct graph_root *left = &graph->roots[a], *right = &graph->roots[b];
 	const struct graph_root_detail *x = &graph->details[a], *y = &graph->details[b];
@@ -441,7 +441,7 @@ static void note_root(struct rooting *rooting, uint32_t index)
 	uint64_t hash = (rooting->graph->details[index].address + root->node) * 0x9e3779b97f4a7c15u;
 	size_t place = (size_t)(hash >> 32) & (rooting->seen_size - 1);
 	for (; rooting->seen[place]; place = (place + 1) & (rooting->seen_size - 1)) {
-		if (is_same(rooting->graph, rooting->seen[place] - 1, index)) {
+		if (is_same_root(rooting->graph, rooting->seen[place] - 1, index)) {
 			root->repeated = true;
 			return;
 		}
@@ -531,7 +531,7 @@ static void report_lost(const struct rooting *rooting)
 }
 
 /* All of them; what is allocated on the way is the caller's to free. */
-static enum hd_status add_roots(struct rooting *rooting)
+static enum hd_status add_snapshot_roots(struct rooting *rooting)
 {
 	struct hd_graph *graph = rooting->graph;
 	const struct places *places = rooting->places;
@@ -564,7 +564,7 @@ enum hd_status snapshot_roots(struct hd_graph *graph, struct job *job, struct hd
 				   .clr = places->heap->clr,
 				   .job = job,
 				   .err = err };
-	enum hd_status status = add_roots(&rooting);
+	enum hd_status status = add_snapshot_roots(&rooting);
 	if (status != HD_OK)
 		graph_clear_roots(graph);
 	pages_free(rooting.nodes, set->rows_count, sizeof(*rooting.nodes));

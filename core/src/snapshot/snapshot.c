@@ -11,7 +11,7 @@
 /* What every host gives the one AppDomain (corehost: "clrhost" to coreclr_initialize()). */
 #define DOMAIN_NAME "clrhost"
 
-static enum hd_status add_domain(struct hd_graph *graph, struct hd_error *err)
+static enum hd_status add_snapshot_domain(struct hd_graph *graph, struct hd_error *err)
 {
 	char *name = arena_alloc(graph->arena, sizeof(DOMAIN_NAME) - 1);
 	graph->domains = pages_alloc(1, sizeof(*graph->domains));
@@ -33,7 +33,7 @@ static void report_gaps(const struct snapshot *snapshot)
 }
 
 /* Bytes of the arrays: those of each object, and of each reference, forward and reverse. */
-static enum hd_status check_memory(const struct snapshot *snapshot)
+static enum hd_status check_snapshot_memory(const struct snapshot *snapshot)
 {
 	uint64_t edges = snapshot->places->edges[snapshot->heap->segment_count];
 	uint64_t bytes = starts_bytes(snapshot->places->starts) +
@@ -65,11 +65,11 @@ static enum hd_status fill_graph(struct snapshot *snapshot)
 			    "over 4 billion objects: dumpheap and verifyheap do without a graph");
 	}
 	graph->object_count = graph->node_count = (uint32_t)count;
-	TRY(check_memory(snapshot));
+	TRY(check_snapshot_memory(snapshot));
 	TRY(snapshot_types(snapshot));
 	TRY(snapshot_info(snapshot));
 	TRY(snapshot_roots(graph, snapshot->job, snapshot->err));
-	TRY(add_domain(graph, snapshot->err));
+	TRY(add_snapshot_domain(graph, snapshot->err));
 	report_gaps(snapshot);
 	report_lost_edges(snapshot);
 	return HD_OK;

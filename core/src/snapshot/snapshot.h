@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_SNAPSHOT_SNAPSHOT_H
 #define HEAPDUMP_SRC_SNAPSHOT_SNAPSHOT_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "roots/root_set.h"
 
 /**

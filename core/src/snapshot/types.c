@@ -15,7 +15,7 @@ struct used_type {
 	bool has_statics;
 };
 
-static int compare_types(const void *a, const void *b)
+static int compare_used_types(const void *a, const void *b)
 {
 	const struct used_type *left = a, *right = b;
 	return (left->type->method_table > right->type->method_table) -
@@ -63,12 +63,12 @@ static enum hd_status copy_module(struct name_table *modules, struct clr *clr,
 }
 
 /* The graph's types out of those used, ascending by MethodTable. */
-static enum hd_status make_types(struct snapshot *snapshot, struct used_type *used, size_t count,
-				 struct name_table *modules)
+static enum hd_status make_snapshot_types(struct snapshot *snapshot, struct used_type *used,
+					  size_t count, struct name_table *modules)
 {
 	struct clr *clr = snapshot->heap->clr;
 	struct hd_graph *graph = snapshot->graph;
-	qsort(used, count, sizeof(*used), compare_types);
+	qsort(used, count, sizeof(*used), compare_used_types);
 	graph->types = pages_alloc(count, sizeof(*graph->types));
 	if (!graph->types)
 		return fail_nomem(snapshot->err);
@@ -116,7 +116,7 @@ static enum hd_status use_types(struct snapshot *snapshot, struct used_type *use
 		used[kept++].type = type_at(snapshot->heap->clr, i);
 	}
 	struct name_table modules = { .arena = snapshot->graph->arena };
-	enum hd_status status = make_types(snapshot, used, kept, &modules);
+	enum hd_status status = make_snapshot_types(snapshot, used, kept, &modules);
 	name_table_deinit(&modules);
 	return status;
 }

@@ -3,11 +3,11 @@
 #include "util/alloc.h"
 
 /* Addresses and slots that are kept, at most; then all are forgotten. */
-#define CODES_MAX  65536u
-#define SLOTS_MAX  ((size_t)1 << 20)
-#define INDEX_SIZE ((size_t)2 * CODES_MAX)
+#define CODES_KEPT_MAX 65536u
+#define CODE_SLOTS_MAX ((size_t)1 << 20)
+#define INDEX_SIZE     ((size_t)2 * CODES_KEPT_MAX)
 
-static size_t bucket_of(uint64_t ip)
+static size_t code_bucket_of(uint64_t ip)
 {
 	return (size_t)(ip * 0x9e3779b97f4a7c15u >> 47) % INDEX_SIZE;
 }
@@ -27,16 +27,16 @@ struct code_entry *code_table_find(struct stack_walker *walker, uint64_t ip)
 		if (!table->index)
 			return NULL;
 	}
-	size_t bucket = bucket_of(ip);
+	size_t bucket = code_bucket_of(ip);
 	while (table->index[bucket]) {
 		struct code_entry *entry = &table->rows[table->index[bucket] - 1];
 		if (entry->ip == ip)
 			return entry;
 		bucket = (bucket + 1) % INDEX_SIZE;
 	}
-	if (table->rows_count == CODES_MAX || table->slots_count >= SLOTS_MAX) {
+	if (table->rows_count == CODES_KEPT_MAX || table->slots_count >= CODE_SLOTS_MAX) {
 		forget_all(table);
-		bucket = bucket_of(ip);
+		bucket = code_bucket_of(ip);
 	}
 	if (!PAGES_RESERVE(table, rows))
 		return NULL;
@@ -49,7 +49,7 @@ struct code_entry *code_table_find(struct stack_walker *walker, uint64_t ip)
 		table->index[bucket] = 0;
 		return NULL;
 	}
-	entry->follows_call = entry->is_managed && follows_call(walker->memory, ip);
+	entry->follows_call = entry->is_managed && span_follows_call(walker->memory, ip);
 	return entry;
 }
 

@@ -4,14 +4,14 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-#define CHUNK 65536u
+#define STACK_CHUNK 65536u
 
-bool is_heap_address(const struct walk *walk, uint64_t value)
+bool walk_is_heap_address(const struct thread_walk *walk, uint64_t value)
 {
 	return walk->walker->heap && heap_segment_at(walk->walker->heap, value);
 }
 
-enum step walk_add_word(struct walk *walk, uint64_t address, enum stack_root_kind kind,
+enum step walk_add_word(struct thread_walk *walk, uint64_t address, enum stack_root_kind kind,
 			uint32_t frame)
 {
 	struct stack_root root = { .address = address,
@@ -19,21 +19,22 @@ enum step walk_add_word(struct walk *walk, uint64_t address, enum stack_root_kin
 				   .kind = (uint8_t)kind,
 				   .flags = STACK_ROOT_CONSERVATIVE,
 				   .base = REG_NONE };
-	if (!memory_u64(walk->memory, address, &root.value) || !is_heap_address(walk, root.value))
+	if (!memory_u64(walk->memory, address, &root.value) ||
+	    !walk_is_heap_address(walk, root.value))
 		return STEP_ON;
 	return walk_add_root(walk, &root);
 }
 
 /* A scan of one stretch of stack: which frame the word is in, which words are roots already. */
-struct scan {
-	struct walk *walk;
+struct stack_scan {
+	struct thread_walk *walk;
 	uint64_t *known; /* addresses of roots, ascending */
 	size_t known_count, next_known;
 	size_t frame; /* managed frame that the word is in, or frames_count */
 	size_t next_frame;
 };
 
-static bool is_known(struct scan *scan, uint64_t address)
+static bool is_known_address(struct stack_scan *scan, uint64_t address)
 {
 	while (scan->next_known < scan->known_count && scan->known[scan->next_known] < address)
 		scan->next_known++;
@@ -51,11 +52,11 @@ static size_t frame_from(const struct thread_stack *stack, size_t index, uint64_
 	return index;
 }
 
-static enum step add_word(struct scan *scan, uint64_t address, uint64_t value, uint64_t end)
+static enum step add_word(struct stack_scan *scan, uint64_t address, uint64_t value, uint64_t end)
 {
-	struct walk *walk = scan->walk;
+	struct thread_walk *walk = scan->walk;
 	const struct thread_stack *stack = walk->stack;
-	if (!is_heap_address(walk, value) || is_known(scan, address))
+	if (!walk_is_heap_address(walk, value) || is_known_address(scan, address))
 		return STEP_ON;
 	while (scan->next_frame < stack->frames_count &&
 	       stack->frames[scan->next_frame].sp <= address) {
@@ -74,7 +75,7 @@ static enum step add_word(struct scan *scan, uint64_t address, uint64_t value, u
 	if (frame && address < frame->caller_sp) {
 		root.frame = (uint32_t)scan->frame;
 		root.base = REG_RSP;
-		/* A frame has at most some megabytes: see walk.c. */
+		/* A frame has at most some megabytes: see stack_walk.c. */
 		root.offset = (int32_t)(address - frame->sp);
 	} else if (frame) {
 		/* Native code has called the next one, or what called this one is not known. */
@@ -83,13 +84,13 @@ static enum step add_word(struct scan *scan, uint64_t address, uint64_t value, u
 	return walk_add_root(walk, &root);
 }
 
-static enum step scan_words(struct scan *scan, uint64_t begin, uint64_t end)
+static enum step scan_words(struct stack_scan *scan, uint64_t begin, uint64_t end)
 {
 	struct memory *memory = scan->walk->memory;
-	uint8_t *bytes = mem_alloc(CHUNK, 1);
+	uint8_t *bytes = mem_alloc(STACK_CHUNK, 1);
 	enum step step = bytes ? STEP_ON : STEP_NOMEM;
 	for (uint64_t at = begin; step == STEP_ON && at < end;) {
-		size_t size = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+		size_t size = end - at < STACK_CHUNK ? (size_t)(end - at) : STACK_CHUNK;
 		if (scan->walk->job && !job_step(scan->walk->job, 0, 0)) {
 			step = STEP_CANCELLED;
 			break;
@@ -118,7 +119,7 @@ static enum step scan_words(struct scan *scan, uint64_t begin, uint64_t end)
  * Put the addresses of the roots from @p first on that are in [begin, end) into @p scan; those of
  * saved registers only @p with_registers.
  */
-static bool sort_known(struct scan *scan, size_t first, uint64_t begin, uint64_t end,
+static bool sort_known(struct stack_scan *scan, size_t first, uint64_t begin, uint64_t end,
 		       bool with_registers)
 {
 	const struct thread_stack *stack = scan->walk->stack;
@@ -135,10 +136,10 @@ static bool sort_known(struct scan *scan, size_t first, uint64_t begin, uint64_t
 	return true;
 }
 
-static enum step scan_stack(struct walk *walk, uint64_t begin, uint64_t end)
+static enum step scan_stack(struct thread_walk *walk, uint64_t begin, uint64_t end)
 {
 	const struct thread_stack *stack = walk->stack;
-	struct scan scan = { .walk = walk };
+	struct stack_scan scan = { .walk = walk };
 	begin = (begin + 7) & ~(uint64_t)7;
 	if (!sort_known(&scan, 0, begin, end, true))
 		return STEP_NOMEM;
@@ -160,7 +161,7 @@ static bool has_register(const struct thread_stack *stack, uint8_t number)
 	return false;
 }
 
-enum step walk_registers(struct walk *walk)
+enum step walk_registers(struct thread_walk *walk)
 {
 	enum step step = STEP_ON;
 	for (uint8_t i = 0; i < REG_RIP && step == STEP_ON && walk->has_registers; i++) {
@@ -170,14 +171,14 @@ enum step walk_registers(struct walk *walk)
 					   .flags = STACK_ROOT_CONSERVATIVE,
 					   .base = i,
 					   .is_register = true };
-		if (is_heap_address(walk, root.value) && !has_register(walk->stack, i))
+		if (walk_is_heap_address(walk, root.value) && !has_register(walk->stack, i))
 			step = walk_add_root(walk, &root);
 	}
 	return step;
 }
 
-static bool has_root(const struct thread_stack *stack, size_t first, size_t last,
-		     const struct stack_root *root)
+static bool stack_has_root(const struct thread_stack *stack, size_t first, size_t last,
+			   const struct stack_root *root)
 {
 	for (size_t i = first; i < last; i++) {
 		const struct stack_root *other = &stack->roots[i];
@@ -188,28 +189,29 @@ static bool has_root(const struct thread_stack *stack, size_t first, size_t last
 	return false;
 }
 
-static enum step add_frame_words(struct scan *scan, uint64_t sp, uint64_t caller_sp,
+static enum step add_frame_words(struct stack_scan *scan, uint64_t sp, uint64_t caller_sp,
 				 struct stack_root *root)
 {
-	struct walk *walk = scan->walk;
+	struct thread_walk *walk = scan->walk;
 	enum step step = STEP_ON;
 	for (uint64_t at = sp; at < caller_sp && step == STEP_ON; at += 8) {
 		root->address = at;
 		root->offset = (int32_t)(at - sp);
 		if (memory_u64(walk->memory, at, &root->value) &&
-		    is_heap_address(walk, root->value) && !is_known(scan, at))
+		    walk_is_heap_address(walk, root->value) && !is_known_address(scan, at))
 			step = walk_add_root(walk, root);
 	}
 	return step;
 }
 
-enum step walk_frame_words(struct walk *walk, uint64_t caller_sp, uint32_t frame, size_t first)
+enum step walk_frame_words(struct thread_walk *walk, uint64_t caller_sp, uint32_t frame,
+			   size_t first)
 {
 	const struct registers *registers = &walk->context.registers;
 	uint64_t sp = registers->values[REG_RSP];
 	size_t last = walk->stack->roots_count;
 	enum step step = STEP_ON;
-	struct scan scan = { .walk = walk };
+	struct stack_scan scan = { .walk = walk };
 	struct stack_root root = { .frame = frame,
 				   .kind = STACK_ROOT_FRAME,
 				   .flags = STACK_ROOT_CONSERVATIVE,
@@ -220,7 +222,8 @@ enum step walk_frame_words(struct walk *walk, uint64_t caller_sp, uint32_t frame
 		root.base = i;
 		root.address = registers->slots[i];
 		root.value = registers->values[i];
-		if (is_heap_address(walk, root.value) && !has_root(walk->stack, first, last, &root))
+		if (walk_is_heap_address(walk, root.value) &&
+		    !stack_has_root(walk->stack, first, last, &root))
 			step = walk_add_root(walk, &root);
 	}
 	root.is_register = false;
@@ -235,7 +238,7 @@ enum step walk_frame_words(struct walk *walk, uint64_t caller_sp, uint32_t frame
  * All of the thread's stacks for stack_options.conservative.  Where a walk went wrong: that stack,
  * from the last good frame on; that which the thread was on; those of Frames that were not reached.
  */
-static uint64_t scan_begin(const struct walk *walk, const struct visited_span *visited)
+static uint64_t scan_begin(const struct thread_walk *walk, const struct visited_span *visited)
 {
 	const struct span *span = &visited->span;
 	uint64_t first = walk->initial.values[REG_RSP];
@@ -247,7 +250,7 @@ static uint64_t scan_begin(const struct walk *walk, const struct visited_span *v
 }
 
 /* Memory of another kind may follow without a gap. */
-static uint64_t scan_end(const struct walk *walk, const struct visited_span *visited)
+static uint64_t scan_end(const struct thread_walk *walk, const struct visited_span *visited)
 {
 	uint64_t id = walk->stack->thread->os_id, end = visited->span.end;
 	const struct target_thread *thread =
@@ -255,7 +258,7 @@ static uint64_t scan_end(const struct walk *walk, const struct visited_span *vis
 	return thread ? target_stack_end(thread, scan_begin(walk, visited), end) : end;
 }
 
-enum step walk_conservative(struct walk *walk)
+enum step walk_conservative(struct thread_walk *walk)
 {
 	if (!walk->walker->heap)
 		return STEP_ON;

@@ -27,25 +27,26 @@ static bool read_rest(const struct clr *clr, struct exception_record *record,
 	return true;
 }
 
-static int compare_ranges(const void *a, const void *b)
+static int compare_unwound_ranges(const void *a, const void *b)
 {
 	uint64_t left = ((const struct unwound_range *)a)->low;
 	uint64_t right = ((const struct unwound_range *)b)->low;
 	return left < right ? -1 : left > right;
 }
 
-static void sort_ranges(struct exception_chain *chain)
+static void sort_unwound_ranges(struct exception_chain *chain)
 {
 	if (!chain->ranges_count)
 		return;
-	qsort(chain->ranges, chain->ranges_count, sizeof(*chain->ranges), compare_ranges);
+	qsort(chain->ranges, chain->ranges_count, sizeof(*chain->ranges), compare_unwound_ranges);
 	for (size_t i = 1; i < chain->ranges_count; i++) {
 		if (chain->ranges[i].high < chain->ranges[i - 1].high)
 			chain->ranges[i].high = chain->ranges[i - 1].high;
 	}
 }
 
-static bool add_record(const struct clr *clr, uint64_t address, struct exception_chain *chain)
+static bool add_exception_record(const struct clr *clr, uint64_t address,
+				 struct exception_chain *chain)
 {
 	struct exception_record record = { .address = address };
 	struct unwound_range range = { 0, 0 };
@@ -79,12 +80,12 @@ bool exception_chain_read(const struct clr *clr, uint64_t thread, struct excepti
 	     in_flight_next(&flight)) {
 		if (ret->rows_count == EXCEPTIONS_MAX) {
 			ret->is_broken = true;
-		} else if (!add_record(clr, flight.at, ret)) {
+		} else if (!add_exception_record(clr, flight.at, ret)) {
 			return false;
 		}
 	}
 	ret->is_broken |= flight.is_broken;
-	sort_ranges(ret);
+	sort_unwound_ranges(ret);
 	return true;
 }
 
@@ -95,7 +96,7 @@ void exception_chain_deinit(struct exception_chain *chain)
 	*chain = (struct exception_chain){ 0 };
 }
 
-bool is_unwound(const struct exception_chain *chain, uint64_t caller_sp)
+bool exception_is_unwound(const struct exception_chain *chain, uint64_t caller_sp)
 {
 	size_t low = 0, high = chain->ranges_count;
 	while (low < high) {

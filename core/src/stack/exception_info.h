@@ -41,7 +41,7 @@ bool exception_chain_read(const struct clr *clr, uint64_t thread, struct excepti
 void exception_chain_deinit(struct exception_chain *chain);
 
 /** Was the frame whose caller has @p caller_sp unwound already? */
-bool is_unwound(const struct exception_chain *chain, uint64_t caller_sp);
+bool exception_is_unwound(const struct exception_chain *chain, uint64_t caller_sp);
 
 /** The innermost one above @p sp, or NULL. */
 const struct exception_record *exception_above(const struct exception_chain *chain, uint64_t sp);

@@ -37,7 +37,7 @@ static uint64_t context_address(const struct clr *clr, const struct explicit_fra
 }
 
 /* A call from managed code that was not inlined: the block of registers that its stub pushed. */
-static bool read_block(struct clr *clr, struct explicit_frame *frame)
+static bool read_transition_block(struct clr *clr, struct explicit_frame *frame)
 {
 	uint64_t block = 0, ip = 0;
 	if (!clr_pointer(clr, frame->address, L_METHOD_FRAME_BLOCK, &block) || block % 8 != 0 ||
@@ -75,7 +75,7 @@ static bool read_hijack(struct clr *clr, struct explicit_frame *frame)
 	return true;
 }
 
-static bool read_context(struct clr *clr, struct explicit_frame *frame)
+static bool read_frame_context(struct clr *clr, struct explicit_frame *frame)
 {
 	uint64_t context = context_address(clr, frame), ip = 0, sp = 0;
 	if (!context || !memory_u64(clr_memory(clr), context + context_register(REG_RIP), &ip) ||
@@ -103,18 +103,18 @@ static void identify(struct clr *clr, struct explicit_frame *frame)
 		enum layout_field field = (enum layout_field)layout->context;
 		if (clr_has_field(clr, field)) {
 			frame->context_offset = (uint16_t)clr_offset(clr, field);
-			(void)read_context(clr, frame);
+			(void)read_frame_context(clr, frame);
 		}
 		break;
 	}
 	case FRAME_GIVES_CONTEXT_POINTER:
-		(void)read_context(clr, frame);
+		(void)read_frame_context(clr, frame);
 		break;
 	case FRAME_GIVES_HIJACK:
 		(void)read_hijack(clr, frame);
 		break;
 	case FRAME_GIVES_BLOCK:
-		(void)read_block(clr, frame);
+		(void)read_transition_block(clr, frame);
 		break;
 	}
 }
@@ -138,7 +138,7 @@ static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_
 		return;
 	}
 	guess = *frame;
-	if (read_block(clr, &guess) && guess.sp + 65536 > frame->address &&
+	if (read_transition_block(clr, &guess) && guess.sp + 65536 > frame->address &&
 	    (guess.sp <= frame->address || is_above(frame->address, guess.sp))) {
 		*frame = guess;
 		return;
@@ -149,15 +149,15 @@ static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_
 		guess.kind = FRAME_FAULTING_EXCEPTION;
 		guess.context_offset = offset;
 		if (context_is_there(clr, context_address(clr, &guess)) &&
-		    read_context(clr, &guess) && is_above(frame->address, guess.sp)) {
+		    read_frame_context(clr, &guess) && is_above(frame->address, guess.sp)) {
 			*frame = guess;
 			return;
 		}
 	}
 	guess = *frame;
 	guess.kind = FRAME_RESUMABLE;
-	if (context_is_there(clr, context_address(clr, &guess)) && read_context(clr, &guess) &&
-	    is_above(frame->address, guess.sp))
+	if (context_is_there(clr, context_address(clr, &guess)) &&
+	    read_frame_context(clr, &guess) && is_above(frame->address, guess.sp))
 		*frame = guess;
 }
 
@@ -189,8 +189,8 @@ static void identify_old(struct clr *clr, uint64_t thread, uint64_t vtable,
 	identify_by_shape(clr, thread, frame);
 }
 
-static bool add_frame(struct clr *clr, uint64_t thread, uint64_t address, uint64_t identifier,
-		      struct frame_chain *chain)
+static bool add_explicit_frame(struct clr *clr, uint64_t thread, uint64_t address,
+			       uint64_t identifier, struct frame_chain *chain)
 {
 	if (!PAGES_RESERVE(chain, rows))
 		return false;
@@ -227,7 +227,7 @@ bool frame_chain_read(struct clr *clr, uint64_t thread, struct frame_chain *ret)
 				 !memory_read(clr_memory(clr), address, words, sizeof(words));
 		if (ret->is_broken)
 			break;
-		if (!add_frame(clr, thread, address, words[0], ret))
+		if (!add_explicit_frame(clr, thread, address, words[0], ret))
 			return false;
 		if (ret->is_broken)
 			ret->rows_count--;
@@ -249,8 +249,8 @@ void frame_chain_deinit(struct frame_chain *chain)
 	*chain = (struct frame_chain){ 0 };
 }
 
-static bool load(const struct clr *clr, uint64_t address, unsigned int number,
-		 struct registers *registers)
+static bool load_register(const struct clr *clr, uint64_t address, unsigned int number,
+			  struct registers *registers)
 {
 	if (!memory_u64(clr_memory(clr), address, &registers->values[number]))
 		return false;
@@ -261,7 +261,7 @@ static bool load(const struct clr *clr, uint64_t address, unsigned int number,
 static bool load_saved(const struct clr *clr, uint64_t address, struct registers *registers)
 {
 	for (size_t i = 0; i < sizeof(saved_registers); i++) {
-		if (!load(clr, address + 8 * i, saved_registers[i], registers))
+		if (!load_register(clr, address + 8 * i, saved_registers[i], registers))
 			return false;
 	}
 	return true;
@@ -272,7 +272,7 @@ static bool load_context(const struct clr *clr, const struct explicit_frame *fra
 {
 	uint64_t context = context_address(clr, frame);
 	for (unsigned int i = 0; i < REG_ROWS; i++) {
-		if (!load(clr, context + context_register(i), i, &ret->registers))
+		if (!load_register(clr, context + context_register(i), i, &ret->registers))
 			return false;
 	}
 	ret->is_active = frame->kind != FRAME_SOFTWARE_EXCEPTION;
@@ -288,7 +288,7 @@ static bool load_context(const struct clr *clr, const struct explicit_frame *fra
 			       frame->address + SOFTWARE_FRAME_POINTERS + context_pointer(number),
 			       &pointer) &&
 		    pointer % 8 == 0 && is_above(frame->address, pointer))
-			(void)load(clr, pointer, number, &ret->registers);
+			(void)load_register(clr, pointer, number, &ret->registers);
 	}
 	return true;
 }
@@ -299,7 +299,8 @@ static bool load_hijack(const struct clr *clr, const struct explicit_frame *fram
 	const struct hijack_layout *layout = hijack_layout(clr);
 	uint64_t arguments = frame->sp - layout->size;
 	for (unsigned int i = 0; i < layout->result_count; i++) {
-		if (!load(clr, arguments + 8 * (uint64_t)i, layout->results[i], &ret->registers))
+		if (!load_register(clr, arguments + 8 * (uint64_t)i, layout->results[i],
+				   &ret->registers))
 			return false;
 	}
 	ret->is_active = true;
@@ -318,8 +319,8 @@ bool frame_context_read(const struct clr *clr, const struct explicit_frame *fram
 		ok = load_hijack(clr, frame, ret);
 	} else if (frame->kind == FRAME_INLINED_CALL) {
 		ok = clr_has_field(clr, L_CALL_FRAME_FP) &&
-		     load(clr, frame->address + clr_offset(clr, L_CALL_FRAME_FP), REG_RBP,
-			  &ret->registers);
+		     load_register(clr, frame->address + clr_offset(clr, L_CALL_FRAME_FP), REG_RBP,
+				   &ret->registers);
 	} else {
 		ok = load_context(clr, frame, ret);
 	}

@@ -4,7 +4,7 @@
 #include "clr/layouts/exinfo.h"
 #include "stack/walker.h"
 
-bool is_filter_funclet(struct walk *walk, const struct code_info *code)
+bool is_filter_funclet(struct thread_walk *walk, const struct code_info *code)
 {
 	bool is_filter;
 	if (clr_clauses_tell_filter(walk->clr, code, &is_filter))

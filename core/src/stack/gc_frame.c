@@ -6,17 +6,17 @@
 #include "stack/walker.h"
 
 /* References of one GCFrame, and frames of one thread, at most. */
-#define REFS_MAX   65536u
-#define FRAMES_MAX 65536u
+#define REFS_MAX      65536u
+#define GC_FRAMES_MAX 65536u
 
 /* References of native code lie anywhere on the stack. */
-static void broken(struct walk *walk, uint64_t address)
+static void broken(struct thread_walk *walk, uint64_t address)
 {
 	(void)walk_bad(walk, "the list of the thread's GCFrames is broken at %" PRIx64, address);
 	walk->bad_sp = 0;
 }
 
-static bool is_gc_frame(const struct walk *walk, uint64_t address, uint64_t thread)
+static bool is_gc_frame(const struct thread_walk *walk, uint64_t address, uint64_t thread)
 {
 	uint64_t owner = 0;
 	return address % 8 == 0 && memory_u64(walk->memory, address + GC_FRAME_THREAD, &owner) &&
@@ -24,7 +24,7 @@ static bool is_gc_frame(const struct walk *walk, uint64_t address, uint64_t thre
 }
 
 /* The word of a Thread that leads to a GCFrame on its stack. */
-static uint32_t find_in(const struct walk *walk, const struct clr_thread *thread)
+static uint32_t find_gc_frame_word(const struct thread_walk *walk, const struct clr_thread *thread)
 {
 	const struct target *target = clr_target(walk->clr);
 	const struct target_thread *from = NULL;
@@ -46,13 +46,13 @@ static uint32_t find_in(const struct walk *walk, const struct clr_thread *thread
 }
 
 /* The first GCFrame, or the end of the list. */
-static uint64_t first_gc_frame(struct walk *walk)
+static uint64_t first_gc_frame(struct thread_walk *walk)
 {
 	uint32_t *offset = &walk->walker->gc_frame_offset;
 	const struct clr *clr = walk->clr;
 	uint64_t address = 0;
 	for (size_t i = 0; !*offset && i < clr_thread_count(clr); i++)
-		*offset = find_in(walk, clr_thread_at(clr, i));
+		*offset = find_gc_frame_word(walk, clr_thread_at(clr, i));
 	if (!*offset)
 		*offset = THREAD_GC_FRAME_END; /* there is none */
 	if (*offset == THREAD_GC_FRAME_END)
@@ -63,7 +63,7 @@ static uint64_t first_gc_frame(struct walk *walk)
 	return address;
 }
 
-static enum step add_references(struct walk *walk, const struct gc_frame *frame)
+static enum step add_references(struct thread_walk *walk, const struct gc_frame *frame)
 {
 	enum step step = STEP_ON;
 	for (uint32_t i = 0; i < frame->count && step == STEP_ON; i++) {
@@ -82,7 +82,7 @@ static enum step add_references(struct walk *walk, const struct gc_frame *frame)
 	return step;
 }
 
-enum step walk_gc_frames(struct walk *walk)
+enum step walk_gc_frames(struct thread_walk *walk)
 {
 	uint64_t address = first_gc_frame(walk), last = 0;
 	uint8_t bytes[GC_FRAME_SIZE];
@@ -90,7 +90,7 @@ enum step walk_gc_frames(struct walk *walk)
 		if (!walk_take(walk, GC_FRAME_SIZE))
 			break;
 		/* They ascend: no ring. */
-		if (i == FRAMES_MAX || address <= last ||
+		if (i == GC_FRAMES_MAX || address <= last ||
 		    !is_gc_frame(walk, address, walk->stack->thread->address) ||
 		    !memory_read(walk->memory, address, bytes, sizeof(bytes))) {
 			broken(walk, address);
@@ -99,7 +99,7 @@ enum step walk_gc_frames(struct walk *walk)
 		struct gc_frame frame = gc_frame_from(bytes);
 		/* Variables of native code lie in no object. */
 		if (frame.count > REFS_MAX || frame.references % 8 != 0 ||
-		    is_heap_address(walk, frame.references)) {
+		    walk_is_heap_address(walk, frame.references)) {
 			broken(walk, address);
 			break;
 		}
@@ -112,7 +112,7 @@ enum step walk_gc_frames(struct walk *walk)
 	return STEP_ON;
 }
 
-enum step walk_exceptions(struct walk *walk)
+enum step walk_exceptions(struct thread_walk *walk)
 {
 	enum step step = STEP_ON;
 	for (size_t i = 0; i < walk->exceptions.rows_count && step == STEP_ON; i++) {

@@ -10,7 +10,7 @@
 /* Bytes of a stack in which the context of a signal is looked for. */
 #define UCONTEXT_SEARCH ((uint64_t)1 << 20)
 
-enum found {
+enum native_found {
 	FOUND_NONE,
 	FOUND_CALLER, /* managed code called native code there */
 	FOUND_SIGNAL, /* managed code was interrupted there */
@@ -27,11 +27,11 @@ static bool is_past(const struct explicit_frame *lead, const struct span *span, 
  * can change it, or a stub, as in a procedure linkage table.  Its return address is on top of the
  * stack.
  */
-static enum cfi_result leave_leaf(const struct walk *walk, struct registers *registers)
+static enum cfi_result leave_leaf(const struct thread_walk *walk, struct registers *registers)
 {
 	uint64_t sp = registers->values[REG_RSP], ip = 0;
 	if (!walk->stack->thread->is_cooperative || !memory_u64(walk->memory, sp, &ip) ||
-	    !is_code_address(clr_target(walk->clr), ip) || !follows_call(walk->memory, ip))
+	    !span_is_code(clr_target(walk->clr), ip) || !span_follows_call(walk->memory, ip))
 		return CFI_NONE;
 	registers->values[REG_RIP] = ip;
 	registers->values[REG_RSP] = sp + 8;
@@ -42,8 +42,9 @@ static enum cfi_result leave_leaf(const struct walk *walk, struct registers *reg
  * From native frame to native frame, until managed code is met.  @p lead, if not NULL, is the Frame
  * that says where that is: behind it, it knows better.
  */
-static enum step follow_cfi(struct walk *walk, bool is_exact, const struct explicit_frame *lead,
-			    struct registers *registers, enum found *ret)
+static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
+			    const struct explicit_frame *lead, struct registers *registers,
+			    enum native_found *ret)
 {
 	struct span span = walk->span;
 	*ret = FOUND_NONE;
@@ -91,7 +92,7 @@ static enum step follow_cfi(struct walk *walk, bool is_exact, const struct expli
  * ReadyToRun code stores the return address of its begin helper in an InlinedCallFrame, and its GC
  * info is about that one.
  */
-static enum step adjust_ip(struct walk *walk, const struct explicit_frame *lead)
+static enum step adjust_ip(struct thread_walk *walk, const struct explicit_frame *lead)
 {
 	uint64_t *ip = walk_register(walk, REG_RIP);
 	if (!lead || lead->kind != FRAME_INLINED_CALL ||
@@ -110,7 +111,7 @@ static enum step adjust_ip(struct walk *walk, const struct explicit_frame *lead)
 }
 
 /* Without unwind information: may there be managed frames above those that Frame @p index has? */
-static bool is_uncertain(const struct walk *walk, size_t index, bool is_first)
+static bool is_uncertain(const struct thread_walk *walk, size_t index, bool is_first)
 {
 	if (!walk->cfi_failed)
 		return false;
@@ -124,7 +125,7 @@ static bool is_uncertain(const struct walk *walk, size_t index, bool is_first)
 }
 
 /* Take the registers from Frame @p index of the chain, and pass it. */
-static enum step take_frame(struct walk *walk, size_t index)
+static enum step take_frame(struct thread_walk *walk, size_t index)
 {
 	struct explicit_frame frame = walk->chain.rows[index];
 	while (walk->next_frame <= index) {
@@ -140,7 +141,7 @@ static enum step take_frame(struct walk *walk, size_t index)
 	return STEP_ON;
 }
 
-static bool leads_to_code(struct walk *walk, uint64_t address, enum step *ret)
+static bool leads_to_code(struct thread_walk *walk, uint64_t address, enum step *ret)
 {
 	struct registers registers;
 	if (address % 8 != 0 || !ucontext_read(walk->memory, address, &registers))
@@ -158,7 +159,7 @@ static bool leads_to_code(struct walk *walk, uint64_t address, enum step *ret)
  * Without unwind information: the context of a signal that lies on the stack, or that a word there
  * points to.  A handler has it as its argument.
  */
-static bool find_ucontext(struct walk *walk, enum step *ret)
+static bool find_ucontext(struct thread_walk *walk, enum step *ret)
 {
 	uint64_t begin = *walk_register(walk, REG_RSP) & ~(uint64_t)7, end = walk->span.end;
 	if (end - begin > UCONTEXT_SEARCH)
@@ -176,7 +177,7 @@ static bool find_ucontext(struct walk *walk, enum step *ret)
 	return false;
 }
 
-static enum step no_managed_code(struct walk *walk, bool is_first)
+static enum step no_managed_code(struct thread_walk *walk, bool is_first)
 {
 	const struct clr_thread *thread = walk->stack->thread;
 	if (is_first && thread->is_cooperative && walk->cfi_failed) {
@@ -201,7 +202,7 @@ static enum step no_managed_code(struct walk *walk, bool is_first)
 }
 
 /* In 8 and 9: was it a helper that throws that managed code has called, up to @p sp? */
-static bool is_thrown(const struct walk *walk, uint64_t sp)
+static bool is_thrown(const struct thread_walk *walk, uint64_t sp)
 {
 	const struct explicit_frame *last = NULL;
 	for (size_t i = walk->next_frame; i < walk->chain.rows_count; i++) {
@@ -213,9 +214,9 @@ static bool is_thrown(const struct walk *walk, uint64_t sp)
 	return last && last->is_throwing;
 }
 
-enum step walk_native(struct walk *walk, bool is_first)
+enum step walk_native(struct thread_walk *walk, bool is_first)
 {
-	enum found found = FOUND_NONE;
+	enum native_found found = FOUND_NONE;
 	uint64_t sp = *walk_register(walk, REG_RSP);
 	enum step step = walk_pass_frames(walk, sp);
 	if (step != STEP_ON)
@@ -234,8 +235,8 @@ enum step walk_native(struct walk *walk, bool is_first)
 		/* Managed code called, but what is not known. */
 		uint64_t end = registers.values[REG_RIP];
 		if (walk->cfi_failed && registers.values[REG_RSP] != sp &&
-		    is_code_address(clr_target(walk->clr), end) &&
-		    !is_native_code(walk->walker, end))
+		    span_is_code(clr_target(walk->clr), end) &&
+		    !walk_is_native_code(walk->walker, end))
 			(void)walk_bad(walk, "the code at %" PRIx64 " is not known", end);
 		if (is_first) {
 			walk->in_helper =

@@ -33,8 +33,8 @@ static bool find_imports(const struct clr *clr, uint64_t base, uint64_t header, 
 }
 
 /* The map of the cell that lies @p rva behind @p base; the table of maps is in its section. */
-static uint64_t find_map(const struct clr *clr, uint64_t base, uint64_t imports, uint32_t size,
-			 uint32_t rva)
+static uint64_t find_ref_map(const struct clr *clr, uint64_t base, uint64_t imports, uint32_t size,
+			     uint32_t rva)
 {
 	for (uint32_t i = 0; i < size / R2R_IMPORT_SIZE && i < R2R_IMPORTS_MAX; i++) {
 		uint8_t section[R2R_IMPORT_SIZE];
@@ -75,7 +75,7 @@ bool ref_map_open(const struct clr *clr, const uint64_t words[3], struct ref_map
 	    clr_pointer(clr, words[0], L_MODULE_BASE, &base) &&
 	    find_imports(clr, base, header, &imports, &size) && words[1] > base &&
 	    words[1] - base <= UINT32_MAX)
-		map = find_map(clr, base, imports, size, (uint32_t)(words[1] - base));
+		map = find_ref_map(clr, base, imports, size, (uint32_t)(words[1] - base));
 	if (!map)
 		return false;
 	*ret = (struct ref_map){ .memory = clr_memory(clr), .next = map, .pending = MORE_BYTES };
@@ -97,7 +97,7 @@ static uint32_t next_bit(struct ref_map *map)
 }
 
 /* Three bits at a time; the fourth says that more follow. */
-static uint32_t next_number(struct ref_map *map)
+static uint32_t next_map_number(struct ref_map *map)
 {
 	uint32_t number = 0;
 	for (unsigned int shift = 0; shift < 30; shift += 3) {
@@ -119,7 +119,7 @@ bool ref_map_next(struct ref_map *map, struct ref_map_token *ret)
 	ret->position = map->position;
 	ret->kind = kind;
 	if (kind == ESCAPE) {
-		uint32_t number = next_number(map);
+		uint32_t number = next_map_number(map);
 		/* Odd: a kind from 3 on; even: so many more words that are nothing. */
 		ret->kind = number & 1 ? (number >> 1) + ESCAPE : REF_MAP_SKIP;
 		map->position += number & 1 ? 0 : (number >> 1) + ESCAPE;

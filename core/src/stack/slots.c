@@ -8,28 +8,28 @@
 #include "util/alloc.h"
 
 /* Is there an object at @p value?  In the middle of a GC that cannot always be told. */
-static bool is_object(const struct walk *walk, uint64_t value)
+static bool is_object_value(const struct thread_walk *walk, uint64_t value)
 {
 	uint64_t method_table = 0;
 	if (value % 8 != 0)
 		return false;
 	if (clr_gc_is_moving(walk->clr))
 		return true;
-	if (!is_heap_address(walk, value) || !memory_u64(walk->memory, value, &method_table))
+	if (!walk_is_heap_address(walk, value) || !memory_u64(walk->memory, value, &method_table))
 		return false;
 	const struct type *type = type_find(walk->clr, method_table & ~(uint64_t)7);
 	return type && !type->is_free;
 }
 
-enum step walk_add_root(struct walk *walk, const struct stack_root *root)
+enum step walk_add_root(struct thread_walk *walk, const struct stack_root *root)
 {
 	if (!root->value)
 		return STEP_ON;
 	struct thread_stack *stack = walk->stack;
 	if (walk->walker->heap &&
 	    !(root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE)) &&
-	    !is_object(walk, root->value)) {
-		if (type_table_failed(walk->clr))
+	    !is_object_value(walk, root->value)) {
+		if (clr_type_table_failed(walk->clr))
 			return STEP_NOMEM;
 		if (walk->is_unsure)
 			return STEP_ON;
@@ -48,7 +48,7 @@ enum step walk_add_root(struct walk *walk, const struct stack_root *root)
 }
 
 /* A slot that cannot be read. */
-static enum step missing_slot(struct walk *walk, uint64_t address)
+static enum step missing_slot(struct thread_walk *walk, uint64_t address)
 {
 	const struct span *span = &walk->span;
 	uint64_t ip = *walk_register(walk, REG_RIP);
@@ -67,8 +67,8 @@ static enum step missing_slot(struct walk *walk, uint64_t address)
 			"the GC info of the frame at %" PRIx64 " has a slot outside its stack", ip);
 }
 
-static enum step add_slot(struct walk *walk, const struct gc_slot *slot, uint8_t frame_register,
-			  uint64_t caller_sp, struct stack_root *root)
+static enum step add_frame_slot(struct thread_walk *walk, const struct gc_slot *slot,
+				uint8_t frame_register, uint64_t caller_sp, struct stack_root *root)
 {
 	const struct registers *registers = &walk->context.registers;
 	root->flags = (uint8_t)((slot->flags & GC_SLOT_INTERIOR ? STACK_ROOT_INTERIOR : 0) |
@@ -90,7 +90,7 @@ static enum step add_slot(struct walk *walk, const struct gc_slot *slot, uint8_t
 		return walk_bad(walk, "the GC info at %" PRIx64 " contradicts itself",
 				registers->values[REG_RIP]);
 	}
-	/* A frame has at most some megabytes: see the checks of walk.c. */
+	/* A frame has at most some megabytes: see the checks of stack_walk.c. */
 	if (slot->base == GC_SLOT_CALLER_SP)
 		root->offset += (int32_t)(caller_sp - registers->values[REG_RSP]);
 	root->address = registers->values[root->base] + (uint64_t)(int64_t)root->offset;
@@ -100,8 +100,8 @@ static enum step add_slot(struct walk *walk, const struct gc_slot *slot, uint8_t
 }
 
 /* false: *ret says whether the walk goes on. */
-static bool decode(struct walk *walk, const struct code_info *code, bool no_untracked,
-		   struct gc_info *info, enum step *ret)
+static bool decode_frame_slots(struct thread_walk *walk, const struct code_info *code,
+			       bool no_untracked, struct gc_info *info, enum step *ret)
 {
 	struct gc_info_query query = {
 		.version = code->gc_info_version,
@@ -127,12 +127,12 @@ static bool decode(struct walk *walk, const struct code_info *code, bool no_untr
 }
 
 /* The slots of a caller's frame depend on its address alone. */
-static bool keep_slots(struct walk *walk, struct code_entry *entry, enum step *ret)
+static bool keep_slots(struct thread_walk *walk, struct code_entry *entry, enum step *ret)
 {
 	struct code_table *table = &walk->walker->codes;
 	struct gc_info *info = &walk->walker->gc_info;
 	*ret = STEP_ON;
-	if (entry->is_bad || !decode(walk, &entry->code, false, info, ret)) {
+	if (entry->is_bad || !decode_frame_slots(walk, &entry->code, false, info, ret)) {
 		entry->is_bad = true;
 		return false;
 	}
@@ -151,7 +151,7 @@ static bool keep_slots(struct walk *walk, struct code_entry *entry, enum step *r
 }
 
 /* Is a frame that was interrupted where no GC info is one already, and still? */
-static bool frame_is_whole(const struct walk *walk, const struct code_info *code)
+static bool frame_is_whole(const struct thread_walk *walk, const struct code_info *code)
 {
 	const struct unwind_function function = { .begin = code->function,
 						  .unwind_info = code->unwind_info,
@@ -161,7 +161,7 @@ static bool frame_is_whole(const struct walk *walk, const struct code_info *code
 	       unwind_frame_is_whole(walk->memory, &function, &walk->context.registers);
 }
 
-enum step walk_slots(struct walk *walk, const struct code_info *code, bool no_untracked,
+enum step walk_slots(struct thread_walk *walk, const struct code_info *code, bool no_untracked,
 		     uint64_t caller_sp, uint32_t frame)
 {
 	const struct gc_slot *slots;
@@ -174,7 +174,7 @@ enum step walk_slots(struct walk *walk, const struct code_info *code, bool no_un
 	enum step step = STEP_ON;
 	if (is_stopped || walk->context.is_aborted || no_untracked) {
 		struct gc_info *info = &walk->walker->gc_info;
-		if (!decode(walk, code, no_untracked, info, &step))
+		if (!decode_frame_slots(walk, code, no_untracked, info, &step))
 			return step;
 		slots = info->slots;
 		end = info->slots_count;
@@ -198,7 +198,7 @@ enum step walk_slots(struct walk *walk, const struct code_info *code, bool no_un
 	walk->is_unsure = is_unknown;
 	for (size_t i = begin; i < end && step == STEP_ON; i++) {
 		struct stack_root root = { .frame = frame, .kind = STACK_ROOT_FRAME };
-		step = add_slot(walk, &slots[i], frame_register, caller_sp, &root);
+		step = add_frame_slot(walk, &slots[i], frame_register, caller_sp, &root);
 	}
 	walk->is_unsure = false;
 	/* The runtime would let it run on to where it knows. */

@@ -46,7 +46,7 @@ struct span span_at(const struct target *target, uint64_t address)
 	return (struct span){ ranges[first].start, ranges[last].end };
 }
 
-bool is_code_address(const struct target *target, uint64_t address)
+bool span_is_code(const struct target *target, uint64_t address)
 {
 	if (!target->range_count)
 		return true;
@@ -77,7 +77,7 @@ static size_t indirect_call_size(const uint8_t *bytes, size_t count)
 	return mode == 2 || (mode == 0 && base == 5) ? size + 4 : size;
 }
 
-bool follows_call(struct memory *memory, uint64_t address)
+bool span_follows_call(struct memory *memory, uint64_t address)
 {
 	uint8_t bytes[7]; /* prefixes before the call do not matter */
 	size_t count = sizeof(bytes);

@@ -24,9 +24,9 @@ static inline bool span_has(const struct span *span, uint64_t address)
 }
 
 /** May code stand at @p address: executable memory, or that of a file? */
-bool is_code_address(const struct target *target, uint64_t address);
+bool span_is_code(const struct target *target, uint64_t address);
 
 /** Does a call instruction end at @p address?  true where its bytes are not in the target. */
-bool follows_call(struct memory *memory, uint64_t address);
+bool span_follows_call(struct memory *memory, uint64_t address);
 
 #endif

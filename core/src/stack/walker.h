@@ -62,7 +62,7 @@ struct visited_span {
 #define SPANS_MAX 16u
 
 /** The walk of one thread. */
-struct walk {
+struct thread_walk {
 	struct stack_walker *walker;
 	struct clr *clr;
 	struct memory *memory;
@@ -90,7 +90,7 @@ struct walk {
 	uint64_t skip_sp; /**< of the funclet */
 };
 
-static inline uint64_t *walk_register(struct walk *walk, unsigned int number)
+static inline uint64_t *walk_register(struct thread_walk *walk, unsigned int number)
 {
 	return &walk->context.registers.values[number];
 }
@@ -99,65 +99,67 @@ static inline uint64_t *walk_register(struct walk *walk, unsigned int number)
  * Mark the stack partial, if it is not yet: from the last managed frame on its roots are completed
  * by conservative ones.  Returns STEP_BAD.
  */
-enum step walk_bad(struct walk *walk, const char *format, ...) HD_PRINTF(2, 3);
+enum step walk_bad(struct thread_walk *walk, const char *format, ...) HD_PRINTF(2, 3);
 
 /**
  * Take @p bytes of what all walks together may read: frames, roots and words, a few times what the
  * core has.  Stacks that share their bytes would else take more time than any size of the file
  * tells.  false: there are none left, and the stack is marked partial.
  */
-bool walk_take(struct walk *walk, uint64_t bytes);
+bool walk_take(struct thread_walk *walk, uint64_t bytes);
 
 /** What is known of the code at @p ip; good until the next call.  NULL: memory is exhausted. */
 struct code_entry *code_table_find(struct stack_walker *walker, uint64_t ip);
 void code_table_deinit(struct code_table *table);
 
 /** Remember the stack that @p address is on; false when there are too many. */
-bool walk_visit(struct walk *walk, uint64_t address);
+bool walk_visit(struct thread_walk *walk, uint64_t address);
 
 /** Append a frame; NULL: memory is exhausted, or there are STACK_FRAMES_MAX (then it is bad). */
-struct stack_frame *walk_add_frame(struct walk *walk, enum step *ret);
+struct stack_frame *walk_add_frame(struct thread_walk *walk, enum step *ret);
 /** Frame walk->next_frame of the chain: into the list, with the arguments that it protects. */
-enum step walk_pass_frame(struct walk *walk);
+enum step walk_pass_frame(struct thread_walk *walk);
 /** All Frames below @p sp on the current stack. */
-enum step walk_pass_frames(struct walk *walk, uint64_t sp);
+enum step walk_pass_frames(struct thread_walk *walk, uint64_t sp);
 
 /** Is @p ip of a library, or may it be?  Other code after a managed frame is managed too. */
-bool is_native_code(const struct stack_walker *walker, uint64_t ip);
+bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip);
 
 /** Leave native code: the next managed frame becomes the current one. */
-enum step walk_native(struct walk *walk, bool is_first);
+enum step walk_native(struct thread_walk *walk, bool is_first);
 
 /** A root; null values are none. */
-enum step walk_add_root(struct walk *walk, const struct stack_root *root);
+enum step walk_add_root(struct thread_walk *walk, const struct stack_root *root);
 
 /** The roots in the live slots of the current frame, which is number @p frame. */
-enum step walk_slots(struct walk *walk, const struct code_info *code, bool no_untracked,
+enum step walk_slots(struct thread_walk *walk, const struct code_info *code, bool no_untracked,
 		     uint64_t caller_sp, uint32_t frame);
 
 /** The arguments of the call that a Frame stands for; it is number @p index of the frames. */
-enum step walk_arguments(struct walk *walk, const struct explicit_frame *frame, uint32_t index);
+enum step walk_arguments(struct thread_walk *walk, const struct explicit_frame *frame,
+			 uint32_t index);
 
 /** GCFrames, and exceptions in flight. */
-enum step walk_gc_frames(struct walk *walk);
-enum step walk_exceptions(struct walk *walk);
+enum step walk_gc_frames(struct thread_walk *walk);
+enum step walk_exceptions(struct thread_walk *walk);
 
 /** Does the funclet that the current frame is in filter an exception? */
-bool is_filter_funclet(struct walk *walk, const struct code_info *code);
+bool is_filter_funclet(struct thread_walk *walk, const struct code_info *code);
 
 /** Does @p value lie in a segment of the heap? */
-bool is_heap_address(const struct walk *walk, uint64_t value);
+bool walk_is_heap_address(const struct thread_walk *walk, uint64_t value);
 /** The word at @p address, if it may be a reference, as a conservative root of that kind. */
-enum step walk_add_word(struct walk *walk, uint64_t address, enum stack_root_kind kind,
+enum step walk_add_word(struct thread_walk *walk, uint64_t address, enum stack_root_kind kind,
 			uint32_t frame);
 /**
  * The registers and the words up to @p caller_sp of the current frame, which is number @p frame and
  * has @p first and what follows of the roots already.
  */
-enum step walk_frame_words(struct walk *walk, uint64_t caller_sp, uint32_t frame, size_t first);
+enum step walk_frame_words(struct thread_walk *walk, uint64_t caller_sp, uint32_t frame,
+			   size_t first);
 /** The thread's own registers, unless they are roots already. */
-enum step walk_registers(struct walk *walk);
+enum step walk_registers(struct thread_walk *walk);
 /** Complete the roots of a partial stack, or all for stack_options.conservative. */
-enum step walk_conservative(struct walk *walk);
+enum step walk_conservative(struct thread_walk *walk);
 
 #endif

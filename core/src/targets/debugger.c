@@ -13,9 +13,9 @@
 #include "util/alloc.h"
 
 /* Bytes compared at the stack pointer before another route is trusted. */
-#define PROBE_SIZE  ((size_t)64)
-#define MODULES_MAX ((size_t)1 << 16)
-#define THREADS_MAX ((size_t)1 << 20)
+#define PROBE_SIZE           ((size_t)64)
+#define DEBUGGER_MODULES_MAX ((size_t)1 << 16)
+#define THREADS_MAX          ((size_t)1 << 20)
 
 struct callback {
 	struct memory memory;
@@ -55,7 +55,8 @@ enum sameness {
 };
 
 /* Does a route that read @p size bytes to @p bytes see what the debugger sees? */
-static enum sameness compare(const struct hd_debugger *debugger, const uint8_t *bytes, size_t size)
+static enum sameness compare_with_debugger(const struct hd_debugger *debugger, const uint8_t *bytes,
+					   size_t size)
 {
 	uint8_t seen[PROBE_SIZE];
 	if (!debugger->stack_pointer || !debugger->read || !size)
@@ -101,8 +102,8 @@ static enum hd_status use_modules(struct target *target, const struct hd_debugge
 	size_t count = debugger->modules ? debugger->module_count : 0;
 	if (target->module_count || !count)
 		return HD_OK;
-	if (count > MODULES_MAX)
-		count = MODULES_MAX;
+	if (count > DEBUGGER_MODULES_MAX)
+		count = DEBUGGER_MODULES_MAX;
 	mem_free(target->modules);
 	target->modules = mem_calloc(count, sizeof(*target->modules));
 	if (!target->modules)
@@ -212,9 +213,9 @@ static enum hd_status ask_debugger_last(struct target *target, const struct hd_d
 	return HD_OK;
 }
 
-static enum hd_status open_core(const struct hd_debugger *debugger,
-				const struct target_options *options, struct job *job,
-				struct target **ret, struct hd_error *err)
+static enum hd_status open_debugged_core(const struct hd_debugger *debugger,
+					 const struct target_options *options, struct job *job,
+					 struct target **ret, struct hd_error *err)
 {
 	struct target *target;
 	TRY(target_open_core(debugger->core, options, job, &target, err));
@@ -223,7 +224,7 @@ static enum hd_status open_core(const struct hd_debugger *debugger,
 							     bytes, sizeof(bytes))
 					     : 0;
 	enum hd_status status = HD_OK;
-	if (compare(debugger, bytes, got) == DIFFERENT) {
+	if (compare_with_debugger(debugger, bytes, got) == DIFFERENT) {
 		status = fail(err, HD_ERR_FORMAT, debugger->stack_pointer,
 			      "%s is not what the debugger shows: its bytes at the stack pointer "
 			      "0x%llx differ",
@@ -243,7 +244,7 @@ static enum hd_status open_core(const struct hd_debugger *debugger,
 }
 
 /* May the process be read past the debugger? */
-static enum hd_status check_debugger(const struct hd_debugger *debugger, struct hd_error *err)
+static enum hd_status check_local_debugger(const struct hd_debugger *debugger, struct hd_error *err)
 {
 	if (!debugger->is_local || debugger->pid <= 0) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
@@ -270,7 +271,7 @@ static enum hd_status compare_process(const struct hd_debugger *debugger,
 	TRY(process_server_check(server, err));
 	if (!got && (code == EPERM || code == EACCES || code == ESRCH))
 		return proc_refused(debugger->pid, code, err);
-	if (compare(debugger, bytes, got) == SAME)
+	if (compare_with_debugger(debugger, bytes, got) == SAME)
 		return HD_OK;
 	return fail(err, HD_ERR_ARGUMENT, debugger->stack_pointer,
 		    "process %d is not what the debugger shows: their bytes at the stack pointer "
@@ -297,8 +298,8 @@ static enum hd_status describe(struct target *target, struct hd_error *err)
 	return status;
 }
 
-static enum hd_status finish(struct target *target, const struct hd_debugger *debugger,
-			     struct target **ret, struct hd_error *err)
+static enum hd_status finish_debugged(struct target *target, const struct hd_debugger *debugger,
+				      struct target **ret, struct hd_error *err)
 {
 	enum hd_status status = HD_OK;
 	target->pid = debugger->pid > 0 ? debugger->pid : 0;
@@ -319,10 +320,10 @@ static enum hd_status finish(struct target *target, const struct hd_debugger *de
 	return HD_OK;
 }
 
-static enum hd_status open_by_server(const struct hd_debugger *debugger,
-				     const struct target_options *options,
-				     struct process_server *server, struct target **ret,
-				     struct hd_error *err)
+static enum hd_status open_past_debugger(const struct hd_debugger *debugger,
+					 const struct target_options *options,
+					 struct process_server *server, struct target **ret,
+					 struct hd_error *err)
 {
 	TRY(compare_process(debugger, server, err));
 	struct target *target = target_create(TARGET_PROCESS, options);
@@ -331,7 +332,7 @@ static enum hd_status open_by_server(const struct hd_debugger *debugger,
 	target->route = "the process, past the debugger";
 	target->server = process_server_share(server);
 	target->memory = process_memory(server, NULL, NULL, true);
-	return finish(target, debugger, ret, err);
+	return finish_debugged(target, debugger, ret, err);
 }
 
 static enum hd_status open_process(const struct hd_debugger *debugger,
@@ -339,10 +340,10 @@ static enum hd_status open_process(const struct hd_debugger *debugger,
 				   struct target **ret, struct hd_error *err)
 {
 	struct process_server *server;
-	TRY(check_debugger(debugger, err));
+	TRY(check_local_debugger(debugger, err));
 	TRY(process_server_create(debugger->pid, &server, err));
 	process_server_set_job(server, job);
-	enum hd_status status = open_by_server(debugger, options, server, ret, err);
+	enum hd_status status = open_past_debugger(debugger, options, server, ret, err);
 	process_server_set_job(server, NULL);
 	process_server_release(server);
 	return status;
@@ -360,7 +361,7 @@ static enum hd_status open_callback(const struct hd_debugger *debugger,
 	target->route = "the debugger";
 	target->is_shown_core = debugger->core || debugger->is_core;
 	target->memory = debugger_memory(debugger);
-	return finish(target, debugger, ret, err);
+	return finish_debugged(target, debugger, ret, err);
 }
 
 /* Is a failure of one route a reason to try the next? */
@@ -377,7 +378,7 @@ static enum hd_status open_any(const struct hd_debugger *debugger,
 	enum hd_status status = HD_ERR_ARGUMENT;
 	struct hd_error why = { 0 }, core_why = { 0 };
 	if (debugger->core) {
-		status = open_core(debugger, options, job, ret, &core_why);
+		status = open_debugged_core(debugger, options, job, ret, &core_why);
 		why = core_why;
 	}
 	/* Why a core cannot be read is worth more than that there is no other way. */
@@ -407,7 +408,7 @@ enum hd_status target_open_debugger(const struct hd_debugger *debugger,
 	}
 	if (strcmp(backend, "file") == 0) {
 		if (debugger->core)
-			return open_core(debugger, options, job, ret, err);
+			return open_debugged_core(debugger, options, job, ret, err);
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "no core file of the debugger's is known: set the backend to auto");
 	}

@@ -3,10 +3,10 @@
 
 #include <elf.h>
 
-#define HEADERS_MAX     512u
-#define DYNAMIC_MAX     512u
-#define NOTES_SIZE_MAX  65536u
-#define NOTES_COUNT_MAX 256u
+#define HEADERS_MAX       512u
+#define IMAGE_DYNAMIC_MAX 512u
+#define NOTES_SIZE_MAX    65536u
+#define NOTES_COUNT_MAX   256u
 
 bool elf_image_read_program(struct memory *memory, uint64_t address, uint64_t count,
 			    uint64_t header, struct elf_image *ret)
@@ -71,7 +71,7 @@ bool elf_dynamic_read(struct memory *memory, uint64_t bias, uint64_t address,
 		      struct elf_dynamic *ret)
 {
 	struct elf_dynamic dynamic = { 0 };
-	for (unsigned int i = 0; i < DYNAMIC_MAX; i++) {
+	for (unsigned int i = 0; i < IMAGE_DYNAMIC_MAX; i++) {
 		Elf64_Dyn entry;
 		if (!memory_read(memory, address + i * sizeof(entry), &entry, sizeof(entry)))
 			return false;

@@ -21,8 +21,8 @@
 #define PE_HEADERS_SIZE (24u + 60u)
 #define PE_SIZE         (24u + 64u)
 
-static const struct target_mapping *part_at(const struct target *target,
-					    const struct file_parts *parts, size_t index)
+static const struct target_mapping *file_part_at(const struct target *target,
+						 const struct file_parts *parts, size_t index)
 {
 	return &target->mappings[parts->mappings[index]];
 }
@@ -32,7 +32,7 @@ static size_t build_id_in_core(const struct target *target, const struct file_pa
 			       const struct elf_image *in_file, uint8_t *buf)
 {
 	for (size_t i = 0; i < parts->count; i++) {
-		const struct target_mapping *part = part_at(target, parts, i);
+		const struct target_mapping *part = file_part_at(target, parts, i);
 		struct elf_image image;
 		size_t size = 0;
 		if (!part->offset && elf_image_read(target->own, part->start, &image))
@@ -41,7 +41,7 @@ static size_t build_id_in_core(const struct target *target, const struct file_pa
 			return size;
 	}
 	for (size_t i = 0; i < parts->count; i++) {
-		const struct target_mapping *part = part_at(target, parts, i);
+		const struct target_mapping *part = file_part_at(target, parts, i);
 		struct elf_image image = *in_file;
 		size_t size = 0;
 		image.note_count = 0;
@@ -119,7 +119,7 @@ static enum target_file_state match_pe(const struct target *target, const struct
 	struct file_memory bytes = file_memory_of(file);
 	uint8_t in_file[PE_HEADERS_MAX], in_core[PE_HEADERS_MAX];
 	for (size_t i = 0; i < parts->count; i++) {
-		const struct target_mapping *part = part_at(target, parts, i);
+		const struct target_mapping *part = file_part_at(target, parts, i);
 		uint32_t size = part->offset ? 0 : read_pe(target->own, part->start, in_core);
 		if (!size)
 			continue;
@@ -174,7 +174,7 @@ static struct comparison compare_pages(const struct target *target, const struct
 {
 	struct comparison comparison = { 0 };
 	for (size_t i = 0; i < parts->count; i++) {
-		const struct target_mapping *part = part_at(target, parts, i);
+		const struct target_mapping *part = file_part_at(target, parts, i);
 		uint64_t address = memory_next(target->own, part->start);
 		while (address < part->end && comparison.pages < COMPARED_MAX) {
 			uint64_t page = arch_page_of(address);
@@ -225,7 +225,7 @@ static enum target_file_state match_size(const struct target *target,
 					 size_t reason_size)
 {
 	for (size_t i = 0; i < parts->count; i++) {
-		const struct target_mapping *part = part_at(target, parts, i);
+		const struct target_mapping *part = file_part_at(target, parts, i);
 		uint64_t end = part->offset + (part->end - part->start);
 		if (end <= file->size + (ARCH_PAGE - 1))
 			continue;

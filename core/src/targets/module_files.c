@@ -17,7 +17,7 @@
 /** Files that are opened at most: of a core that names very many. */
 #define OPENED_MAX 4096u
 /** Files that a finding names one by one. */
-#define NAMED_MAX 3u
+#define FILES_NAMED_MAX 3u
 /** A state that is not public: nobody asked for it yet. */
 #define STATE_UNTRIED (-1)
 
@@ -68,8 +68,8 @@ static void refute(struct module_file *file)
 	(void)snprintf(file->reason, sizeof(file->reason), "the same file has another name too");
 }
 
-static enum target_file_state open_file(const struct target_options *options,
-					struct module_file *file)
+static enum target_file_state open_module_file(const struct target_options *options,
+					       struct module_file *file)
 {
 	enum named_file_result result;
 	int fd = named_file_open(options->sysroot, file->path, !options->trust_files, &result);
@@ -103,7 +103,7 @@ static enum target_file_state try_file(struct module_files *files, struct module
 		(void)snprintf(file->reason, sizeof(file->reason), "too many files were opened");
 		return TARGET_FILE_MISSING;
 	}
-	enum target_file_state state = open_file(&files->target->options, file);
+	enum target_file_state state = open_module_file(&files->target->options, file);
 	if (state != TARGET_FILE_UNVERIFIED)
 		return state;
 	files->opened++;
@@ -167,7 +167,7 @@ static void module_files_destroy(struct memory *memory)
 	mem_free(files);
 }
 
-static int compare_paths(const void *a, const void *b, void *arg)
+static int compare_paths_in_order(const void *a, const void *b, void *arg)
 {
 	const struct target_mapping *mappings = arg;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
@@ -181,7 +181,7 @@ static void group_mappings(struct module_files *files)
 	const struct target *target = files->target;
 	for (size_t i = 0; i < target->mapping_count; i++)
 		files->order[i] = (uint32_t)i;
-	qsort_r(files->order, target->mapping_count, sizeof(*files->order), compare_paths,
+	qsort_r(files->order, target->mapping_count, sizeof(*files->order), compare_paths_in_order,
 		target->mappings);
 	for (size_t i = 0; i < target->mapping_count; i++) {
 		const char *path = target->mappings[files->order[i]].path;
@@ -222,7 +222,7 @@ struct memory *target_module_files(struct target *target)
 	return &files->memory;
 }
 
-static struct module_file *find_file(const struct target *target, const char *path)
+static struct module_file *find_module_file(const struct target *target, const char *path)
 {
 	struct module_files *files = target->files;
 	size_t low = 0, high = files ? files->count : 0;
@@ -242,7 +242,7 @@ static struct module_file *find_file(const struct target *target, const char *pa
 
 enum target_file_state target_file_state(const struct target *target, const char *path)
 {
-	struct module_file *file = find_file(target, path);
+	struct module_file *file = find_module_file(target, path);
 	return file ? state_of(target->files, file) : TARGET_FILE_NONE;
 }
 
@@ -259,7 +259,7 @@ bool target_has_unverified(const struct target *target)
 
 void target_reject_file(struct target *target, const char *path, const char *reason)
 {
-	struct module_file *file = find_file(target, path);
+	struct module_file *file = find_module_file(target, path);
 	if (!file)
 		return;
 	(void)state_of(target->files, file);
@@ -272,7 +272,7 @@ void target_reject_file(struct target *target, const char *path, const char *rea
 
 void target_confirm_file(struct target *target, const char *path)
 {
-	struct module_file *file = find_file(target, path);
+	struct module_file *file = find_module_file(target, path);
 	int expected = (int)TARGET_FILE_UNVERIFIED;
 	if (file &&
 	    atomic_compare_exchange_strong(&file->state, &expected, (int)TARGET_FILE_MATCHED))
@@ -281,7 +281,7 @@ void target_confirm_file(struct target *target, const char *path)
 
 void target_prove_file(struct target *target, const char *path, target_prove *prove, void *arg)
 {
-	struct module_file *file = find_file(target, path);
+	struct module_file *file = find_module_file(target, path);
 	if (!file || state_of(target->files, file) != TARGET_FILE_UNVERIFIED)
 		return;
 	struct file_memory bytes = file_memory_of(&file->file);
@@ -308,19 +308,19 @@ void target_prove_file(struct target *target, const char *path, target_prove *pr
 }
 
 /* Some files of one kind of trouble: the first by name. */
-struct trouble {
+struct file_trouble {
 	enum finding_kind kind;
 	const char *what, *advice;
 	char names[768];
 	unsigned int count, cut_count;
 };
 
-static void add_name(struct trouble *trouble, const struct target *target,
+static void add_name(struct file_trouble *trouble, const struct target *target,
 		     const struct module_file *file)
 {
 	trouble->cut_count +=
 		target_is_cut(target, target->mappings[file->parts.mappings[0]].start);
-	if (trouble->count++ >= NAMED_MAX)
+	if (trouble->count++ >= FILES_NAMED_MAX)
 		return;
 	size_t used = strlen(trouble->names);
 	(void)snprintf(trouble->names + used, sizeof(trouble->names) - used, "%s%s%s%s%s",
@@ -343,12 +343,12 @@ static void remove_findings(struct findings *findings, enum finding_kind kind)
 	findings->count = kept;
 }
 
-static void report(struct target *target, const struct trouble *trouble)
+static void report_trouble(struct target *target, const struct file_trouble *trouble)
 {
 	bool is_cut = trouble->count && trouble->cut_count == trouble->count;
 	const char *advice = is_cut ? target_advice(target, 0, NULL) : trouble->advice;
 	remove_findings(&target->findings, trouble->kind);
-	if (trouble->count > NAMED_MAX) {
+	if (trouble->count > FILES_NAMED_MAX) {
 		findings_add(&target->findings, trouble->kind, advice, "%s: %u files: %s, ...",
 			     trouble->what, trouble->count, trouble->names);
 	} else if (trouble->count) {
@@ -358,7 +358,7 @@ static void report(struct target *target, const struct trouble *trouble)
 }
 
 /* Files that nothing proves: what is said where they are not used, and where they are. */
-static const struct trouble unverified = {
+static const struct file_trouble unverified = {
 	.kind = FINDING_FILES_UNVERIFIED,
 	.what = "bytes that the core lacks are not taken from files that nothing in it proves to be "
 		"those that the process had",
@@ -366,7 +366,7 @@ static const struct trouble unverified = {
 		"take a full dump; or, if you trust who wrote the core and know that the files are "
 		"the right ones, give --trust-files",
 };
-static const struct trouble trusted = {
+static const struct file_trouble trusted = {
 	.kind = FINDING_FILES_UNVERIFIED,
 	.what = "bytes that the core lacks come from files that nothing in "
 		"it could be compared with",
@@ -381,15 +381,19 @@ void target_add_file_findings(struct target *target)
 		process_copy_find_missed(target);
 	if (!files)
 		return;
-	struct trouble missing = { .kind = FINDING_FILES_MISSING,
-				   .what = "bytes that the core lacks cannot be read from files "
-					   "that are not here",
-				   .advice = SYSROOT_ADVICE };
-	struct trouble other = { .kind = FINDING_FILES_DIFFER,
-				 .what = "bytes that the core lacks are not taken from files that "
-					 "are not those that the process had",
-				 .advice = SYSROOT_ADVICE };
-	struct trouble blind = target->options.trust_files ? trusted : unverified;
+	struct file_trouble missing = {
+		.kind = FINDING_FILES_MISSING,
+		.what = "bytes that the core lacks cannot be read from files "
+			"that are not here",
+		.advice = SYSROOT_ADVICE
+	};
+	struct file_trouble other = {
+		.kind = FINDING_FILES_DIFFER,
+		.what = "bytes that the core lacks are not taken from files that "
+			"are not those that the process had",
+		.advice = SYSROOT_ADVICE
+	};
+	struct file_trouble blind = target->options.trust_files ? trusted : unverified;
 	for (size_t i = 0; i < files->count; i++) {
 		const struct module_file *file = &files->files[i];
 		switch (atomic_load_explicit(&file->state, memory_order_acquire)) {
@@ -409,7 +413,7 @@ void target_add_file_findings(struct target *target)
 			break;
 		}
 	}
-	report(target, &missing);
-	report(target, &other);
-	report(target, &blind);
+	report_trouble(target, &missing);
+	report_trouble(target, &other);
+	report_trouble(target, &blind);
 }

@@ -5,12 +5,12 @@
 #include "targets/target.h"
 #include "util/alloc.h"
 
-#define MODULES_MAX 8192u
+#define TARGET_MODULES_MAX 8192u
 /** ELF images that are looked at, in ranges or mapped files: each may have many headers. */
-#define IMAGES_MAX 8192u
+#define IMAGES_LOOKED_AT_MAX 8192u
 
 /* Modules being collected. */
-struct collector {
+struct module_collector {
 	struct target *target;
 	struct job *job;
 	size_t capacity;
@@ -18,8 +18,8 @@ struct collector {
 	size_t known_count;
 };
 
-static enum hd_status add_module(struct collector *collector, uint64_t base, uint64_t dynamic,
-				 const char *path, struct hd_error *err)
+static enum hd_status add_target_module(struct module_collector *collector, uint64_t base,
+					uint64_t dynamic, const char *path, struct hd_error *err)
 {
 	struct target *target = collector->target;
 	if (target->module_count == collector->capacity) {
@@ -41,7 +41,7 @@ static enum hd_status add_module(struct collector *collector, uint64_t base, uin
 	return HD_OK;
 }
 
-static void add_broken(struct target *target, uint64_t entry, const char *how)
+static void add_broken_link_map(struct target *target, uint64_t entry, const char *how)
 {
 	findings_add(
 		&target->findings, FINDING_LINK_MAP,
@@ -75,8 +75,8 @@ static void remove_repeated(struct target *target)
  * struct link_map (link.h): l_addr, l_name, l_ld, l_next.  Brent's algorithm finds a cycle: the
  * tortoise jumps to where the hare is at each power of two.  *@p ret_complete: it ended with NULL.
  */
-static enum hd_status walk_link_map(struct collector *collector, uint64_t entry, bool *ret_complete,
-				    struct hd_error *err)
+static enum hd_status walk_link_map(struct module_collector *collector, uint64_t entry,
+				    bool *ret_complete, struct hd_error *err)
 {
 	struct target *target = collector->target;
 	uint64_t tortoise = 0, steps = 0, limit = 1;
@@ -86,13 +86,14 @@ static enum hd_status walk_link_map(struct collector *collector, uint64_t entry,
 		if (!job_step(collector->job, 0, 0))
 			return fail_cancelled(err);
 		if (!memory_read(target->memory, entry, fields, sizeof(fields))) {
-			add_broken(target, entry, "cannot be read");
+			add_broken_link_map(target, entry, "cannot be read");
 			return HD_OK;
 		}
-		if (entry == tortoise || target->module_count == MODULES_MAX) {
+		if (entry == tortoise || target->module_count == TARGET_MODULES_MAX) {
 			remove_repeated(target);
-			add_broken(target, entry,
-				   entry == tortoise ? "runs in a circle" : "does not end");
+			add_broken_link_map(target, entry,
+					    entry == tortoise ? "runs in a circle"
+							      : "does not end");
 			return HD_OK;
 		}
 		if (++steps == limit) {
@@ -102,7 +103,7 @@ static enum hd_status walk_link_map(struct collector *collector, uint64_t entry,
 		char path[4096];
 		if (memory_string(target->memory, fields[1], path, sizeof(path)) < 0)
 			path[0] = '\0';
-		TRY(add_module(collector, fields[0], fields[2], path, err));
+		TRY(add_target_module(collector, fields[0], fields[2], path, err));
 		entry = fields[3];
 	}
 	*ret_complete = target->module_count > 0;
@@ -149,7 +150,7 @@ static size_t image_places(const struct target *target)
 }
 
 /* The first of the known .dynamic at or above @p dynamic. */
-static size_t known_place(const struct collector *collector, uint64_t dynamic)
+static size_t known_place(const struct module_collector *collector, uint64_t dynamic)
 {
 	size_t low = 0, high = collector->known_count;
 	while (low < high) {
@@ -164,7 +165,7 @@ static size_t known_place(const struct collector *collector, uint64_t dynamic)
 }
 
 /* Is there a module with that .dynamic?  From now on there is. */
-static bool is_known(struct collector *collector, uint64_t dynamic)
+static bool is_known_module(struct module_collector *collector, uint64_t dynamic)
 {
 	size_t place = known_place(collector, dynamic);
 	if (place < collector->known_count && collector->known[place] == dynamic)
@@ -188,39 +189,40 @@ static void read_soname(const struct target *target, const struct elf_image *ima
 }
 
 /* The modules of the images; @p collector knows those of the link map. */
-static enum hd_status add_new_images(struct collector *collector, struct hd_error *err)
+static enum hd_status add_new_images(struct module_collector *collector, struct hd_error *err)
 {
 	struct target *target = collector->target;
-	for (size_t i = 0, images = 0; i < image_places(target) && images < IMAGES_MAX; i++) {
+	for (size_t i = 0, images = 0; i < image_places(target) && images < IMAGES_LOOKED_AT_MAX;
+	     i++) {
 		struct elf_image image;
 		const char *path;
-		if (target->module_count == MODULES_MAX)
+		if (target->module_count == TARGET_MODULES_MAX)
 			break;
 		if (!job_step(collector->job, 0, 0))
 			return fail_cancelled(err);
 		if (!image_at(target, i, &image, &path))
 			continue;
 		images++;
-		if (!image.dynamic || is_known(collector, image.dynamic))
+		if (!image.dynamic || is_known_module(collector, image.dynamic))
 			continue;
 		char soname[256];
 		if (!path) {
 			read_soname(target, &image, soname, sizeof(soname));
 			path = soname;
 		}
-		TRY(add_module(collector, image.bias, image.dynamic, path, err));
+		TRY(add_target_module(collector, image.bias, image.dynamic, path, err));
 	}
 	return HD_OK;
 }
 
-static enum hd_status add_images(struct collector *collector, struct hd_error *err)
+static enum hd_status add_images(struct module_collector *collector, struct hd_error *err)
 {
 	const struct target *target = collector->target;
-	collector->known = mem_alloc(MODULES_MAX, sizeof(*collector->known));
+	collector->known = mem_alloc(TARGET_MODULES_MAX, sizeof(*collector->known));
 	if (!collector->known)
 		return fail_nomem(err);
 	for (size_t i = 0; i < target->module_count; i++)
-		(void)is_known(collector, target->modules[i].dynamic);
+		(void)is_known_module(collector, target->modules[i].dynamic);
 	enum hd_status status = add_new_images(collector, err);
 	mem_free(collector->known);
 	return status;
@@ -259,7 +261,7 @@ static enum hd_status name_executable(struct target *target, struct hd_error *er
 }
 
 /* r_debug.r_map by the executable's headers, else by the first image that has one. */
-static enum hd_status find_link_map(const struct collector *collector, uint64_t *ret,
+static enum hd_status find_link_map(const struct module_collector *collector, uint64_t *ret,
 				    struct hd_error *err)
 {
 	const struct target *target = collector->target;
@@ -268,8 +270,8 @@ static enum hd_status find_link_map(const struct collector *collector, uint64_t 
 	if (target->auxv_phdr && elf_image_read_program(target->memory, target->auxv_phdr,
 							target->auxv_phnum, 0, &image))
 		*ret = link_map_of(target, &image);
-	for (size_t i = 0, images = 0; !*ret && i < image_places(target) && images < IMAGES_MAX;
-	     i++) {
+	for (size_t i = 0, images = 0;
+	     !*ret && i < image_places(target) && images < IMAGES_LOOKED_AT_MAX; i++) {
 		if (!job_step(collector->job, 0, 0))
 			return fail_cancelled(err);
 		if (!image_at(target, i, &image, &path))
@@ -282,7 +284,7 @@ static enum hd_status find_link_map(const struct collector *collector, uint64_t 
 
 enum hd_status target_load_modules(struct target *target, struct job *job, struct hd_error *err)
 {
-	struct collector collector = { .target = target, .job = job };
+	struct module_collector collector = { .target = target, .job = job };
 	uint64_t map = 0;
 	bool complete = false;
 	TRY(find_link_map(&collector, &map, err));

@@ -131,8 +131,8 @@ static bool read_relr(struct relocations *relocations, struct window *window, ui
 	return true;
 }
 
-static struct relocations *read_tables(const struct target *target,
-				       const struct target_module *module)
+static struct relocations *read_relocations(const struct target *target,
+					    const struct target_module *module)
 {
 	struct relocations *relocations = mem_calloc(1, sizeof(*relocations));
 	if (!relocations)
@@ -166,7 +166,7 @@ static const struct relocations *find_tables(const struct target *target,
 	while (row && (row->base != module->base || row->dynamic != module->dynamic))
 		row = row->next;
 	if (!row) {
-		row = read_tables(target, module);
+		row = read_relocations(target, module);
 		if (row) {
 			row->next = cache->first;
 			cache->first = row;

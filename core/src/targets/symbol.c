@@ -128,8 +128,8 @@ bool target_symbol(const struct target *target, const struct target_module *modu
 }
 
 /* Where the ELF header of @p module is. */
-static bool read_image(const struct target *target, const struct target_module *module,
-		       struct elf_image *ret)
+static bool read_symbol_image(const struct target *target, const struct target_module *module,
+			      struct elf_image *ret)
 {
 	if (elf_image_read(target->memory, module->base, ret) && ret->dynamic == module->dynamic)
 		return true;
@@ -154,7 +154,7 @@ bool target_build_id(const struct target *target, const struct target_module *mo
 	static const char digits[] = "0123456789abcdef";
 	struct elf_image image;
 	uint8_t id[BUILD_ID_MAX];
-	if (!read_image(target, module, &image))
+	if (!read_symbol_image(target, module, &image))
 		return false;
 	size_t count = elf_image_build_id(target->memory, &image, false, id);
 	if (!count || size < count * 2 + 1)

@@ -128,7 +128,7 @@ static bool is_range_cut(const struct target *target, uint64_t start, uint64_t e
 	return false;
 }
 
-static int compare_paths(const void *a, const void *b, void *arg)
+static int compare_mapping_paths(const void *a, const void *b, void *arg)
 {
 	const struct target_mapping *mappings = arg;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
@@ -146,11 +146,11 @@ enum hd_status target_mark_cut(struct target *target, struct hd_error *err)
 		return fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		order[i] = (uint32_t)i;
-	qsort_r(order, count, sizeof(*order), compare_paths, target->mappings);
+	qsort_r(order, count, sizeof(*order), compare_mapping_paths, target->mappings);
 	for (size_t first = 0, end; first < count; first = end) {
 		bool is_cut = false;
-		for (end = first;
-		     end < count && !compare_paths(&order[first], &order[end], target->mappings);
+		for (end = first; end < count && !compare_mapping_paths(&order[first], &order[end],
+									target->mappings);
 		     end++) {
 			const struct target_mapping *mapping = &target->mappings[order[end]];
 			is_cut = is_cut || is_range_cut(target, mapping->start, mapping->end);

@@ -62,8 +62,8 @@ bool unpack_head(const uint8_t *head, size_t size, void *buf, size_t want)
 	return output.pos == want;
 }
 
-static enum hd_status fail_too_large(const struct unpacker *unpacker, uint64_t size,
-				     struct hd_error *err)
+static enum hd_status fail_unpacked_too_large(const struct unpacker *unpacker, uint64_t size,
+					      struct hd_error *err)
 {
 	char need[32], most[32];
 	return fail(err, HD_ERR_NOMEM, 0,
@@ -73,7 +73,7 @@ static enum hd_status fail_too_large(const struct unpacker *unpacker, uint64_t s
 		    format_bytes(size, need), format_bytes(unpacker->max_mem, most));
 }
 
-static bool is_zero(const uint8_t *bytes, size_t size)
+static bool is_all_zero(const uint8_t *bytes, size_t size)
 {
 	return !size || (!bytes[0] && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
@@ -85,7 +85,8 @@ static enum hd_status cannot_unpack(const struct unpacker *unpacker, struct hd_e
 }
 
 /* Change the memory to @p capacity bytes, which are moved and not copied. */
-static enum hd_status resize(struct unpacker *unpacker, size_t capacity, struct hd_error *err)
+static enum hd_status resize_unpacked(struct unpacker *unpacker, size_t capacity,
+				      struct hd_error *err)
 {
 	void *bytes = unpacker->bytes ? mremap(unpacker->bytes, unpacker->capacity, capacity,
 					       MREMAP_MAYMOVE)
@@ -99,7 +100,7 @@ static enum hd_status resize(struct unpacker *unpacker, size_t capacity, struct 
 }
 
 /* Room for @p size more bytes, which keep to max_mem. */
-static enum hd_status reserve(struct unpacker *unpacker, size_t size, struct hd_error *err)
+static enum hd_status reserve_unpacked(struct unpacker *unpacker, size_t size, struct hd_error *err)
 {
 	uint64_t needed = unpacker->size + size, twice = (uint64_t)unpacker->capacity * 2;
 	if (needed <= unpacker->capacity)
@@ -109,19 +110,19 @@ static enum hd_status reserve(struct unpacker *unpacker, size_t size, struct hd_
 	uint64_t most = needed > twice ? needed : twice;
 	if (most < CAPACITY_FIRST)
 		most = CAPACITY_FIRST;
-	return resize(unpacker, (size_t)arch_page_align(most), err);
+	return resize_unpacked(unpacker, (size_t)arch_page_align(most), err);
 }
 
 /* Append, leaving untouched what whole pages of zeros are. */
 static enum hd_status store(struct unpacker *unpacker, size_t size, struct hd_error *err)
 {
 	if (unpacker->max_mem && size > unpacker->max_mem - unpacker->size)
-		return fail_too_large(unpacker, unpacker->max_mem, err);
-	TRY(reserve(unpacker, size, err));
+		return fail_unpacked_too_large(unpacker, unpacker->max_mem, err);
+	TRY(reserve_unpacked(unpacker, size, err));
 	for (size_t i = 0; i < size;) {
 		size_t piece = (size_t)(ARCH_PAGE - (unpacker->size + i) % ARCH_PAGE);
 		piece = piece < size - i ? piece : size - i;
-		if (!is_zero(unpacker->output + i, piece))
+		if (!is_all_zero(unpacker->output + i, piece))
 			memcpy(unpacker->bytes + unpacker->size + i, unpacker->output + i, piece);
 		i += piece;
 	}
@@ -130,7 +131,7 @@ static enum hd_status store(struct unpacker *unpacker, size_t size, struct hd_er
 }
 
 /* The size that the frame at the input's position says, against the limit, before it is taken. */
-static enum hd_status check_frame(const struct unpacker *unpacker, struct hd_error *err)
+static enum hd_status check_packed_frame(const struct unpacker *unpacker, struct hd_error *err)
 {
 	const uint8_t *bytes = unpacker->packed->bytes + unpacker->input.pos;
 	unsigned long long size = ZSTD_getFrameContentSize(
@@ -141,10 +142,11 @@ static enum hd_status check_frame(const struct unpacker *unpacker, struct hd_err
 	uint64_t total;
 	if (__builtin_add_overflow(unpacker->size, size, &total))
 		total = UINT64_MAX;
-	return fail_too_large(unpacker, total, err);
+	return fail_unpacked_too_large(unpacker, total, err);
 }
 
-static enum hd_status decode(struct unpacker *unpacker, struct job *job, struct hd_error *err)
+static enum hd_status unpack_frames(struct unpacker *unpacker, struct job *job,
+				    struct hd_error *err)
 {
 	bool at_frame = true;
 	for (;;) {
@@ -152,7 +154,7 @@ static enum hd_status decode(struct unpacker *unpacker, struct job *job, struct 
 		if (at_frame && !left)
 			return HD_OK;
 		if (at_frame)
-			TRY(check_frame(unpacker, err));
+			TRY(check_packed_frame(unpacker, err));
 		unpacker->input.size =
 			(size_t)position + (left < INPUT_STEP ? (size_t)left : INPUT_STEP);
 		ZSTD_outBuffer output = { .dst = unpacker->output, .size = OUTPUT_SIZE };
@@ -183,7 +185,7 @@ static enum hd_status replace_file(struct unpacker *unpacker, struct mapped_file
 	}
 	struct mapped_file unpacked = { .size = unpacker->size, .fd = -1 };
 	if (unpacker->size) {
-		TRY(resize(unpacker, (size_t)arch_page_align(unpacker->size), err));
+		TRY(resize_unpacked(unpacker, (size_t)arch_page_align(unpacker->size), err));
 		(void)mprotect(unpacker->bytes, unpacker->capacity, PROT_READ);
 		unpacked.bytes = unpacker->bytes;
 		unpacker->bytes = NULL;
@@ -198,7 +200,7 @@ static enum hd_status unpack(struct unpacker *unpacker, struct mapped_file *file
 {
 	uint64_t packed_size = file->size;
 	job_begin(job, "Unpacking", packed_size);
-	enum hd_status status = decode(unpacker, job, err);
+	enum hd_status status = unpack_frames(unpacker, job, err);
 	job_end(job);
 	TRY(status);
 	TRY(replace_file(unpacker, file, err));

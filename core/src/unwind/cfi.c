@@ -257,7 +257,7 @@ enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *regis
 	struct description description;
 	struct cfi_rules rules;
 	/* By its code, as libgcc does (x86_64_fallback_frame_state): musl has no FDE for it. */
-	if (is_signal_return(memory, pc) &&
+	if (ucontext_is_signal_return(memory, pc) &&
 	    ucontext_read(memory, registers->values[REG_RSP], registers))
 		return CFI_SIGNAL;
 	/* A call may be the last instruction of its function. */

@@ -33,7 +33,7 @@ enum cfi_result {
 enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *registers);
 
 /** Does the code at @p address return from a signal handler (__restore_rt)? */
-bool is_signal_return(struct memory *memory, uint64_t address);
+bool ucontext_is_signal_return(struct memory *memory, uint64_t address);
 
 /**
  * The registers in the ucontext_t at @p address, if one of the kernel's shape lies there

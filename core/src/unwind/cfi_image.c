@@ -7,8 +7,8 @@
 #include "unwind/dwarf_reader.h"
 #include "util/alloc.h"
 
-#define SEGMENTS_MAX 512u
-#define IMAGES_MAX   65536u
+#define PROGRAM_HEADERS_MAX 512u
+#define CFI_IMAGES_MAX      65536u
 /* Mappings of one file that lie before that of an address, at most. */
 #define MAPPINGS_MAX 64u
 /* Pages before an address in which the header of an image without a file (the vdso) is sought. */
@@ -41,8 +41,8 @@ static uint8_t pointer_width(unsigned int encoding)
 }
 
 /* Read .eh_frame_hdr; without a table that can be searched the image stays without rows. */
-static void read_header(struct memory *memory, uint64_t address, uint64_t size,
-			struct cfi_image *image)
+static void read_eh_frame_header(struct memory *memory, uint64_t address, uint64_t size,
+				 struct cfi_image *image)
 {
 	uint8_t bytes[HEADER_MAX];
 	size_t got = memory_prefix(memory, address, bytes,
@@ -78,7 +78,7 @@ struct segments {
 	uint64_t frames, frames_size; /* PT_GNU_EH_FRAME */
 };
 
-static void add_segment(const Elf64_Phdr *row, struct segments *ret)
+static void add_elf_segment(const Elf64_Phdr *row, struct segments *ret)
 {
 	uint64_t end;
 	if (row->p_type == PT_GNU_EH_FRAME) {
@@ -101,7 +101,7 @@ static bool read_segments(struct memory *memory, uint64_t address, struct segmen
 	if (!memory_read(memory, address, &head, sizeof(head)) ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != EM_X86_64 ||
-	    head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > SEGMENTS_MAX)
+	    head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > PROGRAM_HEADERS_MAX)
 		return false;
 	*ret = (struct segments){ .begin = UINT64_MAX };
 	for (unsigned int i = 0; i < head.e_phnum; i++) {
@@ -109,13 +109,13 @@ static bool read_segments(struct memory *memory, uint64_t address, struct segmen
 		if (!memory_read(memory, address + head.e_phoff + i * sizeof(row), &row,
 				 sizeof(row)))
 			return false;
-		add_segment(&row, ret);
+		add_elf_segment(&row, ret);
 	}
 	return ret->has_first;
 }
 
 /* Read the image whose ELF header is at @p address; false when there is none. */
-static bool read_image(struct memory *memory, uint64_t address, struct cfi_image *ret)
+static bool read_cfi_image(struct memory *memory, uint64_t address, struct cfi_image *ret)
 {
 	struct segments segments;
 	if (!read_segments(memory, address, &segments))
@@ -125,7 +125,7 @@ static bool read_image(struct memory *memory, uint64_t address, struct cfi_image
 	if (image.begin >= image.end)
 		return false;
 	if (segments.frames_size)
-		read_header(memory, bias + segments.frames, segments.frames_size, &image);
+		read_eh_frame_header(memory, bias + segments.frames, segments.frames_size, &image);
 	*ret = image;
 	return true;
 }
@@ -133,7 +133,7 @@ static bool read_image(struct memory *memory, uint64_t address, struct cfi_image
 static bool try_header(const struct target *target, uint64_t header, uint64_t address,
 		       struct cfi_image *ret)
 {
-	return read_image(target->memory, header, ret) && address >= ret->begin &&
+	return read_cfi_image(target->memory, header, ret) && address >= ret->begin &&
 	       address < ret->end;
 }
 
@@ -166,7 +166,7 @@ static bool find_module(const struct target *target, uint64_t address, struct cf
 		try_header(target, arch_page_of(target->auxv_phdr), address, ret));
 }
 
-static bool find_image(const struct target *target, uint64_t address, struct cfi_image *ret)
+static bool find_cfi_image(const struct target *target, uint64_t address, struct cfi_image *ret)
 {
 	const struct target_mapping *mapping = target_mapping_at(target, address);
 	if (mapping)
@@ -198,7 +198,7 @@ const struct cfi_image *cfi_images_find(struct cfi_images *images, const struct 
 		}
 	}
 	struct cfi_image image;
-	if (images->rows_count == IMAGES_MAX || !find_image(target, address, &image) ||
+	if (images->rows_count == CFI_IMAGES_MAX || !find_cfi_image(target, address, &image) ||
 	    !PAGES_RESERVE(images, rows))
 		return NULL;
 	images->last = images->rows_count++;

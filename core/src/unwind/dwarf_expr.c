@@ -70,7 +70,7 @@ uint8_t dwarf_register(uint64_t number)
 	return number < REG_ROWS ? register_of_dwarf[number] : REG_NONE;
 }
 
-static void push(struct machine *machine, uint64_t value)
+static void push_operand(struct machine *machine, uint64_t value)
 {
 	if (machine->depth == DWARF_EXPR_DEPTH_MAX) {
 		machine->is_bad = true;
@@ -79,7 +79,7 @@ static void push(struct machine *machine, uint64_t value)
 	machine->stack[machine->depth++] = value;
 }
 
-static uint64_t pop(struct machine *machine)
+static uint64_t pop_operand(struct machine *machine)
 {
 	if (!machine->depth) {
 		machine->is_bad = true;
@@ -94,7 +94,7 @@ static void push_copy(struct machine *machine, uint64_t below)
 		machine->is_bad = true;
 		return;
 	}
-	push(machine, machine->stack[machine->depth - 1 - below]);
+	push_operand(machine, machine->stack[machine->depth - 1 - below]);
 }
 
 static void push_register(struct machine *machine, uint64_t number, int64_t offset)
@@ -104,18 +104,18 @@ static void push_register(struct machine *machine, uint64_t number, int64_t offs
 		machine->is_bad = true;
 		return;
 	}
-	push(machine, machine->registers->values[reg] + (uint64_t)offset);
+	push_operand(machine, machine->registers->values[reg] + (uint64_t)offset);
 }
 
 static void push_word(struct machine *machine, size_t size)
 {
-	uint64_t value = 0, address = pop(machine);
+	uint64_t value = 0, address = pop_operand(machine);
 	if (!size || size > sizeof(value) || machine->is_bad ||
 	    !memory_read(machine->memory, address, &value, size)) {
 		machine->is_bad = true;
 		return;
 	}
-	push(machine, value);
+	push_operand(machine, value);
 }
 
 /* Operands that stand in the code. */
@@ -124,25 +124,26 @@ static bool run_constant(struct machine *machine, unsigned int op)
 	struct dwarf_reader *code = &machine->code;
 	switch (op) {
 	case OP_ADDR:
-		push(machine, dwarf_number(code, 8));
+		push_operand(machine, dwarf_number(code, 8));
 		return true;
 	case OP_CONST1U:
 	case OP_CONST2U:
 	case OP_CONST4U:
 	case OP_CONST8U:
-		push(machine, dwarf_number(code, (size_t)1 << (op - OP_CONST1U) / 2));
+		push_operand(machine, dwarf_number(code, (size_t)1 << (op - OP_CONST1U) / 2));
 		return true;
 	case OP_CONST1S:
 	case OP_CONST2S:
 	case OP_CONST4S:
 	case OP_CONST8S:
-		push(machine, (uint64_t)dwarf_signed(code, (size_t)1 << (op - OP_CONST1S) / 2));
+		push_operand(machine,
+			     (uint64_t)dwarf_signed(code, (size_t)1 << (op - OP_CONST1S) / 2));
 		return true;
 	case OP_CONSTU:
-		push(machine, dwarf_uleb(code));
+		push_operand(machine, dwarf_uleb(code));
 		return true;
 	case OP_CONSTS:
-		push(machine, (uint64_t)dwarf_sleb(code));
+		push_operand(machine, (uint64_t)dwarf_sleb(code));
 		return true;
 	case OP_REGX:
 		push_register(machine, dwarf_uleb(code), 0);
@@ -156,7 +157,7 @@ static bool run_constant(struct machine *machine, unsigned int op)
 		break;
 	}
 	if (op - OP_LIT0 < FAMILY) {
-		push(machine, op - OP_LIT0);
+		push_operand(machine, op - OP_LIT0);
 	} else if (op - OP_REG0 < FAMILY) {
 		push_register(machine, op - OP_REG0, 0);
 	} else if (op - OP_BREG0 < FAMILY) {
@@ -175,7 +176,7 @@ static bool run_stack(struct machine *machine, unsigned int op)
 		push_copy(machine, 0);
 		return true;
 	case OP_DROP:
-		(void)pop(machine);
+		(void)pop_operand(machine);
 		return true;
 	case OP_OVER:
 		push_copy(machine, 1);
@@ -184,18 +185,18 @@ static bool run_stack(struct machine *machine, unsigned int op)
 		push_copy(machine, dwarf_number(&machine->code, 1));
 		return true;
 	case OP_SWAP:
-		first = pop(machine);
-		second = pop(machine);
-		push(machine, first);
-		push(machine, second);
+		first = pop_operand(machine);
+		second = pop_operand(machine);
+		push_operand(machine, first);
+		push_operand(machine, second);
 		return true;
 	case OP_ROT:
-		first = pop(machine);
-		second = pop(machine);
-		third = pop(machine);
-		push(machine, first);
-		push(machine, third);
-		push(machine, second);
+		first = pop_operand(machine);
+		second = pop_operand(machine);
+		third = pop_operand(machine);
+		push_operand(machine, first);
+		push_operand(machine, third);
+		push_operand(machine, second);
 		return true;
 	case OP_DEREF:
 		push_word(machine, sizeof(uint64_t));
@@ -213,18 +214,18 @@ static bool run_unary(struct machine *machine, unsigned int op)
 	uint64_t value;
 	switch (op) {
 	case OP_ABS:
-		value = pop(machine);
-		push(machine, (int64_t)value < 0 ? -value : value);
+		value = pop_operand(machine);
+		push_operand(machine, (int64_t)value < 0 ? -value : value);
 		return true;
 	case OP_NEG:
-		push(machine, -pop(machine));
+		push_operand(machine, -pop_operand(machine));
 		return true;
 	case OP_NOT:
-		push(machine, ~pop(machine));
+		push_operand(machine, ~pop_operand(machine));
 		return true;
 	case OP_PLUS_UCONST:
-		value = pop(machine);
-		push(machine, value + dwarf_uleb(&machine->code));
+		value = pop_operand(machine);
+		push_operand(machine, value + dwarf_uleb(&machine->code));
 		return true;
 	default:
 		return false;
@@ -239,7 +240,7 @@ static uint64_t divide(uint64_t left, uint64_t right)
 	return (uint64_t)((int64_t)left / (int64_t)right);
 }
 
-static uint64_t compare(unsigned int op, int64_t left, int64_t right)
+static uint64_t compare_operands(unsigned int op, int64_t left, int64_t right)
 {
 	switch (op) {
 	case OP_EQ:
@@ -272,7 +273,7 @@ static bool run_binary(struct machine *machine, unsigned int op)
 			 (op >= OP_SHL && op <= OP_XOR) || (op >= OP_EQ && op <= OP_NE);
 	if (!is_binary)
 		return false;
-	uint64_t right = pop(machine), left = pop(machine), value;
+	uint64_t right = pop_operand(machine), left = pop_operand(machine), value;
 	switch (op) {
 	case OP_AND:
 		value = left & right;
@@ -306,10 +307,10 @@ static bool run_binary(struct machine *machine, unsigned int op)
 		value = shift(op, left, right);
 		break;
 	default:
-		value = compare(op, (int64_t)left, (int64_t)right);
+		value = compare_operands(op, (int64_t)left, (int64_t)right);
 		break;
 	}
-	push(machine, value);
+	push_operand(machine, value);
 	return true;
 }
 
@@ -319,7 +320,7 @@ static bool run_jump(struct machine *machine, unsigned int op)
 		return false;
 	struct dwarf_reader *code = &machine->code;
 	int64_t distance = dwarf_signed(code, 2);
-	if (op == OP_BRA && !pop(machine))
+	if (op == OP_BRA && !pop_operand(machine))
 		return true;
 	if (distance < code->begin - code->at || distance > code->end - code->at) {
 		machine->is_bad = true;
@@ -339,7 +340,7 @@ bool dwarf_expr_run(struct memory *memory, const struct registers *registers, co
 	machine.depth = 0;
 	machine.is_bad = false;
 	if (first)
-		push(&machine, *first);
+		push_operand(&machine, *first);
 	for (unsigned int steps = 0; dwarf_left(&machine.code); steps++) {
 		unsigned int op = (unsigned int)dwarf_number(&machine.code, 1);
 		bool is_known = run_constant(&machine, op) || run_stack(&machine, op) ||

@@ -7,7 +7,7 @@
 #define STACK_SEARCH ((uint64_t)1 << 20)
 
 /* A ucontext at @p address, of a fault in code of a file? */
-static bool read_context(const struct target *target, uint64_t address, struct registers *ret)
+static bool read_fault_context(const struct target *target, uint64_t address, struct registers *ret)
 {
 	struct registers registers;
 	if (address % 8 || !ucontext_read(target->memory, address, &registers) ||
@@ -25,7 +25,7 @@ static bool find_context(const struct target *target, uint64_t stack, struct reg
 		uint64_t word = 0;
 		if (!memory_u64(target->memory, at, &word))
 			return false;
-		if (read_context(target, at, ret) || read_context(target, word, ret))
+		if (read_fault_context(target, at, ret) || read_fault_context(target, word, ret))
 			return true;
 	}
 	return false;

@@ -44,7 +44,7 @@ uint64_t gc_bits_word(struct gc_bits *bits, uint64_t byte, unsigned int needed)
 }
 
 /* Chunks until one says that none follows; how many bits they hold. */
-static uint64_t read_chunks(struct gc_bits *bits, unsigned int base, unsigned int *ret_width)
+static uint64_t read_number_chunks(struct gc_bits *bits, unsigned int base, unsigned int *ret_width)
 {
 	uint64_t value = 0;
 	unsigned int width = 0;
@@ -63,7 +63,7 @@ static uint64_t read_chunks(struct gc_bits *bits, unsigned int base, unsigned in
 uint32_t gc_bits_unsigned(struct gc_bits *bits, unsigned int base)
 {
 	unsigned int width;
-	uint64_t value = read_chunks(bits, base, &width);
+	uint64_t value = read_number_chunks(bits, base, &width);
 	if (value > UINT32_MAX)
 		bits->failed = true;
 	return bits->failed ? 0 : (uint32_t)value;
@@ -72,7 +72,7 @@ uint32_t gc_bits_unsigned(struct gc_bits *bits, unsigned int base)
 int32_t gc_bits_signed(struct gc_bits *bits, unsigned int base)
 {
 	unsigned int width;
-	int64_t value = (int64_t)read_chunks(bits, base, &width);
+	int64_t value = (int64_t)read_number_chunks(bits, base, &width);
 	if (value >> (width - 1) & 1)
 		value -= (int64_t)1 << width;
 	if (value < INT32_MIN || value > INT32_MAX)

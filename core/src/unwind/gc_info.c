@@ -45,8 +45,8 @@
 #define POINTER_SIZE       3u
 #define RUN_DEAD           4u
 #define RUN_LIVE           2u
-#define CHUNK_SIZE_LOG2    6u
-#define CHUNK_SIZE         64u
+#define RANGE_CHUNK_LOG2   6u
+#define RANGE_CHUNK_SIZE   64u
 #define FRAME_REGISTER_XOR REG_RBP /* how it is written */
 
 #define CODE_LENGTH_MAX  (1u << 28)
@@ -91,7 +91,7 @@ static void skip_places(struct gc_bits *bits, uint32_t flags)
 		(void)gc_bits_signed(bits, STACK_SLOT);
 }
 
-static void read_header(struct decoder *decoder)
+static void read_gc_info_header(struct decoder *decoder)
 {
 	struct gc_bits *bits = &decoder->bits;
 	struct gc_info *info = decoder->info;
@@ -202,7 +202,7 @@ static void find_offset(struct decoder *decoder)
 		decoder->safe_point = decoder->safe_points;
 }
 
-static enum gc_info_result add_slot(struct decoder *decoder, const struct gc_slot *slot)
+static enum gc_info_result add_gc_slot(struct decoder *decoder, const struct gc_slot *slot)
 {
 	struct gc_info *info = decoder->info;
 	if (!PAGES_RESERVE(info, slots))
@@ -211,7 +211,7 @@ static enum gc_info_result add_slot(struct decoder *decoder, const struct gc_slo
 	return GC_INFO_OK;
 }
 
-static enum gc_info_result read_registers(struct decoder *decoder, uint32_t count)
+static enum gc_info_result read_register_slots(struct decoder *decoder, uint32_t count)
 {
 	struct gc_bits *bits = &decoder->bits;
 	struct gc_slot slot = { .base = GC_SLOT_REGISTER };
@@ -226,7 +226,7 @@ static enum gc_info_result read_registers(struct decoder *decoder, uint32_t coun
 		if (bits->failed || number > REG_R15 || number == REG_RSP)
 			return GC_INFO_BAD;
 		slot.number = (uint8_t)number;
-		enum gc_info_result result = add_slot(decoder, &slot);
+		enum gc_info_result result = add_gc_slot(decoder, &slot);
 		if (result != GC_INFO_OK)
 			return result;
 	}
@@ -253,7 +253,7 @@ static enum gc_info_result read_stack_slots(struct decoder *decoder, uint32_t co
 		     decoder->info->frame_register == REG_NONE))
 			return GC_INFO_BAD;
 		slot.offset = (int32_t)offset * 8;
-		enum gc_info_result result = add_slot(decoder, &slot);
+		enum gc_info_result result = add_gc_slot(decoder, &slot);
 		if (result != GC_INFO_OK)
 			return result;
 	}
@@ -274,7 +274,7 @@ static enum gc_info_result read_slots(struct decoder *decoder)
 		return GC_INFO_BAD;
 	decoder->tracked = registers + stack;
 	decoder->untracked = untracked;
-	enum gc_info_result result = read_registers(decoder, registers);
+	enum gc_info_result result = read_register_slots(decoder, registers);
 	if (result == GC_INFO_OK)
 		result = read_stack_slots(decoder, stack, false);
 	if (result == GC_INFO_OK)
@@ -337,11 +337,11 @@ static void read_safe_point(struct decoder *decoder, unsigned int width)
 }
 
 /* The last states of a chunk of the ranges, and when in it they changed. */
-static void read_chunk(struct decoder *decoder, bool is_here)
+static void read_range_chunk(struct decoder *decoder, bool is_here)
 {
 	struct gc_bits *bits = &decoder->bits;
 	struct gc_slot *slots = decoder->info->slots;
-	uint32_t offset = (uint32_t)(decoder->range_offset % CHUNK_SIZE);
+	uint32_t offset = (uint32_t)(decoder->range_offset % RANGE_CHUNK_SIZE);
 	read_set(decoder, SLOT_MAYBE, true);
 	for (uint32_t i = 0; i < decoder->tracked && !bits->failed; i++) {
 		if (slots[i].flags & SLOT_MAYBE && gc_bits_bit(bits))
@@ -349,7 +349,7 @@ static void read_chunk(struct decoder *decoder, bool is_here)
 	}
 	for (uint32_t i = 0; is_here && i < decoder->tracked && !bits->failed; i++) {
 		while (slots[i].flags & SLOT_MAYBE && gc_bits_bit(bits)) {
-			if (gc_bits_read(bits, CHUNK_SIZE_LOG2) > offset)
+			if (gc_bits_read(bits, RANGE_CHUNK_LOG2) > offset)
 				slots[i].flags ^= SLOT_LIVE;
 		}
 	}
@@ -359,8 +359,8 @@ static void read_chunk(struct decoder *decoder, bool is_here)
 static void read_interruptible(struct decoder *decoder)
 {
 	struct gc_bits *bits = &decoder->bits;
-	uint64_t here = decoder->range_offset / CHUNK_SIZE,
-		 count = (decoder->range_length + CHUNK_SIZE - 1) / CHUNK_SIZE;
+	uint64_t here = decoder->range_offset / RANGE_CHUNK_SIZE,
+		 count = (decoder->range_length + RANGE_CHUNK_SIZE - 1) / RANGE_CHUNK_SIZE;
 	uint32_t width = gc_bits_unsigned(bits, POINTER_SIZE), pointer = 0;
 	if (!width)
 		return;
@@ -377,7 +377,7 @@ static void read_interruptible(struct decoder *decoder)
 	if (!pointer)
 		return;
 	gc_bits_seek(bits, align_byte(table + count * width) + pointer - 1);
-	read_chunk(decoder, chunk == here);
+	read_range_chunk(decoder, chunk == here);
 }
 
 /* Which tracked slots are live at the offset. */
@@ -401,7 +401,7 @@ static void read_states(struct decoder *decoder)
 }
 
 /* Is it a register or place for arguments that the call made use of? */
-static bool is_scratch(const struct decoder *decoder, const struct gc_slot *slot)
+static bool is_scratch_slot(const struct decoder *decoder, const struct gc_slot *slot)
 {
 	if (decoder->has_scratch)
 		return false;
@@ -420,7 +420,7 @@ static void keep_live(struct decoder *decoder)
 		struct gc_slot slot = info->slots[i];
 		bool is_live = slot.is_untracked
 				       ? !decoder->query->no_untracked
-				       : slot.flags & SLOT_LIVE && !is_scratch(decoder, &slot);
+				       : slot.flags & SLOT_LIVE && !is_scratch_slot(decoder, &slot);
 		slot.flags &= GC_SLOT_INTERIOR | GC_SLOT_PINNED;
 		if (is_live)
 			info->slots[kept++] = slot;
@@ -443,7 +443,7 @@ enum gc_info_result gc_info_decode(struct memory *memory, uint64_t address,
 	decoder.info = ret;
 	decoder.scratch_area = 0;
 	decoder.range_offset = decoder.range_length = 0;
-	read_header(&decoder);
+	read_gc_info_header(&decoder);
 	if (!decoder.bits.failed)
 		find_offset(&decoder);
 	enum gc_info_result result = decoder.bits.failed ? GC_INFO_BAD : read_slots(&decoder);

@@ -20,7 +20,7 @@ enum {
 #define USER_SS     0x2bu
 #define FPSTATE_FAR ((uint64_t)4096)
 
-bool is_signal_return(struct memory *memory, uint64_t address)
+bool ucontext_is_signal_return(struct memory *memory, uint64_t address)
 {
 	/* mov $__NR_rt_sigreturn, %rax; syscall */
 	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };

@@ -2,13 +2,13 @@
 #include "unwind/unwind_codes.h"
 
 /* UNWIND_INFO: u8 version:3 flags:5, prologue, codes, frame register:4 offset:4; then u16 codes. */
-#define HEADER_SIZE         4u
+#define UNWIND_HEADER_SIZE  4u
 #define VERSION_MASK        7u
 #define VERSION_LAST        2u
 #define FLAG_CHAINED        (4u << 3)
-#define CODES_MAX           255u
+#define UNWIND_CODES_MAX    255u
 #define FUNCTION_SIZE       12u /* RUNTIME_FUNCTION: u32 begin, end, unwind info */
-#define CODES_SIZE          (2 * (size_t)(CODES_MAX + 1))
+#define CODES_SIZE          (2 * (size_t)(UNWIND_CODES_MAX + 1))
 #define FRAME_OFFSET_SCALED 15u
 
 /* UWOP_*; the last is that of Unix alone. */
@@ -29,7 +29,7 @@ enum unwind_operation {
 
 /* What is read of one UNWIND_INFO. */
 struct unwind_info {
-	uint8_t bytes[HEADER_SIZE + CODES_SIZE + FUNCTION_SIZE];
+	uint8_t bytes[UNWIND_HEADER_SIZE + CODES_SIZE + FUNCTION_SIZE];
 	unsigned int count; /* of codes */
 	bool is_chained;
 };
@@ -51,24 +51,25 @@ struct unwind_code {
 static bool read_info(struct memory *memory, uint64_t address, struct unwind_info *ret)
 {
 	size_t size = memory_prefix(memory, address, ret->bytes, sizeof(ret->bytes));
-	if (size < HEADER_SIZE)
+	if (size < UNWIND_HEADER_SIZE)
 		return false;
 	unsigned int version = ret->bytes[0] & VERSION_MASK;
 	ret->count = ret->bytes[2];
 	ret->is_chained = ret->bytes[0] & FLAG_CHAINED;
-	size_t needed = HEADER_SIZE + 2 * (size_t)ret->count;
+	size_t needed = UNWIND_HEADER_SIZE + 2 * (size_t)ret->count;
 	if (ret->is_chained)
 		needed += 2 * (size_t)(ret->count & 1) + FUNCTION_SIZE;
 	return version && version <= VERSION_LAST && size >= needed;
 }
 
-static uint32_t slot_at(const struct unwind_info *info, unsigned int index)
+static uint32_t unwind_slot_at(const struct unwind_info *info, unsigned int index)
 {
-	return load_u16(info->bytes + HEADER_SIZE + 2 * (size_t)index);
+	return load_u16(info->bytes + UNWIND_HEADER_SIZE + 2 * (size_t)index);
 }
 
 /* The code at @p index; false when there is none of that kind, or it ends behind the last. */
-static bool code_at(const struct unwind_info *info, unsigned int index, struct unwind_code *ret)
+static bool unwind_code_at(const struct unwind_info *info, unsigned int index,
+			   struct unwind_code *ret)
 {
 	/* Slots, and by what the operand of one (16 bits) or two (32 bits) is multiplied. */
 	static const struct {
@@ -81,7 +82,7 @@ static bool code_at(const struct unwind_info *info, unsigned int index, struct u
 		[SAVE_XMM128] = { 2, 16 },   [SAVE_XMM128_FAR] = { 3, 1 },
 		[PUSH_MACHFRAME] = { 1, 0 }, [SET_FPREG_LARGE] = { 3, 16 },
 	};
-	uint32_t slot = slot_at(info, index);
+	uint32_t slot = unwind_slot_at(info, index);
 	ret->offset = slot & 0xff;
 	ret->operation = slot >> 8 & 0xf;
 	ret->info = (uint8_t)(slot >> 12);
@@ -97,26 +98,26 @@ static bool code_at(const struct unwind_info *info, unsigned int index, struct u
 		return false;
 	ret->operand = 0;
 	if (ret->slots == 3) {
-		ret->operand = scale * (slot_at(info, index + 1) |
-					(uint64_t)slot_at(info, index + 2) << 16);
+		ret->operand = scale * (unwind_slot_at(info, index + 1) |
+					(uint64_t)unwind_slot_at(info, index + 2) << 16);
 	} else if (ret->slots == 2) {
-		ret->operand = scale * slot_at(info, index + 1);
+		ret->operand = scale * unwind_slot_at(info, index + 1);
 	}
 	return true;
 }
 
 /* Load a register from the stack. */
-static bool load(struct unwinding *unwinding, unsigned int reg, uint64_t address)
+static bool load_saved_register(struct unwinding *unwinding, unsigned int reg, uint64_t address)
 {
 	unwinding->registers.slots[reg] = address;
 	return memory_u64(unwinding->memory, address, &unwinding->registers.values[reg]);
 }
 
-static bool pop(struct unwinding *unwinding, unsigned int reg)
+static bool pop_saved_register(struct unwinding *unwinding, unsigned int reg)
 {
 	uint64_t *sp = &unwinding->registers.values[REG_RSP], at = *sp;
 	*sp = at + 8;
-	return load(unwinding, reg, at);
+	return load_saved_register(unwinding, reg, at);
 }
 
 /* The processor's frame: [error code,] rip, cs, flags, rsp, ss. */
@@ -124,8 +125,8 @@ static bool pop_machine_frame(struct unwinding *unwinding, bool has_code)
 {
 	uint64_t at = unwinding->registers.values[REG_RSP] + (has_code ? 8 : 0);
 	unwinding->is_machine_frame = true;
-	bool done = load(unwinding, REG_RIP, at);
-	return load(unwinding, REG_RSP, at + 24) && done;
+	bool done = load_saved_register(unwinding, REG_RIP, at);
+	return load_saved_register(unwinding, REG_RSP, at + 24) && done;
 }
 
 static bool undo(struct unwinding *unwinding, const struct unwind_info *info,
@@ -135,7 +136,7 @@ static bool undo(struct unwinding *unwinding, const struct unwind_info *info,
 	uint8_t frame = info->bytes[3];
 	switch (code->operation) {
 	case PUSH_NONVOL:
-		return pop(unwinding, code->info);
+		return pop_saved_register(unwinding, code->info);
 	case ALLOC_LARGE:
 		values[REG_RSP] += code->operand;
 		return true;
@@ -150,7 +151,8 @@ static bool undo(struct unwinding *unwinding, const struct unwind_info *info,
 		return true;
 	case SAVE_NONVOL:
 	case SAVE_NONVOL_FAR:
-		return load(unwinding, code->info, unwinding->frame_base + code->operand);
+		return load_saved_register(unwinding, code->info,
+					   unwinding->frame_base + code->operand);
 	case PUSH_MACHFRAME:
 		return pop_machine_frame(unwinding, code->info);
 	case SPARE_CODE:
@@ -175,7 +177,7 @@ static bool find_frame_base(struct unwinding *unwinding, const struct unwind_inf
 	if (!(frame & 0xf))
 		return true;
 	for (unsigned int i = 0; i < info->count; i += code.slots) {
-		if (!code_at(info, i, &code))
+		if (!unwind_code_at(info, i, &code))
 			return false;
 		if (code.operation != SET_FPREG && code.operation != SET_FPREG_LARGE)
 			continue;
@@ -202,16 +204,16 @@ static bool undo_codes(struct unwinding *unwinding, struct unwind_info *info,
 		if (!chain && !find_frame_base(unwinding, info, offset))
 			return false;
 		for (unsigned int i = 0; i < info->count; i += code.slots) {
-			if (!code_at(info, i, &code) ||
+			if (!unwind_code_at(info, i, &code) ||
 			    (offset >= code.offset && !undo(unwinding, info, &code)))
 				return false;
 			if (unwinding->is_machine_frame)
 				return true;
 		}
 		if (!info->is_chained)
-			return pop(unwinding, REG_RIP);
-		const uint8_t *next =
-			info->bytes + HEADER_SIZE + 2 * (size_t)(info->count + (info->count & 1));
+			return pop_saved_register(unwinding, REG_RIP);
+		const uint8_t *next = info->bytes + UNWIND_HEADER_SIZE +
+				      2 * (size_t)(info->count + (info->count & 1));
 		begin = function->image_base + load_u32(next);
 		if (!read_info(unwinding->memory, function->image_base + load_u32(next + 8), info))
 			return false;
@@ -259,10 +261,10 @@ static bool finish_epilogue(struct unwinding *unwinding, bool *ret_failed)
 		return false;
 	*ret_failed = false;
 	for (size_t i = 0; i < count; i++) {
-		if (!pop(unwinding, popped[i]))
+		if (!pop_saved_register(unwinding, popped[i]))
 			*ret_failed = true;
 	}
-	if (!pop(unwinding, REG_RIP))
+	if (!pop_saved_register(unwinding, REG_RIP))
 		*ret_failed = true;
 	return true;
 }

@@ -25,7 +25,7 @@ uint64_t alloc_calls(void)
 	return calls;
 }
 
-static bool refused(void)
+static bool call_is_refused(void)
 {
 	uint64_t call = ++calls;
 	return fail_at && call >= fail_at;
@@ -66,7 +66,7 @@ static uint64_t size_of_piece(void *ptr)
 	return ptr ? malloc_usable_size(ptr) : 0;
 }
 #else
-static bool refused(void)
+static bool call_is_refused(void)
 {
 	return false;
 }
@@ -96,7 +96,7 @@ void *mem_alloc(size_t count, size_t size)
 void *mem_calloc(size_t count, size_t size)
 {
 	size_t bytes;
-	if (refused() || __builtin_mul_overflow(count, size, &bytes))
+	if (call_is_refused() || __builtin_mul_overflow(count, size, &bytes))
 		return NULL;
 	void *ptr = calloc(count ? count : 1, size);
 	count_taken(size_of_piece(ptr));
@@ -106,7 +106,7 @@ void *mem_calloc(size_t count, size_t size)
 void *mem_realloc(void *old, size_t count, size_t size)
 {
 	size_t bytes;
-	if (refused() || __builtin_mul_overflow(count, size, &bytes))
+	if (call_is_refused() || __builtin_mul_overflow(count, size, &bytes))
 		return NULL;
 	uint64_t before = size_of_piece(old);
 	void *ptr = realloc(old, bytes ? bytes : 1);
@@ -166,7 +166,7 @@ void *pages_alloc(size_t count, size_t size)
 		return NULL;
 	if (bytes < PAGES_MIN)
 		return mem_calloc(count, size);
-	return refused() ? NULL : map_pages(round_up_page(bytes));
+	return call_is_refused() ? NULL : map_pages(round_up_page(bytes));
 }
 
 void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
@@ -177,7 +177,7 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 	size_t old_bytes = old_count * size;
 	size_t keep = round_up_page(bytes), had = round_up_page(old_bytes);
 	if (old_bytes >= PAGES_MIN && bytes >= PAGES_MIN && keep <= had) {
-		if (refused())
+		if (call_is_refused())
 			return NULL;
 		if (had > keep) {
 			(void)munmap((char *)old + keep, had - keep);

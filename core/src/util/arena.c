@@ -4,7 +4,7 @@
 #include "util/alloc.h"
 #include "util/fuzzed.h"
 
-#define CHUNK_SIZE ((size_t)FUZZED(16384, 512))
+#define ARENA_CHUNK_SIZE ((size_t)FUZZED(16384, 512))
 
 struct chunk {
 	struct chunk *next;
@@ -37,7 +37,7 @@ char *arena_alloc(struct arena *arena, size_t size)
 {
 	struct chunk *chunk = arena->chunks;
 	if (!chunk || chunk->size - chunk->used < size) {
-		size_t bytes = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+		size_t bytes = size > ARENA_CHUNK_SIZE ? size : ARENA_CHUNK_SIZE;
 		if (bytes + sizeof(*chunk) < bytes)
 			return NULL;
 		chunk = mem_alloc(1, sizeof(*chunk) + bytes);

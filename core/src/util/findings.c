@@ -12,7 +12,7 @@
 #define REST_FORMAT "%" PRIu64 " more of this kind, which are not listed"
 #define REST_SIZE   (sizeof(REST_FORMAT) + 20)
 
-static struct finding *append(struct findings *findings)
+static struct finding *append_finding(struct findings *findings)
 {
 	if (findings->count == findings->capacity) {
 		size_t capacity = grown_capacity(findings->capacity, sizeof(*findings->rows));
@@ -30,7 +30,7 @@ static struct finding *append(struct findings *findings)
 static void add_rest(struct findings *findings, struct finding *rest, enum finding_kind kind)
 {
 	if (!rest) {
-		rest = append(findings);
+		rest = append_finding(findings);
 		char *detail = rest ? mem_alloc(REST_SIZE, 1) : NULL;
 		if (!detail)
 			return;
@@ -41,8 +41,8 @@ static void add_rest(struct findings *findings, struct finding *rest, enum findi
 	(void)snprintf(rest->detail, REST_SIZE, REST_FORMAT, rest->count);
 }
 
-static void add(struct findings *findings, enum finding_kind kind, uint64_t count,
-		const char *advice, const char *line)
+static void add_finding_line(struct findings *findings, enum finding_kind kind, uint64_t count,
+			     const char *advice, const char *line)
 {
 	struct finding *rest = NULL;
 	size_t listed = 0;
@@ -62,7 +62,7 @@ static void add(struct findings *findings, enum finding_kind kind, uint64_t coun
 		add_rest(findings, rest, kind);
 		return;
 	}
-	struct finding *row = append(findings);
+	struct finding *row = append_finding(findings);
 	char *detail = row ? mem_strndup(line, strlen(line)) : NULL;
 	if (!detail)
 		return;
@@ -82,7 +82,7 @@ void findings_add(struct findings *findings, enum finding_kind kind, const char 
 	va_start(args, format);
 	(void)vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	add(findings, kind, 0, advice, line);
+	add_finding_line(findings, kind, 0, advice, line);
 }
 
 void findings_add_counted(struct findings *findings, enum finding_kind kind, uint64_t count,
@@ -93,7 +93,7 @@ void findings_add_counted(struct findings *findings, enum finding_kind kind, uin
 	va_start(args, format);
 	(void)vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	add(findings, kind, count, advice, line);
+	add_finding_line(findings, kind, count, advice, line);
 }
 
 bool findings_has(const struct findings *findings, enum finding_kind kind)

@@ -12,7 +12,7 @@
 #define SECOND_NS     1000000000
 #define JOIN_NS       20000000 /* between two looks at whether the job was cancelled */
 
-static uint64_t now_ms(void)
+static uint64_t job_now_ms(void)
 {
 	struct timespec now;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -27,7 +27,7 @@ void job_begin(struct job *job, const char *what, uint64_t total)
 	job->total = total;
 	atomic_store(&job->done, 0);
 	if (!job->next_poll)
-		job->next_poll = now_ms() + SHOW_INTERVAL;
+		job->next_poll = job_now_ms() + SHOW_INTERVAL;
 }
 
 bool job_step(struct job *job, unsigned int worker, uint64_t units)
@@ -38,7 +38,7 @@ bool job_step(struct job *job, unsigned int worker, uint64_t units)
 	if (worker == 0) {
 		if (job->cancelled && job->cancelled(job->arg))
 			atomic_store(&job->stop, true);
-		uint64_t now = job->progress ? now_ms() : 0;
+		uint64_t now = job->progress ? job_now_ms() : 0;
 		if (job->progress && now >= job->next_poll) {
 			job->next_poll = now + SHOW_INTERVAL;
 			job->shown = true;

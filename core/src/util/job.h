@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 
 /** How often loops over many items ask job_step(): each that many items. */
 #define JOB_STRIDE 65536u

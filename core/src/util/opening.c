@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/broker.h"
+#include "util/broker_set.h"
 #include "util/peer.h"
 
 /* Connections that wait to be accepted. */
 #define BACKLOG 64
 
 /* Close what an attempt has left, and keep its errno. */
-static int give_up(int fd)
+static int give_up_opening(int fd)
 {
 	int code = errno;
 	if (fd >= 0)
@@ -37,13 +37,13 @@ static int open_input(const char *path)
 	struct stat info;
 	int fd = -1, found = open(path, O_PATH | O_CLOEXEC);
 	if (found < 0 || fstat(found, &info) != 0)
-		return give_up(found);
+		return give_up_opening(found);
 	errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
 	if (S_ISREG(info.st_mode)) {
 		(void)snprintf(place, sizeof(place), "/proc/self/fd/%d", found);
 		fd = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	}
-	(void)give_up(found);
+	(void)give_up_opening(found);
 	return fd;
 }
 
@@ -114,8 +114,8 @@ static int open_socket(const char *path,
 	(void)fchmod(fd, 0600);
 	bool good = address_of(path, &address, &size, &folder) &&
 		    use(fd, (const struct sockaddr *)&address, size) == 0;
-	(void)give_up(folder);
-	return good ? fd : give_up(fd);
+	(void)give_up_opening(folder);
+	return good ? fd : give_up_opening(fd);
 }
 
 /*
@@ -130,7 +130,7 @@ static int open_connection(const char *path)
 		return open_socket(path, connect);
 	int found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1;
 	if (found < 0 || fstat(found, &info) != 0)
-		return give_up(found);
+		return give_up_opening(found);
 	errno = ECONNREFUSED;
 	if (S_ISSOCK(info.st_mode)) {
 		(void)snprintf(place, sizeof(place), "/proc/self/fd/%d", found);
@@ -140,9 +140,9 @@ static int open_connection(const char *path)
 	int code = fd < 0 ? 0 : peer_check(fd, slash ? slash + 1 : path, info.st_uid);
 	if (code) {
 		errno = code;
-		fd = give_up(fd);
+		fd = give_up_opening(fd);
 	}
-	(void)give_up(found);
+	(void)give_up_opening(found);
 	return fd;
 }
 
@@ -168,7 +168,7 @@ static int open_listener(const char *path)
 	/* Its name is free, as bind() has found: it must not look as if it were taken. */
 	if (errno == EADDRINUSE)
 		errno = EIO;
-	return give_up(fd);
+	return give_up_opening(fd);
 }
 
 void close_listener(const char *path)
@@ -213,7 +213,7 @@ DIR *open_system_folder(const char *path)
 	int fd = open_as(HD_OPEN_SYSTEM, path);
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	if (!folder)
-		(void)give_up(fd);
+		(void)give_up_opening(fd);
 	return folder;
 }
 

@@ -28,7 +28,7 @@ enum hd_status output_file_open_unnamed(struct output_file *file, struct hd_erro
 	const char *folder;
 	*file = (struct output_file){ .fd = output_place_open_unnamed(&folder) };
 	if (file->fd < 0)
-		return errno == ENOMEM ? fail_nomem(err) : fail_output(folder, errno, err);
+		return errno == ENOMEM ? fail_nomem(err) : path_end_fail(folder, errno, err);
 	file->path = mem_strndup(folder, strlen(folder));
 	if (file->path)
 		return HD_OK;
@@ -80,7 +80,7 @@ enum hd_status output_file_commit(struct output_file *file, struct hd_error *err
 	}
 	enum hd_status status = HD_OK;
 	if (error)
-		status = error == ENOMEM ? fail_nomem(err) : fail_output(file->path, error, err);
+		status = error == ENOMEM ? fail_nomem(err) : path_end_fail(file->path, error, err);
 	output_file_abandon(file);
 	return status;
 }

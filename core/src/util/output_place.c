@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/broker.h"
+#include "util/broker_set.h"
 #include "util/opening.h"
 #include "util/path_end.h"
 
@@ -113,7 +113,8 @@ static void keep_mode(const struct path_end *end, int fd)
 	(void)fchmod(fd, new.st_gid == end->file.st_gid ? mode : mode & 0707);
 }
 
-static enum hd_status refuse(const char *path, const struct path_end *end, struct hd_error *err)
+static enum hd_status refuse_output(const char *path, const struct path_end *end,
+				    struct hd_error *err)
 {
 	errno = EPERM;
 	return fail(err, HD_ERR_OS, 0,
@@ -123,20 +124,20 @@ static enum hd_status refuse(const char *path, const struct path_end *end, struc
 }
 
 /* May the caller write there?  Whatever the rules of the kernel are. */
-static enum hd_status check_target(const char *path, const struct path_end *end,
-				   struct hd_error *err)
+static enum hd_status check_output_file(const char *path, const struct path_end *end,
+					struct hd_error *err)
 {
 	if (!end->exists)
 		return HD_OK;
 	int flags = AT_EACCESS | (end->is_proc_link ? 0 : AT_SYMLINK_NOFOLLOW);
 	if (faccessat(end->folder, end->name, W_OK, flags) != 0)
-		return fail_output(path, errno, err);
+		return path_end_fail(path, errno, err);
 	bool is_foreign = !end->is_own_folder && end->is_sticky && end->file.st_uid != geteuid();
 	bool is_refused = S_ISREG(end->file.st_mode) ? is_foreign : !path_end_is_trusted(end);
-	return is_refused ? refuse(path, end, err) : HD_OK;
+	return is_refused ? refuse_output(path, end, err) : HD_OK;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_inode(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -155,11 +156,11 @@ static enum hd_status open_existing(const char *path, const struct path_end *end
 			break;
 		(void)poll(NULL, 0, READER_MS);
 		if (!job_step(job, 0, 0))
-			return fail_output(path, ECANCELED, err);
+			return path_end_fail(path, ECANCELED, err);
 	}
 	if (fd < 0)
-		return fail_output(path, errno, err);
-	if (fstat(fd, &file) == 0 && is_same(&file, &end->file)) {
+		return path_end_fail(path, errno, err);
+	if (fstat(fd, &file) == 0 && is_same_inode(&file, &end->file)) {
 		*ret = fd;
 		return HD_OK;
 	}
@@ -169,8 +170,8 @@ static enum hd_status open_existing(const char *path, const struct path_end *end
 		    path);
 }
 
-static enum hd_status open_place(const char *path, const struct path_end *end,
-				 struct output_place **ret, int *ret_fd, struct hd_error *err)
+static enum hd_status open_new_place(const char *path, const struct path_end *end,
+				     struct output_place **ret, int *ret_fd, struct hd_error *err)
 {
 	struct output_place *place = mem_calloc(1, sizeof(*place));
 	if (!place)
@@ -180,7 +181,7 @@ static enum hd_status open_place(const char *path, const struct path_end *end,
 	if (fd < 0) {
 		int code = errno;
 		mem_free(place);
-		return fail_output(path, code, err);
+		return path_end_fail(path, code, err);
 	}
 	keep_mode(end, fd);
 	*ret = place;
@@ -188,7 +189,7 @@ static enum hd_status open_place(const char *path, const struct path_end *end,
 	return HD_OK;
 }
 
-static int is_stopped(void *arg)
+static int output_is_stopped(void *arg)
 {
 	return !job_step(arg, 0, 0);
 }
@@ -200,7 +201,7 @@ static enum hd_status open_by(const struct hd_broker *broker, const char *path, 
 	if (!place)
 		return fail_nomem(err);
 	struct hd_error reason = { .status = HD_ERR_OS };
-	int fd = broker->create(broker->arg, path, is_stopped, job, &place->id, &reason);
+	int fd = broker->create(broker->arg, path, output_is_stopped, job, &place->id, &reason);
 	if (fd < 0) {
 		mem_free(place);
 		if (err)
@@ -223,14 +224,14 @@ enum hd_status output_place_open(const char *path, struct job *job, struct outpu
 		return open_by(broker, path, job, ret, ret_fd, err);
 	struct path_end end;
 	TRY(path_end_find(path, &end, err));
-	enum hd_status status = check_target(path, &end, err);
+	enum hd_status status = check_output_file(path, &end, err);
 	bool is_straight = end.exists && !S_ISREG(end.file.st_mode);
 	if (status == HD_OK && is_straight) {
 		status = open_existing(path, &end, 0, job, ret_fd, err);
 		if (status == HD_OK)
 			*ret = NULL;
 	} else if (status == HD_OK) {
-		status = open_place(path, &end, ret, ret_fd, err);
+		status = open_new_place(path, &end, ret, ret_fd, err);
 	}
 	/* Otherwise it is the place's. */
 	if (status != HD_OK || is_straight)
@@ -251,10 +252,10 @@ enum hd_status output_place_check(const char *path, bool *ret_straight, struct h
 	struct output_place *place;
 	int fd;
 	TRY(path_end_find(path, &end, err));
-	enum hd_status status = check_target(path, &end, err);
+	enum hd_status status = check_output_file(path, &end, err);
 	bool is_straight = end.exists && !S_ISREG(end.file.st_mode);
 	if (status == HD_OK && !is_straight)
-		status = open_place(path, &end, &place, &fd, err);
+		status = open_new_place(path, &end, &place, &fd, err);
 	if (status != HD_OK || is_straight) {
 		path_end_deinit(&end);
 	} else {
@@ -319,7 +320,7 @@ enum hd_status output_place_open_stream(const char *path, bool append, struct jo
 	TRY(path_end_find(path, &end, err));
 	enum hd_status status = HD_OK;
 	if (end.exists && !path_end_is_trusted(&end)) {
-		status = refuse(path, &end, err);
+		status = refuse_output(path, &end, err);
 	} else if (end.exists) {
 		status = open_existing(path, &end, flags, job, &fd, err);
 	} else {
@@ -331,7 +332,7 @@ enum hd_status output_place_open_stream(const char *path, bool append, struct jo
 		code = prepare_stream(&end, fd, append);
 	path_end_deinit(&end);
 	if (code) {
-		status = fail_output(path, code, err);
+		status = path_end_fail(path, code, err);
 		if (fd >= 0)
 			(void)close(fd);
 	} else if (status == HD_OK) {

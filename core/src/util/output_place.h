@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 #include "util/job.h"
 
 /*

@@ -10,17 +10,17 @@
 
 #include "util/job.h"
 
-#define LINKS_MAX 40u /* as many as Linux follows */
+#define PATH_LINKS_MAX 40u /* as many as Linux follows */
 
 /* One walk. */
-struct walk {
+struct path_walk {
 	const char *path;    /* the whole, for messages */
 	char rest[PATH_MAX]; /* what is still to go */
 	unsigned int links;
 	struct stat folder; /* of end->folder */
 };
 
-enum hd_status fail_output(const char *path, int code, struct hd_error *err)
+enum hd_status path_end_fail(const char *path, int code, struct hd_error *err)
 {
 	if (code == ECANCELED)
 		return fail_cancelled(err);
@@ -46,7 +46,7 @@ bool path_end_is_trusted(const struct path_end *end)
 }
 
 /* Go into the folder @p fd, which becomes the walk's; errno, or 0. */
-static int enter(struct walk *walk, struct path_end *end, int fd)
+static int enter(struct path_walk *walk, struct path_end *end, int fd)
 {
 	if (fd < 0)
 		return errno;
@@ -60,14 +60,14 @@ static int enter(struct walk *walk, struct path_end *end, int fd)
 	return 0;
 }
 
-static int enter_start(struct walk *walk, struct path_end *end)
+static int enter_start(struct path_walk *walk, struct path_end *end)
 {
 	return enter(walk, end,
 		     open(*walk->rest == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 /* The text of the link @p fd, in front of the rest; errno, or 0. */
-static int take_link(struct walk *walk, struct path_end *end, int fd)
+static int take_link(struct path_walk *walk, struct path_end *end, int fd)
 {
 	char text[PATH_MAX];
 	ssize_t got = readlinkat(fd, "", text, sizeof(text));
@@ -82,7 +82,7 @@ static int take_link(struct walk *walk, struct path_end *end, int fd)
 }
 
 /* The kernel follows the links of /proc: their texts may be no paths.  *@p ret_end: it ends there. */
-static int take_proc_link(struct walk *walk, struct path_end *end, int link, bool *ret_end)
+static int take_proc_link(struct path_walk *walk, struct path_end *end, int link, bool *ret_end)
 {
 	struct stat file;
 	int fd = openat(end->folder, end->name, O_PATH | O_CLOEXEC);
@@ -110,7 +110,7 @@ static bool is_in_proc(int fd)
 	return fstatfs(fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-static enum hd_status refuse_link(const struct walk *walk, const struct path_end *end,
+static enum hd_status refuse_link(const struct path_walk *walk, const struct path_end *end,
 				  const struct stat *link, struct hd_error *err)
 {
 	errno = EPERM;
@@ -120,23 +120,23 @@ static enum hd_status refuse_link(const struct walk *walk, const struct path_end
 		    walk->path, end->name, (unsigned int)link->st_uid);
 }
 
-static enum hd_status follow(struct walk *walk, struct path_end *end, int fd,
-			     const struct stat *link, bool *ret_end, struct hd_error *err)
+static enum hd_status follow_path_link(struct path_walk *walk, struct path_end *end, int fd,
+				       const struct stat *link, bool *ret_end, struct hd_error *err)
 {
 	int code = ELOOP;
 	/* Where it is not sticky, others may have moved one of ours there. */
 	if (!is_own_folder(&walk->folder) &&
 	    !(walk->folder.st_mode & S_ISVTX && is_of_caller(link)))
 		return refuse_link(walk, end, link, err);
-	if (walk->links++ < LINKS_MAX) {
+	if (walk->links++ < PATH_LINKS_MAX) {
 		code = is_in_proc(fd) ? take_proc_link(walk, end, fd, ret_end)
 				      : take_link(walk, end, fd);
 	}
-	return code ? fail_output(walk->path, code, err) : HD_OK;
+	return code ? path_end_fail(walk->path, code, err) : HD_OK;
 }
 
 /* Take the next name off the rest; what is left begins with a slash, or is empty. */
-static bool take_name(struct walk *walk, struct path_end *end)
+static bool take_path_name(struct path_walk *walk, struct path_end *end)
 {
 	size_t slashes = strspn(walk->rest, "/");
 	size_t size = strcspn(walk->rest + slashes, "/");
@@ -149,13 +149,13 @@ static bool take_name(struct walk *walk, struct path_end *end)
 }
 
 /* One name further. */
-static enum hd_status step(struct walk *walk, struct path_end *end, bool *ret_end,
-			   struct hd_error *err)
+static enum hd_status step_along_path(struct path_walk *walk, struct path_end *end, bool *ret_end,
+				      struct hd_error *err)
 {
-	if (!take_name(walk, end))
-		return fail_output(walk->path, ENAMETOOLONG, err);
+	if (!take_path_name(walk, end))
+		return path_end_fail(walk->path, ENAMETOOLONG, err);
 	if (!*end->name) /* a slash, or a link to a folder, was the last */
-		return fail_output(walk->path, EISDIR, err);
+		return path_end_fail(walk->path, EISDIR, err);
 	bool is_last = !*walk->rest;
 	int fd = openat(end->folder, end->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT && is_last) {
@@ -167,20 +167,20 @@ static enum hd_status step(struct walk *walk, struct path_end *end, bool *ret_en
 		int code = errno;
 		if (fd >= 0)
 			(void)close(fd);
-		return fail_output(walk->path, code, err);
+		return path_end_fail(walk->path, code, err);
 	}
 	if (S_ISDIR(file.st_mode)) {
 		int code = enter(walk, end, fd);
-		return code ? fail_output(walk->path, code, err) : HD_OK;
+		return code ? path_end_fail(walk->path, code, err) : HD_OK;
 	}
 	enum hd_status status = HD_OK;
 	if (S_ISLNK(file.st_mode)) {
-		status = follow(walk, end, fd, &file, ret_end, err);
+		status = follow_path_link(walk, end, fd, &file, ret_end, err);
 	} else if (is_last) {
 		end->file = file;
 		end->exists = *ret_end = true;
 	} else {
-		status = fail_output(walk->path, ENOTDIR, err);
+		status = path_end_fail(walk->path, ENOTDIR, err);
 	}
 	(void)close(fd);
 	return status;
@@ -188,16 +188,16 @@ static enum hd_status step(struct walk *walk, struct path_end *end, bool *ret_en
 
 enum hd_status path_end_find(const char *path, struct path_end *ret, struct hd_error *err)
 {
-	struct walk walk = { .path = path };
+	struct path_walk walk = { .path = path };
 	struct path_end end = { .folder = -1 };
 	size_t size = strlen(path);
 	if (!size || size >= sizeof(walk.rest))
-		return fail_output(path, size ? ENAMETOOLONG : ENOENT, err);
+		return path_end_fail(path, size ? ENAMETOOLONG : ENOENT, err);
 	memcpy(walk.rest, path, size + 1);
 	int code = enter_start(&walk, &end);
-	enum hd_status status = code ? fail_output(path, code, err) : HD_OK;
+	enum hd_status status = code ? path_end_fail(path, code, err) : HD_OK;
 	for (bool is_end = false; status == HD_OK && !is_end;)
-		status = step(&walk, &end, &is_end, err);
+		status = step_along_path(&walk, &end, &is_end, err);
 	if (status != HD_OK) {
 		path_end_deinit(&end);
 		return status;

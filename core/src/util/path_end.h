@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 
 /*
  * Who may change where an output goes?  A folder is the caller's own when it belongs to the caller or
@@ -46,6 +46,6 @@ void path_end_deinit(struct path_end *end);
 bool path_end_is_trusted(const struct path_end *end);
 
 /** HD_ERR_OS, with @p code as its errno: "PATH: cannot write: REASON"; HD_ERR_CANCELLED if ECANCELED. */
-enum hd_status fail_output(const char *path, int code, struct hd_error *err);
+enum hd_status path_end_fail(const char *path, int code, struct hd_error *err);
 
 #endif

@@ -17,7 +17,7 @@ enum hd_status sink_check(const struct hd_sink *sink, bool writes, struct hd_err
 	return HD_OK;
 }
 
-static void tell(void (*take)(void *arg, const char *line), void *arg, const char *line)
+static void tell_sink(void (*take)(void *arg, const char *line), void *arg, const char *line)
 {
 	struct text text = { 0 };
 	text_escape(&text, line, strlen(line));
@@ -35,13 +35,13 @@ static void tell(void (*take)(void *arg, const char *line), void *arg, const cha
 void sink_warn(const struct hd_sink *sink, const char *line)
 {
 	if (sink && sink->warn)
-		tell(sink->warn, sink->arg, line);
+		tell_sink(sink->warn, sink->arg, line);
 }
 
 void sink_note(const struct hd_sink *sink, const char *line)
 {
 	if (sink && sink->note) {
-		tell(sink->note, sink->arg, line);
+		tell_sink(sink->note, sink->arg, line);
 	} else {
 		sink_warn(sink, line);
 	}

@@ -6,7 +6,7 @@
 
 #include <heapdump/session.h>
 
-#include "util/error.h"
+#include "util/fail.h"
 
 /**
  * Is @p sink one of this version of the library?

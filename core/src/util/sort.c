@@ -9,7 +9,7 @@
 #define RADIX_BITS 11u
 #define RADIX      ((size_t)1 << RADIX_BITS)
 /* Ascending runs of keys that are merged. */
-#define RUNS_MAX 256u
+#define SORTED_RUNS_MAX 256u
 
 static int compare_u64(const void *a, const void *b)
 {
@@ -57,35 +57,35 @@ static uint64_t different_bits(const uint64_t *keys, uint32_t count)
 }
 
 /* Keys that ascend: those at [begin .. end). */
-struct run {
+struct sorted_run {
 	uint32_t begin, end;
 };
 
 /* The runs that keys are in; 0: they are too many. */
-static uint32_t find_runs(const uint64_t *keys, uint32_t count, struct run *runs)
+static uint32_t find_sorted_runs(const uint64_t *keys, uint32_t count, struct sorted_run *runs)
 {
 	uint32_t made = 0;
 	for (uint32_t i = 0; i < count;) {
-		if (made == RUNS_MAX)
+		if (made == SORTED_RUNS_MAX)
 			return 0;
 		uint32_t begin = i++;
 		while (i < count && keys[i - 1] <= keys[i])
 			i++;
-		runs[made++] = (struct run){ begin, i };
+		runs[made++] = (struct sorted_run){ begin, i };
 	}
 	return made;
 }
 
 /* The run whose first key is the lowest, and the first key of the next one, or UINT64_MAX. */
-static struct run *lowest_run(const uint64_t *keys, struct run *runs, const struct run *runs_end,
-			      uint64_t *ret_next)
+static struct sorted_run *lowest_run(const uint64_t *keys, struct sorted_run *runs,
+				     const struct sorted_run *runs_end, uint64_t *ret_next)
 {
-	struct run *lowest = runs;
+	struct sorted_run *lowest = runs;
 	while (lowest->begin == lowest->end)
 		lowest++;
 	uint64_t key = keys[lowest->begin];
 	*ret_next = UINT64_MAX;
-	for (struct run *run = lowest + 1; run < runs_end; run++) {
+	for (struct sorted_run *run = lowest + 1; run < runs_end; run++) {
 		if (run->begin == run->end)
 			continue;
 		if (keys[run->begin] < key) {
@@ -100,7 +100,7 @@ static struct run *lowest_run(const uint64_t *keys, struct run *runs, const stru
 }
 
 /* First key of a run that is not below @p key. */
-static uint32_t run_place(const uint64_t *keys, const struct run *run, uint64_t key)
+static uint32_t run_place(const uint64_t *keys, const struct sorted_run *run, uint64_t key)
 {
 	size_t count = run->end - run->begin;
 	return run->begin + (uint32_t)lower_bound_u64(keys + run->begin, count, key);
@@ -114,11 +114,11 @@ static int compare_pieces(const void *a, const void *b)
 
 uint32_t sort_pieces(const uint64_t *keys, uint32_t count, struct sort_piece *ret)
 {
-	struct run runs[RUNS_MAX];
-	uint32_t run_count = find_runs(keys, count, runs), pieces = 0, at = 0;
+	struct sorted_run runs[SORTED_RUNS_MAX];
+	uint32_t run_count = find_sorted_runs(keys, count, runs), pieces = 0, at = 0;
 	while (run_count && at < count) {
 		uint64_t next;
-		struct run *run = lowest_run(keys, runs, runs + run_count, &next);
+		struct sorted_run *run = lowest_run(keys, runs, runs + run_count, &next);
 		uint32_t end = run_place(keys, run, next);
 		if (pieces == SORT_PIECES_MAX)
 			return 0;

@@ -18,7 +18,7 @@ void text_deinit(struct text *text)
 }
 
 /* Room for @p size more bytes and the NUL. */
-static bool reserve(struct text *text, size_t size)
+static bool text_reserve(struct text *text, size_t size)
 {
 	if (text->failed)
 		return false;
@@ -39,7 +39,7 @@ static bool reserve(struct text *text, size_t size)
 
 char *text_extend(struct text *text, size_t size)
 {
-	if (!reserve(text, size))
+	if (!text_reserve(text, size))
 		return NULL;
 	char *room = text->bytes + text->size;
 	text->size += size;
@@ -49,7 +49,7 @@ char *text_extend(struct text *text, size_t size)
 
 void text_append(struct text *text, const char *bytes, size_t size)
 {
-	if (!size || !reserve(text, size))
+	if (!size || !text_reserve(text, size))
 		return;
 	memcpy(text->bytes + text->size, bytes, size);
 	text->size += size;
@@ -74,7 +74,7 @@ void text_printf(struct text *text, const char *format, ...)
 		text_append(text, small, (size_t)size);
 		return;
 	}
-	if (!reserve(text, (size_t)size))
+	if (!text_reserve(text, (size_t)size))
 		return;
 	va_start(args, format);
 	(void)vsnprintf(text->bytes + text->size, (size_t)size + 1, format, args);

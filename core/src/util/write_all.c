@@ -7,10 +7,10 @@
 
 #include "util/signal_hold.h"
 
-#define POLL_MS 50 /* how often the job is asked whether it goes on */
+#define WRITE_POLL_MS 50 /* how often the job is asked whether it goes on */
 
 /* One write; errno, or 0 and how many bytes. */
-static int write_some(int fd, const char *bytes, size_t size, size_t *ret)
+static int write_once(int fd, const char *bytes, size_t size, size_t *ret)
 {
 	struct signal_hold too_large, no_reader;
 	signal_hold_begin(&too_large, HOLD_TOO_LARGE);
@@ -27,14 +27,14 @@ int write_all(int fd, const char *bytes, size_t size, struct job *job)
 {
 	while (size) {
 		size_t wrote;
-		int code = write_some(fd, bytes, size, &wrote);
+		int code = write_once(fd, bytes, size, &wrote);
 		bytes += wrote;
 		size -= wrote;
 		if (code && code != EAGAIN && code != EINTR)
 			return code;
 		struct pollfd at = { .fd = fd, .events = POLLOUT };
 		if (code == EAGAIN)
-			(void)poll(&at, 1, POLL_MS);
+			(void)poll(&at, 1, WRITE_POLL_MS);
 		if (code && !job_step(job, 0, 0))
 			return ECANCELED;
 	}

@@ -33,7 +33,7 @@ static bool is_in_image(const struct target *target, uint64_t address)
 }
 
 /* Is @p address code that the runtime did not compile, such as the allocator and what it calls? */
-static bool is_native(const struct target *target, uint64_t address)
+static bool is_native_address(const struct target *target, uint64_t address)
 {
 	const struct target_mapping *mapping = target_mapping_at(target, address);
 	size_t size = mapping && mapping->path ? strlen(mapping->path) : 0;
@@ -55,7 +55,7 @@ bool thread_may_allocate(const struct resolver *resolver, const struct clr_threa
 		clr_target(clr) && thread->os_id && thread->os_id <= INT32_MAX
 			? target_thread(clr_target(clr), (int32_t)thread->os_id)
 			: NULL;
-	return !registers || is_native(clr_target(clr), registers->registers[REGISTER_RIP]);
+	return !registers || is_native_address(clr_target(clr), registers->registers[REGISTER_RIP]);
 }
 
 bool context_is_at_rest(const struct resolver *resolver, const struct context *context)
@@ -69,12 +69,13 @@ static bool is_half(const struct resolver *resolver, uint64_t address)
 {
 	const struct segment *segment =
 		address ? heap_segment_at(resolver->heap, address - 1) : NULL;
-	return address == 0 || (segment && address % 8 == 0 && is_young(segment, address - 1));
+	return address == 0 ||
+	       (segment && address % 8 == 0 && verify_is_young(segment, address - 1));
 }
 
-static enum hd_status add_broken(struct resolver *resolver, const struct context *context,
-				 bool limit_is_bad, const char *why, uint32_t *ret,
-				 struct hd_error *err)
+static enum hd_status add_broken_context(struct resolver *resolver, const struct context *context,
+					 bool limit_is_bad, const char *why, uint32_t *ret,
+					 struct hd_error *err)
 {
 	const struct clr *clr = resolver->heap->clr;
 	const struct clr_thread *owner = owner_of(resolver, context->thread);
@@ -93,13 +94,13 @@ static enum hd_status add_broken(struct resolver *resolver, const struct context
 		finding.verdict = VERDICT_UNOWNED_CONTEXT;
 	if (at)
 		finding.slot = at + clr_offset(clr, limit_is_bad ? L_ALLOC_LIMIT : L_ALLOC_POINTER);
-	TRY(finding_add(resolver, &finding, ret, err));
+	TRY(verify_finding_add(resolver, &finding, ret, err));
 	if (*ret == NO_FINDING)
 		return HD_OK;
-	finding_detail(&resolver->findings[*ret],
-		       "Allocation context %" PRIx64 "..%" PRIx64 " of %s %" PRIx64 " %s",
-		       context->pointer, context->limit, owner ? "thread" : "heap",
-		       owner ? owner->address : 0, why);
+	verify_finding_detail(&resolver->findings[*ret],
+			      "Allocation context %" PRIx64 "..%" PRIx64 " of %s %" PRIx64 " %s",
+			      context->pointer, context->limit, owner ? "thread" : "heap",
+			      owner ? owner->address : 0, why);
 	if (!PAGES_RESERVE(resolver, contexts))
 		return fail_nomem(err);
 	resolver->contexts[resolver->contexts_count++] =
@@ -118,17 +119,18 @@ enum hd_status context_finding(struct resolver *resolver, const struct context *
 			return HD_OK;
 		}
 	}
-	return add_broken(resolver, context, false, why, ret, err);
+	return add_broken_context(resolver, context, false, why, ret, err);
 }
 
 /* Does a block of the walk, a gap or another context end exactly at the pointer? */
-static bool is_reached(struct resolver *resolver, const struct segment *segment, uint64_t pointer)
+static bool context_is_reached(struct resolver *resolver, const struct segment *segment,
+			       uint64_t pointer)
 {
-	if (pointer == segment->begin || gap_at(resolver, pointer) ||
-	    gap_at(resolver, pointer - 8) || context_over(resolver, pointer - 8))
+	if (pointer == segment->begin || resolver_gap_at(resolver, pointer) ||
+	    resolver_gap_at(resolver, pointer - 8) || resolver_context_over(resolver, pointer - 8))
 		return true;
 	struct object block;
-	return !block_at(resolver, segment, pointer - 8, &block) ||
+	return !resolver_block_at(resolver, segment, pointer - 8, &block) ||
 	       block.address + block.step == pointer;
 }
 
@@ -138,9 +140,10 @@ static bool is_reached(struct resolver *resolver, const struct segment *segment,
  */
 static bool limit_is_too_high(struct resolver *resolver, const struct context *context)
 {
-	uint64_t first = first_nonzero(resolver, context->pointer, context->limit), last = first;
+	uint64_t first = resolver_first_nonzero(resolver, context->pointer, context->limit),
+		 last = first;
 	for (uint64_t at = first; at < context->limit;
-	     at = first_nonzero(resolver, at + 8, context->limit))
+	     at = resolver_first_nonzero(resolver, at + 8, context->limit))
 		last = at;
 	return first - context->pointer >= CONTEXT_RESERVE &&
 	       first - context->pointer > context->limit - last;
@@ -159,7 +162,7 @@ static bool is_empty(struct resolver *resolver, const struct context *context)
 	const uint64_t allowed[] = { clr_free_method_table(heap->clr),
 				     context->limit - context->pointer, 0, 1 };
 	uint64_t at = context->pointer;
-	while ((at = first_nonzero(resolver, at, context->limit)) < context->limit) {
+	while ((at = resolver_first_nonzero(resolver, at, context->limit)) < context->limit) {
 		uint64_t index = (at - context->pointer) / 8, word = 0;
 		if (index >= sizeof(allowed) / sizeof(*allowed) || !allowed[index] ||
 		    !memory_u64(heap->memory, at, &word) || word != allowed[index])
@@ -189,35 +192,36 @@ static enum hd_status check_context(struct resolver *resolver, const struct cont
 	bool limit_is_bad = false;
 	uint32_t finding;
 	if (!context_is_sound(heap, context)) {
-		const struct segment *cut = segment_before(resolver, pointer);
+		const struct segment *cut = resolver_segment_before(resolver, pointer);
 		if (cut && limit >= pointer && limit < cut->reserved &&
 		    context->owner == CONTEXT_THREAD && pointer % 8 == 0) {
 			TRY(segment_end_finding(resolver, cut, &finding, err));
-			return link_add(resolver, finding, pointer, err);
+			return resolver_add_link(resolver, finding, pointer, err);
 		}
 		/* What is on a list that broke off is not known. */
 		if (!segment && resolver->list != NO_FINDING && pointer % 8 == 0 &&
 		    limit >= pointer && limit - pointer < CONTEXT_SIZE_MAX)
-			return link_add(resolver, resolver->list, pointer, err);
+			return resolver_add_link(resolver, resolver->list, pointer, err);
 		limit_is_bad = segment && pointer % 8 == 0;
 		why = !segment || pointer % 8 ? "does not begin where objects are allocated"
 		      : limit < pointer       ? "ends before it begins"
 					      : "ends outside of the segment it begins in";
-	} else if (context->owner == CONTEXT_THREAD && !is_young(segment, pointer)) {
+	} else if (context->owner == CONTEXT_THREAD && !verify_is_young(segment, pointer)) {
 		why = "is not in generation 0";
 	} else if (context_is_at_rest(resolver, context) && !is_empty(resolver, context)) {
 		why = "lies over what is not empty";
 		limit_is_bad = limit_is_too_high(resolver, context);
-	} else if (!is_reached(resolver, segment, pointer)) {
+	} else if (!context_is_reached(resolver, segment, pointer)) {
 		why = "begins in the middle of an object";
 	} else if (overlaps_next(resolver, context)) {
 		why = "overlaps the next one";
 		limit_is_bad = true;
 	}
-	return why ? add_broken(resolver, context, limit_is_bad, why, &finding, err) : HD_OK;
+	return why ? add_broken_context(resolver, context, limit_is_bad, why, &finding, err)
+		   : HD_OK;
 }
 
-enum hd_status check_contexts(struct resolver *resolver, struct hd_error *err)
+enum hd_status verify_contexts(struct resolver *resolver, struct hd_error *err)
 {
 	const struct heap *heap = resolver->heap;
 	if (heap->gc_in_progress)
@@ -232,8 +236,8 @@ enum hd_status check_contexts(struct resolver *resolver, struct hd_error *err)
 		if (!thread->alloc_pointer && thread->alloc_context &&
 		    clr_pointer(heap->clr, thread->alloc_context, L_ALLOC_LIMIT, &context.limit) &&
 		    context.limit) {
-			TRY(add_broken(resolver, &context, false, "has a limit but no pointer",
-				       &finding, err));
+			TRY(add_broken_context(resolver, &context, false,
+					       "has a limit but no pointer", &finding, err));
 		}
 	}
 	return HD_OK;

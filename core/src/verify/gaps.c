@@ -11,18 +11,19 @@
 #define COVERED_BYTES 4096u
 #define COVERED_MAX   256u
 
-static struct verify_finding *finding_of(const struct resolver *resolver, const struct gap *gap)
+static struct verify_finding *finding_of(const struct resolver *resolver,
+					 const struct verify_gap *gap)
 {
 	return &resolver->findings[gap->finding];
 }
 
-static bool is_last_adjacent(const struct gap *gap)
+static bool is_last_adjacent(const struct verify_gap *gap)
 {
 	const struct object *last = &gap->damage.last_good;
 	return last->type && last->address + last->step == gap->damage.address;
 }
 
-static void describe_gap(struct resolver *resolver, const struct gap *gap)
+static void describe_gap(struct resolver *resolver, const struct verify_gap *gap)
 {
 	struct verify_finding *finding = finding_of(resolver, gap);
 	const struct damage *damage = &gap->damage;
@@ -35,18 +36,18 @@ static void describe_gap(struct resolver *resolver, const struct gap *gap)
 			(void)memory_u32(resolver->heap->memory, finding->slot, &length);
 			finding->word = length;
 		}
-		finding_detail(finding,
-			       "Object %" PRIx64 " is too large, size=%" PRIx64
-			       ", segmentEnd: %" PRIx64,
-			       damage->address, damage->size, gap->segment->end);
+		verify_finding_detail(finding,
+				      "Object %" PRIx64 " is too large, size=%" PRIx64
+				      ", segmentEnd: %" PRIx64,
+				      damage->address, damage->size, gap->segment->end);
 		return;
 	case DAMAGE_MISSING_BYTES:
 		finding->kind = "CouldNotReadObject";
 		finding->verdict = VERDICT_MISSING_BYTES;
-		finding_detail(finding,
-			       "Object %" PRIx64 " is not in the target: %" PRIu64
-			       " bytes cannot be walked",
-			       damage->address, damage->skipped);
+		verify_finding_detail(finding,
+				      "Object %" PRIx64 " is not in the target: %" PRIu64
+				      " bytes cannot be walked",
+				      damage->address, damage->skipped);
 		return;
 	case DAMAGE_BAD_METHOD_TABLE:
 	case DAMAGE_ZERO_RUN:
@@ -54,8 +55,8 @@ static void describe_gap(struct resolver *resolver, const struct gap *gap)
 		break;
 	}
 	finding->kind = "InvalidMethodTable";
-	finding_detail(finding, "Object %" PRIx64 " has an invalid method table %" PRIx64,
-		       damage->address, damage->word);
+	verify_finding_detail(finding, "Object %" PRIx64 " has an invalid method table %" PRIx64,
+			      damage->address, damage->word);
 }
 
 /* Could the word be a MethodTable that is not in the target? */
@@ -68,7 +69,7 @@ static bool is_type_missing(const struct resolver *resolver, const struct damage
 enum hd_status open_gaps(struct resolver *resolver, struct hd_error *err)
 {
 	for (size_t i = 0; i < resolver->gap_count; i++) {
-		struct gap *gap = &resolver->gaps[i];
+		struct verify_gap *gap = &resolver->gaps[i];
 		const struct damage *damage = &gap->damage;
 		struct verify_finding finding = { .kind = "InvalidMethodTable",
 						  .verdict = resolver->heap->gc_in_progress
@@ -80,7 +81,7 @@ enum hd_status open_gaps(struct resolver *resolver, struct hd_error *err)
 						  .word = damage->word,
 						  .last_good = damage->last_good,
 						  .skipped = damage->skipped };
-		TRY(finding_add(resolver, &finding, &gap->finding, err));
+		TRY(verify_finding_add(resolver, &finding, &gap->finding, err));
 		if (gap->finding == NO_FINDING)
 			continue;
 		describe_gap(resolver, gap);
@@ -88,16 +89,16 @@ enum hd_status open_gaps(struct resolver *resolver, struct hd_error *err)
 			struct verify_finding *added = finding_of(resolver, gap);
 			added->kind = "CouldNotReadMethodTable";
 			added->verdict = VERDICT_MISSING_BYTES;
-			finding_detail(added,
-				       "Object %" PRIx64 " has the method table %" PRIx64
-				       ", which is not in the target",
-				       damage->address, damage->word);
+			verify_finding_detail(added,
+					      "Object %" PRIx64 " has the method table %" PRIx64
+					      ", which is not in the target",
+					      damage->address, damage->word);
 		}
 		/* Its end may be the header of the next object. */
 		uint64_t end = gap->end == gap->segment->end ? gap->end : gap->end - 8;
 		gap->is_zero = damage->kind != DAMAGE_MISSING_BYTES && damage->word == 0 &&
 			       (damage->kind == DAMAGE_ZERO_RUN ||
-				is_zero(resolver, damage->address, end));
+				resolver_is_zero(resolver, damage->address, end));
 	}
 	return HD_OK;
 }
@@ -108,7 +109,8 @@ static uint64_t context_end(uint64_t limit)
 }
 
 /* The broken context that left this gap, or NULL. */
-static struct broken_context *context_of(const struct resolver *resolver, const struct gap *gap)
+static struct broken_context *context_of(const struct resolver *resolver,
+					 const struct verify_gap *gap)
 {
 	uint64_t begin = gap->damage.address, end = gap->end;
 	struct broken_context *any = NULL;
@@ -122,14 +124,14 @@ static struct broken_context *context_of(const struct resolver *resolver, const 
 		if (!broken->met && !any)
 			any = broken;
 	}
-	bool is_rest =
-		gap->is_zero && !gap->to_begin && !gap->inside && is_young(gap->segment, begin);
+	bool is_rest = gap->is_zero && !gap->to_begin && !gap->inside &&
+		       verify_is_young(gap->segment, begin);
 	return is_rest ? any : NULL;
 }
 
 /* Is the gap due to a context that could be right by itself?  Then there is a finding for it. */
-static enum hd_status blame_context(struct resolver *resolver, const struct gap *gap, uint32_t *ret,
-				    struct hd_error *err)
+static enum hd_status blame_context(struct resolver *resolver, const struct verify_gap *gap,
+				    uint32_t *ret, struct hd_error *err)
 {
 	const struct damage *damage = &gap->damage;
 	*ret = NO_FINDING;
@@ -148,7 +150,7 @@ static enum hd_status blame_context(struct resolver *resolver, const struct gap 
 		return context_finding(resolver, next, "does not begin where the objects end", ret,
 				       err);
 	}
-	const struct context *before = context_over(resolver, damage->address - 1);
+	const struct context *before = resolver_context_over(resolver, damage->address - 1);
 	if (before && gap->is_zero && context_end(before->limit) == damage->address &&
 	    context_is_at_rest(resolver, before)) {
 		TRY(context_finding(resolver, before, "ends before what is empty does", ret, err));
@@ -164,7 +166,7 @@ static enum hd_status blame_context(struct resolver *resolver, const struct gap 
 }
 
 /* Could the gap be a large or pinned object in the making? */
-static bool may_be_large(const struct resolver *resolver, const struct gap *gap)
+static bool may_be_large(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	return gap->segment->generation == GENERATION_POH ||
 	       (gap->segment->generation == GENERATION_LOH &&
@@ -172,11 +174,11 @@ static bool may_be_large(const struct resolver *resolver, const struct gap *gap)
 }
 
 /* Does the object before the gap refer to what is no object? */
-static bool has_own_faults(const struct resolver *resolver, const struct gap *gap)
+static bool has_own_faults(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	size_t count;
 	return is_last_adjacent(gap) &&
-	       own_faults(resolver, gap->damage.last_good.address, &count) != NULL;
+	       resolve_find_own_faults(resolver, gap->damage.last_good.address, &count) != NULL;
 }
 
 /* Do sound objects from @p address on lead exactly to @p end? */
@@ -184,14 +186,15 @@ static bool leads_to(struct resolver *resolver, uint64_t address, uint64_t end)
 {
 	struct object object;
 	for (unsigned int i = 0; i < COVERED_MAX && address < end; i++) {
-		if (!is_sound(resolver, address) || !read_block(resolver, address, &object))
+		if (!resolver_is_sound_at(resolver, address) ||
+		    !resolver_read_block(resolver, address, &object))
 			return false;
 		address += object.step;
 	}
 	return address == end;
 }
 
-bool covers_objects(struct resolver *resolver, const struct gap *gap)
+bool gap_covers_objects(struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct object *last = &gap->damage.last_good;
 	if (!is_last_adjacent(gap) || !last->type->component_size)
@@ -207,7 +210,7 @@ bool covers_objects(struct resolver *resolver, const struct gap *gap)
 }
 
 /* Is it the segment's end that is wrong? */
-static bool is_cut(struct resolver *resolver, const struct gap *gap)
+static bool segment_end_is_wrong(struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct segment *segment = gap->segment;
 	const struct damage *damage = &gap->damage;
@@ -217,8 +220,8 @@ static bool is_cut(struct resolver *resolver, const struct gap *gap)
 		return true;
 	if (gap->is_zero) {
 		return !gap->to_begin && !gap->inside && !gap->in_last &&
-		       !covers_objects(resolver, gap) && !has_own_faults(resolver, gap) &&
-		       !is_young(segment, damage->address) &&
+		       !gap_covers_objects(resolver, gap) && !has_own_faults(resolver, gap) &&
+		       !verify_is_young(segment, damage->address) &&
 		       !(resolver->may_allocate && may_be_large(resolver, gap));
 	}
 	/* Objects that make sense go on behind the end. */
@@ -227,9 +230,9 @@ static bool is_cut(struct resolver *resolver, const struct gap *gap)
 	if (damage->kind != DAMAGE_BAD_SIZE || size > segment->reserved - damage->address)
 		return false;
 	uint64_t next = damage->address + size;
-	return next < segment->reserved && read_block(resolver, next, &object) &&
+	return next < segment->reserved && resolver_read_block(resolver, next, &object) &&
 	       next + object.step < segment->reserved &&
-	       read_block(resolver, next + object.step, &object);
+	       resolver_read_block(resolver, next + object.step, &object);
 }
 
 static bool is_text(uint64_t word)
@@ -247,15 +250,15 @@ static bool has_header(const struct resolver *resolver, uint64_t address)
 {
 	uint32_t padding = 0;
 	struct odd_object odd;
-	struct scan scan = { .heap = resolver->heap,
-			     .any_sync = true,
-			     .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
+	struct verify_scan scan = { .heap = resolver->heap,
+				    .any_sync = true,
+				    .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
 	(void)memory_u32(resolver->heap->memory, address - 8, &padding);
 	return padding == 0 && !scan_header(&scan, address, &odd);
 }
 
 /* Do the words of the gap look like more elements of an array of references? */
-static bool continues_references(struct resolver *resolver, const struct gap *gap)
+static bool continues_references(struct resolver *resolver, const struct verify_gap *gap)
 {
 	struct segment_cache cache = { 0 };
 	bool any = false;
@@ -282,22 +285,22 @@ static bool is_terminated(const struct resolver *resolver, const struct object *
 static bool is_odd(const struct resolver *resolver, const struct object *object)
 {
 	struct odd_object odd;
-	struct scan scan = { .heap = resolver->heap,
-			     .any_sync = true,
-			     .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
+	struct verify_scan scan = { .heap = resolver->heap,
+				    .any_sync = true,
+				    .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
 	/* Nobody looks at that of a Free block. */
 	return !object->type->is_free && scan_header(&scan, object->address, &odd);
 }
 
 /* Is it the object before the gap, whose size is not what it was? */
-static bool is_last_at_fault(struct resolver *resolver, const struct gap *gap)
+static bool is_last_at_fault(struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct object *last = &gap->damage.last_good;
 	size_t own;
 	if (!is_last_adjacent(gap) || gap->to_begin || gap->damage.kind == DAMAGE_BAD_SIZE)
 		return false;
-	if (gap->in_last || covers_objects(resolver, gap) ||
-	    own_faults(resolver, last->address, &own) || is_odd(resolver, last))
+	if (gap->in_last || gap_covers_objects(resolver, gap) ||
+	    resolve_find_own_faults(resolver, last->address, &own) || is_odd(resolver, last))
 		return true;
 	if (gap->inside)
 		return false;
@@ -318,12 +321,12 @@ static bool is_last_at_fault(struct resolver *resolver, const struct gap *gap)
  * The object that is at fault: the one before the gap, or, when that only looks like an object, one
  * of those before it.
  */
-static struct object first_at_fault(struct resolver *resolver, const struct gap *gap)
+static struct object first_at_fault(struct resolver *resolver, const struct verify_gap *gap)
 {
 	struct object object = gap->damage.last_good, before;
 	for (unsigned int i = 0; i < BOGUS_MAX && is_odd(resolver, &object); i++) {
 		if (object.address <= gap->segment->begin ||
-		    !block_at(resolver, gap->segment, object.address - 8, &before) ||
+		    !resolver_block_at(resolver, gap->segment, object.address - 8, &before) ||
 		    before.address + before.step != object.address)
 			break;
 		object = before;
@@ -331,14 +334,15 @@ static struct object first_at_fault(struct resolver *resolver, const struct gap 
 	return object;
 }
 
-enum hd_status blame_last(struct resolver *resolver, struct gap *gap, struct hd_error *err)
+enum hd_status gap_blame_last(struct resolver *resolver, struct verify_gap *gap,
+			      struct hd_error *err)
 {
 	struct object last = first_at_fault(resolver, gap);
 	bool has_length = last.type->component_size != 0;
-	uint32_t known = finding_at(resolver, last.address);
+	uint32_t known = verify_finding_at(resolver, last.address);
 	gap->blamed = last.address;
 	if (known != NO_FINDING && resolver->findings[known].kind) {
-		TRY(finding_merge(resolver, gap->finding, known, err));
+		TRY(verify_finding_merge(resolver, gap->finding, known, err));
 		gap->finding = known;
 		return HD_OK;
 	}
@@ -348,46 +352,49 @@ enum hd_status blame_last(struct resolver *resolver, struct gap *gap, struct hd_
 	finding->slot = last.address + (has_length ? 8 : 0);
 	finding->word = has_length ? last.length : last.type->method_table;
 	finding->last_good = (struct object){ 0 };
-	finding_detail(finding,
-		       "Object %" PRIx64 " has size %" PRIu64 ", but what follows it at %" PRIx64
-		       " is %s",
-		       last.address, last.size, last.address + last.step,
-		       gap->in_last ? "the rest of an object that it covers"
-				    : "more of it, not an object");
+	verify_finding_detail(finding,
+			      "Object %" PRIx64 " has size %" PRIu64
+			      ", but what follows it at %" PRIx64 " is %s",
+			      last.address, last.size, last.address + last.step,
+			      gap->in_last ? "the rest of an object that it covers"
+					   : "more of it, not an object");
 	return HD_OK;
 }
 
 /* Verdicts of what need not be damage. */
-static void judge(struct resolver *resolver, const struct gap *gap)
+static void judge(struct resolver *resolver, const struct verify_gap *gap)
 {
 	struct verify_finding *finding = finding_of(resolver, gap);
 	uint64_t address = gap->damage.address;
-	bool is_young_gap = is_young(gap->segment, address);
+	bool is_young_gap = verify_is_young(gap->segment, address);
 	bool is_known =
-		gap->to_begin || gap->inside || gap->in_last || covers_objects(resolver, gap);
+		gap->to_begin || gap->inside || gap->in_last || gap_covers_objects(resolver, gap);
 	if (!is_known && gap->is_zero &&
 	    (is_young_gap || (may_be_large(resolver, gap) && resolver->may_allocate))) {
 		finding->verdict = VERDICT_UNOWNED_CONTEXT;
 		finding->kind = "UnownedContext";
-		finding_detail(finding,
-			       "Zeros from %" PRIx64 " to %" PRIx64
-			       ": the rest of an allocation context that no thread has, or an "
-			       "object in the making",
-			       address, gap->end);
+		verify_finding_detail(
+			finding,
+			"Zeros from %" PRIx64 " to %" PRIx64
+			": the rest of an allocation context that no thread has, or an "
+			"object in the making",
+			address, gap->end);
 	} else if (!is_known && is_young_gap && resolver->may_allocate &&
 		   gap->end == gap->segment->end) {
 		finding->verdict = VERDICT_UNOWNED_CONTEXT;
-		finding_detail(finding,
-			       "From %" PRIx64 " to the end of its segment at %" PRIx64
-			       " memory is not cleared yet: an allocation context in the making",
-			       address, gap->end);
+		verify_finding_detail(
+			finding,
+			"From %" PRIx64 " to the end of its segment at %" PRIx64
+			" memory is not cleared yet: an allocation context in the making",
+			address, gap->end);
 	} else if (!is_known && resolver->may_allocate && gap->damage.word == 0 &&
 		   may_be_large(resolver, gap)) {
 		finding->verdict = VERDICT_UNOWNED_CONTEXT;
-		finding_detail(finding,
-			       "From %" PRIx64 " to %" PRIx64
-			       " memory is not cleared yet: a large or pinned object in the making",
-			       address, gap->end);
+		verify_finding_detail(
+			finding,
+			"From %" PRIx64 " to %" PRIx64
+			" memory is not cleared yet: a large or pinned object in the making",
+			address, gap->end);
 	} else if (resolver->is_sweeping && !is_young_gap &&
 		   (gap->damage.word == 0 ||
 		    (gap->damage.last_good.type && gap->damage.last_good.type->is_free))) {
@@ -396,7 +403,7 @@ static void judge(struct resolver *resolver, const struct gap *gap)
 }
 
 /* The odd references of what lies between the object at fault and the gap follow from it. */
-static void take_own_faults(struct resolver *resolver, const struct gap *gap)
+static void take_own_faults(struct resolver *resolver, const struct verify_gap *gap)
 {
 	struct odd_reference *references = resolver->references;
 	size_t low = 0, high = resolver->reference_count;
@@ -416,12 +423,13 @@ static void take_own_faults(struct resolver *resolver, const struct gap *gap)
 }
 
 /* Bytes that run from the object before the gap into it were overwritten. */
-static bool blame_run(struct resolver *resolver, struct gap *gap)
+static bool blame_run(struct resolver *resolver, struct verify_gap *gap)
 {
 	size_t count;
 	const struct object *last = &gap->damage.last_good;
 	const struct odd_reference *own =
-		is_last_adjacent(gap) ? own_faults(resolver, last->address, &count) : NULL;
+		is_last_adjacent(gap) ? resolve_find_own_faults(resolver, last->address, &count)
+				      : NULL;
 	if (!own || !gap->to_begin)
 		return false;
 	struct verify_finding *finding = finding_of(resolver, gap);
@@ -429,32 +437,34 @@ static bool blame_run(struct resolver *resolver, struct gap *gap)
 	finding->slot = own->slot;
 	finding->word = own->value;
 	finding->address = last->address;
-	finding_detail(finding,
-		       "Object %" PRIx64 " has a bad member at offset %" PRIx64 ": %" PRIx64
-		       ", and what follows it at %" PRIx64 " is no object either",
-		       last->address, own->slot - last->address, own->value, gap->damage.address);
+	verify_finding_detail(finding,
+			      "Object %" PRIx64 " has a bad member at offset %" PRIx64 ": %" PRIx64
+			      ", and what follows it at %" PRIx64 " is no object either",
+			      last->address, own->slot - last->address, own->value,
+			      gap->damage.address);
 	finding->last_good = (struct object){ 0 };
 	gap->blamed = last->address;
 	return true;
 }
 
-static enum hd_status resolve_gap(struct resolver *resolver, struct gap *gap, struct hd_error *err)
+static enum hd_status resolve_gap(struct resolver *resolver, struct verify_gap *gap,
+				  struct hd_error *err)
 {
 	uint32_t other = zone_finding(resolver, gap->damage.address);
 	if (finding_of(resolver, gap)->verdict == VERDICT_MISSING_BYTES)
 		return HD_OK;
 	if (other != NO_FINDING)
-		return finding_merge(resolver, gap->finding, other, err);
+		return verify_finding_merge(resolver, gap->finding, other, err);
 	TRY(blame_context(resolver, gap, &other, err));
-	if (other == NO_FINDING && is_cut(resolver, gap))
+	if (other == NO_FINDING && segment_end_is_wrong(resolver, gap))
 		TRY(segment_end_finding(resolver, gap->segment, &other, err));
 	if (other != NO_FINDING)
-		return finding_merge(resolver, gap->finding, other, err);
+		return verify_finding_merge(resolver, gap->finding, other, err);
 	judge(resolver, gap);
 	if (finding_of(resolver, gap)->verdict != VERDICT_DAMAGE)
 		return HD_OK;
 	if (!blame_run(resolver, gap) && is_last_at_fault(resolver, gap))
-		TRY(blame_last(resolver, gap, err));
+		TRY(gap_blame_last(resolver, gap, err));
 	if (gap->blamed)
 		take_own_faults(resolver, gap);
 	return HD_OK;

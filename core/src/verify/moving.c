@@ -19,7 +19,7 @@
 #define SUSPECT_REACH 64u
 
 /* Was what is at the gap only planned so far, or not even that? */
-static bool is_planning(const struct resolver *resolver, const struct gap *gap)
+static bool is_planning(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct segment *segment = gap->segment;
 	return segment->generation == GENERATION_NONGC ||
@@ -28,7 +28,7 @@ static bool is_planning(const struct resolver *resolver, const struct gap *gap)
 }
 
 /* Is the gap at an address that the thread that crashed had in a register? */
-static bool is_suspect(const struct resolver *resolver, const struct gap *gap)
+static bool is_suspect(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct verify_options *options = resolver->options;
 	for (size_t i = 0; i < options->suspect_count; i++) {
@@ -41,12 +41,12 @@ static bool is_suspect(const struct resolver *resolver, const struct gap *gap)
 }
 
 /* Can the GC have left the gap? */
-static bool may_be_moving(struct resolver *resolver, const struct gap *gap)
+static bool may_be_moving(struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct damage *damage = &gap->damage;
 	const struct segment *segment = gap->segment;
 	if (is_suspect(resolver, gap) ||
-	    (is_planning(resolver, gap) && covers_objects(resolver, gap)))
+	    (is_planning(resolver, gap) && gap_covers_objects(resolver, gap)))
 		return false;
 	/* A context without owner, a large object in the making, memory that was given back. */
 	if (gap->is_zero || damage->kind == DAMAGE_ZERO_RUN)
@@ -63,16 +63,16 @@ enum hd_status resolve_moving(struct resolver *resolver, struct hd_error *err)
 	/* Without a crash there is no reason to doubt the heap, and a guess about the phase may be wrong. */
 	if (!resolver->options->crashed)
 		return HD_OK;
-	TRY(index_findings(resolver, err));
+	TRY(verify_index_findings(resolver, err));
 	for (size_t i = 0; i < resolver->gap_count; i++) {
-		struct gap *gap = &resolver->gaps[i];
+		struct verify_gap *gap = &resolver->gaps[i];
 		if (gap->finding == NO_FINDING ||
 		    resolver->findings[gap->finding].verdict != VERDICT_GC_IN_PROGRESS ||
 		    may_be_moving(resolver, gap))
 			continue;
 		resolver->findings[gap->finding].verdict = VERDICT_DAMAGE;
-		if (covers_objects(resolver, gap))
-			TRY(blame_last(resolver, gap, err));
+		if (gap_covers_objects(resolver, gap))
+			TRY(gap_blame_last(resolver, gap, err));
 	}
 	return HD_OK;
 }

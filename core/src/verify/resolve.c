@@ -9,10 +9,10 @@
 #include "heap/resync.h"
 
 /* Blocks without a bit (Free ones) that a search for the block of an address steps over. */
-#define STEPS_MAX 65536u
+#define FREE_BLOCKS_MAX 65536u
 
-enum hd_status finding_add(struct resolver *resolver, const struct verify_finding *finding,
-			   uint32_t *ret, struct hd_error *err)
+enum hd_status verify_finding_add(struct resolver *resolver, const struct verify_finding *finding,
+				  uint32_t *ret, struct hd_error *err)
 {
 	*ret = NO_FINDING;
 	if (resolver->findings_count >= FINDINGS_KEPT) {
@@ -26,7 +26,7 @@ enum hd_status finding_add(struct resolver *resolver, const struct verify_findin
 	return HD_OK;
 }
 
-void finding_detail(struct verify_finding *finding, const char *format, ...)
+void verify_finding_detail(struct verify_finding *finding, const char *format, ...)
 {
 	char buf[512];
 	va_list args;
@@ -40,19 +40,19 @@ void finding_detail(struct verify_finding *finding, const char *format, ...)
 		mem_strndup(buf, (size_t)size < sizeof(buf) ? (size_t)size : sizeof(buf) - 1);
 }
 
-enum hd_status finding_merge(struct resolver *resolver, uint32_t from, uint32_t into,
-			     struct hd_error *err)
+enum hd_status verify_finding_merge(struct resolver *resolver, uint32_t from, uint32_t into,
+				    struct hd_error *err)
 {
 	if (from == NO_FINDING || from == into)
 		return HD_OK;
 	struct verify_finding *finding = &resolver->findings[from];
-	TRY(link_add(resolver, into, finding->address, err));
+	TRY(resolver_add_link(resolver, into, finding->address, err));
 	mem_free(finding->detail);
 	*finding = (struct verify_finding){ .merged = into == NO_FINDING ? 0 : into + 1 };
 	return HD_OK;
 }
 
-uint32_t finding_final(const struct resolver *resolver, uint32_t index)
+uint32_t verify_finding_final(const struct resolver *resolver, uint32_t index)
 {
 	for (unsigned int i = 0; i < 16 && index < resolver->findings_count; i++) {
 		const struct verify_finding *finding = &resolver->findings[index];
@@ -63,15 +63,15 @@ uint32_t finding_final(const struct resolver *resolver, uint32_t index)
 	return NO_FINDING;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_finding_places(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct finding_place *x = a, *y = b;
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	return x->finding < y->finding ? -1 : x->finding > y->finding;
 }
 
-enum hd_status index_findings(struct resolver *resolver, struct hd_error *err)
+enum hd_status verify_index_findings(struct resolver *resolver, struct hd_error *err)
 {
 	pages_free(resolver->places, resolver->place_count, sizeof(*resolver->places));
 	resolver->place_count = 0;
@@ -83,17 +83,19 @@ enum hd_status index_findings(struct resolver *resolver, struct hd_error *err)
 	for (size_t i = 0; i < resolver->findings_count; i++) {
 		if (resolver->findings[i].kind) {
 			resolver->places[count++] =
-				(struct place){ resolver->findings[i].address, (uint32_t)i };
+				(struct finding_place){ resolver->findings[i].address,
+							(uint32_t)i };
 		}
 	}
 	/* What is left over ends the index. */
 	while (count < resolver->place_count)
-		resolver->places[count++] = (struct place){ UINT64_MAX, NO_FINDING };
-	qsort(resolver->places, resolver->place_count, sizeof(*resolver->places), compare_places);
+		resolver->places[count++] = (struct finding_place){ UINT64_MAX, NO_FINDING };
+	qsort(resolver->places, resolver->place_count, sizeof(*resolver->places),
+	      compare_finding_places);
 	return HD_OK;
 }
 
-uint32_t finding_at(const struct resolver *resolver, uint64_t address)
+uint32_t verify_finding_at(const struct resolver *resolver, uint64_t address)
 {
 	size_t low = 0, high = resolver->place_count;
 	while (low < high) {
@@ -108,8 +110,8 @@ uint32_t finding_at(const struct resolver *resolver, uint64_t address)
 	return found ? resolver->places[low].finding : NO_FINDING;
 }
 
-enum hd_status link_add(struct resolver *resolver, uint32_t finding, uint64_t object,
-			struct hd_error *err)
+enum hd_status resolver_add_link(struct resolver *resolver, uint32_t finding, uint64_t object,
+				 struct hd_error *err)
 {
 	if (finding == NO_FINDING)
 		return HD_OK;
@@ -130,49 +132,49 @@ enum hd_status segment_end_finding(struct resolver *resolver, const struct segme
 						  .address = segment->address,
 						  .slot = segment->end_slot,
 						  .word = segment->end };
-		TRY(finding_add(resolver, &finding, known, err));
+		TRY(verify_finding_add(resolver, &finding, known, err));
 		if (*known != NO_FINDING) {
-			finding_detail(&resolver->findings[*known],
-				       "Segment %" PRIx64 " ends at %" PRIx64
-				       ", which is not where its objects end",
-				       segment->address, segment->end);
+			verify_finding_detail(&resolver->findings[*known],
+					      "Segment %" PRIx64 " ends at %" PRIx64
+					      ", which is not where its objects end",
+					      segment->address, segment->end);
 		}
 	}
 	*ret = *known;
 	return HD_OK;
 }
 
-bool read_block(struct resolver *resolver, uint64_t address, struct object *ret)
+bool resolver_read_block(struct resolver *resolver, uint64_t address, struct object *ret)
 {
 	return object_read(resolver->heap, &resolver->window, address, ret);
 }
 
-bool is_sound(struct resolver *resolver, uint64_t address)
+bool resolver_is_sound_at(struct resolver *resolver, uint64_t address)
 {
 	struct object object;
 	struct odd_object odd;
-	struct scan scan = { .heap = resolver->heap,
-			     .any_sync = true,
-			     .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
-	return read_block(resolver, address, &object) && !object.type->is_free &&
+	struct verify_scan scan = { .heap = resolver->heap,
+				    .any_sync = true,
+				    .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
+	return resolver_read_block(resolver, address, &object) && !object.type->is_free &&
 	       !heap_segment_at(resolver->heap, object.type->method_table) &&
 	       !scan_header(&scan, address, &odd);
 }
 
-bool block_at(struct resolver *resolver, const struct segment *segment, uint64_t address,
-	      struct object *ret)
+bool resolver_block_at(struct resolver *resolver, const struct segment *segment, uint64_t address,
+		       struct object *ret)
 {
 	uint64_t at = address_map_before(resolver->map, segment, address);
 	if (!at)
 		at = segment->begin;
-	for (unsigned int i = 0; i < STEPS_MAX && at <= address; i++) {
-		const struct context *context = context_over(resolver, at);
-		const struct gap *gap = gap_at(resolver, at);
+	for (unsigned int i = 0; i < FREE_BLOCKS_MAX && at <= address; i++) {
+		const struct context *context = resolver_context_over(resolver, at);
+		const struct verify_gap *gap = resolver_gap_at(resolver, at);
 		if (context && context->pointer == at) {
 			at = (context->limit + CONTEXT_RESERVE + 7) & ~(uint64_t)7;
 		} else if (gap) {
 			at = gap->end;
-		} else if (!read_block(resolver, at, ret)) {
+		} else if (!resolver_read_block(resolver, at, ret)) {
 			return false;
 		} else if (address - at < ret->step) {
 			return true;
@@ -183,14 +185,14 @@ bool block_at(struct resolver *resolver, const struct segment *segment, uint64_t
 	return false;
 }
 
-uint64_t first_nonzero(struct resolver *resolver, uint64_t begin, uint64_t end)
+uint64_t resolver_first_nonzero(struct resolver *resolver, uint64_t begin, uint64_t end)
 {
 	uint64_t misses = 0;
 	while (begin < end && misses < UNREADABLE_MAX) {
 		uint64_t size;
 		const uint8_t *bytes = window_at(&resolver->window, begin, 8, &size);
 		if (!bytes) {
-			begin = next_captured(resolver->heap, begin);
+			begin = walker_next_captured(resolver->heap, begin);
 			misses++;
 			continue;
 		}
@@ -205,12 +207,12 @@ uint64_t first_nonzero(struct resolver *resolver, uint64_t begin, uint64_t end)
 	return end;
 }
 
-bool is_zero(struct resolver *resolver, uint64_t begin, uint64_t end)
+bool resolver_is_zero(struct resolver *resolver, uint64_t begin, uint64_t end)
 {
-	return first_nonzero(resolver, begin, end) == end;
+	return resolver_first_nonzero(resolver, begin, end) == end;
 }
 
-const struct segment *segment_before(const struct resolver *resolver, uint64_t address)
+const struct segment *resolver_segment_before(const struct resolver *resolver, uint64_t address)
 {
 	const struct heap *heap = resolver->heap;
 	size_t low = 0, high = heap->segment_count;
@@ -226,7 +228,7 @@ const struct segment *segment_before(const struct resolver *resolver, uint64_t a
 	return segment && address >= segment->end && address < segment->reserved ? segment : NULL;
 }
 
-struct gap *gap_at(const struct resolver *resolver, uint64_t address)
+struct verify_gap *resolver_gap_at(const struct resolver *resolver, uint64_t address)
 {
 	size_t low = 0, high = resolver->gap_count;
 	while (low < high) {
@@ -240,7 +242,7 @@ struct gap *gap_at(const struct resolver *resolver, uint64_t address)
 	return low && address < resolver->gaps[low - 1].end ? &resolver->gaps[low - 1] : NULL;
 }
 
-const struct context *context_over(const struct resolver *resolver, uint64_t address)
+const struct context *resolver_context_over(const struct resolver *resolver, uint64_t address)
 {
 	const struct heap *heap = resolver->heap;
 	size_t low = 0, high = heap->context_count;
@@ -261,12 +263,12 @@ const struct context *context_over(const struct resolver *resolver, uint64_t add
 		       : NULL;
 }
 
-bool is_large_or_pinned(const struct segment *segment)
+bool verify_is_large_or_pinned(const struct segment *segment)
 {
 	return segment->generation == GENERATION_LOH || segment->generation == GENERATION_POH;
 }
 
-bool is_young(const struct segment *segment, uint64_t address)
+bool verify_is_young(const struct segment *segment, uint64_t address)
 {
 	return segment_generation_at(segment, address) == GENERATION_0;
 }

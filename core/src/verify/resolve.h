@@ -15,7 +15,7 @@ struct link {
 };
 
 /** Where a finding is. */
-struct place {
+struct finding_place {
 	uint64_t address;
 	uint32_t finding;
 };
@@ -38,7 +38,7 @@ struct resolver {
 	bool is_background; /**< a background GC is under way */
 	bool is_sweeping;   /**< it frees dead objects */
 	struct segment_cache cache;
-	struct gap *gaps; /**< ascending */
+	struct verify_gap *gaps; /**< ascending */
 	size_t gap_count;
 	struct odd_reference *references;
 	size_t reference_count, reference_capacity;
@@ -46,7 +46,7 @@ struct resolver {
 	size_t object_count;
 	struct verify_finding *findings; /**< kind NULL: withdrawn */
 	size_t findings_count, findings_capacity;
-	struct place *places; /**< ascending by address; see index_findings() */
+	struct finding_place *places; /**< ascending by address; see verify_index_findings() */
 	size_t place_count;
 	struct link *links;
 	size_t links_count, links_capacity;
@@ -64,54 +64,54 @@ struct resolver {
 /* resolve.c: what all parts use. */
 
 /** Add a finding; NO_FINDING in *@p ret when there are too many. */
-HD_NODISCARD enum hd_status finding_add(struct resolver *resolver,
-					const struct verify_finding *finding, uint32_t *ret,
-					struct hd_error *err);
+HD_NODISCARD enum hd_status verify_finding_add(struct resolver *resolver,
+					       const struct verify_finding *finding, uint32_t *ret,
+					       struct hd_error *err);
 /** Replace the detail of a finding; lost when memory is exhausted. */
-void finding_detail(struct verify_finding *finding, const char *format, ...)
+void verify_finding_detail(struct verify_finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /** Finding @p from is a consequence of @p into. */
-HD_NODISCARD enum hd_status finding_merge(struct resolver *resolver, uint32_t from, uint32_t into,
-					  struct hd_error *err);
+HD_NODISCARD enum hd_status verify_finding_merge(struct resolver *resolver, uint32_t from,
+						 uint32_t into, struct hd_error *err);
 /** What finding @p index was merged into, in the end. */
-uint32_t finding_final(const struct resolver *resolver, uint32_t index);
-/** The finding about the block at @p address, or NO_FINDING; of those that index_findings() saw. */
-uint32_t finding_at(const struct resolver *resolver, uint64_t address);
+uint32_t verify_finding_final(const struct resolver *resolver, uint32_t index);
+/** The finding about the block at @p address, or NO_FINDING; of those that verify_index_findings() saw. */
+uint32_t verify_finding_at(const struct resolver *resolver, uint64_t address);
 /** Make an index of the findings so far. */
-HD_NODISCARD enum hd_status index_findings(struct resolver *resolver, struct hd_error *err);
+HD_NODISCARD enum hd_status verify_index_findings(struct resolver *resolver, struct hd_error *err);
 /** Make @p object a consequence of @p finding; nothing for NO_FINDING. */
-HD_NODISCARD enum hd_status link_add(struct resolver *resolver, uint32_t finding, uint64_t object,
-				     struct hd_error *err);
+HD_NODISCARD enum hd_status resolver_add_link(struct resolver *resolver, uint32_t finding,
+					      uint64_t object, struct hd_error *err);
 /** The finding that the end of @p segment is not where its objects end, made the first time. */
 HD_NODISCARD enum hd_status segment_end_finding(struct resolver *resolver,
 						const struct segment *segment, uint32_t *ret,
 						struct hd_error *err);
 
 /** Is there an object at @p address that makes sense (no Free block), by itself? */
-bool is_sound(struct resolver *resolver, uint64_t address);
+bool resolver_is_sound_at(struct resolver *resolver, uint64_t address);
 /** The object or Free block at @p address, by itself. */
-bool read_block(struct resolver *resolver, uint64_t address, struct object *ret);
+bool resolver_read_block(struct resolver *resolver, uint64_t address, struct object *ret);
 /** The object or Free block of @p segment whose bytes hold @p address, or false. */
-bool block_at(struct resolver *resolver, const struct segment *segment, uint64_t address,
-	      struct object *ret);
+bool resolver_block_at(struct resolver *resolver, const struct segment *segment, uint64_t address,
+		       struct object *ret);
 /** The first word of [begin, end) that is not zero, or @p end.  What is not there counts as zero. */
-uint64_t first_nonzero(struct resolver *resolver, uint64_t begin, uint64_t end);
+uint64_t resolver_first_nonzero(struct resolver *resolver, uint64_t begin, uint64_t end);
 
 /** Are all words of [begin, end) zero?  What is not there counts as zero. */
-bool is_zero(struct resolver *resolver, uint64_t begin, uint64_t end);
+bool resolver_is_zero(struct resolver *resolver, uint64_t begin, uint64_t end);
 /** Segment whose [end, reserved) holds @p address, or NULL. */
-const struct segment *segment_before(const struct resolver *resolver, uint64_t address);
+const struct segment *resolver_segment_before(const struct resolver *resolver, uint64_t address);
 /** The gap that holds @p address, or NULL. */
-struct gap *gap_at(const struct resolver *resolver, uint64_t address);
+struct verify_gap *resolver_gap_at(const struct resolver *resolver, uint64_t address);
 /** The context in whose [pointer, limit + 24) @p address lies, or NULL. */
-const struct context *context_over(const struct resolver *resolver, uint64_t address);
+const struct context *resolver_context_over(const struct resolver *resolver, uint64_t address);
 /** Is a new object allocated at @p address of @p segment without being in a free list? */
-bool is_young(const struct segment *segment, uint64_t address);
+bool verify_is_young(const struct segment *segment, uint64_t address);
 
 /* contexts.c */
 
 /** Check all allocation contexts. */
-HD_NODISCARD enum hd_status check_contexts(struct resolver *resolver, struct hd_error *err);
+HD_NODISCARD enum hd_status verify_contexts(struct resolver *resolver, struct hd_error *err);
 /** The finding about @p context, made when there is none. */
 HD_NODISCARD enum hd_status context_finding(struct resolver *resolver,
 					    const struct context *context, const char *why,
@@ -121,15 +121,15 @@ bool thread_may_allocate(const struct resolver *resolver, const struct clr_threa
 /** Has the owner of @p context been stopped where it does not allocate? */
 bool context_is_at_rest(const struct resolver *resolver, const struct context *context);
 
-/* references.c */
+/* odd_references.c */
 
 /** Give each odd reference to a finding, and make findings of those that nothing explains. */
 HD_NODISCARD enum hd_status resolve_references(struct resolver *resolver, struct hd_error *err);
 HD_NODISCARD enum hd_status resolve_own_faults(struct resolver *resolver, struct hd_error *err);
 /** First odd reference of @p object that is its own fault; *@p ret_count of them.  After
  * resolve_references(). */
-const struct odd_reference *own_faults(const struct resolver *resolver, uint64_t object,
-				       size_t *ret_count);
+const struct odd_reference *resolve_find_own_faults(const struct resolver *resolver,
+						    uint64_t object, size_t *ret_count);
 /** What an entry of a list of the runtime's names, when it is no object: its finding, if any. */
 HD_NODISCARD enum hd_status resolve_address(struct resolver *resolver, uint64_t address,
 					    uint32_t *ret, struct hd_error *err);
@@ -142,10 +142,10 @@ HD_NODISCARD enum hd_status open_gaps(struct resolver *resolver, struct hd_error
 HD_NODISCARD enum hd_status resolve_gaps(struct resolver *resolver, struct hd_error *err);
 
 /** Does the array before the gap cover objects, of which the last one ends where the gap does? */
-bool covers_objects(struct resolver *resolver, const struct gap *gap);
+bool gap_covers_objects(struct resolver *resolver, const struct verify_gap *gap);
 /** Make the finding of a gap one about the object before it. */
-HD_NODISCARD enum hd_status blame_last(struct resolver *resolver, struct gap *gap,
-				       struct hd_error *err);
+HD_NODISCARD enum hd_status gap_blame_last(struct resolver *resolver, struct verify_gap *gap,
+					   struct hd_error *err);
 
 /* moving.c */
 
@@ -158,17 +158,18 @@ HD_NODISCARD enum hd_status resolve_moving(struct resolver *resolver, struct hd_
 HD_NODISCARD enum hd_status find_zones(struct resolver *resolver, struct scans *scans,
 				       struct hd_error *err);
 /** Where the zone that @p gap begins ends, or else the gap. */
-uint64_t zone_end(const struct resolver *resolver, const struct gap *gap);
+uint64_t zone_end(const struct resolver *resolver, const struct verify_gap *gap);
 /** Finding of the zone that @p address lies in, or NO_FINDING. */
 uint32_t zone_finding(const struct resolver *resolver, uint64_t address);
 /** What is odd in zones is no more than a consequence. */
 HD_NODISCARD enum hd_status resolve_zones(struct resolver *resolver, struct hd_error *err);
 
-/* others.c */
+/* structures.c */
 
 /** Headers, marks, lists of segments, finalizer queues. */
-HD_NODISCARD enum hd_status check_lists(struct resolver *resolver, struct hd_error *err);
+HD_NODISCARD enum hd_status verify_lists(struct resolver *resolver, struct hd_error *err);
 HD_NODISCARD enum hd_status resolve_objects(struct resolver *resolver, struct hd_error *err);
-HD_NODISCARD enum hd_status check_finalizer_queues(struct resolver *resolver, struct hd_error *err);
+HD_NODISCARD enum hd_status verify_finalizer_queues(struct resolver *resolver,
+						    struct hd_error *err);
 
 #endif

@@ -17,14 +17,15 @@ enum hd_status scans_init(struct scans *scans, struct heap *heap,
 	if (!scans->rows)
 		return fail_nomem(err);
 	for (unsigned int i = 0; i < scans->count; i++) {
-		scans->rows[i] = (struct scan){ .heap = heap,
-						.options = options,
-						.map = map,
-						.job = job,
-						.worker = i,
-						.any_sync = clr_has_sync_table(heap->clr),
-						.any_threads = clr_thread_count(heap->clr) > 0,
-						.window = { .memory = heap->memory } };
+		scans->rows[i] =
+			(struct verify_scan){ .heap = heap,
+					      .options = options,
+					      .map = map,
+					      .job = job,
+					      .worker = i,
+					      .any_sync = clr_has_sync_table(heap->clr),
+					      .any_threads = clr_thread_count(heap->clr) > 0,
+					      .window = { .memory = heap->memory } };
 	}
 	return HD_OK;
 }
@@ -32,7 +33,7 @@ enum hd_status scans_init(struct scans *scans, struct heap *heap,
 void scans_deinit(struct scans *scans)
 {
 	for (unsigned int i = 0; scans->rows && i < scans->count; i++) {
-		struct scan *scan = &scans->rows[i];
+		struct verify_scan *scan = &scans->rows[i];
 		pages_free(scan->gaps, scan->gaps_capacity, sizeof(*scan->gaps));
 		pages_free(scan->references, scan->references_capacity, sizeof(*scan->references));
 		pages_free(scan->objects, scan->objects_capacity, sizeof(*scan->objects));
@@ -67,20 +68,22 @@ static enum hd_status scan_walk(struct scans *scans, bool all, const char *what,
 	return status;
 }
 
-static bool stopped(const struct scan *scan, uint64_t number)
+static bool stopped(const struct verify_scan *scan, uint64_t number)
 {
 	return number % STEP == 0 && !job_step(scan->job, scan->worker, 0);
 }
 
 /* A GC marks and plans what it collects: this generation, and the younger ones. */
-static void note_condemned(struct scan *scan, const struct segment *segment, uint64_t address)
+static void note_condemned(struct verify_scan *scan, const struct segment *segment,
+			   uint64_t address)
 {
 	uint8_t generation = (uint8_t)segment_generation_at(segment, address);
 	if (generation <= GENERATION_2 && generation > scan->condemned)
 		scan->condemned = generation;
 }
 
-static enum hd_status note_gap(struct scan *scan, const struct walker *walker, struct hd_error *err)
+static enum hd_status note_scan_gap(struct verify_scan *scan, const struct walker *walker,
+				    struct hd_error *err)
 {
 	if (walker->damage.kind == DAMAGE_PLUG_NODE) {
 		note_condemned(scan, walker->segment, walker->damage.address);
@@ -94,9 +97,9 @@ static enum hd_status note_gap(struct scan *scan, const struct walker *walker, s
 	if (!PAGES_RESERVE(scan, gaps))
 		return fail_nomem(err);
 	scan->gaps[scan->gaps_count++] =
-		(struct gap){ .segment = walker->segment,
-			      .damage = walker->damage,
-			      .end = walker->damage.address + walker->damage.skipped };
+		(struct verify_gap){ .segment = walker->segment,
+				     .damage = walker->damage,
+				     .end = walker->damage.address + walker->damage.skipped };
 	return HD_OK;
 }
 
@@ -110,11 +113,12 @@ struct previous {
  * Are there two marked objects next to each other, which no GC has planned yet?  Where it has, only the first
  * object of a plug may be marked, and there is room before it (set_plug_padded() of gc.cpp).
  */
-static void note_marks(struct scan *scan, const struct walker *walker, struct previous *previous)
+static void note_marks(struct verify_scan *scan, const struct walker *walker,
+		       struct previous *previous)
 {
 	const struct object *object = &walker->object;
 	bool is_marked = (object->mark_bits & OBJECT_MARK_BIT) && !object->type->is_free &&
-			 !is_large_or_pinned(walker->segment);
+			 !verify_is_large_or_pinned(walker->segment);
 	scan->is_planning |= is_marked && previous->is_marked && previous->end == object->address;
 	if (is_marked)
 		note_condemned(scan, walker->segment, object->address);
@@ -123,12 +127,12 @@ static void note_marks(struct scan *scan, const struct walker *walker, struct pr
 
 static enum hd_status visit_starts(void *arg, struct walker *walker, struct hd_error *err)
 {
-	struct scan *scan = arg;
+	struct verify_scan *scan = arg;
 	struct previous previous = { 0 };
 	uint64_t number = 0;
 	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
 		if (result == WALK_DAMAGE) {
-			TRY(note_gap(scan, walker, err));
+			TRY(note_scan_gap(scan, walker, err));
 		} else {
 			if (!walker->object.type->is_free) {
 				address_map_add(scan->map, walker->segment, walker->object.address);
@@ -146,7 +150,7 @@ enum hd_status scan_starts(struct scans *scans, struct hd_error *err)
 	return scan_walk(scans, true, "Finding objects", visit_starts, err);
 }
 
-static enum hd_status note_object(struct scan *scan, const struct odd_object *odd,
+static enum hd_status note_object(struct verify_scan *scan, const struct odd_object *odd,
 				  struct hd_error *err)
 {
 	if (scan->objects_count >= FINDINGS_KEPT) {
@@ -159,7 +163,7 @@ static enum hd_status note_object(struct scan *scan, const struct odd_object *od
 	return HD_OK;
 }
 
-static enum hd_status note_reference(struct scan *scan, const struct object *object,
+static enum hd_status note_reference(struct verify_scan *scan, const struct object *object,
 				     const struct reference *reference, struct hd_error *err)
 {
 	if (scan->references_count >= ODD_KEPT) {
@@ -173,7 +177,7 @@ static enum hd_status note_reference(struct scan *scan, const struct object *obj
 	return HD_OK;
 }
 
-bool scan_header(const struct scan *scan, uint64_t address, struct odd_object *ret)
+bool scan_header(const struct verify_scan *scan, uint64_t address, struct odd_object *ret)
 {
 	struct sync_info info;
 	if (!clr_sync_info(scan->heap->clr, address, &info))
@@ -193,7 +197,8 @@ bool scan_header(const struct scan *scan, uint64_t address, struct odd_object *r
 	return !info.lock_thread || !clr_thread_by_id(scan->heap->clr, info.lock_thread);
 }
 
-enum hd_status scan_object(struct scan *scan, const struct object *object, struct hd_error *err)
+enum hd_status scan_object(struct verify_scan *scan, const struct object *object,
+			   struct hd_error *err)
 {
 	const uint8_t *header = window_at(&scan->window, object->address - 8, 8, NULL);
 	struct odd_object odd;
@@ -220,7 +225,7 @@ enum hd_status scan_object(struct scan *scan, const struct object *object, struc
 	return HD_OK;
 }
 
-static bool is_chosen(const struct verify_options *options, uint64_t address)
+static bool is_chosen_address(const struct verify_options *options, uint64_t address)
 {
 	return (!options->begin && !options->end) ||
 	       (address >= options->begin && address < options->end);
@@ -228,13 +233,14 @@ static bool is_chosen(const struct verify_options *options, uint64_t address)
 
 static enum hd_status visit_objects(void *arg, struct walker *walker, struct hd_error *err)
 {
-	struct scan *scan = arg;
+	struct verify_scan *scan = arg;
 	uint64_t number = 0;
 	bool moving = scan->heap->gc_in_progress;
 	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
 		if (stopped(scan, ++number))
 			return fail_cancelled(err);
-		if (result != WALK_OBJECT || !is_chosen(scan->options, walker->object.address))
+		if (result != WALK_OBJECT ||
+		    !is_chosen_address(scan->options, walker->object.address))
 			continue;
 		scan->verified++;
 		if (!moving && !walker->object.type->is_free)
@@ -250,7 +256,7 @@ enum hd_status scan_objects(struct scans *scans, struct hd_error *err)
 
 static enum hd_status visit_referrers(void *arg, struct walker *walker, struct hd_error *err)
 {
-	struct scan *scan = arg;
+	struct verify_scan *scan = arg;
 	uint64_t number = 0;
 	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
 		if (stopped(scan, ++number))
@@ -278,7 +284,7 @@ enum hd_status scan_referrers(struct scans *scans, struct hd_error *err)
 	return scan_walk(scans, true, "Finding referrers", visit_referrers, err);
 }
 
-static void note_zones(struct scan *scan, uint64_t object, uint64_t value)
+static void note_zones(struct verify_scan *scan, uint64_t object, uint64_t value)
 {
 	for (size_t i = 0; i < scan->zone_count; i++) {
 		struct zone *zone = &scan->zones[i];
@@ -290,7 +296,7 @@ static void note_zones(struct scan *scan, uint64_t object, uint64_t value)
 
 static enum hd_status visit_zones(void *arg, struct walker *walker, struct hd_error *err)
 {
-	struct scan *scan = arg;
+	struct verify_scan *scan = arg;
 	uint64_t number = 0;
 	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
 		if (stopped(scan, ++number))

@@ -31,7 +31,7 @@ struct referrer {
 };
 
 /** Where a walk stumbled. */
-struct gap {
+struct verify_gap {
 	const struct segment *segment;
 	struct damage damage;
 	uint64_t end;      /**< where the walk goes on */
@@ -61,7 +61,7 @@ struct zone {
 #define ODD_KEPT ((size_t)1 << 19)
 
 /** What one worker sees. */
-struct scan {
+struct verify_scan {
 	struct heap *heap;
 	const struct verify_options *options;
 	struct address_map *map;
@@ -69,7 +69,7 @@ struct scan {
 	unsigned int worker;
 	bool any_sync; /**< the sync table is known */
 	bool any_threads;
-	struct gap *gaps;
+	struct verify_gap *gaps;
 	size_t gaps_count, gaps_capacity;
 	struct odd_reference *references;
 	size_t references_count, references_capacity;
@@ -89,7 +89,7 @@ struct scan {
 
 /** All workers' together. */
 struct scans {
-	struct scan *rows;
+	struct verify_scan *rows;
 	unsigned int count;
 };
 
@@ -110,13 +110,13 @@ HD_NODISCARD enum hd_status scan_referrers(struct scans *scans, struct hd_error 
 HD_NODISCARD enum hd_status scan_zones(struct scans *scans, struct hd_error *err);
 
 /** Check the header and the references of one object. */
-HD_NODISCARD enum hd_status scan_object(struct scan *scan, const struct object *object,
+HD_NODISCARD enum hd_status scan_object(struct verify_scan *scan, const struct object *object,
 					struct hd_error *err);
 
 /** Is it of the large or the pinned object heap? */
-bool is_large_or_pinned(const struct segment *segment);
+bool verify_is_large_or_pinned(const struct segment *segment);
 
 /** What the header of the object at @p address says when that cannot be so, else false. */
-bool scan_header(const struct scan *scan, uint64_t address, struct odd_object *ret);
+bool scan_header(const struct verify_scan *scan, uint64_t address, struct odd_object *ret);
 
 #endif

@@ -86,7 +86,7 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 				return fail_nomem(err);                                   \
 		}                                                                         \
 		for (unsigned int i_ = 0; i_ < (scans)->count; i_++) {                    \
-			struct scan *scan_ = &(scans)->rows[i_];                          \
+			struct verify_scan *scan_ = &(scans)->rows[i_];                   \
 			if ((to) && scan_->field##_count)                                 \
 				memcpy((to) + (to_count), scan_->field,                   \
 				       scan_->field##_count * sizeof(*(to)));             \
@@ -99,7 +99,7 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 
 static int compare_gaps(const void *a, const void *b)
 {
-	const struct gap *x = a, *y = b;
+	const struct verify_gap *x = a, *y = b;
 	return x->damage.address < y->damage.address ? -1 : x->damage.address > y->damage.address;
 }
 
@@ -164,9 +164,9 @@ static enum hd_status find_odd(struct resolver *resolver, struct scans *scans, s
 	TRY(scan_starts(scans, err));
 	TRY(gather_gaps(resolver, scans, err));
 	resolver->is_partial = is_partial(resolver);
-	TRY(check_lists(resolver, err));
+	TRY(verify_lists(resolver, err));
 	TRY(open_gaps(resolver, err));
-	TRY(check_contexts(resolver, err));
+	TRY(verify_contexts(resolver, err));
 	TRY(scan_objects(scans, err));
 	TRY(gather_references(resolver, scans, err));
 	return gather_objects(resolver, scans, err);
@@ -179,11 +179,11 @@ static enum hd_status find_faults(struct resolver *resolver, struct scans *scans
 	TRY(find_zones(resolver, scans, err));
 	TRY(resolve_zones(resolver, err));
 	TRY(resolve_references(resolver, err));
-	TRY(index_findings(resolver, err));
+	TRY(verify_index_findings(resolver, err));
 	TRY(resolve_gaps(resolver, err));
 	TRY(resolve_own_faults(resolver, err));
 	TRY(resolve_objects(resolver, err));
-	return check_finalizer_queues(resolver, err);
+	return verify_finalizer_queues(resolver, err);
 }
 
 static int compare_links(const void *a, const void *b)
@@ -198,7 +198,8 @@ static int compare_links(const void *a, const void *b)
 static void set_consequences(struct resolver *resolver)
 {
 	for (size_t i = 0; i < resolver->links_count; i++)
-		resolver->links[i].finding = finding_final(resolver, resolver->links[i].finding);
+		resolver->links[i].finding =
+			verify_finding_final(resolver, resolver->links[i].finding);
 	if (resolver->links_count) {
 		qsort(resolver->links, resolver->links_count, sizeof(*resolver->links),
 		      compare_links);
@@ -215,7 +216,8 @@ static void set_consequences(struct resolver *resolver)
 	}
 }
 
-static bool is_chosen(const struct verify_options *options, const struct verify_finding *finding)
+static bool is_chosen_finding(const struct verify_options *options,
+			      const struct verify_finding *finding)
 {
 	if (finding->consequence_count || (!options->segments && !options->begin && !options->end))
 		return true;
@@ -245,14 +247,14 @@ static void select_findings(struct resolver *resolver)
 	size_t kept = 0;
 	for (size_t i = 0; i < resolver->findings_count; i++) {
 		struct verify_finding *finding = &resolver->findings[i];
-		if (!finding->kind || !is_chosen(resolver->options, finding)) {
+		if (!finding->kind || !is_chosen_finding(resolver->options, finding)) {
 			mem_free(finding->detail);
 			continue;
 		}
 		const struct segment *segment = heap_segment_at(resolver->heap, finding->address);
 		struct object before;
 		if (!finding->last_good.type && segment && finding->address > segment->begin &&
-		    block_at(resolver, segment, finding->address - 8, &before) &&
+		    resolver_block_at(resolver, segment, finding->address - 8, &before) &&
 		    before.address < finding->address)
 			finding->last_good = before;
 		resolver->findings[kept++] = *finding;
@@ -272,7 +274,7 @@ static int compare_referrers(const void *a, const void *b)
 
 static void add_referrer(struct resolver *resolver, const struct referrer *referrer)
 {
-	uint32_t index = finding_at(resolver, referrer->target);
+	uint32_t index = verify_finding_at(resolver, referrer->target);
 	if (index == NO_FINDING)
 		return;
 	struct verify_finding *finding = &resolver->findings[index];
@@ -285,7 +287,7 @@ static void add_referrer(struct resolver *resolver, const struct referrer *refer
 static enum hd_status set_referrers(struct resolver *resolver, struct scans *scans,
 				    struct hd_error *err)
 {
-	TRY(index_findings(resolver, err));
+	TRY(verify_index_findings(resolver, err));
 	address_map_clear(resolver->map);
 	for (size_t i = 0; i < resolver->findings_count; i++) {
 		uint64_t address = resolver->findings[i].address;

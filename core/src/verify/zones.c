@@ -6,17 +6,17 @@
  * A thread that takes a new context, or a large object, clears its memory from the begin on
  * (gc_heap::adjust_limit_clr(), gc.cpp): behind what is zero already lie the objects of earlier collections.
  */
-static bool is_being_cleared(const struct resolver *resolver, const struct gap *gap)
+static bool is_being_cleared(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	if (!resolver->may_allocate)
 		return false;
-	return is_large_or_pinned(gap->segment)
+	return verify_is_large_or_pinned(gap->segment)
 		       ? gap->damage.word == 0
 		       : gap->damage.kind == DAMAGE_ZERO_RUN &&
-				 is_young(gap->segment, gap->damage.address);
+				 verify_is_young(gap->segment, gap->damage.address);
 }
 
-static bool is_stale(const struct resolver *resolver, const struct gap *gap)
+static bool is_stale(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct object *last = &gap->damage.last_good;
 	if (gap->finding == NO_FINDING)
@@ -37,7 +37,7 @@ enum hd_status find_zones(struct resolver *resolver, struct scans *scans, struct
 {
 	/* To the block of the wrong size itself others may refer. */
 	for (size_t i = 0; i < resolver->gap_count && resolver->zone_count < ZONES_MAX; i++) {
-		const struct gap *gap = &resolver->gaps[i];
+		const struct verify_gap *gap = &resolver->gaps[i];
 		const struct zone *last =
 			resolver->zone_count ? &resolver->zones[resolver->zone_count - 1] : NULL;
 		if (is_stale(resolver, gap) && (!last || gap->damage.address >= last->end)) {
@@ -63,7 +63,7 @@ enum hd_status find_zones(struct resolver *resolver, struct scans *scans, struct
 	return HD_OK;
 }
 
-uint64_t zone_end(const struct resolver *resolver, const struct gap *gap)
+uint64_t zone_end(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	for (size_t i = 0; i < resolver->zone_count; i++) {
 		const struct zone *zone = &resolver->zones[i];
@@ -94,7 +94,7 @@ enum hd_status resolve_zones(struct resolver *resolver, struct hd_error *err)
 		if (finding == NO_FINDING) {
 			resolver->references[kept++] = *reference;
 		} else {
-			TRY(link_add(resolver, finding, reference->object, err));
+			TRY(resolver_add_link(resolver, finding, reference->object, err));
 		}
 	}
 	resolver->reference_count = kept;

@@ -12,11 +12,11 @@
 #include "util/alloc.h"
 
 /* RangeSectionMap: levels of 256 pointers, indexed by these bits of the address. */
-#define MAP_LEVELS      5u
-#define MAP_FIRST_SHIFT 49u
-#define MAP_LEVEL_BITS  8u
-#define MAP_LAST_SHIFT  (MAP_FIRST_SHIFT - (MAP_LEVELS - 1) * MAP_LEVEL_BITS)
-#define FRAGMENTS_MAX   1024u
+#define MAP_LEVELS        5u
+#define MAP_FIRST_SHIFT   49u
+#define MAP_LEVEL_BITS    8u
+#define MAP_LAST_SHIFT    (MAP_FIRST_SHIFT - (MAP_LEVELS - 1) * MAP_LEVEL_BITS)
+#define MAP_FRAGMENTS_MAX 1024u
 
 /* Pages of code that clr_code_touch() looks at. */
 #define TOUCHED_MAX 65536u
@@ -64,7 +64,7 @@ static bool find_section(struct clr *clr, uint64_t code, struct code_section *re
 	uint64_t at;
 	if (!find_fragments(clr, code, &at))
 		return false;
-	for (unsigned int i = 0; at && i < FRAGMENTS_MAX; i++) {
+	for (unsigned int i = 0; at && i < MAP_FRAGMENTS_MAX; i++) {
 		uint64_t row[4]; /* next, begin, end, section */
 		if (!memory_read(clr->memory, at, row, sizeof(row)))
 			return false;
@@ -84,7 +84,7 @@ static void touch_sections(struct clr *clr, uint64_t code)
 	struct code_section section;
 	if (!find_fragments(clr, code, &at))
 		return;
-	for (unsigned int i = 0; at && i < FRAGMENTS_MAX; i++) {
+	for (unsigned int i = 0; at && i < MAP_FRAGMENTS_MAX; i++) {
 		uint64_t row[4];
 		if (!memory_read(clr->memory, at, row, sizeof(row)))
 			return;

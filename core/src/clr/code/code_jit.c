@@ -43,7 +43,7 @@ static bool is_pointer(const struct clr *clr, uint32_t unit, uint64_t *ret)
 }
 
 /* Offset of the method that begins at or before @p offset, both from the map's base. */
-static bool find_start(struct clr *clr, uint64_t map, uint64_t offset, uint64_t *ret)
+static bool find_jitted_start(struct clr *clr, uint64_t map, uint64_t offset, uint64_t *ret)
 {
 	uint64_t nibble = offset / NIBBLE_BYTES, index = nibble / NIBBLES_PER_UNIT;
 	unsigned int last = (unsigned int)(nibble % NIBBLES_PER_UNIT);
@@ -106,7 +106,7 @@ bool jitted_code(struct clr *clr, const struct code_section *section, uint64_t c
 				  .gc_info_version = clr->gc_info_version };
 	if (!section->heap || !clr_pointer(clr, section->heap, L_CODE_HEAP_MAP_BASE, &base) ||
 	    !clr_pointer(clr, section->heap, L_CODE_HEAP_HEADER_MAP, &map) || code < base ||
-	    !find_start(clr, map, code - base, &start) ||
+	    !find_jitted_start(clr, map, code - base, &start) ||
 	    !memory_u64(clr->memory, base + start - 8, &header) || header <= STUB_KIND_LAST ||
 	    !clr_pointer(clr, header, L_CODE_HEADER_METHOD, &info.method_desc) ||
 	    !clr_pointer(clr, header, L_CODE_HEADER_GC_INFO, &info.gc_info))

@@ -8,11 +8,11 @@
 #include "util/sort.h"
 
 /* HashMap (hash.h): buckets of 4 keys and 4 values; of bucket 0 only its first u32, their number. */
-#define BUCKET_SIZE  64u
-#define BUCKET_SLOTS 4u
-#define KEY_LAST     1u /* 0: empty, 1: deleted */
-#define BUCKETS_MAX  4194304u
-#define BUCKETS_READ 1024u /* at a time */
+#define MAP_BUCKET_SIZE 64u
+#define BUCKET_SLOTS    4u
+#define KEY_LAST        1u /* 0: empty, 1: deleted */
+#define MAP_BUCKETS_MAX 4194304u
+#define BUCKETS_READ    1024u /* at a time */
 /*
  * What the value of slot 0 has on top where a key that belongs into this bucket went on to another one;
  * and how far it went (hash.h: HashFunction, IsCollision, in 8, 9 and 10).
@@ -22,8 +22,8 @@
 #define STEP_SHIFT 5u
 #define PROBES_MAX 4194304u /* buckets that are looked at so, for all images */
 /* Functions before an address that are asked for their method where the map has gaps. */
-#define FUNCLETS_MAX 256u
-#define IMAGES_MAX   4096u
+#define FUNCLETS_MAX   256u
+#define R2R_IMAGES_MAX 4096u
 
 /* Major versions of images from which on the GCInfo of their code has version 3, and 4. */
 #define FIRST_GC_INFO_3 10u
@@ -63,23 +63,24 @@ static bool add_entry(struct r2r_image *image, uint64_t code, uint64_t value)
 }
 
 /* The entries of the map at @p buckets that lie in the section; false when memory is exhausted. */
-static bool read_entries(struct clr *clr, const struct code_section *section, uint64_t buckets,
-			 uint32_t count, struct r2r_image *image)
+static bool read_r2r_entries(struct clr *clr, const struct code_section *section, uint64_t buckets,
+			     uint32_t count, struct r2r_image *image)
 {
-	uint64_t *rows = mem_alloc(BUCKETS_READ, BUCKET_SIZE);
+	uint64_t *rows = mem_alloc(BUCKETS_READ, MAP_BUCKET_SIZE);
 	bool done = rows != NULL;
 	for (uint32_t i = 0; done && i < count;) {
 		uint32_t part = count - i < BUCKETS_READ ? count - i : BUCKETS_READ;
-		size_t size = memory_prefix(clr->memory, buckets + BUCKET_SIZE * ((uint64_t)i + 1),
-					    rows, (size_t)part * BUCKET_SIZE);
-		for (size_t k = 0; done && k < size / BUCKET_SIZE * BUCKET_SLOTS; k++) {
+		size_t size =
+			memory_prefix(clr->memory, buckets + MAP_BUCKET_SIZE * ((uint64_t)i + 1),
+				      rows, (size_t)part * MAP_BUCKET_SIZE);
+		for (size_t k = 0; done && k < size / MAP_BUCKET_SIZE * BUCKET_SLOTS; k++) {
 			const uint64_t *row = rows + k / BUCKET_SLOTS * 2 * BUCKET_SLOTS;
 			uint64_t key = row[k % BUCKET_SLOTS];
 			if (key > KEY_LAST && key >= section->begin && key < section->end) {
 				done = add_entry(image, key, row[BUCKET_SLOTS + k % BUCKET_SLOTS]);
 			}
 		}
-		if (size < (size_t)part * BUCKET_SIZE) {
+		if (size < (size_t)part * MAP_BUCKET_SIZE) {
 			image->is_partial = true;
 			break;
 		}
@@ -105,7 +106,8 @@ static bool sort_entries(struct r2r_image *image)
  *
  * @return false when memory is exhausted
  */
-static bool read_image(struct clr *clr, const struct code_section *section, struct r2r_image *image)
+static bool read_r2r_image(struct clr *clr, const struct code_section *section,
+			   struct r2r_image *image)
 {
 	struct code_cache *cache = clr->code;
 	uint64_t info, owner, functions, buckets;
@@ -120,14 +122,15 @@ static bool read_image(struct clr *clr, const struct code_section *section, stru
 		owner = info;
 	if (!clr_pointer(clr, owner + clr_offset(clr, L_R2R_ENTRY_POINTS), L_HASH_MAP_BUCKETS,
 			 &buckets) ||
-	    !memory_u32(clr->memory, buckets, &count) || count > BUCKETS_MAX - cache->buckets_read)
+	    !memory_u32(clr->memory, buckets, &count) ||
+	    count > MAP_BUCKETS_MAX - cache->buckets_read)
 		return true;
 	cache->buckets_read += count;
 	/* Its code is in the file, which cores of gcore and of the kernel need. */
 	module_prove(clr, section->module);
 	image->function_count = function_count;
 	image->gc_info_version = gc_info_version(clr, info);
-	if (!read_entries(clr, section, buckets, count, image) || !sort_entries(image))
+	if (!read_r2r_entries(clr, section, buckets, count, image) || !sort_entries(image))
 		return false;
 	image->functions = functions;
 	image->buckets = buckets;
@@ -136,7 +139,7 @@ static bool read_image(struct clr *clr, const struct code_section *section, stru
 }
 
 /* The image of @p section, read once; NULL when memory is exhausted or there are too many. */
-static const struct r2r_image *find_image(struct clr *clr, const struct code_section *section)
+static const struct r2r_image *find_r2r_image(struct clr *clr, const struct code_section *section)
 {
 	struct code_cache *cache = clr->code;
 	size_t count = cache->images_count;
@@ -148,10 +151,10 @@ static const struct r2r_image *find_image(struct clr *clr, const struct code_sec
 			return image;
 		}
 	}
-	if (count >= IMAGES_MAX)
+	if (count >= R2R_IMAGES_MAX)
 		return NULL;
 	struct r2r_image image = { .module = section->module, .begin = section->begin };
-	if (!PAGES_RESERVE(cache, images) || !read_image(clr, section, &image)) {
+	if (!PAGES_RESERVE(cache, images) || !read_r2r_image(clr, section, &image)) {
 		r2r_image_deinit(&image);
 		cache->failed = true;
 		return NULL;
@@ -199,8 +202,8 @@ static enum entry_state look_up_entry(struct clr *clr, const struct r2r_image *i
 		uint64_t row[2 * BUCKET_SLOTS];
 		if (clr->code->probes >= PROBES_MAX ||
 		    !memory_read(clr->memory,
-				 image->buckets + BUCKET_SIZE * ((uint64_t)(at % count) + 1), row,
-				 sizeof(row)))
+				 image->buckets + MAP_BUCKET_SIZE * ((uint64_t)(at % count) + 1),
+				 row, sizeof(row)))
 			return ENTRY_UNKNOWN;
 		clr->code->probes++;
 		for (unsigned int k = 0; k < BUCKET_SLOTS; k++) {
@@ -239,7 +242,7 @@ static bool find_entry_in_part(struct clr *clr, const struct r2r_image *image, u
 bool precompiled_code(struct clr *clr, const struct code_section *section, uint64_t code,
 		      struct code_info *ret)
 {
-	const struct r2r_image *image = find_image(clr, section);
+	const struct r2r_image *image = find_r2r_image(clr, section);
 	struct code_info info = { .image_base = section->begin, .is_precompiled = true };
 	struct runtime_function function, first;
 	uint32_t index, first_index;

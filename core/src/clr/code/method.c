@@ -15,7 +15,8 @@
 #define DYNAMIC_NAME 16u
 
 /* Append what fits. */
-static void append(char *buf, size_t size, size_t *length, const char *string, size_t string_size)
+static void append_what_fits(char *buf, size_t size, size_t *length, const char *string,
+			     size_t string_size)
 {
 	if (*length + string_size >= size)
 		string_size = size - 1 - *length;
@@ -127,9 +128,9 @@ bool clr_method_name(struct clr *clr, uint64_t method_desc, char *buf, size_t si
 		return false;
 	const char *owner = method_owner_name(clr, &method, &owner_size);
 	const char *name = method.rid ? method.name : method.dynamic_name;
-	append(buf, size, &length, owner, owner_size);
-	append(buf, size, &length, ".", 1);
-	append(buf, size, &length, name, strlen(name));
+	append_what_fits(buf, size, &length, owner, owner_size);
+	append_what_fits(buf, size, &length, ".", 1);
+	append_what_fits(buf, size, &length, name, strlen(name));
 	if (ret_token)
 		*ret_token = 0x06000000 | method.rid;
 	return true;

@@ -61,7 +61,7 @@ static bool next_byte(struct signature *signature, uint8_t *ret)
 	return true;
 }
 
-static bool next_number(struct signature *signature, uint32_t *ret)
+static bool signature_next_number(struct signature *signature, uint32_t *ret)
 {
 	return metadata_compressed(&signature->at, signature->end, ret);
 }
@@ -78,13 +78,13 @@ static bool skip_bytes(struct signature *signature, ptrdiff_t count)
 static bool skip_shape(struct signature *signature)
 {
 	uint32_t number, count;
-	if (!next_number(signature, &number))
+	if (!signature_next_number(signature, &number))
 		return false;
 	for (unsigned int list = 0; list < 2; list++) {
-		if (!next_number(signature, &count))
+		if (!signature_next_number(signature, &count))
 			return false;
 		for (; count; count--) {
-			if (!next_number(signature, &number))
+			if (!signature_next_number(signature, &number))
 				return false;
 		}
 	}
@@ -107,7 +107,7 @@ static bool skip_element(struct signature *signature, uint8_t element, uint64_t 
 	case ELEMENT_MODREQ:
 	case ELEMENT_MODOPT:
 		*types += 1;
-		return next_number(signature, &number);
+		return signature_next_number(signature, &number);
 	case ELEMENT_MODINTERNAL:
 		*types += 1;
 		return skip_bytes(signature, 1 + HANDLE_SIZE);
@@ -117,19 +117,19 @@ static bool skip_element(struct signature *signature, uint8_t element, uint64_t 
 	case ELEMENT_CLASS:
 	case ELEMENT_VAR:
 	case ELEMENT_MVAR:
-		return next_number(signature, &number);
+		return signature_next_number(signature, &number);
 	case ELEMENT_GENERIC_INST:
 		if (!next_byte(signature, &kind) ||
 		    !(kind == ELEMENT_INTERNAL ? skip_bytes(signature, HANDLE_SIZE)
-					       : next_number(signature, &number)) ||
-		    !next_number(signature, &number))
+					       : signature_next_number(signature, &number)) ||
+		    !signature_next_number(signature, &number))
 			return false;
 		*types += number;
 		return true;
 	case ELEMENT_FUNCTION_POINTER:
 		if (!next_byte(signature, &kind) ||
-		    (kind & CALL_GENERIC && !next_number(signature, &number)) ||
-		    !next_number(signature, &number))
+		    (kind & CALL_GENERIC && !signature_next_number(signature, &number)) ||
+		    !signature_next_number(signature, &number))
 			return false;
 		*types += (uint64_t)number + 1;
 		return true;
@@ -278,9 +278,10 @@ static void append_parameters(const struct printer *printer, struct signature si
 {
 	uint8_t convention;
 	uint32_t generics = 0, count;
-	bool is_sound = next_byte(&signature, &convention) &&
-			(!(convention & CALL_GENERIC) || next_number(&signature, &generics)) &&
-			next_number(&signature, &count) && skip_type(&signature);
+	bool is_sound =
+		next_byte(&signature, &convention) &&
+		(!(convention & CALL_GENERIC) || signature_next_number(&signature, &generics)) &&
+		signature_next_number(&signature, &count) && skip_type(&signature);
 	if (generics > TYPE_ARGUMENTS_MAX)
 		generics = 0;
 	for (uint32_t i = 0; i < generics; i++) {

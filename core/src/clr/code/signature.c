@@ -44,13 +44,13 @@ static const char *primitive_name(uint8_t element)
 }
 
 /* The signature ends too early or holds what no signature may: nothing after it is read. */
-static void give_up(struct name_writer *writer)
+static void give_up_signature(struct name_writer *writer)
 {
 	writer->at = writer->end;
 	name_append(writer, "?", 1);
 }
 
-static bool next_number(struct name_writer *writer, uint32_t *ret)
+static bool writer_next_number(struct name_writer *writer, uint32_t *ret)
 {
 	return metadata_compressed(&writer->at, writer->end, ret);
 }
@@ -74,7 +74,7 @@ static void step_token(struct name_writer *writer, uint32_t count, uint32_t toke
 	struct type_arguments arguments = { 0, count };
 	type_chain_of(metadata, token & 1 ? MD_TYPE_REF : MD_TYPE_DEF, token >> 2, &chain);
 	if ((token & 3) == 3 || !chain.count) {
-		give_up(writer);
+		give_up_signature(writer);
 		return;
 	}
 	name_push_chain(writer, metadata, &chain, &arguments, true, depth);
@@ -85,15 +85,15 @@ static void step_instance(struct name_writer *writer, unsigned int depth)
 {
 	uint32_t token, count;
 	if (writer->at == writer->end) {
-		give_up(writer);
+		give_up_signature(writer);
 		return;
 	}
 	uint8_t kind = *writer->at++;
 	if (kind == ELEMENT_INTERNAL && writer->end - writer->at >= 8) {
 		uint64_t handle = load_u64(writer->at); /* of the open type: it names itself */
 		writer->at += 8;
-		if (!next_number(writer, &count) || count > TYPE_ARGUMENTS_MAX) {
-			give_up(writer);
+		if (!writer_next_number(writer, &count) || count > TYPE_ARGUMENTS_MAX) {
+			give_up_signature(writer);
 			return;
 		}
 		size_t base = writer->count;
@@ -105,9 +105,10 @@ static void step_instance(struct name_writer *writer, unsigned int depth)
 		name_in_order(writer, base);
 		return;
 	}
-	if ((kind != ELEMENT_CLASS && kind != ELEMENT_VALUE) || !next_number(writer, &token) ||
-	    (token & 3) == 2 || !next_number(writer, &count) || count > TYPE_ARGUMENTS_MAX) {
-		give_up(writer);
+	if ((kind != ELEMENT_CLASS && kind != ELEMENT_VALUE) ||
+	    !writer_next_number(writer, &token) || (token & 3) == 2 ||
+	    !writer_next_number(writer, &count) || count > TYPE_ARGUMENTS_MAX) {
+		give_up_signature(writer);
 	} else {
 		step_token(writer, count, token, depth);
 	}
@@ -119,13 +120,13 @@ static void step_function(struct name_writer *writer, unsigned int depth)
 	uint32_t generics = 0, count = 0;
 	name_append(writer, "fnptr", 5);
 	if (writer->at == writer->end) {
-		give_up(writer);
+		give_up_signature(writer);
 		return;
 	}
 	uint8_t convention = *writer->at++;
-	if ((convention & CALL_GENERIC && !next_number(writer, &generics)) ||
-	    !next_number(writer, &count) || count > (size_t)(writer->end - writer->at)) {
-		give_up(writer);
+	if ((convention & CALL_GENERIC && !writer_next_number(writer, &generics)) ||
+	    !writer_next_number(writer, &count) || count > (size_t)(writer->end - writer->at)) {
+		give_up_signature(writer);
 		return;
 	}
 	name_push(writer, NAME_UNMUTE, depth, 0);
@@ -138,8 +139,8 @@ static void step_variable(struct name_writer *writer, uint8_t element, unsigned 
 {
 	uint32_t number;
 	uint64_t handle;
-	if (!next_number(writer, &number)) {
-		give_up(writer);
+	if (!writer_next_number(writer, &number)) {
+		give_up_signature(writer);
 	} else if (element == ELEMENT_VAR && number < writer->arguments.count &&
 		   memory_u64(writer->clr->memory, writer->arguments.address + 8 * (uint64_t)number,
 			      &handle)) {
@@ -154,17 +155,17 @@ static void step_variable(struct name_writer *writer, uint8_t element, unsigned 
 static void step_shape(struct name_writer *writer)
 {
 	uint32_t rank, count, number;
-	if (!next_number(writer, &rank) || !rank || rank > 32) {
-		give_up(writer);
+	if (!writer_next_number(writer, &rank) || !rank || rank > 32) {
+		give_up_signature(writer);
 		return;
 	}
 	for (unsigned int list = 0; list < 2; list++) {
-		if (!next_number(writer, &count) || count > rank) {
-			give_up(writer);
+		if (!writer_next_number(writer, &count) || count > rank) {
+			give_up_signature(writer);
 			return;
 		}
 		for (uint32_t i = 0; i < count; i++) {
-			if (!next_number(writer, &number))
+			if (!writer_next_number(writer, &number))
 				writer->at = writer->end;
 		}
 	}
@@ -191,7 +192,7 @@ static void step_compound(struct name_writer *writer, uint8_t element, unsigned 
 		name_push(writer, NAME_SHAPE, depth, 0);
 		break;
 	default:
-		give_up(writer);
+		give_up_signature(writer);
 		return;
 	}
 	name_push(writer, NAME_SIGNATURE, depth + 1, 0);
@@ -208,10 +209,10 @@ static void step_element(struct name_writer *writer, uint8_t element, unsigned i
 	switch (element) {
 	case ELEMENT_VALUE:
 	case ELEMENT_CLASS:
-		if (next_number(writer, &token)) {
+		if (writer_next_number(writer, &token)) {
 			step_token(writer, 0, token, depth);
 		} else {
-			give_up(writer);
+			give_up_signature(writer);
 		}
 		return;
 	case ELEMENT_VAR:
@@ -226,7 +227,7 @@ static void step_element(struct name_writer *writer, uint8_t element, unsigned i
 		return;
 	case ELEMENT_INTERNAL:
 		if (writer->end - writer->at < 8) {
-			give_up(writer);
+			give_up_signature(writer);
 			return;
 		}
 		name_push(writer, NAME_HANDLE, depth + 1, load_u64(writer->at));
@@ -246,7 +247,7 @@ static bool skip_modifiers(struct name_writer *writer)
 		uint32_t token;
 		if (element == ELEMENT_MODREQ || element == ELEMENT_MODOPT) {
 			writer->at++;
-			if (!next_number(writer, &token))
+			if (!writer_next_number(writer, &token))
 				return false;
 		} else if (element == ELEMENT_MODINTERNAL) {
 			if (writer->end - writer->at < 10)
@@ -266,7 +267,7 @@ void name_step_signature(struct name_writer *writer, const struct name_item *ite
 	if (item->kind == NAME_SHAPE) {
 		step_shape(writer);
 	} else if (item->depth > NAME_DEPTH_MAX || !skip_modifiers(writer)) {
-		give_up(writer);
+		give_up_signature(writer);
 	} else {
 		step_element(writer, *writer->at++, item->depth);
 	}

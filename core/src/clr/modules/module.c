@@ -10,14 +10,14 @@
 #include "clr/types/type.h"
 #include "util/alloc.h"
 
-#define MODULES_MAX    65536u
-#define ASSEMBLIES_MAX 65536u
+#define MODULES_LOADED_MAX 65536u
+#define ASSEMBLIES_MAX     65536u
 
 /* ArrayListBase and its blocks (arraylist.h); the first block lies inside the list. */
 #define LIST_COUNT       0u
 #define LIST_FIRST_BLOCK 8u
 #define BLOCK_NEXT       0u
-#define BLOCK_SIZE       8u
+#define BLOCK_COUNT      8u
 #define BLOCK_ELEMENTS   16u
 
 /*
@@ -77,7 +77,7 @@ void module_table_destroy(struct module_table *modules)
 }
 
 /* Room for one more pointer. */
-static bool reserve(struct module ***rows, size_t count, size_t *capacity)
+static bool reserve_modules(struct module ***rows, size_t count, size_t *capacity)
 {
 	if (count < *capacity)
 		return true;
@@ -107,8 +107,8 @@ static size_t lower_bound(const struct module_table *modules, uint64_t address)
 
 static struct module *insert(struct module_table *modules, size_t index, uint64_t address)
 {
-	if (modules->count >= MODULES_MAX ||
-	    !reserve(&modules->rows, modules->count, &modules->capacity))
+	if (modules->count >= MODULES_LOADED_MAX ||
+	    !reserve_modules(&modules->rows, modules->count, &modules->capacity))
 		return NULL;
 	struct module *module = mem_calloc(1, sizeof(*module));
 	if (!module)
@@ -244,7 +244,8 @@ static enum hd_status add_listed(struct clr *clr, uint64_t address, struct hd_er
 {
 	struct module_table *modules = clr->modules;
 	struct module *module = module_find(clr, address);
-	if (!module || !reserve(&modules->listed, modules->listed_count, &modules->listed_capacity))
+	if (!module ||
+	    !reserve_modules(&modules->listed, modules->listed_count, &modules->listed_capacity))
 		return fail_nomem(err);
 	if (module->is_listed)
 		return HD_OK;
@@ -261,12 +262,12 @@ struct assemblies {
 };
 
 /* The assemblies of one block. */
-static enum hd_status read_block(struct clr *clr, uint64_t block, struct assemblies *list,
-				 struct hd_error *err)
+static enum hd_status read_assembly_block(struct clr *clr, uint64_t block, struct assemblies *list,
+					  struct hd_error *err)
 {
 	uint32_t size;
 	uint64_t element;
-	list->is_broken = !memory_u32(clr->memory, block + BLOCK_SIZE, &size) || !size;
+	list->is_broken = !memory_u32(clr->memory, block + BLOCK_COUNT, &size) || !size;
 	for (uint32_t i = 0; !list->is_broken && i < size && list->left; i++) {
 		list->is_broken = !memory_u64(clr->memory, block + BLOCK_ELEMENTS + 8 * (uint64_t)i,
 					      &element);
@@ -281,7 +282,7 @@ static enum hd_status read_block(struct clr *clr, uint64_t block, struct assembl
 	return HD_OK;
 }
 
-static enum hd_status read_list(struct clr *clr, struct hd_error *err)
+static enum hd_status read_assembly_list(struct clr *clr, struct hd_error *err)
 {
 	if (!clr->app_domain || !layout_has(&clr->layout, L_DOMAIN_ASSEMBLIES)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
@@ -299,7 +300,7 @@ static enum hd_status read_list(struct clr *clr, struct hd_error *err)
 	struct assemblies assemblies = { .left = count };
 	while (block && assemblies.left && !assemblies.is_broken) {
 		uint64_t next;
-		TRY(read_block(clr, block, &assemblies, err));
+		TRY(read_assembly_block(clr, block, &assemblies, err));
 		block = memory_u64(clr->memory, block + BLOCK_NEXT, &next) ? next : 0;
 	}
 	if (assemblies.left || assemblies.lost) {
@@ -318,7 +319,7 @@ enum hd_status module_list(struct clr *clr, struct module *const **ret, size_t *
 			   struct hd_error *err)
 {
 	if (!clr->modules->has_list) {
-		TRY(read_list(clr, err));
+		TRY(read_assembly_list(clr, err));
 		clr->modules->has_list = true;
 	}
 	*ret = clr->modules->listed;

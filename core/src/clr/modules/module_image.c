@@ -136,14 +136,14 @@ bool module_base(struct clr *clr, uint64_t module, uint64_t *ret_base, bool *ret
 	       (clr_pointer(clr, module, L_MODULE_BASE, ret_base) && *ret_base);
 }
 
-static bool has_root(struct clr *clr, const struct image *image)
+static bool has_metadata_root(struct clr *clr, const struct image *image)
 {
 	uint32_t magic;
 	return memory_u32(clr->memory, image->metadata, &magic) && magic == METADATA_MAGIC;
 }
 
 /* The image and its metadata; the base is remembered even when its bytes are missing. */
-static bool find_image(struct clr *clr, struct module *module, struct image *ret)
+static bool find_module_image(struct clr *clr, struct module *module, struct image *ret)
 {
 	uint64_t base;
 	bool is_mapped;
@@ -160,12 +160,12 @@ static bool find_image(struct clr *clr, struct module *module, struct image *ret
 	module->image_base = base;
 	module->is_mapped = true;
 	bool found = image_find_metadata(clr->memory, base, true, ret);
-	if (found && has_root(clr, ret))
+	if (found && has_metadata_root(clr, ret))
 		return true;
 	/* Whatever lies behind a file that is mapped as it is may have been taken for a part of it. */
 	struct image flat;
 	if (!image_find_metadata(clr->memory, base, false, &flat) ||
-	    (found && !has_root(clr, &flat)))
+	    (found && !has_metadata_root(clr, &flat)))
 		return found;
 	module->is_mapped = false;
 	*ret = flat;
@@ -282,7 +282,7 @@ static const char *metadata_advice(const struct clr *clr, const struct module *m
 	return target->kind == TARGET_CORE && target->content == CONTENT_MINI ? ADVICE_HEAP : NULL;
 }
 
-static void report_missing(struct clr *clr, const struct module *module)
+static void report_missing_metadata(struct clr *clr, const struct module *module)
 {
 	const char *advice = metadata_advice(clr, module);
 	struct findings *findings = &clr->target->findings;
@@ -309,7 +309,7 @@ static void reject_file(struct clr *clr, struct module *module)
 		target_reject_file(clr->target, path,
 				   "its tables are not as long as the runtime's maps of them");
 	}
-	report_missing(clr, module);
+	report_missing_metadata(clr, module);
 }
 
 /* The runtime's maps are as long as the file's tables: that is proof enough. */
@@ -321,13 +321,14 @@ static void confirm_file(struct clr *clr, const struct module *module)
 }
 
 /* Take @p bytes, and say why if they are none. */
-static void take_metadata(struct clr *clr, struct module *module, uint8_t *bytes, uint32_t size)
+static void take_module_metadata(struct clr *clr, struct module *module, uint8_t *bytes,
+				 uint32_t size)
 {
 	struct hd_error err = { 0 };
 	if (metadata_create(bytes, size, &module->metadata, &err) != HD_OK) {
 		set_missing(module, "metadata of %s is damaged: %s", display_path(module),
 			    err.message);
-		report_missing(clr, module);
+		report_missing_metadata(clr, module);
 	} else if (module->is_from_file && !fits_maps(clr, module, module->metadata)) {
 		reject_file(clr, module);
 	} else if (module->is_from_file) {
@@ -353,10 +354,10 @@ static bool load_dynamic(struct clr *clr, struct module *module, uint64_t *budge
 	if (memory_u32(clr->memory, saved, &size))
 		bytes = copy_metadata(clr, saved + 4, size, budget, &module->is_from_file);
 	if (bytes) {
-		take_metadata(clr, module, bytes, size);
+		take_module_metadata(clr, module, bytes, size);
 	} else {
 		set_missing(module, "the metadata of a dynamic module is not in the target");
-		report_missing(clr, module);
+		report_missing_metadata(clr, module);
 	}
 	return true;
 }
@@ -385,7 +386,7 @@ static bool load_emitted(struct clr *clr, struct module *module, uint64_t *budge
 	uint8_t *bytes = copy_metadata(clr, at, size, budget, &module->is_from_file);
 	if (!bytes)
 		return false;
-	take_metadata(clr, module, bytes, size);
+	take_module_metadata(clr, module, bytes, size);
 	return true;
 }
 
@@ -397,14 +398,14 @@ void module_load(struct clr *clr, struct module *module, uint64_t *budget)
 		read_path(clr, module);
 		return;
 	}
-	bool found = find_image(clr, module, &image);
+	bool found = find_module_image(clr, module, &image);
 	read_path(clr, module);
 	if (found) {
 		bytes = copy_metadata(clr, image.metadata, image.metadata_size, budget,
 				      &module->is_from_file);
 	}
 	if (bytes) {
-		take_metadata(clr, module, bytes, image.metadata_size);
+		take_module_metadata(clr, module, bytes, image.metadata_size);
 		return;
 	}
 	if (has_no_image(clr, module)) {
@@ -418,5 +419,5 @@ void module_load(struct clr *clr, struct module *module, uint64_t *budget)
 	found = found && image.metadata_size &&
 		memory_u8(clr->memory, image.metadata + image.metadata_size - 1, &last);
 	explain_missing(clr, module, found);
-	report_missing(clr, module);
+	report_missing_metadata(clr, module);
 }

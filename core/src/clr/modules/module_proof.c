@@ -19,7 +19,7 @@
 #define IMPORT_STRINGS       1360u /* StgPoolReadOnly: the size of what it has */
 #define IMPORT_BLOBS         1392u
 #define IMPORT_USER_STRINGS  1424u
-#define IMPORT_SIZE          1432u
+#define MD_IMPORT_SIZE       1432u
 
 #define SCHEMA_MAJOR_AT 4u
 #define SCHEMA_MAJOR    2u
@@ -29,8 +29,8 @@ struct proof {
 	uint64_t module;
 };
 
-static bool read_word(const struct clr *clr, uint64_t module, enum layout_field field,
-		      uint32_t before, uint64_t *ret)
+static bool read_module_word(const struct clr *clr, uint64_t module, enum layout_field field,
+			     uint32_t before, uint64_t *ret)
 {
 	return layout_has(&clr->layout, field) &&
 	       memory_u64(clr->target->own, module + clr_offset(clr, field) - before, ret) && *ret;
@@ -40,14 +40,14 @@ static bool read_word(const struct clr *clr, uint64_t module, enum layout_field 
 static bool read_import(const struct clr *clr, uint64_t module, uint8_t *buf)
 {
 	uint64_t assembly, import;
-	return (read_word(clr, module, L_MODULE_PE_ASSEMBLY, 0, &assembly) ||
-		read_word(clr, module, L_MODULE_BASE, ASSEMBLY_BEFORE_BASE, &assembly)) &&
+	return (read_module_word(clr, module, L_MODULE_PE_ASSEMBLY, 0, &assembly) ||
+		read_module_word(clr, module, L_MODULE_BASE, ASSEMBLY_BEFORE_BASE, &assembly)) &&
 	       memory_u64(clr->target->own, assembly + ASSEMBLY_IMPORT, &import) && import &&
-	       memory_read(clr->target->own, import, buf, IMPORT_SIZE) &&
+	       memory_read(clr->target->own, import, buf, MD_IMPORT_SIZE) &&
 	       buf[IMPORT_SCHEMA + SCHEMA_MAJOR_AT] == SCHEMA_MAJOR;
 }
 
-static bool is_same(const uint8_t *import, const struct metadata_sizes *sizes)
+static bool is_same_metadata(const uint8_t *import, const struct metadata_sizes *sizes)
 {
 	if (memcmp(import + IMPORT_SCHEMA, sizes->header, SIZES_HEADER) != 0 ||
 	    load_u32(import + IMPORT_STRINGS) != sizes->strings ||
@@ -61,10 +61,10 @@ static bool is_same(const uint8_t *import, const struct metadata_sizes *sizes)
 	return true;
 }
 
-static enum target_proof compare(void *arg, struct memory *file)
+static enum target_proof prove_by_metadata(void *arg, struct memory *file)
 {
 	const struct proof *proof = arg;
-	uint8_t import[IMPORT_SIZE];
+	uint8_t import[MD_IMPORT_SIZE];
 	struct image image;
 	struct metadata_sizes sizes;
 	if (!read_import(proof->clr, proof->module, import))
@@ -72,7 +72,7 @@ static enum target_proof compare(void *arg, struct memory *file)
 	return image_find_metadata(file, 0, false, &image) &&
 			       metadata_sizes_read(file, image.metadata, image.metadata_size,
 						   &sizes) &&
-			       is_same(import, &sizes)
+			       is_same_metadata(import, &sizes)
 		       ? TARGET_PROOF_SAME
 		       : TARGET_PROOF_OTHER;
 }
@@ -84,7 +84,7 @@ void module_prove_image(struct clr *clr, uint64_t module, uint64_t base)
 	uint16_t magic;
 	/* With its headers in the core the file is proven by them, when it is needed. */
 	if (mapping && clr->target->own && !memory_u16(clr->target->own, base, &magic))
-		target_prove_file(clr->target, mapping->path, compare, &proof);
+		target_prove_file(clr->target, mapping->path, prove_by_metadata, &proof);
 }
 
 void module_prove(struct clr *clr, uint64_t module)

@@ -25,14 +25,14 @@
 #define ARRAY_DATA   16u
 
 /* Buckets of all tables; bytes of variables that are looked at, around those of g_dacTable. */
-#define ARRAYS_MAX 4096u
-#define MARGIN     65536u
-#define RANGE_MAX  ((uint64_t)16 << 20)
-#define CHUNK      4096u
+#define ARRAYS_MAX   4096u
+#define MARGIN       65536u
+#define RANGE_MAX    ((uint64_t)16 << 20)
+#define SEARCH_CHUNK 4096u
 
 /* Read the bucket at @p address; false when it is none. */
-static bool read_bucket(const struct clr *clr, uint64_t address, struct handle_array *ret,
-			uint64_t *ret_next)
+static bool read_array_bucket(const struct clr *clr, uint64_t address, struct handle_array *ret,
+			      uint64_t *ret_next)
 {
 	uint8_t bytes[BUCKET_SIZE];
 	uint64_t array = 0, type = 0;
@@ -54,14 +54,14 @@ static bool read_bucket(const struct clr *clr, uint64_t address, struct handle_a
 }
 
 /* The buckets of the table at @p address, if one is there. */
-static bool add_table(const struct clr *clr, uint64_t address, bool is_literals,
-		      struct handle_arrays *arrays)
+static bool add_bucket_table(const struct clr *clr, uint64_t address, bool is_literals,
+			     struct handle_arrays *arrays)
 {
 	struct handle_array row;
 	uint64_t bucket = 0;
 	if (!memory_u64(clr->memory, address, &bucket))
 		return true;
-	while (arrays->rows_count < ARRAYS_MAX && read_bucket(clr, bucket, &row, &bucket) &&
+	while (arrays->rows_count < ARRAYS_MAX && read_array_bucket(clr, bucket, &row, &bucket) &&
 	       !handle_array_at(arrays, row.address)) {
 		row.is_literals = is_literals;
 		if (!PAGES_RESERVE(arrays, rows))
@@ -84,7 +84,7 @@ static bool find_variables(const struct clr *clr, uint64_t *ret_begin, uint64_t 
 	}
 	if (begin > end || end - begin > RANGE_MAX || begin < MARGIN || end > UINT64_MAX - MARGIN)
 		return false;
-	*ret_begin = (begin - MARGIN) & ~(uint64_t)(CHUNK - 1);
+	*ret_begin = (begin - MARGIN) & ~(uint64_t)(SEARCH_CHUNK - 1);
 	*ret_end = end + MARGIN;
 	return true;
 }
@@ -93,21 +93,21 @@ bool handle_arrays_read(const struct clr *clr, struct handle_arrays *ret)
 {
 	struct handle_arrays arrays = { 0 };
 	uint64_t begin, end, literals = clr_has(clr, CLR_SMALL_LOCKS) ? LITERALS_10 : LITERALS_8;
-	uint8_t bytes[CHUNK];
+	uint8_t bytes[SEARCH_CHUNK];
 	bool good = true;
 	*ret = arrays;
 	if (!clr->object_array_method_table || !find_variables(clr, &begin, &end))
 		return true;
-	for (uint64_t at = begin; good && at < end; at += CHUNK) {
+	for (uint64_t at = begin; good && at < end; at += SEARCH_CHUNK) {
 		size_t size = memory_prefix(clr->memory, at, bytes, sizeof(bytes));
 		for (size_t i = 0; good && i + 8 <= size; i += 8) {
 			uint64_t word = load_u64(bytes + i);
 			/* A table is no variable itself. */
-			if (word < CHUNK || word % 8 != 0 || word > UINT64_MAX / 2 ||
+			if (word < SEARCH_CHUNK || word % 8 != 0 || word > UINT64_MAX / 2 ||
 			    (word >= begin && word < end))
 				continue;
-			good = add_table(clr, word + literals, true, &arrays) &&
-			       add_table(clr, word, false, &arrays);
+			good = add_bucket_table(clr, word + literals, true, &arrays) &&
+			       add_bucket_table(clr, word, false, &arrays);
 		}
 	}
 	if (!good) {

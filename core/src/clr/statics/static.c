@@ -20,11 +20,11 @@
  * 8: DomainLocalModule: DynamicClassTable, its length, GC statics, ModuleIndex, ClassInitFlags by TypeDef
  * from the first on.
  */
-#define LOCAL_DYNAMIC_TABLE 8u
-#define LOCAL_DYNAMIC_COUNT 16u
-#define LOCAL_GC_STATICS    32u
-#define LOCAL_CLASS_FLAGS   48u
-#define CLASS_INITIALISED   0x1u
+#define MODULE_LOCAL_TABLE 8u
+#define MODULE_LOCAL_COUNT 16u
+#define MODULE_LOCAL_GC    32u
+#define LOCAL_CLASS_FLAGS  48u
+#define CLASS_INITIALISED  0x1u
 
 bool element_is_gc_static(uint8_t element_type)
 {
@@ -68,8 +68,8 @@ static void dynamic_bases_8(struct clr *clr, const struct type *type, uint64_t l
 	uint64_t count, table, gc;
 	struct dynamic_entry entry;
 	ret->gc_initialised = ret->non_gc_initialised = false;
-	if (!memory_u64(clr->memory, local + LOCAL_DYNAMIC_COUNT, &count) || id >= count ||
-	    !memory_u64(clr->memory, local + LOCAL_DYNAMIC_TABLE, &table) ||
+	if (!memory_u64(clr->memory, local + MODULE_LOCAL_COUNT, &count) || id >= count ||
+	    !memory_u64(clr->memory, local + MODULE_LOCAL_TABLE, &table) ||
 	    !dynamic_entry_8(clr, type, table, id, &entry))
 		return;
 	ret->non_gc = entry.non_gc;
@@ -89,7 +89,7 @@ static void bases_8(struct clr *clr, const struct type *type, struct static_base
 		dynamic_bases_8(clr, type, local, id, ret);
 		return;
 	}
-	if (!memory_u64(clr->memory, local + LOCAL_GC_STATICS, &ret->gc))
+	if (!memory_u64(clr->memory, local + MODULE_LOCAL_GC, &ret->gc))
 		ret->gc = 0;
 	ret->non_gc = local;
 	uint32_t rid = type->token & 0x00ffffff;

@@ -16,18 +16,18 @@
 #define APP_DOMAIN_SIZE 8192u
 
 /* PinnedHeapHandleBucket: next, size, used, handle, elements. */
-#define BUCKET_SIZE     40u
-#define BUCKET_LENGTH   8u
-#define BUCKET_USED     12u
-#define BUCKET_HANDLE   24u
-#define BUCKET_ELEMENTS 32u
-#define BUCKETS_MAX     4096u
-#define LENGTH_MAX      (1u << 24)
+#define BUCKET_SIZE        40u
+#define BUCKET_LENGTH      8u
+#define BUCKET_USED        12u
+#define BUCKET_HANDLE      24u
+#define BUCKET_ELEMENTS    32u
+#define STATIC_BUCKETS_MAX 4096u
+#define LENGTH_MAX         (1u << 24)
 
 #define ARRAY_LENGTH 8u
 #define ARRAY_HEAD   16u
 #define HANDLE_MASK  (~(uint64_t)7)
-#define CHUNK        512u
+#define VALUES_READ  512u
 
 #define UNKNOWN "<unknown type"
 
@@ -36,7 +36,7 @@ struct bucket {
 	uint32_t used;
 };
 
-static bool read_bucket(struct clr *clr, uint64_t address, struct bucket *ret)
+static bool read_statics_bucket(struct clr *clr, uint64_t address, struct bucket *ret)
 {
 	uint8_t bytes[BUCKET_SIZE];
 	uint64_t array, method_table;
@@ -63,7 +63,7 @@ static uint64_t find_buckets(struct clr *clr)
 		struct bucket bucket;
 		if (memory_u64(clr->memory, clr->app_domain + at, &table) && table &&
 		    table % 8 == 0 && memory_u64(clr->memory, table, &head) &&
-		    read_bucket(clr, head, &bucket))
+		    read_statics_bucket(clr, head, &bucket))
 			return head;
 	}
 	return 0;
@@ -109,9 +109,10 @@ static bool is_runtime_object(struct check *check, uint64_t object)
 /* Count the used slots that nothing claims and that hold nothing of the runtime's own. */
 static void check_bucket(struct check *check, const struct bucket *bucket)
 {
-	uint64_t values[CHUNK];
+	uint64_t values[VALUES_READ];
 	for (uint32_t done = 0; done < bucket->used;) {
-		uint32_t count = bucket->used - done < CHUNK ? bucket->used - done : CHUNK;
+		uint32_t count =
+			bucket->used - done < VALUES_READ ? bucket->used - done : VALUES_READ;
 		uint64_t at = bucket->elements + 8 * (uint64_t)done;
 		if (!memory_read(check->clr->memory, at, values, 8 * (size_t)count))
 			return;
@@ -133,7 +134,8 @@ void static_slots_check(struct clr *clr, const struct static_slots *slots)
 	struct check check = { .clr = clr, .slots = slots };
 	uint64_t at = find_buckets(clr);
 	struct bucket bucket;
-	for (unsigned int i = 0; i < BUCKETS_MAX && read_bucket(clr, at, &bucket); i++) {
+	for (unsigned int i = 0; i < STATIC_BUCKETS_MAX && read_statics_bucket(clr, at, &bucket);
+	     i++) {
 		check_bucket(&check, &bucket);
 		at = bucket.next;
 	}

@@ -16,8 +16,8 @@
 #define HAS_STATICS 0x2u
 
 /* Beyond these a target is all damage: a large service has some 300,000 slots. */
-#define FIELDS_MAX ((size_t)16 << 20)
-#define SLOTS_MAX  ((size_t)4 << 20)
+#define STATIC_FIELDS_MAX ((size_t)16 << 20)
+#define STATIC_SLOTS_MAX  ((size_t)4 << 20)
 /* Pairs of a thread and a type with thread statics that are looked at. */
 #define PAIRS_MAX ((uint64_t)64 << 20)
 
@@ -40,7 +40,7 @@ struct thread_type {
 	uint32_t first, count; /* in reader.fields */
 };
 
-struct reader {
+struct statics_reader {
 	struct clr *clr;
 	struct job *job;
 	struct static_slots slots;
@@ -55,21 +55,21 @@ struct reader {
 	enum hd_status status;
 };
 
-static bool stop(struct reader *reader, enum hd_status status)
+static bool static_reader_stop(struct statics_reader *reader, enum hd_status status)
 {
 	reader->status = status;
 	return false;
 }
 
 /* Counts types or pairs; false when the work was cancelled. */
-static bool step(struct reader *reader)
+static bool static_reader_step(struct statics_reader *reader)
 {
 	if (++reader->visited % STRIDE || job_step(reader->job, 0, STRIDE))
 		return true;
-	return stop(reader, HD_ERR_CANCELLED);
+	return static_reader_stop(reader, HD_ERR_CANCELLED);
 }
 
-static struct class_fields *class_of(struct reader *reader, const struct type *canonical)
+static struct class_fields *class_of(struct statics_reader *reader, const struct type *canonical)
 {
 	if (canonical->index >= reader->class_count) {
 		size_t count = type_count(reader->clr) + type_count(reader->clr) / 4 + 64;
@@ -86,8 +86,8 @@ static struct class_fields *class_of(struct reader *reader, const struct type *c
 }
 
 /* Keep the fields that refer to objects; static ones follow those of instances. */
-static bool add_fields(struct reader *reader, const uint8_t *bytes, uint32_t count,
-		       struct class_fields *class)
+static bool add_class_fields(struct statics_reader *reader, const uint8_t *bytes, uint32_t count,
+			     struct class_fields *class)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct field_desc desc;
@@ -115,7 +115,7 @@ static bool add_fields(struct reader *reader, const uint8_t *bytes, uint32_t cou
 }
 
 /* The FieldDescs of a class: base classes' instance fields are not among them. */
-static bool find_descs(struct reader *reader, const struct type *canonical, uint64_t *ret,
+static bool find_descs(struct statics_reader *reader, const struct type *canonical, uint64_t *ret,
 		       uint32_t *ret_count)
 {
 	struct clr *clr = reader->clr;
@@ -137,7 +137,7 @@ static bool find_descs(struct reader *reader, const struct type *canonical, uint
 	return true;
 }
 
-static bool read_class(struct reader *reader, const struct type *canonical,
+static bool read_class(struct statics_reader *reader, const struct type *canonical,
 		       struct class_fields *class)
 {
 	uint64_t descs;
@@ -147,7 +147,7 @@ static bool read_class(struct reader *reader, const struct type *canonical,
 		class->is_broken = true;
 		return true;
 	}
-	if (count > FIELDS_MAX - reader->fields_count) {
+	if (count > STATIC_FIELDS_MAX - reader->fields_count) {
 		reader->is_cut = true;
 		return true;
 	}
@@ -158,7 +158,7 @@ static bool read_class(struct reader *reader, const struct type *canonical,
 		return false;
 	bool good = true;
 	if (memory_read(reader->clr->memory, descs, bytes, (size_t)count * FIELD_DESC_SIZE)) {
-		good = add_fields(reader, bytes, count, class);
+		good = add_class_fields(reader, bytes, count, class);
 	} else {
 		class->is_broken = true;
 	}
@@ -167,24 +167,24 @@ static bool read_class(struct reader *reader, const struct type *canonical,
 }
 
 /* One that cannot be read is none, but is counted. */
-static bool add_slot(struct reader *reader, const struct static_slot *slot)
+static bool add_static_slot(struct statics_reader *reader, const struct static_slot *slot)
 {
 	uint64_t value;
 	if (slot->address % 8 || !memory_u64(reader->clr->memory, slot->address, &value)) {
 		reader->slots.broken++;
 		return true;
 	}
-	if (reader->slots.rows_count >= SLOTS_MAX) {
+	if (reader->slots.rows_count >= STATIC_SLOTS_MAX) {
 		reader->is_cut = true;
 		return true;
 	}
 	if (!PAGES_RESERVE(&reader->slots, rows))
-		return stop(reader, HD_ERR_NOMEM);
+		return static_reader_stop(reader, HD_ERR_NOMEM);
 	reader->slots.rows[reader->slots.rows_count++] = *slot;
 	return true;
 }
 
-static bool add_plain(struct reader *reader, const struct type *type,
+static bool add_plain(struct statics_reader *reader, const struct type *type,
 		      const struct class_fields *class)
 {
 	struct static_bases bases;
@@ -196,20 +196,20 @@ static bool add_plain(struct reader *reader, const struct type *type,
 		const struct static_field *field = &reader->fields[class->first + i];
 		if (field->is_thread_static)
 			continue;
-		if (!add_slot(reader, &(struct static_slot){
-					      .address = bases.gc + field->offset,
-					      .type = type,
-					      .token = field->token,
-					      .thread = UINT32_MAX,
-					      .is_boxed = field->is_boxed,
-					      .is_initialised = bases.gc_initialised,
-				      }))
+		if (!add_static_slot(reader, &(struct static_slot){
+						     .address = bases.gc + field->offset,
+						     .type = type,
+						     .token = field->token,
+						     .thread = UINT32_MAX,
+						     .is_boxed = field->is_boxed,
+						     .is_initialised = bases.gc_initialised,
+					     }))
 			return false;
 	}
 	return true;
 }
 
-static bool add_thread_type(struct reader *reader, const struct type *type,
+static bool add_thread_type(struct statics_reader *reader, const struct type *type,
 			    const struct class_fields *class)
 {
 	struct thread_type row = { .first = class->first, .count = class->count };
@@ -218,16 +218,16 @@ static bool add_thread_type(struct reader *reader, const struct type *type,
 		return true;
 	}
 	if (!PAGES_RESERVE(reader, thread_types))
-		return stop(reader, HD_ERR_NOMEM);
+		return static_reader_stop(reader, HD_ERR_NOMEM);
 	reader->thread_types[reader->thread_types_count++] = row;
 	return true;
 }
 
-static bool visit(void *arg, const struct type *type)
+static bool visit_static_type(void *arg, const struct type *type)
 {
-	struct reader *reader = arg;
+	struct statics_reader *reader = arg;
 	struct clr *clr = reader->clr;
-	if (!step(reader))
+	if (!static_reader_step(reader))
 		return false;
 	if (!type_has_slots(type) ||
 	    (!clr_has(clr, CLR_DOMAIN_STATICS) && !(type->flags2 & HAS_STATICS)))
@@ -240,34 +240,34 @@ static bool visit(void *arg, const struct type *type)
 	}
 	struct class_fields *class = class_of(reader, canonical);
 	if (!class || (!class->is_read && !read_class(reader, canonical, class)))
-		return stop(reader, HD_ERR_NOMEM);
+		return static_reader_stop(reader, HD_ERR_NOMEM);
 	reader->slots.broken += class->is_broken;
 	reader->slots.types += class->count != 0;
 	return (!class->has_statics || add_plain(reader, type, class)) &&
 	       (!class->has_thread_statics || add_thread_type(reader, type, class));
 }
 
-static bool add_of_thread(struct reader *reader, uint32_t thread,
+static bool add_of_thread(struct statics_reader *reader, uint32_t thread,
 			  const struct thread_storage *storage, const struct thread_type *row)
 {
 	uint64_t base = thread_static_base(reader->clr, storage, &row->key, true);
 	for (uint32_t i = 0; base && i < row->count; i++) {
 		const struct static_field *field = &reader->fields[row->first + i];
 		if (field->is_thread_static &&
-		    !add_slot(reader, &(struct static_slot){
-					      .address = base + field->offset,
-					      .type = row->key.type,
-					      .token = field->token,
-					      .thread = thread,
-					      .is_boxed = field->is_boxed,
-					      .is_initialised = true,
-				      }))
+		    !add_static_slot(reader, &(struct static_slot){
+						     .address = base + field->offset,
+						     .type = row->key.type,
+						     .token = field->token,
+						     .thread = thread,
+						     .is_boxed = field->is_boxed,
+						     .is_initialised = true,
+					     }))
 			return false;
 	}
 	return true;
 }
 
-static void read_threads(struct reader *reader)
+static void read_threads(struct statics_reader *reader)
 {
 	struct clr *clr = reader->clr;
 	uint64_t left = PAIRS_MAX;
@@ -283,7 +283,7 @@ static void read_threads(struct reader *reader)
 		}
 		left -= reader->thread_types_count;
 		for (size_t k = 0; k < reader->thread_types_count; k++) {
-			if (!step(reader) ||
+			if (!static_reader_step(reader) ||
 			    !add_of_thread(reader, (uint32_t)i, &storage, &reader->thread_types[k]))
 				return;
 		}
@@ -324,7 +324,8 @@ static enum hd_status sort_slots(struct static_slots *slots, struct hd_error *er
 	return HD_OK;
 }
 
-static void report(const struct reader *reader, enum hd_status listed, const char *why)
+static void report_static_slots(const struct statics_reader *reader, enum hd_status listed,
+				const char *why)
 {
 	struct findings *findings = &reader->clr->target->findings;
 	if (listed != HD_OK) {
@@ -338,7 +339,7 @@ static void report(const struct reader *reader, enum hd_status listed, const cha
 		findings_add(
 			findings, FINDING_STATICS, NULL,
 			"there are more static fields than %zu slots: the others are not known",
-			SLOTS_MAX);
+			STATIC_SLOTS_MAX);
 	}
 	if (reader->slots.broken) {
 		findings_add(findings, FINDING_STATICS, NULL,
@@ -349,29 +350,29 @@ static void report(const struct reader *reader, enum hd_status listed, const cha
 	static_slots_check(reader->clr, &reader->slots);
 }
 
-static enum hd_status read_all(struct reader *reader, struct hd_error *err)
+static enum hd_status read_all(struct statics_reader *reader, struct hd_error *err)
 {
 	struct clr *clr = reader->clr;
 	struct hd_error why = { 0 };
-	(void)type_table_failed(clr);
-	enum hd_status listed = type_for_each(clr, visit, reader, &why);
+	(void)clr_type_table_failed(clr);
+	enum hd_status listed = type_for_each(clr, visit_static_type, reader, &why);
 	if (listed == HD_ERR_NOMEM || listed == HD_ERR_CANCELLED)
 		return fail(err, listed, 0, "%s", why.message);
 	if (reader->status == HD_OK)
 		read_threads(reader);
 	if (reader->status == HD_ERR_CANCELLED)
 		return fail_cancelled(err);
-	if (reader->status != HD_OK || type_table_failed(clr))
+	if (reader->status != HD_OK || clr_type_table_failed(clr))
 		return fail_nomem(err);
 	TRY(sort_slots(&reader->slots, err));
-	report(reader, listed, why.message);
+	report_static_slots(reader, listed, why.message);
 	return HD_OK;
 }
 
 enum hd_status static_slots_read(struct clr *clr, struct job *job, struct static_slots *ret,
 				 struct hd_error *err)
 {
-	struct reader reader = { .clr = clr, .job = job };
+	struct statics_reader reader = { .clr = clr, .job = job };
 	job_begin(job, "Reading static fields", 0);
 	enum hd_status status = read_all(&reader, err);
 	job_end(job);

@@ -8,9 +8,9 @@
 #include "clr/statics/static_base.h"
 
 /* TLSIndex: kind and number. */
-#define INDEX_KIND_SHIFT 24
-#define INDEX_MASK       0x00ffffffu
-#define INDEX_NONE       UINT32_MAX
+#define TLS_KIND_SHIFT 24
+#define TLS_INDEX_MASK 0x00ffffffu
+#define INDEX_NONE     UINT32_MAX
 enum {
 	INDEX_NON_COLLECTIBLE, /* an element of an object[] */
 	INDEX_COLLECTIBLE,     /* a handle of a native array */
@@ -38,12 +38,12 @@ enum {
 #define THREAD_8_TABLE      1080u
 #define THREAD_8_COUNT      1088u
 #define MODULE_8_INDEX      1232u
-#define MODULES_MAX         65536u
-#define LOCAL_DYNAMIC_TABLE 0u
-#define LOCAL_DYNAMIC_COUNT 8u
-#define LOCAL_GC_STATICS    16u
+#define STORAGE_MODULES_MAX 65536u
+#define THREAD_LOCAL_TABLE  0u
+#define THREAD_LOCAL_COUNT  8u
+#define THREAD_LOCAL_GC     16u
 
-static bool read_u32(struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret)
+static bool read_storage_u32(struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret)
 {
 	return layout_has(&clr->layout, field) &&
 	       memory_u32(clr->memory, base + clr_offset(clr, field), ret);
@@ -64,8 +64,8 @@ bool thread_static_key_read(struct clr *clr, const struct type *type, struct thr
 	if (!clr_has(clr, CLR_DOMAIN_STATICS)) {
 		uint64_t info = type->auxiliary - clr_offset(clr, L_THREAD_STATICS_SIZE);
 		return layout_has(&clr->layout, L_THREAD_STATICS_SIZE) &&
-		       read_u32(clr, info, L_THREAD_STATICS_GC, &ret->gc) &&
-		       read_u32(clr, info, L_THREAD_STATICS_NON_GC, &ret->non_gc);
+		       read_storage_u32(clr, info, L_THREAD_STATICS_GC, &ret->gc) &&
+		       read_storage_u32(clr, info, L_THREAD_STATICS_NON_GC, &ret->non_gc);
 	}
 	ret->is_dynamic = dynamic_class_8(clr, type, &id);
 	ret->dynamic = id < UINT32_MAX ? (uint32_t)id : UINT32_MAX;
@@ -79,7 +79,8 @@ static bool storage_8(struct clr *clr, const struct clr_thread *thread, struct t
 		return false;
 	ret->is_broken = table % 8 != 0 ||
 			 !memory_u64(clr->memory, thread->address + THREAD_8_COUNT, &count) ||
-			 !count || count > MODULES_MAX || !memory_u64(clr->memory, table, &first);
+			 !count || count > STORAGE_MODULES_MAX ||
+			 !memory_u64(clr->memory, table, &first);
 	if (ret->is_broken)
 		return false;
 	*ret = (struct thread_storage){ .address = table, .array_length = count };
@@ -92,7 +93,7 @@ static void read_array(struct clr *clr, uint64_t data, struct thread_storage *re
 	uint64_t array, method_table = 0;
 	uint32_t count, length = 0;
 	if (!clr_pointer(clr, data, L_TLS_ARRAY, &array) ||
-	    !read_u32(clr, data, L_TLS_COUNT, &count)) {
+	    !read_storage_u32(clr, data, L_TLS_COUNT, &count)) {
 		ret->is_broken = true;
 	} else if (array) {
 		ret->is_broken = array % 8 != 0 || !memory_u64(clr->memory, array, &method_table) ||
@@ -123,7 +124,7 @@ bool thread_storage_read(struct clr *clr, const struct clr_thread *thread,
 	ret->address = data;
 	read_array(clr, data, ret);
 	if (clr_pointer(clr, data, L_TLS_COLLECTIBLE_ARRAY, &ret->collectible_array) &&
-	    read_u32(clr, data, L_TLS_COLLECTIBLE_COUNT, &count))
+	    read_storage_u32(clr, data, L_TLS_COLLECTIBLE_COUNT, &count))
 		ret->collectible_count = count;
 	if (!clr_pointer(clr, data, L_TLS_IN_FLIGHT, &ret->in_flight))
 		ret->in_flight = 0;
@@ -153,11 +154,11 @@ static uint64_t in_flight(struct clr *clr, const struct thread_storage *storage,
 
 static uint64_t base_9(struct clr *clr, const struct thread_storage *storage, uint32_t index)
 {
-	uint32_t number = index & INDEX_MASK;
+	uint32_t number = index & TLS_INDEX_MASK;
 	uint64_t base = 0, handle;
 	if (index == INDEX_NONE)
 		return 0;
-	switch (index >> INDEX_KIND_SHIFT) {
+	switch (index >> TLS_KIND_SHIFT) {
 	case INDEX_DIRECT:
 		return storage->address + number;
 	case INDEX_NON_COLLECTIBLE:
@@ -201,11 +202,11 @@ static uint64_t base_8(struct clr *clr, const struct thread_storage *storage,
 	    !memory_u64(clr->memory, storage->address + 8 * (uint64_t)key->module, &local) ||
 	    !local)
 		return 0;
-	uint64_t handle_at = local + LOCAL_GC_STATICS;
+	uint64_t handle_at = local + THREAD_LOCAL_GC;
 	if (key->is_dynamic) {
-		if (!memory_u64(clr->memory, local + LOCAL_DYNAMIC_COUNT, &count) ||
+		if (!memory_u64(clr->memory, local + THREAD_LOCAL_COUNT, &count) ||
 		    key->dynamic >= count ||
-		    !memory_u64(clr->memory, local + LOCAL_DYNAMIC_TABLE, &table) ||
+		    !memory_u64(clr->memory, local + THREAD_LOCAL_TABLE, &table) ||
 		    !dynamic_entry_8(clr, key->type, table, key->dynamic, &entry))
 			return 0;
 		if (entry.is_collectible || !is_gc)

@@ -5,7 +5,7 @@
 
 #define SYNC_ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} */
 
-static void read_entry(const struct clr *clr, struct sync_info *info)
+static void read_sync_entry(const struct clr *clr, struct sync_info *info)
 {
 	if (clr->sync_table == 0 || info->index == 0 ||
 	    (clr->sync_count && info->index >= clr->sync_count))
@@ -33,7 +33,7 @@ bool clr_sync_info(const struct clr *clr, uint64_t address, struct sync_info *re
 		} else {
 			info.index = info.word & HEADER_HASH_MASK;
 		}
-		read_entry(clr, &info);
+		read_sync_entry(clr, &info);
 	} else {
 		info.lock_thread = info.word & HEADER_THREAD_MASK;
 		info.lock_recursion = (info.word & HEADER_RECURSION_MASK) >> HEADER_RECURSION_SHIFT;

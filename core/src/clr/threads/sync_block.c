@@ -9,13 +9,13 @@
 
 /* SyncBlock and the AwareLock at its begin (syncblk.h of .NET 8 to 10); its index tells whether
  * the layout is this one. */
-#define LOCK_STATE     0u
-#define LOCK_RECURSION 4u
-#define LOCK_OS_ID     16u
-#define BLOCK_INDEX    28u
-#define INDEX_MASK     0x03ffffffu
-#define STATE_IS_HELD  1u
-#define STATE_WAITERS  6u /* shift */
+#define LOCK_STATE      0u
+#define LOCK_RECURSION  4u
+#define LOCK_OS_ID      16u
+#define BLOCK_INDEX     28u
+#define SYNC_INDEX_MASK 0x03ffffffu
+#define STATE_IS_HELD   1u
+#define STATE_WAITERS   6u /* shift */
 
 /* The header word of an object with a sync block (syncblk.h). */
 #define HEADER_BITS     0x0c000000u
@@ -27,7 +27,7 @@
  */
 #define CACHE_INDEX_8  180u
 #define CACHE_INDEX_10 108u
-#define CACHE_SIZE     12u /* behind the index */
+#define CACHE_COUNT    12u /* behind the index */
 /* Entries of a table without a cache that are looked at. */
 #define SCAN_MAX (1u << 20)
 
@@ -35,17 +35,17 @@ static bool block_names(const struct clr *clr, uint64_t block, uint32_t index)
 {
 	uint32_t word = 0;
 	return block && block % 8 == 0 && memory_u32(clr->memory, block + BLOCK_INDEX, &word) &&
-	       (word & INDEX_MASK) == index;
+	       (word & SYNC_INDEX_MASK) == index;
 }
 
 static bool object_names(const struct clr *clr, uint64_t object, uint32_t index)
 {
 	uint32_t word = 0;
 	return object >= 8 && object % 8 == 0 && memory_u32(clr->memory, object - 4, &word) &&
-	       (word & HEADER_BITS) == HEADER_HAS_SYNC && (word & INDEX_MASK) == index;
+	       (word & HEADER_BITS) == HEADER_HAS_SYNC && (word & SYNC_INDEX_MASK) == index;
 }
 
-static bool read_entry(const struct clr *clr, uint32_t index, uint64_t words[2])
+static bool read_sync_words(const struct clr *clr, uint32_t index, uint64_t words[2])
 {
 	return memory_read(clr->memory, clr->sync_table + (uint64_t)ENTRY_SIZE * index, words,
 			   ENTRY_SIZE);
@@ -61,11 +61,11 @@ static uint64_t count_of_cache(const struct clr *clr)
 		if (!dac_pointer(clr, i, &table) || table != clr->sync_table ||
 		    !dac_pointer(clr, i + 1, &cache) || cache % 8 != 0 ||
 		    !memory_u32(clr->memory, cache + offset, &index) ||
-		    !memory_u32(clr->memory, cache + offset + CACHE_SIZE, &size) || !index ||
-		    index > size || size > INDEX_MASK + 1)
+		    !memory_u32(clr->memory, cache + offset + CACHE_COUNT, &size) || !index ||
+		    index > size || size > SYNC_INDEX_MASK + 1)
 			continue;
 		/* The last one that was used names itself, or is free. */
-		if (index == 1 || (read_entry(clr, index - 1, words) &&
+		if (index == 1 || (read_sync_words(clr, index - 1, words) &&
 				   (words[1] & 1 || block_names(clr, words[0], index - 1) ||
 				    object_names(clr, words[1], index - 1))))
 			return index;
@@ -80,7 +80,7 @@ static uint64_t count_of_cache(const struct clr *clr)
 static uint64_t count_by_names(const struct clr *clr)
 {
 	uint64_t words[2], count = 1;
-	for (uint32_t i = 1; i < SCAN_MAX && read_entry(clr, i, words); i++) {
+	for (uint32_t i = 1; i < SCAN_MAX && read_sync_words(clr, i, words); i++) {
 		if (!words[0] && !words[1])
 			break;
 		if (block_names(clr, words[0], i) && object_names(clr, words[1], i))
@@ -102,7 +102,7 @@ static void read_monitor(const struct clr *clr, uint32_t index, struct sync_bloc
 {
 	uint8_t bytes[BLOCK_INDEX + 4];
 	if (!memory_read(clr->memory, block->address, bytes, sizeof(bytes)) ||
-	    (load_u32(bytes + BLOCK_INDEX) & INDEX_MASK) != index)
+	    (load_u32(bytes + BLOCK_INDEX) & SYNC_INDEX_MASK) != index)
 		return;
 	uint32_t state = load_u32(bytes + LOCK_STATE);
 	block->has_monitor = true;
@@ -120,8 +120,8 @@ bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *re
 {
 	struct sync_block block = { 0 };
 	uint64_t words[2];
-	if (!clr->sync_table || !index || index > INDEX_MASK ||
-	    (clr->sync_count && index >= clr->sync_count) || !read_entry(clr, index, words) ||
+	if (!clr->sync_table || !index || index > SYNC_INDEX_MASK ||
+	    (clr->sync_count && index >= clr->sync_count) || !read_sync_words(clr, index, words) ||
 	    (!clr->sync_count && !words[0] && !words[1]))
 		return false;
 	/* One that neither names is no entry, whatever the count says. */

@@ -57,7 +57,7 @@ static uint64_t links_thread(const struct links *links)
 	return links->link - clr_offset(links->clr, L_THREAD_LINK);
 }
 
-static void read_context(const struct clr *clr, struct clr_thread *thread)
+static void read_thread_context(const struct clr *clr, struct clr_thread *thread)
 {
 	uint64_t context = 0;
 	if (layout_has(&clr->layout, L_THREAD_LOCALS)) {
@@ -81,7 +81,8 @@ static void read_context(const struct clr *clr, struct clr_thread *thread)
 	thread->alloc_limit = limit;
 }
 
-static bool read_u32(const struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret)
+static bool read_thread_u32(const struct clr *clr, uint64_t base, enum layout_field field,
+			    uint32_t *ret)
 {
 	return layout_has(&clr->layout, field) &&
 	       memory_u32(clr->memory, base + clr_offset(clr, field), ret);
@@ -91,15 +92,15 @@ static bool read_thread(const struct clr *clr, uint64_t address, struct clr_thre
 {
 	*ret = (struct clr_thread){ .address = address };
 	uint32_t cooperative = 0;
-	if (!read_u32(clr, address, L_THREAD_ID, &ret->id))
+	if (!read_thread_u32(clr, address, L_THREAD_ID, &ret->id))
 		return false;
 	(void)clr_pointer(clr, address, L_THREAD_OS_ID, &ret->os_id);
 	if (ret->os_id == OS_ID_NONE)
 		ret->os_id = 0;
-	(void)read_u32(clr, address, L_THREAD_STATE, &ret->state);
-	(void)read_u32(clr, address, L_THREAD_COOPERATIVE, &cooperative);
+	(void)read_thread_u32(clr, address, L_THREAD_STATE, &ret->state);
+	(void)read_thread_u32(clr, address, L_THREAD_COOPERATIVE, &cooperative);
 	ret->is_cooperative = cooperative != 0;
-	read_context(clr, ret);
+	read_thread_context(clr, ret);
 	/* A handle: the address of a reference. */
 	uint64_t handle = 0;
 	if (clr_pointer(clr, address, L_THREAD_EXCEPTION, &handle) && handle)
@@ -165,7 +166,7 @@ static bool is_listed(const struct clr *clr, uint64_t address)
 static void check_roles(struct clr *clr)
 {
 	uint32_t pending = 0;
-	if (read_u32(clr, clr->thread_store, L_THREAD_STORE_PENDING, &pending) &&
+	if (read_thread_u32(clr, clr->thread_store, L_THREAD_STORE_PENDING, &pending) &&
 	    pending <= CLR_THREADS_MAX)
 		clr->pending_threads = pending;
 	if (!is_listed(clr, clr->finalizer_thread))
@@ -251,7 +252,7 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 			     "read on, or leads back; allocation contexts of the others are not "
 			     "known, so the walk may take their free space for damage",
 			     clr->thread_count);
-	} else if (read_u32(clr, clr->thread_store, L_THREAD_STORE_COUNT, &count) &&
+	} else if (read_thread_u32(clr, clr->thread_store, L_THREAD_STORE_COUNT, &count) &&
 		   count > clr->thread_count) {
 		findings_add(&clr->target->findings, FINDING_THREAD_LIST, NULL,
 			     "the list of managed threads has %zu of them, but the runtime counts "

@@ -13,7 +13,7 @@ struct name {
 	int32_t tid;
 };
 
-static int compare_names(const void *a, const void *b)
+static int compare_inner_ids(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
 	return x->inner < y->inner ? -1 : x->inner > y->inner;
@@ -24,7 +24,7 @@ static void translate(struct clr *clr, const struct name *names, size_t count)
 	for (size_t i = 0; i < clr->thread_count; i++) {
 		const struct name wanted = { .inner = clr->threads[i].os_id };
 		const struct name *found =
-			bsearch(&wanted, names, count, sizeof(*names), compare_names);
+			bsearch(&wanted, names, count, sizeof(*names), compare_inner_ids);
 		if (found && wanted.inner)
 			clr->threads[i].os_id = (uint64_t)found->tid;
 	}
@@ -47,7 +47,7 @@ static enum hd_status use_outer_ids(struct clr *clr, struct hd_error *err)
 			names[count++] = (struct name){ (uint64_t)thread->inner_tid, thread->tid };
 	}
 	if (count) {
-		qsort(names, count, sizeof(*names), compare_names);
+		qsort(names, count, sizeof(*names), compare_inner_ids);
 		translate(clr, names, count);
 	}
 	mem_free(names);
@@ -55,14 +55,14 @@ static enum hd_status use_outer_ids(struct clr *clr, struct hd_error *err)
 }
 
 /* A thread of the target by its stack pointer. */
-struct place {
+struct stack_place {
 	uint64_t sp;
 	int32_t tid;
 };
 
-static int compare_places(const void *a, const void *b)
+static int compare_stack_places(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct stack_place *x = a, *y = b;
 	return x->sp < y->sp ? -1 : x->sp > y->sp;
 }
 
@@ -98,8 +98,8 @@ static bool any_id_fits(const struct clr *clr)
 }
 
 /* The only thread whose stack pointer lies in [limit, base), or NULL. */
-static const struct place *only_place(const struct place *places, size_t count, uint64_t limit,
-				      uint64_t base)
+static const struct stack_place *only_place(const struct stack_place *places, size_t count,
+					    uint64_t limit, uint64_t base)
 {
 	size_t low = 0, high = count;
 	while (low < high) {
@@ -119,15 +119,15 @@ static const struct place *only_place(const struct place *places, size_t count, 
  * Give each thread the id of the one that is on its stack; what is on none keeps no id that is another
  * thread's.
  */
-static size_t match_stacks(struct clr *clr, const struct place *places, size_t count)
+static size_t match_stacks(struct clr *clr, const struct stack_place *places, size_t count)
 {
 	size_t matched = 0;
 	for (size_t i = 0; i < clr->thread_count; i++) {
 		struct clr_thread *thread = &clr->threads[i];
 		uint64_t limit, base;
-		const struct place *place = read_stack(clr, thread, &limit, &base)
-						    ? only_place(places, count, limit, base)
-						    : NULL;
+		const struct stack_place *place = read_stack(clr, thread, &limit, &base)
+							  ? only_place(places, count, limit, base)
+							  : NULL;
 		matched += place != NULL;
 		if (place)
 			thread->os_id = (uint64_t)place->tid;
@@ -135,7 +135,7 @@ static size_t match_stacks(struct clr *clr, const struct place *places, size_t c
 	return matched;
 }
 
-static void drop_foreign(struct clr *clr, const struct place *places, size_t count)
+static void drop_foreign(struct clr *clr, const struct stack_place *places, size_t count)
 {
 	for (size_t i = 0; i < clr->thread_count; i++) {
 		struct clr_thread *thread = &clr->threads[i];
@@ -158,14 +158,14 @@ static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 	size_t count = target->thread_count;
 	if (target->kind == TARGET_PROCESS || !count || any_id_fits(clr))
 		return HD_OK;
-	struct place *places = mem_alloc(count, sizeof(*places));
+	struct stack_place *places = mem_alloc(count, sizeof(*places));
 	if (!places)
 		return fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
 		const struct target_thread *thread = &target->threads[i];
-		places[i] = (struct place){ thread->registers[REGISTER_RSP], thread->tid };
+		places[i] = (struct stack_place){ thread->registers[REGISTER_RSP], thread->tid };
 	}
-	qsort(places, count, sizeof(*places), compare_places);
+	qsort(places, count, sizeof(*places), compare_stack_places);
 	size_t matched = match_stacks(clr, places, count);
 	if (matched) {
 		drop_foreign(clr, places, count);

@@ -9,8 +9,8 @@
 #define FIELD_ATTRIBUTE_STATIC  0x0010u
 #define FIELD_ATTRIBUTE_LITERAL 0x0040u
 
-#define CONSTANTS_MAX 8192u /* of one enum */
-#define PARTS_MAX     64u
+#define CONSTANTS_MAX  8192u /* of one enum */
+#define FLAG_NAMES_MAX 64u
 
 /* Constants of one enum. */
 struct constants {
@@ -113,7 +113,7 @@ static bool has_flags_attribute(const struct metadata *metadata, uint32_t rid)
 /* "A | B", ascending by value, of constants that make up @p value, as Enum.ToString() does. */
 static bool append_flags(const struct constants *constants, uint64_t value, struct text *text)
 {
-	const char *names[PARTS_MAX];
+	const char *names[FLAG_NAMES_MAX];
 	unsigned int count = 0;
 	uint64_t left = value;
 	while (left) {
@@ -127,7 +127,7 @@ static bool append_flags(const struct constants *constants, uint64_t value, stru
 				best_name = name;
 			}
 		}
-		if (!best_name || count == PARTS_MAX)
+		if (!best_name || count == FLAG_NAMES_MAX)
 			return false;
 		names[count++] = best_name;
 		left &= ~best;
@@ -140,8 +140,8 @@ static bool append_flags(const struct constants *constants, uint64_t value, stru
 	return text->size > 0;
 }
 
-static bool append_name(const struct constants *constants, uint32_t type_rid, uint64_t value,
-			struct text *text)
+static bool append_constant_name(const struct constants *constants, uint32_t type_rid,
+				 uint64_t value, struct text *text)
 {
 	uint64_t constant;
 	const char *name;
@@ -170,7 +170,8 @@ bool enum_name(struct clr *clr, const struct type *type, uint64_t value, char *b
 	if (width < 8)
 		value &= ((uint64_t)1 << 8 * width) - 1;
 	struct text text = { 0 };
-	bool found = append_name(&constants, rid, value, &text) && text.bytes && !text.failed;
+	bool found =
+		append_constant_name(&constants, rid, value, &text) && text.bytes && !text.failed;
 	if (found) {
 		size_t length = text.size < size ? text.size : size - 1;
 		memcpy(buf, text.bytes, length);

@@ -13,8 +13,8 @@
 
 #define SIGNATURE_FIELD 0x06u
 
-#define HIERARCHY_MAX 256u
-#define LIST_MAX      262144u
+#define FIELD_LEVELS_MAX 256u
+#define LIST_MAX         262144u
 
 /* The TypeDef that the signature at @p at begins with; 0 = anything else. */
 static uint32_t own_type_def(const uint8_t *at, const uint8_t *end)
@@ -177,8 +177,9 @@ static bool read_names(struct clr *clr, const struct module *module,
 }
 
 /* Append the fields of @p bytes to @p list. */
-static enum hd_status append_fields(struct clr *clr, const struct type *type, const uint8_t *bytes,
-				    size_t count, struct field_list *list, struct hd_error *err)
+static enum hd_status append_field_rows(struct clr *clr, const struct type *type,
+					const uint8_t *bytes, size_t count, struct field_list *list,
+					struct hd_error *err)
 {
 	struct field *rows = mem_realloc(list->rows, list->count + count, sizeof(*rows));
 	if (!rows)
@@ -240,7 +241,7 @@ static enum hd_status read_declared(struct clr *clr, const struct type *type,
 		return fail_nomem(err);
 	enum hd_status status =
 		memory_read(clr->memory, descs, bytes, count * FIELD_DESC_SIZE)
-			? append_fields(clr, type, bytes, count, list, err)
+			? append_field_rows(clr, type, bytes, count, list, err)
 			: fail(err, HD_ERR_FAULT, descs,
 			       "cannot read the FieldDescs of method table 0x%" PRIx64,
 			       type->method_table);
@@ -251,7 +252,7 @@ static enum hd_status read_declared(struct clr *clr, const struct type *type,
 enum hd_status field_list_read(struct clr *clr, const struct type *type, struct field_list *ret,
 			       struct hd_error *err)
 {
-	const struct type *levels[HIERARCHY_MAX];
+	const struct type *levels[FIELD_LEVELS_MAX];
 	size_t count = 0;
 	struct field_list list = { 0 };
 	if (type->is_free || type->category == CATEGORY_SZ_ARRAY ||
@@ -259,7 +260,7 @@ enum hd_status field_list_read(struct clr *clr, const struct type *type, struct 
 		*ret = list;
 		return HD_OK;
 	}
-	for (const struct type *level = type; level && count < HIERARCHY_MAX;
+	for (const struct type *level = type; level && count < FIELD_LEVELS_MAX;
 	     level = level->parent ? type_find(clr, level->parent) : NULL)
 		levels[count++] = level;
 	enum hd_status status = HD_OK;

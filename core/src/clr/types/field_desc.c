@@ -10,8 +10,8 @@
 /*
  * FieldDesc: the enclosing MethodTable; u32: Field RID and flags; u32: offset and element type.
  */
-#define FIELD_STATIC      0x01000000u
-#define FIELD_THREAD      0x02000000u
+#define FIELD_DESC_STATIC 0x01000000u
+#define FIELD_DESC_THREAD 0x02000000u
 #define FIELD_RVA         0x04000000u
 #define FIELD_OFFSET_MASK 0x07ffffffu
 #define FIELD_TYPE_SHIFT  27
@@ -31,9 +31,9 @@ bool field_desc_decode(const uint8_t *bytes, struct field_desc *ret)
 		.token = 0x04000000u | (head & FIELD_RID_MASK),
 		.offset = tail & FIELD_OFFSET_MASK,
 		.element_type = (uint8_t)(tail >> FIELD_TYPE_SHIFT),
-		.is_static = head & FIELD_STATIC,
-		.is_thread_static = (head & FIELD_STATIC) && head & FIELD_THREAD,
-		.is_rva = (head & FIELD_STATIC) && head & FIELD_RVA,
+		.is_static = head & FIELD_DESC_STATIC,
+		.is_thread_static = (head & FIELD_DESC_STATIC) && head & FIELD_DESC_THREAD,
+		.is_rva = (head & FIELD_DESC_STATIC) && head & FIELD_RVA,
 	};
 	return head & FIELD_RID_MASK && ret->offset < FIELD_OFFSET_NONE;
 }

@@ -4,17 +4,18 @@
 #include "util/alloc.h"
 
 /* Bytes of an object that a series or run never covers: its header word and its MethodTable. */
-#define HEAD_SIZE 8
+#define OBJECT_HEAD_SIZE 8
 
 /* Slots of a series end where the object does, which is 8 bytes (the header) before its size. */
 static bool series_fits(const struct type *type, const struct gc_series *series)
 {
 	uint64_t size = (uint64_t)series->size + type->base_size;
-	if (series->offset < HEAD_SIZE || series->offset > type->base_size || series->offset % 8)
+	if (series->offset < OBJECT_HEAD_SIZE || series->offset > type->base_size ||
+	    series->offset % 8)
 		return false;
 	/* Of an object without components; those grow the slots and the object alike. */
 	return series->size <= 0 && size <= type->base_size && size % 8 == 0 &&
-	       series->offset + size <= type->base_size - HEAD_SIZE;
+	       series->offset + size <= type->base_size - OBJECT_HEAD_SIZE;
 }
 
 static enum hd_status read_series(struct memory *memory, struct type *type, uint64_t count,
@@ -71,7 +72,7 @@ static enum hd_status read_runs(struct memory *memory, struct type *type, uint64
 	uint64_t lowest = type->method_table - 16 - bytes;
 	if (!type->component_size || count > type->component_size / 8u + 1u || bytes > *budget ||
 	    lowest > type->method_table || !memory_u64(memory, type->method_table - 16, &offset) ||
-	    offset < HEAD_SIZE || offset % 8 ||
+	    offset < OBJECT_HEAD_SIZE || offset % 8 ||
 	    offset > (uint64_t)type->base_size + type->component_size)
 		return HD_OK;
 	struct gc_run *runs = mem_alloc(count, sizeof(*runs));

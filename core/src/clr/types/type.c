@@ -11,9 +11,9 @@
 #include "util/alloc.h"
 
 /* Types are made in blocks that never move. */
-#define BLOCK_SHIFT FUZZED(8u, 2u)
-#define BLOCK_SIZE  (1u << BLOCK_SHIFT)
-#define FIRST_SLOTS FUZZED(1024u, 16u)
+#define TYPES_SHIFT     FUZZED(8u, 2u)
+#define TYPES_PER_BLOCK (1u << TYPES_SHIFT)
+#define FIRST_SLOTS     FUZZED(1024u, 16u)
 /* What was found to be no type: a cache, so that garbage cannot make it grow. */
 #define NONE_SLOTS FUZZED(16384u, 64u)
 /* All descriptors together: real programs have a few hundred KiB. */
@@ -26,21 +26,21 @@
 #define CATEGORY_IS_SZ    0x2u
 
 /* One generation of the hash table.  Readers may still be in an older one: all live on. */
-struct slots {
-	struct slots *older;
+struct type_slots {
+	struct type_slots *older;
 	size_t mask;
 	_Atomic(struct type *) entries[];
 };
 
-struct block {
+struct type_block {
 	struct type *types;
 };
 
-struct type_table {
+struct clr_type_table {
 	pthread_mutex_t lock; /* who adds */
-	_Atomic(struct slots *) slots;
+	_Atomic(struct type_slots *) slots;
 	uint64_t seed;
-	struct block *blocks;
+	struct type_block *blocks;
 	size_t block_count, block_capacity;
 	size_t count;
 	uint64_t desc_budget;
@@ -48,7 +48,7 @@ struct type_table {
 	_Atomic uint64_t none[NONE_SLOTS];
 };
 
-static size_t hash_of(const struct type_table *types, uint64_t key)
+static size_t hash_method_table(const struct clr_type_table *types, uint64_t key)
 {
 	/* splitmix64's finaliser over the seeded key */
 	uint64_t x = key ^ types->seed;
@@ -57,9 +57,10 @@ static size_t hash_of(const struct type_table *types, uint64_t key)
 	return (size_t)(x ^ (x >> 31));
 }
 
-static struct slots *slots_create(size_t capacity, struct slots *older)
+static struct type_slots *slots_create(size_t capacity, struct type_slots *older)
 {
-	struct slots *slots = mem_calloc(1, sizeof(*slots) + capacity * sizeof(slots->entries[0]));
+	struct type_slots *slots =
+		mem_calloc(1, sizeof(*slots) + capacity * sizeof(slots->entries[0]));
 	if (!slots)
 		return NULL;
 	slots->older = older;
@@ -67,11 +68,12 @@ static struct slots *slots_create(size_t capacity, struct slots *older)
 	return slots;
 }
 
-enum hd_status type_table_create(struct clr *clr, struct type_table **ret, struct hd_error *err)
+enum hd_status clr_type_table_create(struct clr *clr, struct clr_type_table **ret,
+				     struct hd_error *err)
 {
 	(void)clr;
-	struct type_table *types = mem_calloc(1, sizeof(*types));
-	struct slots *slots = slots_create(FIRST_SLOTS, NULL);
+	struct clr_type_table *types = mem_calloc(1, sizeof(*types));
+	struct type_slots *slots = slots_create(FIRST_SLOTS, NULL);
 	if (!types || !slots || pthread_mutex_init(&types->lock, NULL) != 0) {
 		mem_free(types);
 		mem_free(slots);
@@ -85,20 +87,20 @@ enum hd_status type_table_create(struct clr *clr, struct type_table **ret, struc
 	return HD_OK;
 }
 
-void type_table_destroy(struct type_table *types)
+void clr_type_table_destroy(struct clr_type_table *types)
 {
 	if (!types)
 		return;
 	for (size_t i = 0; i < types->count; i++) {
-		struct type *type = &types->blocks[i >> BLOCK_SHIFT].types[i % BLOCK_SIZE];
+		struct type *type = &types->blocks[i >> TYPES_SHIFT].types[i % TYPES_PER_BLOCK];
 		gc_desc_deinit(type);
 		mem_free(type->name);
 	}
 	for (size_t i = 0; i < types->block_count; i++)
 		mem_free(types->blocks[i].types);
 	mem_free(types->blocks);
-	for (struct slots *slots = atomic_load(&types->slots); slots;) {
-		struct slots *older = slots->older;
+	for (struct type_slots *slots = atomic_load(&types->slots); slots;) {
+		struct type_slots *older = slots->older;
 		mem_free(slots);
 		slots = older;
 	}
@@ -106,10 +108,10 @@ void type_table_destroy(struct type_table *types)
 	mem_free(types);
 }
 
-static struct type *look_up(struct type_table *types, uint64_t method_table)
+static struct type *look_up_type(struct clr_type_table *types, uint64_t method_table)
 {
-	struct slots *slots = atomic_load_explicit(&types->slots, memory_order_acquire);
-	size_t at = hash_of(types, method_table) & slots->mask;
+	struct type_slots *slots = atomic_load_explicit(&types->slots, memory_order_acquire);
+	size_t at = hash_method_table(types, method_table) & slots->mask;
 	for (;; at = (at + 1) & slots->mask) {
 		struct type *type = atomic_load_explicit(&slots->entries[at], memory_order_acquire);
 		if (!type || type->method_table == method_table)
@@ -118,42 +120,44 @@ static struct type *look_up(struct type_table *types, uint64_t method_table)
 }
 
 /* Under the lock: there is room, and the type is not there yet. */
-static void put(const struct type_table *types, struct slots *slots, struct type *type)
+static void put_type_slot(const struct clr_type_table *types, struct type_slots *slots,
+			  struct type *type)
 {
-	size_t at = hash_of(types, type->method_table) & slots->mask;
+	size_t at = hash_method_table(types, type->method_table) & slots->mask;
 	while (atomic_load_explicit(&slots->entries[at], memory_order_relaxed))
 		at = (at + 1) & slots->mask;
 	atomic_store_explicit(&slots->entries[at], type, memory_order_release);
 }
 
-static bool grow_slots(struct type_table *types)
+static bool grow_slots(struct clr_type_table *types)
 {
-	struct slots *old = atomic_load_explicit(&types->slots, memory_order_relaxed);
+	struct type_slots *old = atomic_load_explicit(&types->slots, memory_order_relaxed);
 	if (types->count < (old->mask + 1) / 2)
 		return true;
-	struct slots *slots = slots_create((old->mask + 1) * 2, old);
+	struct type_slots *slots = slots_create((old->mask + 1) * 2, old);
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < types->count; i++)
-		put(types, slots, &types->blocks[i >> BLOCK_SHIFT].types[i % BLOCK_SIZE]);
+		put_type_slot(types, slots,
+			      &types->blocks[i >> TYPES_SHIFT].types[i % TYPES_PER_BLOCK]);
 	atomic_store_explicit(&types->slots, slots, memory_order_release);
 	return true;
 }
 
-static bool grow_blocks(struct type_table *types)
+static bool grow_blocks(struct clr_type_table *types)
 {
-	if (types->count < types->block_count << BLOCK_SHIFT)
+	if (types->count < types->block_count << TYPES_SHIFT)
 		return true;
 	if (types->block_count == types->block_capacity) {
 		size_t capacity = grown_capacity(types->block_capacity, sizeof(*types->blocks));
-		struct block *blocks =
+		struct type_block *blocks =
 			capacity ? mem_realloc(types->blocks, capacity, sizeof(*blocks)) : NULL;
 		if (!blocks)
 			return false;
 		types->blocks = blocks;
 		types->block_capacity = capacity;
 	}
-	struct type *block = mem_calloc(BLOCK_SIZE, sizeof(*block));
+	struct type *block = mem_calloc(TYPES_PER_BLOCK, sizeof(*block));
 	if (!block)
 		return false;
 	types->blocks[types->block_count++].types = block;
@@ -237,19 +241,20 @@ void type_touch_free(const struct clr *clr)
 		(void)memory_read(clr->memory, at - FREE_DESC_SIZE, bytes, sizeof(bytes));
 }
 
-static bool read_word(const struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret)
+static bool read_type_word(const struct clr *clr, uint64_t base, enum layout_field field,
+			   uint32_t *ret)
 {
 	return layout_has(&clr->layout, field) &&
 	       memory_u32(clr->memory, base + clr_offset(clr, field), ret);
 }
 
 /* All that needs no allocation and no other type. */
-static bool read_head(const struct clr *clr, uint64_t method_table, struct type *type)
+static bool read_type_head(const struct clr *clr, uint64_t method_table, struct type *type)
 {
 	*type = (struct type){ .method_table = method_table };
 	if (method_table % 8 || method_table < ARCH_USER_BEGIN ||
-	    !read_word(clr, method_table, L_MT_FLAGS, &type->flags) ||
-	    !read_word(clr, method_table, L_MT_BASE_SIZE, &type->base_size))
+	    !read_type_word(clr, method_table, L_MT_FLAGS, &type->flags) ||
+	    !read_type_word(clr, method_table, L_MT_BASE_SIZE, &type->base_size))
 		return false;
 	uint32_t flags = type->flags;
 	type->is_free = method_table == clr->free_method_table;
@@ -263,7 +268,7 @@ static bool read_head(const struct clr *clr, uint64_t method_table, struct type 
 	type->is_collectible =
 		flags & (clr_has(clr, CLR_COLLECTIBLE_BIT_28) ? COLLECTIBLE_8 : COLLECTIBLE_9);
 	type->is_string = type->base_size == 22;
-	(void)read_word(clr, method_table, L_MT_FLAGS2, &type->flags2);
+	(void)read_type_word(clr, method_table, L_MT_FLAGS2, &type->flags2);
 	(void)clr_pointer(clr, method_table, L_MT_PARENT, &type->parent);
 	(void)clr_pointer(clr, method_table, L_MT_MODULE, &type->module);
 	(void)clr_pointer(clr, method_table, L_MT_AUXILIARY, &type->auxiliary);
@@ -289,19 +294,20 @@ static uint64_t find_loader_allocator(const struct clr *clr, const struct type *
 	uint64_t object = clr_loader_object(clr, allocator), word;
 	struct type found, object_type;
 	if (!object || object % 8 || !memory_u64(clr->memory, object, &word) ||
-	    !read_head(clr, word & ~(uint64_t)7, &found) || found.base_size == 0 ||
+	    !read_type_head(clr, word & ~(uint64_t)7, &found) || found.base_size == 0 ||
 	    found.component_size || found.is_collectible)
 		return 0;
-	if (clr->object_method_table && read_head(clr, clr->object_method_table, &object_type) &&
+	if (clr->object_method_table &&
+	    read_type_head(clr, clr->object_method_table, &object_type) &&
 	    found.module != object_type.module)
 		return 0;
 	return object;
 }
 
 /* Under the lock. */
-static struct type *add(struct clr *clr, const struct type *head)
+static struct type *add_loaded_type(struct clr *clr, const struct type *head)
 {
-	struct type_table *types = clr->types;
+	struct clr_type_table *types = clr->types;
 	struct type type = *head;
 	if (!grow_blocks(types) || !grow_slots(types) ||
 	    gc_desc_read(clr->memory, &type, &types->desc_budget) != HD_OK) {
@@ -312,38 +318,38 @@ static struct type *add(struct clr *clr, const struct type *head)
 		type.loader_allocator = find_loader_allocator(clr, &type);
 	type.index = (uint32_t)types->count;
 	struct type *kept =
-		&types->blocks[types->count >> BLOCK_SHIFT].types[types->count % BLOCK_SIZE];
+		&types->blocks[types->count >> TYPES_SHIFT].types[types->count % TYPES_PER_BLOCK];
 	*kept = type;
 	types->count++;
-	put(types, atomic_load_explicit(&types->slots, memory_order_relaxed), kept);
+	put_type_slot(types, atomic_load_explicit(&types->slots, memory_order_relaxed), kept);
 	return kept;
 }
 
 const struct type *type_find(struct clr *clr, uint64_t method_table)
 {
-	struct type_table *types = clr->types;
+	struct clr_type_table *types = clr->types;
 	if (!method_table || method_table % 8)
 		return NULL;
-	struct type *type = look_up(types, method_table);
+	struct type *type = look_up_type(types, method_table);
 	if (type)
 		return type;
-	_Atomic uint64_t *none = &types->none[hash_of(types, method_table) % NONE_SLOTS];
+	_Atomic uint64_t *none = &types->none[hash_method_table(types, method_table) % NONE_SLOTS];
 	if (atomic_load_explicit(none, memory_order_relaxed) == method_table)
 		return NULL;
 	struct type head;
-	if (!read_head(clr, method_table, &head)) {
+	if (!read_type_head(clr, method_table, &head)) {
 		atomic_store_explicit(none, method_table, memory_order_relaxed);
 		return NULL;
 	}
 	(void)pthread_mutex_lock(&types->lock);
-	type = look_up(types, method_table);
+	type = look_up_type(types, method_table);
 	if (!type)
-		type = add(clr, &head);
+		type = add_loaded_type(clr, &head);
 	(void)pthread_mutex_unlock(&types->lock);
 	return type;
 }
 
-bool type_table_failed(struct clr *clr)
+bool clr_type_table_failed(struct clr *clr)
 {
 	return atomic_exchange(&clr->types->failed, false);
 }
@@ -355,6 +361,6 @@ size_t type_count(const struct clr *clr)
 
 struct type *type_at(const struct clr *clr, size_t index)
 {
-	const struct type_table *types = clr->types;
-	return &types->blocks[index >> BLOCK_SHIFT].types[index % BLOCK_SIZE];
+	const struct clr_type_table *types = clr->types;
+	return &types->blocks[index >> TYPES_SHIFT].types[index % TYPES_PER_BLOCK];
 }

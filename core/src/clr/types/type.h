@@ -65,12 +65,12 @@ struct type {
 	uint32_t name_size;
 };
 
-struct type_table;
+struct clr_type_table;
 
 /** Create and destroy the table of a clr (clr_open() does). */
-HD_NODISCARD enum hd_status type_table_create(struct clr *clr, struct type_table **ret,
-					      struct hd_error *err);
-void type_table_destroy(struct type_table *types);
+HD_NODISCARD enum hd_status clr_type_table_create(struct clr *clr, struct clr_type_table **ret,
+						  struct hd_error *err);
+void clr_type_table_destroy(struct clr_type_table *types);
 
 /**
  * The type of MethodTable @p method_table (low bits already masked), or NULL when it is none: it
@@ -92,7 +92,7 @@ void type_touch_free(const struct clr *clr);
  * Did type_find() run out of memory since the last call of this?  What it then called no type may
  * be one.
  */
-bool type_table_failed(struct clr *clr);
+bool clr_type_table_failed(struct clr *clr);
 
 /** Types found so far, and one of them by index.  Not while other threads find types. */
 size_t type_count(const struct clr *clr);

@@ -10,10 +10,10 @@
 #include "util/alloc.h"
 
 /* Entries of all tables of all modules that are looked at: real services have some 100,000. */
-#define ENTRIES_MAX ((uint64_t)8 << 20)
-#define SLOTS_MAX   ((uint64_t)128 << 20)
-#define CHUNK       512u
-#define TABLES_MAX  32u
+#define ENTRIES_MAX       ((uint64_t)8 << 20)
+#define LOOKUP_SLOTS_MAX  ((uint64_t)128 << 20)
+#define WORDS_READ        512u
+#define LOOKUP_TABLES_MAX 32u
 
 /*
  * EETypeHashTable (dacenumerablehash.h, typehash.h), the same in 8, 9 and 10.  A bucket array
@@ -54,7 +54,7 @@ static bool reserve_seen(struct type_lookup *lookup, size_t index)
 }
 
 /* Remember the type of a MethodTable, unless it is none or there already. */
-static bool add_type(struct clr *clr, struct type_lookup *lookup, uint64_t method_table)
+static bool remember_type(struct clr *clr, struct type_lookup *lookup, uint64_t method_table)
 {
 	const struct type *type = method_table ? type_find(clr, method_table) : NULL;
 	lookup->broken += method_table && !type;
@@ -78,35 +78,35 @@ static bool add_type(struct clr *clr, struct type_lookup *lookup, uint64_t metho
 	return true;
 }
 
-static uint64_t take(uint64_t *budget, uint64_t wanted)
+static uint64_t take_from_budget(uint64_t *budget, uint64_t wanted)
 {
 	uint64_t taken = wanted < *budget ? wanted : *budget;
 	*budget -= taken;
 	return taken;
 }
 
-/* Up to CHUNK words at @p address; fewer than @p count are left when the others cannot be read. */
+/* Up to WORDS_READ words at @p address; fewer than @p count are left when the others cannot be read. */
 static size_t read_words(struct clr *clr, struct type_lookup *lookup, uint64_t address,
 			 uint64_t count, uint64_t *ret)
 {
-	size_t wanted = count < CHUNK ? (size_t)count : CHUNK;
+	size_t wanted = count < WORDS_READ ? (size_t)count : WORDS_READ;
 	size_t got = memory_prefix(clr->memory, address, ret, 8 * wanted) / 8;
 	lookup->broken += got < wanted;
 	return got;
 }
 
-static bool add_segment(struct clr *clr, struct type_lookup *lookup,
-			const struct lookup_segment *segment, uint64_t mask)
+static bool add_lookup_segment(struct clr *clr, struct type_lookup *lookup,
+			       const struct lookup_segment *segment, uint64_t mask)
 {
-	uint64_t count = take(&lookup->slots_left, segment->count), values[CHUNK];
+	uint64_t count = take_from_budget(&lookup->slots_left, segment->count), values[WORDS_READ];
 	for (uint64_t done = 0; done < count;) {
 		size_t step =
 			read_words(clr, lookup, segment->table + 8 * done, count - done, values);
 		if (!step)
 			break;
 		for (size_t k = 0; k < step; k++) {
-			if (values[k] & ~mask && take(&lookup->entries_left, 1) &&
-			    !add_type(clr, lookup, values[k] & ~mask))
+			if (values[k] & ~mask && take_from_budget(&lookup->entries_left, 1) &&
+			    !remember_type(clr, lookup, values[k] & ~mask))
 				return false;
 		}
 		done += step;
@@ -126,7 +126,7 @@ static bool add_type_defs(struct clr *clr, struct type_lookup *lookup, uint64_t 
 		}
 		if (!i)
 			mask = segment.mask;
-		if (!add_segment(clr, lookup, &segment, mask))
+		if (!add_lookup_segment(clr, lookup, &segment, mask))
 			return false;
 		at = segment.next;
 	}
@@ -136,14 +136,14 @@ static bool add_type_defs(struct clr *clr, struct type_lookup *lookup, uint64_t 
 /* One chain; *@p left counts the entries that the table may still have. */
 static bool add_chain(struct clr *clr, struct type_lookup *lookup, uint64_t entry, uint64_t *left)
 {
-	while (entry && !(entry & 1) && *left && take(&lookup->entries_left, 1)) {
+	while (entry && !(entry & 1) && *left && take_from_budget(&lookup->entries_left, 1)) {
 		uint64_t value, next;
 		if (!memory_u64(clr->memory, entry + ENTRY_VALUE, &value) ||
 		    !memory_u64(clr->memory, entry + ENTRY_NEXT, &next))
 			return true;
 		--*left;
 		/* Bit 0 is a lock; bit 1 marks a TypeDesc. */
-		if (!(value & 2) && !add_type(clr, lookup, value & ~(uint64_t)1))
+		if (!(value & 2) && !remember_type(clr, lookup, value & ~(uint64_t)1))
 			return false;
 		entry = next;
 	}
@@ -153,8 +153,8 @@ static bool add_chain(struct clr *clr, struct type_lookup *lookup, uint64_t entr
 static bool add_buckets(struct clr *clr, struct type_lookup *lookup, uint64_t buckets,
 			uint64_t count, uint64_t *left)
 {
-	uint64_t links[CHUNK];
-	count = take(&lookup->slots_left, count);
+	uint64_t links[WORDS_READ];
+	count = take_from_budget(&lookup->slots_left, count);
 	for (uint64_t done = 0; done < count && *left;) {
 		size_t step = read_words(clr, lookup, buckets + 8 * (BUCKET_FIRST + done),
 					 count - done, links);
@@ -184,7 +184,7 @@ static bool add_constructed(struct clr *clr, struct type_lookup *lookup, uint64_
 	}
 	/* While it grows, entries stand in two arrays. */
 	uint64_t most = 2 * (uint64_t)entries + 64, left = most;
-	for (unsigned int i = 0; buckets && i < TABLES_MAX; i++) {
+	for (unsigned int i = 0; buckets && i < LOOKUP_TABLES_MAX; i++) {
 		if (!memory_u64(clr->memory, buckets, &count) ||
 		    !memory_u64(clr->memory, buckets + 8, &next))
 			break;
@@ -198,7 +198,7 @@ static bool add_constructed(struct clr *clr, struct type_lookup *lookup, uint64_
 	return true;
 }
 
-static void report(struct clr *clr, const struct type_lookup *lookup)
+static void report_broken_tables(struct clr *clr, const struct type_lookup *lookup)
 {
 	if (!lookup->broken)
 		return;
@@ -218,7 +218,7 @@ enum hd_status type_lookup_create(struct clr *clr, struct type_lookup **ret, str
 	if (!lookup)
 		return fail_nomem(err);
 	lookup->entries_left = ENTRIES_MAX;
-	lookup->slots_left = SLOTS_MAX;
+	lookup->slots_left = LOOKUP_SLOTS_MAX;
 	bool good = true, has_map = layout_has(&clr->layout, L_MODULE_TYPE_DEF_MAP);
 	for (size_t i = 0; good && i < count; i++) {
 		good = (!has_map || add_type_defs(clr, lookup, modules[i]->address)) &&
@@ -228,7 +228,7 @@ enum hd_status type_lookup_create(struct clr *clr, struct type_lookup **ret, str
 		type_lookup_destroy(lookup);
 		return fail_nomem(err);
 	}
-	report(clr, lookup);
+	report_broken_tables(clr, lookup);
 	*ret = lookup;
 	return HD_OK;
 }
@@ -257,7 +257,7 @@ static uint64_t hash_name(const char *name)
 }
 
 /* Find room for each type at or after the slot of its name's hash, in the order of finding. */
-static bool index_names(struct clr *clr, struct type_lookup *lookup)
+static bool index_type_names(struct clr *clr, struct type_lookup *lookup)
 {
 	size_t slots = 64;
 	while (slots < lookup->count * 2)
@@ -282,7 +282,7 @@ const struct type *type_by_name(struct clr *clr, const char *name, uint64_t modu
 	if (require_lookup(clr, NULL) != HD_OK)
 		return NULL;
 	struct type_lookup *lookup = clr->lookup;
-	if (!lookup->slots && !index_names(clr, lookup))
+	if (!lookup->slots && !index_type_names(clr, lookup))
 		return NULL;
 	const struct type *first = NULL;
 	uint64_t mask = lookup->slot_count - 1, at = hash_name(name) & mask;

@@ -8,13 +8,13 @@
 #include "clr/types/field.h"
 #include "util/alloc.h"
 
-#define ITEMS_MAX 65536u
-#define STEPS_MAX 262144u
+#define ITEMS_MAX      65536u
+#define NAME_STEPS_MAX 262144u
 
 /* MTFlags & GENERICS_MASK, when there is no component size (methodtable.h). */
 #define GENERICS_MASK 0x30u
 
-static struct name_item *push(struct name_writer *writer)
+static struct name_item *push_name_item(struct name_writer *writer)
 {
 	if (writer->failed || writer->count >= ITEMS_MAX)
 		return NULL;
@@ -37,7 +37,7 @@ static struct name_item *push(struct name_writer *writer)
 void name_push(struct name_writer *writer, enum name_item_kind kind, unsigned int depth,
 	       uint64_t value)
 {
-	struct name_item *item = push(writer);
+	struct name_item *item = push_name_item(writer);
 	if (!item)
 		return;
 	item->kind = (uint8_t)kind;
@@ -51,7 +51,7 @@ void name_push(struct name_writer *writer, enum name_item_kind kind, unsigned in
 
 void name_push_text(struct name_writer *writer, const char *bytes, size_t size)
 {
-	struct name_item *item = size ? push(writer) : NULL;
+	struct name_item *item = size ? push_name_item(writer) : NULL;
 	if (!item)
 		return;
 	item->kind = NAME_TEXT;
@@ -125,8 +125,9 @@ static size_t split_arity(const char *name, uint32_t *ret_arity)
 }
 
 /* "<A, B>": arguments from @p first on. */
-static void push_arguments(struct name_writer *writer, const struct type_arguments *arguments,
-			   uint32_t first, uint32_t count, bool from_signature, unsigned int depth)
+static void push_type_arguments(struct name_writer *writer, const struct type_arguments *arguments,
+				uint32_t first, uint32_t count, bool from_signature,
+				unsigned int depth)
 {
 	name_push_string(writer, "<");
 	for (uint32_t i = 0; i < count; i++) {
@@ -169,7 +170,8 @@ void name_push_chain(struct name_writer *writer, const struct metadata *metadata
 		uint32_t taken = arity < left ? arity : left;
 		name_push_text(writer, name, arguments->count ? size : strlen(name));
 		if (taken)
-			push_arguments(writer, arguments, used, taken, from_signature, depth + 1);
+			push_type_arguments(writer, arguments, used, taken, from_signature,
+					    depth + 1);
 		used += taken;
 	}
 	/* What no level asked for must still be read. */
@@ -312,7 +314,7 @@ static void step_type_desc(struct name_writer *writer, uint64_t address, unsigne
 	}
 }
 
-static void step(struct name_writer *writer, const struct name_item *item)
+static void step_name_item(struct name_writer *writer, const struct name_item *item)
 {
 	switch ((enum name_item_kind)item->kind) {
 	case NAME_TEXT:
@@ -360,11 +362,11 @@ static void write_name(struct name_writer *writer)
 {
 	bool is_cut = writer->clr && writer->clr->name_extra > NAME_EXTRA_MAX;
 	size_t most = is_cut ? NAME_USUAL_SIZE : NAME_SIZE_MAX;
-	unsigned int most_steps = is_cut ? NAME_USUAL_STEPS : STEPS_MAX;
+	unsigned int most_steps = is_cut ? NAME_USUAL_STEPS : NAME_STEPS_MAX;
 	writer->begin = writer->text->size;
 	while (writer->count && !writer->failed) {
 		struct name_item item = writer->items[--writer->count];
-		step(writer, &item);
+		step_name_item(writer, &item);
 		if (writer->text->size - writer->begin > most || ++writer->steps > most_steps) {
 			if (writer->text->size - writer->begin > most) {
 				writer->text->size = writer->begin + most;

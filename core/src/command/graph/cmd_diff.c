@@ -21,7 +21,7 @@ static const struct option diff_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-static bool differs(const struct diff_row *row)
+static bool diff_row_differs(const struct diff_row *row)
 {
 	return row->count_before != row->count_after || row->size_before != row->size_after;
 }
@@ -99,22 +99,23 @@ static void write_change(struct call *call, const struct diff_row *row, bool is_
 	answer_row(&call->answer, cells);
 }
 
-static bool passes(const struct call *call, const struct diff_row *row)
+static bool diff_row_passes(const struct call *call, const struct diff_row *row)
 {
 	const char *part = call->options[OPT_TYPE].text;
-	return differs(row) &&
+	return diff_row_differs(row) &&
 	       (!part || (row->name && name_matches(row->name, row->name_size, part)));
 }
 
 /* Text has those of tracing behind the others, under a line of their own. */
-static enum hd_status write_some(struct call *call, const struct diff *diff, bool of_tracing)
+static enum hd_status write_diff_part(struct call *call, const struct diff *diff, bool of_tracing)
 {
 	struct answer *answer = &call->answer;
 	bool has_begun = false;
 	for (size_t i = 0; i < diff->row_count; i++) {
 		const struct diff_row *row = &diff->rows[i];
 		bool is_tracing = diff_is_tracing(row->name, row->name_size);
-		if ((answer_is_text(answer) && is_tracing != of_tracing) || !passes(call, row))
+		if ((answer_is_text(answer) && is_tracing != of_tracing) ||
+		    !diff_row_passes(call, row))
 			continue;
 		call->findings = true;
 		if (!answer_wants_row(answer))
@@ -130,14 +131,14 @@ static enum hd_status write_some(struct call *call, const struct diff *diff, boo
 	return HD_OK;
 }
 
-static enum hd_status write_rows(struct call *call, const struct diff *diff)
+static enum hd_status write_diff_rows(struct call *call, const struct diff *diff)
 {
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 	struct answer *answer = &call->answer;
 	answer_table(answer, &change_schema, &options);
-	TRY(write_some(call, diff, false));
+	TRY(write_diff_part(call, diff, false));
 	if (answer_is_text(answer))
-		TRY(write_some(call, diff, true));
+		TRY(write_diff_part(call, diff, true));
 	uint64_t found = answer_rows(answer);
 	if (!found)
 		answer_remark(answer, "(no differences by type)\n");
@@ -149,7 +150,7 @@ static enum hd_status write_rows(struct call *call, const struct diff *diff)
 	return HD_OK;
 }
 
-enum total_column {
+enum diff_total_column {
 	TOTAL_COUNT_BEFORE,
 	TOTAL_COUNT_AFTER,
 	TOTAL_SIZE_BEFORE,
@@ -166,26 +167,27 @@ static const struct column total_columns[TOTAL_COLUMNS] = {
 	[TOTAL_SIZE_AFTER] = { "size_after", NULL, KIND_BYTES, 0, 0, "in the other" },
 };
 
-static void put_total(struct out *out, const char *what, uint64_t before, uint64_t after)
+static void put_diff_total(struct out *out, const char *what, uint64_t before, uint64_t after)
 {
 	char a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE + 1];
 	out_printf(out, "%s %s before, %s after (%s)\n", what, format_thousands(before, a),
 		   format_thousands(after, b), format_change(before, after, c));
 }
 
-static void total_layout(struct out *out, const struct cell *cells)
+static void diff_total_layout(struct out *out, const struct cell *cells)
 {
-	put_total(out, "Objects:", cells[TOTAL_COUNT_BEFORE].number,
-		  cells[TOTAL_COUNT_AFTER].number);
-	put_total(out, "Bytes:  ", cells[TOTAL_SIZE_BEFORE].number, cells[TOTAL_SIZE_AFTER].number);
+	put_diff_total(out, "Objects:", cells[TOTAL_COUNT_BEFORE].number,
+		       cells[TOTAL_COUNT_AFTER].number);
+	put_diff_total(out, "Bytes:  ", cells[TOTAL_SIZE_BEFORE].number,
+		       cells[TOTAL_SIZE_AFTER].number);
 }
 
 static const struct schema total_schema = { .name = "total",
 					    SCHEMA_COLUMNS(total_columns),
-					    .layout = total_layout };
+					    .layout = diff_total_layout };
 
-static void write_total(struct call *call, const struct diff_side *before,
-			const struct diff_side *after)
+static void write_diff_total(struct call *call, const struct diff_side *before,
+			     const struct diff_side *after)
 {
 	const struct cell cells[TOTAL_COLUMNS] = {
 		[TOTAL_COUNT_BEFORE] = cell_number(before->count),
@@ -197,8 +199,8 @@ static void write_total(struct call *call, const struct diff_side *before,
 }
 
 /* The first trace session of a process leaves objects that are not the program's own. */
-static void write_tracing(struct call *call, const struct diff_side *before,
-			  const struct diff_side *after)
+static void write_diff_tracing(struct call *call, const struct diff_side *before,
+			       const struct diff_side *after)
 {
 	static const struct column columns[] = {
 		{ "tracing_began", NULL, KIND_FLAG, 0, 0,
@@ -310,11 +312,11 @@ static enum hd_status write_diff(struct call *call, const struct diff_side *befo
 	TRY(diff_init(before, after, &diff, call->err));
 	answer_data(&call->answer, &other_schema,
 		    (const struct cell[]){ cell_string(call->words[0].text) });
-	enum hd_status status = write_rows(call, &diff);
+	enum hd_status status = write_diff_rows(call, &diff);
 	if (status == HD_OK)
-		write_total(call, before, after);
+		write_diff_total(call, before, after);
 	if (status == HD_OK)
-		write_tracing(call, before, after);
+		write_diff_tracing(call, before, after);
 	diff_deinit(&diff);
 	return status;
 }

@@ -15,7 +15,7 @@ enum {
 
 #define DEFAULT_TOP 30u
 /* Rows are indented up to this depth. */
-#define INDENT_MAX 60u
+#define TREE_INDENT_MAX 60u
 
 static const struct option dominators_options[] = {
 	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL },
@@ -78,7 +78,7 @@ static void sift_up(struct top_list *list, size_t at)
 }
 
 /* Keep the top ones: a heap whose first is the least. */
-static void offer(struct top_list *list, const struct top_node *node)
+static void offer_top_node(struct top_list *list, const struct top_node *node)
 {
 	if (list->count < list->capacity) {
 		list->nodes[list->count] = *node;
@@ -135,8 +135,8 @@ static bool subtree_has(struct subtree *subtree, uint32_t node)
 }
 
 /* Offer every object that is alive and, when @p subtree is given, in it. */
-static enum hd_status collect(struct call *call, const struct dominators *dominators,
-			      struct subtree *subtree, struct top_list *list)
+static enum hd_status collect_top_nodes(struct call *call, const struct dominators *dominators,
+					struct subtree *subtree, struct top_list *list)
 {
 	for (uint32_t node = 0; node < call->graph->object_count; node++) {
 		if (node % JOB_STRIDE == 0)
@@ -145,7 +145,7 @@ static enum hd_status collect(struct call *call, const struct dominators *domina
 					.count = dominators->retained_count[node],
 					.retained = dominators->retained_size[node] };
 		if (top.count && (!subtree || subtree_has(subtree, node)))
-			offer(list, &top);
+			offer_top_node(list, &top);
 	}
 	return HD_OK;
 }
@@ -200,7 +200,7 @@ static const struct column node_columns[NODE_COLUMNS] = {
 };
 
 /* A number that ends at @p width, and a blank. */
-static void put_number(struct out *out, uint64_t number, size_t width)
+static void put_right_number(struct out *out, uint64_t number, size_t width)
 {
 	char buf[NUMBER_SIZE];
 	size_t size = strlen(format_thousands(number, buf));
@@ -212,10 +212,10 @@ static void put_number(struct out *out, uint64_t number, size_t width)
 static void node_layout(struct out *out, const struct cell *cells)
 {
 	uint64_t depth = cells[NODE_DEPTH].number;
-	put_number(out, cells[NODE_RETAINED].number, 14);
-	put_number(out, cells[NODE_COUNT].number, 12);
-	put_number(out, cells[NODE_SIZE].number, 12);
-	out_pad(out, 2 * (size_t)(depth < INDENT_MAX ? depth : INDENT_MAX));
+	put_right_number(out, cells[NODE_RETAINED].number, 14);
+	put_right_number(out, cells[NODE_COUNT].number, 12);
+	put_right_number(out, cells[NODE_SIZE].number, 12);
+	out_pad(out, 2 * (size_t)(depth < TREE_INDENT_MAX ? depth : TREE_INDENT_MAX));
 	out_begin_style(out, STYLE_ADDRESS);
 	text_hex(&out->text, cells[NODE_ADDRESS].number, 1, false);
 	out_end_style(out);
@@ -232,8 +232,8 @@ static const struct schema node_schema = {
 	.layout = node_layout,
 };
 
-static void write_node(struct call *call, const struct dominators *dominators,
-		       const struct top_node *top, uint32_t depth)
+static void write_dominator(struct call *call, const struct dominators *dominators,
+			    const struct top_node *top, uint32_t depth)
 {
 	const struct hd_graph *graph = call->graph;
 	const struct graph_type *type = &graph->types[graph->node_types[top->node]];
@@ -288,8 +288,8 @@ static enum hd_status tree_init(struct tree *tree, const struct top_list *list,
 }
 
 /* Write the tree in preorder. */
-static enum hd_status write_tree(struct call *call, const struct dominators *dominators,
-				 const struct top_list *list)
+static enum hd_status write_dominator_tree(struct call *call, const struct dominators *dominators,
+					   const struct top_list *list)
 {
 	struct tree tree = { 0 };
 	TRY(tree_init(&tree, list, call->err));
@@ -302,7 +302,7 @@ static enum hd_status write_tree(struct call *call, const struct dominators *dom
 		}
 		uint32_t self = tree.stack[depth] - 1;
 		tree.stack[depth] = tree.next[self];
-		write_node(call, dominators, &list->nodes[self], depth);
+		write_dominator(call, dominators, &list->nodes[self], depth);
 		if (tree.first[self])
 			tree.stack[++depth] = tree.first[self];
 		status = call_check(call);
@@ -326,11 +326,12 @@ static enum hd_status write_top(struct call *call, const struct dominators *domi
 	enum hd_status status = list.nodes ? HD_OK : fail_nomem(call->err);
 	job_begin(&call->job, "Sorting objects", call->graph->object_count);
 	if (status == HD_OK)
-		status = collect(call, dominators, ancestor == HD_NONE ? NULL : &subtree, &list);
+		status = collect_top_nodes(call, dominators, ancestor == HD_NONE ? NULL : &subtree,
+					   &list);
 	if (status == HD_OK) {
 		link_parents(&list, dominators);
 		answer_table(&call->answer, &node_schema, NULL);
-		status = write_tree(call, dominators, &list);
+		status = write_dominator_tree(call, dominators, &list);
 		(void)answer_table_end(&call->answer);
 	}
 	subtree_deinit(&subtree);

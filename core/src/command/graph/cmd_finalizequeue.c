@@ -59,8 +59,8 @@ static uint64_t part_count(const uint64_t *bounds, enum finalizer_part first,
 	return (bounds[last + 1] - bounds[first]) / 8;
 }
 
-static void put_part(struct out *out, const uint64_t *bounds, const char *name,
-		     enum finalizer_part part)
+static void put_queue_part(struct out *out, const uint64_t *bounds, const char *name,
+			   enum finalizer_part part)
 {
 	out_printf(out, "%s has %" PRIu64 " objects (%" PRIx64 "->%" PRIx64 ")\n", name,
 		   part_count(bounds, part, part), bounds[part], bounds[part + 1]);
@@ -72,13 +72,13 @@ static void queue_layout(struct out *out, const struct cell *cells)
 	for (size_t i = 0; i <= FINALIZER_PARTS; i++)
 		bounds[i] = cells[QUEUE_BOUNDS + i].number;
 	out_printf(out, "Heap %" PRIu64 "\n", cells[QUEUE_INDEX].number);
-	put_part(out, bounds, "generation 0", FINALIZER_GEN0);
-	put_part(out, bounds, "generation 1", FINALIZER_GEN1);
-	put_part(out, bounds, "generation 2", FINALIZER_GEN2);
+	put_queue_part(out, bounds, "generation 0", FINALIZER_GEN0);
+	put_queue_part(out, bounds, "generation 1", FINALIZER_GEN1);
+	put_queue_part(out, bounds, "generation 2", FINALIZER_GEN2);
 	if (part_count(bounds, FINALIZER_LOH, FINALIZER_LOH))
-		put_part(out, bounds, "large object heap", FINALIZER_LOH);
+		put_queue_part(out, bounds, "large object heap", FINALIZER_LOH);
 	if (part_count(bounds, FINALIZER_POH, FINALIZER_POH))
-		put_part(out, bounds, "pinned object heap", FINALIZER_POH);
+		put_queue_part(out, bounds, "pinned object heap", FINALIZER_POH);
 	out_printf(out, "Ready for finalization %" PRIu64 " objects (%" PRIx64 "->%" PRIx64 ")\n",
 		   part_count(bounds, FINALIZER_CRITICAL, FINALIZER_READY),
 		   bounds[FINALIZER_CRITICAL], bounds[FINALIZER_PARTS]);
@@ -153,7 +153,7 @@ static void write_queues(struct call *call, const struct finalizer_list *list)
 				"ready for finalization):\n");
 }
 
-struct lister {
+struct queue_lister {
 	struct call *call;
 	const struct life *dead; /* graph NULL: not asked for */
 	struct window window;
@@ -268,7 +268,7 @@ static void write_entry(struct call *call, const struct finalizer_entry *entry,
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status list_entry(struct lister *lister, const struct finalizer_entry *entry)
+static enum hd_status list_entry(struct queue_lister *lister, const struct finalizer_entry *entry)
 {
 	struct call *call = lister->call;
 	struct object object = { 0 };
@@ -287,7 +287,7 @@ static enum hd_status list_entry(struct lister *lister, const struct finalizer_e
 	return call_check(call);
 }
 
-static enum hd_status list_entries(struct lister *lister, const struct finalizer_list *list)
+static enum hd_status list_entries(struct queue_lister *lister, const struct finalizer_list *list)
 {
 	struct call *call = lister->call;
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
@@ -305,7 +305,7 @@ static enum hd_status list_entries(struct lister *lister, const struct finalizer
 	return HD_OK;
 }
 
-static enum hd_status write_statistics(struct lister *lister)
+static enum hd_status write_queue_statistics(struct queue_lister *lister)
 {
 	struct call *call = lister->call;
 	struct statistics statistics;
@@ -317,21 +317,21 @@ static enum hd_status write_statistics(struct lister *lister)
 	return HD_OK;
 }
 
-static enum hd_status answer(struct call *call, const struct finalizer_list *list)
+static enum hd_status finalizequeue_answer(struct call *call, const struct finalizer_list *list)
 {
 	struct life dead = { 0 };
 	if (call->options[OPT_ALL_READY].given)
 		TRY(life_init(&dead, call, true));
-	struct lister lister = { .call = call,
-				 .dead = &dead,
-				 .window = { .memory = call->heap->memory },
-				 .is_stat = call->options[OPT_STAT].given };
+	struct queue_lister lister = { .call = call,
+				       .dead = &dead,
+				       .window = { .memory = call->heap->memory },
+				       .is_stat = call->options[OPT_STAT].given };
 	if (call->options[OPT_SHORT].given && !lister.is_stat)
 		answer_be_brief(&call->answer);
 	write_queues(call, list);
 	enum hd_status status = list_entries(&lister, list);
 	if (status == HD_OK)
-		status = write_statistics(&lister);
+		status = write_queue_statistics(&lister);
 	if (status == HD_OK && dead.graph) {
 		completeness_json(call);
 		completeness_write(call, DEAD_PERHAPS);
@@ -345,7 +345,7 @@ static enum hd_status run_finalizequeue(struct call *call)
 {
 	struct finalizer_list list;
 	TRY(finalizer_list_read(call->heap, &list, call->err));
-	enum hd_status status = answer(call, &list);
+	enum hd_status status = finalizequeue_answer(call, &list);
 	finalizer_list_deinit(&list);
 	return status;
 }

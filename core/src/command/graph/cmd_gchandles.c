@@ -52,7 +52,7 @@ static const struct kind {
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 _Static_assert(KINDS == HANDLE_TYPES, "a type of handles has no name");
 
-static const struct kind *kind_of(uint8_t type)
+static const struct kind *handle_kind_of(uint8_t type)
 {
 	size_t i = 0;
 	while (i < KINDS - 1 && kinds[i].type != type)
@@ -67,7 +67,7 @@ static const struct kind *find_kind(const char *name)
 		if (strcasecmp(kinds[i].name, name) == 0 || strcasecmp(kinds[i].json, name) == 0)
 			return &kinds[i];
 	}
-	return strcasecmp(name, "WeakWinRT") == 0 ? kind_of(HANDLE_WEAK_NATIVE_COM) : NULL;
+	return strcasecmp(name, "WeakWinRT") == 0 ? handle_kind_of(HANDLE_WEAK_NATIVE_COM) : NULL;
 }
 
 static enum hd_status unknown_kind(struct call *call)
@@ -82,7 +82,7 @@ static enum hd_status unknown_kind(struct call *call)
 	return status;
 }
 
-struct lister {
+struct handle_lister {
 	struct call *call;
 	const struct kind *only; /* NULL: all */
 	struct window window;
@@ -131,7 +131,7 @@ const struct schema gchandles_schema = {
 static void write_handle(struct call *call, const struct handle *handle,
 			 const struct object *object)
 {
-	const struct kind *kind = kind_of(handle->type);
+	const struct kind *kind = handle_kind_of(handle->type);
 	struct cell type = { .shown = "<no object>" }, secondary = { 0 };
 	size_t size = 0;
 	if (object->type) {
@@ -153,7 +153,7 @@ static void write_handle(struct call *call, const struct handle *handle,
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status list_handle(struct lister *lister, const struct handle *handle)
+static enum hd_status list_handle(struct handle_lister *lister, const struct handle *handle)
 {
 	struct call *call = lister->call;
 	struct object object = { 0 };
@@ -168,7 +168,7 @@ static enum hd_status list_handle(struct lister *lister, const struct handle *ha
 	return call_check(call);
 }
 
-static enum hd_status list_handles(struct lister *lister, const struct handle_list *list)
+static enum hd_status list_handles(struct handle_lister *lister, const struct handle_list *list)
 {
 	struct call *call = lister->call;
 	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
@@ -210,7 +210,7 @@ _Static_assert(sizeof(kind_columns) / sizeof(kind_columns[0]) == KINDS, "a kind 
 
 static const struct schema kinds_schema = { .name = "kinds", SCHEMA_COLUMNS(kind_columns) };
 
-static void write_kinds(const struct lister *lister)
+static void write_handle_kinds(const struct handle_lister *lister)
 {
 	struct cell cells[KINDS];
 	for (size_t i = 0; i < KINDS; i++) {
@@ -225,7 +225,7 @@ static void write_kinds(const struct lister *lister)
 	answer_record(&lister->call->answer, &kinds_schema, cells);
 }
 
-static enum hd_status write_statistics(struct lister *lister)
+static enum hd_status write_handle_statistics(struct handle_lister *lister)
 {
 	struct call *call = lister->call;
 	struct statistics statistics;
@@ -233,15 +233,15 @@ static enum hd_status write_statistics(struct lister *lister)
 	statistics_sort(&statistics, false, false);
 	statistics_table_plain(&call->answer, &statistics);
 	statistics_deinit(&statistics);
-	write_kinds(lister);
+	write_handle_kinds(lister);
 	return HD_OK;
 }
 
 static enum hd_status run_gchandles(struct call *call)
 {
-	struct lister lister = { .call = call,
-				 .window = { .memory = call->heap->memory },
-				 .is_stat = call->options[OPT_STAT].given };
+	struct handle_lister lister = { .call = call,
+					.window = { .memory = call->heap->memory },
+					.is_stat = call->options[OPT_STAT].given };
 	struct handle_list list;
 	if (call->options[OPT_TYPE].given) {
 		lister.only = find_kind(call->options[OPT_TYPE].text);
@@ -252,7 +252,7 @@ static enum hd_status run_gchandles(struct call *call)
 	job_end(&call->job);
 	enum hd_status status = list_handles(&lister, &list);
 	if (status == HD_OK)
-		status = write_statistics(&lister);
+		status = write_handle_statistics(&lister);
 	window_deinit(&lister.window);
 	type_counts_deinit(&lister.counts);
 	handle_list_deinit(&list);

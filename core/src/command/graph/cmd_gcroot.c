@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "answer/path.h"
-#include "answer/root.h"
+#include "answer/root_row.h"
 #include "command/completeness.h"
 #include "command/graph/gcroot_tree.h"
 #include "command/heap/heap_range.h"
@@ -51,7 +51,7 @@ static const struct option gcroot_options[] = {
 };
 
 /* What stood above the root that is written now. */
-struct place {
+struct heading_place {
 	uint32_t kind, thread, frame;
 	const char *name; /* in place of a frame; NULL: none */
 };
@@ -59,7 +59,7 @@ struct place {
 #define KIND_NONE  UINT32_MAX
 #define KIND_OLDER (UINT32_MAX - 1)
 
-static uint32_t kind_of(const struct hd_graph *graph, const struct rooted *rooted)
+static uint32_t rooted_kind(const struct hd_graph *graph, const struct rooted *rooted)
 {
 	return rooted->root == HD_NONE ? KIND_OLDER : graph->roots[rooted->root].kind;
 }
@@ -70,11 +70,13 @@ static bool is_same_name(const char *a, const char *b)
 }
 
 /* Headings: of the kind, or of a thread, and of a frame, where they are others than the last. */
-static void write_headings(struct call *call, const struct rooted *rooted,
-			   const struct root_row *row, struct place *place)
+static void write_root_headings(struct call *call, const struct rooted *rooted,
+				const struct root_row *row, struct heading_place *place)
 {
 	const struct hd_graph *graph = call->graph;
-	struct place here = { .kind = kind_of(graph, rooted), .thread = HD_NONE, .frame = HD_NONE };
+	struct heading_place here = { .kind = rooted_kind(graph, rooted),
+				      .thread = HD_NONE,
+				      .frame = HD_NONE };
 	bool on_stack = here.kind == HD_ROOT_STACK && graph->details;
 	if (on_stack) {
 		here.thread = graph->details[rooted->root].thread;
@@ -121,7 +123,7 @@ static bool shares_path(const struct hd_graph *graph, const struct rooted *a,
 {
 	if (!graph->details)
 		return a->root != HD_NONE && b->root != HD_NONE && looks_alike(graph, a, b);
-	if (kind_of(graph, a) != HD_ROOT_STACK || kind_of(graph, b) != HD_ROOT_STACK)
+	if (rooted_kind(graph, a) != HD_ROOT_STACK || rooted_kind(graph, b) != HD_ROOT_STACK)
 		return false;
 	const struct graph_root_detail *x = &graph->details[a->root];
 	const struct graph_root_detail *y = &graph->details[b->root];
@@ -130,15 +132,15 @@ static bool shares_path(const struct hd_graph *graph, const struct rooted *a,
 }
 
 /* The roots and paths of one answer as they are written. */
-struct writer {
+struct gcroot_writer {
 	struct call *call;
 	const struct gcroot *gcroot;
 	struct path_report report;
 	struct root_row row;
-	struct place place; /* above the last root */
+	struct heading_place place; /* above the last root */
 };
 
-static void fill_row(struct writer *writer, const struct rooted *rooted)
+static void fill_rooted_row(struct gcroot_writer *writer, const struct rooted *rooted)
 {
 	const struct hd_graph *graph = writer->call->graph;
 	const struct graph_places *places = &graph->places;
@@ -151,13 +153,14 @@ static void fill_row(struct writer *writer, const struct rooted *rooted)
 	}
 }
 
-static enum hd_status write_root(struct writer *writer, const struct rooted *rooted, bool with_path)
+static enum hd_status write_rooted(struct gcroot_writer *writer, const struct rooted *rooted,
+				   bool with_path)
 {
 	struct call *call = writer->call;
 	struct answer *answer = &call->answer;
 	TRY(call_check(call));
-	fill_row(writer, rooted);
-	write_headings(call, rooted, &writer->row, &writer->place);
+	fill_rooted_row(writer, rooted);
+	write_root_headings(call, rooted, &writer->row, &writer->place);
 	answer_row_begin(answer, writer->row.cells);
 	answer_table(answer, &path_schema, NULL);
 	if (with_path) {
@@ -170,20 +173,20 @@ static enum hd_status write_root(struct writer *writer, const struct rooted *roo
 }
 
 /* In text, a path that the next root has, too, is written below that one. */
-static enum hd_status write_strong(struct writer *writer, size_t count)
+static enum hd_status write_strong(struct gcroot_writer *writer, size_t count)
 {
 	const struct rooted *roots = writer->gcroot->strong;
 	bool is_read = answer_is_text(&writer->call->answer);
 	for (size_t i = 0; i < count; i++) {
 		bool is_shared = is_read && i + 1 < count &&
 				 shares_path(writer->call->graph, &roots[i], &roots[i + 1]);
-		TRY(write_root(writer, &roots[i], !is_shared));
+		TRY(write_rooted(writer, &roots[i], !is_shared));
 	}
 	return HD_OK;
 }
 
 /* The weak roots from @p from on that one entry of text stands for. */
-static size_t alike_run(const struct writer *writer, size_t from)
+static size_t alike_run(const struct gcroot_writer *writer, size_t from)
 {
 	const struct gcroot *gcroot = writer->gcroot;
 	size_t end = from + 1;
@@ -195,20 +198,20 @@ static size_t alike_run(const struct writer *writer, size_t from)
 }
 
 /* As text: at most @p limit entries; those that are alike are one. */
-static enum hd_status write_weak_folded(struct writer *writer, uint64_t limit)
+static enum hd_status write_weak_folded(struct gcroot_writer *writer, uint64_t limit)
 {
 	const struct gcroot *gcroot = writer->gcroot;
 	struct answer *answer = &writer->call->answer;
 	char number[COUNT_SIZE];
 	size_t at = 0;
-	writer->place = (struct place){ .kind = KIND_NONE };
+	writer->place = (struct heading_place){ .kind = KIND_NONE };
 	if (gcroot->weak_count && limit) {
 		answer_remark_styled(answer, STYLE_HEAD, "Weak roots (they keep nothing alive)");
 		answer_remark(answer, "\n");
 	}
 	for (; at < gcroot->weak_count && limit; limit--) {
 		size_t run = alike_run(writer, at);
-		TRY(write_root(writer, &gcroot->weak[at], true));
+		TRY(write_rooted(writer, &gcroot->weak[at], true));
 		if (run > 1) {
 			answer_remark(answer, "    ... and %s more like it (-full lists them)\n\n",
 				      format_thousands(run - 1, number));
@@ -222,11 +225,11 @@ static enum hd_status write_weak_folded(struct writer *writer, uint64_t limit)
 	return HD_OK;
 }
 
-static enum hd_status write_weak(struct writer *writer, size_t count)
+static enum hd_status write_weak(struct gcroot_writer *writer, size_t count)
 {
 	bool with_paths = writer->call->options[OPT_WEAK].given;
 	for (size_t i = 0; i < count; i++)
-		TRY(write_root(writer, &writer->gcroot->weak[i], with_paths));
+		TRY(write_rooted(writer, &writer->gcroot->weak[i], with_paths));
 	return HD_OK;
 }
 
@@ -323,7 +326,7 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, const 
 }
 
 /* The summary is before the roots as data, and behind them as text. */
-static enum hd_status write_answer(struct writer *writer)
+static enum hd_status gcroot_answer(struct gcroot_writer *writer)
 {
 	struct call *call = writer->call;
 	const struct gcroot *gcroot = writer->gcroot;
@@ -405,7 +408,7 @@ static enum hd_status run_object(struct call *call)
 	struct gcroot gcroot;
 	TRY(gcroot_init(call->graph, node, &options, &call->job, &gcroot, call->err));
 	job_end(&call->job);
-	struct writer writer = {
+	struct gcroot_writer writer = {
 		.call = call,
 		.gcroot = &gcroot,
 		.report = { .graph = call->graph,
@@ -421,7 +424,7 @@ static enum hd_status run_object(struct call *call)
 			status = fail_nomem(call->err);
 	}
 	if (status == HD_OK)
-		status = write_answer(&writer);
+		status = gcroot_answer(&writer);
 	call->findings = !gcroot.strong_count;
 	if (writer.report.shown)
 		bitmap_free(writer.report.shown, call->graph->node_count);

@@ -88,7 +88,7 @@ static void retained_layout(struct out *out, const struct cell *cells)
 static const struct schema retained_schema = { SCHEMA_COLUMNS(retained_columns),
 					       .layout = retained_layout };
 
-static struct cell type_cell(const struct hd_graph *graph, uint32_t node)
+static struct cell retained_type_cell(const struct hd_graph *graph, uint32_t node)
 {
 	const struct graph_type *type = &graph->types[graph->node_types[node]];
 	return cell_type(type->name, type->name_size, type->id);
@@ -104,13 +104,13 @@ static void write_retained(struct call *call, const struct dominators *dominator
 		[RETAINED_ALIVE] = cell_flag(is_alive),
 		[RETAINED_COUNT] = cell_number(dominators->retained_count[node]),
 		[RETAINED_SIZE] = cell_number(dominators->retained_size[node]),
-		[RETAINED_TYPE] = type_cell(graph, node),
+		[RETAINED_TYPE] = retained_type_cell(graph, node),
 		[RETAINED_FROZEN] = cell_flag(is_frozen(graph, node)),
 		[RETAINED_COMPLETE] = cell_flag(call_is_complete(call)),
 	};
 	if (idom != HD_NONE) {
 		cells[RETAINED_DOMINATOR] = cell_number(graph_id(graph, idom));
-		cells[RETAINED_DOMINATOR_TYPE] = type_cell(graph, idom);
+		cells[RETAINED_DOMINATOR_TYPE] = retained_type_cell(graph, idom);
 	}
 	answer_record(&call->answer, &retained_schema, cells);
 	completeness_json(call);

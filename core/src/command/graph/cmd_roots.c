@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/root.h"
+#include "answer/root_row.h"
 #include "command/completeness.h"
 #include "command/table.h"
 #include "query/filter.h"
@@ -47,7 +47,7 @@ static bool has_flag(const struct graph_root *root, const char *name)
 	return false;
 }
 
-static bool passes(const struct call *call, uint32_t index)
+static bool root_passes(const struct call *call, uint32_t index)
 {
 	const struct graph_root *root = &call->graph->roots[index];
 	const struct value *options = call->options;
@@ -70,7 +70,7 @@ static bool passes(const struct call *call, uint32_t index)
 }
 
 /* How many roots there are of one kind, handle and container. */
-struct row {
+struct root_count {
 	uint32_t container;
 	uint8_t kind, handle;
 	bool is_weak;
@@ -79,7 +79,7 @@ struct row {
 
 static int compare_keys(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct root_count *x = a, *y = b;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->container != y->container)
@@ -89,16 +89,16 @@ static int compare_keys(const void *a, const void *b)
 	return (x->is_weak > y->is_weak) - (x->is_weak < y->is_weak);
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_root_rows(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct root_count *x = a, *y = b;
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	return compare_keys(a, b);
 }
 
 /* One row per key, in place of one per root. */
-static size_t join_rows(struct row *rows, size_t count)
+static size_t join_root_rows(struct root_count *rows, size_t count)
 {
 	size_t kept = 0;
 	if (count)
@@ -111,7 +111,7 @@ static size_t join_rows(struct row *rows, size_t count)
 		}
 	}
 	if (kept)
-		qsort(rows, kept, sizeof(*rows), compare_rows);
+		qsort(rows, kept, sizeof(*rows), compare_root_rows);
 	return kept;
 }
 
@@ -160,7 +160,7 @@ static const struct schema kind_schema = {
 	.layout = kind_layout,
 };
 
-static void write_kind(struct call *call, const struct row *row)
+static void write_kind(struct call *call, const struct root_count *row)
 {
 	struct cell cells[KINDS_COLUMNS] = {
 		[KINDS_KIND] = cell_string(root_kind_name(row->kind)),
@@ -178,7 +178,7 @@ static void write_kind(struct call *call, const struct row *row)
 	answer_row(&call->answer, cells);
 }
 
-enum total_column {
+enum roots_total_column {
 	TOTAL_FOUND,
 	TOTAL_MERGED,
 	TOTAL_TRUNCATED,
@@ -194,7 +194,7 @@ static const struct column total_columns[TOTAL_COLUMNS] = {
 			      "are there more rows?" },
 };
 
-static void put_total(struct out *out, const struct cell *cells, const char *if_truncated)
+static void put_roots_total(struct out *out, const struct cell *cells, const char *if_truncated)
 {
 	char number[COUNT_SIZE];
 	out_printf(out, "Total %s", format_count(cells[TOTAL_FOUND].number, "root", number));
@@ -208,23 +208,24 @@ static void put_total(struct out *out, const struct cell *cells, const char *if_
 	out_printf(out, "%s\n", cells[TOTAL_TRUNCATED].is_there ? if_truncated : "");
 }
 
-static void total_layout(struct out *out, const struct cell *cells)
+static void roots_total_layout(struct out *out, const struct cell *cells)
 {
-	put_total(out, cells, " (-limit 0 lists all)");
+	put_roots_total(out, cells, " (-limit 0 lists all)");
 }
 
 static void rows_total_layout(struct out *out, const struct cell *cells)
 {
-	put_total(out, cells, " (-limit 0 lists all rows)");
+	put_roots_total(out, cells, " (-limit 0 lists all rows)");
 }
 
-static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns), .layout = total_layout };
+static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns),
+					    .layout = roots_total_layout };
 static const struct schema rows_total_schema = { SCHEMA_COLUMNS(total_columns),
 						 .layout = rows_total_layout };
 
 /* @p kinds NULL: not counted. */
-static void write_total(struct call *call, const struct schema *schema, uint64_t found,
-			const uint64_t *kinds, bool is_cut)
+static void write_roots_total(struct call *call, const struct schema *schema, uint64_t found,
+			      const uint64_t *kinds, bool is_cut)
 {
 	struct cell cells[TOTAL_COLUMNS] = {
 		[TOTAL_FOUND] = cell_number(found),
@@ -240,7 +241,8 @@ static void write_total(struct call *call, const struct schema *schema, uint64_t
 	merged_roots_write(call, "");
 }
 
-static enum hd_status write_kinds(struct call *call, const struct row *rows, size_t count)
+static enum hd_status write_root_kinds(struct call *call, const struct root_count *rows,
+				       size_t count)
 {
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 	uint64_t found = 0;
@@ -252,31 +254,31 @@ static enum hd_status write_kinds(struct call *call, const struct row *rows, siz
 		TRY(call_check(call));
 	}
 	bool is_cut = answer_table_end(&call->answer);
-	write_total(call, &rows_total_schema, found, NULL, is_cut);
+	write_roots_total(call, &rows_total_schema, found, NULL, is_cut);
 	return HD_OK;
 }
 
-static enum hd_status write_statistics(struct call *call)
+static enum hd_status write_root_statistics(struct call *call)
 {
 	const struct hd_graph *graph = call->graph;
-	struct row *rows = pages_alloc(graph->root_count, sizeof(*rows));
+	struct root_count *rows = pages_alloc(graph->root_count, sizeof(*rows));
 	size_t count = 0;
 	if (!rows)
 		return fail_nomem(call->err);
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
-		if (!passes(call, i))
+		if (!root_passes(call, i))
 			continue;
-		rows[count] = (struct row){ .container = root->container,
-					    .kind = root->kind,
-					    .is_weak = root_is_weak(root),
-					    .count = 1 };
+		rows[count] = (struct root_count){ .container = root->container,
+						   .kind = root->kind,
+						   .is_weak = root_is_weak(root),
+						   .count = 1 };
 		if (graph->details)
 			rows[count].handle = graph->details[i].handle;
 		count++;
 	}
-	count = join_rows(rows, count);
-	enum hd_status status = write_kinds(call, rows, count);
+	count = join_root_rows(rows, count);
+	enum hd_status status = write_root_kinds(call, rows, count);
 	pages_free(rows, graph->root_count, sizeof(*rows));
 	return status;
 }
@@ -288,7 +290,7 @@ static enum hd_status list_roots(struct call *call, struct root_row *row)
 	struct answer *answer = &call->answer;
 	answer_table(answer, root_list_schema(call->graph), &options);
 	for (uint32_t i = 0; i < call->graph->root_count; i++) {
-		if (!passes(call, i))
+		if (!root_passes(call, i))
 			continue;
 		kinds[call->graph->roots[i].kind]++;
 		found++;
@@ -299,11 +301,11 @@ static enum hd_status list_roots(struct call *call, struct root_row *row)
 		TRY(call_check(call));
 	}
 	bool is_cut = answer_table_end(answer);
-	write_total(call, &total_schema, found, kinds, is_cut);
+	write_roots_total(call, &total_schema, found, kinds, is_cut);
 	return HD_OK;
 }
 
-static enum hd_status write_roots(struct call *call)
+static enum hd_status write_root_list(struct call *call)
 {
 	struct root_row row = { 0 };
 	enum hd_status status = list_roots(call, &row);
@@ -329,7 +331,7 @@ static enum hd_status check_thread(struct call *call)
 static enum hd_status run_roots(struct call *call)
 {
 	TRY(check_thread(call));
-	return call->options[OPT_STAT].given ? write_statistics(call) : write_roots(call);
+	return call->options[OPT_STAT].given ? write_root_statistics(call) : write_root_list(call);
 }
 
 const struct command roots_command = {

@@ -6,59 +6,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/root.h"
+#include "answer/root_row.h"
 #include "command/completeness.h"
 #include "query/type_tree.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
 
 /* Branches are indented up to this depth. */
-#define INDENT_MAX 60u
+#define BRANCH_INDENT_MAX 60u
 
 /* Branches in the order of the answer: those of one parent next to each other, most bytes first. */
-struct listing {
+struct tree_listing {
 	const struct type_tree *tree;
 	uint32_t *order;
 	size_t count;
 	size_t *first; /* by parent + 1, 0 = roots: where in order its branches begin */
 };
 
-static uint32_t group_of(const struct type_tree *tree, uint32_t index)
+static uint32_t branch_group(const struct type_tree *tree, uint32_t index)
 {
 	return tree->branches[index].parent + 1; /* of roots HD_NONE + 1: 0 */
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
+static int tree_compare_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
-static int compare_branches(const void *a, const void *b, void *arg)
+static int compare_tree_branches(const void *a, const void *b, void *arg)
 {
 	const struct type_tree *tree = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct tree_branch *p = &tree->branches[x], *q = &tree->branches[y];
-	int order = compare_u64(group_of(tree, x), group_of(tree, y));
+	int order = tree_compare_u64(branch_group(tree, x), branch_group(tree, y));
 	if (!order)
-		order = compare_u64(q->is_open, p->is_open);
+		order = tree_compare_u64(q->is_open, p->is_open);
 	if (!order)
-		order = compare_u64(q->size, p->size);
+		order = tree_compare_u64(q->size, p->size);
 	if (!order)
-		order = compare_u64(q->count, p->count);
-	return order ? order : compare_u64(x, y);
+		order = tree_compare_u64(q->count, p->count);
+	return order ? order : tree_compare_u64(x, y);
 }
 
-static void listing_deinit(struct listing *listing)
+static void listing_deinit(struct tree_listing *listing)
 {
 	pages_free(listing->order, listing->tree->branches_count, sizeof(*listing->order));
 	pages_free(listing->first, listing->tree->branches_count + 2, sizeof(*listing->first));
 }
 
-static enum hd_status listing_init(struct listing *listing, struct type_tree *tree,
+static enum hd_status listing_init(struct tree_listing *listing, struct type_tree *tree,
 				   struct hd_error *err)
 {
 	size_t count = tree->branches_count;
-	*listing = (struct listing){ .tree = tree };
+	*listing = (struct tree_listing){ .tree = tree };
 	listing->order = pages_alloc(count, sizeof(*listing->order));
 	listing->first = pages_alloc(count + 2, sizeof(*listing->first));
 	if (!listing->order || !listing->first) {
@@ -70,12 +70,12 @@ static enum hd_status listing_init(struct listing *listing, struct type_tree *tr
 			listing->order[listing->count++] = i;
 	}
 	if (listing->count) {
-		qsort_r(listing->order, listing->count, sizeof(*listing->order), compare_branches,
-			tree);
+		qsort_r(listing->order, listing->count, sizeof(*listing->order),
+			compare_tree_branches, tree);
 	}
 	size_t at = 0;
 	for (size_t group = 0; group < count + 2; group++) {
-		while (at < listing->count && group_of(tree, listing->order[at]) < group)
+		while (at < listing->count && branch_group(tree, listing->order[at]) < group)
 			at++;
 		listing->first[group] = at;
 	}
@@ -135,10 +135,10 @@ static void put_numbers(struct out *out, const struct cell *cells)
 	uint64_t depth = cells[BRANCH_DEPTH].number;
 	out_printf(out, "%12s %14s  ", format_thousands(cells[BRANCH_COUNT].number, count),
 		   format_thousands(cells[BRANCH_SIZE].number, size));
-	out_pad(out, 2 * (size_t)(depth < INDENT_MAX ? depth : INDENT_MAX));
+	out_pad(out, 2 * (size_t)(depth < BRANCH_INDENT_MAX ? depth : BRANCH_INDENT_MAX));
 }
 
-static void put_cell(struct out *out, const struct cell *cell)
+static void put_tree_cell(struct out *out, const struct cell *cell)
 {
 	text_escape(&out->text, cell->text.bytes, cell->text.size);
 }
@@ -151,19 +151,19 @@ static void put_roots(struct out *out, const struct cell *cells)
 	if (!cells[BRANCH_LABEL].is_there) {
 		out_puts(out, "(");
 		out_puts(out, name->is_there ? "" : "no frame");
-		put_cell(out, name);
+		put_tree_cell(out, name);
 		out_puts(out, ")");
 		return;
 	}
 	if (name->is_there) {
-		put_cell(out, name);
+		put_tree_cell(out, name);
 		out_puts(out, " ");
 	} else if (cells[BRANCH_HAS_CLASS].flag) {
 		out_type_cell(out, &cells[BRANCH_CLASS]);
 		out_puts(out, " ");
 	}
 	out_puts(out, "(");
-	put_cell(out, &cells[BRANCH_LABEL]);
+	put_tree_cell(out, &cells[BRANCH_LABEL]);
 	out_puts(out, ")");
 }
 
@@ -177,7 +177,7 @@ static void branch_layout(struct out *out, const struct cell *cells)
 		out_puts(out, "\n");
 		return;
 	}
-	put_cell(out, &cells[BRANCH_VIA]);
+	put_tree_cell(out, &cells[BRANCH_VIA]);
 	out_puts(out, cells[BRANCH_VIA].is_there ? " -> " : "-> ");
 	out_type_cell(out, &cells[BRANCH_CLASS]);
 	if (own && own < cells[BRANCH_COUNT].number)
@@ -249,7 +249,7 @@ enum rest_column {
 };
 
 /* "... by 3 more branches", below the numbers of what they lead to. */
-static void rest_layout(struct out *out, const struct cell *cells)
+static void tree_rest_layout(struct out *out, const struct cell *cells)
 {
 	uint64_t branches = cells[REST_BRANCHES].number;
 	char number[NUMBER_SIZE];
@@ -260,11 +260,11 @@ static void rest_layout(struct out *out, const struct cell *cells)
 }
 
 /* What the limit leaves out of the branches of one parent: those from @p at to @p end. */
-static void write_rest(struct call *call, const struct listing *listing, size_t at, size_t end,
+static void write_rest(struct call *call, const struct tree_listing *listing, size_t at, size_t end,
 		       uint32_t depth)
 {
 	static const struct column columns[REST_COLUMNS] = { 0 };
-	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = rest_layout };
+	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = tree_rest_layout };
 	uint64_t branches = 0, objects = 0, bytes = 0;
 	for (; at < end; at++, branches++) {
 		objects += listing->tree->branches[listing->order[at]].count;
@@ -282,7 +282,7 @@ static void write_rest(struct call *call, const struct listing *listing, size_t 
 }
 
 /* Preorder: a stack of the places in each level's branches. */
-static enum hd_status write_branches(struct call *call, const struct listing *listing)
+static enum hd_status write_branches(struct call *call, const struct tree_listing *listing)
 {
 	struct {
 		size_t at, end;
@@ -354,8 +354,8 @@ static void tree_layout(struct out *out, const struct cell *cells)
 static const struct schema tree_schema = { SCHEMA_COLUMNS(tree_columns), .layout = tree_layout };
 
 /* The totals are before the tree as data, and behind it as text. */
-static enum hd_status write_tree(struct call *call, struct type_tree *tree,
-				 const struct gcroot_tree_options *options)
+static enum hd_status write_root_tree(struct call *call, struct type_tree *tree,
+				      const struct gcroot_tree_options *options)
 {
 	const struct table_options table = { .limit = UINT64_MAX,
 					     .no_heading = !tree->found_count };
@@ -369,7 +369,7 @@ static enum hd_status write_tree(struct call *call, struct type_tree *tree,
 		[TREE_COMPLETE] = cell_flag(call_is_complete(call)),
 	};
 	struct answer *answer = &call->answer;
-	struct listing listing;
+	struct tree_listing listing;
 	TRY(listing_init(&listing, tree, call->err));
 	answer_data(answer, &tree_schema, cells);
 	answer_table(answer, &branch_schema, &table);
@@ -398,7 +398,7 @@ enum hd_status gcroot_tree_write(struct call *call, const struct gcroot_tree_opt
 	TRY(status);
 	job_end(&call->job);
 	call->findings = !tree.found_count;
-	status = write_tree(call, &tree, options);
+	status = write_root_tree(call, &tree, options);
 	type_tree_deinit(&tree);
 	return status;
 }

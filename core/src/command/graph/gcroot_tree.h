@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_GCROOT_TREE_H
 #define HEAPDUMP_SRC_COMMAND_GCROOT_TREE_H
 
-#include "command/command.h"
+#include "command/call.h"
 #include "query/filter.h"
 
 /** What gcroot -type and -mt take. */

@@ -19,7 +19,7 @@ static const struct option dumpgen_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-static enum hd_status write_statistics(struct call *call, const struct heap_range *range)
+static enum hd_status write_dumpgen_statistics(struct call *call, const struct heap_range *range)
 {
 	struct type_counts counts = { 0 };
 	struct gaps gaps = { 0 };
@@ -58,7 +58,8 @@ static const struct schema row_schema = {
 	.is_main = true,
 };
 
-static void write_row(struct call *call, const struct object *object, const char *generation)
+static void write_dumpgen_row(struct call *call, const struct object *object,
+			      const char *generation)
 {
 	size_t size;
 	const char *name = type_name(call->heap->clr, object->type, &size);
@@ -79,9 +80,9 @@ struct listed {
 	struct gaps gaps;
 };
 
-static enum hd_status list_segment(struct call *call, const struct heap_range *range,
-				   struct walker *walker, struct type_chooser *chooser,
-				   struct listed *listed)
+static enum hd_status dumpgen_list_segment(struct call *call, const struct heap_range *range,
+					   struct walker *walker, struct type_chooser *chooser,
+					   struct listed *listed)
 {
 	const char *generation = generation_name((enum generation)range->generation);
 	for (;;) {
@@ -99,13 +100,13 @@ static enum hd_status list_segment(struct call *call, const struct heap_range *r
 			listed->count++;
 			if (!answer_wants_row(&call->answer))
 				continue;
-			write_row(call, object, generation);
+			write_dumpgen_row(call, object, generation);
 			TRY(call_check(call));
 		}
 	}
 }
 
-static enum hd_status list_objects(struct call *call, const struct heap_range *range)
+static enum hd_status dumpgen_list(struct call *call, const struct heap_range *range)
 {
 	struct walker walker;
 	struct listed listed = { 0 };
@@ -120,7 +121,7 @@ static enum hd_status list_objects(struct call *call, const struct heap_range *r
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < range->count; i++) {
 		heap_range_walk(range, &walker, range->segments[i]);
-		status = list_segment(call, range, &walker, &chooser, &listed);
+		status = dumpgen_list_segment(call, range, &walker, &chooser, &listed);
 	}
 	job_end(&call->job);
 	if (status == HD_OK && chooser.failed)
@@ -142,7 +143,8 @@ static enum hd_status run_dumpgen(struct call *call)
 	struct heap_range range;
 	TRY(heap_range_init(&range, call, &none, &none, &call->words[0], &none, &none));
 	bool rows = call->options[OPT_MT].given && !call->options[OPT_STAT].given;
-	enum hd_status status = rows ? list_objects(call, &range) : write_statistics(call, &range);
+	enum hd_status status =
+		rows ? dumpgen_list(call, &range) : write_dumpgen_statistics(call, &range);
 	heap_range_deinit(&range);
 	return status;
 }

@@ -41,8 +41,8 @@ static const struct option dumpheap_options[] = {
 };
 
 /* One pass over the objects: rows as they come, counts for the statistics. */
-static enum hd_status list_objects(struct call *call, const struct filter *filter,
-				   struct statistics *statistics)
+static enum hd_status list_graph_objects(struct call *call, const struct filter *filter,
+					 struct statistics *statistics)
 {
 	const struct hd_graph *graph = call->graph;
 	bool rows = !call->options[DUMPHEAP_STAT].given;
@@ -58,8 +58,8 @@ static enum hd_status list_objects(struct call *call, const struct filter *filte
 	return HD_OK;
 }
 
-static enum hd_status write_answer(struct call *call, const struct filter *filter,
-				   struct statistics *statistics)
+static enum hd_status dumpheap_answer(struct call *call, const struct filter *filter,
+				      struct statistics *statistics)
 {
 	struct answer *answer = &call->answer;
 	bool rows = !call->options[DUMPHEAP_STAT].given;
@@ -68,7 +68,7 @@ static enum hd_status write_answer(struct call *call, const struct filter *filte
 		answer_be_brief(answer);
 	if (rows)
 		object_table(answer, limit, NULL);
-	TRY(list_objects(call, filter, statistics));
+	TRY(list_graph_objects(call, filter, statistics));
 	if (rows && answer_table_end(answer))
 		answer_cut(answer, limit);
 	statistics_sort(statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
@@ -125,7 +125,7 @@ static enum hd_status run_dumpheap(struct call *call)
 	job_begin(&call->job, "Listing objects", call->graph->object_count);
 	enum hd_status status = filter_prepare(&filter, call->graph, call->err);
 	if (status == HD_OK)
-		status = write_answer(call, &filter, &statistics);
+		status = dumpheap_answer(call, &filter, &statistics);
 	filter_deinit(&filter, call->graph);
 	statistics_deinit(&statistics);
 	return status;

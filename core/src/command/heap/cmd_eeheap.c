@@ -21,7 +21,7 @@ static const struct option eeheap_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-struct totals {
+struct gc_totals {
 	uint64_t allocated, committed;
 };
 
@@ -166,9 +166,9 @@ static void write_sections(struct call *call, const struct heap_range *range, ui
 	}
 }
 
-static struct totals sum(const struct heap_range *range, uint32_t index, bool all)
+static struct gc_totals sum(const struct heap_range *range, uint32_t index, bool all)
 {
-	struct totals totals = { 0 };
+	struct gc_totals totals = { 0 };
 	for (size_t i = 0; i < range->count; i++) {
 		const struct segment *segment = range->segments[i];
 		if (!all && segment->heap != index)
@@ -188,7 +188,7 @@ static bool has_heap(const struct heap_range *range, uint32_t index)
 	return false;
 }
 
-enum total_column {
+enum gc_total_column {
 	TOTAL_ALLOCATED,
 	TOTAL_COMMITTED,
 	TOTAL_COLUMNS
@@ -216,14 +216,15 @@ static void heap_total_layout(struct out *out, const struct cell *cells)
 	put_totals(out, "", "       ", cells);
 }
 
-static void total_layout(struct out *out, const struct cell *cells)
+static void gc_total_layout(struct out *out, const struct cell *cells)
 {
 	put_totals(out, "GC ", "    ", cells);
 }
 
 static const struct schema heap_total_schema = { SCHEMA_COLUMNS(total_columns),
 						 .layout = heap_total_layout };
-static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns), .layout = total_layout };
+static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns),
+					    .layout = gc_total_layout };
 
 enum context_column {
 	CONTEXT_POINTER,
@@ -267,7 +268,7 @@ static void write_contexts(struct answer *answer, const struct heap *heap)
 	(void)answer_table_end(answer);
 }
 
-enum heap_column {
+enum gc_heap_column {
 	HEAP_INDEX,
 	HEAP_ADDRESS,
 	HEAP_COLUMNS
@@ -295,7 +296,8 @@ const struct schema eeheap_heap_schema = {
 	.layout = heap_layout,
 };
 
-static void write_totals(struct answer *answer, const struct schema *schema, struct totals totals,
+static void write_totals(struct answer *answer, const struct schema *schema,
+			 struct gc_totals totals,
 			 void (*write)(struct answer *, const struct schema *, const struct cell *))
 {
 	const struct cell cells[TOTAL_COLUMNS] = {
@@ -325,7 +327,7 @@ static void write_heap(struct call *call, const struct heap_range *range, uint32
 	answer_remark(answer, "------------------------------\n");
 }
 
-static void write_heaps(struct call *call, const struct heap_range *range)
+static void write_gc_heaps(struct call *call, const struct heap_range *range)
 {
 	struct answer *answer = &call->answer;
 	const struct heap *heap = call->heap;
@@ -354,7 +356,7 @@ static enum hd_status run_eeheap(struct call *call)
 	struct heap_range range;
 	TRY(heap_range_init(&range, call, &call->options[OPT_HEAP], &call->options[OPT_SEGMENT],
 			    &none, &call->words[0], &call->words[1]));
-	write_heaps(call, &range);
+	write_gc_heaps(call, &range);
 	heap_range_deinit(&range);
 	return HD_OK;
 }
@@ -390,7 +392,7 @@ static enum hd_status run_balance(struct call *call)
 	uint64_t all = sum(&range, 0, true).allocated;
 	answer_table(&call->answer, &balance_schema, NULL);
 	for (uint32_t i = 0; i < call->heap->heap_count && !call->out.stopped; i++) {
-		struct totals totals = sum(&range, i, false);
+		struct gc_totals totals = sum(&range, i, false);
 		char share[16];
 		(void)snprintf(share, sizeof(share), "%.1f%%",
 			       all ? 100.0 * (double)totals.allocated / (double)all : 0.0);

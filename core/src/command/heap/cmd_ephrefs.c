@@ -47,22 +47,22 @@ static const char *sos_generation(uint8_t generation)
 	return generation < GENERATION_COUNT && names[generation] ? names[generation] : "Unknown";
 }
 
-struct writer {
+struct crossing_writer {
 	struct call *call;
 	struct window window;
 	uint64_t limit; /* rows of each kind */
 	bool is_cut;    /* there were more of one */
 };
 
-static struct writer make_writer(struct call *call)
+static struct crossing_writer make_writer(struct call *call)
 {
-	return (struct writer){ .call = call,
-				.window = { .memory = call->heap->memory },
-				.limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	return (struct crossing_writer){ .call = call,
+					 .window = { .memory = call->heap->memory },
+					 .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 }
 
 /* Say that the list which was written is not whole; data says it once, at the end. */
-static void note_cut(struct writer *writer)
+static void note_cut(struct crossing_writer *writer)
 {
 	char number[NUMBER_SIZE];
 	writer->is_cut = true;
@@ -77,8 +77,9 @@ static bool is_of_group(const struct crossing *row, const struct crossing *first
 }
 
 /* The objects that refer, each once, by type; of the group of @p first alone unless NULL. */
-static enum hd_status write_types(struct writer *writer, const struct finder *found,
-				  const struct crossing *first)
+static enum hd_status write_crossing_types(struct crossing_writer *writer,
+					   const struct crossing_finder *found,
+					   const struct crossing *first)
 {
 	struct call *call = writer->call;
 	struct type_counts counts = { 0 };
@@ -147,7 +148,7 @@ static const struct schema crossing_schema = {
 /* Text has the headings of each group. */
 static const struct schema headings_schema = { SCHEMA_COLUMNS(crossing_columns) };
 
-static void write_crossing(struct writer *writer, const struct crossing *row,
+static void write_crossing(struct crossing_writer *writer, const struct crossing *row,
 			   const struct object *object)
 {
 	size_t size;
@@ -182,8 +183,9 @@ static void group_header(struct call *call, const struct crossing *row, bool is_
 	(void)answer_table_end(&call->answer);
 }
 
-static enum hd_status write_rows(struct writer *writer, const struct finder *found,
-				 const struct crossing *first)
+static enum hd_status write_crossing_rows(struct crossing_writer *writer,
+					  const struct crossing_finder *found,
+					  const struct crossing *first)
 {
 	uint64_t listed = 0;
 	for (size_t i = (size_t)(first - found->rows); i < found->rows_count; i++) {
@@ -213,21 +215,22 @@ static const struct schema group_schema = {
 	.is_main = true,
 };
 
-static enum hd_status group_types(struct writer *writer, const struct finder *found,
-				  const struct crossing *first)
+static enum hd_status group_types(struct crossing_writer *writer,
+				  const struct crossing_finder *found, const struct crossing *first)
 {
 	const struct cell cells[] = {
 		cell_string(generation_name((enum generation)first->from_generation)),
 		cell_string(generation_name((enum generation)first->to_generation)),
 	};
 	answer_row_begin(&writer->call->answer, cells);
-	TRY(write_types(writer, found, first));
+	TRY(write_crossing_types(writer, found, first));
 	answer_row_end(&writer->call->answer);
 	return HD_OK;
 }
 
 /* Group by the two generations, in the order in which they are first met. */
-static enum hd_status write_groups(struct writer *writer, const struct finder *found)
+static enum hd_status write_groups(struct crossing_writer *writer,
+				   const struct crossing_finder *found)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
 	bool is_stat = writer->call->options[OPT_STAT].given;
@@ -240,7 +243,8 @@ static enum hd_status write_groups(struct writer *writer, const struct finder *f
 			continue;
 		group_header(writer->call, first, !done);
 		done |= (uint64_t)1 << group;
-		TRY(is_stat ? group_types(writer, found, first) : write_rows(writer, found, first));
+		TRY(is_stat ? group_types(writer, found, first)
+			    : write_crossing_rows(writer, found, first));
 	}
 	(void)answer_table_end(&writer->call->answer);
 	return HD_OK;
@@ -272,9 +276,9 @@ static const struct schema referenced_schema = { .name = "referenced",
 						 SCHEMA_COLUMNS(referenced_columns),
 						 .layout = referenced_layout };
 
-static enum hd_status write_ephrefs(struct call *call, struct finder *found)
+static enum hd_status write_ephrefs(struct call *call, struct crossing_finder *found)
 {
-	struct writer writer = make_writer(call);
+	struct crossing_writer writer = make_writer(call);
 	enum hd_status status = write_groups(&writer, found);
 	window_deinit(&writer.window);
 	TRY(status);
@@ -294,11 +298,11 @@ static enum hd_status run_ephrefs(struct call *call)
 {
 	struct marks marks;
 	TRY(marks_init(&marks, call));
-	struct finder found = { .test = is_old_to_young, .marks = &marks };
+	struct crossing_finder found = { .test = is_old_to_young, .marks = &marks };
 	enum hd_status status = find_crossings(call, &found);
 	if (status == HD_OK)
 		status = write_ephrefs(call, &found);
-	finder_deinit(&found);
+	crossing_finder_deinit(&found);
 	marks_deinit(&marks, call->heap);
 	return status;
 }
@@ -370,7 +374,7 @@ static const struct schema chain_schema = { .name = "through_large",
 					    SCHEMA_COLUMNS(chain_columns) };
 
 /* The cells of one object: where it is, and its type. */
-static void object_cells(struct writer *writer, uint64_t address, struct cell *cells)
+static void object_cells(struct crossing_writer *writer, uint64_t address, struct cell *cells)
 {
 	struct clr *clr = writer->call->heap->clr;
 	struct object object;
@@ -383,8 +387,8 @@ static void object_cells(struct writer *writer, uint64_t address, struct cell *c
 	}
 }
 
-static enum hd_status list_pairs(struct writer *writer, const struct finder *found,
-				 const struct schema *schema)
+static enum hd_status list_pairs(struct crossing_writer *writer,
+				 const struct crossing_finder *found, const struct schema *schema)
 {
 	struct answer *answer = &writer->call->answer;
 	const struct table_options options = { .limit = writer->limit,
@@ -402,8 +406,9 @@ static enum hd_status list_pairs(struct writer *writer, const struct finder *fou
 	return HD_OK;
 }
 
-static enum hd_status write_pairs(struct writer *writer, const struct finder *found,
-				  const struct schema *schema, const char *what)
+static enum hd_status write_pairs(struct crossing_writer *writer,
+				  const struct crossing_finder *found, const struct schema *schema,
+				  const char *what)
 {
 	struct answer *answer = &writer->call->answer;
 	if (found->rows_count) {
@@ -415,7 +420,7 @@ static enum hd_status write_pairs(struct writer *writer, const struct finder *fo
 		TRY(list_pairs(writer, found, schema));
 	} else if (found->rows_count || answer_is_data(answer)) {
 		answer_object(answer, schema->name);
-		TRY(write_types(writer, found, NULL));
+		TRY(write_crossing_types(writer, found, NULL));
 		answer_object_end(answer);
 	}
 	answer_remark(answer, found->rows_count ? "\n" : "");
@@ -423,7 +428,7 @@ static enum hd_status write_pairs(struct writer *writer, const struct finder *fo
 }
 
 /* Index of the first row from @p address, or rows_count. */
-static size_t first_from(const struct finder *found, uint64_t address)
+static size_t first_from(const struct crossing_finder *found, uint64_t address)
 {
 	size_t low = 0, high = found->rows_count;
 	while (low < high) {
@@ -439,8 +444,9 @@ static size_t first_from(const struct finder *found, uint64_t address)
 }
 
 /* Young objects that refer to large ones that refer to young ones: the first of these. */
-static enum hd_status write_through(struct writer *writer, const struct finder *to_large,
-				    const struct finder *from_large)
+static enum hd_status write_through(struct crossing_writer *writer,
+				    const struct crossing_finder *to_large,
+				    const struct crossing_finder *from_large)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
 	struct answer *answer = &writer->call->answer;
@@ -474,10 +480,10 @@ static enum hd_status write_through(struct writer *writer, const struct finder *
 	return HD_OK;
 }
 
-static enum hd_status write_ephtoloh(struct call *call, struct finder *to_large,
-				     struct finder *from_large)
+static enum hd_status write_ephtoloh(struct call *call, struct crossing_finder *to_large,
+				     struct crossing_finder *from_large)
 {
-	struct writer writer = make_writer(call);
+	struct crossing_writer writer = make_writer(call);
 	enum hd_status status = write_pairs(&writer, to_large, &to_large_schema,
 					    "Ephemeral objects pointing to the Large objects");
 	if (status == HD_OK) {
@@ -496,8 +502,8 @@ static enum hd_status write_ephtoloh(struct call *call, struct finder *to_large,
 
 static enum hd_status run_ephtoloh(struct call *call)
 {
-	struct finder to_large = { .test = is_young_to_large, .is_single = true };
-	struct finder from_large = { .test = is_large_to_young, .is_single = true };
+	struct crossing_finder to_large = { .test = is_young_to_large, .is_single = true };
+	struct crossing_finder from_large = { .test = is_large_to_young, .is_single = true };
 	enum hd_status status = find_crossings(call, &to_large);
 	if (status == HD_OK)
 		status = find_crossings(call, &from_large);
@@ -505,8 +511,8 @@ static enum hd_status run_ephtoloh(struct call *call)
 		gaps_merge(&to_large.gaps, &from_large.gaps);
 		status = write_ephtoloh(call, &to_large, &from_large);
 	}
-	finder_deinit(&to_large);
-	finder_deinit(&from_large);
+	crossing_finder_deinit(&to_large);
+	crossing_finder_deinit(&from_large);
 	return status;
 }
 

@@ -53,15 +53,15 @@ struct bytes {
 };
 
 /* What one worker counts, by heap. */
-struct counter {
+struct heapstat_counter {
 	const struct life *dead;
 	struct bytes *heaps;
 	struct gaps gaps;
 };
 
-static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+static enum hd_status count_segment_bytes(void *arg, struct walker *walker, struct hd_error *err)
 {
-	struct counter *counter = arg;
+	struct heapstat_counter *counter = arg;
 	const struct segment *segment = walker->segment;
 	struct bytes *bytes = &counter->heaps[segment->heap];
 	uint32_t node = life_node(counter->dead, segment->begin);
@@ -130,17 +130,18 @@ static enum hd_status count_objects(struct call *call, const struct life *dead, 
 {
 	unsigned int workers = job_workers(&call->job);
 	uint32_t count = call->heap->heap_count;
-	struct counter *counters = mem_calloc(workers, sizeof(*counters));
+	struct heapstat_counter *counters = mem_calloc(workers, sizeof(*counters));
 	struct bytes *bytes = mem_calloc((size_t)workers * count, sizeof(*bytes));
 	void **args = mem_calloc(workers, sizeof(void *));
 	enum hd_status status = counters && bytes && args ? HD_OK : fail_nomem(call->err);
 	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
-		counters[i] = (struct counter){ .dead = dead, .heaps = bytes + (size_t)i * count };
+		counters[i] = (struct heapstat_counter){ .dead = dead,
+							 .heaps = bytes + (size_t)i * count };
 		args[i] = &counters[i];
 	}
 	if (status == HD_OK) {
-		status = heap_walk(call->heap, NULL, 0, &call->job, "Scanning heap", count_segment,
-				   args, call->err);
+		status = heap_walk(call->heap, NULL, 0, &call->job, "Scanning heap",
+				   count_segment_bytes, args, call->err);
 		job_end(&call->job);
 	}
 	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
@@ -155,7 +156,7 @@ static enum hd_status count_objects(struct call *call, const struct life *dead, 
 }
 
 /* The figures of a heap, or of all. */
-enum heap_column {
+enum heap_figure_column {
 	HEAP_INDEX,
 	HEAP_FIGURES,
 	HEAP_COLUMNS = HEAP_FIGURES + FIGURES * GENERATIONS
@@ -190,8 +191,8 @@ static const struct schema heap_schema = {
 };
 static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(heap_columns) };
 
-static void make_cells(const struct bytes *bytes, bool has_unrooted,
-		       struct cell cells[HEAP_COLUMNS])
+static void make_figure_cells(const struct bytes *bytes, bool has_unrooted,
+			      struct cell cells[HEAP_COLUMNS])
 {
 	for (size_t i = 0; i < FIGURES; i++) {
 		for (size_t j = 0; j < GENERATIONS && (has_unrooted || i != FIGURE_UNROOTED); j++)
@@ -200,20 +201,20 @@ static void make_cells(const struct bytes *bytes, bool has_unrooted,
 }
 
 /* Data: by heap. */
-static void write_heaps(struct call *call, const struct bytes *heaps, const struct bytes *total,
-			bool has_unrooted)
+static void write_heap_figures(struct call *call, const struct bytes *heaps,
+			       const struct bytes *total, bool has_unrooted)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
 	struct answer *answer = &call->answer;
 	answer_table(answer, &heap_schema, &options);
 	for (uint32_t i = 0; i < call->heap->heap_count; i++) {
 		struct cell cells[HEAP_COLUMNS] = { [HEAP_INDEX] = cell_number(i) };
-		make_cells(&heaps[i], has_unrooted, cells);
+		make_figure_cells(&heaps[i], has_unrooted, cells);
 		answer_row(answer, cells);
 	}
 	(void)answer_table_end(answer);
 	struct cell cells[HEAP_COLUMNS] = { 0 };
-	make_cells(total, has_unrooted, cells);
+	make_figure_cells(total, has_unrooted, cells);
 	answer_record(answer, &total_schema, cells);
 }
 
@@ -257,7 +258,7 @@ static const struct schema figure_schema = {
 };
 
 /* "SOH:17%"; nothing where there is no size. */
-static struct cell share(char buf[32], const char *name, uint64_t part, uint64_t size)
+static struct cell share_cell(char buf[32], const char *name, uint64_t part, uint64_t size)
 {
 	*buf = '\0';
 	if (size)
@@ -265,8 +266,8 @@ static struct cell share(char buf[32], const char *name, uint64_t part, uint64_t
 	return cell_string(buf);
 }
 
-static void write_row(struct answer *answer, const char *name, const struct bytes *bytes,
-		      enum figure figure, bool has_percentages)
+static void write_figure_row(struct answer *answer, const char *name, const struct bytes *bytes,
+			     enum figure figure, bool has_percentages)
 {
 	const uint64_t *part = bytes->of[figure], *size = bytes->of[FIGURE_SIZE];
 	struct cell cells[FIGURE_COLUMNS] = { [FIGURE_HEAP] = cell_string(name) };
@@ -275,10 +276,10 @@ static void write_row(struct answer *answer, const char *name, const struct byte
 		cells[FIGURE_BYTES + i] = cell_number(part[i]);
 	if (has_percentages) {
 		struct cell *at = &cells[FIGURE_SHARES];
-		at[0] = share(shares[0], "SOH", part[0] + part[1] + part[2],
-			      size[0] + size[1] + size[2]);
-		at[1] = share(shares[1], "LOH", part[GENERATION_LOH], size[GENERATION_LOH]);
-		at[2] = share(shares[2], "POH", part[GENERATION_POH], size[GENERATION_POH]);
+		at[0] = share_cell(shares[0], "SOH", part[0] + part[1] + part[2],
+				   size[0] + size[1] + size[2]);
+		at[1] = share_cell(shares[1], "LOH", part[GENERATION_LOH], size[GENERATION_LOH]);
+		at[2] = share_cell(shares[2], "POH", part[GENERATION_POH], size[GENERATION_POH]);
 	}
 	answer_row(answer, cells);
 }
@@ -297,16 +298,17 @@ static void write_figures(struct call *call, const struct bytes *heaps, const st
 		for (uint32_t j = 0; j < call->heap->heap_count; j++) {
 			char name[16];
 			(void)snprintf(name, sizeof(name), "Heap%" PRIu32, j);
-			write_row(answer, name, &heaps[j], figure, figures[i].has_percentages);
+			write_figure_row(answer, name, &heaps[j], figure,
+					 figures[i].has_percentages);
 		}
-		write_row(answer, "Total", total, figure, false);
+		write_figure_row(answer, "Total", total, figure, false);
 		(void)answer_table_end(answer);
 		if (i + 1 < FIGURES)
 			answer_remark(answer, "\n");
 	}
 }
 
-static enum hd_status answer(struct call *call, struct bytes *heaps)
+static enum hd_status gcheapstat_answer(struct call *call, struct bytes *heaps)
 {
 	bool has_unrooted = call->options[OPT_UNREACHABLE].given ||
 			    call->options[OPT_UNROOTED].given || call->options[OPT_IU].given;
@@ -319,7 +321,7 @@ static enum hd_status answer(struct call *call, struct bytes *heaps)
 	add_segments(call->heap, heaps);
 	for (uint32_t i = 0; i < call->heap->heap_count; i++)
 		add_bytes(&total, &heaps[i]);
-	write_heaps(call, heaps, &total, has_unrooted);
+	write_heap_figures(call, heaps, &total, has_unrooted);
 	write_figures(call, heaps, &total, has_unrooted);
 	if (has_unrooted) {
 		completeness_json(call);
@@ -334,7 +336,7 @@ static enum hd_status run_gcheapstat(struct call *call)
 	struct bytes *heaps = mem_calloc(call->heap->heap_count, sizeof(*heaps));
 	if (!heaps)
 		return fail_nomem(call->err);
-	enum hd_status status = answer(call, heaps);
+	enum hd_status status = gcheapstat_answer(call, heaps);
 	mem_free(heaps);
 	return status;
 }

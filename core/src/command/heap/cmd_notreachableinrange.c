@@ -27,7 +27,7 @@ static const struct option notreachableinrange_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-struct lister {
+struct range_lister {
 	struct call *call;
 	const struct reach *live;
 	struct statistics statistics;
@@ -36,7 +36,7 @@ struct lister {
 	uint64_t invalid, missing; /* pointers to no object; that could not be read */
 };
 
-static enum hd_status list_node(struct lister *lister, uint32_t node)
+static enum hd_status list_node(struct range_lister *lister, uint32_t node)
 {
 	struct call *call = lister->call;
 	if (bitmap_has(lister->live->bitmap, node))
@@ -59,7 +59,7 @@ static bool is_of_heap(const struct heap *heap, uint64_t begin, uint64_t end)
 }
 
 /* As SOS does: the objects that the words of the range, which is not in the heap, point to. */
-static enum hd_status list_pointers(struct lister *lister, uint64_t begin, uint64_t end)
+static enum hd_status list_pointers(struct range_lister *lister, uint64_t begin, uint64_t end)
 {
 	struct call *call = lister->call;
 	struct window window = { .memory = call->heap->memory };
@@ -83,7 +83,7 @@ static enum hd_status list_pointers(struct lister *lister, uint64_t begin, uint6
 	return status;
 }
 
-static enum hd_status list_objects(struct lister *lister)
+static enum hd_status list_range_objects(struct range_lister *lister)
 {
 	struct call *call = lister->call;
 	uint64_t begin = call->words[0].number, end = call->words[1].number;
@@ -95,7 +95,7 @@ static enum hd_status list_objects(struct lister *lister)
 	return HD_OK;
 }
 
-static void warn_pointers(const struct lister *lister)
+static void warn_pointers(const struct range_lister *lister)
 {
 	struct call *call = lister->call;
 	struct text text = { 0 };
@@ -113,7 +113,7 @@ static void warn_pointers(const struct lister *lister)
 	text_deinit(&text);
 }
 
-static void write_end(struct lister *lister)
+static void write_end(struct range_lister *lister)
 {
 	struct call *call = lister->call;
 	struct answer *answer = &call->answer;
@@ -127,19 +127,19 @@ static void write_end(struct lister *lister)
 	warn_pointers(lister);
 }
 
-static enum hd_status answer(struct call *call, const struct reach *live)
+static enum hd_status notreachable_answer(struct call *call, const struct reach *live)
 {
-	struct lister lister = { .call = call,
-				 .live = live,
-				 .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
-				 .has_rows = !call->options[OPT_STAT].given };
+	struct range_lister lister = { .call = call,
+				       .live = live,
+				       .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
+				       .has_rows = !call->options[OPT_STAT].given };
 	TRY(statistics_of_graph(&lister.statistics, call->graph, call->err));
 	job_begin(&call->job, "Listing objects", 0);
 	if (lister.has_rows && call->options[OPT_SHORT].given)
 		answer_be_brief(&call->answer);
 	if (lister.has_rows)
 		object_table(&call->answer, lister.limit, brief_address);
-	enum hd_status status = list_objects(&lister);
+	enum hd_status status = list_range_objects(&lister);
 	if (status == HD_OK)
 		write_end(&lister);
 	statistics_deinit(&lister.statistics);
@@ -169,11 +169,11 @@ static enum hd_status run_notreachableinrange(struct call *call)
 	if (!call->options[OPT_NO_FINALIZER].given) {
 		const struct reach *live;
 		TRY(session_live(call->session, &call->job, &live, call->err));
-		return answer(call, live);
+		return notreachable_answer(call, live);
 	}
 	struct reach live;
 	TRY(live_without_finalizers(call, &live));
-	enum hd_status status = answer(call, &live);
+	enum hd_status status = notreachable_answer(call, &live);
 	reach_deinit(&live);
 	return status;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "command/heap/cmd_strings.h"
+
 #include <string.h>
 
-#include "command/heap/strings.h"
 #include "command/objects/object.h"
 #include "command/table.h"
-#include "inspect/strings.h"
+#include "inspect/string_counts.h"
 
 enum {
 	OPT_MIN,
@@ -50,8 +51,8 @@ static const struct schema value_schema = {
 	.is_main = true,
 };
 
-static void write_row(struct call *call, const struct strings *strings,
-		      const struct string_count *row, uint32_t units)
+static void write_string_row(struct call *call, const struct strings *strings,
+			     const struct string_count *row, uint32_t units)
 {
 	struct text whole = { 0 }, shown = { 0 };
 	bool is_text = answer_is_text(&call->answer), is_readable = false;
@@ -88,7 +89,7 @@ static uint64_t duplicate_size(const struct strings *strings)
 	return size;
 }
 
-enum total_column {
+enum strings_total_column {
 	TOTAL_COUNT,
 	TOTAL_SIZE,
 	TOTAL_VALUES,
@@ -107,7 +108,7 @@ static const struct column total_columns[TOTAL_COLUMNS] = {
 			       "strings whose bytes are missing" },
 };
 
-static void total_layout(struct out *out, const struct cell *cells)
+static void strings_total_layout(struct out *out, const struct cell *cells)
 {
 	char number[4][COUNT_SIZE];
 	out_printf(out, "Total %s, %s; %s listed, %s in duplicates\n",
@@ -123,9 +124,9 @@ static void total_layout(struct out *out, const struct cell *cells)
 
 static const struct schema total_schema = { .name = "total",
 					    SCHEMA_COLUMNS(total_columns),
-					    .layout = total_layout };
+					    .layout = strings_total_layout };
 
-static void write_total(struct call *call, const struct strings *strings)
+static void write_strings_total(struct call *call, const struct strings *strings)
 {
 	const struct cell cells[TOTAL_COLUMNS] = {
 		[TOTAL_COUNT] = cell_number(strings->count),
@@ -138,13 +139,13 @@ static void write_total(struct call *call, const struct strings *strings)
 }
 
 /* What to write of sorted strings: the last rows. */
-struct listing {
+struct string_listing {
 	uint64_t limit;
 	uint32_t units; /* of each value, in text */
 };
 
-static enum hd_status write_rows(struct call *call, const struct strings *strings,
-				 const struct listing *listing)
+static enum hd_status write_string_rows(struct call *call, const struct strings *strings,
+					const struct string_listing *listing)
 {
 	size_t skip = strings->rows_count > listing->limit
 			      ? strings->rows_count - (size_t)listing->limit
@@ -158,7 +159,7 @@ static enum hd_status write_rows(struct call *call, const struct strings *string
 			      format_thousands(strings->rows_count, number[1]));
 	}
 	for (size_t i = skip; i < strings->rows_count; i++) {
-		write_row(call, strings, &strings->rows[i], listing->units);
+		write_string_row(call, strings, &strings->rows[i], listing->units);
 		TRY(call_check(call));
 	}
 	(void)answer_table_end(&call->answer);
@@ -196,8 +197,8 @@ static uint64_t option_number(const struct call *call, const char *name)
 	return 0;
 }
 
-static enum hd_status write_collected(struct call *call, struct strings *strings, uint64_t min,
-				      bool full)
+static enum hd_status write_collected_strings(struct call *call, struct strings *strings,
+					      uint64_t min, bool full)
 {
 	struct gaps gaps = { 0 };
 	for (size_t i = 0; i < strings->gaps_count; i++)
@@ -205,10 +206,10 @@ static enum hd_status write_collected(struct call *call, struct strings *strings
 	strings_sort(strings, min < UINT32_MAX ? (uint32_t)min : UINT32_MAX);
 	job_end(&call->job);
 	uint64_t limit = option_number(call, "limit");
-	struct listing listing = { .limit = limit ? limit : UINT64_MAX,
-				   .units = full ? FULL_UNITS : SHORT_UNITS };
-	TRY(write_rows(call, strings, &listing));
-	write_total(call, strings);
+	struct string_listing listing = { .limit = limit ? limit : UINT64_MAX,
+					  .units = full ? FULL_UNITS : SHORT_UNITS };
+	TRY(write_string_rows(call, strings, &listing));
+	write_strings_total(call, strings);
 	gaps_report(call, &gaps);
 	return HD_OK;
 }
@@ -228,8 +229,8 @@ enum hd_status strings_write(struct call *call, const struct heap_range *range,
 	struct strings strings;
 	TRY(strings_collect(call->heap, &filter, &call->job, &strings, call->err));
 	enum hd_status status =
-		write_collected(call, &strings, counts ? option_number(call, "min") : 0,
-				counts && call->options[OPT_FULL].given);
+		write_collected_strings(call, &strings, counts ? option_number(call, "min") : 0,
+					counts && call->options[OPT_FULL].given);
 	strings_deinit(&strings);
 	return status;
 }

@@ -60,7 +60,7 @@ static const struct column finding_columns[FINDING_COLUMNS] = {
 	[FINDING_OFFSET] = { .kind = KIND_TEXT },
 };
 
-static void finding_layout(struct out *out, const struct cell *cells)
+static void verify_finding_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *detail = &cells[FINDING_DETAIL];
 	out_styled(out, STYLE_ADDRESS, "%-16" PRIx64 " %-16" PRIx64, cells[FINDING_SEGMENT].number,
@@ -74,7 +74,7 @@ const struct schema verifyheap_schema = {
 	SCHEMA_COLUMNS(finding_columns),
 	.is_main = true,
 	.heading = "Segment          Object           Failure                          Reason",
-	.layout = finding_layout,
+	.layout = verify_finding_layout,
 };
 
 static void issue_layout(struct out *out, const struct cell *cells)
@@ -166,8 +166,8 @@ static void write_finding(struct call *call, const struct verify_finding *findin
 	answer_row_end(answer);
 }
 
-static enum hd_status write_findings(struct call *call, const struct schema *schema,
-				     const struct verify_result *result, uint64_t address)
+static enum hd_status write_verify_findings(struct call *call, const struct schema *schema,
+					    const struct verify_result *result, uint64_t address)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .late_heading = true };
 	answer_table(&call->answer, schema, &options);
@@ -259,7 +259,7 @@ static enum hd_status write_result(struct call *call, const struct verify_result
 	verify_cells(call->heap, result, cells);
 	TRY(crash_write(call, crash, result->marked > 0));
 	answer_data(answer, &verify_schema, cells);
-	TRY(write_findings(call, &verifyheap_schema, result, 0));
+	TRY(write_verify_findings(call, &verifyheap_schema, result, 0));
 	answer_heading(answer, &verify_schema, cells);
 	for (size_t i = 0; answer_is_text(answer) && i < result->count; i++) {
 		TRY(call_check(call));
@@ -325,8 +325,8 @@ static void verified_layout(struct out *out, const struct cell *cells)
 static const struct schema verified_schema = { SCHEMA_COLUMNS(verified_columns),
 					       .layout = verified_layout };
 
-static enum hd_status write_object(struct call *call, uint64_t address,
-				   const struct verify_result *result)
+static enum hd_status write_verified_object(struct call *call, uint64_t address,
+					    const struct verify_result *result)
 {
 	struct answer *answer = &call->answer;
 	const struct cell verified[VERIFIED_COLUMNS] = {
@@ -337,7 +337,7 @@ static enum hd_status write_object(struct call *call, uint64_t address,
 	verify_cells(call->heap, result, cells);
 	answer_record(answer, &verified_schema, verified);
 	answer_data(answer, &verify_schema, cells);
-	TRY(write_findings(call, &issue_schema, result, address));
+	TRY(write_verify_findings(call, &issue_schema, result, address));
 	if (result->count) {
 		answer_remark(answer, "\n%zu error%s detected.\n", result->count,
 			      result->count == 1 ? "" : "s");
@@ -350,7 +350,7 @@ static enum hd_status write_object(struct call *call, uint64_t address,
 }
 
 /* Where what is to be verified starts: the object at @p address, or the damage that hides it. */
-static enum hd_status find_start(struct call *call, uint64_t address, uint64_t *ret)
+static enum hd_status find_verify_start(struct call *call, uint64_t address, uint64_t *ret)
 {
 	struct location location;
 	struct object object;
@@ -365,10 +365,10 @@ static enum hd_status run_verifyobj(struct call *call)
 {
 	struct verify_result result;
 	uint64_t address = call->words[0].number, start;
-	TRY(find_start(call, address, &start));
+	TRY(find_verify_start(call, address, &start));
 	TRY(verify_object(call->heap, start, &call->job, &result, call->err));
 	call->findings = result.damage_count != 0;
-	enum hd_status status = write_object(call, address, &result);
+	enum hd_status status = write_verified_object(call, address, &result);
 	verify_result_deinit(&result);
 	return status;
 }

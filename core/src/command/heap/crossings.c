@@ -14,7 +14,7 @@ bool generation_is_young(uint8_t generation)
 }
 
 /* May any reference of an object of this generation count? */
-static bool is_source(const struct finder *finder, uint8_t from)
+static bool is_source(const struct crossing_finder *finder, uint8_t from)
 {
 	for (unsigned int to = 0; to < GENERATION_EPHEMERAL; to++) {
 		if (finder->test(from, (uint8_t)to))
@@ -24,8 +24,8 @@ static bool is_source(const struct finder *finder, uint8_t from)
 }
 
 /* Mark what is referred to; counts it the first time. */
-static void mark(struct finder *finder, const struct heap *heap, const struct segment *segment,
-		 const struct object *object)
+static void mark_referred(struct crossing_finder *finder, const struct heap *heap,
+			  const struct segment *segment, const struct object *object)
 {
 	uint64_t *bitmap = finder->marks->bitmaps[segment - heap->segments];
 	uint64_t bit = (object->address - segment->begin) / 8;
@@ -37,8 +37,8 @@ static void mark(struct finder *finder, const struct heap *heap, const struct se
 }
 
 /* The row for a reference of walker->object, whose own rows begin at @p first; NULL: no memory. */
-static struct crossing *find_row(struct finder *finder, const struct walker *walker, size_t first,
-				 uint8_t from, uint8_t to)
+static struct crossing *find_crossing(struct crossing_finder *finder, const struct walker *walker,
+				      size_t first, uint8_t from, uint8_t to)
 {
 	for (size_t i = first; !finder->is_single && i < finder->rows_count; i++) {
 		if (finder->rows[i].to_generation == to)
@@ -52,8 +52,8 @@ static struct crossing *find_row(struct finder *finder, const struct walker *wal
 	return &finder->rows[finder->rows_count++];
 }
 
-static bool add_reference(struct finder *finder, struct walker *walker, size_t first, uint8_t from,
-			  uint64_t value)
+static bool add_reference(struct crossing_finder *finder, struct walker *walker, size_t first,
+			  uint8_t from, uint64_t value)
 {
 	const struct heap *heap = walker->heap;
 	const struct segment *segment = walker->segment;
@@ -68,18 +68,19 @@ static bool add_reference(struct finder *finder, struct walker *walker, size_t f
 			  &object) != DECODE_OBJECT ||
 	    object.type->is_free)
 		return true;
-	struct crossing *row = find_row(finder, walker, first, from, to);
+	struct crossing *row = find_crossing(finder, walker, first, from, to);
 	if (!row)
 		return false;
 	if (!row->count++)
 		row->to = value;
 	row->size += object.size;
 	if (finder->marks)
-		mark(finder, heap, segment, &object);
+		mark_referred(finder, heap, segment, &object);
 	return true;
 }
 
-static bool add_object(struct finder *finder, struct walker *walker, uint8_t from)
+static bool add_object_crossings(struct crossing_finder *finder, struct walker *walker,
+				 uint8_t from)
 {
 	struct references references;
 	struct reference reference;
@@ -95,7 +96,7 @@ static bool add_object(struct finder *finder, struct walker *walker, uint8_t fro
 
 static enum hd_status find_in_segment(void *arg, struct walker *walker, struct hd_error *err)
 {
-	struct finder *finder = arg;
+	struct crossing_finder *finder = arg;
 	const struct segment *segment = walker->segment;
 	bool is_split = segment->generation == GENERATION_EPHEMERAL;
 	uint8_t generation = segment->generation;
@@ -114,7 +115,7 @@ static enum hd_status find_in_segment(void *arg, struct walker *walker, struct h
 			continue;
 		if (is_split)
 			generation = (uint8_t)segment_generation_at(segment, object->address);
-		if (!add_object(finder, walker, generation))
+		if (!add_object_crossings(finder, walker, generation))
 			return fail_nomem(err);
 	}
 }
@@ -128,11 +129,11 @@ static int compare_crossings(const void *a, const void *b)
 }
 
 /* All rows in order of address, and what the workers have counted, in finders[0]. */
-static bool merge(struct finder *finders, unsigned int count)
+static bool merge_finders(struct crossing_finder *finders, unsigned int count)
 {
-	struct finder *sum = &finders[0];
+	struct crossing_finder *sum = &finders[0];
 	for (unsigned int i = 1; i < count; i++) {
-		const struct finder *other = &finders[i];
+		const struct crossing_finder *other = &finders[i];
 		for (size_t j = 0; j < other->rows_count; j++) {
 			if (!PAGES_RESERVE(sum, rows))
 				return false;
@@ -147,7 +148,7 @@ static bool merge(struct finder *finders, unsigned int count)
 	return true;
 }
 
-void finder_deinit(struct finder *finder)
+void crossing_finder_deinit(struct crossing_finder *finder)
 {
 	window_deinit(&finder->targets);
 	pages_free(finder->rows, finder->rows_capacity, sizeof(*finder->rows));
@@ -155,10 +156,10 @@ void finder_deinit(struct finder *finder)
 	finder->rows_count = finder->rows_capacity = 0;
 }
 
-enum hd_status find_crossings(struct call *call, struct finder *ret)
+enum hd_status find_crossings(struct call *call, struct crossing_finder *ret)
 {
 	unsigned int workers = job_workers(&call->job);
-	struct finder *finders = mem_calloc(workers, sizeof(*finders));
+	struct crossing_finder *finders = mem_calloc(workers, sizeof(*finders));
 	void **args = mem_calloc(workers, sizeof(void *));
 	enum hd_status status = finders && args ? HD_OK : fail_nomem(call->err);
 	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
@@ -170,16 +171,16 @@ enum hd_status find_crossings(struct call *call, struct finder *ret)
 		status = heap_walk(call->heap, NULL, 0, &call->job, "Scanning heap",
 				   find_in_segment, args, call->err);
 		job_end(&call->job);
-		if (status == HD_OK && !merge(finders, workers))
+		if (status == HD_OK && !merge_finders(finders, workers))
 			status = fail_nomem(call->err);
 		if (status == HD_OK) {
 			*ret = finders[0];
-			finders[0] = (struct finder){ .targets = ret->targets };
+			finders[0] = (struct crossing_finder){ .targets = ret->targets };
 			ret->targets = (struct window){ 0 };
 		}
 	}
 	for (unsigned int i = 0; finders && args && i < workers; i++)
-		finder_deinit(&finders[i]);
+		crossing_finder_deinit(&finders[i]);
 	mem_free(finders);
 	mem_free(args);
 	return status;

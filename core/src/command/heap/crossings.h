@@ -21,7 +21,7 @@ struct marks {
 };
 
 /** What to find, and what was found. */
-struct finder {
+struct crossing_finder {
 	crossing_test test;
 	bool is_single;      /**< each reference by itself */
 	struct marks *marks; /**< or NULL: not asked for */
@@ -36,8 +36,8 @@ struct finder {
 bool generation_is_young(uint8_t generation);
 
 /** Walk the heap; @p ret, whose test, is_single and marks say what for, gets all rows by address. */
-HD_NODISCARD enum hd_status find_crossings(struct call *call, struct finder *ret);
-void finder_deinit(struct finder *finder);
+HD_NODISCARD enum hd_status find_crossings(struct call *call, struct crossing_finder *ret);
+void crossing_finder_deinit(struct crossing_finder *finder);
 
 HD_NODISCARD enum hd_status marks_init(struct marks *marks, struct call *call);
 void marks_deinit(struct marks *marks, const struct heap *heap);

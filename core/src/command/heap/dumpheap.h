@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_DUMPHEAP_H
 #define HEAPDUMP_SRC_COMMAND_DUMPHEAP_H
 
-#include "command/command.h"
+#include "command/call.h"
 
 /** Places in dumpheap_options. */
 enum {

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/heap/cmd_strings.h"
 #include "command/heap/dumpheap.h"
 #include "command/heap/life.h"
-#include "command/heap/strings.h"
 #include "command/heap/type_counts.h"
 #include "util/alloc.h"
 
 /* Free blocks from this size on are listed as fragmentation; SOS's limit. */
 #define FRAGMENT_MIN ((uint64_t)512 << 10)
 /* So many of them are listed. */
-#define FRAGMENTS_MAX 1000u
+#define FRAGMENTS_LISTED_MAX 1000u
 
 struct fragment {
 	uint64_t address, size, next;
@@ -46,7 +46,7 @@ static void tally_deinit(struct tally *tally)
 static void follow_free(struct tally *tally, const struct walker *walker)
 {
 	const struct object *object = &walker->object;
-	if (tally->free_at && tally->fragment_count < FRAGMENTS_MAX) {
+	if (tally->free_at && tally->fragment_count < FRAGMENTS_LISTED_MAX) {
 		if (tally->fragment_count == tally->fragment_capacity &&
 		    !pages_grow((void **)&tally->fragments, &tally->fragment_capacity,
 				sizeof(*tally->fragments))) {
@@ -63,7 +63,7 @@ static void follow_free(struct tally *tally, const struct walker *walker)
 }
 
 /* Does the next object pass all but -type? */
-static inline bool passes(struct tally *tally, const struct walker *walker)
+static inline bool tally_passes(struct tally *tally, const struct walker *walker)
 {
 	const struct object *object = &walker->object;
 	if (!life_passes(tally->life, object, &tally->node))
@@ -83,7 +83,7 @@ static void begin_segment(struct tally *tally, struct walker *walker, const stru
 	tally->node = life_node(tally->life, segment->begin);
 }
 
-static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+static enum hd_status tally_segment(void *arg, struct walker *walker, struct hd_error *err)
 {
 	struct tally *tally = arg;
 	begin_segment(tally, walker, walker->segment);
@@ -98,13 +98,14 @@ static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_
 		}
 		if (tally->free_at || walker->object.size >= FRAGMENT_MIN)
 			follow_free(tally, walker);
-		if (passes(tally, walker) && !type_counts_add(&tally->counts, &walker->object))
+		if (tally_passes(tally, walker) &&
+		    !type_counts_add(&tally->counts, &walker->object))
 			return fail_nomem(err);
 	}
 }
 
 /* Add the tallies of all workers up in the first. */
-static bool merge(struct tally *tallies, unsigned int count)
+static bool merge_tallies(struct tally *tallies, unsigned int count)
 {
 	struct tally *sum = &tallies[0];
 	for (unsigned int i = 1; i < count; i++) {
@@ -172,8 +173,8 @@ static void write_fragments(struct call *call, struct tally *tally)
 }
 
 /* The table at the end, and what is wrong with the answer. */
-static enum hd_status write_statistics(struct call *call, struct tally *tally, const char *part,
-				       bool first)
+static enum hd_status write_tally_statistics(struct call *call, struct tally *tally,
+					     const char *part, bool first)
 {
 	struct statistics statistics;
 	TRY(type_counts_statistics(&tally->counts, call->heap->clr, part, &statistics, call->err));
@@ -187,7 +188,7 @@ static enum hd_status write_statistics(struct call *call, struct tally *tally, c
 	return HD_OK;
 }
 
-static enum hd_status count_all(struct call *call, const struct tally *proto)
+static enum hd_status tally_heap(struct call *call, const struct tally *proto)
 {
 	unsigned int workers = job_workers(&call->job);
 	struct tally *tallies = mem_calloc(workers, sizeof(*tallies));
@@ -203,13 +204,13 @@ static enum hd_status count_all(struct call *call, const struct tally *proto)
 	}
 	enum hd_status status =
 		heap_walk(call->heap, proto->range->segments, proto->range->count, &call->job,
-			  "Scanning heap", count_segment, args, call->err);
+			  "Scanning heap", tally_segment, args, call->err);
 	job_end(&call->job);
-	if (status == HD_OK && !merge(tallies, workers))
+	if (status == HD_OK && !merge_tallies(tallies, workers))
 		status = fail_nomem(call->err);
 	if (status == HD_OK) {
-		status = write_statistics(call, &tallies[0], call->options[DUMPHEAP_TYPE].text,
-					  true);
+		status = write_tally_statistics(call, &tallies[0],
+						call->options[DUMPHEAP_TYPE].text, true);
 	}
 	if (status == HD_OK)
 		gaps_report(call, &tallies[0].gaps);
@@ -220,7 +221,7 @@ static enum hd_status count_all(struct call *call, const struct tally *proto)
 	return status;
 }
 
-static void write_row(struct call *call, const struct walker *walker)
+static void write_walked_object(struct call *call, const struct walker *walker)
 {
 	const struct object *object = &walker->object;
 	struct cell type = { 0 };
@@ -345,8 +346,8 @@ static void write_gap(struct tally *tally, const struct damage *damage)
 	}
 }
 
-static enum hd_status list_segment(struct call *call, struct tally *tally, struct walker *walker,
-				   struct type_chooser *chooser)
+static enum hd_status list_segment_objects(struct call *call, struct tally *tally,
+					   struct walker *walker, struct type_chooser *chooser)
 {
 	bool locks = call->options[DUMPHEAP_THINLOCK].given;
 	for (;;) {
@@ -362,7 +363,7 @@ static enum hd_status list_segment(struct call *call, struct tally *tally, struc
 			continue;
 		}
 		follow_free(tally, walker);
-		if (!passes(tally, walker) || !type_chooser_has(chooser, walker->object.type))
+		if (!tally_passes(tally, walker) || !type_chooser_has(chooser, walker->object.type))
 			continue;
 		if (!type_counts_add(&tally->counts, &walker->object))
 			return fail_nomem(call->err);
@@ -371,7 +372,7 @@ static enum hd_status list_segment(struct call *call, struct tally *tally, struc
 			if (!walker->object.type->is_free)
 				write_thin_lock(call, &walker->object);
 		} else if (answer_wants_row(&call->answer)) {
-			write_row(call, walker);
+			write_walked_object(call, walker);
 			TRY(call_check(call));
 		}
 	}
@@ -389,14 +390,14 @@ static void begin_list(struct call *call, uint64_t limit)
 	}
 }
 
-static enum hd_status end_list(struct call *call, struct tally *tally, uint64_t limit)
+static enum hd_status end_object_list(struct call *call, struct tally *tally, uint64_t limit)
 {
 	if (answer_table_end(&call->answer))
 		answer_cut(&call->answer, limit);
 	gaps_report(call, &tally->gaps);
 	if (call->options[DUMPHEAP_THINLOCK].given)
 		return HD_OK;
-	return write_statistics(call, tally, NULL, false);
+	return write_tally_statistics(call, tally, NULL, false);
 }
 
 static enum hd_status list_all(struct call *call, struct tally *tally)
@@ -412,19 +413,20 @@ static enum hd_status list_all(struct call *call, struct tally *tally)
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < tally->range->count; i++) {
 		begin_segment(tally, &walker, tally->range->segments[i]);
-		status = list_segment(call, tally, &walker, &chooser);
+		status = list_segment_objects(call, tally, &walker, &chooser);
 	}
 	job_end(&call->job);
 	walker_deinit(&walker);
 	if (status == HD_OK && chooser.failed)
 		status = fail_nomem(call->err);
 	if (status == HD_OK)
-		status = end_list(call, tally, limit);
+		status = end_object_list(call, tally, limit);
 	type_chooser_deinit(&chooser);
 	return status;
 }
 
-static enum hd_status answer(struct call *call, struct tally *tally, struct life *life)
+static enum hd_status dumpheap_heap_answer(struct call *call, struct tally *tally,
+					   struct life *life)
 {
 	const struct value *options = call->options;
 	if (options[DUMPHEAP_LIVE].given || options[DUMPHEAP_DEAD].given)
@@ -436,7 +438,7 @@ static enum hd_status answer(struct call *call, struct tally *tally, struct life
 	if (options[DUMPHEAP_STRINGS].given)
 		return strings_write(call, tally->range, life);
 	if (options[DUMPHEAP_STAT].given && !options[DUMPHEAP_THINLOCK].given)
-		return count_all(call, tally);
+		return tally_heap(call, tally);
 	enum hd_status status = list_all(call, tally);
 	tally_deinit(tally);
 	return status;
@@ -459,7 +461,7 @@ enum hd_status run_dumpheap_heap(struct call *call)
 		.max = options[DUMPHEAP_MAX].number,
 		.mt = options[DUMPHEAP_MT].number,
 	};
-	enum hd_status status = answer(call, &tally, &life);
+	enum hd_status status = dumpheap_heap_answer(call, &tally, &life);
 	heap_range_deinit(&range);
 	return status;
 }

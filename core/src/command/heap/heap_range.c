@@ -46,8 +46,8 @@ uint8_t generation_choice(const char *choice)
 }
 
 /* Could @p segment hold objects of the range? */
-static bool is_wanted(const struct heap_range *range, const struct segment *segment,
-		      const struct value *heap, const struct value *address)
+static bool range_wants_segment(const struct heap_range *range, const struct segment *segment,
+				const struct value *heap, const struct value *address)
 {
 	if (heap->given && segment->heap != heap->number)
 		return false;
@@ -104,7 +104,7 @@ enum hd_status heap_range_init(struct heap_range *ret, const struct call *call,
 		return fail_nomem(call->err);
 	for (size_t i = 0; i < call->heap->segment_count; i++) {
 		const struct segment *each = &call->heap->segments[i];
-		if (is_wanted(&range, each, heap, segment))
+		if (range_wants_segment(&range, each, heap, segment))
 			range.segments[range.count++] = each;
 	}
 	range.is_whole = !heap->given && !segment->given && !generation->given && !begin->given;

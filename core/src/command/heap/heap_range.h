@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_HEAP_RANGE_H
 #define HEAPDUMP_SRC_COMMAND_HEAP_RANGE_H
 
-#include "command/command.h"
+#include "command/call.h"
 #include "heap/walk.h"
 
 /** The part of a heap that -heap, -segment, -gen and START END name; zero: all of it. */

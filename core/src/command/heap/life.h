@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_LIFE_H
 #define HEAPDUMP_SRC_COMMAND_LIFE_H
 
-#include "command/command.h"
+#include "command/call.h"
 #include "heap/walk.h"
 #include "util/bitmap.h"
 

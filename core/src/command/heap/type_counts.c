@@ -41,15 +41,15 @@ bool type_counts_merge(struct type_counts *sum, const struct type_counts *other)
 }
 
 /* What one worker meets. */
-struct counter {
+struct type_counter {
 	const struct heap_range *range;
 	struct type_counts counts;
 	struct gaps gaps;
 };
 
-static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+static enum hd_status count_segment_types(void *arg, struct walker *walker, struct hd_error *err)
 {
-	struct counter *counter = arg;
+	struct type_counter *counter = arg;
 	const struct segment *segment = walker->segment;
 	heap_range_walk(counter->range, walker, segment);
 	for (;;) {
@@ -70,7 +70,7 @@ enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps, s
 				const struct heap_range *range)
 {
 	unsigned int workers = job_workers(&call->job);
-	struct counter *counters = mem_calloc(workers, sizeof(*counters));
+	struct type_counter *counters = mem_calloc(workers, sizeof(*counters));
 	void **args = mem_calloc(workers, sizeof(void *));
 	enum hd_status status = counters && args ? HD_OK : fail_nomem(call->err);
 	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
@@ -79,7 +79,7 @@ enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps, s
 	}
 	if (status == HD_OK) {
 		status = heap_walk(call->heap, range->segments, range->count, &call->job,
-				   "Scanning heap", count_segment, args, call->err);
+				   "Scanning heap", count_segment_types, args, call->err);
 		job_end(&call->job);
 	}
 	for (unsigned int i = 0; counters && i < workers; i++) {

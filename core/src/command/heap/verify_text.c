@@ -220,8 +220,8 @@ static void listed_object_layout(struct out *out, const struct cell *cells)
 	out_styled(out, STYLE_ADDRESS, " %" PRIx64, cells[0].number);
 }
 
-static void write_objects(struct answer *answer, const char *label, uint64_t count,
-			  const uint64_t *addresses)
+static void write_listed_objects(struct answer *answer, const char *label, uint64_t count,
+				 const uint64_t *addresses)
 {
 	static const struct schema head_schema = { SCHEMA_COLUMNS(listed_columns),
 						   .layout = listed_layout };
@@ -266,6 +266,7 @@ void verify_text(struct answer *answer, struct heap *heap, const struct verify_f
 	last_cells(heap, finding, &overrun, cells);
 	answer_heading(answer, &diagnosis_schema, cells);
 	text_deinit(&overrun);
-	write_objects(answer, "referred by", finding->referrer_count, finding->referrers);
-	write_objects(answer, "consequences", finding->consequence_count, finding->consequences);
+	write_listed_objects(answer, "referred by", finding->referrer_count, finding->referrers);
+	write_listed_objects(answer, "consequences", finding->consequence_count,
+			     finding->consequences);
 }

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_VERIFY_TEXT_H
 #define HEAPDUMP_SRC_COMMAND_VERIFY_TEXT_H
 
-#include "answer/answer.h"
+#include "answer/answering.h"
 #include "verify/verify.h"
 
 /** Diagnosis of one finding, for a person alone: several lines, indented by 4. */

@@ -20,14 +20,14 @@ static const struct option dumparray_options[] = {
 };
 
 /* An array while its elements are written. */
-struct listing {
+struct element_listing {
 	const struct array_info *array;
 	struct window window;
 	bool details, fields;
 };
 
 /* What text shows of an element. */
-struct shown {
+struct shown_element {
 	uint32_t index;
 	uint64_t address;
 	char column[160];
@@ -35,8 +35,8 @@ struct shown {
 };
 
 /* What an element means: a string's text, another object's type, or as value_note(). */
-static void element_note(struct call *call, struct listing *listing, const struct value_out *value,
-			 struct text *text)
+static void element_note(struct call *call, struct element_listing *listing,
+			 const struct value_out *value, struct text *text)
 {
 	struct object object;
 	if (value->form == FORM_MISSING)
@@ -86,7 +86,7 @@ static void element_layout(struct out *out, const struct cell *cells)
 	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[ELEMENT_PLACE].number);
 	if (cells[ELEMENT_ANY].shown)
 		out_printf(out, "  %s", cells[ELEMENT_ANY].shown);
-	note_layout(out, &cells[ELEMENT_NOTE]);
+	object_note_layout(out, &cells[ELEMENT_NOTE]);
 	out_puts(out, "\n");
 }
 
@@ -99,7 +99,7 @@ static const struct schema element_schema = {
 };
 
 /* What is known of an element beyond its row. */
-static enum hd_status element_details(struct call *call, struct listing *listing,
+static enum hd_status element_details(struct call *call, struct element_listing *listing,
 				      const struct value_out *value)
 {
 	const struct type *type = listing->array->element;
@@ -128,8 +128,9 @@ static enum hd_status element_details(struct call *call, struct listing *listing
 }
 
 /* What only text shows of an element; @p text and @p column hold it until the row is written. */
-static void shown_cells(struct call *call, struct listing *listing, const struct value_out *value,
-			struct shown *shown, struct cell *cells)
+static void shown_cells(struct call *call, struct element_listing *listing,
+			const struct value_out *value, struct shown_element *shown,
+			struct cell *cells)
 {
 	bool is_null = value->form == FORM_REFERENCE && !value->address;
 	array_index_text(listing->array, shown->index, &shown->index_text);
@@ -147,13 +148,13 @@ static void shown_cells(struct call *call, struct listing *listing, const struct
 	cells[ELEMENT_NOTE] = cell_text(shown->note.bytes, shown->note.size);
 }
 
-static enum hd_status write_element(struct call *call, struct listing *listing, uint32_t index,
-				    uint64_t address)
+static enum hd_status write_array_element(struct call *call, struct element_listing *listing,
+					  uint32_t index, uint64_t address)
 {
 	const struct array_info *array = listing->array;
 	struct answer *answer = &call->answer;
 	struct value_out value;
-	struct shown shown = { .index = index, .address = address };
+	struct shown_element shown = { .index = index, .address = address };
 	struct cell cells[ELEMENT_COLUMNS] = { 0 };
 	value_read(call->heap, array->element_type, array->element, address, &value);
 	bool opens = value.form == FORM_STRUCT ||
@@ -184,7 +185,7 @@ static enum hd_status write_element(struct call *call, struct listing *listing, 
 	return HD_OK;
 }
 
-static enum hd_status write_elements(struct call *call, struct listing *listing)
+static enum hd_status write_elements(struct call *call, struct element_listing *listing)
 {
 	const struct array_info *array = listing->array;
 	uint64_t start = call->options[OPT_START].number;
@@ -200,7 +201,7 @@ static enum hd_status write_elements(struct call *call, struct listing *listing)
 		end = start + length;
 	for (uint64_t i = start; i < end; i++) {
 		uint64_t address = array->data + i * array->element_size;
-		TRY(write_element(call, listing, (uint32_t)i, address));
+		TRY(write_array_element(call, listing, (uint32_t)i, address));
 		TRY(call_check(call));
 	}
 	return HD_OK;
@@ -273,10 +274,10 @@ static enum hd_status run_dumparray(struct call *call)
 	write_object_head(&call->answer, call->heap->clr, &head);
 	write_array(&call->answer, &array);
 	write_element_type(call, &array);
-	struct listing listing = { .array = &array,
-				   .window = { .memory = call->heap->memory },
-				   .details = call->options[OPT_DETAILS].given,
-				   .fields = !call->options[OPT_NOFIELDS].given };
+	struct element_listing listing = { .array = &array,
+					   .window = { .memory = call->heap->memory },
+					   .details = call->options[OPT_DETAILS].given,
+					   .fields = !call->options[OPT_NOFIELDS].given };
 	answer_table(&call->answer, &element_schema, NULL);
 	enum hd_status status = write_elements(call, &listing);
 	window_deinit(&listing.window);

@@ -62,7 +62,7 @@ static void write_delegate(struct call *call, const struct delegate_info *info)
 }
 
 /* The delegates of a multicast one; what is none is left out and counted. */
-static enum hd_status write_list(struct call *call, const struct delegate_info *info)
+static enum hd_status write_invocation_list(struct call *call, const struct delegate_info *info)
 {
 	struct window window = { .memory = call->heap->memory };
 	enum hd_status status = HD_OK;
@@ -128,7 +128,7 @@ static enum hd_status run_dumpdelegate(struct call *call)
 	write_delegate_head(call, &object);
 	answer_table(&call->answer, &invocation_schema, NULL);
 	if (info.invocation_list) {
-		TRY(write_list(call, &info));
+		TRY(write_invocation_list(call, &info));
 	} else {
 		write_delegate(call, &info);
 	}

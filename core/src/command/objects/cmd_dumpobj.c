@@ -17,7 +17,7 @@ static const struct option dumpobj_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-enum edge_column {
+enum graph_edge_column {
 	EDGE_ADDRESS,
 	EDGE_MT,
 	EDGE_SIZE,
@@ -43,7 +43,7 @@ static const struct direction {
 	{ { .name = "referrers", SCHEMA_COLUMNS(edge_columns), .is_list = true }, "Referrers:   " },
 };
 
-static void write_edge(struct call *call, uint32_t node)
+static void write_graph_edge(struct call *call, uint32_t node)
 {
 	const struct hd_graph *graph = call->graph;
 	struct cell cells[EDGE_COLUMNS] = { [EDGE_ADDRESS] = cell_number(graph_id(graph, node)),
@@ -69,7 +69,7 @@ static enum hd_status write_edges(struct call *call, const struct direction *dir
 	answer_table(answer, &direction->schema,
 		     &(const struct table_options){ .no_heading = !shown });
 	for (uint64_t i = begin; i < begin + shown; i++) {
-		write_edge(call, csr->targets[i]);
+		write_graph_edge(call, csr->targets[i]);
 		TRY(call_check(call));
 	}
 	(void)answer_table_end(answer);
@@ -81,7 +81,7 @@ static enum hd_status write_edges(struct call *call, const struct direction *dir
 	return HD_OK;
 }
 
-enum object_head_column {
+enum graph_head_column {
 	HEAD_ADDRESS,
 	HEAD_MT,
 	HEAD_TYPE,
@@ -98,7 +98,7 @@ static const struct column head_columns[HEAD_COLUMNS] = {
 	[HEAD_DOMAIN] = { "domain", NULL, KIND_TEXT, 0, 0, "section of the dump file" },
 };
 
-static void head_layout(struct out *out, const struct cell *cells)
+static void graph_head_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *type = &cells[HEAD_TYPE], *domain = &cells[HEAD_DOMAIN];
 	uint64_t size = cells[HEAD_SIZE].number;
@@ -114,12 +114,13 @@ static void head_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema head_schema = { SCHEMA_COLUMNS(head_columns), .layout = head_layout };
+static const struct schema head_schema = { SCHEMA_COLUMNS(head_columns),
+					   .layout = graph_head_layout };
 
 /* A dump file has no fields: the table is there, and empty. */
 static const struct schema field_schema = { .name = "fields", .columns = head_columns };
 
-static void write_head(struct call *call, uint32_t node)
+static void write_graph_head(struct call *call, uint32_t node)
 {
 	const struct hd_graph *graph = call->graph;
 	const struct graph_type *type = &graph->types[graph->node_types[node]];
@@ -147,7 +148,7 @@ static enum hd_status run_dumpobj(struct call *call)
 	if (call->options[OPT_REFS].given)
 		TRY(graph_reverse(call->graph, &call->job, &reverse, call->err));
 	job_end(&call->job);
-	write_head(call, node);
+	write_graph_head(call, node);
 	TRY(write_edges(call, &directions[0], &call->graph->forward, node));
 	if (reverse)
 		TRY(write_edges(call, &directions[1], reverse, node));

@@ -18,7 +18,7 @@ static const struct value *option_value(const struct call *call, const char *nam
 	return NULL;
 }
 
-static bool has_option(const struct call *call, const char *name)
+static bool has_object_option(const struct call *call, const char *name)
 {
 	const struct value *value = option_value(call, name);
 	return value && value->given;
@@ -159,7 +159,7 @@ static void place_text(struct call *call, const struct object *object)
 		answer_heading(&call->answer, &sync_schema, cells);
 }
 
-enum edge_column {
+enum reference_column {
 	EDGE_SLOT,
 	EDGE_OBJECT,
 	EDGE_FIELD,
@@ -206,8 +206,8 @@ static const struct schema reference_schema = {
 	.is_list = true,
 };
 
-static void write_edge(struct call *call, const struct object *object,
-		       const struct reference *reference, struct window *window)
+static void write_reference(struct call *call, const struct object *object,
+			    const struct reference *reference, struct window *window)
 {
 	struct text name = { 0 };
 	struct object target;
@@ -248,7 +248,7 @@ static enum hd_status write_references(struct call *call, const struct object *o
 		if (!answer_wants_row(answer))
 			break;
 		if (schema == &edge_schema) {
-			write_edge(call, object, &reference, &target);
+			write_reference(call, object, &reference, &target);
 		} else {
 			answer_row(answer, (const struct cell[]){ cell_number(reference.value) });
 		}
@@ -388,7 +388,7 @@ static void write_free(struct answer *answer)
 	}
 }
 
-static enum hd_status write_object(struct call *call, const struct object *object)
+static enum hd_status write_object_parts(struct call *call, const struct object *object)
 {
 	struct answer *answer = &call->answer;
 	const struct value *given = option_value(call, "limit");
@@ -401,7 +401,7 @@ static enum hd_status write_object(struct call *call, const struct object *objec
 		array_content(call, &array);
 	}
 	place_data(call, object);
-	if (!has_option(call, "nofields")) {
+	if (!has_object_option(call, "nofields")) {
 		answer_remark(answer, "Fields:\n");
 		TRY(write_fields(call, object->type, object->address, FIELDS_OF_OBJECT, 0));
 	}
@@ -409,7 +409,7 @@ static enum hd_status write_object(struct call *call, const struct object *objec
 	/* Text has them with their slots alone. */
 	if (!answer_is_text(answer))
 		TRY(write_references(call, object, limit, &reference_schema));
-	if (!has_option(call, "refs"))
+	if (!has_object_option(call, "refs"))
 		return HD_OK;
 	answer_remark(answer, "GC Refs:\n");
 	return write_references(call, object, limit, &edge_schema);
@@ -426,7 +426,7 @@ enum hd_status run_dumpobj_heap(struct call *call)
 					  .is_free = object.type->is_free };
 	write_object_head(&call->answer, call->heap->clr, &head);
 	if (!object.type->is_free)
-		return write_object(call, &object);
+		return write_object_parts(call, &object);
 	write_free(&call->answer);
 	return HD_OK;
 }

@@ -3,7 +3,7 @@
 
 #include "answer/tables.h"
 #include "command/completeness.h"
-#include "command/heap/strings.h"
+#include "command/heap/cmd_strings.h"
 #include "command/table.h"
 #include "query/filter.h"
 #include "query/reach.h"
@@ -40,7 +40,7 @@ struct subject {
 	size_t nodes_count, nodes_capacity;
 };
 
-static enum hd_status list_objects(struct call *call, const struct reach *reach,
+static enum hd_status list_reached(struct call *call, const struct reach *reach,
 				   struct statistics *statistics)
 {
 	const struct hd_graph *graph = call->graph;
@@ -122,7 +122,7 @@ static void write_subject(struct call *call, const struct subject *subject,
 	write(&call->answer, &subject_schema, cells);
 }
 
-static enum hd_status write_objects(struct call *call, const struct subject *subject,
+static enum hd_status write_reached(struct call *call, const struct subject *subject,
 				    const struct reach *reach)
 {
 	struct answer *answer = &call->answer;
@@ -132,7 +132,7 @@ static enum hd_status write_objects(struct call *call, const struct subject *sub
 	if (call->options[OPT_SHORT].given)
 		answer_be_brief(answer);
 	write_subject(call, subject, reach, answer_record);
-	enum hd_status status = list_objects(call, reach, &statistics);
+	enum hd_status status = list_reached(call, reach, &statistics);
 	if (status == HD_OK) {
 		statistics_sort(&statistics, false, false);
 		answer_remark(answer, rows ? "\nStatistics:\n" : "Statistics:\n");
@@ -206,7 +206,7 @@ static enum hd_status write_strings(struct call *call, const struct subject *sub
 	return HD_OK;
 }
 
-static enum hd_status answer(struct call *call, const struct subject *subject)
+static enum hd_status objsize_answer(struct call *call, const struct subject *subject)
 {
 	struct reach reach;
 	bool is_one = subject->node != HD_NONE;
@@ -214,7 +214,7 @@ static enum hd_status answer(struct call *call, const struct subject *subject)
 		       is_one ? 1 : subject->nodes_count, &call->job, &reach, call->err));
 	enum hd_status status = call->options[OPT_STRINGS].given
 					? write_strings(call, subject, &reach)
-					: write_objects(call, subject, &reach);
+					: write_reached(call, subject, &reach);
 	reach_deinit(&reach);
 	return status;
 }
@@ -228,7 +228,7 @@ static enum hd_status run_objsize(struct call *call)
 		call->options[OPT_SHORT].given = false;
 	enum hd_status status = find_subject(call, &subject);
 	if (status == HD_OK)
-		status = answer(call, &subject);
+		status = objsize_answer(call, &subject);
 	pages_free(subject.nodes, subject.nodes_capacity, sizeof(*subject.nodes));
 	return status;
 }

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_OBJECT_H
 #define HEAPDUMP_SRC_COMMAND_OBJECT_H
 
-#include "command/command.h"
+#include "command/call.h"
 #include "inspect/value.h"
 
 /* What the commands about one object share.  @p indent: blanks before each line of text. */
@@ -63,7 +63,7 @@ void write_array_line(struct answer *answer, const struct array_info *array, uns
 /** A value, for a column of KIND_ANY: a number, a flag or an address; absent where it is missing. */
 struct cell value_cell(const struct value_out *value);
 /** Of layouts: what a value means, behind it. */
-void note_layout(struct out *out, const struct cell *note);
+void object_note_layout(struct out *out, const struct cell *note);
 
 /** A value in SOS's form, for a column of 16. */
 void value_text(const struct value_out *value, char *buf, size_t size);

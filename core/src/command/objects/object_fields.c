@@ -8,9 +8,9 @@
 #include "util/alloc.h"
 
 /* Embedded structs are opened so deep in JSON, and so many fields are written before no more are. */
-#define DEPTH_MAX  6u
-#define ROWS_MAX   100000u
-#define TYPE_WIDTH 20u
+#define FIELD_DEPTH_MAX 6u
+#define ROWS_MAX        100000u
+#define TYPE_WIDTH      20u
 /* UTF-16 units of a string that are shown behind its reference. */
 #define PREVIEW 64u
 
@@ -232,7 +232,7 @@ static void write_type_column(struct out *out, const struct cell *name)
 	text_deinit(&text);
 }
 
-void note_layout(struct out *out, const struct cell *note)
+void object_note_layout(struct out *out, const struct cell *note)
 {
 	if (!note->is_there || !note->text.size)
 		return;
@@ -255,7 +255,7 @@ static void field_layout(struct out *out, const struct cell *cells)
 			   cells[FIELD_VALUE].shown);
 	}
 	text_escape(&out->text, name->text.bytes, name->text.size);
-	note_layout(out, &cells[FIELD_NOTE]);
+	object_note_layout(out, &cells[FIELD_NOTE]);
 	out_puts(out, "\n");
 }
 
@@ -299,18 +299,18 @@ static const struct column thread_columns[FIELD_THREAD_COLUMNS] = {
 	[FIELD_THREAD_NOTE] = { .kind = KIND_TEXT },
 };
 
-static void thread_layout(struct out *out, const struct cell *cells)
+static void thread_value_layout(struct out *out, const struct cell *cells)
 {
 	out_pad(out, cells[FIELD_THREAD_INDENT].number + 8);
 	out_printf(out, "%" PRIx64 ":%s", cells[FIELD_THREAD_OS_ID].number,
 		   cells[FIELD_THREAD_VALUE].shown);
-	note_layout(out, &cells[FIELD_THREAD_NOTE]);
+	object_note_layout(out, &cells[FIELD_THREAD_NOTE]);
 	out_puts(out, "\n");
 }
 
 static const struct schema thread_schema = { .name = "threads",
 					     SCHEMA_COLUMNS(thread_columns),
-					     .layout = thread_layout };
+					     .layout = thread_value_layout };
 
 /* The line above the fields in text. */
 enum field_head_column {
@@ -340,14 +340,14 @@ static const struct schema field_head_schema = { SCHEMA_COLUMNS(field_head_colum
 						 .layout = field_head_layout };
 
 /* What only text shows of a value. */
-struct shown {
+struct shown_value {
 	char value[160];
 	struct text note;
 };
 
-static void shown_init(struct shown *shown, struct call *call, const struct value_out *value)
+static void shown_init(struct shown_value *shown, struct call *call, const struct value_out *value)
 {
-	*shown = (struct shown){ 0 };
+	*shown = (struct shown_value){ 0 };
 	if (!answer_is_text(&call->answer))
 		return;
 	value_text(value, shown->value, sizeof(shown->value));
@@ -364,7 +364,7 @@ static enum hd_status write_thread_values(struct call *call, const struct field 
 	answer_remark(answer, "%*sThread static values (Thread:Value)\n", (int)indent + 4, "");
 	answer_table(answer, &thread_schema, NULL);
 	for (size_t next = 0; (thread = next_value(call, field, &next, &value)) != NULL;) {
-		struct shown shown;
+		struct shown_value shown;
 		shown_init(&shown, call, &value);
 		const struct cell cells[FIELD_THREAD_COLUMNS] = {
 			[FIELD_THREAD_ID] = cell_number(thread->id),
@@ -387,7 +387,7 @@ static void begin_field(struct call *call, const struct level *level, const stru
 			const struct value_out *value, unsigned int indent)
 {
 	bool has_value = field->is_static ? !field->is_thread_static : level->of != FIELDS_OF_TYPE;
-	struct shown shown = { 0 };
+	struct shown_value shown = { 0 };
 	if (has_value)
 		shown_init(&shown, call, value);
 	const struct cell cells[FIELD_COLUMNS] = {
@@ -408,9 +408,9 @@ static void begin_field(struct call *call, const struct level *level, const stru
 }
 
 /* A field but for those of a struct in it; the row stays open. */
-static enum hd_status write_field(struct call *call, const struct level *level,
-				  const struct field *field, struct value_out *value,
-				  unsigned int indent)
+static enum hd_status write_object_field(struct call *call, const struct level *level,
+					 const struct field *field, struct value_out *value,
+					 unsigned int indent)
 {
 	read_field(call, level, field, value);
 	begin_field(call, level, field, value, indent);
@@ -435,7 +435,7 @@ static enum hd_status write_levels(struct call *call, struct level *levels, unsi
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
 	struct answer *answer = &call->answer;
-	unsigned int depth_max = answer_is_text(answer) ? 1 : DEPTH_MAX;
+	unsigned int depth_max = answer_is_text(answer) ? 1 : FIELD_DEPTH_MAX;
 	uint64_t rows = 0;
 	while (*depth) {
 		struct level *level = &levels[*depth - 1];
@@ -450,7 +450,7 @@ static enum hd_status write_levels(struct call *call, struct level *levels, unsi
 		if (*depth > 1 && field->is_static)
 			continue;
 		struct value_out value;
-		TRY(write_field(call, level, field, &value, indent));
+		TRY(write_object_field(call, level, field, &value, indent));
 		TRY(call_check(call));
 		bool opens = value.form == FORM_STRUCT && field->type && *depth < depth_max &&
 			     ++rows < ROWS_MAX;
@@ -468,7 +468,7 @@ static enum hd_status write_levels(struct call *call, struct level *levels, unsi
 enum hd_status write_fields(struct call *call, const struct type *type, uint64_t address,
 			    enum fields_of of, unsigned int indent)
 {
-	struct level *levels = mem_alloc(DEPTH_MAX + 1, sizeof(*levels));
+	struct level *levels = mem_alloc(FIELD_DEPTH_MAX + 1, sizeof(*levels));
 	if (!levels)
 		return fail_nomem(call->err);
 	unsigned int depth = 0;

@@ -7,7 +7,7 @@
 #include "inspect/locate.h"
 
 /* Name of a type for a message: escaped, short. */
-static void put_type(struct text *text, struct clr *clr, const struct type *type)
+static void put_short_type(struct text *text, struct clr *clr, const struct type *type)
 {
 	size_t size;
 	const char *name = type_name(clr, type, &size);
@@ -30,7 +30,7 @@ static enum hd_status outside(struct call *call, uint64_t address)
 	const struct type *type = address % 8 ? NULL : type_find(clr, address);
 	if (type) {
 		text_puts(&text, "; it is the MethodTable of ");
-		put_type(&text, clr, type);
+		put_short_type(&text, clr, type);
 		text_printf(&text, ": try dumpmt %" PRIx64, address);
 	}
 	return fail_with(call, address, &text);
@@ -41,7 +41,7 @@ static enum hd_status inside(struct call *call, uint64_t address, const struct o
 	struct text text = { 0 };
 	text_printf(&text, "no object starts at %" PRIx64 ": it is inside object %" PRIx64 " (",
 		    address, object->address);
-	put_type(&text, call->heap->clr, object->type);
+	put_short_type(&text, call->heap->clr, object->type);
 	text_printf(&text, ") +0x%" PRIx64 "; try %s %" PRIx64, address - object->address,
 		    call->command->name, object->address);
 	return fail_with(call, address, &text);
@@ -66,7 +66,7 @@ static enum hd_status invalid(struct call *call, uint64_t address, const struct 
 	}
 	if (location->before.type) {
 		text_printf(&text, "; last good object: %" PRIx64 " (", location->before.address);
-		put_type(&text, call->heap->clr, location->before.type);
+		put_short_type(&text, call->heap->clr, location->before.type);
 		text_puts(&text, ")");
 	}
 	return fail_with(call, address, &text);
@@ -117,7 +117,7 @@ enum hd_status call_type(struct call *call, uint64_t address, const struct type 
 		type = type_find(clr, word & ~(uint64_t)7);
 	if (type) {
 		text_puts(&text, "; it is an object of type ");
-		put_type(&text, clr, type);
+		put_short_type(&text, clr, type);
 		text_printf(&text, ": try %s %" PRIx64, call->command->name, type->method_table);
 	}
 	return fail_with(call, address, &text);
@@ -151,7 +151,7 @@ static const struct column head_columns[HEAD_COLUMNS] = {
 	[HEAD_INDENT] = { .kind = KIND_NUMBER },
 };
 
-static void head_layout(struct out *out, const struct cell *cells)
+static void object_head_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *type = &cells[HEAD_TYPE], *file = &cells[HEAD_FILE];
 	uint64_t indent = cells[HEAD_INDENT].number, size = cells[HEAD_SIZE].number;
@@ -181,7 +181,8 @@ static void free_layout(struct out *out, const struct cell *cells)
 
 void write_object_head(struct answer *answer, struct clr *clr, const struct object_head *head)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(head_columns), .layout = head_layout };
+	static const struct schema schema = { SCHEMA_COLUMNS(head_columns),
+					      .layout = object_head_layout };
 	static const struct schema of_free = { SCHEMA_COLUMNS(head_columns),
 					       .layout = free_layout };
 	const struct type *type = head->type;

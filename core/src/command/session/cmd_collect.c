@@ -51,10 +51,10 @@ static const struct option collect_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-#define TIMEOUT_MAX      86400u
-#define PORT_TIMEOUT     30u
-#define HOST_NAME_SIZE   256u
-#define TICKS_PER_SECOND 10000000
+#define TIMEOUT_MAX       86400u
+#define PORT_TIMEOUT      30u
+#define MACHINE_NAME_SIZE 256u
+#define TICKS_PER_SECOND  10000000
 
 /* One run of the command. */
 struct collection {
@@ -66,7 +66,7 @@ struct collection {
 	bool is_straight; /* to the output, a device, a FIFO, ...: written at the end, as it comes */
 	struct collected collected;
 	int pid;
-	uint64_t began, deadline; /* by now_ms(); 0: none was given */
+	uint64_t began, deadline; /* by collect_now_ms(); 0: none was given */
 	/* what was written */
 	uint64_t objects, references, roots, size;
 	bool has_roots;
@@ -119,11 +119,11 @@ static enum hd_status refuse_stopped(const struct call *call, int pid)
 static enum hd_status wait_at_port(struct collection *collection, const char *path)
 {
 	struct call *call = collection->call;
-	const struct patience patience = { .job = &call->job,
-					   .deadline = collection->deadline
-							       ? collection->deadline
-							       : now_ms() + (uint64_t)PORT_TIMEOUT *
-										    1000 };
+	const struct patience patience = {
+		.job = &call->job,
+		.deadline = collection->deadline ? collection->deadline
+						 : collect_now_ms() + (uint64_t)PORT_TIMEOUT * 1000
+	};
 	struct text line = { 0 };
 	text_printf(&line, "start the program with DOTNET_DiagnosticPorts=%s,nosuspend", path);
 	if (line.bytes)
@@ -145,7 +145,7 @@ static enum hd_status find_endpoint(struct collection *collection)
 	return HD_OK;
 }
 
-static const struct format *wanted_format(const struct call *call)
+static const struct format *collect_format(const struct call *call)
 {
 	return output_format(&call->options[OPT_FORMAT], &call->options[OPT_OUTPUT],
 			     &gcdump_format);
@@ -168,13 +168,13 @@ static enum hd_status check_arguments(const struct call *call)
 	}
 	if (call->options[OPT_PORT].given && call->words[0].given)
 		return call_usage(call, "a process and -port exclude each other");
-	if (call->options[OPT_LIVE].given && wanted_format(call) == &nettrace_format) {
+	if (call->options[OPT_LIVE].given && collect_format(call) == &nettrace_format) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "a .nettrace holds what the process sent: -live needs another format");
 	}
 	const struct value *path = &call->options[OPT_OUTPUT];
-	const struct format *format = wanted_format(call);
-	return path->given && is_output(path->text)
+	const struct format *format = collect_format(call);
+	return path->given && output_is_stdout(path->text)
 		       ? output_check(call, format->extension, format->is_binary)
 		       : HD_OK;
 }
@@ -184,7 +184,7 @@ static enum hd_status try_path(struct collection *collection)
 {
 	struct hd_error *err = collection->call->err;
 	const char *path = collection->path;
-	collection->is_straight = is_output(path);
+	collection->is_straight = output_is_stdout(path);
 	if (collection->is_straight)
 		return HD_OK;
 	if (!*path) {
@@ -199,7 +199,7 @@ static enum hd_status find_path(struct collection *collection)
 {
 	const struct call *call = collection->call;
 	const struct value *path = &call->options[OPT_OUTPUT];
-	collection->format = wanted_format(call);
+	collection->format = collect_format(call);
 	size_t size = sizeof(collection->path);
 	int length;
 	if (path->given) {
@@ -232,7 +232,7 @@ static enum hd_status check(void *arg, int fd, struct collected_check *ret, stru
 	return HD_OK;
 }
 
-static enum hd_status collect(struct collection *collection)
+static enum hd_status collect_trace(struct collection *collection)
 {
 	struct call *call = collection->call;
 	const bool is_kept = collection->format == &nettrace_format && !collection->is_straight;
@@ -290,17 +290,17 @@ static void tell_findings(const struct collection *collection, const struct hd_g
 }
 
 /* What the trace does not tell: the machine's name, which @p machine will hold, and its local time. */
-static void add_machine(struct graph_info *info, char machine[HOST_NAME_SIZE])
+static void add_machine(struct graph_info *info, char machine[MACHINE_NAME_SIZE])
 {
 	const time_t now = time(NULL);
 	struct tm local;
-	if (gethostname(machine, HOST_NAME_SIZE - 1) == 0 && machine[0])
+	if (gethostname(machine, MACHINE_NAME_SIZE - 1) == 0 && machine[0])
 		info->machine = machine;
 	if (info->time && localtime_r(&now, &local))
 		info->time += (uint64_t)(local.tm_gmtoff * TICKS_PER_SECOND);
 }
 
-static void count(struct collection *collection, const struct exporting *exporting)
+static void count_exported(struct collection *collection, const struct exporting *exporting)
 {
 	const struct export_counts counts = export_count(exporting);
 	collection->objects = counts.objects;
@@ -310,7 +310,7 @@ static void count(struct collection *collection, const struct exporting *exporti
 }
 
 /* Read the trace into a graph and write that. */
-static enum hd_status convert(struct collection *collection)
+static enum hd_status convert_trace(struct collection *collection)
 {
 	struct call *call = collection->call;
 	static const char trace[] = "what the process sent";
@@ -324,7 +324,7 @@ static enum hd_status convert(struct collection *collection)
 	struct hd_session own = { .settings = call->session->settings };
 	TRY(format_open_fd(*fd, trace, &options, &call->job, &own.graph, &own.format, call->err));
 	tell_findings(collection, own.graph);
-	char machine[HOST_NAME_SIZE] = "";
+	char machine[MACHINE_NAME_SIZE] = "";
 	add_machine(&own.graph->info, machine);
 	struct exporting exporting = {
 		.session = &own,
@@ -340,13 +340,13 @@ static enum hd_status convert(struct collection *collection)
 	exporting.copied_fd = fd;
 	enum hd_status status = export_prepare(&exporting);
 	if (status == HD_OK)
-		count(collection, &exporting);
+		count_exported(collection, &exporting);
 	if (exporting.copied) {
 		/* From the trace: what was read of it for the counts and findings is in the way. */
 		hd_session_close(&own);
 		exporting.graph = NULL;
 	}
-	if (status == HD_OK && is_output(collection->path)) {
+	if (status == HD_OK && output_is_stdout(collection->path)) {
 		status = export_output(&exporting, call);
 	} else if (status == HD_OK) {
 		status = export_file(&exporting, collection->path, &collection->size);
@@ -382,7 +382,7 @@ static enum hd_status copy_straight(struct collection *collection)
 {
 	struct call *call = collection->call;
 	struct output_file file;
-	if (is_output(collection->path))
+	if (output_is_stdout(collection->path))
 		return copy_stream(collection, NULL);
 	TRY(output_file_open(&file, collection->path, &call->job, call->err));
 	enum hd_status status = copy_stream(collection, &file);
@@ -392,12 +392,12 @@ static enum hd_status copy_straight(struct collection *collection)
 	return status;
 }
 
-static enum hd_status finish(struct collection *collection)
+static enum hd_status finish_collection(struct collection *collection)
 {
 	struct collected *collected = &collection->collected;
 	struct hd_error *err = collection->call->err;
 	if (collection->format != &nettrace_format) {
-		TRY(convert(collection));
+		TRY(convert_trace(collection));
 	} else if (collection->is_straight) {
 		TRY(copy_straight(collection));
 	} else {
@@ -406,11 +406,11 @@ static enum hd_status finish(struct collection *collection)
 	}
 	if (collection->is_straight)
 		collection->size = 0; /* nobody can look at it again */
-	collection->call->is_written = !is_output(collection->path);
+	collection->call->is_written = !output_is_stdout(collection->path);
 	return HD_OK;
 }
 
-static void report(struct collection *collection)
+static void report_collection(struct collection *collection)
 {
 	struct call *call = collection->call;
 	const struct collected *collected = &collection->collected;
@@ -424,14 +424,14 @@ static void report(struct collection *collection)
 		.roots = collection->roots,
 		.has_roots = collection->has_roots,
 		.size = collection->size,
-		.seconds = (double)(now_ms() - collection->began) / 1e3,
+		.seconds = (double)(collect_now_ms() - collection->began) / 1e3,
 		.is_complete = collected->is_complete && !call->findings,
 		.collected = collected,
 	};
 	collect_answer_write(call, &answer);
 }
 
-static enum hd_status prepare(struct collection *collection)
+static enum hd_status prepare_collection(struct collection *collection)
 {
 	const struct call *call = collection->call;
 	const struct value *timeout = &call->options[OPT_TIMEOUT];
@@ -453,17 +453,17 @@ static enum hd_status run_collect(struct call *call)
 	struct collection collection = { .call = call,
 					 .endpoint = { .listener = -1, .waiting = -1 },
 					 .collected = { .file = { .fd = -1 } },
-					 .began = now_ms() };
-	enum hd_status status = prepare(&collection);
+					 .began = collect_now_ms() };
+	enum hd_status status = prepare_collection(&collection);
 	if (status == HD_OK)
-		status = collect(&collection);
+		status = collect_trace(&collection);
 	/* The process is done with: what follows takes its time without it. */
 	endpoint_deinit(&collection.endpoint);
 	if (status == HD_OK)
-		status = finish(&collection);
+		status = finish_collection(&collection);
 	job_end(&call->job);
 	if (status == HD_OK)
-		report(&collection);
+		report_collection(&collection);
 	collected_deinit(&collection.collected);
 	dotnet_process_deinit(&collection.process);
 	return status;

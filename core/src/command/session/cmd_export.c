@@ -26,7 +26,7 @@ static const struct option export_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-static bool is_cut(const struct hd_graph *graph)
+static bool has_cut_file(const struct hd_graph *graph)
 {
 	for (size_t i = 0; graph && i < graph->finding_count; i++) {
 		if (graph->findings[i].kind == FINDING_CUT_FILE)
@@ -39,13 +39,14 @@ static bool is_cut(const struct hd_graph *graph)
 static bool is_copy(const struct exporting *exporting)
 {
 	const struct format *from = exporting->session->format;
-	if (exporting->format != &gcdump_format || exporting->live_only || is_cut(exporting->graph))
+	if (exporting->format != &gcdump_format || exporting->live_only ||
+	    has_cut_file(exporting->graph))
 		return false;
 	return from == &gcdump_format ||
 	       (from == &nettrace_format && exporting->copy_options.exact);
 }
 
-static const struct format *wanted_format(const struct call *call)
+static const struct format *export_format(const struct call *call)
 {
 	return output_format(&call->options[OPT_FORMAT], &call->words[0], &rpm_format);
 }
@@ -65,7 +66,7 @@ static enum hd_status check_database(struct call *call)
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "-live leaves nothing out of a .sqlite: objects has a column \"live\"");
 	}
-	return is_output(call->words[0].text) ? output_check(call, ".sqlite", true) : HD_OK;
+	return output_is_stdout(call->words[0].text) ? output_check(call, ".sqlite", true) : HD_OK;
 }
 
 static enum hd_status check_export(struct call *call)
@@ -73,7 +74,7 @@ static enum hd_status check_export(struct call *call)
 	if (wants_database(call))
 		return check_database(call);
 
-	const struct format *format = wanted_format(call);
+	const struct format *format = export_format(call);
 	if (!format->write) {
 		return fail(
 			call->err, HD_ERR_ARGUMENT, 0,
@@ -81,19 +82,19 @@ static enum hd_status check_export(struct call *call)
 			"NAME chooses another format",
 			format->extension);
 	}
-	return is_output(call->words[0].text)
+	return output_is_stdout(call->words[0].text)
 		       ? output_check(call, format->extension, format->is_binary)
 		       : HD_OK;
 }
 
-static enum hd_status prepare(struct call *call, struct exporting *exporting)
+static enum hd_status prepare_export(struct call *call, struct exporting *exporting)
 {
 	const struct hd_session *session = call->session;
 	const struct settings *settings = &call->settings;
 	*exporting = (struct exporting){
 		.session = call->session,
 		.graph = call->graph,
-		.format = wanted_format(call),
+		.format = export_format(call),
 		.live_only = call->options[OPT_LIVE].given,
 		.copy_options = { .exact = settings->exact || session->is_exact,
 				  .snapshot = session->snapshot },
@@ -159,7 +160,7 @@ static enum hd_status export_database(struct call *call)
 {
 	const char *path = call->words[0].text;
 	struct output_file file;
-	if (is_output(path))
+	if (output_is_stdout(path))
 		return sql_export(call, output_write, &call->out);
 	TRY(output_file_open(&file, path, &call->job, call->err));
 	enum hd_status status = sql_export(call, write_part, &file);
@@ -186,8 +187,8 @@ static enum hd_status run_export(struct call *call)
 	if (wants_database(call))
 		return export_database(call);
 	struct exporting exporting;
-	TRY(prepare(call, &exporting));
-	if (is_output(path))
+	TRY(prepare_export(call, &exporting));
+	if (output_is_stdout(path))
 		return export_output(&exporting, call);
 	uint64_t size;
 	TRY(export_file(&exporting, path, &size));

@@ -191,7 +191,7 @@ static const struct column finding_columns[GRAPH_FINDING_COLUMNS] = {
 	[GRAPH_FINDING_LABEL] = { .kind = KIND_TEXT },
 };
 
-static void finding_layout(struct out *out, const struct cell *cells)
+static void graph_finding_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *detail = &cells[GRAPH_FINDING_DETAIL];
 	char number[NUMBER_SIZE];
@@ -202,11 +202,11 @@ static void finding_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static void write_findings(struct answer *answer, const struct hd_graph *graph)
+static void write_graph_findings(struct answer *answer, const struct hd_graph *graph)
 {
 	static const struct schema schema = { .name = "findings",
 					      SCHEMA_COLUMNS(finding_columns),
-					      .layout = finding_layout };
+					      .layout = graph_finding_layout };
 	if (!graph->finding_count)
 		answer_remark(answer, "Findings:    none\n");
 	answer_table(answer, &schema, NULL);
@@ -278,7 +278,7 @@ static const struct column file_columns[FILE_COLUMNS] = {
 	[FILE_SUMMARY] = { .kind = KIND_TEXT },
 };
 
-static void put_part(struct out *out, const char *before, const struct cell *part)
+static void put_file_part(struct out *out, const char *before, const struct cell *part)
 {
 	if (!part->is_there)
 		return;
@@ -294,25 +294,25 @@ static void process_lines(struct out *out, const struct cell *cells)
 	uint64_t pid = cells[FILE_PID].number;
 	if (name->is_there || pid || machine->is_there) {
 		out_puts(out, "Process:     ");
-		put_part(out, "", name);
+		put_file_part(out, "", name);
 		if (pid)
 			out_printf(out, "%s%" PRIu64, name->is_there ? ", " : "", pid);
-		put_part(out, " on ", machine);
+		put_file_part(out, " on ", machine);
 		out_puts(out, "\n");
 	}
-	put_part(out, "Command:     ", &cells[FILE_COMMAND]);
+	put_file_part(out, "Command:     ", &cells[FILE_COMMAND]);
 	out_puts(out, cells[FILE_COMMAND].is_there ? "\n" : "");
 	if (time->is_there || tool->is_there) {
 		out_puts(out, "Written:     ");
-		put_part(out, "", time);
-		put_part(out, time->is_there ? " by " : "by ", tool);
+		put_file_part(out, "", time);
+		put_file_part(out, time->is_there ? " by " : "by ", tool);
 		out_puts(out, "\n");
 	}
 }
 
-static void file_layout(struct out *out, const struct cell *cells)
+static void info_file_layout(struct out *out, const struct cell *cells)
 {
-	put_part(out, "File:        ", &cells[FILE_PATH]);
+	put_file_part(out, "File:        ", &cells[FILE_PATH]);
 	out_printf(out, "\nFormat:      %s (%s)\n", cells[FILE_KIND].text.bytes,
 		   cells[FILE_SUMMARY].text.bytes);
 	process_lines(out, cells);
@@ -350,10 +350,10 @@ static void file_cells(const struct call *call, char time[32], struct cell cells
 }
 
 /* What the file is, and what is in it: text has the domains between the two. */
-static void write_file(struct call *call)
+static void write_file_info(struct call *call)
 {
 	static const struct schema file_schema = { SCHEMA_COLUMNS(file_columns),
-						   .layout = file_layout };
+						   .layout = info_file_layout };
 	static const struct schema counts_schema = { SCHEMA_COLUMNS(file_columns),
 						     .layout = counts_layout };
 	struct answer *answer = &call->answer;
@@ -403,7 +403,7 @@ static void tracing_layout(struct out *out, const struct cell *cells)
 			  "some 2,900 objects\n             (230 KB), which later snapshots have\n");
 }
 
-static void write_tracing(struct call *call)
+static void write_tracing_info(struct call *call)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(tracing_columns),
 					      .layout = tracing_layout };
@@ -421,16 +421,16 @@ static void write_tracing(struct call *call)
 static void write_graph_info(struct call *call)
 {
 	struct answer *answer = &call->answer;
-	write_file(call);
+	write_file_info(call);
 	info_roots(answer, call->graph);
 	merged_roots_write(call, INFO_BLANK);
-	write_tracing(call);
+	write_tracing_info(call);
 	if (!answer_is_text(answer))
 		write_domains(answer, call->graph);
 	answer_table(answer, &info_missing_schema,
 		     &(const struct table_options){ .no_heading = true });
 	(void)answer_table_end(answer);
-	write_findings(answer, call->graph);
+	write_graph_findings(answer, call->graph);
 }
 
 /* Not of what the file has besides: other snapshots, and what was lost of those. */

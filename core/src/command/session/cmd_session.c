@@ -41,7 +41,7 @@ static void findings_line(struct out *out, uint64_t count)
 }
 
 /* Its runtime is looked for by the first command that needs it. */
-static void target_layout(struct out *out, const struct cell *cells)
+static void opened_target_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *path = &cells[OPENED_PATH];
 	out_printf(out, "Opened %s ", cells[OPENED_KIND].text.bytes);
@@ -52,7 +52,7 @@ static void target_layout(struct out *out, const struct cell *cells)
 	findings_line(out, cells[OPENED_FINDINGS].number);
 }
 
-static void file_layout(struct out *out, const struct cell *cells)
+static void opened_file_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *path = &cells[OPENED_PATH];
 	char number[COUNT_SIZE];
@@ -67,7 +67,7 @@ static void file_layout(struct out *out, const struct cell *cells)
 static void opened_target(struct call *call, const char *path)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(opened_columns),
-					      .layout = target_layout };
+					      .layout = opened_target_layout };
 	const struct target *target = call->session->target;
 	const struct cell cells[OPENED_COLUMNS] = {
 		[OPENED_PATH] = cell_string(path),
@@ -81,7 +81,7 @@ static void opened_target(struct call *call, const char *path)
 static void opened_file(struct call *call, const char *path)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(opened_columns),
-					      .layout = file_layout };
+					      .layout = opened_file_layout };
 	const struct hd_graph *graph = call->session->graph;
 	const struct cell cells[OPENED_COLUMNS] = {
 		[OPENED_PATH] = cell_string(path),
@@ -144,7 +144,7 @@ static void setting_layout(struct out *out, const struct cell *cells)
 	text_deinit(&shown);
 }
 
-static enum hd_status show(struct call *call, const char *only)
+static enum hd_status show_settings(struct call *call, const char *only)
 {
 	static const struct schema settings = { .name = "settings" };
 	const char *name, *help;
@@ -190,7 +190,7 @@ static enum hd_status run_set(struct call *call)
 	/* A setting that was changed is not echoed: scripts set many. */
 	if (call->words[1].given && answer_is_text(&call->answer))
 		return HD_OK;
-	return show(call, name);
+	return show_settings(call, name);
 }
 
 const struct command open_command = {

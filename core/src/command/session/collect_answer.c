@@ -11,7 +11,7 @@ static void put_rest(const struct collect_answer *wanted, struct text *line)
 {
 	char number[NUMBER_SIZE];
 	text_puts(line, "; ");
-	if (is_output(wanted->path)) {
+	if (output_is_stdout(wanted->path)) {
 		text_puts(line, "what was written");
 	} else {
 		text_escape(line, wanted->path, strlen(wanted->path));
@@ -52,7 +52,7 @@ static const struct column finding_columns[] = {
 	{ "advice", NULL, KIND_TEXT, 0, 0, "what can be done" },
 };
 
-static void write_findings(struct call *call, const struct collect_answer *wanted)
+static void write_collect_findings(struct call *call, const struct collect_answer *wanted)
 {
 	static const struct schema schema = { .name = "findings", SCHEMA_COLUMNS(finding_columns) };
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
@@ -135,12 +135,12 @@ static void collected_layout(struct out *out, const struct cell *cells)
 }
 
 /* What was written, in the answer; where that is the dump itself, beside it. */
-static void write_collected(struct call *call, const char *path, const struct cell *cells)
+static void write_collect_record(struct call *call, const char *path, const struct cell *cells)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(collected_columns),
 					      .layout = collected_layout };
 	struct text line = { 0 };
-	if (!is_output(path)) {
+	if (!output_is_stdout(path)) {
 		answer_record(&call->answer, &schema, cells);
 		return;
 	}
@@ -166,6 +166,6 @@ void collect_answer_write(struct call *call, const struct collect_answer *wanted
 		[COLLECTED_TRIES] = cell_number(wanted->collected->tries),
 		[COLLECTED_COMPLETE] = cell_flag(wanted->is_complete),
 	};
-	write_collected(call, wanted->path, cells);
-	write_findings(call, wanted);
+	write_collect_record(call, wanted->path, cells);
+	write_collect_findings(call, wanted);
 }

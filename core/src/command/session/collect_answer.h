@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_COMMAND_COLLECT_ANSWER_H
 
 #include "collect/collect.h"
-#include "command/command.h"
+#include "command/call.h"
 
 /** What collect says once the file is written; all is borrowed. */
 struct collect_answer {

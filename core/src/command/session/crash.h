@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_CRASH_H
 #define HEAPDUMP_SRC_COMMAND_CRASH_H
 
-#include "command/command.h"
+#include "command/call.h"
 #include "unwind/fault.h"
 
 /** The signal that ended the process of a core, seen from its heap. */

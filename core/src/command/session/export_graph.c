@@ -10,7 +10,7 @@
 #include "util/bitmap.h"
 #include "util/output_file.h"
 
-static bool write_file(void *arg, const char *bytes, size_t size)
+static bool write_output_bytes(void *arg, const char *bytes, size_t size)
 {
 	return output_file_write(arg, bytes, size);
 }
@@ -101,7 +101,7 @@ enum hd_status export_file(const struct exporting *exporting, const char *path, 
 	struct output_file file;
 	TRY(output_file_open(&file, path, exporting->job, exporting->err));
 	output_file_write_behind(&file);
-	enum hd_status status = export_write(exporting, write_file, &file);
+	enum hd_status status = export_write(exporting, write_output_bytes, &file);
 	/* What was read of a file that shrank was zeros: hd_command_run() says which it is. */
 	if (status == HD_OK && mapped_files_shrunk())
 		status = fail(exporting->err, HD_ERR_OS, 0, "a file shrank while it was read");
@@ -125,7 +125,7 @@ const struct format *output_format(const struct value *name, const struct value 
 	return by_path ? by_path : otherwise;
 }
 
-bool is_output(const char *path)
+bool output_is_stdout(const char *path)
 {
 	static const char *const names[] = { "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_EXPORT_GRAPH_H
 #define HEAPDUMP_SRC_COMMAND_EXPORT_GRAPH_H
 
-#include "command/command.h"
+#include "command/call.h"
 
 /** One export: what, how and where to. */
 struct exporting {
@@ -35,7 +35,7 @@ const struct format *output_format(const struct value *name, const struct value 
 				   const struct format *otherwise);
 
 /** Does @p path name the output of the command: "-", standard output? */
-bool is_output(const char *path);
+bool output_is_stdout(const char *path);
 
 /** May a file that is called by @p extension go there, by the options and by what the output takes? */
 HD_NODISCARD enum hd_status output_check(const struct call *call, const char *extension,

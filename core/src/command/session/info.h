@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_INFO_H
 #define HEAPDUMP_SRC_COMMAND_INFO_H
 
-#include "command/command.h"
+#include "command/call.h"
 #include "command/session/crash.h"
 
 struct layout;

@@ -60,7 +60,7 @@ static const struct column target_columns[TARGET_INFO_COLUMNS] = {
 	[TARGET_INFO_CONTENT_TEXT] = { .kind = KIND_TEXT },
 };
 
-static void target_layout(struct out *out, const struct cell *cells)
+static void target_info_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *path = &cells[TARGET_INFO_PATH], *route = &cells[TARGET_INFO_ROUTE];
 	char number[COUNT_SIZE];
@@ -94,7 +94,7 @@ static void target_layout(struct out *out, const struct cell *cells)
 static void write_target(struct call *call)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(target_columns),
-					      .layout = target_layout };
+					      .layout = target_info_layout };
 	const struct target *target = call->session->target;
 	bool is_file = target->kind == TARGET_CORE, is_core = is_file || target->is_shown_core;
 	struct cell cells[TARGET_INFO_COLUMNS] = {
@@ -299,7 +299,7 @@ static void write_runtime(struct call *call, const struct heap_totals *totals)
 }
 
 /* Those of the graph, which walks the heap again: once a command has made it. */
-static void write_roots(struct call *call)
+static void write_root_count(struct call *call)
 {
 	static const struct column columns[] = {
 		{ "roots", NULL, KIND_NUMBER, 0, 0, "how many there are, once they were read" },
@@ -369,7 +369,7 @@ static const struct column finding_columns[TARGET_FINDING_COLUMNS] = {
 	[TARGET_FINDING_LABEL] = { .kind = KIND_TEXT },
 };
 
-static void finding_layout(struct out *out, const struct cell *cells)
+static void target_finding_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *detail = &cells[TARGET_FINDING_DETAIL];
 	const struct cell *advice = &cells[TARGET_FINDING_ADVICE];
@@ -384,7 +384,7 @@ static void finding_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static void write_missing(struct answer *answer, const struct findings *findings)
+static void write_missing_parts(struct answer *answer, const struct findings *findings)
 {
 	answer_table(answer, &info_missing_schema,
 		     &(const struct table_options){ .limit = UINT64_MAX, .no_heading = true });
@@ -396,12 +396,12 @@ static void write_missing(struct answer *answer, const struct findings *findings
 	(void)answer_table_end(answer);
 }
 
-static void write_findings(struct answer *answer, const struct findings *findings)
+static void write_target_findings(struct answer *answer, const struct findings *findings)
 {
 	static const struct schema schema = { .name = "findings",
 					      SCHEMA_COLUMNS(finding_columns),
-					      .layout = finding_layout };
-	write_missing(answer, findings);
+					      .layout = target_finding_layout };
+	write_missing_parts(answer, findings);
 	if (!findings->count)
 		answer_remark(answer, "Findings:    none\n");
 	answer_table(answer, &schema, NULL);
@@ -426,9 +426,9 @@ enum hd_status write_target_info(struct call *call, const struct heap_totals *to
 	write_stop(call);
 	write_runtime(call, totals);
 	crash_write_line(call, crash, totals->marked);
-	write_roots(call);
+	write_root_count(call);
 	write_examined(call, totals);
-	write_findings(&call->answer, &call->session->target->findings);
+	write_target_findings(&call->answer, &call->session->target->findings);
 	return HD_OK;
 }
 

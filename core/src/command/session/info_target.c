@@ -18,14 +18,14 @@
 #define WORKERS_MAX JOB_WORKERS_MAX
 
 /* What a walk of the heap, or a worker's part of it, has counted. */
-struct totals {
+struct target_totals {
 	struct heap_totals heap; /**< its types are counted at the end */
 	struct gaps gaps;
 	uint8_t *seen; /**< by type index: objects of it were met */
 	size_t seen_capacity;
 };
 
-static bool see_type(struct totals *totals, size_t index)
+static bool see_type(struct target_totals *totals, size_t index)
 {
 	if (index >= totals->seen_capacity) {
 		size_t capacity = index + 256;
@@ -40,9 +40,9 @@ static bool see_type(struct totals *totals, size_t index)
 	return true;
 }
 
-static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+static enum hd_status count_segment_totals(void *arg, struct walker *walker, struct hd_error *err)
 {
-	struct totals *totals = arg;
+	struct target_totals *totals = arg;
 	for (;;) {
 		enum walk_result result = walker_next(walker);
 		if (result == WALK_END)
@@ -62,17 +62,17 @@ static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_
 	}
 }
 
-static enum hd_status count_heap(struct call *call, struct totals *ret)
+static enum hd_status count_heap(struct call *call, struct target_totals *ret)
 {
 	const struct value none = { 0 };
 	struct heap_range range;
 	TRY(heap_range_init(&range, call, &none, &none, &none, &none, &none));
-	struct totals totals[WORKERS_MAX] = { 0 };
+	struct target_totals totals[WORKERS_MAX] = { 0 };
 	void *args[WORKERS_MAX];
 	for (size_t i = 0; i < WORKERS_MAX; i++)
 		args[i] = &totals[i];
 	enum hd_status status = heap_walk(call->heap, range.segments, range.count, &call->job,
-					  "Scanning heap", count_segment, args, call->err);
+					  "Scanning heap", count_segment_totals, args, call->err);
 	job_end(&call->job);
 	heap_range_deinit(&range);
 	for (size_t i = 0; i < type_count(call->heap->clr); i++) {
@@ -95,7 +95,7 @@ static enum hd_status count_heap(struct call *call, struct totals *ret)
 }
 
 /* What the walk met goes to the findings: they are what info is about. */
-static void add_gaps(struct call *call, const struct totals *totals)
+static void add_gaps(struct call *call, const struct target_totals *totals)
 {
 	struct findings *findings = &call->session->target->findings;
 	const struct gaps *gaps = &totals->gaps;
@@ -171,7 +171,7 @@ enum hd_status run_info_target(struct call *call, bool layout)
 		write_layout_info(&call->answer, clr_layout(call->heap->clr));
 		return HD_OK;
 	}
-	struct totals totals = { 0 };
+	struct target_totals totals = { 0 };
 	struct crash crash = { 0 };
 	if (status == HD_OK) {
 		TRY(count_heap(call, &totals));

@@ -71,7 +71,7 @@ static char *name_column(const struct result *result, const char *name)
 	return mem_strndup(buf, strlen(buf));
 }
 
-static enum hd_status describe(struct result *result)
+static enum hd_status describe_result(struct result *result)
 {
 	int count = sqlite3_column_count(result->statement);
 	if (count > (int)SCHEMA_COLUMNS_MAX) {
@@ -132,7 +132,7 @@ static void read_row(const struct result *result, struct cell *cells)
 }
 
 /* A copy of a row whose texts are its own; false: memory is exhausted. */
-static bool keep_row(const struct result *result, struct measured *measured)
+static bool keep_result_row(const struct result *result, struct measured *measured)
 {
 	struct cell *cells = measured->cells[measured->count++];
 	read_row(result, cells);
@@ -210,7 +210,7 @@ static enum hd_status measure_rows(struct sql_database *database, struct result 
 		TRY(step(database, result, &is_there));
 		if (!is_there)
 			break;
-		if (!keep_row(result, measured))
+		if (!keep_result_row(result, measured))
 			return fail_nomem(result->call->err);
 	}
 	*ret_more = is_there;
@@ -252,7 +252,7 @@ static enum hd_status write_rows(struct sql_database *database, struct result *r
 
 static enum hd_status answer_statement(struct sql_database *database, struct result *result)
 {
-	TRY(describe(result));
+	TRY(describe_result(result));
 	struct measured *measured = mem_calloc(1, sizeof(*measured));
 	if (!measured)
 		return fail_nomem(result->call->err);

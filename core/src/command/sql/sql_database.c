@@ -140,7 +140,7 @@ static int report_progress(void *arg)
 	return !job_step(&database->source.call->job, 0, 0);
 }
 
-static int set_limits(sqlite3 *handle)
+static int set_sql_limits(sqlite3 *handle)
 {
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, QUERY_MAX);
@@ -169,7 +169,7 @@ int sql_database_connect(struct sql_database *database, const char *name, const 
 	int result = sqlite3_open_v2(name, &database->handle,
 				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs);
 	if (result == SQLITE_OK)
-		result = set_limits(database->handle);
+		result = set_sql_limits(database->handle);
 	if (result == SQLITE_OK) {
 		sqlite3_progress_handler(database->handle, PROGRESS_STEPS, report_progress,
 					 database);

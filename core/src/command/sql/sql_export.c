@@ -32,7 +32,7 @@ static int close_descriptor(sqlite3_file *file)
 	return SQLITE_OK;
 }
 
-static int read_descriptor(sqlite3_file *file, void *buf, int size, sqlite3_int64 at)
+static int read_descriptor_file(sqlite3_file *file, void *buf, int size, sqlite3_int64 at)
 {
 	const struct descriptor_file *own = (const struct descriptor_file *)file;
 	ssize_t got = read_at(own->fd, buf, (size_t)size, at);
@@ -123,7 +123,7 @@ static int characteristics(sqlite3_file *file)
 static const sqlite3_io_methods descriptor_methods = {
 	.iVersion = 1,
 	.xClose = close_descriptor,
-	.xRead = read_descriptor,
+	.xRead = read_descriptor_file,
 	.xWrite = write_descriptor,
 	.xTruncate = truncate_descriptor,
 	.xSync = sync_descriptor,
@@ -152,7 +152,7 @@ static int open_descriptor(sqlite3_vfs *vfs, const char *name, sqlite3_file *fil
 	return SQLITE_OK;
 }
 
-static int copy_name(sqlite3_vfs *vfs, const char *name, int size, char *ret)
+static int keep_name(sqlite3_vfs *vfs, const char *name, int size, char *ret)
 {
 	(void)vfs;
 	(void)snprintf(ret, (size_t)size, "%s", name);
@@ -181,7 +181,7 @@ static int add_export_vfs(void)
 	own.zName = VFS_NAME;
 	own.szOsFile = sizeof(struct descriptor_file);
 	own.xOpen = open_descriptor;
-	own.xFullPathname = copy_name;
+	own.xFullPathname = keep_name;
 	own.xAccess = find_file;
 	return sqlite3_vfs_register(&own, 0);
 }
@@ -200,7 +200,7 @@ static const char *condition_of(const struct sql_table *table)
 	return table->needs ? " WHERE type LIKE '%'" : "";
 }
 
-static void put_columns(struct text *text, const struct sql_table *table, bool with_types)
+static void put_column_list(struct text *text, const struct sql_table *table, bool with_types)
 {
 	struct sql_column columns[SQL_COLUMNS_MAX];
 	size_t count = sql_columns(table, columns);
@@ -221,9 +221,9 @@ static int copy_table(struct sql_database *database, const struct sql_table *tab
 	if (result != SQLITE_OK)
 		return result;
 	text_printf(&text, "CREATE TABLE \"%s\"(", table->name);
-	put_columns(&text, table, true);
+	put_column_list(&text, table, true);
 	text_printf(&text, "); INSERT INTO \"%s\" SELECT ", table->name);
-	put_columns(&text, table, false);
+	put_column_list(&text, table, false);
 	text_printf(&text, " FROM \"%s\"%s;", source, condition_of(table));
 	return execute(database, &text);
 }

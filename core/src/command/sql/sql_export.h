@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_SQL_EXPORT_H
 #define HEAPDUMP_SRC_COMMAND_SQL_EXPORT_H
 
-#include "command/command.h"
+#include "command/call.h"
 #include "format/format.h"
 
 /**

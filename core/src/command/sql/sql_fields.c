@@ -5,9 +5,6 @@
 #include "command/sql/sql_objects.h"
 #include "util/alloc.h"
 
-/* UTF-16 units of a string that are a value. */
-#define STRING_UNITS_MAX (1u << 20)
-
 enum fields_column {
 	FIELDS_OBJECT,
 	FIELDS_MT,
@@ -20,7 +17,6 @@ enum fields_column {
 	FIELDS_COLUMNS
 };
 
-#define BIT(column) (UINT64_C(1) << (column))
 #define VALUE_HELP                                                                                     \
 	"a number, a string's text, the address of another object or of a struct; NULL: it is not in " \
 	"the target"
@@ -76,7 +72,7 @@ static bool accepts_array(struct clr *clr, const struct type *type)
 	return type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
 }
 
-static enum hd_status begin(struct values *values, const struct sql_key *key)
+static enum hd_status begin_values(struct values *values, const struct sql_key *key)
 {
 	struct sql_choice choice = { .accepts = values->is_arrays ? accepts_array : NULL };
 	switch ((enum fields_column)key->column) {
@@ -114,7 +110,7 @@ static enum hd_status open_values(struct sql_source *source, const struct sql_ta
 		return fail_nomem(source->call->err);
 	values->source = source;
 	values->is_arrays = table == &sql_arrays_table;
-	enum hd_status status = begin(values, &request->key);
+	enum hd_status status = begin_values(values, &request->key);
 	if (status != HD_OK) {
 		close_values(values);
 		return status;
@@ -169,7 +165,7 @@ static enum hd_status next_object(struct values *values)
 	return HD_OK;
 }
 
-static enum hd_status next_value(void *cursor, bool *ret)
+static enum hd_status next_object_value(void *cursor, bool *ret)
 {
 	struct values *values = cursor;
 	values->is_read = false;
@@ -221,7 +217,7 @@ static struct cell text_or_address(struct values *values)
 	uint32_t length;
 	values->text.size = 0;
 	if (!is_string ||
-	    !string_value(heap, object.address, STRING_UNITS_MAX, &values->text, &length))
+	    !string_value(heap, object.address, SQL_STRING_UNITS_MAX, &values->text, &length))
 		return cell;
 	return cell_of(KIND_TEXT,
 		       cell_text(values->text.size ? values->text.bytes : "", values->text.size));
@@ -287,13 +283,13 @@ const struct sql_table sql_fields_table = {
 	.help = "the instance fields of objects, with their values",
 	.columns = fields_columns,
 	.count = FIELDS_COLUMNS,
-	.equals = BIT(FIELDS_OBJECT) | BIT(FIELDS_MT) | BIT(FIELDS_TYPE),
-	.likes = BIT(FIELDS_TYPE),
+	.equals = SQL_BIT(FIELDS_OBJECT) | SQL_BIT(FIELDS_MT) | SQL_BIT(FIELDS_TYPE),
+	.likes = SQL_BIT(FIELDS_TYPE),
 	.needs = "object =, mt =, type =, type LIKE",
 	.is_of_heaps = true,
 	.estimate = estimate_values,
 	.open = open_values,
-	.next = next_value,
+	.next = next_object_value,
 	.cell = value_row_cell,
 	.close = close_values,
 };
@@ -303,13 +299,13 @@ const struct sql_table sql_arrays_table = {
 	.help = "the elements of arrays",
 	.columns = arrays_columns,
 	.count = FIELDS_COLUMNS,
-	.equals = BIT(FIELDS_OBJECT) | BIT(FIELDS_MT) | BIT(FIELDS_TYPE),
-	.likes = BIT(FIELDS_TYPE),
+	.equals = SQL_BIT(FIELDS_OBJECT) | SQL_BIT(FIELDS_MT) | SQL_BIT(FIELDS_TYPE),
+	.likes = SQL_BIT(FIELDS_TYPE),
 	.needs = "object =, mt =, type =, type LIKE",
 	.is_of_heaps = true,
 	.estimate = estimate_values,
 	.open = open_values,
-	.next = next_value,
+	.next = next_object_value,
 	.cell = value_row_cell,
 	.close = close_values,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables that are the answer of a command: its rows, under its names. */
-#include "answer/root.h"
+#include "answer/root_row.h"
 #include "answer/rows.h"
 #include "answer/tables.h"
 #include "command/sql/sql_columns.h"
@@ -63,7 +63,7 @@ static double estimate_kept(const struct sql_source *source)
 	return 1000;
 }
 
-static size_t index_of(const struct sql_table *table)
+static size_t kept_index_of(const struct sql_table *table)
 {
 	size_t index = 0;
 	while (sql_kept_at(index) != table)
@@ -75,7 +75,7 @@ static enum hd_status provide_rows(struct sql_source *source, const struct sql_t
 				   const struct hd_rows **ret)
 {
 	const struct kept_source *kept = table->arg;
-	struct hd_rows **rows = &source->kept[index_of(table)];
+	struct hd_rows **rows = &source->kept[kept_index_of(table)];
 	int count = 0;
 	while (count < 3 && kept->words[count])
 		count++;

@@ -255,7 +255,7 @@ static int begin_scan(sqlite3_vtab_cursor *base, int plan, const char *columns, 
 	return status == HD_OK ? go_on(cursor) : pass_failure(cursor, status);
 }
 
-static int next_row(sqlite3_vtab_cursor *base)
+static int next_table_row(sqlite3_vtab_cursor *base)
 {
 	return go_on((struct virtual_cursor *)base);
 }
@@ -348,7 +348,7 @@ static const sqlite3_module module = {
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = begin_scan,
-	.xNext = next_row,
+	.xNext = next_table_row,
 	.xEof = is_at_end,
 	.xColumn = give_column,
 	.xRowid = give_row_id,

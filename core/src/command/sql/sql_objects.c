@@ -7,9 +7,6 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
-/* UTF-16 units of a string that are read: a row is held by SQLite as a whole. */
-#define STRING_UNITS_MAX (1u << 20)
-
 enum objects_column {
 	OBJECTS_ADDRESS,
 	OBJECTS_MT,
@@ -23,8 +20,6 @@ enum objects_column {
 	OBJECTS_DOMAIN,
 	OBJECTS_COLUMNS
 };
-
-#define BIT(column) (UINT64_C(1) << (column))
 
 static const struct column objects_columns[OBJECTS_COLUMNS] = {
 	[OBJECTS_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
@@ -122,8 +117,8 @@ static void narrow(const struct sql_table *table, const struct sql_key *key,
 	}
 }
 
-static enum hd_status begin(struct object_rows *rows, const struct sql_table *table,
-			    const struct sql_request *request)
+static enum hd_status begin_object_rows(struct object_rows *rows, const struct sql_table *table,
+					const struct sql_request *request)
 {
 	struct sql_choice choice = { .accepts = NULL };
 	bool is_objects = table == &sql_objects_table;
@@ -134,7 +129,7 @@ static enum hd_status begin(struct object_rows *rows, const struct sql_table *ta
 	} else if (!is_objects) {
 		choice.accepts = type_is_exception;
 	}
-	if (is_objects && request->used & BIT(OBJECTS_LIVE)) {
+	if (is_objects && request->used & SQL_BIT(OBJECTS_LIVE)) {
 		struct call *call = rows->source->call;
 		struct hd_graph *graph;
 		TRY(session_graph(call->session, false, &call->job, &graph, call->err));
@@ -162,7 +157,7 @@ static enum hd_status open_rows(struct sql_source *source, const struct sql_tabl
 	if (!rows)
 		return fail_nomem(source->call->err);
 	rows->source = source;
-	enum hd_status status = begin(rows, table, request);
+	enum hd_status status = begin_object_rows(rows, table, request);
 	if (status != HD_OK) {
 		close_rows(rows);
 		return status;
@@ -171,7 +166,7 @@ static enum hd_status open_rows(struct sql_source *source, const struct sql_tabl
 	return HD_OK;
 }
 
-static enum hd_status next_row(void *cursor, bool *ret)
+static enum hd_status next_object_row(void *cursor, bool *ret)
 {
 	struct object_rows *rows = cursor;
 	rows->is_read = false;
@@ -185,7 +180,7 @@ static enum hd_status next_row(void *cursor, bool *ret)
 }
 
 /* The graph that knows what is alive and what retains what; NULL: none was made. */
-static uint32_t node_of(const struct object_rows *rows)
+static uint32_t node_of_row(const struct object_rows *rows)
 {
 	if (!rows->source->heap)
 		return rows->row->node;
@@ -195,7 +190,7 @@ static uint32_t node_of(const struct object_rows *rows)
 
 static struct cell live_cell(const struct object_rows *rows)
 {
-	uint32_t node = node_of(rows);
+	uint32_t node = node_of_row(rows);
 	if (!rows->live || node >= rows->live->node_count)
 		return (struct cell){ 0 };
 	return cell_flag(bitmap_has(rows->live->bitmap, node));
@@ -204,7 +199,7 @@ static struct cell live_cell(const struct object_rows *rows)
 static struct cell retained_cell(const struct object_rows *rows)
 {
 	const struct dominators *dominators = &rows->source->call->session->dominators;
-	uint32_t node = dominators->idom ? node_of(rows) : HD_NONE;
+	uint32_t node = dominators->idom ? node_of_row(rows) : HD_NONE;
 	if (node >= dominators->node_count)
 		return (struct cell){ 0 };
 	return cell_number(dominators->retained_size[node]);
@@ -268,12 +263,12 @@ static void read_string(struct object_rows *rows)
 	if (!rows->source->heap)
 		return;
 	rows->length = rows->row->object.length;
-	rows->is_text = string_value(rows->source->heap, rows->row->address, STRING_UNITS_MAX,
+	rows->is_text = string_value(rows->source->heap, rows->row->address, SQL_STRING_UNITS_MAX,
 				     &rows->text, &rows->length) &&
 			!rows->text.failed;
 }
 
-static void string_cell(void *cursor, size_t column, struct cell *ret)
+static void string_row_cell(void *cursor, size_t column, struct cell *ret)
 {
 	struct object_rows *rows = cursor;
 	const struct sql_object *row = rows->row;
@@ -349,15 +344,16 @@ const struct sql_table sql_objects_table = {
 	.help = "all objects, Free blocks among them",
 	.columns = objects_columns,
 	.count = OBJECTS_COLUMNS,
-	.equals = BIT(OBJECTS_ADDRESS) | BIT(OBJECTS_MT) | BIT(OBJECTS_TYPE),
-	.likes = BIT(OBJECTS_TYPE),
-	.groups = BIT(OBJECTS_TYPE) | BIT(OBJECTS_MT),
+	.equals = SQL_BIT(OBJECTS_ADDRESS) | SQL_BIT(OBJECTS_MT) | SQL_BIT(OBJECTS_TYPE),
+	.likes = SQL_BIT(OBJECTS_TYPE),
+	.groups = SQL_BIT(OBJECTS_TYPE) | SQL_BIT(OBJECTS_MT),
 	.order = OBJECTS_TYPE,
-	.hidden = BIT(OBJECTS_LIVE) | BIT(OBJECTS_RETAINED),
-	.group_reads = BIT(OBJECTS_TYPE) | BIT(OBJECTS_MT) | BIT(OBJECTS_SIZE) | BIT(OBJECTS_FREE),
+	.hidden = SQL_BIT(OBJECTS_LIVE) | SQL_BIT(OBJECTS_RETAINED),
+	.group_reads = SQL_BIT(OBJECTS_TYPE) | SQL_BIT(OBJECTS_MT) | SQL_BIT(OBJECTS_SIZE) |
+		       SQL_BIT(OBJECTS_FREE),
 	.estimate = sql_objects_estimate,
 	.open = open_rows,
-	.next = next_row,
+	.next = next_object_row,
 	.cell = object_cell,
 	.close = close_rows,
 };
@@ -367,11 +363,11 @@ const struct sql_table sql_strings_table = {
 	.help = "the strings among the objects, with their texts",
 	.columns = strings_columns,
 	.count = STRINGS_COLUMNS,
-	.equals = BIT(STRINGS_ADDRESS),
+	.equals = SQL_BIT(STRINGS_ADDRESS),
 	.estimate = sql_objects_estimate,
 	.open = open_rows,
-	.next = next_row,
-	.cell = string_cell,
+	.next = next_object_row,
+	.cell = string_row_cell,
 	.close = close_rows,
 };
 
@@ -380,12 +376,12 @@ const struct sql_table sql_exceptions_table = {
 	.help = "the exceptions among the objects",
 	.columns = exceptions_columns,
 	.count = EXCEPTIONS_COLUMNS,
-	.equals = BIT(EXCEPTIONS_ADDRESS) | BIT(EXCEPTIONS_MT) | BIT(EXCEPTIONS_TYPE),
-	.likes = BIT(EXCEPTIONS_TYPE),
+	.equals = SQL_BIT(EXCEPTIONS_ADDRESS) | SQL_BIT(EXCEPTIONS_MT) | SQL_BIT(EXCEPTIONS_TYPE),
+	.likes = SQL_BIT(EXCEPTIONS_TYPE),
 	.is_of_heaps = true,
 	.estimate = sql_objects_estimate,
 	.open = open_rows,
-	.next = next_row,
+	.next = next_object_row,
 	.cell = exception_cell,
 	.close = close_rows,
 };

@@ -12,8 +12,6 @@ enum refs_column {
 	REFS_COLUMNS
 };
 
-#define BIT(column) (UINT64_C(1) << (column))
-
 static const struct column refs_columns[REFS_COLUMNS] = {
 	[REFS_FROM] = { "from", NULL, KIND_ADDRESS, 0, 0, "the object that refers" },
 	[REFS_TO] = { "to", NULL, KIND_ADDRESS, 0, 0, "the object that it refers to" },
@@ -48,7 +46,7 @@ static enum hd_status open_csr(struct refs *refs)
 	return graph_reverse(refs->graph, &call->job, &refs->csr, call->err);
 }
 
-static enum hd_status begin(struct refs *refs, const struct sql_key *key)
+static enum hd_status begin_refs(struct refs *refs, const struct sql_key *key)
 {
 	refs->is_reverse = key->match == SQL_MATCH_EQUAL && key->column == REFS_TO;
 	TRY(open_csr(refs));
@@ -81,7 +79,7 @@ static enum hd_status open_refs(struct sql_source *source, const struct sql_tabl
 	refs->walked = HD_NONE;
 	if (source->heap)
 		refs->object_window.memory = refs->slot_window.memory = source->heap->memory;
-	enum hd_status status = begin(refs, &request->key);
+	enum hd_status status = begin_refs(refs, &request->key);
 	if (status != HD_OK) {
 		close_refs(refs);
 		return status;
@@ -182,7 +180,7 @@ const struct sql_table sql_references_table = {
 	.help = "references between objects; \"from\" and \"to\" are in quotes, as words of SQL",
 	.columns = refs_columns,
 	.count = REFS_COLUMNS,
-	.equals = BIT(REFS_FROM) | BIT(REFS_TO),
+	.equals = SQL_BIT(REFS_FROM) | SQL_BIT(REFS_TO),
 	.estimate = estimate_references,
 	.open = open_refs,
 	.next = next_reference,

@@ -114,7 +114,7 @@ static enum hd_status merge(struct size_map *map, const struct size_map *other,
 	return HD_OK;
 }
 
-static enum hd_status count_heap(struct sql_sizes *sizes)
+static enum hd_status count_heap_sizes(struct sql_sizes *sizes)
 {
 	struct size_worker workers[JOB_WORKERS_MAX] = { { .map = { 0 } } };
 	void *args[JOB_WORKERS_MAX];
@@ -209,7 +209,7 @@ enum hd_status sql_sizes_open(struct sql_source *source, bool is_weighted, struc
 		return fail_nomem(source->call->err);
 	sizes->source = source;
 	sizes->is_weighted = is_weighted;
-	enum hd_status status = source->heap ? count_heap(sizes) : count_dump(sizes);
+	enum hd_status status = source->heap ? count_heap_sizes(sizes) : count_dump(sizes);
 	if (status == HD_OK)
 		status = sort_counts(sizes);
 	if (status != HD_OK) {

@@ -3,10 +3,16 @@
 #ifndef HEAPDUMP_SRC_COMMAND_SQL_TABLE_H
 #define HEAPDUMP_SRC_COMMAND_SQL_TABLE_H
 
-#include "command/command.h"
+#include "command/call.h"
 
 /** Most columns of a table. */
 #define SQL_COLUMNS_MAX SCHEMA_COLUMNS_MAX
+
+/** The bit of a column in a set of them. */
+#define SQL_BIT(column) (UINT64_C(1) << (column))
+
+/** UTF-16 units of a string that are read: SQLite holds a row as a whole. */
+#define SQL_STRING_UNITS_MAX (1u << 20)
 
 /** How a condition of the query narrows the rows of a table. */
 enum sql_match {

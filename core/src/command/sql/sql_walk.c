@@ -10,7 +10,7 @@
 #include "inspect/locate.h"
 #include "util/alloc.h"
 
-enum verdict {
+enum type_verdict {
 	VERDICT_UNKNOWN,
 	VERDICT_NO,
 	VERDICT_YES,
@@ -22,7 +22,7 @@ struct sql_objects {
 	struct walker walker; /* of a heap */
 	size_t segment;       /* next one to walk */
 	bool is_walking, is_done;
-	uint8_t *verdicts; /* by index of a type; enum verdict */
+	uint8_t *verdicts; /* by index of a type; enum type_verdict */
 	size_t verdicts_count, verdicts_capacity;
 	uint32_t node; /* of a dump file: the next one */
 	uint32_t steps;
@@ -48,7 +48,7 @@ static bool may_match(const struct sql_choice *choice, const char *name, size_t 
 	return choice->match == SQL_MATCH_LIKE || matches(choice, name, size);
 }
 
-static bool judge(const struct sql_objects *objects, const struct type *type)
+static bool judge_type(const struct sql_objects *objects, const struct type *type)
 {
 	struct clr *clr = objects->source->heap->clr;
 	const struct sql_choice *choice = &objects->choice;
@@ -75,7 +75,7 @@ static bool is_accepted(struct sql_objects *objects, const struct type *type, bo
 	}
 	uint8_t *verdict = &objects->verdicts[type->index];
 	if (*verdict == VERDICT_UNKNOWN)
-		*verdict = judge(objects, type) ? VERDICT_YES : VERDICT_NO;
+		*verdict = judge_type(objects, type) ? VERDICT_YES : VERDICT_NO;
 	return *verdict == VERDICT_YES;
 }
 
@@ -140,7 +140,7 @@ static enum hd_status poll(struct sql_objects *objects)
 }
 
 /* Begin with the next segment; false: there is none. */
-static bool next_segment(struct sql_objects *objects)
+static bool begin_next_segment(struct sql_objects *objects)
 {
 	const struct heap *heap = objects->source->heap;
 	if (objects->segment >= heap->segment_count)
@@ -160,7 +160,7 @@ static enum hd_status next_of_heap(struct sql_objects *objects, bool *ret)
 	if (objects->is_done)
 		return HD_OK;
 	for (;;) {
-		if (!objects->is_walking && !next_segment(objects)) {
+		if (!objects->is_walking && !begin_next_segment(objects)) {
 			objects->is_done = true;
 			return HD_OK;
 		}

@@ -40,7 +40,7 @@ static uint64_t selected_thread(const struct call *call)
 	return call->session->selected > 0 ? (uint64_t)call->session->selected : 0;
 }
 
-static bool is_chosen(const struct call *call, const struct clr_thread *thread)
+static bool is_chosen_thread(const struct call *call, const struct clr_thread *thread)
 {
 	if (call->words[0].given)
 		return thread->os_id == call->words[0].number && thread->os_id;
@@ -68,8 +68,8 @@ static enum hd_status no_thread(struct call *call)
 		    call->options[OPT_THREAD].number);
 }
 
-static enum hd_status write_thread(struct stack_text *text, struct stack_walker *walker,
-				   const struct clr_thread *thread)
+static enum hd_status write_thread_stack(struct stack_text *text, struct stack_walker *walker,
+					 const struct clr_thread *thread)
 {
 	struct call *call = text->call;
 	struct stack_options options = { .no_roots = !text->roots,
@@ -95,10 +95,10 @@ static enum hd_status run_clrstack(struct call *call)
 	enum hd_status status = HD_OK;
 	size_t count = 0;
 	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
-		if (!is_chosen(call, clr_thread_at(clr, i)))
+		if (!is_chosen_thread(call, clr_thread_at(clr, i)))
 			continue;
 		answer_remark(&call->answer, count++ ? "\n" : "");
-		status = write_thread(&text, walker, clr_thread_at(clr, i));
+		status = write_thread_stack(&text, walker, clr_thread_at(clr, i));
 		if (status == HD_OK)
 			status = call_check(call);
 	}

@@ -23,7 +23,7 @@ static struct thread_counts count_threads(const struct clr *clr)
 }
 
 /* SOS's lines; "Hosted Runtime" is of old. */
-static void write_head(struct answer *answer, const struct clr *clr)
+static void write_thread_counts(struct answer *answer, const struct clr *clr)
 {
 	struct thread_counts counts = count_threads(clr);
 	answer_remark(answer,
@@ -49,7 +49,7 @@ static bool has_nested(const struct clr *clr, const struct clr_thread *thread)
 	return flight.at != 0;
 }
 
-enum thread_column {
+enum clr_thread_column {
 	THREAD_ID,
 	THREAD_OS_ID,
 	THREAD_ADDRESS,
@@ -104,7 +104,7 @@ static void put_exception(struct out *out, const struct cell *cells)
 	out_puts(out, cells[THREAD_NESTED].flag ? " (nested exceptions)" : "");
 }
 
-static void thread_layout(struct out *out, const struct cell *cells)
+static void clr_thread_layout(struct out *out, const struct cell *cells)
 {
 	int64_t number = cells[THREAD_NUMBER].signed_number;
 	if (number >= 0) {
@@ -136,7 +136,7 @@ const struct schema clrthreads_schema = {
 	.is_main = true,
 	.heading = " DBG   ID     OSID ThreadOBJ           State GC Mode     GC Alloc Context"
 		   "                  Domain           Count Apt Exception",
-	.layout = thread_layout,
+	.layout = clr_thread_layout,
 };
 
 /* What the thread is for. */
@@ -168,8 +168,8 @@ static void exception_cells(struct clr *clr, const struct clr_thread *thread,
 	}
 }
 
-static void write_thread(struct call *call, const struct clr_thread *thread,
-			 const struct object *exception)
+static void write_clr_thread(struct call *call, const struct clr_thread *thread,
+			     const struct object *exception)
 {
 	struct clr *clr = call->heap->clr;
 	struct text purpose = { 0 };
@@ -200,14 +200,14 @@ static enum hd_status run_clrthreads(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;
 	struct window window = { .memory = call->heap->memory };
-	write_head(&call->answer, clr);
+	write_thread_counts(&call->answer, clr);
 	answer_table(&call->answer, &clrthreads_schema, NULL);
 	for (size_t i = 0; i < clr_thread_count(clr) && !call->out.stopped; i++) {
 		const struct clr_thread *thread = clr_thread_at(clr, i);
 		struct object object;
 		bool has_object = thread->exception &&
 				  object_read(call->heap, &window, thread->exception, &object);
-		write_thread(call, thread, has_object ? &object : NULL);
+		write_clr_thread(call, thread, has_object ? &object : NULL);
 	}
 	window_deinit(&window);
 	(void)answer_table_end(&call->answer);

@@ -20,8 +20,8 @@ static const struct option printexception_options[] = {
 };
 
 /* Inner exceptions that are followed, and frames that are shown of each. */
-#define NESTED_MAX 1000u
-#define FRAMES_MAX 10000u
+#define NESTED_MAX       1000u
+#define FRAMES_SHOWN_MAX 10000u
 /* What is said of strings and frames that a small core has not kept. */
 #define LOST "<cannot be read>"
 
@@ -37,7 +37,7 @@ static const char *module_file(struct clr *clr, uint64_t method_desc)
 	return file && *file ? file : NULL;
 }
 
-enum frame_column {
+enum exception_frame_column {
 	FRAME_SP,
 	FRAME_IP,
 	FRAME_MODULE,
@@ -57,7 +57,7 @@ static const struct column frame_columns[FRAME_COLUMNS] = {
 };
 
 /* The columns of SOS: "SP IP app.dll!Ns.Type.Method(Int32)+0x1b". */
-static void frame_layout(struct out *out, const struct cell *cells)
+static void exception_frame_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *module = &cells[FRAME_MODULE], *method = &cells[FRAME_METHOD];
 	out_printf(out, "    %016" PRIX64 " %016" PRIX64 " ", cells[FRAME_SP].number,
@@ -79,7 +79,7 @@ static void frame_layout(struct out *out, const struct cell *cells)
 static const struct schema frame_schema = {
 	.name = "stack",
 	SCHEMA_COLUMNS(frame_columns),
-	.layout = frame_layout,
+	.layout = exception_frame_layout,
 };
 
 static void write_frame(struct call *call, const struct exception_frame *frame)
@@ -104,14 +104,14 @@ static void write_frame(struct call *call, const struct exception_frame *frame)
 	text_deinit(&name);
 }
 
-static enum hd_status write_frames(struct call *call, const struct exception_info *info,
-				   bool *ret_is_lost)
+static enum hd_status write_exception_frames(struct call *call, const struct exception_info *info,
+					     bool *ret_is_lost)
 {
 	struct answer *answer = &call->answer;
 	struct exception_frame frame;
 	uint32_t i = 0;
 	answer_table(answer, &frame_schema, NULL);
-	for (; i < FRAMES_MAX && exception_frame_at(call->heap, info, i, &frame); i++) {
+	for (; i < FRAMES_SHOWN_MAX && exception_frame_at(call->heap, info, i, &frame); i++) {
 		if (!i) {
 			answer_remark(answer, "StackTrace (generated):\n"
 					      "    SP               IP               Function\n");
@@ -120,7 +120,7 @@ static enum hd_status write_frames(struct call *call, const struct exception_inf
 		TRY(call_check(call));
 	}
 	(void)answer_table_end(answer);
-	*ret_is_lost = i < FRAMES_MAX && exception_frames_lost(call->heap, info, i);
+	*ret_is_lost = i < FRAMES_SHOWN_MAX && exception_frames_lost(call->heap, info, i);
 	if (*ret_is_lost)
 		answer_remark(answer, i ? "    " LOST "\n" : "StackTrace:       " LOST "\n");
 	return HD_OK;
@@ -151,7 +151,7 @@ static const struct column exception_columns[EXCEPTION_COLUMNS] = {
 	[EXCEPTION_INNER_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
 };
 
-static void put_text(struct out *out, const char *label, const struct cell *cell)
+static void put_labelled_text(struct out *out, const char *label, const struct cell *cell)
 {
 	out_puts(out, label);
 	if (cell->is_there) {
@@ -184,14 +184,14 @@ static void exception_layout(struct out *out, const struct cell *cells)
 	out_printf(out, "Exception object: %016" PRIx64 "\nException type:   ",
 		   cells[EXCEPTION_ADDRESS].number);
 	out_type(out, type->text.bytes, type->text.size, type->text.id);
-	put_text(out, "\nMessage:          ", &cells[EXCEPTION_MESSAGE]);
+	put_labelled_text(out, "\nMessage:          ", &cells[EXCEPTION_MESSAGE]);
 	put_inner(out, cells);
 }
 
 /* What stands below them. */
-static void rest_layout(struct out *out, const struct cell *cells)
+static void exception_rest_layout(struct out *out, const struct cell *cells)
 {
-	put_text(out, "\nStackTraceString: ", &cells[EXCEPTION_STACK_TRACE]);
+	put_labelled_text(out, "\nStackTraceString: ", &cells[EXCEPTION_STACK_TRACE]);
 	out_printf(out, "HResult: %08" PRIx32 "\n",
 		   (uint32_t)cells[EXCEPTION_HRESULT].signed_number);
 }
@@ -199,14 +199,14 @@ static void rest_layout(struct out *out, const struct cell *cells)
 static const struct schema exception_schema = { SCHEMA_COLUMNS(exception_columns),
 						.layout = exception_layout };
 static const struct schema rest_schema = { SCHEMA_COLUMNS(exception_columns),
-					   .layout = rest_layout };
+					   .layout = exception_rest_layout };
 
 static struct cell string_cell(const char *string, bool is_lost)
 {
 	return cell_shown(cell_string(string), string ? NULL : is_lost ? LOST : "<none>");
 }
 
-static struct cell type_cell(struct clr *clr, const struct type *type)
+static struct cell exception_type_cell(struct clr *clr, const struct type *type)
 {
 	size_t size;
 	const char *name = type_name(clr, type, &size);
@@ -220,14 +220,14 @@ static struct cell inner_cell(struct call *call, const struct exception_info *in
 	struct cell cell = { .shown = "which is no object that can be read" };
 	struct object inner;
 	if (info->inner && object_read(call->heap, &window, info->inner, &inner))
-		cell = type_cell(call->heap->clr, inner.type);
+		cell = exception_type_cell(call->heap->clr, inner.type);
 	window_deinit(&window);
 	return cell;
 }
 
 /* Data: the members above that are null or cut as they cannot be read. */
-static void write_missing(struct answer *answer, const struct exception_info *info,
-			  bool is_stack_lost)
+static void write_missing_members(struct answer *answer, const struct exception_info *info,
+				  bool is_stack_lost)
 {
 	const char *words[3];
 	size_t count = 0;
@@ -247,7 +247,7 @@ static enum hd_status write_exception(struct call *call, const struct object *ob
 	const struct cell cells[EXCEPTION_COLUMNS] = {
 		[EXCEPTION_ADDRESS] = cell_number(object->address),
 		[EXCEPTION_MT] = cell_number(object->type->method_table),
-		[EXCEPTION_TYPE] = type_cell(call->heap->clr, object->type),
+		[EXCEPTION_TYPE] = exception_type_cell(call->heap->clr, object->type),
 		[EXCEPTION_MESSAGE] = string_cell(info->message, info->message_lost),
 		[EXCEPTION_HRESULT] = cell_signed(info->hresult),
 		[EXCEPTION_INNER] = cell_number(info->inner),
@@ -255,8 +255,8 @@ static enum hd_status write_exception(struct call *call, const struct object *ob
 		[EXCEPTION_INNER_TYPE] = inner_cell(call, info),
 	};
 	answer_record(&call->answer, &exception_schema, cells);
-	TRY(write_frames(call, info, &is_stack_lost));
-	write_missing(&call->answer, info, is_stack_lost);
+	TRY(write_exception_frames(call, info, &is_stack_lost));
+	write_missing_members(&call->answer, info, is_stack_lost);
 	answer_heading(&call->answer, &rest_schema, cells);
 	return HD_OK;
 }
@@ -351,7 +351,7 @@ static enum hd_status no_exception(struct call *call, const struct object *objec
 }
 
 /* The exception @p object, and those inside it if -nested. */
-static enum hd_status write_all(struct call *call, const struct object *object)
+static enum hd_status write_exceptions(struct call *call, const struct object *object)
 {
 	struct exception_info info;
 	if (!exception_read(call->heap, object, &info))
@@ -410,7 +410,7 @@ static enum hd_status write_thrown(struct call *call, const struct clr_thread *t
 	};
 	answer_row_begin(&call->answer, cells);
 	text_deinit(&name);
-	TRY(write_all(call, object));
+	TRY(write_exceptions(call, object));
 	answer_row_end(&call->answer);
 	return HD_OK;
 }
@@ -456,7 +456,7 @@ static enum hd_status run_printexception(struct call *call)
 	}
 	struct object object;
 	TRY(call_heap_object(call, call->words[0].number, &object));
-	return write_all(call, &object);
+	return write_exceptions(call, &object);
 }
 
 const struct command printexception_command = {

@@ -8,20 +8,20 @@
 #include "util/opening.h"
 
 /* How long each may take to say its version, milliseconds. */
-#define VERSION_MS 300u
+#define PS_VERSION_MS 300u
 
-struct row {
+struct process_row {
 	struct text runtime, command;
 	char user[64];
 };
 
-static void row_deinit(struct row *row)
+static void row_deinit(struct process_row *row)
 {
 	text_deinit(&row->runtime);
 	text_deinit(&row->command);
 }
 
-static bool is_stopped(const struct dotnet_process *process)
+static bool listed_is_stopped(const struct dotnet_process *process)
 {
 	return process->state == 'T' || process->state == 't';
 }
@@ -51,15 +51,15 @@ static void find_command(int pid, struct text *ret)
 }
 
 /* Fill @p row; false: another process listens at its socket, so nothing says that it is one of .NET. */
-static bool row_init(struct row *row, const struct dotnet_process *process, struct job *job)
+static bool row_init(struct process_row *row, const struct dotnet_process *process, struct job *job)
 {
-	*row = (struct row){ 0 };
+	*row = (struct process_row){ 0 };
 	find_user(process->uid, row->user, sizeof(row->user));
 	find_command(process->pid, &row->command);
 	struct endpoint endpoint = endpoint_of(process);
 	/* One that stands still does not answer. */
-	if (!is_stopped(process))
-		endpoint_version(&endpoint, VERSION_MS, job, &row->runtime);
+	if (!listed_is_stopped(process))
+		endpoint_version(&endpoint, PS_VERSION_MS, job, &row->runtime);
 	return !endpoint.is_planted;
 }
 
@@ -93,35 +93,36 @@ static const struct schema process_schema = {
 	.is_main = true,
 };
 
-static void write_row(struct answer *answer, const struct dotnet_process *process,
-		      const struct row *row)
+static void write_process_row(struct answer *answer, const struct dotnet_process *process,
+			      const struct process_row *row)
 {
 	struct cell runtime = cell_string(row->runtime.bytes);
 	if (!row->runtime.size)
-		runtime = cell_shown(runtime, is_stopped(process) ? "(stopped)" : "?");
+		runtime = cell_shown(runtime, listed_is_stopped(process) ? "(stopped)" : "?");
 	const struct cell cells[PROCESS_COLUMNS] = {
 		[PROCESS_PID] = cell_number((uint64_t)process->pid),
 		[PROCESS_USER] = cell_string(row->user),
 		[PROCESS_UID] = cell_number(process->uid),
 		[PROCESS_RUNTIME] = runtime,
-		[PROCESS_STOPPED] = cell_flag(is_stopped(process)),
+		[PROCESS_STOPPED] = cell_flag(listed_is_stopped(process)),
 		[PROCESS_COMMAND] = cell_text(row->command.bytes, row->command.size),
 		[PROCESS_SOCKET] = cell_string(process->socket),
 	};
 	answer_row(answer, cells);
 }
 
-static enum hd_status write_rows(struct call *call, const struct dotnet_processes *processes)
+static enum hd_status write_process_rows(struct call *call,
+					 const struct dotnet_processes *processes)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .late_heading = true };
 	bool is_empty = true;
 	answer_table(&call->answer, &process_schema, &options);
 	for (size_t i = 0; i < processes->rows_count; i++) {
 		TRY(call_check(call));
-		struct row row;
+		struct process_row row;
 		if (row_init(&row, &processes->rows[i], &call->job)) {
 			is_empty = false;
-			write_row(&call->answer, &processes->rows[i], &row);
+			write_process_row(&call->answer, &processes->rows[i], &row);
 		}
 		row_deinit(&row);
 	}
@@ -137,7 +138,7 @@ static enum hd_status run_ps(struct call *call)
 {
 	struct dotnet_processes processes;
 	TRY(dotnet_processes_list(&processes, call->err));
-	enum hd_status status = write_rows(call, &processes);
+	enum hd_status status = write_process_rows(call, &processes);
 	dotnet_processes_deinit(&processes);
 	return status;
 }

@@ -26,7 +26,7 @@ static void roots_deinit(struct frame_roots *roots)
 	mem_free(roots->begin);
 }
 
-static size_t bucket_of(const struct thread_stack *stack, const struct stack_root *root)
+static size_t root_frame_bucket(const struct thread_stack *stack, const struct stack_root *root)
 {
 	return root->frame < stack->frames_count ? root->frame : stack->frames_count;
 }
@@ -42,7 +42,7 @@ static enum hd_status roots_init(struct frame_roots *roots, const struct thread_
 		return fail_nomem(err);
 	}
 	for (size_t i = 0; i < stack->roots_count; i++)
-		roots->begin[bucket_of(stack, &stack->roots[i])]++;
+		roots->begin[root_frame_bucket(stack, &stack->roots[i])]++;
 	uint32_t sum = 0;
 	for (size_t i = 0; i <= buckets; i++) {
 		uint32_t count = roots->begin[i];
@@ -50,7 +50,8 @@ static enum hd_status roots_init(struct frame_roots *roots, const struct thread_
 		sum += count;
 	}
 	for (size_t i = 0; i < stack->roots_count; i++)
-		roots->order[roots->begin[bucket_of(stack, &stack->roots[i])]++] = (uint32_t)i;
+		roots->order[roots->begin[root_frame_bucket(stack, &stack->roots[i])]++] =
+			(uint32_t)i;
 	/* Each is now where the next begins. */
 	for (size_t i = buckets; i; i--)
 		roots->begin[i] = roots->begin[i - 1];
@@ -107,7 +108,7 @@ static const char *kind_label(uint8_t kind)
 	return labels[kind];
 }
 
-enum root_column {
+enum stack_root_column {
 	ROOT_KIND,
 	ROOT_SLOT,
 	ROOT_ADDRESS,
@@ -133,7 +134,7 @@ static const struct column root_columns[ROOT_COLUMNS] = {
 };
 
 /* An address with all digits, in its colour.  There are many: no printf. */
-static void put_address(struct out *out, uint64_t address)
+static void put_full_address(struct out *out, uint64_t address)
 {
 	out_begin_style(out, STYLE_ADDRESS);
 	text_hex(&out->text, address, 16, false);
@@ -141,7 +142,7 @@ static void put_address(struct out *out, uint64_t address)
 }
 
 /* "    rbp-210: 00007fff51aa9730 -> 7fa0bb8069278 Type (pinned)" */
-static void root_layout(struct out *out, const struct cell *cells)
+static void stack_root_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *object = &cells[ROOT_OBJECT], *type = &cells[ROOT_TYPE];
 	struct text *text = &out->text;
@@ -155,13 +156,13 @@ static void root_layout(struct out *out, const struct cell *cells)
 	}
 	text_puts(text, "-> ");
 	if (object->is_there) {
-		put_address(out, object->number);
+		put_full_address(out, object->number);
 		if (value != object->number)
 			out_printf(out, "+%" PRIx64, value - object->number);
 		text_puts(text, " ");
 		out_type(out, type->text.bytes, type->text.size, type->text.id);
 	} else {
-		put_address(out, value);
+		put_full_address(out, value);
 		out_styled(out, STYLE_NOTE, " %s", type->shown);
 	}
 	text_puts(text, cells[ROOT_FLAGS].text.bytes);
@@ -171,7 +172,7 @@ static void root_layout(struct out *out, const struct cell *cells)
 static const struct schema root_schema = {
 	.name = "roots",
 	SCHEMA_COLUMNS(root_columns),
-	.layout = root_layout,
+	.layout = stack_root_layout,
 };
 
 /* Its flags: words for data, and in @p buf as text has them behind the row. */
@@ -188,8 +189,8 @@ static size_t root_flags(const struct stack_root *root, const char *words[FLAGS]
 	return count;
 }
 
-static void write_root(struct call *call, const struct stack_root *root,
-		       const struct object *object)
+static void write_stack_root(struct call *call, const struct stack_root *root,
+			     const struct object *object)
 {
 	const char *words[FLAGS];
 	char slot[STACK_SLOT_SIZE], flags[64];
@@ -218,8 +219,8 @@ static void write_root(struct call *call, const struct stack_root *root,
 }
 
 /* Roots of frame @p index; of no frame, when that is frames_count. */
-static enum hd_status write_roots(struct stack_text *text, const struct thread_stack *stack,
-				  const struct frame_roots *roots, size_t index)
+static enum hd_status write_frame_roots(struct stack_text *text, const struct thread_stack *stack,
+					const struct frame_roots *roots, size_t index)
 {
 	struct call *call = text->call;
 	if (!text->roots)
@@ -232,7 +233,7 @@ static enum hd_status write_roots(struct stack_text *text, const struct thread_s
 		/* A word that only looks like a reference. */
 		if (!object.type && root->flags & STACK_ROOT_CONSERVATIVE)
 			continue;
-		write_root(call, root, &object);
+		write_stack_root(call, root, &object);
 		TRY(call_check(call));
 	}
 	(void)answer_table_end(&call->answer);
@@ -240,7 +241,7 @@ static enum hd_status write_roots(struct stack_text *text, const struct thread_s
 }
 
 /* A frame, or in the place of many that repeat, how many. */
-enum frame_column {
+enum stack_frame_column {
 	FRAME_FOLDED,
 	FRAME_KIND,
 	FRAME_SP,
@@ -283,26 +284,26 @@ static const struct column frame_columns[FRAME_COLUMNS] = {
 	[FRAME_METHODS] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
 };
 
-static void put_cell(struct out *out, const struct cell *cell)
+static void put_stack_cell(struct out *out, const struct cell *cell)
 {
 	if (cell->is_there)
 		text_escape(&out->text, cell->text.bytes, cell->text.size);
 }
 
 /* "... 174,560 more frames of P.A() and P.B() ..." */
-static void fold_layout(struct out *out, const struct cell *cells)
+static void frame_fold_layout(struct out *out, const struct cell *cells)
 {
 	char number[COUNT_SIZE];
 	out_printf(out, "%34s... %s of ", "",
 		   format_count(cells[FRAME_FOLDED].number, "more frame", number));
-	put_cell(out, &cells[FRAME_METHODS]);
+	put_stack_cell(out, &cells[FRAME_METHODS]);
 	out_puts(out, " ...\n");
 }
 
-static void frame_layout(struct out *out, const struct cell *cells)
+static void stack_frame_layout(struct out *out, const struct cell *cells)
 {
 	if (cells[FRAME_FOLDED].is_there) {
-		fold_layout(out, cells);
+		frame_fold_layout(out, cells);
 		return;
 	}
 	text_hex(&out->text, cells[FRAME_SP].number, 16, true);
@@ -317,9 +318,9 @@ static void frame_layout(struct out *out, const struct cell *cells)
 		out_printf(out, "[%s: %016" PRIx64 "]", cells[FRAME_METHOD].text.bytes,
 			   cells[FRAME_FRAME].number);
 		out_puts(out, cells[FRAME_CALLEE].is_there ? " " : "");
-		put_cell(out, &cells[FRAME_CALLEE]);
+		put_stack_cell(out, &cells[FRAME_CALLEE]);
 	} else {
-		put_cell(out, &cells[FRAME_METHOD]);
+		put_stack_cell(out, &cells[FRAME_METHOD]);
 		out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
 	}
 	if (cells[FRAME_FUNCLET].flag)
@@ -333,7 +334,7 @@ const struct schema stack_frame_schema = {
 	.name = "frames",
 	SCHEMA_COLUMNS(frame_columns),
 	.heading = "        Child SP               IP Call Site",
-	.layout = frame_layout,
+	.layout = stack_frame_layout,
 };
 
 /* The method of a frame, in @p buf; JSON says null where it is not known. */
@@ -372,7 +373,7 @@ static void begin_frame(struct stack_text *text, const struct stack_frame *frame
 	answer_row_begin(&call->answer, cells);
 }
 
-static bool is_same(const struct stack_frame *a, const struct stack_frame *b)
+static bool is_same_frame(const struct stack_frame *a, const struct stack_frame *b)
 {
 	return a->kind == b->kind && a->method_desc == b->method_desc && a->ip == b->ip &&
 	       a->name == b->name && a->is_dead == b->is_dead;
@@ -384,8 +385,8 @@ static size_t repeated(const struct thread_stack *stack, size_t index, size_t *r
 	for (size_t period = 1; period <= PERIOD_MAX && period <= index; period++) {
 		size_t count = 0;
 		while (index + count < stack->frames_count &&
-		       is_same(&stack->frames[index + count],
-			       &stack->frames[index + count - period]))
+		       is_same_frame(&stack->frames[index + count],
+				     &stack->frames[index + count - period]))
 			count++;
 		if (count >= FOLD_MIN && count >= period * REPEATS_MIN) {
 			*ret_period = period;
@@ -396,8 +397,8 @@ static size_t repeated(const struct thread_stack *stack, size_t index, size_t *r
 }
 
 /* A row in the place of @p count frames, of which the first @p period are all that differ. */
-static void write_fold(struct call *call, const struct stack_frame *frames, size_t count,
-		       size_t period)
+static void write_frame_fold(struct call *call, const struct stack_frame *frames, size_t count,
+			     size_t period)
 {
 	struct text names[PERIOD_MAX] = { 0 }, all = { 0 };
 	const char *words[PERIOD_MAX];
@@ -439,8 +440,8 @@ static void write_cut(struct answer *answer, size_t left)
 	}
 }
 
-static enum hd_status write_frames(struct stack_text *text, const struct thread_stack *stack,
-				   const struct frame_roots *roots)
+static enum hd_status write_stack_frames(struct stack_text *text, const struct thread_stack *stack,
+					 const struct frame_roots *roots)
 {
 	struct call *call = text->call;
 	const struct table_options options = { .limit = UINT64_MAX,
@@ -451,12 +452,12 @@ static enum hd_status write_frames(struct stack_text *text, const struct thread_
 	while (i < stack->frames_count && shown < text->limit) {
 		size_t period = 0, count = text->full ? 0 : repeated(stack, i, &period);
 		if (count) {
-			write_fold(call, &stack->frames[i], count, period);
+			write_frame_fold(call, &stack->frames[i], count, period);
 			i += count;
 			continue;
 		}
 		begin_frame(text, &stack->frames[i]);
-		TRY(write_roots(text, stack, roots, i));
+		TRY(write_frame_roots(text, stack, roots, i));
 		answer_row_end(&call->answer);
 		TRY(call_check(call));
 		shown++;
@@ -467,7 +468,7 @@ static enum hd_status write_frames(struct stack_text *text, const struct thread_
 	return HD_OK;
 }
 
-enum thread_column {
+enum stack_thread_column {
 	THREAD_ID,
 	THREAD_OS_ID,
 	THREAD_NAME,
@@ -489,14 +490,14 @@ static const struct column thread_columns[THREAD_COLUMNS] = {
 	[THREAD_WHY] = { "why", NULL, KIND_TEXT, 0, 0, "the reason for that" },
 };
 
-static void thread_layout(struct out *out, const struct cell *cells)
+static void stack_thread_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *name = &cells[THREAD_NAME];
 	out_printf(out, "OS Thread Id: 0x%" PRIx64 " (managed %" PRIu64 ")",
 		   cells[THREAD_OS_ID].number, cells[THREAD_ID].number);
 	if (name->is_there) {
 		out_puts(out, " \"");
-		put_cell(out, name);
+		put_stack_cell(out, name);
 		out_puts(out, "\"");
 	}
 	out_puts(out, "\n");
@@ -506,7 +507,7 @@ const struct schema stack_schema = {
 	.name = "threads",
 	SCHEMA_COLUMNS(thread_columns),
 	.is_main = true,
-	.layout = thread_layout,
+	.layout = stack_thread_layout,
 };
 
 /* Begin the row of a thread. */
@@ -566,10 +567,10 @@ enum hd_status stack_text_write(struct stack_text *text, const struct thread_sta
 	struct frame_roots roots;
 	TRY(roots_init(&roots, stack, call->err));
 	begin_thread(call, stack);
-	enum hd_status status = write_frames(text, stack, &roots);
+	enum hd_status status = write_stack_frames(text, stack, &roots);
 	if (status == HD_OK) {
 		write_why(call, stack, text->roots);
-		status = write_roots(text, stack, &roots, stack->frames_count);
+		status = write_frame_roots(text, stack, &roots, stack->frames_count);
 	}
 	if (status == HD_OK)
 		answer_row_end(&call->answer);

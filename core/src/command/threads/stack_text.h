@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_STACK_TEXT_H
 #define HEAPDUMP_SRC_COMMAND_STACK_TEXT_H
 
-#include "command/command.h"
+#include "command/call.h"
 #include "heap/starts.h"
 #include "stack/stack.h"
 

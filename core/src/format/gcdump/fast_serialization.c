@@ -252,7 +252,8 @@ enum hd_status fast_end(struct fast_reader *reader, const struct fast_object *ob
 }
 
 /* Go to the object that a reference with @p tag means; the tag is read. */
-static enum hd_status follow(struct fast_reader *reader, uint8_t tag, struct fast_object *ret)
+static enum hd_status follow_reference(struct fast_reader *reader, uint8_t tag,
+				       struct fast_object *ret)
 {
 	uint64_t at = reader->at - 1, to = 0;
 	int32_t number = 0;
@@ -306,7 +307,7 @@ enum hd_status fast_begin(struct fast_reader *reader, struct fast_object *ret)
 	}
 	/* A reference means an object, never another reference: so this ends. */
 	if (tag == FAST_OBJECT_REFERENCE || tag == FAST_FORWARD_REFERENCE) {
-		TRY(follow(reader, tag, ret));
+		TRY(follow_reference(reader, tag, ret));
 		TRY(fast_byte(reader, &tag));
 	}
 	return begin_here(reader, tag, &ret->type);

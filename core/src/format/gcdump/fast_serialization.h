@@ -9,7 +9,7 @@
 
 #include "format/gcdump/gcdump.h"
 #include "mem/memory.h"
-#include "util/error.h"
+#include "util/fail.h"
 
 /*
  * Version 1 of FastSerialization (doc/formats.md 1; TraceEvent's FastSerialization.cs), with labels of 4 bytes: a

@@ -11,7 +11,7 @@
 #include "util/sort.h"
 
 /* As many bytes as tell what a file is. */
-#define HEAD_SIZE ((size_t)512)
+#define COPY_DETECT_SIZE ((size_t)512)
 
 struct copier {
 	const struct gcdump *gcdump;
@@ -59,7 +59,7 @@ static uint64_t copy_address(void *arg, uint32_t node)
 	return load_le32(bytes) | (uint64_t)load_le32(bytes + 4) << 32;
 }
 
-static void begin_pass(void *arg)
+static void copy_begin_pass(void *arg)
 {
 	struct copier *copier = arg;
 	copier->at = 0;
@@ -128,7 +128,7 @@ static bool next_record(void *arg, struct gcdump_node *ret)
 	return true;
 }
 
-static enum hd_status finish_pass(void *arg, struct hd_error *err)
+static enum hd_status copy_finish_pass(void *arg, struct hd_error *err)
 {
 	const struct copier *copier = arg;
 	const struct gcdump *gcdump = copier->gcdump;
@@ -179,10 +179,10 @@ static enum hd_status copy_parsed(const struct gcdump *gcdump, struct job *job,
 		.deferred_at = gcdump->deferred ? (uint64_t)(gcdump->deferred - gcdump->bytes) : 0,
 		.has_wide_counts = gcdump->has_wide_counts,
 		.type = copy_type,
-		.rewind = begin_pass,
+		.rewind = copy_begin_pass,
 		.next = next_record,
 		.address = copy_address,
-		.finish = finish_pass,
+		.finish = copy_finish_pass,
 		.total_size = &gcdump->total_size,
 		.arg = &copier,
 	};
@@ -199,7 +199,7 @@ static enum hd_status copy_bytes(const struct mapped_file *file, const char *pat
 				 format_write_fn write, void *arg, struct hd_error *err)
 {
 	const char *bytes = (const char *)file->bytes;
-	size_t head = file->size < HEAD_SIZE ? (size_t)file->size : HEAD_SIZE;
+	size_t head = file->size < COPY_DETECT_SIZE ? (size_t)file->size : COPY_DETECT_SIZE;
 	if (head && nettrace_detect(bytes, head))
 		return nettrace_to_gcdump(file, path, options, job, write, arg, err);
 	if (!head || !gcdump_detect(bytes, head)) {

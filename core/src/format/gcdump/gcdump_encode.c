@@ -7,8 +7,8 @@
 #include "util/alloc.h"
 #include "util/fuzzed.h"
 
-#define BUFFER_SIZE ((size_t)FUZZED(256 << 10, 512))
-#define CINT_MAX    ((size_t)5)
+#define ENCODE_BUFFER_SIZE ((size_t)FUZZED(256 << 10, 512))
+#define CINT_MAX           ((size_t)5)
 
 /* Tags of FastSerialization.cs. */
 enum tag {
@@ -51,7 +51,7 @@ struct encoder {
 	uint32_t forward_count;
 };
 
-static enum hd_status fail_too_large(struct hd_error *err, const char *what, uint64_t size)
+static enum hd_status fail_gcdump_too_large(struct hd_error *err, const char *what, uint64_t size)
 {
 	return fail(err, HD_ERR_UNSUPPORTED, 0,
 		    "too large for a .gcdump: %" PRIu64
@@ -59,7 +59,7 @@ static enum hd_status fail_too_large(struct hd_error *err, const char *what, uin
 		    size, what);
 }
 
-static void flush(struct encoder *encoder)
+static void flush_encoder(struct encoder *encoder)
 {
 	if (encoder->status == HD_OK && encoder->used &&
 	    !encoder->write(encoder->arg, (const char *)encoder->buffer, encoder->used))
@@ -71,18 +71,18 @@ static void flush(struct encoder *encoder)
 /* Where @p size more bytes go, at most the buffer's. */
 static uint8_t *room(struct encoder *encoder, size_t size)
 {
-	if (BUFFER_SIZE - encoder->used < size)
-		flush(encoder);
+	if (ENCODE_BUFFER_SIZE - encoder->used < size)
+		flush_encoder(encoder);
 	return encoder->buffer + encoder->used;
 }
 
-static void put_bytes(struct encoder *encoder, const void *bytes, uint64_t size)
+static void encode_bytes(struct encoder *encoder, const void *bytes, uint64_t size)
 {
 	const uint8_t *at = bytes;
 	while (size && encoder->status == HD_OK) {
-		if (encoder->used == BUFFER_SIZE)
-			flush(encoder);
-		size_t some = BUFFER_SIZE - encoder->used;
+		if (encoder->used == ENCODE_BUFFER_SIZE)
+			flush_encoder(encoder);
+		size_t some = ENCODE_BUFFER_SIZE - encoder->used;
 		if (some > size)
 			some = (size_t)size;
 		memcpy(encoder->buffer + encoder->used, at, some);
@@ -93,46 +93,46 @@ static void put_bytes(struct encoder *encoder, const void *bytes, uint64_t size)
 }
 
 /* The lowest bytes of a number; this machine is little-endian as the file is. */
-static inline void put_le(struct encoder *encoder, uint64_t value, size_t size)
+static inline void encode_le(struct encoder *encoder, uint64_t value, size_t size)
 {
 	memcpy(room(encoder, size), &value, size);
 	encoder->used += size;
 }
 
-static void put_u8(struct encoder *encoder, uint8_t value)
+static void encode_u8(struct encoder *encoder, uint8_t value)
 {
-	put_le(encoder, value, 1);
+	encode_le(encoder, value, 1);
 }
 
-static inline void put_u32(struct encoder *encoder, uint32_t value)
+static inline void encode_u32(struct encoder *encoder, uint32_t value)
 {
-	put_le(encoder, value, 4);
+	encode_le(encoder, value, 4);
 }
 
-static inline void put_u64(struct encoder *encoder, uint64_t value)
+static inline void encode_u64(struct encoder *encoder, uint64_t value)
 {
-	put_le(encoder, value, 8);
+	encode_le(encoder, value, 8);
 }
 
-static void put_float(struct encoder *encoder, float value)
+static void encode_float(struct encoder *encoder, float value)
 {
 	uint32_t bits;
 	_Static_assert(sizeof(bits) == sizeof(value), "an IEEE-754 single");
 	memcpy(&bits, &value, sizeof(bits));
-	put_u32(encoder, bits);
+	encode_u32(encoder, bits);
 }
 
-static void put_text(struct encoder *encoder, const struct gcdump_text *text)
+static void encode_text(struct encoder *encoder, const struct gcdump_text *text)
 {
-	put_u32(encoder, text->bytes ? text->units : UINT32_MAX);
+	encode_u32(encoder, text->bytes ? text->units : UINT32_MAX);
 	if (text->bytes)
-		put_bytes(encoder, text->bytes, text->size);
+		encode_bytes(encoder, text->bytes, text->size);
 }
 
 /* Number of nodes or addresses. */
-static void put_count(struct encoder *encoder, uint32_t count)
+static void encode_count(struct encoder *encoder, uint32_t count)
 {
-	put_le(encoder, count, encoder->source->has_wide_counts ? 8 : 4);
+	encode_le(encoder, count, encoder->source->has_wide_counts ? 8 : 4);
 }
 
 /* Where the next byte goes, as a label. */
@@ -140,38 +140,39 @@ static uint32_t label_here(struct encoder *encoder)
 {
 	uint64_t here = encoder->flushed + encoder->used;
 	if (here > UINT32_MAX && encoder->status == HD_OK)
-		encoder->status = fail_too_large(encoder->err, "bytes, of 4,294,967,295", here);
+		encoder->status =
+			fail_gcdump_too_large(encoder->err, "bytes, of 4,294,967,295", here);
 	return (uint32_t)here;
 }
 
-static void begin_object(struct encoder *encoder, enum file_type type, int32_t version,
-			 int32_t min_reader)
+static void encode_object_begin(struct encoder *encoder, enum file_type type, int32_t version,
+				int32_t min_reader)
 {
 	static const char *const names[TYPE_COUNT] = {
 		[TYPE_DUMP] = "GCHeapDump",          [TYPE_GRAPH] = "Graphs.MemoryGraph",
 		[TYPE_HEAP_INFO] = "DotNetHeapInfo", [TYPE_SEGMENT] = "GCHeapDumpSegment",
 		[TYPE_INTEROP] = "InteropInfo",
 	};
-	put_u8(encoder, TAG_BEGIN);
+	encode_u8(encoder, TAG_BEGIN);
 	if (encoder->labels[type]) {
-		put_u8(encoder, TAG_REFERENCE);
-		put_u32(encoder, encoder->labels[type]);
+		encode_u8(encoder, TAG_REFERENCE);
+		encode_u32(encoder, encoder->labels[type]);
 		return;
 	}
 	encoder->labels[type] = label_here(encoder);
 	uint32_t size = (uint32_t)strlen(names[type]);
 	const struct gcdump_text name = { (const uint8_t *)names[type], size, size };
-	put_u8(encoder, TAG_BEGIN);
-	put_u8(encoder, TAG_NULL);
-	put_u32(encoder, (uint32_t)version);
-	put_u32(encoder, (uint32_t)min_reader);
-	put_text(encoder, &name);
-	put_u8(encoder, TAG_END);
+	encode_u8(encoder, TAG_BEGIN);
+	encode_u8(encoder, TAG_NULL);
+	encode_u32(encoder, (uint32_t)version);
+	encode_u32(encoder, (uint32_t)min_reader);
+	encode_text(encoder, &name);
+	encode_u8(encoder, TAG_END);
 }
 
-static void end_object(struct encoder *encoder)
+static void encode_object_end(struct encoder *encoder)
 {
-	put_u8(encoder, TAG_END);
+	encode_u8(encoder, TAG_END);
 }
 
 /* Node.ReadCompressedInt() of MemoryGraph.cs: groups of 7 bits, the highest first. */
@@ -220,7 +221,7 @@ static uint64_t record_size(const struct encoder *encoder, const struct gcdump_n
 	return size;
 }
 
-static void put_record(struct encoder *encoder, const struct gcdump_node *node)
+static void encode_record(struct encoder *encoder, const struct gcdump_node *node)
 {
 	bool sized = has_size(encoder, node);
 	uint8_t *at = room(encoder, 3 * CINT_MAX);
@@ -231,7 +232,7 @@ static void put_record(struct encoder *encoder, const struct gcdump_node *node)
 	encoder->used = (size_t)(at - encoder->buffer);
 	for (uint32_t i = 0; i < node->child_count;) {
 		at = room(encoder, CINT_MAX);
-		size_t fit = (BUFFER_SIZE - encoder->used) / CINT_MAX;
+		size_t fit = (ENCODE_BUFFER_SIZE - encoder->used) / CINT_MAX;
 		uint32_t end = node->child_count - i < fit ? node->child_count : i + (uint32_t)fit;
 		for (; i < end; i++)
 			at = put_cint(at, difference(node, i));
@@ -240,7 +241,7 @@ static void put_record(struct encoder *encoder, const struct gcdump_node *node)
 }
 
 /* Count a node that was passed. */
-static bool step(struct encoder *encoder, const struct gcdump_node *node)
+static bool encode_step(struct encoder *encoder, const struct gcdump_node *node)
 {
 	encoder->units += 1 + (uint64_t)node->child_count / 4;
 	if (encoder->units < JOB_STRIDE)
@@ -250,14 +251,14 @@ static bool step(struct encoder *encoder, const struct gcdump_node *node)
 	return goes_on;
 }
 
-static enum hd_status finish_pass(const struct encoder *encoder)
+static enum hd_status finish_source_pass(const struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;
 	return source->finish ? source->finish(source->arg, encoder->err) : HD_OK;
 }
 
 /* First pass: where the records will lie, and the sizes of types. */
-static enum hd_status measure(struct encoder *encoder)
+static enum hd_status measure_records(struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;
 	struct gcdump_node node;
@@ -271,31 +272,31 @@ static enum hd_status measure(struct encoder *encoder)
 		encoder->total_size += node.size;
 		at += record_size(encoder, &node);
 		if (at > INT32_MAX) {
-			return fail_too_large(encoder->err, "bytes of records, of 2,147,483,647",
-					      at);
+			return fail_gcdump_too_large(encoder->err,
+						     "bytes of records, of 2,147,483,647", at);
 		}
-		if (!step(encoder, &node))
+		if (!encode_step(encoder, &node))
 			return fail_cancelled(encoder->err);
 	}
 	encoder->blob_size = at;
-	return finish_pass(encoder);
+	return finish_source_pass(encoder);
 }
 
 static enum hd_status put_blob(struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;
 	struct gcdump_node node;
-	put_u32(encoder, (uint32_t)encoder->blob_size);
+	encode_u32(encoder, (uint32_t)encoder->blob_size);
 	uint64_t begin = encoder->flushed + encoder->used;
-	put_le(encoder, 0, 2); /* the record of all undefined nodes: type 0, no children */
+	encode_le(encoder, 0, 2); /* the record of all undefined nodes: type 0, no children */
 	source->rewind(source->arg);
 	while (encoder->status == HD_OK && source->next(source->arg, &node)) {
-		put_record(encoder, &node);
-		if (!step(encoder, &node))
+		encode_record(encoder, &node);
+		if (!encode_step(encoder, &node))
 			return fail_cancelled(encoder->err);
 	}
 	TRY(encoder->status);
-	TRY(finish_pass(encoder));
+	TRY(finish_source_pass(encoder));
 	if (encoder->flushed + encoder->used - begin != encoder->blob_size) {
 		return fail(encoder->err, HD_ERR_OS, 0,
 			    "the objects changed while they were written: try again");
@@ -306,22 +307,22 @@ static enum hd_status put_blob(struct encoder *encoder)
 static void put_types(struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;
-	put_u32(encoder, source->type_count);
+	encode_u32(encoder, source->type_count);
 	for (uint32_t i = 0; i < source->type_count && encoder->status == HD_OK; i++) {
 		struct gcdump_type type = { 0 };
 		source->type(source->arg, i, &type);
-		put_text(encoder, &type.name);
-		put_u32(encoder, (uint32_t)encoder->type_sizes[i]);
-		put_text(encoder, &type.module);
+		encode_text(encoder, &type.name);
+		encode_u32(encoder, (uint32_t)encoder->type_sizes[i]);
+		encode_text(encoder, &type.module);
 	}
 }
 
 static enum hd_status put_addresses(struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;
-	put_count(encoder, source->node_count);
+	encode_count(encoder, source->node_count);
 	for (uint32_t i = 0; i < source->node_count && encoder->status == HD_OK; i++) {
-		put_u64(encoder, source->address(source->arg, i));
+		encode_u64(encoder, source->address(source->arg, i));
 		if (i % JOB_STRIDE == 0 && !job_step(encoder->job, 0, 0))
 			return fail_cancelled(encoder->err);
 	}
@@ -331,7 +332,7 @@ static enum hd_status put_addresses(struct encoder *encoder)
 /* Add a forward reference to a place that is not known yet; @return its index. */
 static uint32_t put_forward(struct encoder *encoder)
 {
-	put_u32(encoder, encoder->forward_count);
+	encode_u32(encoder, encoder->forward_count);
 	return encoder->forward_count++;
 }
 
@@ -347,7 +348,7 @@ static enum hd_status put_deferred(struct encoder *encoder)
 			    source->deferred_at);
 	}
 	uint32_t forward = put_forward(encoder);
-	put_bytes(encoder, source->deferred + 4, source->deferred_size - 4);
+	encode_bytes(encoder, source->deferred + 4, source->deferred_size - 4);
 	encoder->forwards[forward] = label_here(encoder);
 	return encoder->status;
 }
@@ -356,90 +357,90 @@ static enum hd_status put_deferred(struct encoder *encoder)
 static enum hd_status put_graph(struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;
-	begin_object(encoder, TYPE_GRAPH, 1, source->deferred ? 1 : 0);
-	put_u64(encoder, (uint64_t)encoder->total_size);
-	put_u32(encoder, source->root);
+	encode_object_begin(encoder, TYPE_GRAPH, 1, source->deferred ? 1 : 0);
+	encode_u64(encoder, (uint64_t)encoder->total_size);
+	encode_u32(encoder, source->root);
 	put_types(encoder);
-	put_count(encoder, source->node_count);
+	encode_count(encoder, source->node_count);
 	for (uint32_t i = 0; i < source->node_count && encoder->status == HD_OK; i++)
-		put_u32(encoder, encoder->offsets[i]);
+		encode_u32(encoder, encoder->offsets[i]);
 	TRY(encoder->status);
 	TRY(put_blob(encoder));
 	if (source->deferred)
 		TRY(put_deferred(encoder));
 	TRY(put_addresses(encoder));
 	if (source->about->has_is_64bit) {
-		put_u8(encoder, TAG_BYTE);
-		put_u8(encoder, source->about->is_64bit);
+		encode_u8(encoder, TAG_BYTE);
+		encode_u8(encoder, source->about->is_64bit);
 	}
-	end_object(encoder);
+	encode_object_end(encoder);
 	return encoder->status;
 }
 
 static void put_segment(struct encoder *encoder, const struct gcdump_segment *segment)
 {
 	int32_t version = encoder->source->about->segment_version ? 1 : 0;
-	begin_object(encoder, TYPE_SEGMENT, version, version);
-	put_u64(encoder, segment->start);
-	put_u64(encoder, segment->end);
+	encode_object_begin(encoder, TYPE_SEGMENT, version, version);
+	encode_u64(encoder, segment->start);
+	encode_u64(encoder, segment->end);
 	for (size_t i = 0; i < (version ? 5u : 4u); i++)
-		put_u64(encoder, segment->ends[i]);
-	end_object(encoder);
+		encode_u64(encoder, segment->ends[i]);
+	encode_object_end(encoder);
 }
 
 static void put_heap_info(struct encoder *encoder)
 {
 	const struct gcdump_about *about = encoder->source->about;
 	if (!about->has_heap_info) {
-		put_u8(encoder, TAG_NULL);
+		encode_u8(encoder, TAG_NULL);
 		return;
 	}
-	begin_object(encoder, TYPE_HEAP_INFO, 0, 0);
-	put_u64(encoder, (uint64_t)about->segment_bytes);
-	put_u32(encoder, about->segment_count);
+	encode_object_begin(encoder, TYPE_HEAP_INFO, 0, 0);
+	encode_u64(encoder, (uint64_t)about->segment_bytes);
+	encode_u32(encoder, about->segment_count);
 	for (uint32_t i = 0; i < about->segment_count && encoder->status == HD_OK; i++)
 		put_segment(encoder, &about->segments[i]);
-	end_object(encoder);
+	encode_object_end(encoder);
 }
 
 /* What of a GCHeapDump stands behind its graph: GCHeapDump.ToStream(). */
 static void put_about(struct encoder *encoder)
 {
 	const struct gcdump_about *about = encoder->source->about;
-	put_u8(encoder, about->is_64bit);
-	put_float(encoder, about->average_count);
-	put_float(encoder, about->average_size);
-	put_u8(encoder, TAG_NULL); /* JSHeapInfo */
+	encode_u8(encoder, about->is_64bit);
+	encode_float(encoder, about->average_count);
+	encode_float(encoder, about->average_size);
+	encode_u8(encoder, TAG_NULL); /* JSHeapInfo */
 	put_heap_info(encoder);
-	put_text(encoder, &about->log);
-	put_u64(encoder, (uint64_t)about->time);
-	put_text(encoder, &about->machine);
-	put_text(encoder, &about->process);
-	put_u32(encoder, (uint32_t)about->process_id);
-	put_u64(encoder, (uint64_t)about->commit);
-	put_u64(encoder, (uint64_t)about->working_set);
-	put_u32(encoder, about->multiplier_count);
-	put_bytes(encoder, about->multipliers, (uint64_t)about->multiplier_count * 4);
+	encode_text(encoder, &about->log);
+	encode_u64(encoder, (uint64_t)about->time);
+	encode_text(encoder, &about->machine);
+	encode_text(encoder, &about->process);
+	encode_u32(encoder, (uint32_t)about->process_id);
+	encode_u64(encoder, (uint64_t)about->commit);
+	encode_u64(encoder, (uint64_t)about->working_set);
+	encode_u32(encoder, about->multiplier_count);
+	encode_bytes(encoder, about->multipliers, (uint64_t)about->multiplier_count * 4);
 }
 
 static void put_tagged(struct encoder *encoder)
 {
 	const struct gcdump_about *about = encoder->source->about;
 	if (about->has_interop) {
-		put_u8(encoder, TAG_SKIP_REGION);
+		encode_u8(encoder, TAG_SKIP_REGION);
 		uint32_t forward = put_forward(encoder);
 		if (about->interop) {
-			begin_object(encoder, TYPE_INTEROP, 0, 0);
-			put_bytes(encoder, about->interop, about->interop_size);
-			end_object(encoder);
+			encode_object_begin(encoder, TYPE_INTEROP, 0, 0);
+			encode_bytes(encoder, about->interop, about->interop_size);
+			encode_object_end(encoder);
 		} else {
-			put_u8(encoder, TAG_NULL);
+			encode_u8(encoder, TAG_NULL);
 		}
 		encoder->forwards[forward] = label_here(encoder);
 	}
 	if (about->has_tool) {
-		put_u8(encoder, TAG_STRING);
-		put_text(encoder, &about->tool);
+		encode_u8(encoder, TAG_STRING);
+		encode_text(encoder, &about->tool);
 	}
 }
 
@@ -448,24 +449,24 @@ static enum hd_status put_file(struct encoder *encoder)
 	static const char signature[] = "!FastSerialization.1";
 	const struct gcdump_about *about = encoder->source->about;
 	bool is_known = about->version == 9 || about->version == 10;
-	put_u32(encoder, sizeof(signature) - 1);
-	put_bytes(encoder, signature, sizeof(signature) - 1);
+	encode_u32(encoder, sizeof(signature) - 1);
+	encode_bytes(encoder, signature, sizeof(signature) - 1);
 	/* Older versions are laid out differently: they become the last one. */
-	begin_object(encoder, TYPE_DUMP, is_known ? about->version : 10,
-		     is_known ? about->min_reader : 8);
+	encode_object_begin(encoder, TYPE_DUMP, is_known ? about->version : 10,
+			    is_known ? about->min_reader : 8);
 	TRY(put_graph(encoder));
 	put_about(encoder);
 	put_tagged(encoder);
-	end_object(encoder);
-	put_u8(encoder, TAG_END); /* no more objects */
+	encode_object_end(encoder);
+	encode_u8(encoder, TAG_END); /* no more objects */
 	uint32_t table = label_here(encoder);
-	put_u32(encoder, encoder->forward_count);
+	encode_u32(encoder, encoder->forward_count);
 	for (uint32_t i = 0; i < encoder->forward_count; i++)
-		put_u32(encoder, encoder->forwards[i]);
+		encode_u32(encoder, encoder->forwards[i]);
 	uint32_t trailer = label_here(encoder);
-	put_u32(encoder, table);
-	put_u32(encoder, trailer);
-	flush(encoder);
+	encode_u32(encoder, table);
+	encode_u32(encoder, trailer);
+	flush_encoder(encoder);
 	TRY(encoder->status);
 	return job_step(encoder->job, 0, encoder->units) ? HD_OK : fail_cancelled(encoder->err);
 }
@@ -476,18 +477,20 @@ static enum hd_status check_limits(const struct encoder *encoder)
 	const struct gcdump_source *source = encoder->source;
 	uint64_t bytes = encoder->blob_size + (uint64_t)source->node_count * 12;
 	if (bytes > UINT32_MAX)
-		return fail_too_large(encoder->err, "bytes, of 4,294,967,295", bytes);
+		return fail_gcdump_too_large(encoder->err, "bytes, of 4,294,967,295", bytes);
 	return HD_OK;
 }
 
-static enum hd_status encode(struct encoder *encoder)
+static enum hd_status encode_in_passes(struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;
 	if (source->node_count > INT32_MAX)
-		return fail_too_large(encoder->err, "nodes, of 2,147,483,647", source->node_count);
+		return fail_gcdump_too_large(encoder->err, "nodes, of 2,147,483,647",
+					     source->node_count);
 	if (source->type_count > INT32_MAX / 2)
-		return fail_too_large(encoder->err, "types, of 1,073,741,823", source->type_count);
-	encoder->buffer = mem_alloc(BUFFER_SIZE, 1);
+		return fail_gcdump_too_large(encoder->err, "types, of 1,073,741,823",
+					     source->type_count);
+	encoder->buffer = mem_alloc(ENCODE_BUFFER_SIZE, 1);
 	encoder->offsets = pages_alloc(source->node_count, sizeof(*encoder->offsets));
 	encoder->type_sizes = pages_alloc(source->type_count, sizeof(*encoder->type_sizes));
 	if (!encoder->buffer || !encoder->offsets || !encoder->type_sizes)
@@ -497,7 +500,7 @@ static enum hd_status encode(struct encoder *encoder)
 		source->type(source->arg, i, &type);
 		encoder->type_sizes[i] = type.size;
 	}
-	TRY(measure(encoder));
+	TRY(measure_records(encoder));
 	if (source->total_size)
 		encoder->total_size = *source->total_size;
 	TRY(check_limits(encoder));
@@ -511,7 +514,7 @@ enum hd_status gcdump_encode(const struct gcdump_source *source, struct job *job
 		.source = source, .job = job, .write = write, .arg = arg, .err = err
 	};
 	job_begin(job, "Writing objects", (uint64_t)source->node_count * 2);
-	enum hd_status status = encode(&encoder);
+	enum hd_status status = encode_in_passes(&encoder);
 	mem_free(encoder.buffer);
 	pages_free(encoder.offsets, source->node_count, sizeof(*encoder.offsets));
 	pages_free(encoder.type_sizes, source->type_count, sizeof(*encoder.type_sizes));

@@ -31,7 +31,7 @@ static const uint8_t *take_unit(const uint8_t *at, const uint8_t *end, uint32_t 
 	return at + size;
 }
 
-static void put_character(struct text *text, uint32_t value)
+static void put_utf8(struct text *text, uint32_t value)
 {
 	char bytes[4];
 	size_t size = value < 0x80 ? 1 : value < 0x800 ? 2 : value < 0x10000 ? 3 : 4;
@@ -42,7 +42,7 @@ static void put_character(struct text *text, uint32_t value)
 	text_append(text, bytes, size);
 }
 
-static void convert(struct text *text, const uint8_t *at, const uint8_t *end)
+static void convert_utf16(struct text *text, const uint8_t *at, const uint8_t *end)
 {
 	while (at < end) {
 		uint32_t unit, low;
@@ -54,7 +54,7 @@ static void convert(struct text *text, const uint8_t *at, const uint8_t *end)
 				at = next;
 			}
 		}
-		put_character(text, unit ? unit : 0xfffd);
+		put_utf8(text, unit ? unit : 0xfffd);
 	}
 }
 
@@ -68,7 +68,7 @@ bool gcdump_utf8(struct arena *arena, const struct gcdump_text *text, char **ret
 	for (size_t i = 0; i < size; i++)
 		is_ascii &= text->bytes[i] - 1u < 0x7f;
 	if (!is_ascii) {
-		convert(&converted, text->bytes, text->bytes + size);
+		convert_utf16(&converted, text->bytes, text->bytes + size);
 		bytes = converted.bytes;
 		size = converted.size;
 	}
@@ -85,8 +85,8 @@ bool gcdump_utf8(struct arena *arena, const struct gcdump_text *text, char **ret
 }
 
 /* A text that may be null or empty: NULL then. */
-static enum hd_status keep_text(struct gcdump_reading *reading, const struct gcdump_text *text,
-				const char **ret)
+static enum hd_status keep_gcdump_text(struct gcdump_reading *reading,
+				       const struct gcdump_text *text, const char **ret)
 {
 	char *copy;
 	uint32_t size;
@@ -100,22 +100,22 @@ static enum hd_status keep_text(struct gcdump_reading *reading, const struct gcd
 }
 
 /* A module's path as the file has it, and as the graph does. */
-struct module {
+struct gcdump_module {
 	struct gcdump_text text;
 	const char *path;
 };
 
-static enum hd_status module_path(struct gcdump_reading *reading, struct module *recent,
+static enum hd_status module_path(struct gcdump_reading *reading, struct gcdump_module *recent,
 				  const struct gcdump_text *text, const char **ret)
 {
 	uint32_t hash = text->size;
 	for (uint32_t i = 0; i < text->size && i < 64; i++)
 		hash = hash * 31 + text->bytes[text->size - 1 - i];
-	struct module *module = &recent[hash % RECENT_MODULES];
+	struct gcdump_module *module = &recent[hash % RECENT_MODULES];
 	if (!text->size || module->text.size != text->size ||
 	    memcmp(module->text.bytes, text->bytes, text->size) != 0) {
 		module->text = *text;
-		TRY(keep_text(reading, text, &module->path));
+		TRY(keep_gcdump_text(reading, text, &module->path));
 	}
 	*ret = module->path;
 	return HD_OK;
@@ -124,7 +124,7 @@ static enum hd_status module_path(struct gcdump_reading *reading, struct module 
 /* Types on their way into the graph. */
 struct typing {
 	struct gcdump_reading *reading;
-	struct module recent[RECENT_MODULES];
+	struct gcdump_module recent[RECENT_MODULES];
 	struct type_table table; /* by name and module */
 	struct text name;
 	bool is_foreign; /* names are not those of the heap */
@@ -173,7 +173,7 @@ static enum hd_status merge_type(struct typing *typing, const struct graph_type 
 	return HD_OK;
 }
 
-static enum hd_status add_type(struct typing *typing, uint32_t index)
+static enum hd_status add_gcdump_type(struct typing *typing, uint32_t index)
 {
 	struct gcdump_reading *reading = typing->reading;
 	struct hd_graph *graph = reading->graph;
@@ -269,7 +269,7 @@ enum hd_status gcdump_make_types(struct gcdump_reading *reading)
 	enum hd_status status = HD_OK;
 	for (uint32_t i = 0; status == HD_OK && i < reading->file.type_count; i++) {
 		if (reading->used[i])
-			status = add_type(&typing, i);
+			status = add_gcdump_type(&typing, i);
 	}
 	type_table_deinit(&typing.table);
 	text_deinit(&typing.name);
@@ -303,7 +303,7 @@ static int compare_addresses(const void *a, const void *b)
 }
 
 /* A hexadecimal number at *@p at, and the character behind it. */
-static bool take_hex(const uint8_t **at, const uint8_t *end, char behind, uint64_t *ret)
+static bool take_hex_until(const uint8_t **at, const uint8_t *end, char behind, uint64_t *ret)
 {
 	*ret = 0;
 	const uint8_t *begin = *at;
@@ -323,7 +323,8 @@ static enum hd_status parse_sizes(struct gcdump_reading *reading, struct true_si
 		return HD_OK;
 	const uint8_t *at = log->bytes + sizeof(first) - 1, *end = log->bytes + log->size;
 	struct true_size row;
-	while (take_hex(&at, end, ' ', &row.address) && take_hex(&at, end, '\n', &row.size)) {
+	while (take_hex_until(&at, end, ' ', &row.address) &&
+	       take_hex_until(&at, end, '\n', &row.size)) {
 		if (!PAGES_RESERVE(sizes, rows))
 			return fail_nomem(reading->err);
 		sizes->rows[sizes->rows_count++] = row;
@@ -358,7 +359,7 @@ enum hd_status gcdump_true_sizes(struct gcdump_reading *reading)
 	return status;
 }
 
-static enum hd_status add_domain(struct gcdump_reading *reading)
+static enum hd_status add_gcdump_domain(struct gcdump_reading *reading)
 {
 	struct hd_graph *graph = reading->graph;
 	graph->domains = pages_alloc(1, sizeof(*graph->domains));
@@ -374,7 +375,7 @@ struct ranges {
 };
 
 /* The generations of a segment, which are tested from the last one on: see GenerationFor(). */
-static bool add_segment(struct ranges *ranges, const struct gcdump_segment *segment)
+static bool add_segment_ranges(struct ranges *ranges, const struct gcdump_segment *segment)
 {
 	uint64_t start = segment->start;
 	for (unsigned int generation = 5; generation-- > 0;) {
@@ -392,7 +393,7 @@ static bool add_segment(struct ranges *ranges, const struct gcdump_segment *segm
 	return true;
 }
 
-static int compare_ranges(const void *a, const void *b)
+static int compare_gcdump_ranges(const void *a, const void *b)
 {
 	const struct graph_range *x = a, *y = b;
 	if (x->start != y->start)
@@ -401,17 +402,17 @@ static int compare_ranges(const void *a, const void *b)
 }
 
 /* Ascending and apart: of ranges that overlap the first one counts. */
-static enum hd_status make_ranges(struct gcdump_reading *reading, struct ranges *ranges)
+static enum hd_status make_gcdump_ranges(struct gcdump_reading *reading, struct ranges *ranges)
 {
 	const struct gcdump_about *about = &reading->file.about;
 	struct graph_info *info = &reading->graph->info;
 	for (uint32_t i = 0; i < about->segment_count; i++) {
-		if (!add_segment(ranges, &about->segments[i]))
+		if (!add_segment_ranges(ranges, &about->segments[i]))
 			return fail_nomem(reading->err);
 	}
 	if (!ranges->rows_count)
 		return HD_OK;
-	qsort(ranges->rows, ranges->rows_count, sizeof(*ranges->rows), compare_ranges);
+	qsort(ranges->rows, ranges->rows_count, sizeof(*ranges->rows), compare_gcdump_ranges);
 	size_t kept = 0;
 	for (size_t i = 0; i < ranges->rows_count; i++) {
 		struct graph_range range = ranges->rows[i];
@@ -505,7 +506,7 @@ static enum hd_status report_line(struct gcdump_reading *reading, const uint8_t 
 	const enum finding_kind kind = blank ? logged_kind(at, blank) : FINDING_KINDS;
 	uint64_t count;
 	at = blank ? blank + 1 : at;
-	if (kind == FINDING_KINDS || !take_hex(&at, end, ' ', &count))
+	if (kind == FINDING_KINDS || !take_hex_until(&at, end, ' ', &count))
 		return HD_OK;
 	char detail[256];
 	size_t size = 0;
@@ -575,15 +576,15 @@ enum hd_status gcdump_make_info(struct gcdump_reading *reading)
 {
 	const struct gcdump_about *about = &reading->file.about;
 	struct graph_info *info = &reading->graph->info;
-	TRY(add_domain(reading));
-	TRY(keep_text(reading, &about->process, &info->process));
-	TRY(keep_text(reading, &about->machine, &info->machine));
-	TRY(keep_text(reading, &about->tool, &info->tool));
+	TRY(add_gcdump_domain(reading));
+	TRY(keep_gcdump_text(reading, &about->process, &info->process));
+	TRY(keep_gcdump_text(reading, &about->machine, &info->machine));
+	TRY(keep_gcdump_text(reading, &about->tool, &info->tool));
 	info->pid = about->process_id > 0 ? (uint64_t)about->process_id : 0;
 	info->time = about->time > 0 && about->time <= TIME_MAX ? (uint64_t)about->time : 0;
 	info->is_32bit = is_32bit(reading);
 	struct ranges ranges = { 0 };
-	enum hd_status status = make_ranges(reading, &ranges);
+	enum hd_status status = make_gcdump_ranges(reading, &ranges);
 	pages_free(ranges.rows, ranges.rows_capacity, sizeof(*ranges.rows));
 	return status == HD_OK ? report_all(reading) : status;
 }

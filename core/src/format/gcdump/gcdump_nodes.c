@@ -13,16 +13,16 @@
 #include "util/fuzzed.h"
 
 /* Objects of a batch. */
-#define BATCH 16384u
+#define OBJECTS_BATCH 16384u
 /* Below this many objects a worker of its own is not worth it. */
 #define WORKER_MIN 65536u
 /* References that wait. */
 #define BUFFER FUZZED(65536u, 64u)
 /* How far ahead memory at random places is asked for: what is read by position, then records. */
-#define AHEAD_OFFSETS 32u
+#define AHEAD_ORDER   32u
 #define AHEAD_RECORDS 16u
 
-enum outcome {
+enum pass_outcome {
 	GOOD,
 	BAD_RECORD,
 	OVERLAP,
@@ -32,7 +32,7 @@ enum outcome {
 };
 
 /* What workers share. */
-struct pass {
+struct node_pass {
 	struct gcdump_reading *reading;
 	_Atomic uint32_t next; /* the batch that nobody has taken */
 	pthread_mutex_t lock;
@@ -40,7 +40,7 @@ struct pass {
 	/* under the lock: */
 	uint32_t turn;  /* the batch that goes next */
 	uint64_t edges; /* of those before it */
-	enum outcome outcome;
+	enum pass_outcome outcome;
 	uint32_t bad_node;
 	int64_t total_size;
 	uint64_t cut_sizes;
@@ -48,8 +48,8 @@ struct pass {
 };
 
 /* A batch at its worker. */
-struct part {
-	struct pass *pass;
+struct node_part {
+	struct node_pass *pass;
 	struct gcdump_reading *reading;
 	uint32_t batch;
 	bool has_turn;
@@ -58,17 +58,18 @@ struct part {
 	int64_t total_size;
 	uint64_t cut_sizes;
 	bool met_pseudo, has_others;
-	enum outcome outcome;
+	enum pass_outcome outcome;
 	uint32_t bad_node;
 };
 
 static uint32_t batch_count(const struct gcdump_reading *reading)
 {
-	return (uint32_t)(((uint64_t)reading->raw.object_count + BATCH - 1) / BATCH);
+	return (uint32_t)(((uint64_t)reading->raw.object_count + OBJECTS_BATCH - 1) /
+			  OBJECTS_BATCH);
 }
 
 /* End the pass; the first outcome counts. */
-static void stop(struct pass *pass, enum outcome outcome)
+static void stop_pass(struct node_pass *pass, enum pass_outcome outcome)
 {
 	(void)pthread_mutex_lock(&pass->lock);
 	if (pass->outcome == GOOD)
@@ -78,7 +79,7 @@ static void stop(struct pass *pass, enum outcome outcome)
 }
 
 /* What is no object, but a missing one or nothing. */
-static uint32_t other_target(struct part *part, uint32_t node, uint32_t target)
+static uint32_t other_target(struct node_part *part, uint32_t node, uint32_t target)
 {
 	part->has_others = true;
 	part->met_pseudo |= bitmap_has(part->reading->pseudo, node);
@@ -86,7 +87,7 @@ static uint32_t other_target(struct part *part, uint32_t node, uint32_t target)
 				 : part->reading->raw.object_count + (target & ~GCDUMP_MISSING);
 }
 
-static inline uint32_t target_of(struct part *part, uint32_t node)
+static inline uint32_t target_of(struct node_part *part, uint32_t node)
 {
 	const struct gcdump_reading *reading = part->reading;
 	if (node - reading->main_node < reading->main_count)
@@ -96,12 +97,12 @@ static inline uint32_t target_of(struct part *part, uint32_t node)
 }
 
 /* Nodes that wait become objects, whose numbers lie all over the map. */
-static void number_targets(struct part *part)
+static void number_targets(struct node_part *part)
 {
 	const uint32_t *map = part->reading->map;
 	for (uint32_t *at = part->numbered; at < part->to; at++) {
-		if (part->to - at > (ptrdiff_t)AHEAD_OFFSETS)
-			__builtin_prefetch(&map[at[AHEAD_OFFSETS]]);
+		if (part->to - at > (ptrdiff_t)AHEAD_ORDER)
+			__builtin_prefetch(&map[at[AHEAD_ORDER]]);
 		uint32_t target = map[*at];
 		*at = target < GCDUMP_MISSING ? target : other_target(part, *at, target);
 	}
@@ -109,16 +110,16 @@ static void number_targets(struct part *part)
 }
 
 /* Under the lock: wait until all batches before this one have ended.  false: they will not. */
-static bool wait_turn(struct part *part)
+static bool wait_turn(struct node_part *part)
 {
-	struct pass *pass = part->pass;
+	struct node_pass *pass = part->pass;
 	while (pass->turn != part->batch && pass->outcome == GOOD)
 		(void)pthread_cond_wait(&pass->moved, &pass->lock);
 	return pass->outcome == GOOD;
 }
 
 /* From now on references go where they belong. */
-static void go_direct(struct part *part, uint64_t first)
+static void go_direct(struct node_part *part, uint64_t first)
 {
 	struct raw_graph *raw = &part->reading->raw;
 	size_t count = (size_t)(part->to - part->begin);
@@ -132,9 +133,9 @@ static void go_direct(struct part *part, uint64_t first)
 }
 
 /* Make room for @p count references; false: there is none, or the pass has ended. */
-static bool make_room(struct part *part, uint32_t count)
+static bool make_edge_room(struct node_part *part, uint32_t count)
 {
-	struct pass *pass = part->pass;
+	struct node_pass *pass = part->pass;
 	if (part->reading->order)
 		number_targets(part);
 	if (!part->has_turn) {
@@ -159,7 +160,7 @@ static bool make_room(struct part *part, uint32_t count)
 }
 
 /* The size of an object; counts those that do not fit in 31 bits. */
-static inline uint32_t object_size(const struct gcdump_record *record, struct part *part)
+static inline uint32_t object_size(const struct gcdump_record *record, struct node_part *part)
 {
 	/* -1 is the size of a type without nodes. */
 	if (record->size == -1)
@@ -170,7 +171,8 @@ static inline uint32_t object_size(const struct gcdump_record *record, struct pa
 }
 
 /* The children of a record: objects, or nodes that number_targets() will look up. */
-__attribute__((always_inline)) static inline bool read_children(struct part *part, uint32_t node,
+__attribute__((always_inline)) static inline bool read_children(struct node_part *part,
+								uint32_t node,
 								const struct gcdump_record *record,
 								bool by_map)
 {
@@ -192,7 +194,7 @@ __attribute__((always_inline)) static inline bool read_children(struct part *par
 	return true;
 }
 
-__attribute__((always_inline)) static inline bool read_record(struct part *part, uint32_t node,
+__attribute__((always_inline)) static inline bool read_record(struct node_part *part, uint32_t node,
 							      uint32_t offset, uint32_t object,
 							      bool by_map)
 {
@@ -211,7 +213,7 @@ __attribute__((always_inline)) static inline bool read_record(struct part *part,
 	if (!__atomic_load_n(used, __ATOMIC_RELAXED))
 		__atomic_store_n(used, 1, __ATOMIC_RELAXED);
 	if (part->end - part->to < (ptrdiff_t)record.child_count &&
-	    !make_room(part, record.child_count))
+	    !make_edge_room(part, record.child_count))
 		return false;
 	if (read_children(part, node, &record, by_map))
 		return true;
@@ -220,7 +222,7 @@ __attribute__((always_inline)) static inline bool read_record(struct part *part,
 }
 
 /* Objects whose order is that of their nodes. */
-static bool read_ascending(struct part *part, uint32_t object, uint32_t end)
+static bool read_ascending(struct node_part *part, uint32_t object, uint32_t end)
 {
 	const struct gcdump_reading *reading = part->reading;
 	uint64_t *ids = reading->raw.ids;
@@ -243,15 +245,14 @@ static bool read_ascending(struct part *part, uint32_t object, uint32_t end)
 	return true;
 }
 
-static bool read_ordered(struct part *part, uint32_t object, uint32_t end)
+static bool read_ordered(struct node_part *part, uint32_t object, uint32_t end)
 {
 	const struct gcdump *file = &part->reading->file;
 	const uint32_t *order = part->reading->order;
 	for (; object < end; object++) {
-		if (object + AHEAD_OFFSETS < end) {
+		if (object + AHEAD_ORDER < end) {
 			uint32_t soon = order[object + AHEAD_RECORDS];
-			__builtin_prefetch(file->offsets +
-					   (size_t)order[object + AHEAD_OFFSETS] * 4);
+			__builtin_prefetch(file->offsets + (size_t)order[object + AHEAD_ORDER] * 4);
 			__builtin_prefetch(file->blob + gcdump_offset(file, soon));
 		}
 		uint32_t offset = gcdump_offset(file, order[object]);
@@ -263,7 +264,7 @@ static bool read_ordered(struct part *part, uint32_t object, uint32_t end)
 }
 
 /* The same, while it is known where records begin: there is no need to look it up. */
-static bool read_pieces(struct part *part, uint32_t object, uint32_t end)
+static bool read_pieces(struct node_part *part, uint32_t object, uint32_t end)
 {
 	const struct gcdump_reading *reading = part->reading;
 	struct gcdump_cursor cursor;
@@ -281,9 +282,9 @@ static bool read_pieces(struct part *part, uint32_t object, uint32_t end)
 }
 
 /* Add a batch that was read to the pass, or what went wrong; false: the pass has ended. */
-static bool end_batch(struct part *part)
+static bool end_batch(struct node_part *part)
 {
-	struct pass *pass = part->pass;
+	struct node_pass *pass = part->pass;
 	uint64_t count = (uint64_t)(part->to - part->begin);
 	(void)pthread_mutex_lock(&pass->lock);
 	bool goes_on = wait_turn(part);
@@ -308,12 +309,12 @@ static bool end_batch(struct part *part)
 	return goes_on;
 }
 
-static bool read_batch(struct part *part)
+static bool read_batch(struct node_part *part)
 {
-	struct pass *pass = part->pass;
+	struct node_pass *pass = part->pass;
 	const struct gcdump_reading *reading = part->reading;
-	uint32_t count = reading->raw.object_count, begin = part->batch * BATCH;
-	uint32_t end = count - begin < BATCH ? count : begin + BATCH;
+	uint32_t count = reading->raw.object_count, begin = part->batch * OBJECTS_BATCH;
+	uint32_t end = count - begin < OBJECTS_BATCH ? count : begin + OBJECTS_BATCH;
 	(void)pthread_mutex_lock(&pass->lock);
 	bool is_next = pass->turn == part->batch;
 	uint64_t first = pass->edges;
@@ -332,22 +333,22 @@ static bool read_batch(struct part *part)
 
 static void read_batches(void *arg, unsigned int worker)
 {
-	struct pass *pass = arg;
+	struct node_pass *pass = arg;
 	uint32_t *buffer = pages_alloc(BUFFER, sizeof(*buffer));
 	if (!buffer)
-		stop(pass, NO_MEMORY);
+		stop_pass(pass, NO_MEMORY);
 	while (buffer) {
-		struct part part = { .pass = pass,
-				     .reading = pass->reading,
-				     .batch = pass->next++,
-				     .begin = buffer,
-				     .to = buffer,
-				     .numbered = buffer,
-				     .end = buffer + BUFFER };
+		struct node_part part = { .pass = pass,
+					  .reading = pass->reading,
+					  .batch = pass->next++,
+					  .begin = buffer,
+					  .to = buffer,
+					  .numbered = buffer,
+					  .end = buffer + BUFFER };
 		if (part.batch >= batch_count(pass->reading) || !read_batch(&part))
 			break;
-		if (!job_step(pass->reading->job, worker, BATCH))
-			stop(pass, CANCELLED);
+		if (!job_step(pass->reading->job, worker, OBJECTS_BATCH))
+			stop_pass(pass, CANCELLED);
 	}
 	pages_free(buffer, BUFFER, sizeof(*buffer));
 }
@@ -361,7 +362,7 @@ static enum hd_status overlap(const struct gcdump_reading *reading)
 		    reading->file.path, at);
 }
 
-static enum hd_status fail_pass(const struct pass *pass, enum outcome outcome)
+static enum hd_status fail_pass(const struct node_pass *pass, enum pass_outcome outcome)
 {
 	switch (outcome) {
 	case BAD_RECORD:
@@ -376,7 +377,7 @@ static enum hd_status fail_pass(const struct pass *pass, enum outcome outcome)
 }
 
 /* The references that the records of objects tell of; those that are damaged do not count. */
-static uint64_t count_edges(const struct gcdump_reading *reading)
+static uint64_t count_record_edges(const struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
 	uint64_t edges = 0;
@@ -399,7 +400,7 @@ static enum hd_status make_targets(struct gcdump_reading *reading)
 	uint64_t most = reading->file.blob_size;
 	if (raw_graph_set_edge_count(raw, most, reading->job, NULL) == HD_OK)
 		return HD_OK;
-	uint64_t edges = count_edges(reading);
+	uint64_t edges = count_record_edges(reading);
 	return raw_graph_set_edge_count(raw, edges < most ? edges : most, reading->job,
 					reading->err);
 }
@@ -407,14 +408,14 @@ static enum hd_status make_targets(struct gcdump_reading *reading)
 /* Do the ids of batches, which ascend, do so from one to the next? */
 static bool batches_ascend(const struct raw_graph *raw)
 {
-	for (uint64_t i = BATCH; i < raw->object_count; i += BATCH) {
+	for (uint64_t i = OBJECTS_BATCH; i < raw->object_count; i += OBJECTS_BATCH) {
 		if (raw->ids[i] <= raw->ids[i - 1])
 			return false;
 	}
 	return true;
 }
 
-static enum outcome run_pass(struct pass *pass)
+static enum pass_outcome run_pass(struct node_pass *pass)
 {
 	const struct gcdump_reading *reading = pass->reading;
 	uint32_t count = reading->raw.object_count;
@@ -433,7 +434,7 @@ static enum outcome run_pass(struct pass *pass)
 }
 
 /* Take over what the pass made. */
-static enum hd_status take_pass(const struct pass *pass)
+static enum hd_status take_pass(const struct node_pass *pass)
 {
 	struct gcdump_reading *reading = pass->reading;
 	struct raw_graph *raw = &reading->raw;
@@ -453,13 +454,13 @@ static enum hd_status take_pass(const struct pass *pass)
 
 enum hd_status gcdump_read_nodes(struct gcdump_reading *reading, bool *ret_met_pseudo)
 {
-	struct pass pass = { .reading = reading };
+	struct node_pass pass = { .reading = reading };
 	TRY(gcdump_number(reading));
 	TRY(make_targets(reading));
-	enum outcome outcome = run_pass(&pass);
+	enum pass_outcome outcome = run_pass(&pass);
 	if (outcome == DESCENDS) {
 		TRY(gcdump_sort(reading));
-		pass = (struct pass){ .reading = reading };
+		pass = (struct node_pass){ .reading = reading };
 		outcome = run_pass(&pass);
 	}
 	*ret_met_pseudo = pass.met_pseudo;

@@ -8,12 +8,12 @@
 #include "util/sort.h"
 
 /* How far ahead memory at random places is asked for. */
-#define AHEAD 96u
+#define AHEAD_NODES 96u
 /* Objects whose places are asked for side by side. */
 #define GROUP 64u
 
 /* Are there GCDUMP_BLOCK nodes from @p first on, and all of them objects? */
-static bool is_plain(const struct gcdump_reading *reading, uint32_t first)
+static bool is_plain_block(const struct gcdump_reading *reading, uint32_t first)
 {
 	const struct gcdump *file = &reading->file;
 	uint32_t others = 0;
@@ -67,7 +67,7 @@ static enum hd_status number_blocks(struct gcdump_reading *reading, uint32_t *re
 	for (size_t block = 0; block < gcdump_blocks(&reading->file); block++) {
 		uint32_t first = (uint32_t)block * GCDUMP_BLOCK;
 		reading->firsts[block] = count;
-		if (is_plain(reading, first)) {
+		if (is_plain_block(reading, first)) {
 			reading->shifts[block] = first - count;
 			count += GCDUMP_BLOCK;
 			add_to_run(reading, &run, first);
@@ -102,7 +102,8 @@ uint32_t gcdump_node_of(const struct gcdump_reading *reading, uint32_t object)
 static inline uint32_t word_ahead(const struct gcdump_reading *reading, uint32_t node)
 {
 	const struct gcdump *file = &reading->file;
-	uint32_t offset = file->node_count - node > AHEAD ? gcdump_offset(file, node + AHEAD) : 0;
+	uint32_t offset =
+		file->node_count - node > AHEAD_NODES ? gcdump_offset(file, node + AHEAD_NODES) : 0;
 	return offset < file->blob_size ? offset / 64 : 0;
 }
 
@@ -150,7 +151,7 @@ struct sorting {
 	unsigned int workers;
 };
 
-static uint32_t share(const struct sorting *sorting, unsigned int worker)
+static uint32_t sorting_share(const struct sorting *sorting, unsigned int worker)
 {
 	uint64_t count = sorting->reading->file.node_count;
 	return (uint32_t)(count * worker / sorting->workers);
@@ -161,8 +162,8 @@ static void list_addresses(void *arg, unsigned int worker)
 {
 	const struct sorting *sorting = arg;
 	const struct gcdump_reading *reading = sorting->reading;
-	uint32_t end = share(sorting, worker + 1);
-	for (uint32_t node = share(sorting, worker); node < end;) {
+	uint32_t end = sorting_share(sorting, worker + 1);
+	for (uint32_t node = sorting_share(sorting, worker); node < end;) {
 		uint32_t ranks[GROUP], nodes[GROUP], count = 0;
 		for (; node < end && count < GROUP; node++) {
 			uint32_t ahead = word_ahead(reading, node);
@@ -197,14 +198,14 @@ static const struct sort_piece *find_piece(const struct gcdump_starts *starts, u
 }
 
 /* Put all objects where they belong. */
-static void place_objects(void *arg, unsigned int worker)
+static void place_sorted_objects(void *arg, unsigned int worker)
 {
 	const struct sorting *sorting = arg;
 	const struct gcdump_reading *reading = sorting->reading;
 	const struct gcdump *file = &reading->file;
 	const struct sort_piece *piece = reading->starts.pieces;
-	uint32_t end = share(sorting, worker + 1);
-	for (uint32_t node = share(sorting, worker); node < end;) {
+	uint32_t end = sorting_share(sorting, worker + 1);
+	for (uint32_t node = sorting_share(sorting, worker); node < end;) {
 		uint32_t places[GROUP], nodes[GROUP], count = 0;
 		for (; node < end && count < GROUP; node++) {
 			if (gcdump_object(reading, node) >= GCDUMP_MISSING)
@@ -227,7 +228,7 @@ static void place_objects(void *arg, unsigned int worker)
 }
 
 /* Has each object an address, and of its own? */
-static bool ascends(const struct raw_graph *raw)
+static bool addresses_ascend(const struct raw_graph *raw)
 {
 	bool descends = raw->object_count && !raw->ids[0];
 	for (uint32_t i = 1; i < raw->object_count; i++)
@@ -261,9 +262,10 @@ static enum hd_status sort_by_record(struct sorting *sorting)
 		starts->piece_count = sort_pieces(reading->raw.ids, count, starts->pieces);
 	}
 	if (starts->piece_count) {
-		run_parallel(sorting->workers, sorting->reading->job, place_objects, sorting);
+		run_parallel(sorting->workers, sorting->reading->job, place_sorted_objects,
+			     sorting);
 		qsort(starts->pieces, starts->piece_count, sizeof(*starts->pieces), compare_to);
-		reading->raw.ascends = ascends(&reading->raw);
+		reading->raw.ascends = addresses_ascend(&reading->raw);
 	}
 	return HD_OK;
 }

@@ -535,8 +535,8 @@ static enum hd_status parse_file(struct parsing *parsing)
 	return status;
 }
 
-static enum hd_status parse(const uint8_t *bytes, uint64_t size, const char *path, bool may_be_cut,
-			    struct gcdump *ret, struct hd_error *err)
+static enum hd_status parse_gcdump(const uint8_t *bytes, uint64_t size, const char *path,
+				   bool may_be_cut, struct gcdump *ret, struct hd_error *err)
 {
 	*ret = (struct gcdump){ .bytes = bytes, .size = size, .path = path };
 	struct parsing parsing = {
@@ -554,7 +554,7 @@ static enum hd_status parse(const uint8_t *bytes, uint64_t size, const char *pat
 enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, const char *path,
 			    struct gcdump *ret, struct hd_error *err)
 {
-	return parse(bytes, size, path, false, ret, err);
+	return parse_gcdump(bytes, size, path, false, ret, err);
 }
 
 /* A whole file ends with a label of the trailer, which has that of a table, which ends before it. */
@@ -579,8 +579,8 @@ enum hd_status gcdump_parse_cut(const uint8_t *bytes, uint64_t size, const char 
 				struct gcdump *ret, struct hd_error *err)
 {
 	struct hd_error first = { 0 };
-	enum hd_status status = parse(bytes, size, path, false, ret, &first);
-	if (status != HD_ERR_FORMAT || parse(bytes, size, path, true, ret, NULL) != HD_OK) {
+	enum hd_status status = parse_gcdump(bytes, size, path, false, ret, &first);
+	if (status != HD_ERR_FORMAT || parse_gcdump(bytes, size, path, true, ret, NULL) != HD_OK) {
 		if (status == HD_ERR_FORMAT && gcdump_detect((const char *)bytes, size) &&
 		    !has_end(bytes, size))
 			explain_cut(&first);

@@ -9,7 +9,7 @@
 #include "util/arena.h"
 
 /* Nodes between two looks at cancellation. */
-#define BATCH 16384u
+#define NODES_STRIDE 16384u
 
 enum hd_status gcdump_bad_record(const struct gcdump_reading *reading, uint32_t node)
 {
@@ -70,7 +70,7 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 				bad++;
 			}
 		}
-		if (node % BATCH == 0 && !job_step(reading->job, 0, BATCH))
+		if (node % NODES_STRIDE == 0 && !job_step(reading->job, 0, NODES_STRIDE))
 			return fail_cancelled(reading->err);
 	}
 	if (!bad)
@@ -119,7 +119,7 @@ static void resolve_roots(struct gcdump_reading *reading)
 }
 
 /* Undefined nodes that nothing is known of but their address. */
-static enum hd_status report_missing(struct gcdump_reading *reading)
+static enum hd_status report_undefined(struct gcdump_reading *reading)
 {
 	struct hd_graph *graph = reading->graph;
 	uint32_t count = graph->node_count - graph->object_count;
@@ -190,7 +190,7 @@ static enum hd_status read_graph(struct gcdump_reading *reading)
 	TRY(gcdump_collect_roots(reading));
 	TRY(raw_graph_finish(&reading->raw, reading->missing, reading->missing_count,
 			     reading->graph, reading->job, reading->err));
-	TRY(report_missing(reading));
+	TRY(report_undefined(reading));
 	resolve_roots(reading);
 	TRY(raw_graph_roots(reading->graph, reading->roots, reading->roots_count, reading->err));
 	TRY(report_cut(reading));

@@ -20,7 +20,8 @@ static bool may_be_pseudo(const struct gcdump_reading *reading, uint32_t node)
 	       gcdump_record(file, gcdump_offset(file, node), &record) && record.size <= 0;
 }
 
-static enum hd_status add_pseudo(struct gcdump_reading *reading, uint32_t node, uint32_t parent)
+static enum hd_status add_pseudo_node(struct gcdump_reading *reading, uint32_t node,
+				      uint32_t parent)
 {
 	if (!bitmap_add(reading->pseudo, node))
 		return HD_OK;
@@ -36,7 +37,7 @@ enum hd_status gcdump_find_pseudo(struct gcdump_reading *reading)
 	const struct gcdump *file = &reading->file;
 	uint64_t edges = 0;
 	if (!gcdump_address(file, file->root) && !gcdump_is_undefined(reading, file->root))
-		TRY(add_pseudo(reading, file->root, 0));
+		TRY(add_pseudo_node(reading, file->root, 0));
 	for (size_t i = 0; i < reading->tree_count; i++) {
 		uint32_t node = reading->tree[i].node;
 		struct gcdump_record record;
@@ -52,21 +53,21 @@ enum hd_status gcdump_find_pseudo(struct gcdump_reading *reading)
 			if (child == HD_NONE)
 				return gcdump_bad_record(reading, node);
 			if (may_be_pseudo(reading, child))
-				TRY(add_pseudo(reading, child, (uint32_t)i));
+				TRY(add_pseudo_node(reading, child, (uint32_t)i));
 		}
 	}
 	return HD_OK;
 }
 
 /* Nodes that turned out to be objects, on a list of what to look at. */
-struct found {
+struct found_objects {
 	uint32_t *nodes;
 	size_t nodes_count, nodes_capacity;
 };
 
 /* The pseudo-nodes among the children of a node that is an object are objects too. */
 static enum hd_status check_children(struct gcdump_reading *reading, uint32_t node,
-				     struct found *found)
+				     struct found_objects *found)
 {
 	const struct gcdump *file = &reading->file;
 	struct gcdump_record record;
@@ -86,7 +87,8 @@ static enum hd_status check_children(struct gcdump_reading *reading, uint32_t no
 	return HD_OK;
 }
 
-static enum hd_status check_all(struct gcdump_reading *reading, struct found *found)
+static enum hd_status check_all_children(struct gcdump_reading *reading,
+					 struct found_objects *found)
 {
 	for (uint32_t node = 0; node < reading->file.node_count; node++) {
 		/* Those found meanwhile are looked at below. */
@@ -100,8 +102,8 @@ static enum hd_status check_all(struct gcdump_reading *reading, struct found *fo
 
 enum hd_status gcdump_check_pseudo(struct gcdump_reading *reading, bool *ret_found)
 {
-	struct found found = { 0 };
-	enum hd_status status = check_all(reading, &found);
+	struct found_objects found = { 0 };
+	enum hd_status status = check_all_children(reading, &found);
 	*ret_found = found.nodes_count;
 	pages_free(found.nodes, found.nodes_capacity, sizeof(*found.nodes));
 	return status;
@@ -160,7 +162,7 @@ static const struct {
 	{ "[not reachable from roots]", { .is_none = true }, false },
 };
 
-struct collecting {
+struct root_collecting {
 	struct gcdump_reading *reading;
 	struct meaning *meanings; /* pages, of each node of the tree */
 	const char **names;       /* pages, of each type; NULL: not made yet */
@@ -195,7 +197,8 @@ static enum hd_status convert_static(struct gcdump_reading *reading, char **name
 }
 
 /* The name of a type, made once; that of a static without its "]". */
-static enum hd_status type_name(struct collecting *collecting, uint32_t type, const char **ret)
+static enum hd_status pseudo_type_name(struct root_collecting *collecting, uint32_t type,
+				       const char **ret)
 {
 	struct gcdump_reading *reading = collecting->reading;
 	if (!collecting->names[type]) {
@@ -215,7 +218,7 @@ static enum hd_status type_name(struct collecting *collecting, uint32_t type, co
 }
 
 /* A node that is not known: its roots are of the parent's kind, and tell the path to it. */
-static enum hd_status mean_unknown(struct collecting *collecting, const char *name,
+static enum hd_status mean_unknown(struct root_collecting *collecting, const char *name,
 				   const struct meaning *parent, bool is_top, struct meaning *ret)
 {
 	*ret = *parent;
@@ -240,7 +243,7 @@ static enum hd_status mean_unknown(struct collecting *collecting, const char *na
 	return HD_OK;
 }
 
-static enum hd_status mean(struct collecting *collecting, size_t index, uint32_t type)
+static enum hd_status mean(struct root_collecting *collecting, size_t index, uint32_t type)
 {
 	struct meaning *ret = &collecting->meanings[index];
 	uint32_t parent_index = collecting->reading->tree[index].parent;
@@ -252,7 +255,7 @@ static enum hd_status mean(struct collecting *collecting, size_t index, uint32_t
 	if (parent->is_none)
 		return HD_OK;
 	const char *name;
-	TRY(type_name(collecting, type, &name));
+	TRY(pseudo_type_name(collecting, type, &name));
 	if (is_static_name(name)) {
 		*ret = (struct meaning){ .kind = parent->is_thread ? HD_ROOT_THREAD_STATIC
 								   : HD_ROOT_STATIC,
@@ -270,8 +273,8 @@ static enum hd_status mean(struct collecting *collecting, size_t index, uint32_t
 	return mean_unknown(collecting, name, parent, parent_index == 0, ret);
 }
 
-static enum hd_status add_root(struct gcdump_reading *reading, const struct meaning *meaning,
-			       uint32_t target)
+static enum hd_status add_meant_root(struct gcdump_reading *reading, const struct meaning *meaning,
+				     uint32_t target)
 {
 	if (!PAGES_RESERVE(reading, roots))
 		return fail_nomem(reading->err);
@@ -283,7 +286,7 @@ static enum hd_status add_root(struct gcdump_reading *reading, const struct mean
 	return HD_OK;
 }
 
-static enum hd_status collect_children(struct collecting *collecting, size_t index)
+static enum hd_status collect_children(struct root_collecting *collecting, size_t index)
 {
 	struct gcdump_reading *reading = collecting->reading;
 	const struct gcdump *file = &reading->file;
@@ -303,7 +306,7 @@ static enum hd_status collect_children(struct collecting *collecting, size_t ind
 			return gcdump_bad_record(reading, node);
 		uint32_t object = gcdump_object(reading, child);
 		if (object != HD_NONE)
-			TRY(add_root(reading, &collecting->meanings[index], object));
+			TRY(add_meant_root(reading, &collecting->meanings[index], object));
 	}
 	return HD_OK;
 }
@@ -314,12 +317,12 @@ static enum hd_status collect_top(struct gcdump_reading *reading)
 	const struct meaning meaning = { .kind = HD_ROOT_INTERNAL };
 	uint32_t target = gcdump_object(reading, reading->file.root);
 	return reading->tree_count || target == HD_NONE ? HD_OK
-							: add_root(reading, &meaning, target);
+							: add_meant_root(reading, &meaning, target);
 }
 
 enum hd_status gcdump_collect_roots(struct gcdump_reading *reading)
 {
-	struct collecting collecting = {
+	struct root_collecting collecting = {
 		.reading = reading,
 		.meanings = pages_alloc(reading->tree_count, sizeof(*collecting.meanings)),
 		.names = pages_alloc(reading->file.type_count, sizeof(*collecting.names)),

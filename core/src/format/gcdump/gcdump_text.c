@@ -23,7 +23,7 @@ static uint8_t *put_unit(uint8_t *at, uint32_t unit)
 }
 
 /* The character of @p length bytes, as utf8_length() has checked them. */
-static uint32_t decode(const uint8_t *bytes, size_t length)
+static uint32_t decode_utf8(const uint8_t *bytes, size_t length)
 {
 	if (length == 1)
 		return bytes[0];
@@ -49,7 +49,8 @@ bool gcdump_text_of(struct arena *arena, const char *text, size_t size, struct g
 		return false;
 	for (size_t i = 0; i < size;) {
 		size_t length = utf8_length(text + i, size - i);
-		uint32_t value = length ? decode((const uint8_t *)text + i, length) : REPLACEMENT;
+		uint32_t value =
+			length ? decode_utf8((const uint8_t *)text + i, length) : REPLACEMENT;
 		i += length ? length : 1;
 		ret->units += value < 0x10000 ? 1 : 2;
 		if (value < 0x10000) {

@@ -59,8 +59,8 @@ struct builder {
 	size_t table_size;        /* a power of two */
 };
 
-static enum hd_status add_pseudo(struct builder *builder, const char *name, uint32_t parent,
-				 uint32_t *ret)
+static enum hd_status tree_add_pseudo(struct builder *builder, const char *name, uint32_t parent,
+				      uint32_t *ret)
 {
 	struct gcdump_tree *tree = builder->tree;
 	if (!PAGES_RESERVE(tree, pseudos))
@@ -77,11 +77,12 @@ static enum hd_status group_node(struct builder *builder, enum group group, uint
 	enum group parent = groups[group].parent;
 	if (builder->numbers[group] == HD_NONE) {
 		if (builder->numbers[parent] == HD_NONE) {
-			TRY(add_pseudo(builder, groups[parent].name, builder->numbers[GROUP_ROOT],
-				       &builder->numbers[parent]));
+			TRY(tree_add_pseudo(builder, groups[parent].name,
+					    builder->numbers[GROUP_ROOT],
+					    &builder->numbers[parent]));
 		}
-		TRY(add_pseudo(builder, groups[group].name, builder->numbers[parent],
-			       &builder->numbers[group]));
+		TRY(tree_add_pseudo(builder, groups[group].name, builder->numbers[parent],
+				    &builder->numbers[group]));
 	}
 	*ret = builder->numbers[group];
 	return HD_OK;
@@ -106,7 +107,7 @@ static enum group handle_group(const struct hd_graph *graph, uint32_t root)
 	}
 }
 
-static enum group group_of(const struct hd_graph *graph, uint32_t root)
+static enum group root_group_of(const struct hd_graph *graph, uint32_t root)
 {
 	switch (graph->roots[root].kind) {
 	case HD_ROOT_STACK:
@@ -127,7 +128,7 @@ static enum group group_of(const struct hd_graph *graph, uint32_t root)
 }
 
 /* "[static var NAME]", where NAME is what is known of it. */
-static enum hd_status static_name(struct builder *builder, uint32_t root, const char **ret)
+static enum hd_status static_var_name(struct builder *builder, uint32_t root, const char **ret)
 {
 	const struct hd_graph *graph = builder->graph;
 	const char *name = graph->details ? graph->details[root].name : NULL;
@@ -155,7 +156,7 @@ static enum hd_status static_name(struct builder *builder, uint32_t root, const 
 	return copy ? HD_OK : fail_nomem(builder->err);
 }
 
-static uint64_t hash_of(const char *text, uint32_t parent)
+static uint64_t hash_child_name(const char *text, uint32_t parent)
 {
 	uint64_t hash = 0xcbf29ce484222325u ^ parent; /* FNV-1a */
 	for (; *text; text++)
@@ -170,10 +171,10 @@ static enum hd_status static_node(struct builder *builder, uint32_t root, uint32
 	const struct gcdump_tree *tree = builder->tree;
 	const char *name;
 	*ret = parent;
-	TRY(static_name(builder, root, &name));
+	TRY(static_var_name(builder, root, &name));
 	if (!name)
 		return HD_OK;
-	size_t mask = builder->table_size - 1, place = (size_t)hash_of(name, parent) & mask;
+	size_t mask = builder->table_size - 1, place = (size_t)hash_child_name(name, parent) & mask;
 	for (; builder->table[place]; place = (place + 1) & mask) {
 		uint32_t number = builder->table[place] - 1;
 		if (tree->pseudos[number].parent == parent &&
@@ -182,12 +183,12 @@ static enum hd_status static_node(struct builder *builder, uint32_t root, uint32
 			return HD_OK;
 		}
 	}
-	TRY(add_pseudo(builder, name, parent, ret));
+	TRY(tree_add_pseudo(builder, name, parent, ret));
 	builder->table[place] = *ret + 1;
 	return HD_OK;
 }
 
-static bool is_static(const struct graph_root *root)
+static bool is_static_root(const struct graph_root *root)
 {
 	return root->kind == HD_ROOT_STATIC || root->kind == HD_ROOT_THREAD_STATIC;
 }
@@ -196,7 +197,7 @@ static enum hd_status make_table(struct builder *builder)
 {
 	uint64_t statics = 0;
 	for (uint32_t i = 0; i < builder->graph->root_count; i++)
-		statics += is_static(&builder->graph->roots[i]);
+		statics += is_static_root(&builder->graph->roots[i]);
 	for (builder->table_size = 16; builder->table_size / 2 < statics;)
 		builder->table_size *= 2;
 	builder->table = pages_alloc(builder->table_size, sizeof(*builder->table));
@@ -204,7 +205,7 @@ static enum hd_status make_table(struct builder *builder)
 }
 
 /* The nodes of the tree, owners, and how many roots each node has. */
-static enum hd_status place_roots(struct builder *builder)
+static enum hd_status place_tree_roots(struct builder *builder)
 {
 	const struct hd_graph *graph = builder->graph;
 	TRY(make_table(builder));
@@ -217,8 +218,8 @@ static enum hd_status place_roots(struct builder *builder)
 			return fail_cancelled(builder->err);
 		if (root_is_weak(&graph->roots[i]))
 			continue;
-		TRY(group_node(builder, group_of(graph, i), &builder->owners[i]));
-		if (is_static(&graph->roots[i])) {
+		TRY(group_node(builder, root_group_of(graph, i), &builder->owners[i]));
+		if (is_static_root(&graph->roots[i])) {
 			TRY(static_node(builder, i, builder->owners[i], &builder->owners[i]));
 		}
 		builder->tree->pseudos[builder->owners[i]].child_count++;
@@ -273,15 +274,15 @@ static void fill_rows(const struct builder *builder)
 	}
 }
 
-static enum hd_status build(struct builder *builder)
+static enum hd_status build_gcdump_tree(struct builder *builder)
 {
 	builder->tree->arena = arena_create();
 	if (!builder->tree->arena)
 		return fail_nomem(builder->err);
 	for (size_t i = 0; i < GROUPS; i++)
 		builder->numbers[i] = HD_NONE;
-	TRY(add_pseudo(builder, groups[GROUP_ROOT].name, 0, &builder->numbers[GROUP_ROOT]));
-	TRY(place_roots(builder));
+	TRY(tree_add_pseudo(builder, groups[GROUP_ROOT].name, 0, &builder->numbers[GROUP_ROOT]));
+	TRY(place_tree_roots(builder));
 	uint32_t dead = dead_count(builder), node;
 	if (dead) {
 		TRY(group_node(builder, GROUP_UNREACHABLE, &node));
@@ -299,7 +300,7 @@ enum hd_status gcdump_tree_init(const struct hd_graph *graph, const uint64_t *li
 		.graph = graph, .live = live, .job = job, .tree = ret, .err = err
 	};
 	*ret = (struct gcdump_tree){ 0 };
-	enum hd_status status = build(&builder);
+	enum hd_status status = build_gcdump_tree(&builder);
 	pages_free(builder.owners, graph->root_count, sizeof(*builder.owners));
 	pages_free(builder.table, builder.table_size, sizeof(*builder.table));
 	return status;

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_FORMAT_GCDUMP_TREE_H
 #define HEAPDUMP_SRC_FORMAT_GCDUMP_TREE_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 struct arena;
 

@@ -13,9 +13,9 @@
 #define TIME_MAX 3155378975999999999u
 
 /* Ids of a heap are asked for so many at once. */
-#define IDS 512u
+#define IDS_ASKED 512u
 
-struct writer {
+struct gcdump_writer {
 	const struct hd_graph *graph;
 	const uint64_t *live; /* only what has a bit is written; NULL: everything */
 	const char *lacks;    /**< write_options */
@@ -35,12 +35,12 @@ struct writer {
 	uint32_t pseudo, node, index;
 	/* where addresses are, and those of the nodes from ids_first on */
 	uint32_t address_node, ids_first;
-	uint64_t ids[IDS];
+	uint64_t ids[IDS_ASKED];
 	uint32_t ids_count;
 };
 
 /* Index in the file of a node of the graph. */
-static inline uint32_t index_of(const struct writer *writer, uint32_t node)
+static inline uint32_t index_of(const struct gcdump_writer *writer, uint32_t node)
 {
 	if (!writer->live)
 		return writer->first + node;
@@ -48,25 +48,25 @@ static inline uint32_t index_of(const struct writer *writer, uint32_t node)
 	return writer->first + writer->ranks[node / 64] + (uint32_t)__builtin_popcountll(before);
 }
 
-static inline bool is_kept(const struct writer *writer, uint32_t node)
+static inline bool is_kept(const struct gcdump_writer *writer, uint32_t node)
 {
 	return !writer->live || bitmap_has(writer->live, node);
 }
 
 static void give_type(void *arg, uint32_t type, struct gcdump_type *ret)
 {
-	const struct writer *writer = arg;
+	const struct gcdump_writer *writer = arg;
 	*ret = writer->types[type];
 }
 
-static void begin_pass(void *arg)
+static void writer_begin_pass(void *arg)
 {
-	struct writer *writer = arg;
+	struct gcdump_writer *writer = arg;
 	writer->pseudo = writer->node = 0;
 	writer->index = writer->first;
 }
 
-static bool next_pseudo(struct writer *writer, struct gcdump_node *ret)
+static bool next_pseudo(struct gcdump_writer *writer, struct gcdump_node *ret)
 {
 	const struct gcdump_pseudo *pseudo = &writer->tree.pseudos[writer->pseudo];
 	*ret = (struct gcdump_node){
@@ -81,7 +81,7 @@ static bool next_pseudo(struct writer *writer, struct gcdump_node *ret)
 
 static bool next_node(void *arg, struct gcdump_node *ret)
 {
-	struct writer *writer = arg;
+	struct gcdump_writer *writer = arg;
 	const struct hd_graph *graph = writer->graph;
 	if (writer->pseudo < writer->first)
 		return next_pseudo(writer, ret);
@@ -106,7 +106,7 @@ static bool next_node(void *arg, struct gcdump_node *ret)
 }
 
 /* Id of a node not before the last one. */
-static uint64_t next_id(struct writer *writer, uint32_t node)
+static uint64_t next_id(struct gcdump_writer *writer, uint32_t node)
 {
 	const struct hd_graph *graph = writer->graph;
 	if (!graph->places.ids || graph_is_missing(graph, node))
@@ -114,7 +114,7 @@ static uint64_t next_id(struct writer *writer, uint32_t node)
 	if (node - writer->ids_first >= writer->ids_count) {
 		uint32_t left = graph->object_count - node;
 		writer->ids_first = node;
-		writer->ids_count = left < IDS ? left : IDS;
+		writer->ids_count = left < IDS_ASKED ? left : IDS_ASKED;
 		graph->places.ids(graph->places.arg, node, writer->ids, writer->ids_count);
 	}
 	return writer->ids[node - writer->ids_first];
@@ -123,7 +123,7 @@ static uint64_t next_id(struct writer *writer, uint32_t node)
 /* They are asked for in order. */
 static uint64_t next_address(void *arg, uint32_t index)
 {
-	struct writer *writer = arg;
+	struct gcdump_writer *writer = arg;
 	if (index < writer->first) {
 		writer->address_node = 0;
 		return 0;
@@ -134,8 +134,8 @@ static uint64_t next_address(void *arg, uint32_t index)
 }
 
 /* A text that may as well be borrowed. */
-static enum hd_status keep_text(struct writer *writer, const char *text, size_t size,
-				struct gcdump_text *ret)
+static enum hd_status borrow_text(struct gcdump_writer *writer, const char *text, size_t size,
+				  struct gcdump_text *ret)
 {
 	size_t i = 0;
 	while (text && i < size && (uint8_t)text[i] < 0x80)
@@ -148,14 +148,15 @@ static enum hd_status keep_text(struct writer *writer, const char *text, size_t 
 	return gcdump_text_of(writer->arena, text, size, ret) ? HD_OK : fail_nomem(writer->err);
 }
 
-static enum hd_status keep_string(struct writer *writer, const char *string,
+static enum hd_status keep_string(struct gcdump_writer *writer, const char *string,
 				  struct gcdump_text *ret)
 {
-	return keep_text(writer, string, string ? strlen(string) : 0, ret);
+	return borrow_text(writer, string, string ? strlen(string) : 0, ret);
 }
 
 /* Types without a name get the one that dotnet-gcdump gives them. */
-static enum hd_status keep_unknown(struct writer *writer, uint64_t id, struct gcdump_text *ret)
+static enum hd_status keep_unknown(struct gcdump_writer *writer, uint64_t id,
+				   struct gcdump_text *ret)
 {
 	struct text text = { 0 };
 	text_printf(&text, "UNKNOWN 0x%llx", (unsigned long long)id);
@@ -164,12 +165,12 @@ static enum hd_status keep_unknown(struct writer *writer, uint64_t id, struct gc
 	return done ? HD_OK : fail_nomem(writer->err);
 }
 
-static enum hd_status keep_type(struct writer *writer, const struct graph_type *from,
+static enum hd_status keep_type(struct gcdump_writer *writer, const struct graph_type *from,
 				struct gcdump_type *to)
 {
 	to->size = -1;
 	if (from->name) {
-		TRY(keep_text(writer, from->name, from->name_size, &to->name));
+		TRY(borrow_text(writer, from->name, from->name_size, &to->name));
 	} else {
 		TRY(keep_unknown(writer, from->id, &to->name));
 	}
@@ -180,7 +181,7 @@ static enum hd_status keep_type(struct writer *writer, const struct graph_type *
 	return keep_string(writer, from->module, &to->module);
 }
 
-static enum hd_status make_types(struct writer *writer)
+static enum hd_status make_written_types(struct gcdump_writer *writer)
 {
 	const struct hd_graph *graph = writer->graph;
 	uint64_t count = 1 + (uint64_t)graph->type_count + writer->tree.pseudos_count;
@@ -202,7 +203,7 @@ static enum hd_status make_types(struct writer *writer)
 }
 
 /* How many nodes there will be, and ranks. */
-static enum hd_status count_nodes(struct writer *writer)
+static enum hd_status count_nodes(struct gcdump_writer *writer)
 {
 	const struct hd_graph *graph = writer->graph;
 	writer->objects = graph->object_count;
@@ -226,7 +227,7 @@ static enum hd_status count_nodes(struct writer *writer)
 }
 
 /* The tree counts nodes of the graph as if all were written. */
-static void renumber_tree(struct writer *writer)
+static void renumber_tree(struct gcdump_writer *writer)
 {
 	struct gcdump_tree *tree = &writer->tree;
 	for (uint64_t i = 0; writer->live && i < tree->child_count; i++) {
@@ -235,7 +236,7 @@ static void renumber_tree(struct writer *writer)
 	}
 }
 
-static enum hd_status make_room(struct writer *writer)
+static enum hd_status make_children_room(struct gcdump_writer *writer)
 {
 	const struct hd_graph *graph = writer->graph;
 	for (uint32_t i = 0; i < graph->object_count; i++) {
@@ -275,7 +276,7 @@ static void log_findings(const struct hd_graph *graph, const char *lacks, struct
 }
 
 /* The log of the collection, which readers only show: what the format has no room for. */
-static enum hd_status make_log(struct writer *writer)
+static enum hd_status make_log(struct gcdump_writer *writer)
 {
 	const struct hd_graph *graph = writer->graph;
 	struct text text = { 0 };
@@ -295,7 +296,7 @@ static enum hd_status make_log(struct writer *writer)
 }
 
 /* A range is a segment whose objects are all of one generation, as regions are. */
-static enum hd_status make_segments(struct writer *writer)
+static enum hd_status make_segments(struct gcdump_writer *writer)
 {
 	const struct graph_info *info = &writer->graph->info;
 	struct gcdump_about *about = &writer->about;
@@ -322,7 +323,7 @@ static enum hd_status make_segments(struct writer *writer)
 	return HD_OK;
 }
 
-static enum hd_status make_about(struct writer *writer)
+static enum hd_status make_about(struct gcdump_writer *writer)
 {
 	const struct graph_info *info = &writer->graph->info;
 	struct gcdump_about *about = &writer->about;
@@ -341,7 +342,8 @@ static enum hd_status make_about(struct writer *writer)
 	return make_segments(writer);
 }
 
-static enum hd_status prepare(struct writer *writer, const struct write_options *options)
+static enum hd_status prepare_gcdump(struct gcdump_writer *writer,
+				     const struct write_options *options)
 {
 	writer->arena = arena_create();
 	if (!writer->arena)
@@ -354,23 +356,23 @@ static enum hd_status prepare(struct writer *writer, const struct write_options 
 			     writer->err));
 	TRY(count_nodes(writer));
 	renumber_tree(writer);
-	TRY(make_types(writer));
-	TRY(make_room(writer));
+	TRY(make_written_types(writer));
+	TRY(make_children_room(writer));
 	return make_about(writer);
 }
 
 enum hd_status gcdump_write(const struct hd_graph *graph, const struct write_options *options,
 			    struct job *job, format_write_fn write, void *arg, struct hd_error *err)
 {
-	struct writer writer = { .graph = graph, .job = job, .err = err };
-	enum hd_status status = prepare(&writer, options);
+	struct gcdump_writer writer = { .graph = graph, .job = job, .err = err };
+	enum hd_status status = prepare_gcdump(&writer, options);
 	if (status == HD_OK) {
 		const struct gcdump_source source = {
 			.about = &writer.about,
 			.type_count = writer.type_count,
 			.node_count = writer.first + writer.nodes,
 			.type = give_type,
-			.rewind = begin_pass,
+			.rewind = writer_begin_pass,
 			.next = next_node,
 			.address = next_address,
 			.arg = &writer,

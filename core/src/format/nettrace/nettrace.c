@@ -20,7 +20,7 @@ struct buffer {
 	size_t size, capacity;
 };
 
-static bool append(void *arg, const char *bytes, size_t size)
+static bool append_to_buffer(void *arg, const char *bytes, size_t size)
 {
 	struct buffer *buffer = arg;
 	if (size > buffer->capacity - buffer->size) {
@@ -43,8 +43,9 @@ static enum hd_status read_exact(const struct nt_trace *trace, const struct nt_s
 				 struct hd_graph **ret, struct hd_error *err)
 {
 	struct buffer buffer = { 0 };
-	enum hd_status status = nt_exact_write(trace, snapshot, job, append, &buffer, err);
-	/* The only one that ends the writing is append(), for want of memory. */
+	enum hd_status status =
+		nt_exact_write(trace, snapshot, job, append_to_buffer, &buffer, err);
+	/* The only one that ends the writing is append_to_buffer(), for want of memory. */
 	if (status == HD_ERR_CANCELLED && !(job && job->stop))
 		status = fail_nomem(err);
 	if (status == HD_OK) {

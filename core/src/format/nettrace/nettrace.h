@@ -10,6 +10,9 @@ struct mapped_file;
  * NetTrace, versions 4 and 6: the stream of EventPipe sessions (dotnet/diagnostics and perfview,
  * NetTraceFormat.md), and the heap snapshots that the events of the runtime's provider make up
  * (ClrEtwAll.man: GCBulkNode, GCBulkEdge, GCBulkRootEdge, ...).
+ *
+ * Names of this folder begin with nt_, for NetTrace, and with exact_ where the graph of dotnet-gcdump is made
+ * (nettrace_exact.h).
  */
 
 /** Does a file begin like one? (format.detect) */

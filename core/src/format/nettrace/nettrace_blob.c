@@ -56,8 +56,8 @@ static bool read_compressed(struct nt_bytes *block, uint32_t version, struct nt_
 }
 
 /* What blobs that are not compressed begin with; *@p at: behind it, in their @p size bytes. */
-static bool read_head(struct nt_bytes *block, uint32_t size, struct nt_bytes *at,
-		      struct nt_blob *blob)
+static bool read_blob_head(struct nt_bytes *block, uint32_t size, struct nt_bytes *at,
+			   struct nt_blob *blob)
 {
 	const uint8_t *begin = nt_take(block, size);
 	if (!begin)
@@ -72,11 +72,11 @@ static bool read_head(struct nt_bytes *block, uint32_t size, struct nt_bytes *at
 	return true;
 }
 
-static bool read_v4(struct nt_bytes *block, struct nt_blob *blob)
+static bool read_blob_v4(struct nt_bytes *block, struct nt_blob *blob)
 {
 	uint32_t size = nt_u32(block);
 	struct nt_bytes at;
-	if (!read_head(block, size, &at, blob))
+	if (!read_blob_head(block, size, &at, blob))
 		return false;
 	(void)nt_take(&at, 2 * (uint64_t)GUID_SIZE);
 	blob->size = nt_u32(&at);
@@ -89,10 +89,10 @@ static bool read_v4(struct nt_bytes *block, struct nt_blob *blob)
 	return true;
 }
 
-static bool read_v6(struct nt_bytes *block, struct nt_blob *blob)
+static bool read_blob_v6(struct nt_bytes *block, struct nt_blob *blob)
 {
 	struct nt_bytes at;
-	if (!read_head(block, nt_u32(block), &at, blob))
+	if (!read_blob_head(block, nt_u32(block), &at, blob))
 		return false;
 	(void)nt_u32(&at); /* labels */
 	blob->size = nt_u32(&at);
@@ -105,7 +105,7 @@ bool nt_blob_read(struct nt_bytes *block, uint32_t version, bool is_compressed,
 {
 	if (is_compressed)
 		return read_compressed(block, version, blob);
-	return version >= 6 ? read_v6(block, blob) : read_v4(block, blob);
+	return version >= 6 ? read_blob_v6(block, blob) : read_blob_v4(block, blob);
 }
 
 /* Providers whose events are looked at. */

@@ -7,8 +7,8 @@
 #include "util/fuzzed.h"
 
 /* Types that were asked for last, by address. */
-#define RECENT_BITS  FUZZED(12u, 4u)
-#define RECENT_TYPES (1u << RECENT_BITS)
+#define RECENT_NAMES_BITS FUZZED(12u, 4u)
+#define RECENT_NAMES      (1u << RECENT_NAMES_BITS)
 
 enum naming {
 	NAMING_UNKNOWN, /* not asked for */
@@ -16,7 +16,7 @@ enum naming {
 	NAMING_UNNAMED
 };
 
-struct recent {
+struct recent_name {
 	uint64_t id;
 	enum naming naming;
 };
@@ -25,10 +25,10 @@ struct recent {
 struct names {
 	struct type_table table;
 	uint32_t count; /* types with an index below have a name */
-	struct recent *recent;
+	struct recent_name *recent;
 };
 
-static bool add_names(struct names *names, const struct nt_item *item)
+static bool add_type_names(struct names *names, const struct nt_item *item)
 {
 	uint32_t count;
 	struct nt_bytes at = nt_types_begin(item, &count);
@@ -42,20 +42,22 @@ static bool add_names(struct names *names, const struct nt_item *item)
 	return true;
 }
 
-static bool is_named(struct names *names, uint64_t id, bool *ret_nomem)
+static bool type_is_named(struct names *names, uint64_t id, bool *ret_nomem)
 {
-	struct recent *recent = &names->recent[id * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
+	struct recent_name *recent =
+		&names->recent[id * 0x9e3779b97f4a7c15u >> (64 - RECENT_NAMES_BITS)];
 	if (recent->naming == NAMING_UNKNOWN || recent->id != id) {
 		uint32_t index = type_table_add(&names->table, 0, id, UINT32_MAX - 1);
 		*ret_nomem = index == UINT32_MAX;
-		*recent =
-			(struct recent){ id, index < names->count ? NAMING_NAMED : NAMING_UNNAMED };
+		*recent = (struct recent_name){ id, index < names->count ? NAMING_NAMED
+									 : NAMING_UNNAMED };
 	}
 	return recent->naming == NAMING_NAMED;
 }
 
 /* Count the objects that have all their references. */
-static enum hd_status count(struct nt_heap *heap, struct names *names, struct nettrace_check *ret)
+static enum hd_status count_whole_objects(struct nt_heap *heap, struct names *names,
+					  struct nettrace_check *ret)
 {
 	const size_t size = NT_NODE_SIZE(heap->pointer_size);
 	uint64_t available = heap->edges.total;
@@ -69,7 +71,7 @@ static enum hd_status count(struct nt_heap *heap, struct names *names, struct ne
 				break;
 			ret->references += node.edges;
 			ret->objects++;
-			ret->unnamed += !is_named(names, node.type, &nomem);
+			ret->unnamed += !type_is_named(names, node.type, &nomem);
 			if (nomem)
 				return fail_nomem(heap->err);
 		}
@@ -91,15 +93,15 @@ static enum hd_status check_snapshot(const struct nt_trace *trace,
 				.job = job,
 				.err = err,
 				.pointer_size = trace->stream.pointer_size == 4 ? 4 : 8 };
-	struct names names = { .recent = mem_calloc(RECENT_TYPES, sizeof(*names.recent)) };
+	struct names names = { .recent = mem_calloc(RECENT_NAMES, sizeof(*names.recent)) };
 	bool made = names.recent;
 	for (size_t i = snapshot->process_first; made && i < snapshot->process_end; i++) {
 		if (trace->items[i].kind == NT_TYPES)
-			made = add_names(&names, &trace->items[i]);
+			made = add_type_names(&names, &trace->items[i]);
 	}
 	enum hd_status status = made ? nt_heap_blocks(&heap) : fail_nomem(err);
 	if (status == HD_OK)
-		status = count(&heap, &names, ret);
+		status = count_whole_objects(&heap, &names, ret);
 	pages_free(heap.nodes.rows, heap.nodes.rows_capacity, sizeof(*heap.nodes.rows));
 	pages_free(heap.edges.rows, heap.edges.rows_capacity, sizeof(*heap.edges.rows));
 	type_table_deinit(&names.table);
@@ -112,7 +114,7 @@ static bool is_good(const struct nettrace_check *check)
 	return check->is_whole && !check->unnamed;
 }
 
-static bool is_better(const struct nettrace_check *a, const struct nettrace_check *b)
+static bool is_better_snapshot(const struct nettrace_check *a, const struct nettrace_check *b)
 {
 	if (a->is_whole != b->is_whole)
 		return a->is_whole;
@@ -121,13 +123,13 @@ static bool is_better(const struct nettrace_check *a, const struct nettrace_chec
 	return a->objects > b->objects;
 }
 
-static enum hd_status check_all(const struct nt_trace *trace, struct job *job,
-				struct nettrace_check *ret, struct hd_error *err)
+static enum hd_status check_all_snapshots(const struct nt_trace *trace, struct job *job,
+					  struct nettrace_check *ret, struct hd_error *err)
 {
 	for (size_t i = 0; i < trace->snapshots_count && !is_good(ret); i++) {
 		struct nettrace_check check = { .snapshot = (uint32_t)i + 1 };
 		TRY(check_snapshot(trace, &trace->snapshots[i], job, &check, err));
-		if (check.objects && (!ret->snapshot || is_better(&check, ret)))
+		if (check.objects && (!ret->snapshot || is_better_snapshot(&check, ret)))
 			*ret = check;
 	}
 	return HD_OK;
@@ -143,7 +145,7 @@ enum hd_status nettrace_check(int fd, const char *path, struct job *job, struct 
 	struct nt_trace trace = { 0 };
 	enum hd_status status = nt_trace_read(file.bytes, file.size, path, job, &trace, err);
 	if (status == HD_OK)
-		status = check_all(&trace, job, ret, err);
+		status = check_all_snapshots(&trace, job, ret, err);
 	nt_trace_deinit(&trace);
 	mapped_files_guard_end();
 	mapped_file_close(&file);

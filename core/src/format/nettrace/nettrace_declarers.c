@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "format/nettrace/nettrace_fields.h"
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "util/alloc.h"
 #include "util/arena.h"
 #include "util/sort.h"
@@ -24,7 +24,7 @@
 /* Pairs of a variable and a field of its name. */
 #define CHECKS_MAX ((uint64_t)1 << 24)
 /* Matches of a neighbour that are asked before it is taken for possible. */
-#define STEPS_MAX 64u
+#define MATCHES_ASKED_MAX 64u
 
 /* A field that a variable may be. */
 struct match {
@@ -41,7 +41,7 @@ struct variable {
 	bool may_be_unknown;
 };
 
-struct search {
+struct declarer_search {
 	struct nt_types *types;
 	const struct nt_static *rows;
 	size_t count;
@@ -53,13 +53,13 @@ struct search {
 	size_t matches_count, matches_capacity;
 };
 
-static const struct nt_field *field_of(const struct search *search, size_t match)
+static const struct nt_field *field_of(const struct declarer_search *search, size_t match)
 {
 	return &search->fields.rows[search->matches[match].field];
 }
 
 /* Is it declared by the same type, be it of another copy of the module? */
-static bool is_same_declarer(const struct search *search, const struct nt_field *a,
+static bool is_same_declarer(const struct declarer_search *search, const struct nt_field *a,
 			     const struct nt_field *b)
 {
 	const struct nt_assembly *assemblies = search->types->assemblies;
@@ -68,7 +68,7 @@ static bool is_same_declarer(const struct search *search, const struct nt_field 
 		strcmp(assemblies[a->assembly].path, assemblies[b->assembly].path) == 0);
 }
 
-static enum hd_status name_variables(struct search *search)
+static enum hd_status name_variables(struct declarer_search *search)
 {
 	struct text text = { 0 };
 	enum hd_status status = HD_OK;
@@ -89,7 +89,7 @@ static enum hd_status name_variables(struct search *search)
 }
 
 /* What the object of a variable is. */
-static bool read_object(struct search *search, uint64_t id, struct text *name,
+static bool read_object(struct declarer_search *search, uint64_t id, struct text *name,
 			struct nt_object *ret)
 {
 	struct nt_types *types = search->types;
@@ -109,7 +109,8 @@ static bool read_object(struct search *search, uint64_t id, struct text *name,
 	return true;
 }
 
-static enum hd_status match_variable(struct search *search, size_t index, struct text *text)
+static enum hd_status match_variable(struct declarer_search *search, size_t index,
+				     struct text *text)
 {
 	struct variable *variable = &search->variables[index];
 	variable->first = variable->end = search->matches_count;
@@ -138,7 +139,7 @@ static enum hd_status match_variable(struct search *search, size_t index, struct
 	return HD_OK;
 }
 
-static enum hd_status match_variables(struct search *search)
+static enum hd_status match_variables(struct declarer_search *search)
 {
 	struct text text = { 0 };
 	enum hd_status status = HD_OK;
@@ -157,14 +158,15 @@ static size_t find_unknown(const struct nt_fields *fields, uint64_t key)
 	return lower_bound_u64(fields->unknown, fields->unknown_count, key);
 }
 
-static bool fits(const struct search *search, size_t a, size_t a_match, size_t b, size_t b_match)
+static bool matches_fit(const struct declarer_search *search, size_t a, size_t a_match, size_t b,
+			size_t b_match)
 {
 	return nt_fields_fit(field_of(search, a_match), search->rows[a].slot,
 			     field_of(search, b_match), search->rows[b].slot, search->pointer_size);
 }
 
 /* Has another type at hand a field of that name? */
-static bool is_unique(const struct search *search, uint32_t index)
+static bool is_unique(const struct declarer_search *search, uint32_t index)
 {
 	const struct nt_name *name = &search->fields.names[index];
 	const struct nt_field *rows = search->fields.rows;
@@ -177,7 +179,7 @@ static bool is_unique(const struct search *search, uint32_t index)
 }
 
 /* Are there two fields of one type, in their order, that a variable and the next may be? */
-static bool is_pair(const struct search *search, size_t index)
+static bool is_pair(const struct declarer_search *search, size_t index)
 {
 	const struct variable *a = &search->variables[index], *b = a + 1;
 	size_t j = b->first;
@@ -187,14 +189,14 @@ static bool is_pair(const struct search *search, size_t index)
 			j++;
 		if (j < b->end && search->rows[index].slot && search->rows[index + 1].slot &&
 		    nt_same_type(field, field_of(search, j)) &&
-		    fits(search, index, i, index + 1, j))
+		    matches_fit(search, index, i, index + 1, j))
 			return true;
 	}
 	return false;
 }
 
 /* Find the variables that cannot be of a module that is not at hand. */
-static void find_pairs(struct search *search)
+static void find_pairs(struct declarer_search *search)
 {
 	for (size_t i = 0; i + 1 < search->count; i++) {
 		struct variable *a = &search->variables[i], *b = a + 1;
@@ -210,7 +212,7 @@ static void find_pairs(struct search *search)
  * What a variable may be, as seen from one side: fields, or what is in an unknown module.  From the
  * front keys of those begin at 0, from the back at NOTHING.
  */
-struct reach {
+struct variable_reach {
 	size_t variable;    /* SIZE_MAX: there is none on that side */
 	size_t first, last; /* the outermost of its matches that it can be; SIZE_MAX: none */
 	uint64_t unknown;   /* and the outermost key of unknown modules */
@@ -218,7 +220,8 @@ struct reach {
 };
 
 /* Is the slot of a variable one of the type of another's match? */
-static bool is_near(const struct search *search, size_t match, size_t variable, size_t other)
+static bool is_near(const struct declarer_search *search, size_t match, size_t variable,
+		    size_t other)
 {
 	uint64_t slot = search->rows[variable].slot, address = search->rows[other].slot;
 	return slot && address &&
@@ -226,19 +229,19 @@ static bool is_near(const struct search *search, size_t match, size_t variable, 
 }
 
 /* Can two variables in a row be those fields, of which the first has the lower key? */
-static bool may_follow(const struct search *search, size_t a, size_t a_match, size_t b,
+static bool may_follow(const struct declarer_search *search, size_t a, size_t a_match, size_t b,
 		       size_t b_match)
 {
 	if (nt_same_type(field_of(search, a_match), field_of(search, b_match))) {
 		return !search->rows[a].slot || !search->rows[b].slot ||
-		       fits(search, a, a_match, b, b_match);
+		       matches_fit(search, a, a_match, b, b_match);
 	}
 	return !is_near(search, a_match, a, b) && !is_near(search, b_match, b, a);
 }
 
 /* Can a variable be a field, by what those before it may be? */
-static bool can_follow(const struct search *search, const struct reach *last, size_t variable,
-		       size_t match)
+static bool can_follow(const struct declarer_search *search, const struct variable_reach *last,
+		       size_t variable, size_t match)
 {
 	uint64_t key = field_of(search, match)->key;
 	if (last->has_unknown && last->unknown < key &&
@@ -247,7 +250,7 @@ static bool can_follow(const struct search *search, const struct reach *last, si
 	if (last->first == SIZE_MAX)
 		return false;
 	for (size_t i = last->first; i <= last->last && field_of(search, i)->key < key; i++) {
-		if (i - last->first >= STEPS_MAX ||
+		if (i - last->first >= MATCHES_ASKED_MAX ||
 		    (search->matches[i].is_behind &&
 		     may_follow(search, last->variable, i, variable, match)))
 			return true;
@@ -256,8 +259,8 @@ static bool can_follow(const struct search *search, const struct reach *last, si
 }
 
 /* Can it, by what those behind it may be? */
-static bool can_precede(const struct search *search, const struct reach *last, size_t variable,
-			size_t match)
+static bool can_precede(const struct declarer_search *search, const struct variable_reach *last,
+			size_t variable, size_t match)
 {
 	uint64_t key = field_of(search, match)->key;
 	if (last->has_unknown && last->unknown > key &&
@@ -266,7 +269,7 @@ static bool can_precede(const struct search *search, const struct reach *last, s
 	if (last->first == SIZE_MAX)
 		return false;
 	for (size_t i = last->last + 1; i-- > last->first && field_of(search, i)->key > key;) {
-		if (last->last - i >= STEPS_MAX ||
+		if (last->last - i >= MATCHES_ASKED_MAX ||
 		    (search->matches[i].is_before &&
 		     may_follow(search, variable, match, last->variable, i)))
 			return true;
@@ -275,7 +278,8 @@ static bool can_precede(const struct search *search, const struct reach *last, s
 }
 
 /* Least key that an unknown module's variable may have behind those before it; NOTHING: none. */
-static uint64_t floor_of(const struct search *search, const struct reach *last, size_t variable)
+static uint64_t floor_of(const struct declarer_search *search, const struct variable_reach *last,
+			 size_t variable)
 {
 	uint64_t floor = last->has_unknown ? last->unknown : NOTHING;
 	if (last->first == SIZE_MAX)
@@ -284,7 +288,7 @@ static uint64_t floor_of(const struct search *search, const struct reach *last, 
 		uint64_t key = field_of(search, i)->key;
 		if (key >= floor)
 			break;
-		if (i - last->first >= STEPS_MAX ||
+		if (i - last->first >= MATCHES_ASKED_MAX ||
 		    (search->matches[i].is_behind && !is_near(search, i, last->variable, variable)))
 			return key;
 	}
@@ -292,7 +296,8 @@ static uint64_t floor_of(const struct search *search, const struct reach *last, 
 }
 
 /* Greatest key that it may have before those behind it; 0: none. */
-static uint64_t ceiling_of(const struct search *search, const struct reach *last, size_t variable)
+static uint64_t ceiling_of(const struct declarer_search *search, const struct variable_reach *last,
+			   size_t variable)
 {
 	uint64_t ceiling = last->has_unknown ? last->unknown : 0;
 	if (last->first == SIZE_MAX)
@@ -301,14 +306,14 @@ static uint64_t ceiling_of(const struct search *search, const struct reach *last
 		uint64_t key = field_of(search, i)->key;
 		if (key <= ceiling)
 			break;
-		if (last->last - i >= STEPS_MAX ||
+		if (last->last - i >= MATCHES_ASKED_MAX ||
 		    (search->matches[i].is_before && !is_near(search, i, last->variable, variable)))
 			return key;
 	}
 	return ceiling;
 }
 
-static void add_reach(struct reach *reach, size_t match)
+static void add_reach(struct variable_reach *reach, size_t match)
 {
 	if (reach->first == SIZE_MAX)
 		reach->first = reach->last = match;
@@ -317,14 +322,14 @@ static void add_reach(struct reach *reach, size_t match)
 }
 
 /* From the first on: false when they cannot be fields at all. */
-static bool go_forward(struct search *search)
+static bool go_forward(struct declarer_search *search)
 {
-	struct reach last = { SIZE_MAX, SIZE_MAX, SIZE_MAX, 0, true };
+	struct variable_reach last = { SIZE_MAX, SIZE_MAX, SIZE_MAX, 0, true };
 	for (size_t i = 0; i < search->count; i++) {
 		struct variable *variable = &search->variables[i];
 		if (variable->first == variable->end)
 			continue;
-		struct reach next = { i, SIZE_MAX, SIZE_MAX, 0, false };
+		struct variable_reach next = { i, SIZE_MAX, SIZE_MAX, 0, false };
 		for (size_t k = variable->first; k < variable->end; k++) {
 			search->matches[k].is_behind = can_follow(search, &last, i, k);
 			if (search->matches[k].is_behind)
@@ -344,14 +349,14 @@ static bool go_forward(struct search *search)
 }
 
 /* And from the last back. */
-static bool go_back(struct search *search)
+static bool go_back(struct declarer_search *search)
 {
-	struct reach last = { SIZE_MAX, SIZE_MAX, SIZE_MAX, NOTHING - 1, true };
+	struct variable_reach last = { SIZE_MAX, SIZE_MAX, SIZE_MAX, NOTHING - 1, true };
 	for (size_t i = search->count; i-- > 0;) {
 		struct variable *variable = &search->variables[i];
 		if (variable->first == variable->end)
 			continue;
-		struct reach next = { i, SIZE_MAX, SIZE_MAX, 0, false };
+		struct variable_reach next = { i, SIZE_MAX, SIZE_MAX, 0, false };
 		for (size_t k = variable->first; k < variable->end; k++) {
 			search->matches[k].is_before = can_precede(search, &last, i, k);
 			if (search->matches[k].is_before)
@@ -371,7 +376,8 @@ static bool go_back(struct search *search)
 }
 
 /* The one type that a variable can be of. */
-static void choose(struct search *search, const struct variable *variable, struct nt_declarer *ret)
+static void choose_declarer(struct declarer_search *search, const struct variable *variable,
+			    struct nt_declarer *ret)
 {
 	const struct nt_field *chosen = NULL;
 	if (variable->may_be_unknown)
@@ -390,7 +396,7 @@ static void choose(struct search *search, const struct variable *variable, struc
 	ret->type = chosen->type;
 }
 
-static enum hd_status find_all(struct search *search, struct nt_declarer *ret)
+static enum hd_status find_all_declarers(struct declarer_search *search, struct nt_declarer *ret)
 {
 	search->variables = pages_alloc(search->count, sizeof(*search->variables));
 	if (!search->variables)
@@ -405,7 +411,7 @@ static enum hd_status find_all(struct search *search, struct nt_declarer *ret)
 	if (!go_forward(search) || !go_back(search))
 		return HD_OK;
 	for (size_t i = 0; i < search->count; i++)
-		choose(search, &search->variables[i], &ret[i]);
+		choose_declarer(search, &search->variables[i], &ret[i]);
 	return HD_OK;
 }
 
@@ -414,10 +420,10 @@ enum hd_status nt_declarers_find(struct nt_types *types, const struct nt_static 
 {
 	if (!count || !types->positions)
 		return HD_OK;
-	struct search search = {
+	struct declarer_search search = {
 		.types = types, .rows = rows, .count = count, .pointer_size = pointer_size
 	};
-	enum hd_status status = find_all(&search, ret);
+	enum hd_status status = find_all_declarers(&search, ret);
 	pages_free(search.variables, count, sizeof(*search.variables));
 	pages_free(search.matches, search.matches_capacity, sizeof(*search.matches));
 	nt_fields_deinit(&search.fields);

@@ -74,7 +74,7 @@ enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places
 }
 
 /* Rows of edges from number @p row on, which are there. */
-static void read_rows(const struct nt_heap *heap, uint64_t row, uint64_t count, uint64_t *to)
+static void read_edge_rows(const struct nt_heap *heap, uint64_t row, uint64_t count, uint64_t *to)
 {
 	uint32_t pointer_size = heap->pointer_size;
 	size_t row_size = NT_EDGE_SIZE(pointer_size);
@@ -114,7 +114,7 @@ void nt_heap_references(const void *arg, uint64_t begin, size_t count, uint64_t 
 			for (uint64_t i = 0; i < some; i++)
 				ret[i] = heap->values[heap->order[run->from + skipped + i]];
 		} else {
-			read_rows(heap, run->from + skipped, some, ret);
+			read_edge_rows(heap, run->from + skipped, some, ret);
 		}
 		ret += some;
 		begin += some;

@@ -4,23 +4,23 @@
 
 #include <string.h>
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "util/alloc.h"
 #include "util/arena.h"
 
 /* Field attributes (corhdr.h). */
-#define FIELD_STATIC  0x10u
-#define FIELD_LITERAL 0x40u
-#define FIELD_HAS_RVA 0x100u
+#define ATTRIBUTE_STATIC  0x10u
+#define ATTRIBUTE_LITERAL 0x40u
+#define ATTRIBUTE_HAS_RVA 0x100u
 
 /* Columns (ECMA-335 II.22). */
-#define FIELD_FLAGS      0u
-#define FIELD_NAME       1u
-#define TYPE_DEF_EXTENDS 3u
-#define PARAM_OWNER      2u
-#define MEMBER_CLASS     0u
-#define ATTRIBUTE_PARENT 0u
-#define ATTRIBUTE_TYPE   1u
+#define FIELD_FLAGS_COLUMN 0u
+#define FIELD_NAME_COLUMN  1u
+#define TYPE_DEF_EXTENDS   3u
+#define PARAM_OWNER        2u
+#define MEMBER_CLASS       0u
+#define ATTRIBUTE_PARENT   0u
+#define ATTRIBUTE_TYPE     1u
 
 #define ALL_FIELDS UINT32_MAX /* lower half of a key behind a module's */
 
@@ -81,7 +81,7 @@ static const char *name_at(const struct metadata *metadata, enum md_table table,
 static uint32_t find_name(const struct nt_fields *fields, const struct metadata *metadata,
 			  uint32_t rid)
 {
-	const char *name = name_at(metadata, MD_FIELD, rid, FIELD_NAME);
+	const char *name = name_at(metadata, MD_FIELD, rid, FIELD_NAME_COLUMN);
 	size_t size = strlen(name);
 	uint32_t index = type_table_find(&fields->table, 0, type_table_hash(name, size));
 	if (index >= fields->names_count)
@@ -105,7 +105,7 @@ bool nt_row_is_named(const struct metadata *metadata, enum md_table table, uint3
 }
 
 /* Is a row of TypeDef or TypeRef, as a TypeDefOrRef says it, called that? */
-static bool is_named(const struct metadata *metadata, uint32_t coded, const char *name)
+static bool coded_is_named(const struct metadata *metadata, uint32_t coded, const char *name)
 {
 	if (!(coded >> 2) || (coded & 3) > 1)
 		return false;
@@ -152,13 +152,13 @@ static enum storage storage_of_struct(const struct metadata *metadata, const uin
 	if (!metadata_compressed(&at, end, &coded) || coded & 3)
 		return MAYBE_BOXED;
 	uint32_t extends = metadata_column(metadata, MD_TYPE_DEF, coded >> 2, TYPE_DEF_EXTENDS);
-	return is_named(metadata, extends, "System.Enum") ? NO_SLOT : BOXED;
+	return coded_is_named(metadata, extends, "System.Enum") ? NO_SLOT : BOXED;
 }
 
 static enum storage storage_of(const struct metadata *metadata, uint32_t rid)
 {
-	uint32_t flags = metadata_column(metadata, MD_FIELD, rid, FIELD_FLAGS);
-	if (!(flags & FIELD_STATIC) || flags & (FIELD_LITERAL | FIELD_HAS_RVA))
+	uint32_t flags = metadata_column(metadata, MD_FIELD, rid, FIELD_FLAGS_COLUMN);
+	if (!(flags & ATTRIBUTE_STATIC) || flags & (ATTRIBUTE_LITERAL | ATTRIBUTE_HAS_RVA))
 		return NO_SLOT;
 	const uint8_t *at, *end;
 	enum storage storage = NO_SLOT;
@@ -186,15 +186,15 @@ static enum storage storage_of(const struct metadata *metadata, uint32_t rid)
 }
 
 /* A module whose fields are read. */
-struct module {
+struct field_module {
 	struct nt_types *types;
 	const struct metadata *metadata;
 	uint32_t assembly, position;
 };
 
 /* Add those fields [begin, end) of a type that have a name: boxed structs lie before references. */
-static enum hd_status add_fields(struct nt_fields *fields, const struct module *module,
-				 uint32_t type, uint32_t begin, uint32_t end)
+static enum hd_status add_named_fields(struct nt_fields *fields, const struct field_module *module,
+				       uint32_t type, uint32_t begin, uint32_t end)
 {
 	const struct metadata *metadata = module->metadata;
 	struct nt_field boxed = { 0 }, reference = { 0 };
@@ -232,14 +232,15 @@ static enum hd_status add_fields(struct nt_fields *fields, const struct module *
 }
 
 /* Has a type static fields with names that are looked for, and is it not generic? */
-static bool is_wanted(struct nt_fields *fields, const struct metadata *metadata, uint32_t type,
-		      uint32_t begin, uint32_t end)
+static bool is_wanted_class(struct nt_fields *fields, const struct metadata *metadata,
+			    uint32_t type, uint32_t begin, uint32_t end)
 {
 	bool has_name = false;
 	for (uint32_t i = begin; i < end && !has_name; i++) {
 		uint32_t rid = metadata_member(metadata, MD_FIELD, i);
-		uint32_t flags = metadata_column(metadata, MD_FIELD, rid, FIELD_FLAGS);
-		has_name = flags & FIELD_STATIC && !(flags & (FIELD_LITERAL | FIELD_HAS_RVA)) &&
+		uint32_t flags = metadata_column(metadata, MD_FIELD, rid, FIELD_FLAGS_COLUMN);
+		has_name = flags & ATTRIBUTE_STATIC &&
+			   !(flags & (ATTRIBUTE_LITERAL | ATTRIBUTE_HAS_RVA)) &&
 			   find_name(fields, metadata, rid) != NT_NO_NAME;
 	}
 	if (!has_name)
@@ -251,7 +252,7 @@ static bool is_wanted(struct nt_fields *fields, const struct metadata *metadata,
 }
 
 /* *ret_whole: the lists of fields follow one another. */
-static enum hd_status read_module(struct nt_fields *fields, const struct module *module,
+static enum hd_status read_module(struct nt_fields *fields, const struct field_module *module,
 				  bool *ret_whole)
 {
 	uint32_t done = 1, end;
@@ -265,8 +266,8 @@ static enum hd_status read_module(struct nt_fields *fields, const struct module 
 			return HD_OK;
 		}
 		done = end;
-		if (is_wanted(fields, module->metadata, type, begin, end))
-			TRY(add_fields(fields, module, type, begin, end));
+		if (is_wanted_class(fields, module->metadata, type, begin, end))
+			TRY(add_named_fields(fields, module, type, begin, end));
 		if (type % 1024 == 0 && !job_step(module->types->job, 0, 0))
 			return fail_cancelled(module->types->err);
 	}
@@ -300,10 +301,10 @@ static enum hd_status read_position(struct nt_fields *fields, struct nt_types *t
 	const char *path = types->assemblies[assembly].path;
 	if (types->assemblies[assembly].is_dynamic && path && strcmp(path, METHODS_MODULE) == 0)
 		return HD_OK;
-	struct module module = { .types = types,
-				 .metadata = nt_module_metadata(types, assembly),
-				 .assembly = assembly,
-				 .position = position };
+	struct field_module module = { .types = types,
+				       .metadata = nt_module_metadata(types, assembly),
+				       .assembly = assembly,
+				       .position = position };
 	bool is_whole = false;
 	size_t before = fields->rows_count;
 	if (module.metadata)

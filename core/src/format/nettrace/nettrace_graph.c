@@ -164,7 +164,8 @@ static uint64_t ticks_of(const struct nt_stream *stream, uint64_t time)
 }
 
 /* A GCGenerationRange event; false: it says nothing. */
-static bool read_range(const struct nt_item *item, uint32_t pointer_size, struct graph_range *ret)
+static bool read_generation_range(const struct nt_item *item, uint32_t pointer_size,
+				  struct graph_range *ret)
 {
 	struct nt_bytes at = nt_bytes(item->payload, item->size);
 	ret->generation = nt_u8(&at);
@@ -175,7 +176,8 @@ static bool read_range(const struct nt_item *item, uint32_t pointer_size, struct
 }
 
 /* Sort them, and leave out what overlaps. */
-static enum hd_status sort_ranges(struct nt_heap *heap, struct graph_range *ranges, size_t count)
+static enum hd_status sort_generation_ranges(struct nt_heap *heap, struct graph_range *ranges,
+					     size_t count)
 {
 	struct graph_info *info = &heap->graph->info;
 	uint64_t *keys = pages_alloc(count, sizeof(*keys));
@@ -216,7 +218,7 @@ static enum hd_status find_ranges(struct nt_heap *heap)
 		struct graph_range range;
 		has_nodes = has_nodes || item->kind == NT_NODES;
 		if (!has_nodes || item->kind != NT_RANGE ||
-		    !read_range(item, heap->pointer_size, &range))
+		    !read_generation_range(item, heap->pointer_size, &range))
 			continue;
 		made = PAGES_RESERVE(&found, ranges);
 		if (made)
@@ -224,7 +226,7 @@ static enum hd_status find_ranges(struct nt_heap *heap)
 	}
 	enum hd_status status = made ? HD_OK : fail_nomem(heap->err);
 	if (status == HD_OK && found.ranges_count)
-		status = sort_ranges(heap, found.ranges, found.ranges_count);
+		status = sort_generation_ranges(heap, found.ranges, found.ranges_count);
 	pages_free(found.ranges, found.ranges_capacity, sizeof(*found.ranges));
 	return status;
 }
@@ -310,7 +312,7 @@ enum hd_status nt_exact_info(const struct nt_trace *trace, const struct nt_snaps
 	return HD_OK;
 }
 
-static enum hd_status add_domain(struct hd_graph *graph, struct hd_error *err)
+static enum hd_status add_trace_domain(struct hd_graph *graph, struct hd_error *err)
 {
 	graph->domains = pages_alloc(1, sizeof(*graph->domains));
 	if (!graph->domains)
@@ -320,7 +322,7 @@ static enum hd_status add_domain(struct hd_graph *graph, struct hd_error *err)
 }
 
 /* Ids that must be nodes: of all roots. */
-static enum hd_status finish(struct nt_heap *heap)
+static enum hd_status finish_trace_graph(struct nt_heap *heap)
 {
 	uint64_t *ids = pages_alloc(heap->roots_count, sizeof(*ids));
 	if (!ids)
@@ -334,7 +336,7 @@ static enum hd_status finish(struct nt_heap *heap)
 }
 
 /* Find out what there is of the snapshot. */
-static enum hd_status measure(struct nt_heap *heap)
+static enum hd_status measure_snapshot(struct nt_heap *heap)
 {
 	TRY(nt_heap_blocks(heap));
 	TRY(nt_heap_roots(heap));
@@ -348,20 +350,20 @@ static enum hd_status measure(struct nt_heap *heap)
 	return HD_OK;
 }
 
-static enum hd_status build(struct nt_heap *heap)
+static enum hd_status build_trace_graph(struct nt_heap *heap)
 {
 	heap->graph->arena = arena_create();
 	heap->graph->root_arena = arena_create();
 	if (!heap->graph->arena || !heap->graph->root_arena)
 		return fail_nomem(heap->err);
-	TRY(add_domain(heap->graph, heap->err));
-	TRY(measure(heap));
+	TRY(add_trace_domain(heap->graph, heap->err));
+	TRY(measure_snapshot(heap));
 	TRY(nt_types_read(heap->trace, heap->snapshot, heap->options, heap->graph, &heap->types,
 			  heap->job, heap->err));
 	TRY(nt_heap_fill(heap));
 	TRY(nt_types_name(&heap->types, heap->graph));
 	TRY(nt_heap_statics(heap));
-	TRY(finish(heap));
+	TRY(finish_trace_graph(heap));
 	TRY(raw_graph_roots(heap->graph, heap->roots, heap->roots_count, heap->err));
 	TRY(nt_heap_info(heap));
 	return nt_heap_findings(heap);
@@ -396,7 +398,7 @@ enum hd_status nt_heap_graph(const struct nt_trace *trace, const struct nt_snaps
 	heap.graph = mem_calloc(1, sizeof(*heap.graph));
 	if (!heap.graph)
 		return fail_nomem(err);
-	enum hd_status status = build(&heap);
+	enum hd_status status = build_trace_graph(&heap);
 	heap_deinit(&heap);
 	if (status == HD_OK) {
 		*ret = heap.graph;

@@ -6,7 +6,7 @@
 
 #define SIGNATURE_FIELD 0x06u
 #define MODIFIERS_MAX   16u
-#define HIERARCHY_MAX   64u
+#define BASES_MAX       64u
 
 #define FIELD_SIGNATURE  2u
 #define TYPE_DEF_FLAGS   0u
@@ -49,7 +49,7 @@ struct named {
 	uint32_t assembly, tag, rid;
 };
 
-static bool is_called(const struct named *named, const char *name)
+static bool class_is_called(const struct named *named, const char *name)
 {
 	return nt_row_is_named(named->metadata, named->tag == TAG_REF ? MD_TYPE_REF : MD_TYPE_DEF,
 			       named->rid, name);
@@ -57,7 +57,7 @@ static bool is_called(const struct named *named, const char *name)
 
 static bool is_one_of(const struct named *named, const char *const *names)
 {
-	while (*names && !is_called(named, *names))
+	while (*names && !class_is_called(named, *names))
 		names++;
 	return *names;
 }
@@ -67,7 +67,7 @@ static bool is_exactly(const struct named *named, const struct nt_object *object
 {
 	if (named->tag == TAG_DEF)
 		return object->assembly == named->assembly && object->type_def == named->rid;
-	return object->type_def && is_called(named, object->name);
+	return object->type_def && class_is_called(named, object->name);
 }
 
 static bool is_array(const struct nt_type *type)
@@ -117,7 +117,7 @@ static uint32_t base_of(const struct metadata *metadata, uint32_t rid)
 static bool is_derived(const struct named *named, const struct nt_object *object)
 {
 	uint32_t rid = object->type_def;
-	for (unsigned int i = 0; rid && i < HIERARCHY_MAX; i++) {
+	for (unsigned int i = 0; rid && i < BASES_MAX; i++) {
 		if (rid == named->rid)
 			return true;
 		rid = base_of(named->metadata, rid);
@@ -161,10 +161,11 @@ static bool class_holds(const struct named *named, const struct nt_object *objec
 	uint32_t flags = metadata_column(named->metadata, MD_TYPE_DEF, named->rid, TYPE_DEF_FLAGS);
 	if (flags & TYPE_SEALED)
 		return false;
-	if (flags & TYPE_INTERFACE || is_called(named, "System.Object"))
+	if (flags & TYPE_INTERFACE || class_is_called(named, "System.Object"))
 		return true;
 	if (!is_reference(object->type))
-		return is_called(named, "System.ValueType") || is_called(named, "System.Enum");
+		return class_is_called(named, "System.ValueType") ||
+		       class_is_called(named, "System.Enum");
 	if (is_string(object))
 		return false;
 	/* Through another module its bases are not followed. */

@@ -9,7 +9,7 @@
 
 #include "format/format.h"
 #include "format/nettrace/nettrace_types.h"
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "mem/file_memory.h"
 #include "mem/named_file.h"
 #include "metadata/image.h"
@@ -105,8 +105,8 @@ void nt_append_sent(const struct nt_type *type, struct text *text)
 }
 
 /* Does the metadata name a type as it was sent? */
-static bool is_same(const struct metadata *metadata, const struct nt_type *type, struct text *sent,
-		    struct text *defined)
+static bool names_same_type(const struct metadata *metadata, const struct nt_type *type,
+			    struct text *sent, struct text *defined)
 {
 	uint32_t rid = type_def(metadata, type);
 	if (!rid)
@@ -129,7 +129,7 @@ static bool is_right_file(const struct nt_types *types, uint32_t assembly,
 		const struct nt_type *type = &types->rows[row];
 		if (!type->name.units)
 			continue;
-		is_right = is_same(metadata, type, &sent, &defined);
+		is_right = names_same_type(metadata, type, &sent, &defined);
 		*ret_any |= is_defined(type);
 	}
 	text_deinit(&sent);
@@ -138,8 +138,8 @@ static bool is_right_file(const struct nt_types *types, uint32_t assembly,
 }
 
 /* *@p ret_error gets the errno of a file that is there and cannot be read. */
-static bool open_module(const struct nt_types *types, const char *path, struct mapped_file *ret,
-			int *ret_error)
+static bool open_trace_module(const struct nt_types *types, const char *path,
+			      struct mapped_file *ret, int *ret_error)
 {
 	const struct format_options *options = types->options;
 	enum named_file_result result;
@@ -161,7 +161,7 @@ static struct metadata *metadata_of(struct nt_types *types, uint32_t index)
 		return assembly->metadata;
 	assembly->is_tried = true;
 	struct mapped_file mapped = { .fd = -1 };
-	if (!open_module(types, assembly->path, &mapped, &assembly->error))
+	if (!open_trace_module(types, assembly->path, &mapped, &assembly->error))
 		return NULL;
 	struct metadata *metadata = mapped.bytes ? read_metadata(types, assembly, &mapped) : NULL;
 	mapped_file_close(&mapped);

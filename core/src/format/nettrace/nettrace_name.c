@@ -7,10 +7,10 @@
 #include "util/text.h"
 
 /* Pieces of a name that wait; bounds what a hostile one costs. */
-#define PIECES_MAX 4096u
-#define ARITY_MAX  1024u
+#define PIECES_MAX     4096u
+#define NAME_ARITY_MAX 1024u
 
-static size_t encode(uint32_t code, char *buf)
+static size_t encode_utf8(uint32_t code, char *buf)
 {
 	if (code < 0x80) {
 		buf[0] = (char)code;
@@ -53,7 +53,7 @@ void nt_append_utf8(struct text *text, const struct nt_utf16 *utf16)
 			text_append(text, buf, used);
 			used = 0;
 		}
-		used += encode(code, buf + used);
+		used += encode_utf8(code, buf + used);
 	}
 	text_append(text, buf, used);
 }
@@ -65,14 +65,14 @@ struct piece {
 	bool is_name;
 };
 
-struct writer {
+struct piece_writer {
 	struct text *text;
 	struct piece *pieces;
 	size_t pieces_count, pieces_capacity;
 	bool is_full;
 };
 
-static void push(struct writer *writer, const char *bytes, size_t size, bool is_name)
+static void push_piece(struct piece_writer *writer, const char *bytes, size_t size, bool is_name)
 {
 	if (writer->pieces_count >= PIECES_MAX) {
 		writer->is_full = true;
@@ -122,44 +122,44 @@ static size_t arity_of(const char *bytes, size_t *ret_size)
 	for (size_t i = digits; i < *ret_size; i++)
 		arity = arity * 10 + (size_t)(bytes[i] - '0');
 	*ret_size = digits - 1;
-	return arity <= ARITY_MAX ? arity : ARITY_MAX;
+	return arity <= NAME_ARITY_MAX ? arity : NAME_ARITY_MAX;
 }
 
 /* Push "<A, B>" of up to @p arity arguments from *at on, in order; the caller turns it around. */
-static void push_arguments(struct writer *writer, const char *bytes, size_t *at, size_t end,
-			   size_t arity)
+static void push_argument_pieces(struct piece_writer *writer, const char *bytes, size_t *at,
+				 size_t end, size_t arity)
 {
-	push(writer, "<", 1, false);
+	push_piece(writer, "<", 1, false);
 	for (size_t i = 0; i < arity && *at < end; i++) {
 		size_t stop = find_outside(bytes, *at, end, ",");
 		if (i)
-			push(writer, ", ", 2, false);
-		push(writer, bytes + *at, stop - *at, true);
+			push_piece(writer, ", ", 2, false);
+		push_piece(writer, bytes + *at, stop - *at, true);
 		*at = stop + 1;
 	}
-	push(writer, ">", 1, false);
+	push_piece(writer, ">", 1, false);
 }
 
 /* A name with arguments [begin, end): each segment takes as many as its arity, the last the rest. */
-static void push_segments(struct writer *writer, const char *bytes, size_t head, size_t begin,
+static void push_segments(struct piece_writer *writer, const char *bytes, size_t head, size_t begin,
 			  size_t end)
 {
 	for (size_t at = 0; at <= head;) {
 		size_t stop = find_outside(bytes, at, head, "+"), size = stop - at;
 		size_t arity = arity_of(bytes + at, &size);
 		if (stop == head)
-			arity = ARITY_MAX;
-		push(writer, bytes + at, size, false);
+			arity = NAME_ARITY_MAX;
+		push_piece(writer, bytes + at, size, false);
 		if (arity && begin < end)
-			push_arguments(writer, bytes, &begin, end, arity);
+			push_argument_pieces(writer, bytes, &begin, end, arity);
 		if (stop < head)
-			push(writer, "+", 1, false);
+			push_piece(writer, "+", 1, false);
 		at = stop + 1;
 	}
 }
 
 /* Take a name apart. */
-static void push_name(struct writer *writer, const char *bytes, size_t size)
+static void push_name(struct piece_writer *writer, const char *bytes, size_t size)
 {
 	size_t base = writer->pieces_count;
 	size_t head = find_outside(bytes, 0, size, "[");
@@ -168,9 +168,9 @@ static void push_name(struct writer *writer, const char *bytes, size_t size)
 		size_t end = find_outside(bytes, head + 1, size, "]");
 		push_segments(writer, bytes, head, head + 1, end);
 		if (end < size)
-			push(writer, bytes + end + 1, size - end - 1, false);
+			push_piece(writer, bytes + end + 1, size - end - 1, false);
 	} else {
-		push(writer, bytes, size, false);
+		push_piece(writer, bytes, size, false);
 	}
 	/* The first piece is to be taken first. */
 	for (size_t i = base, j = writer->pieces_count; i + 1 < j; i++) {
@@ -195,8 +195,8 @@ static void append_plain(struct text *text, const char *bytes, size_t size)
 
 void nt_append_type_name(struct text *text, const char *name, size_t size)
 {
-	struct writer writer = { .text = text };
-	push(&writer, name, size, true);
+	struct piece_writer writer = { .text = text };
+	push_piece(&writer, name, size, true);
 	while (writer.pieces_count && !text->failed) {
 		struct piece piece = writer.pieces[--writer.pieces_count];
 		if (piece.is_name) {

@@ -9,11 +9,11 @@
 #include "util/sort.h"
 
 /* Types whose index is at hand, by address. */
-#define RECENT_BITS  FUZZED(12u, 4u)
-#define RECENT_TYPES (1u << RECENT_BITS)
+#define RECENT_TYPES_BITS FUZZED(12u, 4u)
+#define RECENT_TYPES      (1u << RECENT_TYPES_BITS)
 
 /* Their index is the number of the event. */
-static bool add_rows(struct nt_blocks *blocks, const struct nt_rows *rows)
+static bool add_block_rows(struct nt_blocks *blocks, const struct nt_rows *rows)
 {
 	blocks->has_end = blocks->has_end || rows->index != blocks->rows_count;
 	if (blocks->has_end) {
@@ -39,28 +39,28 @@ enum hd_status nt_heap_blocks(struct nt_heap *heap)
 		struct nt_rows rows =
 			nt_indexed_rows(item, is_node ? NT_NODE_SIZE(heap->pointer_size)
 						      : NT_EDGE_SIZE(heap->pointer_size));
-		if (!add_rows(is_node ? &heap->nodes : &heap->edges, &rows))
+		if (!add_block_rows(is_node ? &heap->nodes : &heap->edges, &rows))
 			return fail_nomem(heap->err);
 	}
 	return HD_OK;
 }
 
 /* Walks over the objects as they came. */
-struct walk {
+struct node_walk {
 	const struct nt_heap *heap;
 	size_t block;
 	uint32_t row;
 };
 
 /* From object @p index on. */
-static struct walk walk_from(const struct nt_heap *heap, uint32_t index)
+static struct node_walk node_walk_from(const struct nt_heap *heap, uint32_t index)
 {
 	size_t block = nt_block_of(&heap->nodes, index);
 	uint64_t first = block < heap->nodes.rows_count ? heap->nodes.rows[block].first : 0;
-	return (struct walk){ .heap = heap, .block = block, .row = (uint32_t)(index - first) };
+	return (struct node_walk){ .heap = heap, .block = block, .row = (uint32_t)(index - first) };
 }
 
-static bool walk_next(struct walk *walk, struct nt_node *ret)
+static bool walk_next(struct node_walk *walk, struct nt_node *ret)
 {
 	const struct nt_heap *heap = walk->heap;
 	while (walk->block < heap->nodes.rows_count &&
@@ -110,7 +110,7 @@ enum hd_status nt_heap_count(struct nt_heap *heap)
 		return fail(heap->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
 	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
 	struct nt_cursor interior = { .keys = heap->interior, .count = heap->interior_count };
-	struct walk walk = { .heap = heap };
+	struct node_walk walk = { .heap = heap };
 	struct nt_node node;
 	job_begin(heap->job, "Counting objects", total);
 	uint32_t objects = 0;
@@ -135,13 +135,13 @@ enum hd_status nt_heap_count(struct nt_heap *heap)
 	return HD_OK;
 }
 
-struct recent {
+struct type_at_hand {
 	uint64_t id;
 	uint32_t index; /* + 1 */
 };
 
 /* Objects on their way into heap->raw. */
-struct filling {
+struct trace_filling {
 	struct nt_heap *heap;
 	struct nt_places places;
 	unsigned int workers;
@@ -151,14 +151,15 @@ struct filling {
 };
 
 /* Index of a type that was defined, or UINT32_MAX. */
-static uint32_t find_type(const struct nt_heap *heap, struct recent *recent, uint64_t id)
+static uint32_t find_recent_type(const struct nt_heap *heap, struct type_at_hand *recent,
+				 uint64_t id)
 {
-	struct recent *entry = &recent[id * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
+	struct type_at_hand *entry = &recent[id * 0x9e3779b97f4a7c15u >> (64 - RECENT_TYPES_BITS)];
 	if (entry->index && entry->id == id)
 		return entry->index - 1;
 	uint32_t index = nt_types_known(&heap->types, id);
 	if (index != UINT32_MAX)
-		*entry = (struct recent){ .id = id, .index = index + 1 };
+		*entry = (struct type_at_hand){ .id = id, .index = index + 1 };
 	return index;
 }
 
@@ -170,12 +171,12 @@ static uint64_t degree_of(struct nt_cursor *keys, const struct nt_node *node)
 }
 
 /* Objects of a worker: its first; that of the next worker begins its own. */
-static uint32_t first_of(const struct filling *filling, unsigned int worker)
+static uint32_t first_of(const struct trace_filling *filling, unsigned int worker)
 {
 	return (uint32_t)((uint64_t)filling->heap->object_count * worker / filling->workers);
 }
 
-static bool step(struct filling *filling, unsigned int worker)
+static bool step_filling(struct trace_filling *filling, unsigned int worker)
 {
 	if (!job_step(filling->heap->job, worker, JOB_STRIDE))
 		filling->is_cancelled = true;
@@ -183,13 +184,13 @@ static bool step(struct filling *filling, unsigned int worker)
 }
 
 /* Addresses and degrees as they come. */
-static void list_objects(void *arg, unsigned int worker)
+static void list_trace_objects(void *arg, unsigned int worker)
 {
-	struct filling *filling = arg;
+	struct trace_filling *filling = arg;
 	const struct nt_heap *heap = filling->heap;
 	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
 	uint32_t begin = first_of(filling, worker), end = first_of(filling, worker + 1);
-	struct walk walk = walk_from(heap, begin);
+	struct node_walk walk = node_walk_from(heap, begin);
 	struct nt_node node;
 	uint64_t edge_count = 0;
 	for (uint32_t i = begin; i < end && walk_next(&walk, &node); i++) {
@@ -197,7 +198,7 @@ static void list_objects(void *arg, unsigned int worker)
 		edge_count += degree;
 		heap->raw.ids[i] = node.address;
 		heap->raw.degrees[i] = (uint32_t)degree;
-		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !step(filling, worker))
+		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !step_filling(filling, worker))
 			break;
 	}
 	filling->edge_count += edge_count;
@@ -234,15 +235,15 @@ static const struct sort_piece *piece_of(const struct nt_places *places, uint32_
 }
 
 /* Put objects where they belong, but for types and sizes that need a table. */
-static void place_objects(void *arg, unsigned int worker)
+static void place_trace_objects(void *arg, unsigned int worker)
 {
-	struct filling *filling = arg;
+	struct trace_filling *filling = arg;
 	const struct nt_heap *heap = filling->heap;
 	const struct raw_graph *raw = &heap->raw;
 	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
 	uint32_t begin = first_of(filling, worker), end = first_of(filling, worker + 1);
-	struct recent *recent = mem_calloc(RECENT_TYPES, sizeof(*recent));
-	struct walk walk = walk_from(heap, begin);
+	struct type_at_hand *recent = mem_calloc(RECENT_TYPES, sizeof(*recent));
+	struct node_walk walk = node_walk_from(heap, begin);
 	struct nt_node node;
 	uint64_t edge_count = 0;
 	bool has_rest = false;
@@ -255,10 +256,10 @@ static void place_objects(void *arg, unsigned int worker)
 		edge_count += degree;
 		raw->ids[to] = node.address;
 		raw->degrees[to] = (uint32_t)degree;
-		raw->types[to] = find_type(heap, recent, node.type);
+		raw->types[to] = find_recent_type(heap, recent, node.type);
 		raw->sizes[to] = node.size < SIZE_LARGE ? (uint32_t)node.size : SIZE_LARGE;
 		has_rest |= raw->types[to] == UINT32_MAX || raw->sizes[to] == SIZE_LARGE;
-		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !step(filling, worker))
+		if (i % JOB_STRIDE == JOB_STRIDE - 1 && !step_filling(filling, worker))
 			break;
 	}
 	if (!recent)
@@ -270,12 +271,12 @@ static void place_objects(void *arg, unsigned int worker)
 }
 
 /* Types that nobody defined get an index as they come, large sizes their table. */
-static enum hd_status place_rest(struct filling *filling)
+static enum hd_status place_rest(struct trace_filling *filling)
 {
 	struct nt_heap *heap = filling->heap;
 	struct raw_graph *raw = &heap->raw;
 	const struct sort_piece *piece = filling->places.pieces;
-	struct walk walk = { .heap = heap };
+	struct node_walk walk = { .heap = heap };
 	struct nt_node node;
 	for (uint32_t i = 0; i < heap->object_count && walk_next(&walk, &node); i++) {
 		while (i - piece->from >= piece->count)
@@ -299,7 +300,8 @@ enum hd_status nt_heap_changed(const struct nt_heap *heap)
 }
 
 /* Let all workers do their share of the objects. */
-static enum hd_status run(struct filling *filling, void (*fn)(void *arg, unsigned int worker))
+static enum hd_status run_filling(struct trace_filling *filling,
+				  void (*fn)(void *arg, unsigned int worker))
 {
 	const struct nt_heap *heap = filling->heap;
 	filling->workers = heap->object_count < JOB_STRIDE ? 1 : job_workers(heap->job);
@@ -312,13 +314,13 @@ static enum hd_status run(struct filling *filling, void (*fn)(void *arg, unsigne
 	return filling->edge_count == heap->edge_count ? HD_OK : nt_heap_changed(heap);
 }
 
-static enum hd_status fill(struct filling *filling)
+static enum hd_status fill_trace_nodes(struct trace_filling *filling)
 {
 	struct nt_heap *heap = filling->heap;
-	TRY(run(filling, list_objects));
+	TRY(run_filling(filling, list_trace_objects));
 	plan_places(&heap->raw, &filling->places);
 	TRY(nt_heap_runs(heap, &filling->places));
-	TRY(run(filling, place_objects));
+	TRY(run_filling(filling, place_trace_objects));
 	return filling->has_rest ? place_rest(filling) : HD_OK;
 }
 
@@ -328,11 +330,11 @@ enum hd_status nt_heap_fill(struct nt_heap *heap)
 	heap->raw.read_ids = nt_heap_references;
 	heap->raw.read_arg = heap;
 	job_begin(heap->job, "Reading objects", heap->object_count * (uint64_t)2);
-	struct filling *filling = mem_calloc(1, sizeof(*filling));
+	struct trace_filling *filling = mem_calloc(1, sizeof(*filling));
 	if (!filling)
 		return fail_nomem(heap->err);
 	filling->heap = heap;
-	enum hd_status status = fill(filling);
+	enum hd_status status = fill_trace_nodes(filling);
 	mem_free(filling);
 	return status;
 }

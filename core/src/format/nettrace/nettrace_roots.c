@@ -56,7 +56,7 @@ static struct raw_root root_of(const struct nt_root *root)
 }
 
 /* "MethodDesc 7f3545b56f50": no more is sent of the frame that a root is in. */
-static const char *method_name(struct nt_heap *heap, uint64_t method)
+static const char *trace_method_name(struct nt_heap *heap, uint64_t method)
 {
 	static const size_t size = sizeof("MethodDesc 0123456789abcdef");
 	char *name = arena_alloc(heap->graph->root_arena, size);
@@ -65,7 +65,7 @@ static const char *method_name(struct nt_heap *heap, uint64_t method)
 	return name;
 }
 
-static enum hd_status add_roots(struct nt_heap *heap, const struct nt_item *item)
+static enum hd_status add_trace_roots(struct nt_heap *heap, const struct nt_item *item)
 {
 	size_t row_size = NT_ROOT_SIZE(heap->pointer_size);
 	struct nt_rows rows = nt_indexed_rows(item, (uint32_t)row_size);
@@ -83,7 +83,7 @@ static enum hd_status add_roots(struct nt_heap *heap, const struct nt_item *item
 		if (raw->kind != HD_ROOT_STACK || !root.id)
 			continue;
 		if (root.id != method_id)
-			method = method_name(heap, root.id);
+			method = trace_method_name(heap, root.id);
 		method_id = root.id;
 		raw->name = method;
 		if (!method)
@@ -161,7 +161,7 @@ enum hd_status nt_heap_roots(struct nt_heap *heap)
 	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
 		const struct nt_item *item = &heap->trace->items[i];
 		if (item->kind == NT_ROOTS)
-			TRY(add_roots(heap, item));
+			TRY(add_trace_roots(heap, item));
 		if (item->kind == NT_WEAK_TABLES)
 			TRY(add_pairs(heap, item));
 	}
@@ -173,7 +173,7 @@ enum hd_status nt_heap_roots(struct nt_heap *heap)
 }
 
 /* All rows of NT_STATICS that have an object. */
-struct statics {
+struct sent_statics {
 	struct nt_static *rows; /* pages */
 	size_t rows_count, rows_capacity;
 	struct nt_declarer *declarers; /* pages; declarers_count */
@@ -187,9 +187,9 @@ struct statics {
  * "Type.field".  The event has the type of the object, not the class that declares the field: where
  * that is not known, the name is the one that dotnet-gcdump gives it.  *@p ret_size: of the type's.
  */
-static const char *static_name(struct nt_heap *heap, const struct nt_static *variable,
-			       const struct nt_declarer *declarer, struct text *text,
-			       uint32_t *ret_size)
+static const char *trace_static_name(struct nt_heap *heap, const struct nt_static *variable,
+				     const struct nt_declarer *declarer, struct text *text,
+				     uint32_t *ret_size)
 {
 	struct hd_graph *graph = heap->graph;
 	uint32_t type = nt_types_known(&heap->types, variable->type);
@@ -221,7 +221,7 @@ static const char *static_name(struct nt_heap *heap, const struct nt_static *var
 }
 
 static enum hd_status read_statics(struct nt_heap *heap, const struct nt_item *item,
-				   struct statics *statics)
+				   struct sent_statics *statics)
 {
 	uint32_t count;
 	struct nt_bytes at = nt_statics(item, &count);
@@ -237,7 +237,7 @@ static enum hd_status read_statics(struct nt_heap *heap, const struct nt_item *i
 }
 
 /* All TypeDefs that rows of types are of. */
-static enum hd_status index_types(const struct nt_heap *heap, struct statics *statics)
+static enum hd_status index_types(const struct nt_heap *heap, struct sent_statics *statics)
 {
 	const struct nt_types *types = &heap->types;
 	for (uint32_t i = 0; i < types->places_count; i++) {
@@ -250,8 +250,9 @@ static enum hd_status index_types(const struct nt_heap *heap, struct statics *st
 }
 
 /* The type that declares a static, index + 1: it may be one that has no row; 0: not known. */
-static enum hd_status find_type(const struct nt_heap *heap, struct statics *statics, size_t row,
-				const char *name, uint32_t name_size, uint32_t *ret)
+static enum hd_status find_declaring_type(const struct nt_heap *heap, struct sent_statics *statics,
+					  size_t row, const char *name, uint32_t name_size,
+					  uint32_t *ret)
 {
 	const struct nt_declarer *declarer = &statics->declarers[row];
 	const struct hd_graph *graph = heap->graph;
@@ -277,7 +278,7 @@ static enum hd_status find_type(const struct nt_heap *heap, struct statics *stat
 	return HD_OK;
 }
 
-static enum hd_status add_statics(struct nt_heap *heap, struct statics *statics)
+static enum hd_status add_trace_statics(struct nt_heap *heap, struct sent_statics *statics)
 {
 	struct text text = { 0 };
 	enum hd_status status = HD_OK;
@@ -286,8 +287,8 @@ static enum hd_status add_statics(struct nt_heap *heap, struct statics *statics)
 		const char *name = NULL;
 		uint32_t size, declarer = 0;
 		if (PAGES_RESERVE(heap, roots))
-			name = static_name(heap, row, &statics->declarers[i], &text, &size);
-		status = name ? find_type(heap, statics, i, name, size, &declarer)
+			name = trace_static_name(heap, row, &statics->declarers[i], &text, &size);
+		status = name ? find_declaring_type(heap, statics, i, name, size, &declarer)
 			      : fail_nomem(heap->err);
 		if (status != HD_OK)
 			break;
@@ -304,7 +305,7 @@ static enum hd_status add_statics(struct nt_heap *heap, struct statics *statics)
 	return status;
 }
 
-static enum hd_status find_statics(struct nt_heap *heap, struct statics *statics)
+static enum hd_status find_statics(struct nt_heap *heap, struct sent_statics *statics)
 {
 	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
 		if (heap->trace->items[i].kind == NT_STATICS)
@@ -317,13 +318,13 @@ static enum hd_status find_statics(struct nt_heap *heap, struct statics *statics
 	TRY(nt_declarers_find(&heap->types, statics->rows, statics->rows_count, heap->pointer_size,
 			      statics->declarers));
 	TRY(index_types(heap, statics));
-	TRY(add_statics(heap, statics));
+	TRY(add_trace_statics(heap, statics));
 	return raw_graph_add_types(heap->graph, statics->types, statics->types_count, heap->err);
 }
 
 enum hd_status nt_heap_statics(struct nt_heap *heap)
 {
-	struct statics statics = { 0 };
+	struct sent_statics statics = { 0 };
 	enum hd_status status = find_statics(heap, &statics);
 	pages_free(statics.rows, statics.rows_capacity, sizeof(*statics.rows));
 	pages_free(statics.declarers, statics.declarers_count, sizeof(*statics.declarers));

@@ -61,7 +61,7 @@ static enum hd_status add_item(struct nt_trace *trace, const struct nt_item *ite
 	return HD_OK;
 }
 
-static enum hd_status take_event(void *arg, const struct nt_event *event)
+static enum hd_status take_snapshot_event(void *arg, const struct nt_event *event)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (kinds[i].provider != event->metadata->provider ||
@@ -137,7 +137,7 @@ static bool sort_items(struct nt_trace *trace)
 }
 
 /* A snapshot on its way: since the last GCStart. */
-struct window {
+struct event_window {
 	struct nt_trace *trace;
 	struct nt_snapshot snapshot;
 	bool is_open, has_nodes, has_number;
@@ -145,7 +145,7 @@ struct window {
 	uint64_t thread; /* of the nodes */
 };
 
-static enum hd_status close_window(struct window *window, size_t end, bool has_end)
+static enum hd_status close_window(struct event_window *window, size_t end, bool has_end)
 {
 	struct nt_trace *trace = window->trace;
 	bool is_snapshot = window->is_open && window->has_nodes;
@@ -161,7 +161,7 @@ static enum hd_status close_window(struct window *window, size_t end, bool has_e
 	return HD_OK;
 }
 
-static void open_window(struct window *window, size_t first)
+static void open_window(struct event_window *window, size_t first)
 {
 	const struct nt_item *item = &window->trace->items[first];
 	window->snapshot =
@@ -184,7 +184,7 @@ static bool is_of_walk(uint32_t kind)
 	       kind == NT_STATICS || kind == NT_CCWS || kind == NT_RCWS;
 }
 
-static enum hd_status window_item(struct window *window, size_t index)
+static enum hd_status window_item(struct event_window *window, size_t index)
 {
 	const struct nt_item *item = &window->trace->items[index];
 	if (item->kind == NT_GC_START) {
@@ -235,7 +235,7 @@ static void count_lost(struct nt_trace *trace, size_t index)
 
 static enum hd_status find_snapshots(struct nt_trace *trace)
 {
-	struct window window = { .trace = trace };
+	struct event_window window = { .trace = trace };
 	size_t process = 0, done = 0;
 	for (size_t i = 0; i <= trace->items_count; i++) {
 		if (i == trace->items_count || trace->items[i].pid != trace->items[process].pid) {
@@ -262,7 +262,7 @@ enum hd_status nt_trace_read(const uint8_t *bytes, uint64_t size, const char *pa
 					      .path = path,
 					      .job = job,
 					      .err = err,
-					      .event = take_event,
+					      .event = take_snapshot_event,
 					      .loss = take_loss,
 					      .arg = ret } };
 	TRY(nt_stream_read(&ret->stream));

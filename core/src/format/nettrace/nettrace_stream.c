@@ -24,8 +24,8 @@ enum {
 	TAG_END_OBJECT = 6
 };
 
-#define TRACE_SIZE    48u
-#define NAME_SIZE_MAX 256u
+#define TRACE_SIZE      48u
+#define OBJECT_NAME_MAX 256u
 
 void nt_stop(struct nt_stream *stream, uint64_t at, const char *why)
 {
@@ -39,8 +39,8 @@ void nt_stop(struct nt_stream *stream, uint64_t at, const char *why)
  * The row of an id in a table that has @p count rows and room for one more: a new one is zero, which
  * is of no era.  false: no memory.
  */
-static bool find_row(struct nt_stream *stream, uint32_t table, uint64_t id, size_t *count,
-		     struct nt_last *ret)
+static bool find_id_row(struct nt_stream *stream, uint32_t table, uint64_t id, size_t *count,
+			struct nt_last *ret)
 {
 	uint32_t fresh = (uint32_t)*count;
 	uint32_t index = type_table_add(&stream->table, table, id, fresh);
@@ -57,7 +57,7 @@ static struct nt_metadata *metadata_row(struct nt_stream *stream, uint64_t id)
 	struct nt_last *last = &stream->last_metadata;
 	if ((!last->row || last->id != id) &&
 	    (!PAGES_RESERVE(stream, metadata) ||
-	     !find_row(stream, TABLE_METADATA, id, &stream->metadata_count, last)))
+	     !find_id_row(stream, TABLE_METADATA, id, &stream->metadata_count, last)))
 		return NULL;
 	return &stream->metadata[last->row - 1];
 }
@@ -87,7 +87,7 @@ struct nt_thread *nt_thread(struct nt_stream *stream, uint64_t id)
 	struct nt_last *last = &stream->last_thread;
 	if ((!last->row || last->id != id) &&
 	    (!PAGES_RESERVE(stream, threads) ||
-	     !find_row(stream, TABLE_THREADS, id, &stream->threads_count, last)))
+	     !find_id_row(stream, TABLE_THREADS, id, &stream->threads_count, last)))
 		return NULL;
 	struct nt_thread *thread = &stream->threads[last->row - 1];
 	if (thread->era != stream->thread_era) {
@@ -190,7 +190,7 @@ enum hd_status nt_blobs(struct nt_stream *stream, struct nt_bytes block,
 	return HD_OK;
 }
 
-static enum hd_status metadata_blob(struct nt_stream *stream, const struct nt_blob *blob)
+static enum hd_status metadata_blob_v4(struct nt_stream *stream, const struct nt_blob *blob)
 {
 	struct nt_bytes at = nt_bytes(blob->payload, blob->size);
 	uint32_t id = nt_u32(&at);
@@ -207,7 +207,7 @@ static enum hd_status metadata_blob(struct nt_stream *stream, const struct nt_bl
 	return nt_define(stream, id, &metadata);
 }
 
-static enum hd_status sequence_point(struct nt_stream *stream, struct nt_bytes at)
+static enum hd_status sequence_point_v4(struct nt_stream *stream, struct nt_bytes at)
 {
 	(void)nt_u64(&at); /* time */
 	uint32_t count = nt_u32(&at);
@@ -257,7 +257,7 @@ static bool object_begin(struct nt_stream *stream, struct nt_bytes *at, enum nt_
 	(void)nt_u64(at); /* version, least version of a reader */
 	uint32_t size = nt_u32(at);
 	bool is_object = tags && tags[0] == TAG_PRIVATE_OBJECT && tags[1] == TAG_PRIVATE_OBJECT &&
-			 tags[2] == TAG_NULL && size <= NAME_SIZE_MAX;
+			 tags[2] == TAG_NULL && size <= OBJECT_NAME_MAX;
 	const uint8_t *name = is_object ? nt_take(at, size) : NULL;
 	uint8_t end = nt_u8(at);
 	if (at->is_short && (is_object || begin + 15 > at->end)) {
@@ -296,8 +296,8 @@ static struct nt_bytes object_contents(struct nt_stream *stream, struct nt_bytes
 	return nt_bytes(contents, size);
 }
 
-static enum hd_status read_block(struct nt_stream *stream, enum nt_block block,
-				 struct nt_bytes contents)
+static enum hd_status read_block_v4(struct nt_stream *stream, enum nt_block block,
+				    struct nt_bytes contents)
 {
 	switch (block) {
 	case NT_TRACE:
@@ -306,15 +306,15 @@ static enum hd_status read_block(struct nt_stream *stream, enum nt_block block,
 	case NT_EVENTS:
 		return nt_blobs(stream, contents, nt_blob_event);
 	case NT_METADATA:
-		return nt_blobs(stream, contents, metadata_blob);
+		return nt_blobs(stream, contents, metadata_blob_v4);
 	case NT_SEQUENCE_POINT:
-		return sequence_point(stream, contents);
+		return sequence_point_v4(stream, contents);
 	default:
 		return HD_OK;
 	}
 }
 
-static enum hd_status read_v4(struct nt_stream *stream, uint64_t offset)
+static enum hd_status read_stream_v4(struct nt_stream *stream, uint64_t offset)
 {
 	struct nt_bytes at = nt_bytes(stream->bytes + offset, stream->size - offset);
 	while (!stream->stopped) {
@@ -329,7 +329,7 @@ static enum hd_status read_v4(struct nt_stream *stream, uint64_t offset)
 		struct nt_bytes contents = object_contents(stream, &at, block);
 		if (block < NT_BLOCKS)
 			stream->blocks[block]++;
-		TRY(read_block(stream, block, contents));
+		TRY(read_block_v4(stream, block, contents));
 		if (!stream->stopped && nt_u8(&at) != TAG_END_OBJECT) {
 			nt_stop(stream, (uint64_t)(at.at - stream->bytes),
 				at.is_short ? "the file ends here, cut off"
@@ -369,7 +369,7 @@ static enum hd_status read_blocks(struct nt_stream *stream)
 			    stream->path);
 	}
 	stream->version = 4;
-	return read_v4(stream, 12 + (uint64_t)size);
+	return read_stream_v4(stream, 12 + (uint64_t)size);
 }
 
 enum hd_status nt_stream_read(struct nt_stream *stream)

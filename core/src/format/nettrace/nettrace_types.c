@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 #include "metadata/image.h"
 #include "metadata/metadata.h"
 #include "util/alloc.h"
@@ -68,7 +68,7 @@ bool nt_module_read(const struct nt_item *item, struct nt_module *ret)
 	return true;
 }
 
-static enum hd_status add_type(struct nt_types *types, const struct nt_type *type)
+static enum hd_status add_sent_type(struct nt_types *types, const struct nt_type *type)
 {
 	if (!PAGES_RESERVE(types, rows))
 		return fail_nomem(types->err);
@@ -107,7 +107,7 @@ static enum hd_status add_types(struct nt_types *types, const struct nt_item *it
 	struct nt_bytes at = nt_types_begin(item, &count);
 	struct nt_type type;
 	for (uint32_t i = 0; i < count && nt_type_next(&at, &type); i++)
-		TRY(add_type(types, &type));
+		TRY(add_sent_type(types, &type));
 	return HD_OK;
 }
 
@@ -138,8 +138,8 @@ const char *nt_copy_utf8(struct hd_graph *graph, const struct nt_utf16 *utf16)
 	return copy;
 }
 
-static enum hd_status add_module(struct nt_types *types, const struct nt_item *item,
-				 struct hd_graph *graph)
+static enum hd_status add_sent_module(struct nt_types *types, const struct nt_item *item,
+				      struct hd_graph *graph)
 {
 	struct nt_module module;
 	if (!nt_module_read(item, &module) || module.flags & NT_MODULE_NATIVE)
@@ -170,7 +170,7 @@ enum hd_status nt_types_read(const struct nt_trace *trace, const struct nt_snaps
 		if (item->kind == NT_TYPES)
 			TRY(add_types(types, item));
 		if (item->kind == NT_MODULE || item->kind == NT_MODULE_RUNDOWN)
-			TRY(add_module(types, item, graph));
+			TRY(add_sent_module(types, item, graph));
 		types->has_rundown_end |= item->kind == NT_RUNDOWN_END;
 		types->has_loss |= item->kind == NT_LOST;
 	}
@@ -188,7 +188,7 @@ void nt_types_deinit(struct nt_types *types)
 }
 
 /* Is the name of @p longer that of @p shorter and a suffix? */
-static bool begins_with(const struct nt_utf16 *longer, const struct nt_utf16 *shorter)
+static bool name_begins_with(const struct nt_utf16 *longer, const struct nt_utf16 *shorter)
 {
 	return shorter->units && shorter->units <= longer->units &&
 	       memcmp(longer->bytes, shorter->bytes, 2 * (size_t)shorter->units) == 0;
@@ -203,7 +203,8 @@ static size_t base_row(struct nt_types *types, size_t row)
 		if (!(type->flags & NT_TYPE_ARRAY) || !type->parameter)
 			return base;
 		uint32_t element = nt_types_known(types, type->parameter);
-		if (element == UINT32_MAX || !begins_with(&type->name, &types->rows[element].name))
+		if (element == UINT32_MAX ||
+		    !name_begins_with(&type->name, &types->rows[element].name))
 			return base;
 		base = element;
 	}
@@ -211,7 +212,8 @@ static size_t base_row(struct nt_types *types, size_t row)
 }
 
 /* "System.Collections.Generic.Dictionary<System.Char, System.String>+Entry[]" */
-static void append_name(struct nt_types *types, size_t row, struct text *raw, struct text *name)
+static void append_full_name(struct nt_types *types, size_t row, struct text *raw,
+			     struct text *name)
 {
 	const struct nt_type *type = &types->rows[row];
 	if (!type->name.units) {
@@ -250,7 +252,7 @@ static enum hd_status name_row(struct nt_types *types, size_t row, struct text *
 {
 	const struct nt_assembly *assembly = &types->assemblies[types->places[row].assembly];
 	name->size = 0;
-	append_name(types, row, raw, name);
+	append_full_name(types, row, raw, name);
 	if (!name->size) /* nothing but a '\' */
 		text_printf(name, "Type(0x%x)", types->rows[row].token);
 	char *copy = name->failed ? NULL : arena_alloc(graph->arena, name->size + 1);
@@ -266,7 +268,7 @@ static enum hd_status name_row(struct nt_types *types, size_t row, struct text *
 }
 
 /* Which module each type is of; afterwards the array does not grow. */
-static enum hd_status find_assemblies(struct nt_types *types)
+static enum hd_status find_type_assemblies(struct nt_types *types)
 {
 	for (size_t i = 0; i < types->rows_count; i++) {
 		uint32_t index = find_assembly(types, types->rows[i].module);
@@ -282,7 +284,7 @@ static enum hd_status find_assemblies(struct nt_types *types)
 
 enum hd_status nt_types_name(struct nt_types *types, struct hd_graph *graph)
 {
-	TRY(find_assemblies(types));
+	TRY(find_type_assemblies(types));
 	graph->types = pages_alloc(types->rows_count, sizeof(*graph->types));
 	if (!graph->types)
 		return fail_nomem(types->err);

@@ -175,7 +175,7 @@ static enum hd_status sequence_numbers(struct nt_stream *stream, struct nt_bytes
 	return HD_OK;
 }
 
-static enum hd_status sequence_point(struct nt_stream *stream, struct nt_bytes at)
+static enum hd_status sequence_point_v6(struct nt_stream *stream, struct nt_bytes at)
 {
 	(void)nt_u64(&at); /* time */
 	uint32_t flags = nt_u32(&at);
@@ -189,7 +189,8 @@ static enum hd_status sequence_point(struct nt_stream *stream, struct nt_bytes a
 	return HD_OK;
 }
 
-static enum hd_status read_block(struct nt_stream *stream, uint32_t kind, struct nt_bytes contents)
+static enum hd_status read_block_v6(struct nt_stream *stream, uint32_t kind,
+				    struct nt_bytes contents)
 {
 	switch (kind) {
 	case NT_TRACE:
@@ -200,7 +201,7 @@ static enum hd_status read_block(struct nt_stream *stream, uint32_t kind, struct
 	case NT_METADATA:
 		return metadata_block(stream, contents);
 	case NT_SEQUENCE_POINT:
-		return sequence_point(stream, contents);
+		return sequence_point_v6(stream, contents);
 	case NT_THREADS:
 		return thread_block(stream, contents);
 	case NT_REMOVE_THREADS:
@@ -232,7 +233,7 @@ enum hd_status nt_read_v6(struct nt_stream *stream, uint64_t offset)
 			nt_stop(stream, begin, "the file ends within the block here, cut off");
 			size = (uint32_t)nt_left(&at);
 		}
-		TRY(read_block(stream, kind, nt_bytes(at.at, size)));
+		TRY(read_block_v6(stream, kind, nt_bytes(at.at, size)));
 		at.at += size;
 		if (stream->stopped)
 			return HD_OK;

@@ -9,14 +9,14 @@
 #include "util/sort.h"
 
 /* References that a worker does between two looks at cancellation. */
-#define BATCH ((size_t)1 << FUZZED(14, 5))
+#define REFERENCES_BATCH ((size_t)1 << FUZZED(14, 5))
 /* So many ids are not worth an index. */
 #define LOOKUPS_FEW 65536u
 /* How far ahead memory at random places is asked for: what is read by position, then rows. */
-#define AHEAD_OFFSETS 32u
-#define AHEAD_ROWS    12u
+#define RAW_AHEAD      32u
+#define RAW_AHEAD_ROWS 12u
 /* Ids that are read at once. */
-#define IDS ((size_t)512)
+#define IDS_READ ((size_t)512)
 
 struct finishing {
 	struct raw_graph *raw;
@@ -35,8 +35,8 @@ struct finishing {
 	_Atomic bool cancelled;
 };
 
-static enum hd_status check_memory(uint32_t object_count, uint64_t edge_count, struct job *job,
-				   struct hd_error *err)
+static enum hd_status check_graph_memory(uint32_t object_count, uint64_t edge_count,
+					 struct job *job, struct hd_error *err)
 {
 	uint64_t bytes;
 	if (__builtin_mul_overflow(edge_count, 4, &bytes) ||
@@ -49,7 +49,7 @@ enum hd_status raw_graph_init(struct raw_graph *raw, uint32_t object_count, uint
 			      struct job *job, struct hd_error *err)
 {
 	*raw = (struct raw_graph){ .object_count = object_count, .edge_count = edge_count };
-	TRY(check_memory(object_count, edge_count, job, err));
+	TRY(check_graph_memory(object_count, edge_count, job, err));
 	raw->ids = pages_alloc(object_count, sizeof(*raw->ids));
 	raw->types = pages_alloc(object_count, sizeof(*raw->types));
 	raw->sizes = pages_alloc(object_count, sizeof(*raw->sizes));
@@ -77,7 +77,7 @@ void raw_graph_deinit(struct raw_graph *raw)
 enum hd_status raw_graph_set_edge_count(struct raw_graph *raw, uint64_t edge_count, struct job *job,
 					struct hd_error *err)
 {
-	TRY(check_memory(raw->object_count, edge_count, job, err));
+	TRY(check_graph_memory(raw->object_count, edge_count, job, err));
 	uint32_t *targets = pages_alloc(edge_count, sizeof(*targets));
 	if (!targets)
 		return fail_nomem(err);
@@ -124,29 +124,30 @@ bool raw_graph_set_size(struct raw_graph *raw, uint32_t index, uint64_t size)
 }
 
 /* Run @p fn on all workers of the job; each does its share of @p units. */
-static enum hd_status run(struct finishing *finishing, const char *what, uint64_t units,
-			  void (*fn)(void *arg, unsigned int worker))
+static enum hd_status run_finishing(struct finishing *finishing, const char *what, uint64_t units,
+				    void (*fn)(void *arg, unsigned int worker))
 {
-	finishing->workers = units < 4 * BATCH ? 1 : job_workers(finishing->job);
+	finishing->workers = units < 4 * REFERENCES_BATCH ? 1 : job_workers(finishing->job);
 	job_begin(finishing->job, what, units);
 	run_parallel(finishing->workers, finishing->job, fn, finishing);
 	return finishing->cancelled ? fail_cancelled(finishing->err) : HD_OK;
 }
 
-static uint64_t share(const struct finishing *finishing, uint64_t units, unsigned int worker)
+static uint64_t finishing_share(const struct finishing *finishing, uint64_t units,
+				unsigned int worker)
 {
 	return units / finishing->workers * worker +
 	       units % finishing->workers * worker / finishing->workers;
 }
 
-static bool step(struct finishing *finishing, unsigned int worker, uint64_t units)
+static bool step_finishing(struct finishing *finishing, unsigned int worker, uint64_t units)
 {
 	if (!job_step(finishing->job, worker, units))
 		finishing->cancelled = true;
 	return !finishing->cancelled;
 }
 
-static bool ascends(const struct raw_graph *raw)
+static bool ids_ascend(const struct raw_graph *raw)
 {
 	if (raw->keeps_repeated && raw->object_count && !raw->ids[0])
 		return false;
@@ -180,7 +181,7 @@ static enum hd_status sort_objects(struct finishing *finishing)
 	struct raw_graph *raw = finishing->raw;
 	uint32_t count = raw->object_count;
 	finishing->kept = count;
-	if (raw->ascends || ascends(raw))
+	if (raw->ascends || ids_ascend(raw))
 		return HD_OK;
 	job_begin(finishing->job, "Sorting objects", 0);
 	if (!job_step(finishing->job, 0, 0))
@@ -201,21 +202,21 @@ static enum hd_status sort_objects(struct finishing *finishing)
 }
 
 /* Elements of @p from in the order of the nodes, for the graph. */
-static uint32_t *gather(const struct finishing *finishing, const uint32_t *from)
+static uint32_t *gather_in_order(const struct finishing *finishing, const uint32_t *from)
 {
 	const uint32_t *order = finishing->raw->order;
 	uint32_t count = finishing->kept;
 	uint32_t *to = pages_alloc(count, sizeof(*to));
 	for (uint32_t i = 0; to && i < count; i++) {
-		if (i + AHEAD_OFFSETS < count)
-			__builtin_prefetch(&from[order[i + AHEAD_OFFSETS]]);
+		if (i + RAW_AHEAD < count)
+			__builtin_prefetch(&from[order[i + RAW_AHEAD]]);
 		to[i] = from[order[i]];
 	}
 	return to;
 }
 
 /* Give the graph node_types and sizes. */
-static enum hd_status take_objects(struct finishing *finishing)
+static enum hd_status take_raw_objects(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
 	struct hd_graph *graph = finishing->graph;
@@ -227,8 +228,8 @@ static enum hd_status take_objects(struct finishing *finishing)
 		raw->sizes = NULL;
 		return HD_OK;
 	}
-	graph->node_types = gather(finishing, raw->types);
-	graph->sizes = gather(finishing, raw->sizes);
+	graph->node_types = gather_in_order(finishing, raw->types);
+	graph->sizes = gather_in_order(finishing, raw->sizes);
 	return graph->node_types && graph->sizes ? HD_OK : fail_nomem(finishing->err);
 }
 
@@ -267,9 +268,9 @@ static uint64_t target_id(const struct raw_graph *raw, uint64_t reference)
 static uint64_t resolve_batch(const struct finishing *finishing, uint64_t begin, uint64_t end)
 {
 	const struct raw_graph *raw = finishing->raw;
-	uint64_t none = 0, ids[IDS];
+	uint64_t none = 0, ids[IDS_READ];
 	for (uint64_t i = begin; i < end;) {
-		size_t count = end - i < IDS ? (size_t)(end - i) : IDS;
+		size_t count = end - i < IDS_READ ? (size_t)(end - i) : IDS_READ;
 		raw->read_ids(raw->read_arg, i, count, ids);
 		id_index_find_all(&finishing->graph->index, raw->ids, ids, raw->targets + i, count);
 		for (size_t k = 0; k < count; k++)
@@ -282,13 +283,14 @@ static uint64_t resolve_batch(const struct finishing *finishing, uint64_t begin,
 static void resolve_ids(void *arg, unsigned int worker)
 {
 	struct finishing *finishing = arg;
-	uint64_t end = share(finishing, finishing->raw->edge_count, worker + 1);
+	uint64_t end = finishing_share(finishing, finishing->raw->edge_count, worker + 1);
 	uint64_t none = 0;
-	for (uint64_t i = share(finishing, finishing->raw->edge_count, worker); i < end;) {
-		size_t count = end - i < BATCH ? (size_t)(end - i) : BATCH;
+	for (uint64_t i = finishing_share(finishing, finishing->raw->edge_count, worker);
+	     i < end;) {
+		size_t count = end - i < REFERENCES_BATCH ? (size_t)(end - i) : REFERENCES_BATCH;
 		none += resolve_batch(finishing, i, i + count);
 		i += count;
-		if (!step(finishing, worker, count))
+		if (!step_finishing(finishing, worker, count))
 			break;
 	}
 	finishing->none += none;
@@ -306,13 +308,13 @@ static void resolve_indexes(void *arg, unsigned int worker)
 {
 	struct finishing *finishing = arg;
 	const struct raw_graph *raw = finishing->raw;
-	uint64_t end = share(finishing, raw->edge_count, worker + 1);
+	uint64_t end = finishing_share(finishing, raw->edge_count, worker + 1);
 	uint64_t none = 0;
-	for (uint64_t i = share(finishing, raw->edge_count, worker); i < end;) {
-		uint64_t stop = end - i < BATCH ? end : i + BATCH, begin = i;
+	for (uint64_t i = finishing_share(finishing, raw->edge_count, worker); i < end;) {
+		uint64_t stop = end - i < REFERENCES_BATCH ? end : i + REFERENCES_BATCH, begin = i;
 		for (; i < stop; i++) {
-			uint32_t ahead = i + AHEAD_OFFSETS < stop ? raw->targets[i + AHEAD_OFFSETS]
-								  : HD_NONE;
+			uint32_t ahead =
+				i + RAW_AHEAD < stop ? raw->targets[i + RAW_AHEAD] : HD_NONE;
 			if (finishing->raw->rank && ahead < raw->object_count)
 				__builtin_prefetch(&finishing->raw->rank[ahead]);
 			uint32_t node = target_node(finishing, raw->targets[i]);
@@ -320,13 +322,13 @@ static void resolve_indexes(void *arg, unsigned int worker)
 			if (node != raw->targets[i])
 				raw->targets[i] = node;
 		}
-		if (!step(finishing, worker, stop - begin))
+		if (!step_finishing(finishing, worker, stop - begin))
 			break;
 	}
 	finishing->none += none;
 }
 
-static enum hd_status add_missing(struct finishing *finishing, uint64_t id)
+static enum hd_status add_missing_id(struct finishing *finishing, uint64_t id)
 {
 	if (!PAGES_RESERVE(finishing, ids))
 		return fail_nomem(finishing->err);
@@ -335,17 +337,17 @@ static enum hd_status add_missing(struct finishing *finishing, uint64_t id)
 }
 
 /* All ids that are named and not defined. */
-static enum hd_status collect_missing(struct finishing *finishing)
+static enum hd_status collect_missing_ids(struct finishing *finishing)
 {
 	const struct raw_graph *raw = finishing->raw;
 	for (size_t i = 0; i < finishing->extra_count; i++) {
 		uint64_t id = finishing->extra[i];
 		if (id_index_find(&finishing->graph->index, raw->ids, id) == HD_NONE)
-			TRY(add_missing(finishing, id));
+			TRY(add_missing_id(finishing, id));
 	}
 	for (uint64_t i = 0; raw->read_ids && finishing->none && i < raw->edge_count; i++) {
 		if (raw->targets[i] == HD_NONE)
-			TRY(add_missing(finishing, target_id(raw, i)));
+			TRY(add_missing_id(finishing, target_id(raw, i)));
 	}
 	sort_u64(finishing->ids, finishing->ids_count);
 	size_t unique = 0;
@@ -380,8 +382,8 @@ static enum hd_status take_ids(struct finishing *finishing)
 static enum hd_status resolve_by_id(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
-	TRY(run(finishing, "Resolving references", raw->edge_count, resolve_ids));
-	TRY(collect_missing(finishing));
+	TRY(run_finishing(finishing, "Resolving references", raw->edge_count, resolve_ids));
+	TRY(collect_missing_ids(finishing));
 	TRY(take_ids(finishing));
 	for (uint64_t i = 0; finishing->none && i < raw->edge_count; i++) {
 		if (raw->targets[i] == HD_NONE) {
@@ -413,7 +415,7 @@ static void drop_none(struct raw_graph *raw)
 
 static enum hd_status resolve_by_index(struct finishing *finishing)
 {
-	TRY(collect_missing(finishing));
+	TRY(collect_missing_ids(finishing));
 	TRY(take_ids(finishing));
 	finishing->extra_nodes =
 		pages_alloc(finishing->extra_count, sizeof(*finishing->extra_nodes));
@@ -423,14 +425,15 @@ static enum hd_status resolve_by_index(struct finishing *finishing)
 		finishing->extra_nodes[i] = hd_graph_find(finishing->graph, finishing->extra[i]);
 	if (finishing->raw->all_inside && !finishing->raw->rank)
 		return HD_OK;
-	TRY(run(finishing, "Resolving references", finishing->raw->edge_count, resolve_indexes));
+	TRY(run_finishing(finishing, "Resolving references", finishing->raw->edge_count,
+			  resolve_indexes));
 	if (finishing->none)
 		drop_none(finishing->raw);
 	return HD_OK;
 }
 
 /* Degrees of the nodes as offsets, one 0 for each missing node and one at the end. */
-static enum hd_status take_degrees(struct finishing *finishing)
+static enum hd_status take_raw_degrees(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
 	struct csr *forward = &finishing->graph->forward;
@@ -459,7 +462,7 @@ static enum hd_status take_degrees(struct finishing *finishing)
 }
 
 /* The degrees in the order of raw become rows. */
-static enum hd_status make_file_rows(struct finishing *finishing)
+static enum hd_status make_raw_rows(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
 	struct csr *rows = &finishing->rows;
@@ -480,20 +483,20 @@ static void copy_rows(void *arg, unsigned int worker)
 	struct finishing *finishing = arg;
 	const uint32_t *order = finishing->raw->order, *from = finishing->raw->targets;
 	const struct csr *rows = &finishing->rows, *forward = &finishing->graph->forward;
-	uint32_t end = (uint32_t)share(finishing, finishing->kept, worker + 1);
+	uint32_t end = (uint32_t)finishing_share(finishing, finishing->kept, worker + 1);
 	uint64_t since = 0;
-	for (uint32_t node = (uint32_t)share(finishing, finishing->kept, worker); node < end;
-	     node++) {
-		if (node + AHEAD_OFFSETS < end)
-			__builtin_prefetch(&rows->offsets[order[node + AHEAD_OFFSETS]]);
-		if (node + AHEAD_ROWS < end)
-			__builtin_prefetch(&from[csr_begin(rows, order[node + AHEAD_ROWS])]);
+	for (uint32_t node = (uint32_t)finishing_share(finishing, finishing->kept, worker);
+	     node < end; node++) {
+		if (node + RAW_AHEAD < end)
+			__builtin_prefetch(&rows->offsets[order[node + RAW_AHEAD]]);
+		if (node + RAW_AHEAD_ROWS < end)
+			__builtin_prefetch(&from[csr_begin(rows, order[node + RAW_AHEAD_ROWS])]);
 		uint64_t at = csr_begin(rows, order[node]), to = csr_begin(forward, node);
 		uint64_t degree = csr_degree(forward, node);
 		for (uint64_t i = 0; i < degree; i++)
 			forward->targets[to + i] = from[at + i];
-		if (++since == BATCH) {
-			if (!step(finishing, worker, since))
+		if (++since == REFERENCES_BATCH) {
+			if (!step_finishing(finishing, worker, since))
 				return;
 			since = 0;
 		}
@@ -505,7 +508,7 @@ static enum hd_status take_rows(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
 	struct csr *forward = &finishing->graph->forward;
-	TRY(take_degrees(finishing));
+	TRY(take_raw_degrees(finishing));
 	uint64_t edges = csr_begin(forward, forward->node_count);
 	if (!raw->order) {
 		uint32_t *targets =
@@ -517,12 +520,12 @@ static enum hd_status take_rows(struct finishing *finishing)
 		raw->targets = NULL;
 		return HD_OK;
 	}
-	TRY(make_file_rows(finishing));
+	TRY(make_raw_rows(finishing));
 	forward->targets = pages_alloc(edges, sizeof(*forward->targets));
 	if (!forward->targets)
 		return fail_nomem(finishing->err);
 	forward->edge_count = edges;
-	return run(finishing, "Sorting references", finishing->kept, copy_rows);
+	return run_finishing(finishing, "Sorting references", finishing->kept, copy_rows);
 }
 
 /* Ids of few missing nodes and roots are found without the table of an index. */
@@ -536,14 +539,14 @@ static enum hd_status make_index(struct finishing *finishing)
 	return HD_OK;
 }
 
-static enum hd_status finish(struct finishing *finishing)
+static enum hd_status finish_stages(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
 	struct hd_graph *graph = finishing->graph;
 	if (raw->object_count > HD_NONE - 2)
 		return fail(finishing->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
 	TRY(sort_objects(finishing));
-	TRY(take_objects(finishing));
+	TRY(take_raw_objects(finishing));
 	TRY(make_index(finishing));
 	TRY(take_large(finishing));
 	if (raw->read_ids) {
@@ -564,7 +567,7 @@ enum hd_status raw_graph_finish(struct raw_graph *raw, const uint64_t *extra, si
 				       .err = err,
 				       .extra = extra,
 				       .extra_count = extra_count };
-	enum hd_status status = finish(&finishing);
+	enum hd_status status = finish_stages(&finishing);
 	pages_free(finishing.extra_nodes, extra_count, sizeof(*finishing.extra_nodes));
 	pages_free(finishing.ids, finishing.ids_capacity, sizeof(*finishing.ids));
 	csr_deinit(&finishing.rows);

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_FORMAT_RAW_GRAPH_H
 #define HEAPDUMP_SRC_FORMAT_RAW_GRAPH_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /**
  * Objects in any order, on their way into a graph.  Fill the arrays, then raw_graph_finish() sorts them

@@ -24,7 +24,7 @@ static void part(const struct raw_graph *raw, struct parted *parted)
 }
 
 /* Back again, the others under the lowest numbers that are no ids. */
-static void merge(struct raw_graph *raw, const struct parted *parted)
+static void merge_parted(struct raw_graph *raw, const struct parted *parted)
 {
 	uint32_t next = 0, good = 0, other = parted->count;
 	for (uint64_t id = 1; other > parted->good; id++, next++) {
@@ -65,7 +65,7 @@ enum hd_status raw_graph_renumber(struct raw_graph *raw, struct hd_graph *graph,
 	bool done = parted.ids && parted.order;
 	if (done) {
 		part(raw, &parted);
-		merge(raw, &parted);
+		merge_parted(raw, &parted);
 	}
 	pages_free(parted.ids, count, sizeof(*parted.ids));
 	pages_free(parted.order, count, sizeof(*parted.order));

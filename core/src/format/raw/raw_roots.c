@@ -9,8 +9,8 @@
 #include "util/sort.h"
 
 /* Fewer objects are not worth a worker of its own, nor are more types sums for each worker. */
-#define OBJECTS_MIN 65536u
-#define TYPES_MAX   65536u
+#define OBJECTS_MIN      65536u
+#define SHARED_TYPES_MAX 65536u
 
 struct type_sum {
 	uint64_t count, size;
@@ -68,7 +68,7 @@ enum hd_status raw_graph_count_types(struct hd_graph *graph, const uint32_t *map
 				     struct job *job, struct hd_error *err)
 {
 	struct counting counting = { .graph = graph, .map = map, .workers = job_workers(job) };
-	if (graph->object_count < OBJECTS_MIN || graph->type_count > TYPES_MAX)
+	if (graph->object_count < OBJECTS_MIN || graph->type_count > SHARED_TYPES_MAX)
 		counting.workers = 1;
 	size_t count = (size_t)counting.workers * graph->type_count;
 	counting.sums = pages_alloc(count, sizeof(*counting.sums));
@@ -156,13 +156,13 @@ enum hd_status raw_graph_mark_repeated(struct hd_graph *graph, struct hd_error *
 	return made ? HD_OK : fail_nomem(err);
 }
 
-static bool is_static(uint8_t kind)
+static bool is_static_kind(uint8_t kind)
 {
 	return kind == HD_ROOT_STATIC || kind == HD_ROOT_THREAD_STATIC;
 }
 
 /* All types by name; of those with one name the first. */
-static bool index_names(const struct hd_graph *graph, struct type_table *table)
+static bool index_declarer_names(const struct hd_graph *graph, struct type_table *table)
 {
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		const struct graph_type *type = &graph->types[i];
@@ -196,8 +196,8 @@ static size_t declarer_size(const char *name)
 	return size <= UINT32_MAX ? size : 0;
 }
 
-static bool is_called(const struct declarers *declarers, uint32_t type, const char *name,
-		      size_t size)
+static bool declarer_is_called(const struct declarers *declarers, uint32_t type, const char *name,
+			       size_t size)
 {
 	const struct hd_graph *graph = declarers->graph;
 	bool is_old = type < graph->type_count;
@@ -226,7 +226,7 @@ static enum hd_status find_declarer(struct declarers *declarers, const char *nam
 		declarers->types[declarers->types_count++] =
 			(struct raw_type){ .name = name, .name_size = (uint32_t)size };
 	}
-	if (is_called(declarers, type, name, size))
+	if (declarer_is_called(declarers, type, name, size))
 		*ret = type + 1;
 	return HD_OK;
 }
@@ -278,7 +278,7 @@ enum hd_status raw_graph_add_types(struct hd_graph *graph, const struct raw_type
 /* Statics that do not say what declares them. */
 static bool has_to_be_found(const struct raw_root *root)
 {
-	return root->name && is_static(root->kind) && !root->declarer;
+	return root->name && is_static_kind(root->kind) && !root->declarer;
 }
 
 /* Find what declares statics by their names. */
@@ -291,14 +291,14 @@ static enum hd_status find_declarers(struct hd_graph *graph, const struct raw_ro
 	for (uint32_t i = 0; status == HD_OK && i < graph->root_count; i++) {
 		uint32_t declarer = roots[i].declarer;
 		if (has_to_be_found(&roots[i])) {
-			if (!is_indexed && !index_names(graph, &declarers.table))
+			if (!is_indexed && !index_declarer_names(graph, &declarers.table))
 				status = fail_nomem(err);
 			is_indexed = true;
 			if (status == HD_OK)
 				status = find_declarer(&declarers, roots[i].name, &declarer, err);
 		}
 		graph->roots[i].container =
-			declarer && is_static(roots[i].kind) ? declarer - 1 : HD_NONE;
+			declarer && is_static_kind(roots[i].kind) ? declarer - 1 : HD_NONE;
 	}
 	if (status == HD_OK)
 		status = raw_graph_add_types(graph, declarers.types, declarers.types_count, err);
@@ -307,8 +307,8 @@ static enum hd_status find_declarers(struct hd_graph *graph, const struct raw_ro
 	return status;
 }
 
-static enum hd_status add_roots(struct hd_graph *graph, const struct raw_root *roots,
-				struct hd_error *err)
+static enum hd_status add_graph_roots(struct hd_graph *graph, const struct raw_root *roots,
+				      struct hd_error *err)
 {
 	uint64_t missing = 0;
 	TRY(find_declarers(graph, roots, err));
@@ -376,7 +376,7 @@ enum hd_status raw_graph_roots(struct hd_graph *graph, const struct raw_root *ro
 	graph->details = pages_alloc(count, sizeof(*graph->details));
 	if (!graph->roots || !graph->details)
 		return fail_nomem(err);
-	TRY(add_roots(graph, roots, err));
+	TRY(add_graph_roots(graph, roots, err));
 	uint32_t kept = 0;
 	drop_lost(graph, &kept);
 	if (kept < graph->root_count)

@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_FORMAT_RPM_CHUNK_H
 
 #include "format/type_table.h"
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /*
  * The RPM / XNA text log, version 2.  Source of the format: "Write your own GC Heap Viewer for the

@@ -126,7 +126,7 @@ struct missing {
 	uint64_t references, roots;
 };
 
-static bool add_missing(struct missing *missing, uint64_t id)
+static bool add_missing_ref(struct missing *missing, uint64_t id)
 {
 	if (!PAGES_RESERVE(missing, ids))
 		return false;
@@ -134,8 +134,8 @@ static bool add_missing(struct missing *missing, uint64_t id)
 	return true;
 }
 
-static enum hd_status collect_missing(struct merge *merge, const uint32_t *targets,
-				      struct missing *missing)
+static enum hd_status collect_missing_refs(struct merge *merge, const uint32_t *targets,
+					   struct missing *missing)
 {
 	uint64_t base = 0;
 	for (size_t i = 0; i < merge->count; i++) {
@@ -144,7 +144,7 @@ static enum hd_status collect_missing(struct merge *merge, const uint32_t *targe
 			if (targets[base + k] != HD_NONE)
 				continue;
 			missing->references++;
-			if (!add_missing(missing, chunk->refs[k]))
+			if (!add_missing_ref(missing, chunk->refs[k]))
 				return fail_nomem(merge->err);
 		}
 		base += chunk->refs_count;
@@ -154,7 +154,7 @@ static enum hd_status collect_missing(struct merge *merge, const uint32_t *targe
 			if (node != HD_NONE)
 				continue;
 			missing->roots++;
-			if (!add_missing(missing, chunk->roots[k].id))
+			if (!add_missing_ref(missing, chunk->roots[k].id))
 				return fail_nomem(merge->err);
 		}
 	}
@@ -206,7 +206,7 @@ static enum hd_status add_missing_nodes(struct merge *merge, uint32_t *targets,
 static enum hd_status merge_missing(struct merge *merge, uint32_t *targets)
 {
 	struct missing missing = { 0 };
-	enum hd_status status = collect_missing(merge, targets, &missing);
+	enum hd_status status = collect_missing_refs(merge, targets, &missing);
 	if (status == HD_OK)
 		status = add_missing_nodes(merge, targets, &missing);
 	pages_free(missing.ids, missing.ids_capacity, sizeof(*missing.ids));
@@ -225,7 +225,7 @@ static enum hd_status take_array(struct merge *merge, void *from, size_t capacit
 }
 
 /* The first chunk's arrays, which hold all objects by now, become the graph's. */
-static enum hd_status take_objects(struct merge *merge)
+static enum hd_status take_chunk_objects(struct merge *merge)
 {
 	struct rpm_chunk *all = &merge->chunks[0];
 	struct hd_graph *graph = merge->graph;
@@ -245,7 +245,7 @@ static enum hd_status take_objects(struct merge *merge)
 }
 
 /* Degrees of the nodes, where their offsets will stand. */
-static enum hd_status take_degrees(struct merge *merge)
+static enum hd_status take_chunk_degrees(struct merge *merge)
 {
 	struct rpm_chunk *all = &merge->chunks[0];
 	struct hd_graph *graph = merge->graph;
@@ -291,8 +291,8 @@ static enum hd_status merge_objects(struct merge *merge)
 	if (!merge->chunks[0].ascending) {
 		TRY(merge_sort(merge));
 	}
-	TRY(take_objects(merge));
-	TRY(take_degrees(merge));
+	TRY(take_chunk_objects(merge));
+	TRY(take_chunk_degrees(merge));
 	merge->chunks[0].object_capacity = 0;
 	struct hd_graph *graph = merge->graph;
 	TRY(id_index_init(&graph->index, graph->ids, graph->object_count, merge->err));

@@ -17,7 +17,7 @@ struct line {
 };
 
 /* What became of a line, or of an element. */
-enum outcome {
+enum line_outcome {
 	TAKEN,
 	REFUSED,
 	SKIPPED,
@@ -84,7 +84,7 @@ bool rpm_problem_long_line(struct rpm_chunk *chunk, size_t limit)
 			   limit >> 20);
 }
 
-static void skip_blanks(struct line *line)
+static void skip_line_blanks(struct line *line)
 {
 	while (line->at < line->end && is_blank(*line->at))
 		line->at++;
@@ -106,7 +106,8 @@ static const char *found(const struct line *line, char *buf, size_t size)
 }
 
 /* Note that @p expected is not what stands at line->at. */
-static enum outcome refuse(struct line *line, enum rpm_problem_kind kind, const char *expected)
+static enum line_outcome refuse_element(struct line *line, enum rpm_problem_kind kind,
+					const char *expected)
 {
 	char buf[112];
 	size_t column = (size_t)(line->at - line->start) + 1;
@@ -116,25 +117,25 @@ static enum outcome refuse(struct line *line, enum rpm_problem_kind kind, const 
 }
 
 /* One hexadecimal element; @p what names it in messages. */
-static enum outcome take_hex(struct line *line, const char *what, uint64_t *ret)
+static enum line_outcome take_hex_element(struct line *line, const char *what, uint64_t *ret)
 {
-	skip_blanks(line);
+	skip_line_blanks(line);
 	if (line->at == line->end)
-		return refuse(line, RPM_MISSING_ELEMENT, what);
+		return refuse_element(line, RPM_MISSING_ELEMENT, what);
 	uint64_t value = 0;
 	const char *at = line->at;
 	bool overflow = false;
 	for (; at < line->end && !is_blank(*at); at++) {
 		int digit = hex_value(*at);
 		if (digit < 0)
-			return refuse(line, RPM_BAD_HEX, what);
+			return refuse_element(line, RPM_BAD_HEX, what);
 		overflow = overflow || value >> 60;
 		value = value << 4 | (unsigned int)digit;
 	}
 	if (overflow) {
 		char expected[96];
 		(void)snprintf(expected, sizeof(expected), "%s of at most 64 bits", what);
-		return refuse(line, RPM_OVERFLOW, expected);
+		return refuse_element(line, RPM_OVERFLOW, expected);
 	}
 	line->at = at;
 	*ret = value;
@@ -142,20 +143,20 @@ static enum outcome take_hex(struct line *line, const char *what, uint64_t *ret)
 }
 
 /* Nothing may follow; in lenient reading what does is ignored. */
-static enum outcome take_end(struct line *line)
+static enum line_outcome take_end(struct line *line)
 {
-	skip_blanks(line);
+	skip_line_blanks(line);
 	if (line->at == line->end)
 		return TAKEN;
-	return refuse(line, RPM_SURPLUS_ELEMENT, "the end of the line") == REFUSED ? REFUSED
-										   : TAKEN;
+	return refuse_element(line, RPM_SURPLUS_ELEMENT, "the end of the line") == REFUSED ? REFUSED
+											   : TAKEN;
 }
 
-#define TAKE(expr)                                   \
-	do {                                         \
-		enum outcome take_outcome_ = (expr); \
-		if (take_outcome_ != TAKEN)          \
-			return take_outcome_;        \
+#define TAKE(expr)                                        \
+	do {                                              \
+		enum line_outcome take_outcome_ = (expr); \
+		if (take_outcome_ != TAKEN)               \
+			return take_outcome_;             \
 	} while (0)
 
 static struct rpm_segment *open_segment(struct rpm_chunk *chunk)
@@ -163,7 +164,7 @@ static struct rpm_segment *open_segment(struct rpm_chunk *chunk)
 	return &chunk->segments[chunk->segments_count - 1];
 }
 
-static bool add_segment(struct rpm_chunk *chunk)
+static bool chunk_add_segment(struct rpm_chunk *chunk)
 {
 	if (!PAGES_RESERVE(chunk, segments))
 		return false;
@@ -174,13 +175,14 @@ static bool add_segment(struct rpm_chunk *chunk)
 }
 
 /* A t, o or r record must stand in a section; lenient reading makes one called "?". */
-static enum outcome need_section(struct line *line)
+static enum line_outcome need_section(struct line *line)
 {
 	struct rpm_chunk *chunk = line->chunk;
 	if (!chunk->in_section) {
-		if (refuse(line, RPM_OUTSIDE_SECTION, "an \"a\" record before this one") == REFUSED)
+		if (refuse_element(line, RPM_OUTSIDE_SECTION, "an \"a\" record before this one") ==
+		    REFUSED)
 			return REFUSED;
-		if (!add_segment(chunk))
+		if (!chunk_add_segment(chunk))
 			return EXHAUSTED;
 		open_segment(chunk)->name = "?";
 		open_segment(chunk)->name_size = 1;
@@ -191,7 +193,7 @@ static enum outcome need_section(struct line *line)
 }
 
 /* The type of an id that is not among the recent ones. */
-static uint32_t find_type(struct rpm_chunk *chunk, uint32_t segment, uint64_t id)
+static uint32_t chunk_find_type(struct rpm_chunk *chunk, uint32_t segment, uint64_t id)
 {
 	if (chunk->type_count >= HD_NONE - 2 || !PAGES_RESERVE(chunk, type)) {
 		return HD_NONE;
@@ -211,23 +213,23 @@ uint32_t rpm_chunk_type(struct rpm_chunk *chunk, uint64_t id)
 	if (recent->type && recent->id == id && recent->segment == segment) {
 		return recent->type - 1;
 	}
-	uint32_t index = find_type(chunk, segment, id);
+	uint32_t index = chunk_find_type(chunk, segment, id);
 	if (index != HD_NONE) {
 		*recent = (struct recent_type){ .id = id, .segment = segment, .type = index + 1 };
 	}
 	return index;
 }
 
-static enum outcome type_record(struct line *line)
+static enum line_outcome type_record(struct line *line)
 {
 	TAKE(need_section(line));
 	line->at++;
 	struct rpm_chunk *chunk = line->chunk;
 	uint64_t id;
-	TAKE(take_hex(line, "a hexadecimal type id", &id));
-	skip_blanks(line);
+	TAKE(take_hex_element(line, "a hexadecimal type id", &id));
+	skip_line_blanks(line);
 	if (line->at == line->end)
-		return refuse(line, RPM_MISSING_ELEMENT, "a type name");
+		return refuse_element(line, RPM_MISSING_ELEMENT, "a type name");
 	uint32_t index = rpm_chunk_type(chunk, id);
 	if (index == HD_NONE)
 		return EXHAUSTED;
@@ -239,14 +241,16 @@ static enum outcome type_record(struct line *line)
 	if (type->name) {
 		if (type->name_size == size && memcmp(type->name, name, size) == 0)
 			return TAKEN;
-		return refuse(line, RPM_DUPLICATE_TYPE, "the name that this type id has already");
+		return refuse_element(line, RPM_DUPLICATE_TYPE,
+				      "the name that this type id has already");
 	}
 	type->name = name;
 	type->name_size = size;
 	return TAKEN;
 }
 
-static enum hd_status add_object(struct rpm_chunk *chunk, uint64_t id, uint32_t type, uint64_t size)
+static enum hd_status chunk_add_object(struct rpm_chunk *chunk, uint64_t id, uint32_t type,
+				       uint64_t size)
 {
 	if (chunk->object_count == chunk->object_capacity)
 		TRY(rpm_chunk_grow_objects(chunk));
@@ -267,20 +271,20 @@ static enum hd_status add_object(struct rpm_chunk *chunk, uint64_t id, uint32_t 
 	return HD_OK;
 }
 
-static enum outcome object_record(struct line *line)
+static enum line_outcome object_record(struct line *line)
 {
 	TAKE(need_section(line));
 	line->at++;
 	struct rpm_chunk *chunk = line->chunk;
 	uint64_t id, type_id, size, ref;
-	TAKE(take_hex(line, "a hexadecimal object id", &id));
-	TAKE(take_hex(line, "a hexadecimal type id", &type_id));
-	TAKE(take_hex(line, "a hexadecimal object size", &size));
+	TAKE(take_hex_element(line, "a hexadecimal object id", &id));
+	TAKE(take_hex_element(line, "a hexadecimal type id", &type_id));
+	TAKE(take_hex_element(line, "a hexadecimal object size", &size));
 	size_t first = chunk->refs_count;
 	if (rpm_chunk_reserve_refs(chunk, (size_t)(line->end - line->at) / 2 + 1) != HD_OK)
 		return EXHAUSTED;
-	for (skip_blanks(line); line->at < line->end; skip_blanks(line)) {
-		enum outcome outcome = take_hex(line, "a hexadecimal object id", &ref);
+	for (skip_line_blanks(line); line->at < line->end; skip_line_blanks(line)) {
+		enum line_outcome outcome = take_hex_element(line, "a hexadecimal object id", &ref);
 		if (outcome != TAKEN) {
 			chunk->refs_count = first;
 			return outcome;
@@ -288,27 +292,28 @@ static enum outcome object_record(struct line *line)
 		chunk->refs[chunk->refs_count++] = ref;
 	}
 	uint32_t type = rpm_chunk_type(chunk, type_id);
-	if (type == HD_NONE || add_object(chunk, id, type, size) != HD_OK)
+	if (type == HD_NONE || chunk_add_object(chunk, id, type, size) != HD_OK)
 		return EXHAUSTED;
 	chunk->degrees[chunk->object_count - 1] = (uint32_t)(chunk->refs_count - first);
 	return TAKEN;
 }
 
 /* A hexadecimal element of at most @p max; *@p ret is @p instead when lenient reading goes on. */
-static enum outcome take_small(struct line *line, enum rpm_problem_kind kind, const char *what,
-			       uint64_t max, uint64_t *ret)
+static enum line_outcome take_small(struct line *line, enum rpm_problem_kind kind, const char *what,
+				    uint64_t max, uint64_t *ret)
 {
-	skip_blanks(line);
+	skip_line_blanks(line);
 	struct line at = *line;
-	TAKE(take_hex(line, what, ret));
-	return *ret <= max ? TAKEN : refuse(&at, kind, what);
+	TAKE(take_hex_element(line, what, ret));
+	return *ret <= max ? TAKEN : refuse_element(&at, kind, what);
 }
 
 /* The container of a static root; none when lenient reading misses it. */
-static enum outcome take_container(struct line *line, uint32_t *ret)
+static enum line_outcome take_container(struct line *line, uint32_t *ret)
 {
 	uint64_t id;
-	enum outcome outcome = take_hex(line, "the type id of a static root's container", &id);
+	enum line_outcome outcome =
+		take_hex_element(line, "the type id of a static root's container", &id);
 	if (outcome == SKIPPED) {
 		line->at = line->end;
 		return TAKEN;
@@ -318,15 +323,15 @@ static enum outcome take_container(struct line *line, uint32_t *ret)
 	return *ret == HD_NONE ? EXHAUSTED : TAKEN;
 }
 
-static enum outcome root_record(struct line *line)
+static enum line_outcome root_record(struct line *line)
 {
 	TAKE(need_section(line));
 	line->at++;
 	struct rpm_chunk *chunk = line->chunk;
 	uint64_t id, kind = 0, flags = 0;
 	uint32_t container = HD_NONE;
-	TAKE(take_hex(line, "a hexadecimal object id", &id));
-	enum outcome outcome =
+	TAKE(take_hex_element(line, "a hexadecimal object id", &id));
+	enum line_outcome outcome =
 		take_small(line, RPM_ROOT_KIND, "a root kind (0 to 5)", HD_ROOT_GC, &kind);
 	if (outcome == SKIPPED && kind > HD_ROOT_GC) {
 		kind = HD_ROOT_INTERNAL; /* some root keeps the object alive */
@@ -360,12 +365,12 @@ static enum outcome root_record(struct line *line)
 }
 
 /* The name and, when its last of two or more words is all hex digits, the timestamp. */
-static enum outcome take_name(struct line *line, const char **name, uint32_t *size, bool *has_time,
-			      uint64_t *time)
+static enum line_outcome take_domain_name(struct line *line, const char **name, uint32_t *size,
+					  bool *has_time, uint64_t *time)
 {
-	skip_blanks(line);
+	skip_line_blanks(line);
 	if (line->at == line->end)
-		return refuse(line, RPM_MISSING_ELEMENT, "the name of an AppDomain");
+		return refuse_element(line, RPM_MISSING_ELEMENT, "the name of an AppDomain");
 	const char *last = line->end;
 	bool hex = true;
 	while (last > line->at && !is_blank(last[-1]))
@@ -374,7 +379,7 @@ static enum outcome take_name(struct line *line, const char **name, uint32_t *si
 	size_t length = (size_t)(line->end - line->at);
 	if (last > line->at && hex) {
 		struct line word = { line->chunk, line->start, last, line->end };
-		TAKE(take_hex(&word, "a hexadecimal timestamp", time));
+		TAKE(take_hex_element(&word, "a hexadecimal timestamp", time));
 		*has_time = true;
 		while (is_blank(last[-1]))
 			last--;
@@ -383,40 +388,41 @@ static enum outcome take_name(struct line *line, const char **name, uint32_t *si
 	return rpm_name_copy(line->chunk->arena, line->at, length, name, size) ? TAKEN : EXHAUSTED;
 }
 
-static enum outcome domain_record(struct line *line)
+static enum line_outcome domain_record(struct line *line)
 {
 	struct rpm_chunk *chunk = line->chunk;
 	line->at++;
-	skip_blanks(line);
+	skip_line_blanks(line);
 	struct line at_version = *line;
 	uint64_t version;
-	TAKE(take_hex(line, "the version, 2", &version));
-	if (version != 2 && refuse(&at_version, RPM_VERSION, "version 2") == REFUSED)
+	TAKE(take_hex_element(line, "the version, 2", &version));
+	if (version != 2 && refuse_element(&at_version, RPM_VERSION, "version 2") == REFUSED)
 		return REFUSED;
 	const char *cr = memchr(line->at, '\r', (size_t)(line->end - line->at));
 	if (cr) {
 		line->at = cr;
-		return refuse(line, RPM_SURPLUS_ELEMENT,
-			      "line feeds behind carriage returns (tr '\\r' '\\n' makes them)");
+		return refuse_element(
+			line, RPM_SURPLUS_ELEMENT,
+			"line feeds behind carriage returns (tr '\\r' '\\n' makes them)");
 	}
 	struct rpm_segment segment = { .version = (uint32_t)version };
-	TAKE(take_name(line, &segment.name, &segment.name_size, &segment.has_start,
-		       &segment.start));
-	if (!add_segment(chunk))
+	TAKE(take_domain_name(line, &segment.name, &segment.name_size, &segment.has_start,
+			      &segment.start));
+	if (!chunk_add_segment(chunk))
 		return EXHAUSTED;
 	*open_segment(chunk) = segment;
 	return TAKEN;
 }
 
-static enum outcome end_record(struct line *line)
+static enum line_outcome end_record(struct line *line)
 {
 	struct rpm_chunk *chunk = line->chunk;
 	if (!chunk->in_section)
-		return refuse(line, RPM_OUTSIDE_SECTION, "an \"a\" record before this one");
+		return refuse_element(line, RPM_OUTSIDE_SECTION, "an \"a\" record before this one");
 	line->at++;
 	struct rpm_segment *segment = open_segment(chunk);
-	TAKE(take_name(line, &segment->end_name, &segment->end_name_size, &segment->has_end,
-		       &segment->end));
+	TAKE(take_domain_name(line, &segment->end_name, &segment->end_name_size, &segment->has_end,
+			      &segment->end));
 	segment->has_records = true;
 	segment->closed = true;
 	chunk->in_section = false;
@@ -424,7 +430,7 @@ static enum outcome end_record(struct line *line)
 	return TAKEN;
 }
 
-static enum outcome parse_record(struct line *line)
+static enum line_outcome parse_record(struct line *line)
 {
 	bool one_letter = line->end - line->at == 1 || is_blank(line->at[1]);
 	switch (one_letter ? *line->at : '\0') {
@@ -439,7 +445,7 @@ static enum outcome parse_record(struct line *line)
 	case 'c':
 		return end_record(line);
 	default:
-		return refuse(line, RPM_UNKNOWN_RECORD, "a record: a, t, o, r or c");
+		return refuse_element(line, RPM_UNKNOWN_RECORD, "a record: a, t, o, r or c");
 	}
 }
 
@@ -458,7 +464,7 @@ enum hd_status rpm_parse_line(struct rpm_chunk *chunk, const char *line, size_t 
 	bool first_line = chunk->begin == 0 && chunk->lines == 1;
 	if (first_line && at.end - at.at >= 3 && memcmp(at.at, "\xef\xbb\xbf", 3) == 0)
 		at.at += 3;
-	skip_blanks(&at);
+	skip_line_blanks(&at);
 	if (at.at == at.end)
 		return HD_OK;
 	switch (parse_record(&at)) {

@@ -23,7 +23,7 @@ bool rpm_detect(const char *bytes, size_t size)
 	return blank_follows && bytes[i] && strchr("atorc", bytes[i]);
 }
 
-static void read_chunk(void *arg, unsigned int index)
+static void rpm_read_chunk(void *arg, unsigned int index)
 {
 	struct rpm_chunk *chunks = arg;
 	rpm_chunk_read(&chunks[index]);
@@ -187,8 +187,8 @@ static bool has_problems(const struct rpm_chunk *chunks, size_t count)
  * Read a file like that of @p whole in @p count chunks.  With more than one, HD_ERR_FORMAT says
  * that the file is malformed somewhere, in lenient reading too.
  */
-static enum hd_status read_chunks(const struct rpm_chunk *whole, size_t count,
-				  struct hd_graph **ret, struct hd_error *err)
+static enum hd_status rpm_read_chunks(const struct rpm_chunk *whole, size_t count,
+				      struct hd_graph **ret, struct hd_error *err)
 {
 	struct rpm_chunk *chunks = mem_calloc(count, sizeof(*chunks));
 	if (!chunks)
@@ -201,7 +201,7 @@ static enum hd_status read_chunks(const struct rpm_chunk *whole, size_t count,
 		chunks[i].worker = (unsigned int)i;
 	}
 	job_begin(whole->job, "Reading", size);
-	run_parallel((unsigned int)count, whole->job, read_chunk, chunks);
+	run_parallel((unsigned int)count, whole->job, rpm_read_chunk, chunks);
 	enum hd_status status = chunk_failure(chunks, count, err);
 	if (status == HD_OK && count > 1 && has_problems(chunks, count)) {
 		status = HD_ERR_FORMAT;
@@ -224,10 +224,10 @@ enum hd_status rpm_read(int fd, uint64_t size, const char *path,
 	size_t count = job_workers(job);
 	while (count > 1 && size / count < CHUNK_MIN)
 		count--;
-	enum hd_status status = read_chunks(&whole, count, ret, err);
+	enum hd_status status = rpm_read_chunks(&whole, count, ret, err);
 	if (status != HD_ERR_FORMAT || count == 1)
 		return status;
 	/* What is wrong first, and what follows from it, shows only when lines come in order. */
 	atomic_store(&job->stop, false);
-	return read_chunks(&whole, 1, ret, err);
+	return rpm_read_chunks(&whole, 1, ret, err);
 }

@@ -9,7 +9,7 @@
 #include "util/arena.h"
 #include "util/fuzzed.h"
 
-#define BLOCK_SIZE ((size_t)FUZZED(256 << 10, 512))
+#define READ_BLOCK_SIZE ((size_t)FUZZED(256 << 10, 512))
 
 /* Value of a hexadecimal digit, plus 1; 0 for every other byte. */
 static const uint8_t digit_values[256] = {
@@ -123,7 +123,7 @@ static bool within_budget(struct rpm_chunk *chunk, size_t objects, size_t refs)
 				&chunk->err) == HD_OK;
 }
 
-static bool resize(void **array, size_t old_capacity, size_t capacity, size_t size)
+static bool resize_array(void **array, size_t old_capacity, size_t capacity, size_t size)
 {
 	void *ptr = pages_resize(*array, old_capacity, capacity, size);
 	if (ptr)
@@ -150,7 +150,7 @@ enum hd_status rpm_chunk_grow_objects(struct rpm_chunk *chunk)
 		{ (void **)&chunk->degrees, sizeof(*chunk->degrees) },
 	};
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-		if (resize(arrays[i].array, old, capacity, arrays[i].size))
+		if (resize_array(arrays[i].array, old, capacity, arrays[i].size))
 			continue;
 		for (size_t k = 0; k < i; k++) {
 			pages_free(*arrays[k].array, capacity, arrays[k].size);
@@ -177,14 +177,15 @@ enum hd_status rpm_chunk_reserve_refs(struct rpm_chunk *chunk, size_t count)
 		capacity = chunk->refs_count + count;
 	if (!within_budget(chunk, chunk->object_capacity, capacity))
 		return HD_ERR_NOMEM;
-	if (!resize((void **)&chunk->refs, chunk->refs_capacity, capacity, sizeof(*chunk->refs)))
+	if (!resize_array((void **)&chunk->refs, chunk->refs_capacity, capacity,
+			  sizeof(*chunk->refs)))
 		return fail_nomem(&chunk->err);
 	chunk->refs_capacity = capacity;
 	return HD_OK;
 }
 
 /* A growing window on the file. */
-struct window {
+struct line_window {
 	char *bytes;
 	size_t used, capacity;
 	uint64_t offset; /* in the file, of bytes[0] */
@@ -198,11 +199,11 @@ static enum hd_status shrank(struct rpm_chunk *chunk)
 		    chunk->path);
 }
 
-/* Read up to BLOCK_SIZE more bytes behind what is there. */
-static enum hd_status read_more(struct rpm_chunk *chunk, struct window *window)
+/* Read up to READ_BLOCK_SIZE more bytes behind what is there. */
+static enum hd_status read_more(struct rpm_chunk *chunk, struct line_window *window)
 {
 	uint64_t left = chunk->file_size - window->offset - window->used;
-	size_t want = left < BLOCK_SIZE ? (size_t)left : BLOCK_SIZE;
+	size_t want = left < READ_BLOCK_SIZE ? (size_t)left : READ_BLOCK_SIZE;
 	if (window->capacity - window->used < want + 1) {
 		size_t capacity = window->capacity + window->capacity / 2 + want + 1;
 		char *bytes = mem_realloc(window->bytes, capacity, 1);
@@ -226,7 +227,7 @@ static enum hd_status read_more(struct rpm_chunk *chunk, struct window *window)
 	return HD_OK;
 }
 
-static void drop(struct window *window, size_t size)
+static void drop_parsed(struct line_window *window, size_t size)
 {
 	memmove(window->bytes, window->bytes + size, window->used - size);
 	window->used -= size;
@@ -235,7 +236,8 @@ static void drop(struct window *window, size_t size)
 }
 
 /* A line without end: report it, then skip to behind its newline (or the end of the file). */
-static enum hd_status skip_long_line(struct rpm_chunk *chunk, struct window *window, size_t limit)
+static enum hd_status skip_long_line(struct rpm_chunk *chunk, struct line_window *window,
+				     size_t limit)
 {
 	chunk->lines++;
 	if (!rpm_problem_long_line(chunk, limit))
@@ -243,20 +245,20 @@ static enum hd_status skip_long_line(struct rpm_chunk *chunk, struct window *win
 	for (;;) {
 		const char *newline = memchr(window->bytes, '\n', window->used);
 		if (newline) {
-			drop(window, (size_t)(newline - window->bytes) + 1);
+			drop_parsed(window, (size_t)(newline - window->bytes) + 1);
 			return HD_OK;
 		}
-		drop(window, window->used);
+		drop_parsed(window, window->used);
 		if (window->offset >= chunk->file_size)
 			return HD_OK;
 		TRY(read_more(chunk, window));
-		if (!job_step(chunk->job, chunk->worker, BLOCK_SIZE))
+		if (!job_step(chunk->job, chunk->worker, READ_BLOCK_SIZE))
 			return fail_cancelled(&chunk->err);
 	}
 }
 
 /* How many bytes of the window are whole lines that begin before chunk->end. */
-static size_t whole_lines(const struct rpm_chunk *chunk, struct window *window)
+static size_t whole_lines(const struct rpm_chunk *chunk, struct line_window *window)
 {
 	size_t limit = window->used;
 	if (window->offset + limit > chunk->end) {
@@ -277,7 +279,7 @@ static size_t whole_lines(const struct rpm_chunk *chunk, struct window *window)
 }
 
 /* Find where the first line that begins at or behind chunk->begin begins. */
-static enum hd_status find_first_line(struct rpm_chunk *chunk, struct window *window)
+static enum hd_status find_first_line(struct rpm_chunk *chunk, struct line_window *window)
 {
 	if (chunk->begin == 0)
 		return HD_OK;
@@ -286,11 +288,11 @@ static enum hd_status find_first_line(struct rpm_chunk *chunk, struct window *wi
 		const char *newline =
 			window->used ? memchr(window->bytes, '\n', window->used) : NULL;
 		if (newline) {
-			drop(window, (size_t)(newline - window->bytes) + 1);
+			drop_parsed(window, (size_t)(newline - window->bytes) + 1);
 			return HD_OK;
 		}
 		if (window->used)
-			drop(window, window->used);
+			drop_parsed(window, window->used);
 		if (window->offset >= chunk->file_size)
 			return HD_OK;
 		TRY(read_more(chunk, window));
@@ -299,7 +301,7 @@ static enum hd_status find_first_line(struct rpm_chunk *chunk, struct window *wi
 	}
 }
 
-static enum hd_status parse_last_line(struct rpm_chunk *chunk, struct window *window)
+static enum hd_status parse_last_line(struct rpm_chunk *chunk, struct line_window *window)
 {
 	if (!window->bytes)
 		return HD_OK;
@@ -307,7 +309,7 @@ static enum hd_status parse_last_line(struct rpm_chunk *chunk, struct window *wi
 	return parse_lines(chunk, window->bytes, window->bytes + window->used + 1);
 }
 
-static enum hd_status read_lines(struct rpm_chunk *chunk, struct window *window)
+static enum hd_status read_chunk_lines(struct rpm_chunk *chunk, struct line_window *window)
 {
 	TRY(find_first_line(chunk, window));
 	while (window->offset < chunk->end) {
@@ -316,7 +318,7 @@ static enum hd_status read_lines(struct rpm_chunk *chunk, struct window *window)
 		chunk->position = window->offset + window->used;
 		if (whole) {
 			TRY(parse_lines(chunk, window->bytes, window->bytes + whole));
-			drop(window, whole);
+			drop_parsed(window, whole);
 			if (!job_step(chunk->job, chunk->worker, whole))
 				return fail_cancelled(&chunk->err);
 		} else if (window->used > RPM_LINE_MAX &&
@@ -334,7 +336,7 @@ static enum hd_status read_lines(struct rpm_chunk *chunk, struct window *window)
 
 void rpm_chunk_read(struct rpm_chunk *chunk)
 {
-	struct window window = { 0 };
+	struct line_window window = { 0 };
 	chunk->ascending = true;
 	/* A later chunk's first line may continue a section; the merge knows whether one is open. */
 	chunk->in_section = chunk->begin > 0;
@@ -342,7 +344,7 @@ void rpm_chunk_read(struct rpm_chunk *chunk)
 	bool made = chunk->arena && PAGES_RESERVE(chunk, segments);
 	if (made) {
 		chunk->segments[chunk->segments_count++] = (struct rpm_segment){ 0 };
-		chunk->status = read_lines(chunk, &window);
+		chunk->status = read_chunk_lines(chunk, &window);
 	} else {
 		chunk->status = fail_nomem(&chunk->err);
 	}

@@ -53,7 +53,7 @@ static uint64_t merge_line_base(const struct merge *merge, size_t index)
 	return lines;
 }
 
-static enum hd_status add_domain(struct merge *merge, struct rpm_segment *segment)
+static enum hd_status merge_add_domain(struct merge *merge, struct rpm_segment *segment)
 {
 	struct hd_graph *graph = merge->graph;
 	if (graph->domain_count == merge->domains_capacity &&
@@ -122,7 +122,7 @@ static enum hd_status chunk_sections(struct merge *merge, size_t index, bool *op
 		if (i) {
 			if (*open)
 				TRY(not_ended(merge, merge->graph->domain_count - 1, false));
-			TRY(add_domain(merge, segment));
+			TRY(merge_add_domain(merge, segment));
 			*open = true;
 		}
 		if (segment->closed && *open) {
@@ -144,8 +144,8 @@ enum hd_status merge_sections(struct merge *merge)
 	return open ? not_ended(merge, merge->graph->domain_count - 1, true) : HD_OK;
 }
 
-static enum hd_status add_type(struct merge *merge, size_t index, const struct rpm_type *type,
-			       uint32_t *ret)
+static enum hd_status merge_add_type(struct merge *merge, size_t index, const struct rpm_type *type,
+				     uint32_t *ret)
 {
 	struct hd_graph *graph = merge->graph;
 	uint32_t domain = merge->chunks[index].segments[type->segment].domain;
@@ -181,7 +181,7 @@ enum hd_status merge_types(struct merge *merge)
 		if (!merge->type_maps[i])
 			return fail_nomem(merge->err);
 		for (size_t k = 0; k < chunk->type_count; k++)
-			TRY(add_type(merge, i, &chunk->type[k], &merge->type_maps[i][k]));
+			TRY(merge_add_type(merge, i, &chunk->type[k], &merge->type_maps[i][k]));
 	}
 	return HD_OK;
 }

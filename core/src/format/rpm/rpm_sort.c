@@ -20,7 +20,7 @@ static bool same_type(const struct hd_graph *graph, uint32_t a, uint32_t b)
 	return x->name_size == y->name_size && memcmp(x->name, y->name, x->name_size) == 0;
 }
 
-static int compare_large(const void *a, const void *b)
+static int compare_large_objects(const void *a, const void *b)
 {
 	const struct rpm_large *x = a, *y = b;
 	return x->object < y->object ? -1 : x->object > y->object;
@@ -34,7 +34,7 @@ static uint64_t large_size(const struct merge *merge, size_t object)
 		const struct rpm_chunk *chunk = &merge->chunks[i];
 		if (chunk->large_count) {
 			found = bsearch(&key, chunk->large, chunk->large_count, sizeof(key),
-					compare_large);
+					compare_large_objects);
 		}
 	}
 	return found ? found->size : SIZE_LARGE;
@@ -60,7 +60,8 @@ static bool same_object(const struct merge *merge, uint32_t a, uint32_t b)
 }
 
 /* Object number @p second of the file differs from @p first, which has the same id. */
-static enum hd_status differs(struct merge *merge, uint64_t id, uint32_t first, uint32_t second)
+static enum hd_status duplicate_differs(struct merge *merge, uint64_t id, uint32_t first,
+					uint32_t second)
 {
 	struct rpm_problem *problem = &merge->chunks[0].problems[RPM_DUPLICATE_OBJECT];
 	if (problem->count++ && merge->chunks[0].lenient)
@@ -85,7 +86,7 @@ static enum hd_status join_duplicates(struct merge *merge, uint32_t *ret_count)
 	for (uint32_t i = 0; i < count; i++) {
 		if (kept && ids[kept - 1] == ids[i]) {
 			if (!same_object(merge, order[kept - 1], order[i]))
-				TRY(differs(merge, ids[i], order[kept - 1], order[i]));
+				TRY(duplicate_differs(merge, ids[i], order[kept - 1], order[i]));
 			continue;
 		}
 		ids[kept] = ids[i];
@@ -96,19 +97,19 @@ static enum hd_status join_duplicates(struct merge *merge, uint32_t *ret_count)
 }
 
 /* How far ahead memory at random places is asked for: what is read by position, then rows. */
-#define AHEAD_OFFSETS 32u
-#define AHEAD_ROWS    12u
+#define SORT_AHEAD      32u
+#define SORT_AHEAD_ROWS 12u
 
 /* Replace an array of @p capacity by its elements in @p order. */
-static enum hd_status gather(struct merge *merge, uint32_t **array, uint32_t count)
+static enum hd_status gather_array(struct merge *merge, uint32_t **array, uint32_t count)
 {
 	size_t capacity = merge->chunks[0].object_capacity;
 	uint32_t *to = pages_alloc(capacity, sizeof(*to));
 	if (!to)
 		return fail_nomem(merge->err);
 	for (uint32_t i = 0; i < count; i++) {
-		if (i + AHEAD_OFFSETS < count)
-			__builtin_prefetch(&(*array)[merge->order[i + AHEAD_OFFSETS]]);
+		if (i + SORT_AHEAD < count)
+			__builtin_prefetch(&(*array)[merge->order[i + SORT_AHEAD]]);
 		to[i] = (*array)[merge->order[i]];
 	}
 	pages_free(*array, capacity, sizeof(*to));
@@ -117,7 +118,7 @@ static enum hd_status gather(struct merge *merge, uint32_t **array, uint32_t cou
 }
 
 /* The degrees in the order of the file become rows. */
-static enum hd_status make_file_rows(struct merge *merge)
+static enum hd_status make_chunk_rows(struct merge *merge)
 {
 	struct rpm_chunk *all = &merge->chunks[0];
 	struct csr *rows = &merge->file_rows;
@@ -142,14 +143,14 @@ enum hd_status merge_sort(struct merge *merge)
 	job_begin(merge->job, "Sorting objects", 0);
 	if (!job_step(merge->job, 0, 0))
 		return fail_cancelled(merge->err);
-	TRY(make_file_rows(merge));
+	TRY(make_chunk_rows(merge));
 	merge->order = pages_alloc(count, sizeof(*merge->order));
 	if (!merge->order || !sort_keys(all->ids, merge->order, count))
 		return fail_nomem(merge->err);
 	uint32_t kept = 0;
 	TRY(join_duplicates(merge, &kept));
-	TRY(gather(merge, &all->types, kept));
-	TRY(gather(merge, &all->sizes, kept));
+	TRY(gather_array(merge, &all->types, kept));
+	TRY(gather_array(merge, &all->sizes, kept));
 	all->object_count = kept;
 	return HD_OK;
 }
@@ -165,10 +166,10 @@ enum hd_status merge_sort_rows(struct merge *merge)
 	uint64_t next = 0;
 	uint32_t count = merge->graph->object_count;
 	for (uint32_t node = 0; node < count; node++) {
-		if (node + AHEAD_OFFSETS < count)
-			__builtin_prefetch(&rows->offsets[merge->order[node + AHEAD_OFFSETS]]);
-		if (node + AHEAD_ROWS < count) {
-			uint64_t soon = csr_begin(rows, merge->order[node + AHEAD_ROWS]);
+		if (node + SORT_AHEAD < count)
+			__builtin_prefetch(&rows->offsets[merge->order[node + SORT_AHEAD]]);
+		if (node + SORT_AHEAD_ROWS < count) {
+			uint64_t soon = csr_begin(rows, merge->order[node + SORT_AHEAD_ROWS]);
 			__builtin_prefetch(&forward->targets[soon]);
 		}
 		uint64_t from = csr_begin(rows, merge->order[node]);

@@ -8,13 +8,13 @@
 #include "util/bitmap.h"
 #include "util/fuzzed.h"
 
-#define FLUSH_SIZE ((size_t)FUZZED(256 << 10, 512))
+#define RPM_FLUSH_SIZE ((size_t)FUZZED(256 << 10, 512))
 
 /* Of graph_info.time, and from 0001-01-01 to 1970-01-01. */
 #define TICKS_PER_MS  UINT64_C(10000)
 #define UNIX_EPOCH_MS UINT64_C(62135596800000)
 
-struct writer {
+struct rpm_writer {
 	const struct hd_graph *graph;
 	const uint64_t *live; /* only what has a bit is written; NULL: everything */
 	struct job *job;
@@ -25,7 +25,7 @@ struct writer {
 	uint64_t units; /* since the last look at cancellation */
 };
 
-static enum hd_status flush(struct writer *writer)
+static enum hd_status rpm_flush(struct rpm_writer *writer)
 {
 	if (writer->text.failed)
 		return fail_nomem(writer->err);
@@ -38,11 +38,12 @@ static enum hd_status flush(struct writer *writer)
 	return HD_OK;
 }
 
-static enum hd_status end_line(struct writer *writer)
+static enum hd_status end_line(struct rpm_writer *writer)
 {
 	text_append(&writer->text, "\n", 1);
 	writer->units++;
-	return writer->text.size >= FLUSH_SIZE || writer->text.failed ? flush(writer) : HD_OK;
+	return writer->text.size >= RPM_FLUSH_SIZE || writer->text.failed ? rpm_flush(writer)
+									  : HD_OK;
 }
 
 /* Much faster than printf: these are nearly all bytes of a file. */
@@ -58,16 +59,16 @@ static void put_hex(struct text *text, char before, uint64_t value)
 	text_append(text, buf + at, sizeof(buf) - at);
 }
 
-static bool is_written(const struct writer *writer, uint32_t node)
+static bool rpm_writes_node(const struct rpm_writer *writer, uint32_t node)
 {
 	return !writer->live || bitmap_has(writer->live, node);
 }
 
 /* All that a live object refers to is live. */
-static enum hd_status write_object(struct writer *writer, uint32_t node)
+static enum hd_status write_object_line(struct rpm_writer *writer, uint32_t node)
 {
 	const struct hd_graph *graph = writer->graph;
-	if (!is_written(writer, node))
+	if (!rpm_writes_node(writer, node))
 		return HD_OK;
 	struct text *text = &writer->text;
 	text_append(text, "o", 1);
@@ -80,7 +81,7 @@ static enum hd_status write_object(struct writer *writer, uint32_t node)
 	return end_line(writer);
 }
 
-static enum hd_status write_types(struct writer *writer, uint32_t begin, uint32_t end)
+static enum hd_status write_type_lines(struct rpm_writer *writer, uint32_t begin, uint32_t end)
 {
 	for (uint32_t i = begin; i < end; i++) {
 		const struct graph_type *type = &writer->graph->types[i];
@@ -96,10 +97,10 @@ static enum hd_status write_types(struct writer *writer, uint32_t begin, uint32_
 }
 
 /* Kinds and flags that the format has no numbers for become those that mean the same. */
-static enum hd_status write_root(struct writer *writer, const struct graph_root *root)
+static enum hd_status write_root_line(struct rpm_writer *writer, const struct graph_root *root)
 {
 	struct text *text = &writer->text;
-	if (!is_written(writer, root->node))
+	if (!rpm_writes_node(writer, root->node))
 		return HD_OK;
 	bool is_static = root->kind == HD_ROOT_STATIC || root->kind == HD_ROOT_THREAD_STATIC;
 	bool has_container = root->container != HD_NONE;
@@ -134,7 +135,7 @@ static bool domain_time(const struct hd_graph *graph, const struct graph_domain 
 }
 
 /* A dump file of one process is called after its program; a text log names its domains. */
-static void put_domain(struct writer *writer, const struct graph_domain *domain, bool start)
+static void put_domain(struct rpm_writer *writer, const struct graph_domain *domain, bool start)
 {
 	struct text *text = &writer->text;
 	const struct hd_graph *graph = writer->graph;
@@ -219,7 +220,7 @@ static uint32_t by_domain_at(const struct by_domain *by, uint32_t index)
 	return by->order ? by->order[index] : index;
 }
 
-static enum hd_status write_domain(struct writer *writer, uint32_t domain,
+static enum hd_status write_domain(struct rpm_writer *writer, uint32_t domain,
 				   const struct by_domain *types, const struct by_domain *nodes,
 				   const struct by_domain *roots)
 {
@@ -227,32 +228,33 @@ static enum hd_status write_domain(struct writer *writer, uint32_t domain,
 	TRY(end_line(writer));
 	for (uint32_t i = types->starts[domain]; i < types->starts[domain + 1]; i++) {
 		uint32_t type = by_domain_at(types, i);
-		TRY(write_types(writer, type, type + 1));
+		TRY(write_type_lines(writer, type, type + 1));
 	}
 	for (uint32_t i = nodes->starts[domain]; i < nodes->starts[domain + 1]; i++)
-		TRY(write_object(writer, by_domain_at(nodes, i)));
+		TRY(write_object_line(writer, by_domain_at(nodes, i)));
 	for (uint32_t i = roots->starts[domain]; i < roots->starts[domain + 1]; i++) {
 		const struct graph_root *root = &writer->graph->roots[by_domain_at(roots, i)];
 		/* Alike records count each. */
 		if (!root->repeated)
-			TRY(write_root(writer, root));
+			TRY(write_root_line(writer, root));
 	}
 	put_domain(writer, &writer->graph->domains[domain], false);
 	return end_line(writer);
 }
 
-static enum hd_status write_all(struct writer *writer, const struct by_domain *types,
-				const struct by_domain *nodes, const struct by_domain *roots)
+static enum hd_status write_all_domains(struct rpm_writer *writer, const struct by_domain *types,
+					const struct by_domain *nodes,
+					const struct by_domain *roots)
 {
 	for (uint32_t domain = 0; domain < writer->graph->domain_count; domain++)
 		TRY(write_domain(writer, domain, types, nodes, roots));
-	return flush(writer);
+	return rpm_flush(writer);
 }
 
 enum hd_status rpm_write(const struct hd_graph *graph, const struct write_options *options,
 			 struct job *job, format_write_fn write, void *arg, struct hd_error *err)
 {
-	struct writer writer = {
+	struct rpm_writer writer = {
 		.graph = graph,
 		.live = options && options->live_only ? options->live : NULL,
 		.job = job,
@@ -269,7 +271,7 @@ enum hd_status rpm_write(const struct hd_graph *graph, const struct write_option
 	if (status == HD_OK)
 		status = by_domain_init(&roots, graph, graph->root_count, domain_of_root, err);
 	if (status == HD_OK)
-		status = write_all(&writer, &types, &nodes, &roots);
+		status = write_all_domains(&writer, &types, &nodes, &roots);
 	by_domain_deinit(&types);
 	by_domain_deinit(&nodes);
 	by_domain_deinit(&roots);

@@ -14,7 +14,7 @@ static const uint8_t kinds[ROOT_KINDS] = {
 	HD_ROOT_GC,     HD_ROOT_INTERNAL,
 };
 
-struct maker {
+struct stack_maker {
 	struct dominator_stacks *stacks;
 	const struct hd_graph *graph;
 	const struct dominators *dominators;
@@ -29,35 +29,36 @@ struct maker {
 	struct hd_error *err;
 };
 
-static bool is_live(const struct maker *maker, uint32_t node)
+static bool is_live(const struct stack_maker *maker, uint32_t node)
 {
 	return !graph_is_missing(maker->graph, node) && maker->dominators->retained_count[node];
 }
 
 /* Only roots and what several of them share have no dominator. */
-static bool is_top(const struct maker *maker, uint32_t node)
+static bool is_top(const struct stack_maker *maker, uint32_t node)
 {
 	return is_live(maker, node) && maker->dominators->idom[node] == HD_NONE;
 }
 
-static uint32_t frame_of(const struct maker *maker, uint32_t node)
+static uint32_t frame_of_node(const struct stack_maker *maker, uint32_t node)
 {
 	return maker->type_frames[maker->graph->node_types[node]];
 }
 
-static enum hd_status step(struct maker *maker)
+static enum hd_status step_stacks(struct stack_maker *maker)
 {
 	if (++maker->units % JOB_STRIDE == 0 && !job_step(maker->job, 0, JOB_STRIDE))
 		return fail_cancelled(maker->err);
 	return HD_OK;
 }
 
-static enum hd_status add_frame(struct maker *maker, const char *bytes, size_t size, uint32_t *ret)
+static enum hd_status add_frame_name(struct stack_maker *maker, const char *bytes, size_t size,
+				     uint32_t *ret)
 {
 	return string_table_add(&maker->stacks->frames, bytes, size, ret, maker->err);
 }
 
-static enum hd_status add_branch(struct maker *maker, uint32_t parent, uint32_t frame,
+static enum hd_status add_branch(struct stack_maker *maker, uint32_t parent, uint32_t frame,
 				 enum stack_level level)
 {
 	struct dominator_stacks *stacks = maker->stacks;
@@ -73,11 +74,11 @@ static enum hd_status add_branch(struct maker *maker, uint32_t parent, uint32_t 
 }
 
 /* Lists of what each node dominates, and the sum of what the tops do. */
-static enum hd_status link_nodes(struct maker *maker)
+static enum hd_status link_nodes(struct stack_maker *maker)
 {
 	const struct dominators *dominators = maker->dominators;
 	for (uint32_t node = maker->graph->object_count; node-- > 0;) {
-		TRY(step(maker));
+		TRY(step_stacks(maker));
 		if (!is_live(maker, node))
 			continue;
 		uint32_t idom = dominators->idom[node];
@@ -92,20 +93,20 @@ static enum hd_status link_nodes(struct maker *maker)
 }
 
 /* All names, so that their number is known. */
-static enum hd_status add_frames(struct maker *maker)
+static enum hd_status add_frames(struct stack_maker *maker)
 {
 	const struct hd_graph *graph = maker->graph;
 	uint32_t frame;
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		size_t size;
 		const char *name = type_own_name(graph, i, &size);
-		TRY(add_frame(maker, name, size, &maker->type_frames[i]));
+		TRY(add_frame_name(maker, name, size, &maker->type_frames[i]));
 	}
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		size_t size;
 		const char *name = root_own_name(graph, i, &size);
 		if (name)
-			TRY(add_frame(maker, name, size, &frame));
+			TRY(add_frame_name(maker, name, size, &frame));
 	}
 	maker->children_count = 2 * maker->stacks->frames.places_count;
 	maker->children = pages_alloc(maker->children_count, sizeof(*maker->children));
@@ -113,19 +114,19 @@ static enum hd_status add_frames(struct maker *maker)
 }
 
 /* The first branch and those of the kinds; the last is of what several roots share. */
-static enum hd_status add_kinds(struct maker *maker)
+static enum hd_status add_kinds(struct stack_maker *maker)
 {
 	static const char several[] = "(Several roots)", other[] = "(other)";
 	struct dominator_stacks *stacks = maker->stacks;
 	uint32_t frame;
-	TRY(add_frame(maker, other, sizeof(other) - 1, &stacks->other_frame));
+	TRY(add_frame_name(maker, other, sizeof(other) - 1, &stacks->other_frame));
 	TRY(add_branch(maker, HD_NONE, stacks->other_frame, STACK_ALL));
 	for (size_t i = 0; i < ROOT_KINDS; i++) {
 		const char *name = root_group_name(maker->graph, kinds[i]);
-		TRY(add_frame(maker, name, strlen(name), &frame));
+		TRY(add_frame_name(maker, name, strlen(name), &frame));
 		TRY(add_branch(maker, 0, frame, STACK_KIND));
 	}
-	TRY(add_frame(maker, several, sizeof(several) - 1, &frame));
+	TRY(add_frame_name(maker, several, sizeof(several) - 1, &frame));
 	TRY(add_branch(maker, 0, frame, STACK_ROOT));
 	stacks->branches[0].first_child = 1;
 	stacks->branches[0].child_count = ROOT_KINDS + 1;
@@ -133,14 +134,14 @@ static enum hd_status add_kinds(struct maker *maker)
 	return HD_OK;
 }
 
-static uint32_t *child_slot(const struct maker *maker, uint32_t frame, enum stack_level level)
+static uint32_t *child_slot(const struct stack_maker *maker, uint32_t frame, enum stack_level level)
 {
 	return &maker->children[2 * (size_t)frame + (level == STACK_ROOT)];
 }
 
 /* Give @p node, with all that it dominates, to the branch of that frame below branch @p index. */
-static enum hd_status place(struct maker *maker, uint32_t index, uint32_t frame,
-			    enum stack_level level, uint32_t node)
+static enum hd_status place_in_branch(struct stack_maker *maker, uint32_t index, uint32_t frame,
+				      enum stack_level level, uint32_t node)
 {
 	uint32_t *slot = child_slot(maker, frame, level);
 	if (!*slot) {
@@ -154,14 +155,14 @@ static enum hd_status place(struct maker *maker, uint32_t index, uint32_t frame,
 	return HD_OK;
 }
 
-static enum hd_status place_roots(struct maker *maker, uint32_t index)
+static enum hd_status place_kind_roots(struct stack_maker *maker, uint32_t index)
 {
 	const struct hd_graph *graph = maker->graph;
 	unsigned int own = index - 1 < ROOT_KINDS ? kinds[index - 1] : HD_ROOT_INTERNAL;
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
 		unsigned int kind = root->kind < ROOT_KINDS ? root->kind : HD_ROOT_INTERNAL;
-		TRY(step(maker));
+		TRY(step_stacks(maker));
 		if (kind != own || root_is_weak(root) || !is_top(maker, root->node) ||
 		    !bitmap_add(maker->taken, root->node))
 			continue;
@@ -170,23 +171,23 @@ static enum hd_status place_roots(struct maker *maker, uint32_t index)
 		size_t size;
 		const char *name = root_own_name(graph, i, &size);
 		if (!name) {
-			TRY(place(maker, index, frame_of(maker, root->node), STACK_TYPE,
-				  root->node));
+			TRY(place_in_branch(maker, index, frame_of_node(maker, root->node),
+					    STACK_TYPE, root->node));
 			continue;
 		}
 		uint32_t frame;
-		TRY(add_frame(maker, name, size, &frame));
-		TRY(place(maker, index, frame, STACK_ROOT, root->node));
+		TRY(add_frame_name(maker, name, size, &frame));
+		TRY(place_in_branch(maker, index, frame, STACK_ROOT, root->node));
 	}
 	return HD_OK;
 }
 
 /* What has no dominator and is no root is reached from several. */
-static enum hd_status take_shared(struct maker *maker, uint32_t index)
+static enum hd_status take_shared(struct stack_maker *maker, uint32_t index)
 {
 	struct stack_branch *branch = &maker->stacks->branches[index];
 	for (uint32_t node = 0; node < maker->graph->object_count; node++) {
-		TRY(step(maker));
+		TRY(step_stacks(maker));
 		if (!is_top(maker, node) || bitmap_has(maker->taken, node))
 			continue;
 		branch->total += maker->dominators->retained_size[node];
@@ -196,26 +197,27 @@ static enum hd_status take_shared(struct maker *maker, uint32_t index)
 	return HD_OK;
 }
 
-static enum hd_status place_members(struct maker *maker, uint32_t index)
+static enum hd_status place_members(struct stack_maker *maker, uint32_t index)
 {
 	for (uint32_t at = maker->stacks->branches[index].members, then; at; at = then) {
 		then = maker->next[at - 1];
-		TRY(step(maker));
-		TRY(place(maker, index, frame_of(maker, at - 1), STACK_TYPE, at - 1));
+		TRY(step_stacks(maker));
+		TRY(place_in_branch(maker, index, frame_of_node(maker, at - 1), STACK_TYPE,
+				    at - 1));
 	}
 	return HD_OK;
 }
 
 /* Put what @p node dominates below branch @p index; objects of its type before @p waiting. */
-static enum hd_status place_below(struct maker *maker, uint32_t index, uint32_t node,
+static enum hd_status place_below(struct stack_maker *maker, uint32_t index, uint32_t node,
 				  uint32_t *waiting)
 {
 	uint32_t own_frame = maker->stacks->branches[index].frame;
 	for (uint32_t at = maker->first[node], then; at; at = then) {
-		uint32_t frame = frame_of(maker, at - 1);
+		uint32_t frame = frame_of_node(maker, at - 1);
 		then = maker->next[at - 1];
 		if (frame != own_frame) {
-			TRY(place(maker, index, frame, STACK_TYPE, at - 1));
+			TRY(place_in_branch(maker, index, frame, STACK_TYPE, at - 1));
 			continue;
 		}
 		maker->stacks->branches[index].is_run = true;
@@ -225,20 +227,20 @@ static enum hd_status place_below(struct maker *maker, uint32_t index, uint32_t 
 	return HD_OK;
 }
 
-static enum hd_status place_dominated(struct maker *maker, uint32_t index)
+static enum hd_status place_dominated(struct stack_maker *maker, uint32_t index)
 {
 	uint32_t waiting = maker->stacks->branches[index].members;
 	while (waiting) {
 		uint32_t node = waiting - 1;
 		waiting = maker->next[node];
 		maker->stacks->branches[index].self += graph_size(maker->graph, node);
-		TRY(step(maker));
+		TRY(step_stacks(maker));
 		TRY(place_below(maker, index, node, &waiting));
 	}
 	return HD_OK;
 }
 
-static int compare_branches(const void *a, const void *b)
+static int compare_stack_branches(const void *a, const void *b)
 {
 	const struct stack_branch *x = a, *y = b;
 	if (x->total != y->total)
@@ -249,7 +251,7 @@ static int compare_branches(const void *a, const void *b)
 }
 
 /* Of the branches from @p first on, which are all below @p index, keep the large ones. */
-static void close_children(struct maker *maker, uint32_t index, uint32_t first)
+static void close_children(struct stack_maker *maker, uint32_t index, uint32_t first)
 {
 	struct dominator_stacks *stacks = maker->stacks;
 	struct stack_branch *parent = &stacks->branches[index];
@@ -265,7 +267,8 @@ static void close_children(struct maker *maker, uint32_t index, uint32_t first)
 			stacks->branches[kept++] = child;
 		}
 	}
-	qsort(stacks->branches + first, kept - first, sizeof(*stacks->branches), compare_branches);
+	qsort(stacks->branches + first, kept - first, sizeof(*stacks->branches),
+	      compare_stack_branches);
 	while (kept > STACK_BRANCHES_MAX && kept > first && parent->level >= STACK_ROOT)
 		parent->other += stacks->branches[--kept].total;
 	stacks->branches_count = kept;
@@ -273,12 +276,12 @@ static void close_children(struct maker *maker, uint32_t index, uint32_t first)
 	parent->child_count = (uint32_t)(kept - first);
 }
 
-static enum hd_status open_branch(struct maker *maker, uint32_t index)
+static enum hd_status open_stack_branch(struct stack_maker *maker, uint32_t index)
 {
 	uint32_t first = (uint32_t)maker->stacks->branches_count;
 	switch ((enum stack_level)maker->stacks->branches[index].level) {
 	case STACK_KIND:
-		TRY(place_roots(maker, index));
+		TRY(place_kind_roots(maker, index));
 		break;
 	case STACK_ROOT:
 		if (index == ROOT_KINDS + 1)
@@ -295,7 +298,7 @@ static enum hd_status open_branch(struct maker *maker, uint32_t index)
 	return HD_OK;
 }
 
-static enum hd_status make(struct maker *maker)
+static enum hd_status make_stacks(struct stack_maker *maker)
 {
 	const struct hd_graph *graph = maker->graph;
 	maker->first = pages_alloc(graph->node_count, sizeof(*maker->first));
@@ -308,7 +311,7 @@ static enum hd_status make(struct maker *maker)
 	TRY(add_kinds(maker));
 	TRY(add_frames(maker));
 	for (uint32_t i = 0; i < maker->stacks->branches_count; i++)
-		TRY(open_branch(maker, i));
+		TRY(open_stack_branch(maker, i));
 	return HD_OK;
 }
 
@@ -318,11 +321,11 @@ enum hd_status dominator_stacks_init(struct dominator_stacks *ret, const struct 
 {
 	*ret = (struct dominator_stacks){ 0 };
 	TRY(job_check_memory(job, (uint64_t)graph->node_count * 2 * sizeof(uint32_t), err));
-	struct maker maker = {
+	struct stack_maker maker = {
 		.stacks = ret, .graph = graph, .dominators = dominators, .job = job, .err = err
 	};
 	job_begin(job, "Merging dominators", 2 * (uint64_t)graph->object_count);
-	enum hd_status status = make(&maker);
+	enum hd_status status = make_stacks(&maker);
 	pages_free(maker.first, graph->node_count, sizeof(*maker.first));
 	pages_free(maker.next, graph->node_count, sizeof(*maker.next));
 	bitmap_free(maker.taken, graph->node_count);

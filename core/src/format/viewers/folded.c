@@ -6,8 +6,8 @@
 #include "util/text.h"
 
 /* A semicolon would end the frame; text_escape() takes care of what would end the line. */
-static void put_frame(struct stream *stream, const struct dominator_stacks *stacks, uint32_t frame,
-		      struct text *scratch)
+static void put_folded_frame(struct stream *stream, const struct dominator_stacks *stacks,
+			     uint32_t frame, struct text *scratch)
 {
 	size_t size;
 	const char *name = string_table_at(&stacks->frames, frame, &size);
@@ -28,12 +28,12 @@ static void put_stack(struct stream *stream, const struct dominator_stacks *stac
 	for (uint32_t i = 0; i < count; i++) {
 		const struct stack_branch *at = &stacks->branches[path[i]];
 		stream_puts(stream, i ? ";" : "");
-		put_frame(stream, stacks, at->frame, scratch);
+		put_folded_frame(stream, stacks, at->frame, scratch);
 		stream_puts(stream, at->is_run ? " (run)" : "");
 	}
 	if (is_other) {
 		stream_char(stream, ';');
-		put_frame(stream, stacks, stacks->other_frame, scratch);
+		put_folded_frame(stream, stacks, stacks->other_frame, scratch);
 	}
 	stream_char(stream, ' ');
 	stream_number(stream,

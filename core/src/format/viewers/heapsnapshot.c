@@ -66,7 +66,7 @@ struct type_look {
 	enum node_type type;
 };
 
-struct snapshot {
+struct snapshot_writing {
 	const struct hd_graph *graph;
 	struct stream stream;
 	struct string_table strings;
@@ -87,13 +87,13 @@ struct snapshot {
 	struct hd_error *err;
 };
 
-static bool is_written(const struct snapshot *snapshot, uint32_t node)
+static bool is_node_written(const struct snapshot_writing *snapshot, uint32_t node)
 {
 	return !snapshot->ranks || bitmap_has(snapshot->unreached.live, node);
 }
 
 /* Position of a node of the graph among all nodes of the file. */
-static uint64_t position_of(const struct snapshot *snapshot, uint32_t node)
+static uint64_t position_of(const struct snapshot_writing *snapshot, uint32_t node)
 {
 	if (!snapshot->ranks)
 		return (uint64_t)snapshot->synthetic + node;
@@ -102,7 +102,7 @@ static uint64_t position_of(const struct snapshot *snapshot, uint32_t node)
 	       (unsigned int)__builtin_popcountll(before);
 }
 
-static enum hd_status count_written(struct snapshot *snapshot, bool live_only)
+static enum hd_status count_written(struct snapshot_writing *snapshot, bool live_only)
 {
 	uint32_t count = snapshot->graph->node_count;
 	snapshot->written = count;
@@ -120,28 +120,28 @@ static enum hd_status count_written(struct snapshot *snapshot, bool live_only)
 	return HD_OK;
 }
 
-static bool is_root_written(const struct snapshot *snapshot, uint32_t index)
+static bool is_root_written(const struct snapshot_writing *snapshot, uint32_t index)
 {
 	const struct graph_root *root = &snapshot->graph->roots[index];
-	return !root->repeated && is_written(snapshot, root->node);
+	return !root->repeated && is_node_written(snapshot, root->node);
 }
 
-static unsigned int kind_of(const struct graph_root *root)
+static unsigned int root_kind_of(const struct graph_root *root)
 {
 	return root->kind < ROOT_KINDS ? root->kind : HD_ROOT_INTERNAL;
 }
 
-static bool has_unreached(const struct snapshot *snapshot)
+static bool has_unreached(const struct snapshot_writing *snapshot)
 {
 	return !snapshot->ranks && snapshot->unreached.top_count;
 }
 
-static void count_edges(struct snapshot *snapshot)
+static void count_written_edges(struct snapshot_writing *snapshot)
 {
 	const struct hd_graph *graph = snapshot->graph;
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		if (is_root_written(snapshot, i))
-			snapshot->group_edges[kind_of(&graph->roots[i])]++;
+			snapshot->group_edges[root_kind_of(&graph->roots[i])]++;
 	}
 	/* The root's edge, and those of all groups. */
 	snapshot->edge_count = 1;
@@ -159,18 +159,19 @@ static void count_edges(struct snapshot *snapshot)
 		return;
 	}
 	for (uint32_t node = 0; node < graph->node_count; node++) {
-		if (is_written(snapshot, node))
+		if (is_node_written(snapshot, node))
 			snapshot->edge_count += csr_degree(&graph->forward, node);
 	}
 }
 
-static enum hd_status add_string(struct snapshot *snapshot, const char *bytes, size_t size,
+static enum hd_status add_string(struct snapshot_writing *snapshot, const char *bytes, size_t size,
 				 uint32_t *ret)
 {
 	return string_table_add(&snapshot->strings, bytes, size, ret, snapshot->err);
 }
 
-static enum hd_status add_literal(struct snapshot *snapshot, const char *string, uint32_t *ret)
+static enum hd_status add_literal(struct snapshot_writing *snapshot, const char *string,
+				  uint32_t *ret)
 {
 	return add_string(snapshot, string, strlen(string), ret);
 }
@@ -193,7 +194,7 @@ static enum node_type node_type_of(const char *name, size_t size)
 	return is_string ? NODE_STRING : NODE_OBJECT;
 }
 
-static enum hd_status add_names(struct snapshot *snapshot)
+static enum hd_status add_fixed_names(struct snapshot_writing *snapshot)
 {
 	const struct hd_graph *graph = snapshot->graph;
 	uint32_t dummy;
@@ -218,8 +219,8 @@ static enum hd_status add_names(struct snapshot *snapshot)
 	return HD_OK;
 }
 
-static void put_node(struct snapshot *snapshot, enum node_type type, uint32_t name, uint64_t id,
-		     uint64_t size, uint64_t edges)
+static void put_node(struct snapshot_writing *snapshot, enum node_type type, uint32_t name,
+		     uint64_t id, uint64_t size, uint64_t edges)
 {
 	struct stream *stream = &snapshot->stream;
 	if (type != NODE_SYNTHETIC || id != ID_ROOT)
@@ -236,7 +237,7 @@ static void put_node(struct snapshot *snapshot, enum node_type type, uint32_t na
 	stream_bytes(stream, ",0,0\n", 5);
 }
 
-static void put_nodes(struct snapshot *snapshot)
+static void put_nodes(struct snapshot_writing *snapshot)
 {
 	const struct hd_graph *graph = snapshot->graph;
 	put_node(snapshot, NODE_SYNTHETIC, snapshot->root_name, ID_ROOT, 0,
@@ -256,7 +257,7 @@ static void put_nodes(struct snapshot *snapshot)
 	for (uint32_t node = 0; node < graph->node_count; node++) {
 		if (snapshot->stream.status != HD_OK)
 			return;
-		if (!is_written(snapshot, node))
+		if (!is_node_written(snapshot, node))
 			continue;
 		snapshot->stream.units++;
 		if (graph_is_missing(graph, node)) {
@@ -271,7 +272,7 @@ static void put_nodes(struct snapshot *snapshot)
 }
 
 /* An edge to the node of the file at @p position. */
-static void put_edge(struct snapshot *snapshot, enum edge_type type, uint64_t name,
+static void put_edge(struct snapshot_writing *snapshot, enum edge_type type, uint64_t name,
 		     uint64_t position)
 {
 	struct stream *stream = &snapshot->stream;
@@ -286,7 +287,8 @@ static void put_edge(struct snapshot *snapshot, enum edge_type type, uint64_t na
 	stream_char(stream, '\n');
 }
 
-static enum hd_status put_root_edge(struct snapshot *snapshot, uint32_t index, uint64_t number)
+static enum hd_status put_root_edge(struct snapshot_writing *snapshot, uint32_t index,
+				    uint64_t number)
 {
 	const struct graph_root *root = &snapshot->graph->roots[index];
 	uint64_t position = position_of(snapshot, root->node);
@@ -304,7 +306,7 @@ static enum hd_status put_root_edge(struct snapshot *snapshot, uint32_t index, u
 	return HD_OK;
 }
 
-static enum hd_status put_synthetic_edges(struct snapshot *snapshot)
+static enum hd_status put_synthetic_edges(struct snapshot_writing *snapshot)
 {
 	const struct hd_graph *graph = snapshot->graph;
 	put_edge(snapshot, EDGE_ELEMENT, 1, 1);
@@ -315,7 +317,7 @@ static enum hd_status put_synthetic_edges(struct snapshot *snapshot)
 	for (unsigned int kind = 0; kind < ROOT_KINDS; kind++) {
 		uint64_t number = 0;
 		for (uint32_t i = 0; snapshot->group_edges[kind] && i < graph->root_count; i++) {
-			if (kind_of(&graph->roots[i]) == kind && is_root_written(snapshot, i))
+			if (root_kind_of(&graph->roots[i]) == kind && is_root_written(snapshot, i))
 				TRY(put_root_edge(snapshot, i, number++));
 		}
 	}
@@ -344,7 +346,7 @@ static bool parse_element(const struct text *text, uint64_t *ret)
 }
 
 /* ".field", "[3]", "[3].field", " (dependent handle)": see graph_places.link. */
-static enum hd_status put_named_edge(struct snapshot *snapshot, uint32_t from, uint32_t to,
+static enum hd_status put_named_edge(struct snapshot_writing *snapshot, uint32_t from, uint32_t to,
 				     uint64_t number)
 {
 	const struct graph_places *places = &snapshot->graph->places;
@@ -366,7 +368,7 @@ static enum hd_status put_named_edge(struct snapshot *snapshot, uint32_t from, u
 	return HD_OK;
 }
 
-static enum hd_status put_edges_of(struct snapshot *snapshot, uint32_t node)
+static enum hd_status put_edges_of(struct snapshot_writing *snapshot, uint32_t node)
 {
 	const struct csr *forward = &snapshot->graph->forward;
 	uint64_t begin = csr_begin(forward, node), end = csr_begin(forward, node + 1);
@@ -383,17 +385,17 @@ static enum hd_status put_edges_of(struct snapshot *snapshot, uint32_t node)
 	return HD_OK;
 }
 
-static enum hd_status put_object_edges(struct snapshot *snapshot)
+static enum hd_status put_object_edges(struct snapshot_writing *snapshot)
 {
 	for (uint32_t node = 0; node < snapshot->graph->node_count; node++) {
-		if (is_written(snapshot, node))
+		if (is_node_written(snapshot, node))
 			TRY(put_edges_of(snapshot, node));
 		TRY(snapshot->stream.status);
 	}
 	return HD_OK;
 }
 
-static void put_strings(struct snapshot *snapshot)
+static void put_strings(struct snapshot_writing *snapshot)
 {
 	struct stream *stream = &snapshot->stream;
 	stream_puts(stream, "\"strings\":[");
@@ -406,7 +408,7 @@ static void put_strings(struct snapshot *snapshot)
 	stream_puts(stream, "]}\n");
 }
 
-static enum hd_status put_all(struct snapshot *snapshot)
+static enum hd_status put_heapsnapshot(struct snapshot_writing *snapshot)
 {
 	struct stream *stream = &snapshot->stream;
 	stream_puts(stream, meta);
@@ -425,15 +427,15 @@ static enum hd_status put_all(struct snapshot *snapshot)
 	return stream->status;
 }
 
-static enum hd_status prepare(struct snapshot *snapshot, const struct write_options *options,
-			      struct job *job)
+static enum hd_status prepare_heapsnapshot(struct snapshot_writing *snapshot,
+					   const struct write_options *options, struct job *job)
 {
 	const struct hd_graph *graph = snapshot->graph;
 	TRY(unreached_init(&snapshot->unreached, graph, options ? options->live : NULL, job,
 			   snapshot->err));
 	TRY(count_written(snapshot, options && options->live_only));
-	count_edges(snapshot);
-	TRY(add_names(snapshot));
+	count_written_edges(snapshot);
+	TRY(add_fixed_names(snapshot));
 	heapsnapshot_ids_init(&snapshot->ids, graph);
 	snapshot->has_names = graph->places.link && graph->forward.edge_count <= NAMED_EDGES_MAX;
 	job_begin(job, "Writing objects", graph->node_count + graph->forward.edge_count);
@@ -444,12 +446,12 @@ enum hd_status heapsnapshot_write(const struct hd_graph *graph, const struct wri
 				  struct job *job, format_write_fn write, void *arg,
 				  struct hd_error *err)
 {
-	struct snapshot snapshot = { .graph = graph, .err = err };
+	struct snapshot_writing snapshot = { .graph = graph, .err = err };
 	enum hd_status status = stream_begin(&snapshot.stream, job, write, arg, err);
 	if (status == HD_OK)
-		status = prepare(&snapshot, options, job);
+		status = prepare_heapsnapshot(&snapshot, options, job);
 	if (status == HD_OK)
-		status = put_all(&snapshot);
+		status = put_heapsnapshot(&snapshot);
 	status = stream_end(&snapshot.stream, status);
 	unreached_deinit(&snapshot.unreached);
 	string_table_deinit(&snapshot.strings);

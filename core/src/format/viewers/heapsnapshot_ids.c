@@ -2,15 +2,15 @@
 #include "format/viewers/heapsnapshot_ids.h"
 
 /* More parts of the address space than that have objects in no process: ids are no addresses. */
-#define RUNS_MAX 16u
+#define ADDRESS_RUNS_MAX 16u
 
 /* Objects whose ids ascend: those with addresses that have the same high bits. */
-struct run {
+struct address_run {
 	uint32_t first, end; /* nodes */
 };
 
 /* The runs; 0 if there are too many, or if two objects in one have the same id. */
-static uint32_t find_runs(const struct heapsnapshot_ids *ids, struct run *runs)
+static uint32_t find_address_runs(const struct heapsnapshot_ids *ids, struct address_run *runs)
 {
 	uint32_t count = 0;
 	uint64_t last = 0;
@@ -20,9 +20,9 @@ static uint32_t find_runs(const struct heapsnapshot_ids *ids, struct run *runs)
 		if (address != number << ids->shift || (node && number == last))
 			return 0;
 		if (!node || number >> 31 != last >> 31) {
-			if (count == RUNS_MAX)
+			if (count == ADDRESS_RUNS_MAX)
 				return 0;
-			runs[count++] = (struct run){ .first = node };
+			runs[count++] = (struct address_run){ .first = node };
 		}
 		runs[count - 1].end = node + 1;
 		last = number;
@@ -31,7 +31,8 @@ static uint32_t find_runs(const struct heapsnapshot_ids *ids, struct run *runs)
 }
 
 /* Do two runs have an id in common?  Ends at the first, and where one is all below the other. */
-static bool have_common(const struct heapsnapshot_ids *ids, struct run a, struct run b)
+static bool have_common(const struct heapsnapshot_ids *ids, struct address_run a,
+			struct address_run b)
 {
 	if (heapsnapshot_id(ids, a.end - 1) < heapsnapshot_id(ids, b.first) ||
 	    heapsnapshot_id(ids, b.end - 1) < heapsnapshot_id(ids, a.first))
@@ -55,8 +56,8 @@ void heapsnapshot_ids_init(struct heapsnapshot_ids *ids, const struct hd_graph *
 {
 	*ids = (struct heapsnapshot_ids){ .graph = graph, .by_address = true };
 	ids->shift = graph->info.is_32bit ? 2 : 3;
-	struct run runs[RUNS_MAX];
-	uint32_t count = find_runs(ids, runs);
+	struct address_run runs[ADDRESS_RUNS_MAX];
+	uint32_t count = find_address_runs(ids, runs);
 	ids->by_address = count > 0;
 	for (uint32_t i = 1; i < count; i++) {
 		for (uint32_t k = 0; ids->by_address && k < i; k++)

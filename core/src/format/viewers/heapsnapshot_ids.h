@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_FORMAT_HEAPSNAPSHOT_IDS_H
 #define HEAPDUMP_SRC_FORMAT_HEAPSNAPSHOT_IDS_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /**
  * Ids of objects in a V8 heap snapshot: odd, as V8's own, and of 32 bits, as DevTools keeps no more

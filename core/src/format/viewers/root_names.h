@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_FORMAT_ROOT_NAMES_H
 #define HEAPDUMP_SRC_FORMAT_ROOT_NAMES_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 #define ROOT_KINDS ((unsigned int)HD_ROOT_THREAD_STATIC + 1)
 

@@ -94,7 +94,7 @@ static void put_array(struct scope *scope, bool is_weights)
 	}
 }
 
-static enum hd_status put_all(struct scope *scope, const struct hd_graph *graph)
+static enum hd_status put_speedscope(struct scope *scope, const struct hd_graph *graph)
 {
 	struct stream *stream = &scope->stream;
 	const char *process = graph->info.process ? graph->info.process : "heap";
@@ -124,7 +124,7 @@ enum hd_status speedscope_write(const struct hd_graph *graph, const struct write
 		status = dominator_stacks_init(&scope.stacks, graph, options->dominators, job, err);
 	}
 	if (status == HD_OK)
-		status = put_all(&scope, graph);
+		status = put_speedscope(&scope, graph);
 	status = stream_end(&scope.stream, status);
 	pages_free(scope.indices, scope.indices_count, sizeof(*scope.indices));
 	dominator_stacks_deinit(&scope.stacks);

@@ -5,7 +5,7 @@
 #include "util/bitmap.h"
 
 /* Nodes that were seen, and those of them whose references were not followed yet. */
-struct walk {
+struct unreached_walk {
 	const struct csr *edges;
 	uint64_t *seen;
 	uint32_t *stack;
@@ -15,7 +15,7 @@ struct walk {
 	struct hd_error *err;
 };
 
-static enum hd_status see(struct walk *walk, uint32_t node)
+static enum hd_status see(struct unreached_walk *walk, uint32_t node)
 {
 	if (!bitmap_add(walk->seen, node))
 		return HD_OK;
@@ -26,7 +26,7 @@ static enum hd_status see(struct walk *walk, uint32_t node)
 }
 
 /* See all that @p node reaches. */
-static enum hd_status walk_from(struct walk *walk, uint32_t node)
+static enum hd_status see_all_from(struct unreached_walk *walk, uint32_t node)
 {
 	TRY(see(walk, node));
 	while (walk->stack_count) {
@@ -40,17 +40,18 @@ static enum hd_status walk_from(struct walk *walk, uint32_t node)
 	return HD_OK;
 }
 
-static enum hd_status find_live(struct walk *walk, const struct hd_graph *graph)
+static enum hd_status find_live(struct unreached_walk *walk, const struct hd_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		if (!root_is_weak(&graph->roots[i]))
-			TRY(walk_from(walk, graph->roots[i].node));
+			TRY(see_all_from(walk, graph->roots[i].node));
 	}
 	return HD_OK;
 }
 
 /* Mark what another node that is not live refers to. */
-static enum hd_status find_held(const struct walk *walk, const uint64_t *live, uint64_t *held)
+static enum hd_status find_held_nodes(const struct unreached_walk *walk, const uint64_t *live,
+				      uint64_t *held)
 {
 	for (uint32_t node = 0; node < walk->edges->node_count; node++) {
 		if (node % JOB_STRIDE == 0 && !job_step(walk->job, 0, JOB_STRIDE))
@@ -67,20 +68,21 @@ static enum hd_status find_held(const struct walk *walk, const uint64_t *live, u
 }
 
 /* Walk from all that was not seen, but not from what is in @p held. */
-static enum hd_status find_tops(struct walk *walk, const uint64_t *held, struct unreached *ret)
+static enum hd_status find_tops(struct unreached_walk *walk, const uint64_t *held,
+				struct unreached *ret)
 {
 	for (uint32_t node = 0; node < ret->node_count; node++) {
 		if (bitmap_has(walk->seen, node) || (held && bitmap_has(held, node)))
 			continue;
 		(void)bitmap_add(ret->tops, node);
 		ret->top_count++;
-		TRY(walk_from(walk, node));
+		TRY(see_all_from(walk, node));
 	}
 	return HD_OK;
 }
 
-static enum hd_status find_all(struct walk *walk, const struct hd_graph *graph,
-			       const uint64_t *live, uint64_t *held, struct unreached *ret)
+static enum hd_status find_unreached(struct unreached_walk *walk, const struct hd_graph *graph,
+				     const uint64_t *live, uint64_t *held, struct unreached *ret)
 {
 	size_t words = bitmap_words(graph->node_count);
 	if (!live) {
@@ -94,7 +96,7 @@ static enum hd_status find_all(struct walk *walk, const struct hd_graph *graph,
 	ret->live = live ? live : ret->own_live;
 	for (size_t i = 0; i < words; i++)
 		walk->seen[i] = ret->live[i];
-	TRY(find_held(walk, ret->live, held));
+	TRY(find_held_nodes(walk, ret->live, held));
 	TRY(find_tops(walk, held, ret));
 	return find_tops(walk, NULL, ret);
 }
@@ -103,13 +105,13 @@ enum hd_status unreached_init(struct unreached *ret, const struct hd_graph *grap
 			      const uint64_t *live, struct job *job, struct hd_error *err)
 {
 	*ret = (struct unreached){ .node_count = graph->node_count };
-	struct walk walk = { .edges = &graph->forward, .job = job, .err = err };
+	struct unreached_walk walk = { .edges = &graph->forward, .job = job, .err = err };
 	uint64_t *held = bitmap_alloc(graph->node_count);
 	walk.seen = bitmap_alloc(graph->node_count);
 	ret->tops = bitmap_alloc(graph->node_count);
 	job_begin(job, "Looking for unreachable objects", graph->node_count);
 	enum hd_status status = held && walk.seen && ret->tops
-					? find_all(&walk, graph, live, held, ret)
+					? find_unreached(&walk, graph, live, held, ret)
 					: fail_nomem(err);
 	bitmap_free(held, graph->node_count);
 	bitmap_free(walk.seen, graph->node_count);

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_FORMAT_UNREACHED_H
 #define HEAPDUMP_SRC_FORMAT_UNREACHED_H
 
-#include "graph/graph.h"
+#include "graph/heap_graph.h"
 
 /** What no strong root reaches, and few nodes of it from which all of it is reached. */
 struct unreached {

@@ -103,8 +103,8 @@ static enum hd_status add_files(struct target *target, struct hd_error *err)
 	return HD_OK;
 }
 
-static enum hd_status open_core(struct target *target, const char *path, struct job *job,
-				struct hd_error *err)
+static enum hd_status open_core_file(struct target *target, const char *path, struct job *job,
+				     struct hd_error *err)
 {
 	struct mapped_file file = { .fd = -1 };
 	TRY(mapped_file_open(path, &file, err));
@@ -145,7 +145,7 @@ enum hd_status target_open_core(const char *path, const struct target_options *o
 	if (!target)
 		return fail_nomem(err);
 	mapped_files_guard_begin();
-	enum hd_status status = open_core(target, path, job, err);
+	enum hd_status status = open_core_file(target, path, job, err);
 	mapped_files_guard_end();
 	if (status == HD_OK) {
 		*ret = target;

@@ -214,9 +214,10 @@ static uint64_t next_note(const uint8_t *bytes, uint64_t size, uint64_t offset, 
 	return next;
 }
 
-static enum hd_status read_segment(struct target *target, const struct mapped_file *file,
-				   const struct core_note_segment *segment, struct core_notes *ret,
-				   struct job *job, struct hd_error *err)
+static enum hd_status read_note_segment(struct target *target, const struct mapped_file *file,
+					const struct core_note_segment *segment,
+					struct core_notes *ret, struct job *job,
+					struct hd_error *err)
 {
 	const uint8_t *data = file->bytes + segment->offset;
 	for (uint64_t offset = 0, next; offset < segment->size; offset = next) {
@@ -244,7 +245,7 @@ static enum hd_status read_segment(struct target *target, const struct mapped_fi
 	return HD_OK;
 }
 
-static int compare_segments(const void *a, const void *b)
+static int compare_note_segments(const void *a, const void *b)
 {
 	const struct core_note_segment *left = a, *right = b;
 	return left->offset < right->offset ? -1 : left->offset > right->offset;
@@ -260,7 +261,7 @@ static void merge_segments(struct target *target, struct core_headers *headers)
 	size_t kept = 0, merged = 0;
 	uint64_t first = 0;
 	if (headers->note_count)
-		qsort(notes, headers->note_count, sizeof(*notes), compare_segments);
+		qsort(notes, headers->note_count, sizeof(*notes), compare_note_segments);
 	for (size_t i = 0; i < headers->note_count; i++) {
 		struct core_note_segment *last = kept ? &notes[kept - 1] : NULL;
 		if (!notes[i].size)
@@ -324,7 +325,7 @@ enum hd_status core_notes_read(struct target *target, const struct mapped_file *
 	*ret = (struct core_notes){ 0 };
 	merge_segments(target, headers);
 	for (size_t i = 0; i < headers->note_count; i++)
-		TRY(read_segment(target, file, &headers->notes[i], ret, job, err));
+		TRY(read_note_segment(target, file, &headers->notes[i], ret, job, err));
 	sort_mappings(target);
 	return target_sort_threads(target, err);
 }

@@ -16,7 +16,7 @@ struct splitter {
 	size_t count;
 };
 
-static int compare_starts(const void *a, const void *b, void *arg)
+static int compare_load_starts(const void *a, const void *b, void *arg)
 {
 	const struct core_load *loads = *(const struct core_load *const *)arg;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
@@ -87,7 +87,7 @@ static void emit(struct splitter *splitter, const struct core_load *load, uint64
 }
 
 /* Sweep over the addresses; each step either takes a load in or ends one. */
-static void split(struct splitter *splitter, size_t load_count)
+static void split_loads(struct splitter *splitter, size_t load_count)
 {
 	size_t taken = 0;
 	uint64_t position = 0;
@@ -149,15 +149,16 @@ static size_t join_runs(const struct core_load *pieces, size_t count, struct cor
 	return used;
 }
 
-static enum hd_status make(struct target *target, struct splitter *splitter, size_t load_count,
-			   struct core_run **ret_runs, size_t *ret_count, struct hd_error *err)
+static enum hd_status make_core_runs(struct target *target, struct splitter *splitter,
+				     size_t load_count, struct core_run **ret_runs,
+				     size_t *ret_count, struct hd_error *err)
 {
 	const struct core_load *loads = splitter->loads;
 	for (size_t i = 0; i < load_count; i++)
 		splitter->order[i] = (uint32_t)i;
-	qsort_r(splitter->order, load_count, sizeof(*splitter->order), compare_starts, &loads);
+	qsort_r(splitter->order, load_count, sizeof(*splitter->order), compare_load_starts, &loads);
 	find_overlap(target, splitter, load_count);
-	split(splitter, load_count);
+	split_loads(splitter, load_count);
 	TRY(target_reserve(target, splitter->count, sizeof(*target->ranges), err));
 	TRY(target_reserve(target, splitter->count, sizeof(struct core_run), err));
 	target->ranges = mem_alloc(splitter->count, sizeof(*target->ranges));
@@ -196,7 +197,8 @@ enum hd_status core_ranges_make(struct target *target, const struct core_headers
 	};
 	enum hd_status status;
 	if (splitter.order && splitter.heap && splitter.pieces) {
-		status = make(target, &splitter, headers->load_count, ret_runs, ret_count, err);
+		status = make_core_runs(target, &splitter, headers->load_count, ret_runs, ret_count,
+					err);
 	} else {
 		status = fail_nomem(err);
 	}

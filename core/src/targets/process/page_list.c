@@ -6,7 +6,7 @@
 #include "arch/address_space.h"
 #include "util/alloc.h"
 
-static int compare(const void *a, const void *b)
+static int compare_page_ranges(const void *a, const void *b)
 {
 	const struct page_range *left = a, *right = b;
 	return (left->start > right->start) - (left->start < right->start);
@@ -17,7 +17,7 @@ void page_list_sort(struct page_list *list)
 	size_t kept = 0;
 	if (!list->rows_count)
 		return;
-	qsort(list->rows, list->rows_count, sizeof(*list->rows), compare);
+	qsort(list->rows, list->rows_count, sizeof(*list->rows), compare_page_ranges);
 	for (size_t i = 1; i < list->rows_count; i++) {
 		const struct page_range *row = &list->rows[i];
 		if (row->start > list->rows[kept].end) {
@@ -30,7 +30,7 @@ void page_list_sort(struct page_list *list)
 }
 
 /* Room for one more; what was added twice gives way first. */
-static bool reserve(struct page_list *list)
+static bool reserve_page_range(struct page_list *list)
 {
 	if (list->rows_count < list->rows_capacity)
 		return true;
@@ -54,7 +54,7 @@ void page_list_add(struct page_list *list, uint64_t address, uint64_t size)
 	struct page_range *row = list->rows_count ? &list->rows[list->rows_count - 1] : NULL;
 	if (row && start >= row->start && start <= row->end) {
 		row->end = end > row->end ? end : row->end;
-	} else if (reserve(list)) {
+	} else if (reserve_page_range(list)) {
 		list->rows[list->rows_count++] = (struct page_range){ start, end };
 	}
 }

@@ -197,7 +197,7 @@ bool proc_map_parse(char *line, struct proc_map *ret)
 }
 
 /* Add the mapping of @p line if it is one above @p last; false when memory is exhausted. */
-static bool add_map(struct proc_maps *maps, char *line, uint64_t *last)
+static bool add_proc_map(struct proc_maps *maps, char *line, uint64_t *last)
 {
 	struct proc_map map;
 	if (!line || !PAGES_RESERVE(maps, rows))
@@ -219,7 +219,7 @@ bool proc_maps_parse(const char *text, size_t size, struct proc_maps *ret)
 		const char *end = memchr(text + at, '\n', size - at);
 		size_t length = end ? (size_t)(end - text) - at : size - at;
 		char *line = mem_strndup(text + at, length);
-		bool added = add_map(ret, line, &last);
+		bool added = add_proc_map(ret, line, &last);
 		mem_free(line);
 		if (!added)
 			return false;

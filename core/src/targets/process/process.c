@@ -15,7 +15,7 @@ struct opening {
 	struct target *target;
 	struct proc_maps maps;
 	struct process_copy *copy;
-	bool is_stopped; /* until resume() */
+	bool is_stopped; /* until resume_process() */
 };
 
 enum hd_status process_check_program(struct process_server *server, const char *name,
@@ -44,7 +44,7 @@ enum hd_status process_check_program(struct process_server *server, const char *
 	return HD_OK;
 }
 
-static enum hd_status read_maps(struct opening *opening, struct hd_error *err)
+static enum hd_status read_process_maps(struct opening *opening, struct hd_error *err)
 {
 	struct text text = { 0 };
 	proc_maps_deinit(&opening->maps);
@@ -96,7 +96,7 @@ static enum hd_status read_live(struct opening *opening, struct page_list *seen,
 }
 
 /* Too large to copy: it stays stopped. */
-static enum hd_status hold(struct opening *opening, uint64_t size, struct hd_error *err)
+static enum hd_status hold_process(struct opening *opening, uint64_t size, struct hd_error *err)
 {
 	struct target *target = opening->target;
 	TRY(read_live(opening, NULL, err));
@@ -110,7 +110,7 @@ static enum hd_status hold(struct opening *opening, uint64_t size, struct hd_err
 	return HD_OK;
 }
 
-static void resume(struct opening *opening)
+static void resume_process(struct opening *opening)
 {
 	if (opening->is_stopped)
 		opening->target->stopped_seconds = process_server_resume(opening->server);
@@ -127,7 +127,7 @@ static enum hd_status copy(struct opening *opening, struct hd_error *err)
 	if (process_copy_left(plan))
 		target->copy = plan;
 	target->own = target->memory;
-	resume(opening);
+	resume_process(opening);
 	if (lost) {
 		findings_add(&target->findings, FINDING_UNREADABLE, NULL,
 			     "%" PRIu64 " bytes of process %d could not be read", lost,
@@ -161,7 +161,7 @@ static enum hd_status open_running(struct opening *opening, struct hd_error *err
 {
 	if (opening->target->options.kept)
 		TRY(look_at_threads(opening, err));
-	TRY(read_maps(opening, err));
+	TRY(read_process_maps(opening, err));
 	TRY(process_describe(opening->server, &opening->maps, opening->target, err));
 	return read_live(opening, opening->target->options.kept, err);
 }
@@ -201,14 +201,14 @@ static enum hd_status leave_out(struct opening *opening, struct hd_error *err)
 static enum hd_status look_and_copy(struct opening *opening, struct hd_error *err)
 {
 	struct target *target = opening->target;
-	TRY(read_maps(opening, err));
+	TRY(read_process_maps(opening, err));
 	TRY(process_describe(opening->server, &opening->maps, target, err));
 	TRY(process_copy_plan(opening->copy, &opening->maps, opening->job, err));
 	if (target->options.kept)
 		TRY(leave_out(opening, err));
 	uint64_t size = process_copy_size(opening->copy);
 	if (target->options.max_mem && size > target->options.max_mem)
-		return hold(opening, size, err);
+		return hold_process(opening, size, err);
 	return copy(opening, err);
 }
 
@@ -218,7 +218,7 @@ static enum hd_status open_stopped(struct opening *opening, struct hd_error *err
 	size_t count;
 	struct target *target = opening->target;
 	/* What may take long comes first: it runs on meanwhile. */
-	TRY(read_maps(opening, err));
+	TRY(read_process_maps(opening, err));
 	TRY(process_copy_create(opening->server, &opening->maps, target->options.no_files,
 				&opening->copy, err));
 	process_server_add_readers(opening->server, job_workers(opening->job));
@@ -231,14 +231,14 @@ static enum hd_status open_stopped(struct opening *opening, struct hd_error *err
 	return status != HD_OK || target->is_busy ? status : look_and_copy(opening, err);
 }
 
-static enum hd_status open_by_server(struct opening *opening, struct hd_error *err)
+static enum hd_status open_with_server(struct opening *opening, struct hd_error *err)
 {
 	struct target *target = opening->target;
 	job_begin(opening->job, "Stopping the process", 0);
 	TRY(process_check_program(opening->server, target->name, err));
 	enum hd_status status =
 		target->options.no_stop ? open_running(opening, err) : open_stopped(opening, err);
-	resume(opening);
+	resume_process(opening);
 	job_end(opening->job);
 	if (status != HD_OK || target->is_busy)
 		return status;
@@ -269,7 +269,7 @@ enum hd_status target_open_process(int pid, const struct target_options *options
 	}
 	if (status == HD_OK) {
 		process_server_set_job(opening.server, job);
-		status = open_by_server(&opening, err);
+		status = open_with_server(&opening, err);
 		process_server_set_job(opening.server, NULL);
 	}
 	process_copy_destroy(opening.copy);

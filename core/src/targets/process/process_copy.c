@@ -87,8 +87,8 @@ static void take_answer(struct copy_call *call, const struct copy_task *task,
 		atomic_store(&call->is_dead, true);
 }
 
-static enum hd_status ask(struct copy_call *call, unsigned int reader, unsigned int half,
-			  struct copy_task *task, uint64_t limit, struct hd_error *err)
+static enum hd_status ask_for_ranges(struct copy_call *call, unsigned int reader, unsigned int half,
+				     struct copy_task *task, uint64_t limit, struct hd_error *err)
 {
 	struct server_range ranges[SERVER_RANGES];
 	fill_ranges(call->copy, task, limit, ranges);
@@ -117,7 +117,7 @@ static enum hd_status copy_some(struct copy_call *call, unsigned int index, stru
 		while (asked < 2 && next_stretch(call, &from, &to)) {
 			struct copy_task *task = &tasks[(half + asked) % 2];
 			task->from = from;
-			TRY(ask(call, index, (half + asked) % 2, task, to, err));
+			TRY(ask_for_ranges(call, index, (half + asked) % 2, task, to, err));
 			from = task->to;
 			asked++;
 		}

@@ -74,8 +74,8 @@ struct lean {
 	uint64_t size, left;
 };
 
-static bool put(struct lean *lean, const struct copy_extent *from, uint64_t start, uint64_t end,
-		size_t source)
+static bool put_extent(struct lean *lean, const struct copy_extent *from, uint64_t start,
+		       uint64_t end, size_t source)
 {
 	if (start >= end)
 		return true;
@@ -96,7 +96,7 @@ static bool put_piece(struct lean *lean, const struct copy_extent *from,
 {
 	if (start >= end)
 		return true;
-	if (!PAGES_RESERVE(lean, pieces) || !put(lean, from, start, end, SOURCE_COPY))
+	if (!PAGES_RESERVE(lean, pieces) || !put_extent(lean, from, start, end, SOURCE_COPY))
 		return false;
 	struct copy_piece *row = &lean->pieces[lean->pieces_count++];
 	row->address = start;
@@ -112,8 +112,8 @@ static bool put_piece(struct lean *lean, const struct copy_extent *from,
 }
 
 /* Of one native extent what is kept. */
-static bool split(struct lean *lean, const struct copy_extent *extent,
-		  const struct copy_piece *piece, const struct page_list *kept)
+static bool split_native_extent(struct lean *lean, const struct copy_extent *extent,
+				const struct copy_piece *piece, const struct page_list *kept)
 {
 	uint64_t at = extent->start;
 	bool good = true;
@@ -122,11 +122,11 @@ static bool split(struct lean *lean, const struct copy_extent *extent,
 		const struct page_range *row = &kept->rows[i];
 		uint64_t start = row->start > at ? row->start : at;
 		uint64_t end = row->end < extent->end ? row->end : extent->end;
-		good = put(lean, extent, at, start, SOURCE_LEFT) &&
+		good = put_extent(lean, extent, at, start, SOURCE_LEFT) &&
 		       put_piece(lean, extent, piece, start, end);
 		at = end;
 	}
-	return good && put(lean, extent, at, extent->end, SOURCE_LEFT);
+	return good && put_extent(lean, extent, at, extent->end, SOURCE_LEFT);
 }
 
 enum hd_status process_copy_leave_out(struct process_copy *copy, const struct page_list *kept,
@@ -140,13 +140,14 @@ enum hd_status process_copy_leave_out(struct process_copy *copy, const struct pa
 	for (size_t i = 0; good && i < copy->extents_count; i++) {
 		const struct copy_extent *extent = &copy->extents[i];
 		if (extent->source != SOURCE_COPY) {
-			good = put(&lean, extent, extent->start, extent->end, extent->source);
+			good = put_extent(&lean, extent, extent->start, extent->end,
+					  extent->source);
 			continue;
 		}
 		/* Each extent that is copied has one piece, in the same order. */
 		const struct copy_piece *piece = &copy->pieces[next++];
 		good = piece->is_native
-			       ? split(&lean, extent, piece, kept)
+			       ? split_native_extent(&lean, extent, piece, kept)
 			       : put_piece(&lean, extent, piece, extent->start, extent->end);
 	}
 	if (!good) {

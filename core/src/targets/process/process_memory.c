@@ -8,9 +8,9 @@
  * What was read lately, page by page, as far as a page could be read to its end.  No more: the next
  * page may be one that does not answer.
  */
-#define SLOT_COUNT 4096u
+#define PAGE_SLOTS 4096u
 
-struct slot {
+struct page_slot {
 	uint64_t page; /* its number; 0 = none, where no process has memory */
 	uint8_t *bytes;
 };
@@ -21,13 +21,13 @@ struct live {
 	struct page_list *seen; /* borrowed, or NULL */
 	const struct target *mapped;
 	bool holds;
-	struct slot slots[SLOT_COUNT];
+	struct page_slot slots[PAGE_SLOTS];
 };
 
 /* The page with number @p page, or NULL when it is not all there. */
-static const uint8_t *load(struct live *live, uint64_t page)
+static const uint8_t *load_live_page(struct live *live, uint64_t page)
 {
-	struct slot *slot = &live->slots[page % SLOT_COUNT];
+	struct page_slot *slot = &live->slots[page % PAGE_SLOTS];
 	if (!page || slot->page == page)
 		return page ? slot->bytes : NULL;
 	if (!slot->bytes)
@@ -75,7 +75,7 @@ static size_t live_read(struct memory *memory, uint64_t address, void *buf, size
 	}
 	while (done < size) {
 		uint64_t at = address + done;
-		const uint8_t *page = load(live, at / ARCH_PAGE);
+		const uint8_t *page = load_live_page(live, at / ARCH_PAGE);
 		size_t left = ARCH_PAGE - at % ARCH_PAGE;
 		size_t piece = left < size - done ? left : size - done;
 		if (!page) {
@@ -95,7 +95,7 @@ static void live_destroy(struct memory *memory)
 	if (live->holds)
 		(void)process_server_resume(live->server);
 	process_server_release(live->server);
-	for (size_t i = 0; i < SLOT_COUNT; i++)
+	for (size_t i = 0; i < PAGE_SLOTS; i++)
 		mem_free(live->slots[i].bytes);
 	mem_free(live);
 }

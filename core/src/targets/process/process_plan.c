@@ -155,7 +155,7 @@ static bool same_file(const struct copy_file *file, const struct proc_map *map)
 }
 
 /* Index of the file of @p map, or NO_FILE. */
-static size_t find_file(const struct process_copy *copy, const struct proc_map *map)
+static size_t find_copied_file(const struct process_copy *copy, const struct proc_map *map)
 {
 	for (size_t i = copy->files_count; i > 0; i--) {
 		if (same_file(&copy->files[i - 1], map))
@@ -171,14 +171,14 @@ static bool has_suffix(const char *text, const char *suffix)
 }
 
 /* What malloc() and its like have of the kernel; the GC and the runtime too. */
-static bool is_native(const struct proc_map *map)
+static bool is_native_map(const struct proc_map *map)
 {
 	bool is_anonymous = map->path[0] == '\0' || strcmp(map->path, "[heap]") == 0 ||
 			    strncmp(map->path, "[anon:", 6) == 0;
 	return is_anonymous && !map->is_shared && !(map->flags & PF_X);
 }
 
-static enum hd_status add_map(struct plan *plan, const struct proc_map *map)
+static enum hd_status plan_map(struct plan *plan, const struct proc_map *map)
 {
 	struct backing backing = { SOURCE_ZERO, map->start, map->offset };
 	bool is_memfd = strncmp(map->path, "/memfd:", 7) == 0;
@@ -186,9 +186,9 @@ static enum hd_status add_map(struct plan *plan, const struct proc_map *map)
 		return HD_OK;
 	plan->first = plan->copy->extents_count;
 	plan->is_file = map->path[0] == '/' && !is_memfd;
-	plan->is_native = is_native(map);
+	plan->is_native = is_native_map(map);
 	if (plan->is_file) {
-		size_t file = find_file(plan->copy, map);
+		size_t file = find_copied_file(plan->copy, map);
 		/* Of what cannot be opened, images are wanted, which are private or so named. */
 		if (file != NO_FILE && plan->copy->files[file].is_usable) {
 			backing.source = SOURCE_FILE + file;
@@ -219,13 +219,13 @@ enum hd_status process_copy_plan(struct process_copy *copy, const struct proc_ma
 			plan.last = maps->rows[i].end;
 	}
 	for (size_t i = 0; i < maps->rows_count; i++)
-		TRY(add_map(&plan, &maps->rows[i]));
+		TRY(plan_map(&plan, &maps->rows[i]));
 	return HD_OK;
 }
 
 /* Map the file of @p map, unless it is gone or another one. */
-static enum hd_status open_file(struct process_copy *copy, const struct proc_map *map,
-				struct copy_file *file, struct hd_error *err)
+static enum hd_status open_copied_file(struct process_copy *copy, const struct proc_map *map,
+				       struct copy_file *file, struct hd_error *err)
 {
 	int fd;
 	TRY(process_server_open(copy->server, map->start, &fd, err));
@@ -248,7 +248,7 @@ static enum hd_status add_file(struct process_copy *copy, const struct proc_map 
 	};
 	if (*silent || proc_mount_may_hang(mounts->bytes, map->dev_major, map->dev_minor))
 		return HD_OK;
-	enum hd_status status = open_file(copy, map, file, err);
+	enum hd_status status = open_copied_file(copy, map, file, err);
 	/* The others may be where this one is. */
 	*silent = status == HD_ERR_NOTFOUND;
 	return *silent ? HD_OK : status;
@@ -263,7 +263,7 @@ static enum hd_status open_files(struct process_copy *copy, const struct proc_ma
 	for (size_t i = 0; i < maps->rows_count && status == HD_OK; i++) {
 		const struct proc_map *map = &maps->rows[i];
 		bool is_file = map->path[0] == '/' && strncmp(map->path, "/memfd:", 7) != 0;
-		if (is_file && proc_map_is_readable(map) && find_file(copy, map) == NO_FILE)
+		if (is_file && proc_map_is_readable(map) && find_copied_file(copy, map) == NO_FILE)
 			status = add_file(copy, map, &mounts, &silent, err);
 	}
 	text_deinit(&mounts);

@@ -102,8 +102,8 @@ static uint64_t find_silent(struct process_server *server, struct channel *chann
 }
 
 /* An answer has not come in time, or has been given up: the process is let go in any case. */
-static enum hd_status give_up(struct process_server *server, enum hd_status status,
-			      const char *what, uint64_t address, struct hd_error *err)
+static enum hd_status give_up_process(struct process_server *server, enum hd_status status,
+				      const char *what, uint64_t address, struct hd_error *err)
 {
 	struct hd_error failure;
 	if (status != HD_ERR_NOTFOUND && status != HD_ERR_CANCELLED)
@@ -131,7 +131,7 @@ static enum hd_status give_up_memory(struct process_server *server, struct chann
 	if (status == HD_ERR_NOTFOUND)
 		address = find_silent(server, channel, half);
 	(void)snprintf(what, sizeof(what), "the memory at 0x%llx", (unsigned long long)address);
-	return give_up(server, status, what, address, err);
+	return give_up_process(server, status, what, address, err);
 }
 
 enum hd_status process_server_stop(struct process_server *server,
@@ -142,7 +142,7 @@ enum hd_status process_server_stop(struct process_server *server,
 	struct hd_error failure = { 0 };
 	enum hd_status status = server_ask(server, REQUEST_STOP, 0, &reply, err);
 	if (status == HD_ERR_CANCELLED)
-		return give_up(server, status, "", 0, err);
+		return give_up_process(server, status, "", 0, err);
 	TRY(status);
 	errno = reply.error;
 	switch (reply.stop_failure) {
@@ -206,7 +206,8 @@ enum hd_status process_server_file(struct process_server *server, enum server_fi
 	do {
 		enum hd_status status = ask_reader(server, &request, &reply, NULL, err);
 		if (status != HD_OK) {
-			return give_up(server, status, "a file of the kernel's in /proc", 0, err);
+			return give_up_process(server, status, "a file of the kernel's in /proc", 0,
+					       err);
 		}
 		if (!reply.error && !request.address && !reply.size)
 			reply.error = ESRCH;
@@ -306,7 +307,7 @@ enum hd_status process_server_pages(struct process_server *server, uint64_t star
 					  .size = end - start };
 	enum hd_status status = ask_reader(server, &request, &reply, NULL, err);
 	if (status != HD_OK)
-		return give_up(server, status, "the list of pages", 0, err);
+		return give_up_process(server, status, "the list of pages", 0, err);
 	if (reply.error || reply.size > SERVER_PAGES_MAX || reply.end <= start || reply.end > end)
 		return HD_ERR_NOTFOUND;
 	*ret = (const struct server_pages *)(const void *)server->windows[0].halves[0].bytes;
@@ -322,7 +323,7 @@ enum hd_status process_server_open(struct process_server *server, uint64_t start
 	struct server_request request = { .kind = REQUEST_OPEN, .address = start };
 	enum hd_status status = ask_reader(server, &request, &reply, ret, err);
 	if (status == HD_ERR_CANCELLED)
-		return give_up(server, status, "", 0, err);
+		return give_up_process(server, status, "", 0, err);
 	if (status == HD_ERR_NOTFOUND)
 		TRY(server_restart_reader(server, &server->channels[0], err));
 	return status;

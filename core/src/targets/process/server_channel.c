@@ -16,10 +16,10 @@
 
 #include "targets/process/proc.h"
 #include "targets/process/stopper.h"
-#include "util/broker.h"
+#include "util/broker_set.h"
 
 /* How often it is asked whether to give up. */
-#define LOOK_MS 50
+#define CHANNEL_LOOK_MS 50
 /* How long the server may take to end. */
 #define END_MS 2000u
 
@@ -27,14 +27,14 @@
 #define THREADS_SIZE (SERVER_THREADS_MAX * sizeof(struct target_thread))
 #define HELD_SIZE    (SERVER_THREADS_MAX * sizeof(struct held))
 
-static uint64_t now_ms(void)
+static uint64_t channel_now_ms(void)
 {
 	struct timespec now;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void close_fd(int *fd)
+static void close_channel_fd(int *fd)
 {
 	if (*fd >= 0)
 		(void)close(*fd);
@@ -43,13 +43,13 @@ static void close_fd(int *fd)
 
 void server_disconnect(struct process_server *server)
 {
-	close_fd(&server->control.fd);
+	close_channel_fd(&server->control.fd);
 	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++)
-		close_fd(&server->channels[i].fd);
-	uint64_t end = now_ms() + END_MS;
+		close_channel_fd(&server->channels[i].fd);
+	uint64_t end = channel_now_ms() + END_MS;
 	struct timespec nap = { .tv_nsec = 20000 };
 	/* A debugger may have waited for any child, and got it. */
-	while (server->server > 0 && now_ms() < end) {
+	while (server->server > 0 && channel_now_ms() < end) {
 		int ended = waitpid(server->server, NULL, __WALL | WNOHANG);
 		if (ended > 0 || (ended < 0 && errno != EINTR))
 			break;
@@ -104,7 +104,7 @@ enum hd_status server_send(struct process_server *server, struct channel *channe
 }
 
 /* Receive one message; @return as recvmsg().  *@p fd gets the descriptor that came with it, or -1. */
-static ssize_t receive(const struct channel *channel, struct server_reply *reply, int *fd)
+static ssize_t receive_reply(const struct channel *channel, struct server_reply *reply, int *fd)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -127,32 +127,32 @@ enum hd_status server_await(struct process_server *server, struct channel *chann
 			    uint64_t patience_ms, struct server_reply *reply, int *ret_fd,
 			    struct hd_error *err)
 {
-	uint64_t begin = now_ms();
+	uint64_t begin = channel_now_ms();
 	uint32_t expected = channel->answered + 1;
 	for (;;) {
 		int fd;
-		ssize_t got = receive(channel, reply, &fd);
+		ssize_t got = receive_reply(channel, reply, &fd);
 		if (got == (ssize_t)sizeof(*reply) && reply->sequence == expected) {
 			channel->answered = expected;
 			if (ret_fd) {
 				*ret_fd = fd;
 			} else {
-				close_fd(&fd);
+				close_channel_fd(&fd);
 			}
 			return HD_OK;
 		}
-		close_fd(&fd);
+		close_channel_fd(&fd);
 		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 			return server_broken(server, err);
 		if (got > 0)
 			continue; /* of a reader that was given up */
 		struct pollfd ready = { .fd = channel->fd, .events = POLLIN };
-		if (poll(&ready, 1, LOOK_MS) > 0)
+		if (poll(&ready, 1, CHANNEL_LOOK_MS) > 0)
 			continue;
 		if (!job_step(server->job, channel->worker, 0))
 			return fail_cancelled(err);
 		TRY(process_server_check(server, err));
-		if (patience_ms != NO_DEADLINE && now_ms() - begin >= patience_ms)
+		if (patience_ms != NO_DEADLINE && channel_now_ms() - begin >= patience_ms)
 			return HD_ERR_NOTFOUND;
 	}
 }
@@ -184,7 +184,7 @@ enum hd_status server_restart_reader(struct process_server *server, struct chann
 		struct pollfd ready = { .fd = server->control.fd, .events = POLLIN };
 		int fd;
 		failed = poll(&ready, 1, (int)END_MS) <= 0 ||
-			 receive(&server->control, &reply, &fd) != (ssize_t)sizeof(reply) ||
+			 receive_reply(&server->control, &reply, &fd) != (ssize_t)sizeof(reply) ||
 			 reply.error;
 		server->control.answered = server->control.asked;
 	}
@@ -245,7 +245,7 @@ static bool make_channel(int *ours, int *other)
 }
 
 /* Make what both sides share; false and errno. */
-static bool prepare(struct server_setup *setup, int *ends)
+static bool prepare_setup(struct server_setup *setup, int *ends)
 {
 	char path[64];
 	ends[END_WINDOWS] = make_shared(WINDOWS_SIZE);
@@ -281,12 +281,12 @@ int server_fork(int pid, int *ret)
 		ends[i] = -1;
 	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++)
 		setup.channels[i] = -1;
-	int server = prepare(&setup, ends) ? fork_server(&setup) : -1;
+	int server = prepare_setup(&setup, ends) ? fork_server(&setup) : -1;
 	int code = errno;
-	close_fd(&setup.control);
-	close_fd(&setup.mem_fd);
+	close_channel_fd(&setup.control);
+	close_channel_fd(&setup.mem_fd);
 	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++)
-		close_fd(&setup.channels[i]);
+		close_channel_fd(&setup.channels[i]);
 	if (setup.windows[0])
 		(void)munmap(setup.windows[0], WINDOWS_SIZE);
 	if (setup.threads)
@@ -294,7 +294,7 @@ int server_fork(int pid, int *ret)
 	if (setup.held)
 		(void)munmap(setup.held, HELD_SIZE);
 	for (unsigned int i = 0; i < END_COUNT && server < 0; i++)
-		close_fd(&ends[i]);
+		close_channel_fd(&ends[i]);
 	if (server >= 0)
 		memcpy(ret, ends, sizeof(ends));
 	errno = code;
@@ -331,7 +331,7 @@ enum hd_status server_connect(struct process_server *server, struct hd_error *er
 	}
 	server->windows = map_shared(ends[END_WINDOWS], WINDOWS_SIZE);
 	server->threads = map_shared(ends[END_THREADS], THREADS_SIZE);
-	close_fd(&ends[END_WINDOWS]);
-	close_fd(&ends[END_THREADS]);
+	close_channel_fd(&ends[END_WINDOWS]);
+	close_channel_fd(&ends[END_THREADS]);
 	return server->windows && server->threads ? HD_OK : fail_nomem(err);
 }

@@ -111,7 +111,7 @@ static int start_reader(struct server *server, unsigned int index)
 	return 0;
 }
 
-static void stop(struct server *server, struct server_reply *reply)
+static void stop_process(struct server *server, struct server_reply *reply)
 {
 	size_t count = 0;
 	if (server->stopper.held_count) {
@@ -124,12 +124,12 @@ static void stop(struct server *server, struct server_reply *reply)
 	reply->size = count;
 }
 
-static void answer(struct server *server, const struct server_request *request)
+static void answer_request(struct server *server, const struct server_request *request)
 {
 	struct server_reply reply = { .sequence = request->sequence };
 	switch (request->kind) {
 	case REQUEST_STOP:
-		stop(server, &reply);
+		stop_process(server, &reply);
 		break;
 	case REQUEST_RESUME:
 		reply.size = (uint64_t)(stopper_release(&server->stopper) * 1e9);
@@ -146,7 +146,7 @@ static void answer(struct server *server, const struct server_request *request)
 }
 
 /* Until the client has gone, or a process could not be stopped. */
-static void serve(struct server *server)
+static void serve_client(struct server *server)
 {
 	struct pollfd ready[] = {
 		{ .fd = server->setup->control, .events = POLLIN },
@@ -168,7 +168,7 @@ static void serve(struct server *server)
 			continue;
 		ssize_t got = recv(server->setup->control, &request, sizeof(request), MSG_DONTWAIT);
 		if (got == (ssize_t)sizeof(request)) {
-			answer(server, &request);
+			answer_request(server, &request);
 		} else if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {
 			is_done = true;
 		}
@@ -195,7 +195,7 @@ _Noreturn void server_main(struct server_setup *setup)
 					   .control = setup->control,
 					   .held = setup->held };
 	if (server.signals >= 0 && start_reader(&server, 0) == 0)
-		serve(&server);
+		serve_client(&server);
 	(void)stopper_release(&server.stopper);
 	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++)
 		end_reader(&server, i);

@@ -32,17 +32,17 @@
 #define SCAN_IS_PRESENT (UINT64_C(1) << 3)
 #define SCAN_IS_SWAPPED (UINT64_C(1) << 4)
 
-struct scan {
+struct page_scan {
 	uint64_t size, flags, start, end, walk_end, regions, region_count, max_pages;
 	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
 };
 
-#define SCAN_CALL _IOWR('f', 16, struct scan)
+#define SCAN_CALL _IOWR('f', 16, struct page_scan)
 
 /* One line of a maps file may have a path of 4096 bytes, and "\012" for each of them. */
 #define MAPS_BYTES ((size_t)32 << 10)
 
-struct reader {
+struct process_reader {
 	const struct server_setup *setup;
 	struct server_window *window;
 	int channel;
@@ -58,14 +58,14 @@ struct reader {
 	struct iovec vector[SERVER_RANGES];
 };
 
-static void close_fd(int *fd)
+static void close_reader_fd(int *fd)
 {
 	if (*fd >= 0)
 		(void)close(*fd);
 	*fd = -1;
 }
 
-static int open_file(const struct reader *reader, const char *name)
+static int open_task_file(const struct process_reader *reader, const char *name)
 {
 	char path[64];
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", reader->tid, name);
@@ -73,19 +73,19 @@ static int open_file(const struct reader *reader, const char *name)
 }
 
 /* Look at the process by another thread if the one until now has ended. */
-static bool choose_thread(struct reader *reader)
+static bool choose_thread(struct process_reader *reader)
 {
 	int tid = proc_live_task(reader->setup->pid);
 	if (!tid || tid == reader->tid)
 		return false;
 	reader->tid = tid;
-	close_fd(&reader->pagemap_fd);
-	close_fd(&reader->maps_fd);
+	close_reader_fd(&reader->pagemap_fd);
+	close_reader_fd(&reader->maps_fd);
 	return true;
 }
 
-static void read_file(struct reader *reader, const struct server_request *request, uint8_t *bytes,
-		      struct server_reply *reply)
+static void read_file(struct process_reader *reader, const struct server_request *request,
+		      uint8_t *bytes, struct server_reply *reply)
 {
 	static const char *const names[SERVER_FILE_COUNT] = {
 		[SERVER_FILE_MAPS] = "maps",
@@ -97,10 +97,10 @@ static void read_file(struct reader *reader, const struct server_request *reques
 		reply->error = EINVAL;
 		return;
 	}
-	int fd = open_file(reader, names[request->number]);
+	int fd = open_task_file(reader, names[request->number]);
 	if (fd < 0 || lseek(fd, (off_t)request->address, SEEK_SET) < 0) {
 		reply->error = errno;
-		close_fd(&fd);
+		close_reader_fd(&fd);
 		return;
 	}
 	size_t most = request->number == SERVER_FILE_EXE ? 64 : SERVER_BYTES;
@@ -115,7 +115,8 @@ static void read_file(struct reader *reader, const struct server_request *reques
 	(void)close(fd);
 }
 
-static size_t read_by_file(const struct reader *reader, uint64_t address, uint8_t *buf, size_t size)
+static size_t read_by_file(const struct process_reader *reader, uint64_t address, uint8_t *buf,
+			   size_t size)
 {
 	int fd = reader->setup->mem_fd;
 	size_t done = 0;
@@ -135,8 +136,8 @@ static struct iovec remote(uint64_t address, uint64_t size)
 }
 
 /* The longest prefix that can be read; *@p error gets the reason if that is not all. */
-static size_t read_range(const struct reader *reader, uint64_t address, uint8_t *buf, size_t size,
-			 int *error)
+static size_t read_remote_range(const struct process_reader *reader, uint64_t address, uint8_t *buf,
+				size_t size, int *error)
 {
 	size_t done = 0;
 	while (done < size) {
@@ -157,7 +158,7 @@ static size_t read_range(const struct reader *reader, uint64_t address, uint8_t 
 	return done;
 }
 
-static void read_slowly(struct reader *reader, uint32_t count, uint8_t *bytes,
+static void read_slowly(struct process_reader *reader, uint32_t count, uint8_t *bytes,
 			struct server_reply *reply)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -165,15 +166,15 @@ static void read_slowly(struct reader *reader, uint32_t count, uint8_t *bytes,
 		size_t size = (size_t)range->size;
 		range->size = 0;
 		if (reply->error != ESRCH) {
-			range->size =
-				read_range(reader, range->address, bytes, size, &reply->error);
+			range->size = read_remote_range(reader, range->address, bytes, size,
+							&reply->error);
 		}
 		bytes += size;
 	}
 }
 
 /* The ranges one after the other, each at the place that it has if all before it can be read. */
-static void read_memory(struct reader *reader, const struct server_request *request,
+static void read_memory(struct process_reader *reader, const struct server_request *request,
 			struct server_reply *reply)
 {
 	struct server_range *shared = reader->window->halves[request->half].ranges;
@@ -209,10 +210,10 @@ static void read_memory(struct reader *reader, const struct server_request *requ
 }
 
 /* Find the pages that were written to with one call. */
-static bool scan_pages(struct reader *reader, const struct server_request *request,
+static bool scan_pages(struct process_reader *reader, const struct server_request *request,
 		       struct server_pages *pages, struct server_reply *reply)
 {
-	struct scan scan = {
+	struct page_scan scan = {
 		.size = sizeof(scan),
 		.start = request->address,
 		.end = request->address + request->size,
@@ -236,7 +237,7 @@ static bool scan_pages(struct reader *reader, const struct server_request *reque
 }
 
 /* Same, page by page. */
-static bool read_pages(const struct reader *reader, const struct server_request *request,
+static bool read_pages(const struct process_reader *reader, const struct server_request *request,
 		       struct server_pages *pages, struct server_reply *reply)
 {
 	uint64_t entries[PAGEMAP_STEP], start = request->address, count = request->size / ARCH_PAGE;
@@ -264,8 +265,8 @@ static bool read_pages(const struct reader *reader, const struct server_request 
 	return true;
 }
 
-static void find_pages(struct reader *reader, const struct server_request *request, uint8_t *bytes,
-		       struct server_reply *reply)
+static void find_pages(struct process_reader *reader, const struct server_request *request,
+		       uint8_t *bytes, struct server_reply *reply)
 {
 	struct server_pages *pages = (struct server_pages *)(void *)bytes;
 	if (request->size % ARCH_PAGE || request->address % ARCH_PAGE ||
@@ -274,14 +275,14 @@ static void find_pages(struct reader *reader, const struct server_request *reque
 		return;
 	}
 	if (reader->pagemap_fd < 0)
-		reader->pagemap_fd = open_file(reader, "pagemap");
+		reader->pagemap_fd = open_task_file(reader, "pagemap");
 	if (reader->pagemap_fd < 0 || (!scan_pages(reader, request, pages, reply) &&
 				       !read_pages(reader, request, pages, reply)))
 		reply->error = ENODATA;
 }
 
 /* The next line of the maps file, or NULL; it stays until the next call. */
-static char *next_line(struct reader *reader)
+static char *next_line(struct process_reader *reader)
 {
 	for (;;) {
 		char *line = reader->maps + reader->maps_at;
@@ -305,30 +306,30 @@ static char *next_line(struct reader *reader)
 }
 
 /* The line of the mapping that begins at @p start; mostly it is asked for in ascending order. */
-static bool find_map(struct reader *reader, uint64_t start, struct proc_map *ret)
+static bool find_mapping_line(struct process_reader *reader, uint64_t start, struct proc_map *ret)
 {
 	for (unsigned int turn = 0; turn < 2; turn++) {
 		char *line;
 		if (reader->maps_fd < 0) {
-			reader->maps_fd = open_file(reader, "maps");
+			reader->maps_fd = open_task_file(reader, "maps");
 			reader->maps_at = reader->maps_end = 0;
 		}
 		while (reader->maps_fd >= 0 && (line = next_line(reader)) != NULL) {
 			if (proc_map_parse(line, ret) && ret->start == start)
 				return true;
 		}
-		close_fd(&reader->maps_fd);
+		close_reader_fd(&reader->maps_fd);
 	}
 	return false;
 }
 
 /* Open the file of a mapping as the process sees it: no other, and only a regular one. */
-static int open_mapped(struct reader *reader, uint64_t start)
+static int open_mapped(struct process_reader *reader, uint64_t start)
 {
 	static char path[MAPS_BYTES];
 	struct proc_map map;
 	struct stat info;
-	if (!find_map(reader, start, &map) || map.path[0] != '/')
+	if (!find_mapping_line(reader, start, &map) || map.path[0] != '/')
 		return -1;
 	int size = snprintf(path, sizeof(path), "/proc/%d/root%s", reader->tid, map.path);
 	if (size < 0 || (size_t)size >= sizeof(path))
@@ -342,11 +343,12 @@ static int open_mapped(struct reader *reader, uint64_t start)
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	}
-	close_fd(&fd);
+	close_reader_fd(&fd);
 	return opened;
 }
 
-static void send_reply(const struct reader *reader, const struct server_reply *reply, int fd)
+static void send_reply(const struct process_reader *reader, const struct server_reply *reply,
+		       int fd)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -372,7 +374,7 @@ static void send_reply(const struct reader *reader, const struct server_reply *r
 		server_exit();
 }
 
-static void answer_once(struct reader *reader, const struct server_request *request,
+static void answer_once(struct process_reader *reader, const struct server_request *request,
 			struct server_reply *reply)
 {
 	uint8_t *bytes = reader->window->halves[request->half].bytes;
@@ -393,7 +395,7 @@ static void answer_once(struct reader *reader, const struct server_request *requ
 	}
 }
 
-static void answer(struct reader *reader, const struct server_request *request)
+static void answer_read_request(struct process_reader *reader, const struct server_request *request)
 {
 	struct server_reply reply = { .sequence = request->sequence };
 	int fd = -1;
@@ -412,12 +414,12 @@ static void answer(struct reader *reader, const struct server_request *request)
 			answer_once(reader, request, &reply);
 	}
 	send_reply(reader, &reply, fd);
-	close_fd(&fd);
+	close_reader_fd(&fd);
 }
 
 _Noreturn void server_reader(const struct server_setup *setup, unsigned int index)
 {
-	static struct reader reader;
+	static struct process_reader reader;
 	reader.setup = setup;
 	reader.window = setup->windows[index];
 	reader.channel = setup->channels[index];
@@ -428,7 +430,7 @@ _Noreturn void server_reader(const struct server_setup *setup, unsigned int inde
 	for (;;) {
 		ssize_t got = recv(reader.channel, &request, sizeof(request), 0);
 		if (got == (ssize_t)sizeof(request)) {
-			answer(&reader, &request);
+			answer_read_request(&reader, &request);
 		} else if (got >= 0 || errno != EINTR) {
 			server_exit();
 		}

@@ -39,7 +39,7 @@ static double now(void)
 }
 
 /* The kernel lists threads in the same order each time: look at first after the one found last. */
-static struct held *find_held(struct stopper *stopper, int tid)
+static struct held *find_held_thread(struct stopper *stopper, int tid)
 {
 	for (size_t i = 0; i < stopper->held_count; i++) {
 		size_t place = (stopper->found + 1 + i) % stopper->held_count;
@@ -51,7 +51,7 @@ static struct held *find_held(struct stopper *stopper, int tid)
 	return NULL;
 }
 
-static enum stop_failure refuse(struct stopper *stopper, int error)
+static enum stop_failure refuse_stop(struct stopper *stopper, int error)
 {
 	stopper->error = error;
 	return STOP_REFUSED;
@@ -64,7 +64,7 @@ static enum stop_failure seize(struct stopper *stopper, int tid)
 		int code = errno;
 		/* It has ended, or is about to. */
 		bool is_ending = code == ESRCH || (code == EPERM && !proc_task_lives(tid));
-		return is_ending ? STOP_DONE : refuse(stopper, code);
+		return is_ending ? STOP_DONE : refuse_stop(stopper, code);
 	}
 	stopper->held[stopper->held_count++] = (struct held){ .tid = tid };
 	stopper->waiting++;
@@ -77,12 +77,12 @@ static enum stop_failure seize_new(struct stopper *stopper, size_t *ret_new)
 {
 	struct proc_tasks tasks;
 	if (!proc_tasks_open(stopper->pid, &tasks))
-		return refuse(stopper, errno == ENOENT ? ESRCH : errno);
+		return refuse_stop(stopper, errno == ENOENT ? ESRCH : errno);
 	size_t before = stopper->held_count;
 	enum stop_failure failure = STOP_DONE;
 	int tid;
 	while (failure == STOP_DONE && (tid = proc_tasks_next(&tasks)) != 0) {
-		if (find_held(stopper, tid))
+		if (find_held_thread(stopper, tid))
 			continue;
 		failure = stopper->held_count < SERVER_THREADS_MAX ? seize(stopper, tid)
 								   : STOP_TOO_MANY;
@@ -93,7 +93,7 @@ static enum stop_failure seize_new(struct stopper *stopper, size_t *ret_new)
 }
 
 /* Take note of what waitpid() says of a thread. */
-static void note(struct stopper *stopper, struct held *held, int status)
+static void note_wait_status(struct stopper *stopper, struct held *held, int status)
 {
 	stopper->waiting -= !held->is_stopped;
 	held->is_stopped = true;
@@ -111,13 +111,13 @@ void stopper_reap(struct stopper *stopper)
 {
 	int status = 0, tid;
 	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0 || (tid < 0 && errno == EINTR)) {
-		struct held *held = tid > 0 ? find_held(stopper, tid) : NULL;
+		struct held *held = tid > 0 ? find_held_thread(stopper, tid) : NULL;
 		if (held)
-			note(stopper, held, status);
+			note_wait_status(stopper, held, status);
 	}
 }
 
-static bool is_cancelled(const struct stopper *stopper)
+static bool stop_is_cancelled(const struct stopper *stopper)
 {
 	struct pollfd control = { .fd = stopper->control, .events = POLLIN };
 	return poll(&control, 1, 0) != 0;
@@ -130,7 +130,7 @@ static enum stop_failure wait_for_all(struct stopper *stopper)
 		stopper_reap(stopper);
 		if (!stopper->waiting)
 			return STOP_DONE;
-		if (is_cancelled(stopper))
+		if (stop_is_cancelled(stopper))
 			return STOP_CANCELLED;
 		if (now() > end)
 			break;
@@ -148,8 +148,8 @@ static enum stop_failure wait_for_all(struct stopper *stopper)
 	return STOP_SLEEPS;
 }
 
-static enum stop_failure read_registers(const struct stopper *stopper,
-					struct target_thread *threads, size_t *ret_count)
+static enum stop_failure read_thread_registers(const struct stopper *stopper,
+					       struct target_thread *threads, size_t *ret_count)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < stopper->held_count; i++) {
@@ -184,7 +184,7 @@ enum stop_failure stopper_stop(struct stopper *stopper, struct target_thread *th
 		if (failure == STOP_DONE)
 			failure = wait_for_all(stopper);
 	}
-	return failure == STOP_DONE ? read_registers(stopper, threads, ret_count) : failure;
+	return failure == STOP_DONE ? read_thread_registers(stopper, threads, ret_count) : failure;
 }
 
 double stopper_release(struct stopper *stopper)

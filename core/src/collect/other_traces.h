@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COLLECT_OTHER_TRACES_H
+#define HEAPDUMP_SRC_COLLECT_OTHER_TRACES_H
+
+#include "collect/connection.h"
+
+/*
+ * Who else traces a process.  Two heap snapshots at once spoil each other: each that begins makes the
+ * runtime walk the heap for all of them, and types that one was told are not told to the next
+ * (eventtrace_bulktype.cpp, ETW::TypeSystemLog).
+ */
+
+/**
+ * Be the only one of us that collects from a process; waits for its turn.
+ *
+ * @param wait Called once, before waiting; may be NULL.
+ * @param[out] ret To be closed at the end; -1: nobody can be kept away.
+ * @retval HD_ERR_OS another one still collects
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status others_exclude(const struct endpoint *endpoint,
+					   const struct patience *patience, void (*wait)(void *arg),
+					   void *arg, int *ret, struct hd_error *err);
+
+/** How many EventPipe sessions send their streams. */
+unsigned int others_count(int pid);
+
+/** Wait until there are none; false: there are still some. */
+HD_NODISCARD enum hd_status others_await_end(int pid, const struct patience *patience, bool *ret,
+					     struct hd_error *err);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_CALL_H
+#define HEAPDUMP_SRC_COMMAND_CALL_H
+
+#include <heapdump/command.h>
+
+#include "answer/answering.h"
+#include "session/session_state.h"
+
+#define OPTIONS_MAX 20u
+#define WORDS_MAX   3u
+
+/** What an option or a word takes: decides how it is parsed, completed and, in debuggers, evaluated. */
+enum value_kind {
+	VALUE_NONE = 0,
+	VALUE_TEXT,    /**< any; choices, if there are, are what is offered */
+	VALUE_NUMBER,  /**< decimal, 0x, K M G */
+	VALUE_PROCESS, /**< the id of one: a number; .NET processes are what is offered */
+	VALUE_ADDRESS, /**< hexadecimal; debuggers evaluate other expressions first */
+	VALUE_TYPE,    /**< part of a type name */
+	VALUE_CHOICE,
+	VALUE_FILE,   /**< one that is read; or the id of a process */
+	VALUE_OUTPUT, /**< a file that is written */
+	VALUE_FOLDER, /**< below which module files are looked up */
+	VALUE_SOCKET, /**< where is listened */
+	VALUE_COMMAND,
+	VALUE_SETTING,
+	VALUE_OF_SETTING, /**< of the one that the word before names */
+};
+
+/** An option, written with one dash or two, case ignored. */
+struct option {
+	const char *name; /**< NULL ends a list */
+	enum value_kind kind;
+	const char *value; /**< its value in help, such as "N"; NULL without one */
+	const char *help;
+	const char *const *choices; /**< for VALUE_CHOICE, case ignored; NULL ends */
+};
+
+/** A word that is no option. */
+struct word {
+	const char *name; /**< in help; NULL ends a list */
+	enum value_kind kind;
+	bool optional;
+};
+
+struct call;
+
+/** What a command is about. */
+enum needs {
+	NEEDS_NOTHING,
+	NEEDS_OPEN,  /**< whatever is open */
+	NEEDS_PATHS, /**< call->graph, whose references may still be to come: see session_paths() */
+	NEEDS_GRAPH, /**< call->graph; of a target's heap it is made, and call->heap is set */
+	NEEDS_HEAP,  /**< call->heap: only a core or a process has one */
+	NEEDS_RUNTIME, /**< call->heap, though no segment of it may be readable */
+	NEEDS_EITHER,  /**< call->heap of a target, call->graph of a dump file */
+};
+
+/** One command: its entry is at the end of its file, and table.c lists all of them. */
+struct command {
+	const char *name, *alias;
+	const char *summary;
+	const char *description; /**< lines of at most 76 columns */
+	const char *example;     /**< one command line */
+	bool is_sos;
+	bool writes;         /**< the file that a word, or an option, names */
+	bool has_rows;       /**< it answers with a table, which CSV and NDJSON show */
+	bool is_raw;         /**< its words but for options are one, as it is written: SQL */
+	bool follows;        /**< see hd_command_info */
+	bool tells_findings; /**< it says itself what is missing: no warning comes beside its answer */
+	enum hd_command_role role;
+	enum needs needs;
+	const struct option *options; /**< may be NULL */
+	struct word words[WORDS_MAX + 1];
+	const char *const *choices; /**< of the word that is a VALUE_CHOICE */
+	/** What help says after the description, in whole lines; may be NULL. */
+	void (*append_help)(struct text *text);
+	/** Do its words and options go together?  Asked before anything is read; may be NULL. */
+	enum hd_status (*check)(struct call *call);
+	enum hd_status (*run)(struct call *call);
+};
+
+/** The value of an option or word that was given. */
+struct value {
+	bool given;
+	const char *text;
+	uint64_t number; /**< of VALUE_NUMBER, VALUE_PROCESS and VALUE_ADDRESS */
+};
+
+/** One run of a command: what it was given, and where its answer goes. */
+struct call {
+	struct hd_session *session;
+	struct hd_graph *graph; /**< of the session, as the command needs it; or NULL */
+	struct heap *heap;      /**< likewise; of dump files NULL */
+	const struct command *command;
+	const struct hd_sink *sink;
+	struct settings settings;
+	bool as_json;    /**< settings.format is FORMAT_JSON */
+	bool findings;   /**< set by the command: exit status 1 */
+	bool is_written; /**< likewise: the file is complete, so nothing may fail any more */
+	struct job job;
+	struct out out;
+	struct json json;
+	struct answer answer;
+	struct value options[OPTIONS_MAX]; /**< by index in command->options */
+	struct value words[WORDS_MAX];
+	struct text joined; /**< the words of a command that is_raw, with blanks between */
+	struct hd_error *err;
+};
+
+struct hd_rows;
+struct visit;
+
+/**
+ * Run another command for this one, with the same settings, and keep its answer; its warnings are this
+ * one's.
+ *
+ * @param[out] ret To be given to hd_rows_free(); untouched on failure, whose message call->err has.
+ */
+HD_NODISCARD enum hd_status command_rows(struct call *call, int argc, const char *const *argv,
+					 struct hd_rows **ret);
+
+/**
+ * Run a command as hd_command_run() does.
+ *
+ * @param visit NULL: its answer is written; else it goes there, in no format, and the sink may lack write.
+ */
+int command_visit(struct hd_session *session, int argc, const char *const *argv,
+		  const struct hd_sink *sink, struct visit *visit, struct hd_error *err);
+
+/** Command @p index, or NULL past the last. */
+const struct command *command_at(size_t index);
+/** By name or alias, case ignored; NULL when there is none. */
+const struct command *command_find(const char *name);
+
+/** The long options that every command takes: json, lenient, no-files, trust-files,
+ * sysroot, workers, max-mem, width, color. */
+extern const struct option common_options[];
+
+/**
+ * Parse @p argv (the command's name and its words) into call->options, words, settings, as_json.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_ARGUMENT with a message that names what would be right
+ */
+HD_NODISCARD enum hd_status arguments_parse(struct call *call, int argc, const char *const *argv);
+
+/** Are all @p argc words there, and @p argc not negative? */
+bool arguments_are_there(int argc, const char *const *argv);
+
+/** Was --json given?  Looks without parsing: also for commands that fail to parse. */
+bool arguments_want_json(int argc, const char *const *argv);
+/** Was --help given?  Likewise. */
+bool arguments_want_help(int argc, const char *const *argv);
+
+/** Option of @p command, or a common one, that @p word (with its dashes) names; NULL if none. */
+const struct option *arguments_option(const struct command *command, const char *word);
+
+/** What hd_command_raw() tells, of a command that is_raw. */
+bool command_raw(const struct command *command, const char *rest, size_t *ret);
+
+/** Append "usage: ..." of @p command. */
+void help_usage(struct text *text, const struct command *command);
+
+/** HD_ERR_ARGUMENT: "PROBLEM; usage: ..." of the command. */
+HD_NODISCARD enum hd_status call_usage(const struct call *call, const char *problem);
+
+/** Append the names of all commands, for messages. */
+void help_names(struct text *text);
+
+/** Append the names of the commands that begin with @p part, "a, b or c"; false when none does. */
+bool help_meant(struct text *text, const char *part);
+
+/** Node of the object that word @p index names; HD_ERR_NOTFOUND names the nearest ones. */
+HD_NODISCARD enum hd_status call_object(struct call *call, size_t index, uint32_t *ret);
+
+/** HD_ERR_CANCELLED once the sink is closed or the user asked to stop; call it per row. */
+HD_NODISCARD enum hd_status call_check(struct call *call);
+
+/** Was the option -conservative given? false for commands without it. */
+bool call_is_conservative(const struct call *call);
+
+/** Value of a -limit option: UINT64_MAX when 0, @p fallback when it was not given. */
+uint64_t call_limit(const struct call *call, size_t option, uint64_t fallback);
+
+/** A check of several commands: of START and END, the first words: HD_ERR_ARGUMENT unless they are in order. */
+enum hd_status check_range(struct call *call);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "graph/heap_graph.h"
+
+#include "util/alloc.h"
+#include "util/arena.h"
+
+void graph_clear_roots(struct hd_graph *graph)
+{
+	pages_free(graph->roots, graph->root_count, sizeof(*graph->roots));
+	pages_free(graph->details, graph->root_count, sizeof(*graph->details));
+	pages_free(graph->threads, graph->thread_count, sizeof(*graph->threads));
+	pages_free(graph->frames, graph->frame_count, sizeof(*graph->frames));
+	arena_destroy(graph->root_arena);
+	graph->roots = NULL;
+	graph->details = NULL;
+	graph->threads = NULL;
+	graph->frames = NULL;
+	graph->root_arena = NULL;
+	graph->root_count = 0;
+	graph->thread_count = graph->frame_count = 0;
+}
+
+void graph_destroy(struct hd_graph *graph)
+{
+	if (!graph)
+		return;
+	graph_clear_roots(graph);
+	pages_free(graph->ids, graph->node_count, sizeof(*graph->ids));
+	pages_free(graph->node_types, graph->object_count, sizeof(*graph->node_types));
+	pages_free(graph->sizes, graph->object_count, sizeof(*graph->sizes));
+	pages_free(graph->large, graph->large_count, sizeof(*graph->large));
+	pages_free(graph->types, graph->type_count, sizeof(*graph->types));
+	pages_free(graph->domains, graph->domain_count, sizeof(*graph->domains));
+	for (size_t i = 0; i < graph->finding_count; i++)
+		mem_free(graph->findings[i].detail);
+	mem_free(graph->findings);
+	pages_free(graph->info.ranges, graph->info.range_count, sizeof(*graph->info.ranges));
+	if (graph->places.destroy)
+		graph->places.destroy(graph->places.arg);
+	id_index_deinit(&graph->index);
+	csr_deinit(&graph->forward);
+	csr_deinit(&graph->reverse);
+	arena_destroy(graph->arena);
+	mem_free(graph);
+}
+
+static uint64_t large_size_of(const struct hd_graph *graph, uint32_t node)
+{
+	size_t low = 0, high = graph->large_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (graph->large[middle].node < node) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < graph->large_count && graph->large[low].node == node ? graph->large[low].size
+									  : 0;
+}
+
+uint64_t graph_size(const struct hd_graph *graph, uint32_t node)
+{
+	if (graph_is_missing(graph, node))
+		return 0;
+	if (!graph->sizes)
+		return graph->places.size(graph->places.arg, node);
+	uint32_t size = graph->sizes[node];
+	return size == SIZE_LARGE ? large_size_of(graph, node) : size;
+}
+
+enum hd_status graph_forward(struct hd_graph *graph, struct job *job, const struct csr **ret,
+			     struct hd_error *err)
+{
+	if (!graph_has_forward(graph))
+		TRY(graph->places.forward(graph, job, err));
+	*ret = &graph->forward;
+	return HD_OK;
+}
+
+enum hd_status graph_reverse(struct hd_graph *graph, struct job *job, const struct csr **ret,
+			     struct hd_error *err)
+{
+	if (graph->reverse.offsets) {
+		*ret = &graph->reverse;
+		return HD_OK;
+	}
+	if (graph_has_forward(graph)) {
+		TRY(csr_reverse(&graph->forward, job, &graph->reverse, err));
+	} else {
+		TRY(graph->places.reverse(graph, job, err));
+	}
+	*ret = &graph->reverse;
+	return HD_OK;
+}
+
+uint32_t hd_graph_object_count(const struct hd_graph *graph)
+{
+	return graph ? graph->object_count : 0;
+}
+
+uint32_t hd_graph_node_count(const struct hd_graph *graph)
+{
+	return graph ? graph->node_count : 0;
+}
+
+uint32_t hd_graph_type_count(const struct hd_graph *graph)
+{
+	return graph ? graph->type_count : 0;
+}
+
+uint32_t hd_graph_root_count(const struct hd_graph *graph)
+{
+	return graph ? graph->root_count : 0;
+}
+
+uint64_t hd_graph_reference_count(const struct hd_graph *graph)
+{
+	if (!graph)
+		return 0;
+	return graph_has_forward(graph) ? graph->forward.edge_count : graph->reverse.edge_count;
+}
+
+/* Missing nodes are few or the file is hostile: a binary search does. */
+static uint32_t find_missing(const struct hd_graph *graph, uint64_t id)
+{
+	uint32_t low = graph->object_count, high = graph->node_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (graph->ids[middle] < id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < graph->node_count && graph->ids[low] == id ? low : HD_NONE;
+}
+
+uint32_t graph_lower_bound(const struct hd_graph *graph, uint64_t id)
+{
+	if (graph->places.lower_bound)
+		return graph->places.lower_bound(graph->places.arg, id);
+	return id_index_lower_bound(&graph->index, graph->ids, id);
+}
+
+/* Objects in no range are the frozen ones, which belong to no generation. */
+#define GENERATION_OUTSIDE 5u
+
+static unsigned int generation_by_range(const void *arg, uint32_t node)
+{
+	const struct hd_graph *graph = arg;
+	const struct graph_range *ranges = graph->info.ranges;
+	uint64_t id = graph_id(graph, node);
+	size_t low = 0, high = graph->info.range_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ranges[middle].end <= id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < graph->info.range_count && ranges[low].start <= id ? ranges[low].generation
+									: GENERATION_OUTSIDE;
+}
+
+void graph_use_ranges(struct hd_graph *graph)
+{
+	if (graph_is_heap(graph) || !graph->info.range_count)
+		return;
+	graph->places.generation = generation_by_range;
+	graph->places.arg = graph;
+}
+
+uint32_t hd_graph_find(const struct hd_graph *graph, uint64_t id)
+{
+	if (!graph)
+		return HD_NONE;
+	if (graph->places.lower_bound) {
+		uint32_t place = graph_lower_bound(graph, id);
+		return place < graph->object_count && graph_id(graph, place) == id ? place
+										   : HD_NONE;
+	}
+	uint32_t node = id_index_find(&graph->index, graph->ids, id);
+	return node != HD_NONE ? node : find_missing(graph, id);
+}
+
+int hd_graph_object(const struct hd_graph *graph, uint32_t node, struct hd_object *ret)
+{
+	if (!graph || !ret || node >= graph->node_count)
+		return -1;
+	bool missing = graph_is_missing(graph, node);
+	*ret = (struct hd_object){
+		.id = graph_id(graph, node),
+		.size = graph_size(graph, node),
+		.type = missing ? HD_NONE : graph->node_types[node],
+		.missing = missing,
+		.reference_count = graph_has_forward(graph) ? csr_degree(&graph->forward, node) : 0,
+	};
+	return 0;
+}
+
+int hd_graph_type(const struct hd_graph *graph, uint32_t type, struct hd_type *ret)
+{
+	if (!graph || !ret || type >= graph->type_count)
+		return -1;
+	const struct graph_type *of = &graph->types[type];
+	*ret = (struct hd_type){
+		.id = of->id,
+		.name = of->name,
+		.name_size = of->name_size,
+		.object_count = of->count,
+		.object_size = of->size,
+	};
+	return 0;
+}
+
+int hd_graph_root(const struct hd_graph *graph, uint32_t index, struct hd_root *ret)
+{
+	if (!graph || !ret || index >= graph->root_count)
+		return -1;
+	const struct graph_root *root = &graph->roots[index];
+	*ret = (struct hd_root){
+		.node = root->node,
+		.container = root->container,
+		.kind = root->kind,
+		.flags = root->flags,
+	};
+	return 0;
+}
+
+size_t hd_graph_references(const struct hd_graph *graph, uint32_t node, uint64_t first,
+			   uint32_t *buf, size_t capacity)
+{
+	if (!graph || !buf || node >= graph->node_count || !graph_has_forward(graph) ||
+	    first >= csr_degree(&graph->forward, node))
+		return 0;
+	uint64_t begin = csr_begin(&graph->forward, node) + first;
+	uint64_t end = csr_begin(&graph->forward, node + 1);
+	size_t count = 0;
+	for (; begin < end && count < capacity; begin++)
+		buf[count++] = graph->forward.targets[begin];
+	return count;
+}

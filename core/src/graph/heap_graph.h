@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_GRAPH_HEAP_GRAPH_H
+#define HEAPDUMP_SRC_GRAPH_HEAP_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <heapdump/graph.h>
+
+#include "graph/csr.h"
+#include "graph/id_index.h"
+#include "graph/root.h"
+#include "util/fail.h"
+#include "util/finding_kind.h"
+#include "util/job.h"
+
+/** One type.  The names of all lie in the graph's arena. */
+struct graph_type {
+	uint64_t id;
+	const char *name;   /**< NULL: never defined (a finding); never empty */
+	uint32_t name_size; /**< bytes */
+	uint32_t domain;    /**< section that the id belongs to */
+	const char *module; /**< path of its assembly, ends with NUL; NULL: not known */
+	uint64_t count;     /**< objects */
+	uint64_t size;      /**< bytes of all objects */
+};
+
+/** One AppDomain section.  Every graph has one; of dump files without them it says nothing. */
+struct graph_domain {
+	const char *name; /**< NULL: not known */
+	uint32_t name_size;
+	uint32_t version;
+	uint64_t start, end; /**< timestamps, milliseconds */
+	bool has_start, has_end;
+};
+
+/** Something that `info` reports about the input: a count, and where it was met first. */
+struct graph_finding {
+	enum finding_kind kind;
+	uint64_t count;
+	uint64_t line; /**< of the first, 0 = not about one */
+	char *detail;  /**< one line, owned by the graph */
+};
+
+/** Addresses of one generation: 0, 1, 2, 3 (large), 4 (pinned). */
+struct graph_range {
+	uint64_t start, end;
+	unsigned int generation;
+};
+
+/** About the process that the heap is of; texts end with NUL and lie in the graph's arena. */
+struct graph_info {
+	const char *process, *machine; /**< name of its executable; NULL: not known */
+	const char *command;           /**< the command line; NULL: not known */
+	const char *tool;              /**< what made the dump file; NULL: not known */
+	uint64_t pid;                  /**< 0: not known */
+	/** 100 ns since 0001-01-01, local time of the machine, of a .nettrace UTC; 0: not known. */
+	uint64_t time;
+	bool is_32bit;
+	bool is_partial;            /**< the file lacks objects: a finding says so */
+	struct graph_range *ranges; /**< pages; ascending, apart */
+	size_t range_count;
+};
+
+/** An object of SIZE_LARGE bytes or more; the table is sorted by node. */
+struct large_size {
+	uint32_t node;
+	uint64_t size;
+};
+
+/** Marks such an object in hd_graph.sizes. */
+#define SIZE_LARGE UINT32_MAX
+
+struct arena;
+struct text;
+
+/** Where nodes are found when their ids are not stored: on a heap, by rank of the object starts. */
+struct graph_places {
+	uint64_t (*id)(const void *arg, uint32_t node);
+	/** Ids of @p count nodes from @p first on, faster than one by one; NULL: there is no such way. */
+	void (*ids)(const void *arg, uint32_t first, uint64_t *ret, size_t count);
+	/** First node whose id is not below @p id; object_count when there is none. */
+	uint32_t (*lower_bound)(const void *arg, uint64_t id);
+	/**
+	 * Append what leads from object @p from to @p to, that it refers to: ".field", "[3]",
+	 * ".items[2].key", " (dependent handle)"; nothing when it is not known.
+	 */
+	void (*link)(const void *arg, uint32_t from, uint32_t to, struct text *text);
+	/** Generation: 0, 1, 2, 3 (large), 4 (pinned), 5 (frozen); NULL: not known. */
+	unsigned int (*generation)(const void *arg, uint32_t node);
+	/** Size of the object, while graph->sizes is not there; slower, and by one thread. */
+	uint64_t (*size)(const void *arg, uint32_t node);
+	/**
+	 * Make graph->forward with sizes and large, or graph->reverse, which was not made yet; the
+	 * first of them makes node_types.
+	 */
+	enum hd_status (*forward)(struct hd_graph *graph, struct job *job, struct hd_error *err);
+	enum hd_status (*reverse)(struct hd_graph *graph, struct job *job, struct hd_error *err);
+	void (*destroy)(void *arg);
+	void *arg;
+};
+
+/**
+ * Frozen when a builder returns it; only what is marked as cache changes later.  Per object:
+ * types 4, sizes 4, forward 4, reverse 4 bytes (and ids 8, index 4 or 0); per reference 4 + 4.
+ */
+struct hd_graph {
+	uint32_t object_count, node_count;
+	uint32_t type_count, domain_count, root_count;
+	size_t finding_count, large_count;
+	uint64_t total_size; /**< bytes of all objects */
+	uint64_t
+		*ids; /**< node_count: ascending up to object_count, and again after it; or NULL: */
+	struct graph_places places; /**< instead of ids and index; no node is missing then */
+	/* These three are caches of a heap: it has types once its edges are made in one direction, and
+	 * sizes once they are made forward. */
+	uint32_t *node_types;
+	uint32_t *sizes;
+	struct large_size *large;
+	struct id_index index;
+	struct csr forward; /**< of a heap a cache: see graph_forward() */
+	struct csr reverse; /**< cache: see graph_reverse(); offsets is NULL until then */
+	struct graph_type *types;
+	struct graph_domain *domains;
+	struct graph_root *roots;
+	struct graph_root_detail *details; /**< one per root; NULL: the file does not tell */
+	bool has_slots; /**< of a dump file: some of them tell the address of a slot */
+	struct graph_thread *threads;
+	struct graph_frame *frames;
+	size_t thread_count, frame_count;
+	struct arena *root_arena; /**< owns the texts of details, threads, frames */
+	struct graph_finding *findings;
+	struct graph_info info;
+	struct arena *arena; /**< owns all names */
+};
+
+/** Is it of a core or a process?  If not, of a dump file. */
+static inline bool graph_is_heap(const struct hd_graph *graph)
+{
+	return graph->places.id != NULL;
+}
+
+/** Free everything; NULL is allowed. */
+void graph_destroy(struct hd_graph *graph);
+
+/** Free roots, details, threads, frames and root_arena; for new ones of the same heap. */
+void graph_clear_roots(struct hd_graph *graph);
+
+/** Size of a node in bytes; 0 for a missing one.  O(1) below 4 GiB. */
+uint64_t graph_size(const struct hd_graph *graph, uint32_t node);
+
+/** Id of a node, which must be below node_count. */
+static inline uint64_t graph_id(const struct hd_graph *graph, uint32_t node)
+{
+	return graph->ids ? graph->ids[node] : graph->places.id(graph->places.arg, node);
+}
+
+/** Let places tell the generations of a dump file's nodes, if info has ranges. */
+void graph_use_ranges(struct hd_graph *graph);
+
+/** First object whose id is not below @p id; object_count when there is none. */
+uint32_t graph_lower_bound(const struct hd_graph *graph, uint64_t id);
+
+static inline bool graph_is_missing(const struct hd_graph *graph, uint32_t node)
+{
+	return node >= graph->object_count;
+}
+
+/**
+ * The edges, graph->forward: dump files have them from the start, of a heap they are made at the
+ * first call.  Statuses as graph_reverse().
+ */
+HD_NODISCARD enum hd_status graph_forward(struct hd_graph *graph, struct job *job,
+					  const struct csr **ret, struct hd_error *err);
+
+/** Are they there? */
+static inline bool graph_has_forward(const struct hd_graph *graph)
+{
+	return graph->forward.offsets != NULL;
+}
+
+/**
+ * The reverse edges, built at the first call (sources ascend in each row).
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_UNSUPPORTED a block of nodes has 2^32 edges or more
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status graph_reverse(struct hd_graph *graph, struct job *job,
+					  const struct csr **ret, struct hd_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_METADATA_TABLE_SCHEMA_H
+#define HEAPDUMP_SRC_METADATA_TABLE_SCHEMA_H
+
+#include "metadata/metadata.h"
+
+/** Tables that ECMA-335 II.22 defines; what follows (portable PDB) is not read. */
+#define MD_SCHEMA_COUNT 0x2du
+
+/** Sizes of indexes, from the header of the table stream. */
+struct metadata_index_sizes {
+	bool wide_strings, wide_guids, wide_blobs;
+	bool wide_all; /**< a minimal delta (#JTD): every index has 4 bytes */
+};
+
+/** Fill columns, widths and row_size of every table, whose row counts are set already. */
+void schema_layout(struct metadata *metadata, const struct metadata_index_sizes *sizes);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_SESSION_SESSION_STATE_H
+#define HEAPDUMP_SRC_SESSION_SESSION_STATE_H
+
+#include <heapdump/session.h>
+
+#include "answer/answer_format.h"
+#include "format/format.h"
+#include "graph/dominators.h"
+#include "query/reach.h"
+
+struct clr;
+struct heap;
+struct root_set;
+struct target;
+struct target_options;
+
+enum color_setting {
+	COLOR_AUTO,
+	COLOR_ON,
+	COLOR_OFF
+};
+
+/** Names of the setting "backend": see hd_session_debugger(). */
+enum backend_setting {
+	BACKEND_AUTO,
+	BACKEND_FILE,
+	BACKEND_PROCESS,
+	BACKEND_DEBUGGER
+};
+
+/** What a front end sets, and what one command may override. */
+struct settings {
+	uint64_t max_mem;     /**< bytes; 0 = a quarter of the machine's memory, less in a cgroup */
+	unsigned int workers; /**< 0 = the processors online */
+	uint32_t width;       /**< 0 = never cut */
+	enum color_setting color;
+	enum answer_format format;
+	const char *sysroot; /**< borrowed; NULL: files stand where the target says */
+	bool no_files;       /**< read no module files */
+	bool trust_files;    /**< use module files too that nothing proves to be the ones */
+	bool copy_all;       /**< copy all memory of a process */
+	enum backend_setting backend;
+	bool lenient;
+	bool exact;        /**< see struct format_options */
+	uint32_t snapshot; /**< likewise */
+	/* in place of 0; no settings of the user's */
+	uint64_t default_max_mem;
+	unsigned int default_workers;
+};
+
+/** See <heapdump/session.h>. */
+struct hd_session {
+	struct settings settings;
+	char *path;     /**< NULL: nothing is open */
+	char *label;    /**< see hd_session_label(); or NULL */
+	char *deferred; /**< to open when a command needs it; or NULL */
+	char *sysroot;  /**< storage of settings.sysroot */
+	/* a dump file: both; a target: its snapshot, once a command needed it */
+	const struct format *format;
+	struct hd_graph *graph;
+	bool is_exact;     /**< how a .nettrace was read: see struct format_options */
+	uint32_t snapshot; /**< likewise */
+	/* a core or a process; the last two from the first command that needs them */
+	struct target *target;
+	struct clr *clr;
+	struct heap *heap;
+	struct root_set *roots; /**< NULL until a command needs them */
+	size_t warned;          /**< findings of the target that session_warn() has told */
+	char sandbox[96];       /**< see hd_session_sandbox(); "": nothing is said */
+	int32_t selected;       /**< thread of the debugger's: see hd_session_thread(); 0: none */
+	/* caches, made by the first command that needs them */
+	struct reach live;            /**< bitmap is NULL until then */
+	struct dominators dominators; /**< idom is NULL until then */
+};
+
+/** hd_session_create() with the machine's defaults of @p other, which has asked for them. */
+HD_NODISCARD enum hd_status session_create_like(const struct hd_session *other,
+						struct hd_session **ret, struct hd_error *err);
+
+/** What a setting may be, NULL ends; NULL: it takes any text, or there is none of that name. */
+const char *const *settings_choices(const char *name);
+
+/** Set one setting by name: see hd_session_set(). */
+HD_NODISCARD enum hd_status settings_set(struct settings *settings, const char *name,
+					 const char *value, struct hd_error *err);
+
+/** Make @p job one that listens to @p sink (may be NULL) under @p settings. */
+void session_job(const struct settings *settings, const struct hd_sink *sink, struct job *job);
+
+/**
+ * Open @p path, a dump file, a core or the id of a process, in place of what is open; on failure
+ * that stays.
+ */
+HD_NODISCARD enum hd_status session_open(struct hd_session *session, const char *path,
+					 const struct settings *settings, struct job *job,
+					 struct hd_error *err);
+
+/**
+ * Stop and copy process @p pid for struct target, and find its runtime.  Where a GC was moving
+ * objects it runs on for some milliseconds and is stopped again, some times; the last stop counts.
+ *
+ * @param[out] ret_clr NULL where no runtime can be read
+ * @retval HD_OK
+ * @retval others as target_open_process()
+ */
+HD_NODISCARD enum hd_status session_attach(int pid, const struct target_options *options,
+					   struct job *job, struct target **ret,
+					   struct clr **ret_clr, struct hd_error *err);
+
+/**
+ * Say why answers about what is open may be incomplete, if it has findings; those of a target once
+ * each, for they come as commands look.
+ */
+void session_warn(struct hd_session *session, const struct hd_sink *sink);
+/** The findings that a target has now were told otherwise. */
+void session_warned(struct hd_session *session);
+
+/** Is something open? */
+bool session_is_open(const struct hd_session *session);
+
+/**
+ * The heap of the open target; finds the runtime the first time.
+ *
+ * @retval HD_OK
+ * @retval others as clr_open() and heap_open()
+ */
+HD_NODISCARD enum hd_status session_heap(struct hd_session *session, struct job *job,
+					 struct heap **ret, struct hd_error *err);
+
+/**
+ * The roots of the open target, read the first time; those of another mode than the last time
+ * (@p conservative) are read anew, and what was made with them is dropped.
+ */
+HD_NODISCARD enum hd_status session_roots(struct hd_session *session, bool conservative,
+					  struct job *job, const struct root_set **ret,
+					  struct hd_error *err);
+
+/**
+ * The graph of what is open: of a target, its snapshot with its roots, made the first time.
+ *
+ * @param conservative Roots as session_roots(); dump files have only theirs.
+ */
+HD_NODISCARD enum hd_status session_graph(struct hd_session *session, bool conservative,
+					  struct job *job, struct hd_graph **ret,
+					  struct hd_error *err);
+
+/**
+ * The same for questions about what leads to an object: it may have no references and so no types
+ * yet, graph_forward() and graph_reverse() make them.  Those in reverse alone take a third less memory
+ * than both; sizes are then read from the heap one by one.
+ */
+HD_NODISCARD enum hd_status session_paths(struct hd_session *session, bool conservative,
+					  struct job *job, struct hd_graph **ret,
+					  struct hd_error *err);
+
+/** What is alive; borrowed from the session. */
+HD_NODISCARD enum hd_status session_live(struct hd_session *session, struct job *job,
+					 const struct reach **ret, struct hd_error *err);
+
+/** The dominator tree; borrowed from the session. */
+HD_NODISCARD enum hd_status session_dominators(struct hd_session *session, struct job *job,
+					       const struct dominators **ret, struct hd_error *err);
+
+#endif

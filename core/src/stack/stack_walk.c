@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "clr/layouts/thread_words.h"
+#include "clr/threads/thread_state.h"
+#include "stack/walker.h"
+#include "unwind/unwind_codes.h"
+#include "util/alloc.h"
+
+/* How often a walk asks whether it was cancelled: each so many frames. */
+#define POLL_STRIDE 4096u
+/* A managed frame takes less. */
+#define FRAME_SIZE_MAX ((uint64_t)4 << 20)
+/* The smallest frame; and a Frame, with what is looked up for it. */
+#define FRAME_COST 16u
+#define CHAIN_COST 64u
+/* What all walks may read: so often all bytes of the core, and what small ones may need. */
+#define READ_FACTOR 4u
+#define READ_FLOOR  ((uint64_t)4 << 20)
+
+enum step walk_bad(struct thread_walk *walk, const char *format, ...)
+{
+	struct thread_stack *stack = walk->stack;
+	if (!stack->is_partial) {
+		va_list args;
+		va_start(args, format);
+		(void)vsnprintf(stack->why, sizeof(stack->why), format, args);
+		va_end(args);
+		stack->is_partial = true;
+		walk->bad_sp = walk->is_skipping ? walk->skip_sp : walk->last_sp;
+	}
+	return STEP_BAD;
+}
+
+bool walk_take(struct thread_walk *walk, uint64_t bytes)
+{
+	uint64_t *left = &walk->walker->left;
+	if (*left >= bytes) {
+		*left -= bytes;
+		return true;
+	}
+	*left = 0;
+	(void)walk_bad(walk, "the stacks have more frames and roots than the core has bytes");
+	return false;
+}
+
+bool walk_visit(struct thread_walk *walk, uint64_t address)
+{
+	for (unsigned int i = 0; i < walk->span_count; i++) {
+		struct visited_span *visited = &walk->spans[i];
+		if (span_has(&visited->span, address)) {
+			if (address < visited->low)
+				visited->low = address;
+			return true;
+		}
+	}
+	struct span span = span_at(clr_target(walk->clr), address);
+	if (!span.end)
+		return true;
+	if (walk->span_count == SPANS_MAX)
+		return false;
+	walk->spans[walk->span_count++] = (struct visited_span){ span, address };
+	return true;
+}
+
+struct stack_frame *walk_add_frame(struct thread_walk *walk, enum step *ret)
+{
+	struct thread_stack *stack = walk->stack;
+	*ret = STEP_ON;
+	if (stack->frames_count == STACK_FRAMES_MAX) {
+		*ret = walk_bad(walk, "more than %u frames", STACK_FRAMES_MAX);
+		return NULL;
+	}
+	if (!walk_take(walk, FRAME_COST)) {
+		*ret = STEP_BAD;
+		return NULL;
+	}
+	if (!PAGES_RESERVE(stack, frames)) {
+		*ret = STEP_NOMEM;
+		return NULL;
+	}
+	struct stack_frame *frame = &stack->frames[stack->frames_count++];
+	*frame = (struct stack_frame){ 0 };
+	return frame;
+}
+
+enum step walk_pass_frame(struct thread_walk *walk)
+{
+	const struct explicit_frame *from = &walk->chain.rows[walk->next_frame++];
+	const char *name = frame_kind_layout((enum frame_kind)from->kind)->name;
+	enum step step;
+	if (from->is_lost) {
+		(void)walk_bad(walk, "the %s at %" PRIx64 " leads to code that is not known", name,
+			       from->address);
+	}
+	struct stack_frame *frame = walk_add_frame(walk, &step);
+	if (!frame)
+		return step;
+	*frame = (struct stack_frame){ .kind = STACK_EXPLICIT,
+				       .sp = from->address,
+				       .ip = from->ip,
+				       .frame = from->address,
+				       .name = name,
+				       .method_desc = explicit_frame_method(walk->clr, from),
+				       .is_dead = walk->is_skipping ||
+						  exception_is_unwound(&walk->exceptions,
+								       from->address) };
+	if (frame->is_dead || walk->options->no_roots)
+		return STEP_ON;
+	return walk_arguments(walk, from, (uint32_t)(walk->stack->frames_count - 1));
+}
+
+enum step walk_pass_frames(struct thread_walk *walk, uint64_t sp)
+{
+	while (walk->next_frame < walk->chain.rows_count) {
+		uint64_t address = walk->chain.rows[walk->next_frame].address;
+		if (address >= sp || !span_has(&walk->span, address))
+			break;
+		enum step step = walk_pass_frame(walk);
+		if (step != STEP_ON)
+			return step;
+	}
+	return STEP_ON;
+}
+
+/* The stack pointers of a managed frame and its caller fit each other and what came before. */
+static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_sp)
+{
+	uint64_t sp = *walk_register(walk, REG_RSP), ip = *walk_register(walk, REG_RIP);
+	if (sp % 8 != 0 || caller_sp % 8 != 0 || caller_sp <= sp ||
+	    caller_sp - sp > FRAME_SIZE_MAX) {
+		return walk_bad(walk,
+				"the frame at %" PRIx64 " has stack from %" PRIx64 " to %" PRIx64,
+				ip, sp, caller_sp);
+	}
+	if (!clr_target(walk->clr)->range_count)
+		return STEP_ON;
+	if (!span_has(&walk->span, sp)) {
+		/* After a stack overflow it may lie in the guard page. */
+		struct span span = span_at(clr_target(walk->clr), caller_sp);
+		if (walk->stack->managed_count || !span.end || sp >= span.start ||
+		    span.start - sp > GUARD_REACH)
+			return walk_bad(walk, "the stack pointer %" PRIx64 " is in no stack", sp);
+		walk->span = span;
+	}
+	if (caller_sp > walk->span.end)
+		return walk_bad(walk, "the frame at %" PRIx64 " ends behind its stack", ip);
+	return STEP_ON;
+}
+
+/* Which frames report, and how, around handlers of exceptions (doc/coreclr.md 12.7). */
+static enum step report_managed(struct thread_walk *walk, const struct code_info *code,
+				uint64_t caller_sp, struct stack_frame *frame)
+{
+	uint64_t fp = *walk_register(walk, REG_RBP);
+	bool no_untracked = false;
+	if (walk->is_skipping) {
+		bool is_parent = !code->is_funclet && code->start == walk->parent_start &&
+				 fp == walk->parent_fp;
+		frame->is_dead = !is_parent;
+		walk->is_skipping = !is_parent;
+		return STEP_ON; /* the funclet has reported its parent's slots */
+	}
+	frame->is_dead = exception_is_unwound(&walk->exceptions, caller_sp);
+	if (frame->is_dead)
+		return STEP_ON;
+	if (code->is_funclet) {
+		no_untracked = is_filter_funclet(walk, code);
+		walk->is_skipping = !no_untracked;
+		walk->parent_start = code->start;
+		walk->parent_fp = fp;
+		walk->skip_sp = *walk_register(walk, REG_RSP);
+	}
+	if (walk->options->no_roots)
+		return STEP_ON;
+	return walk_slots(walk, code, no_untracked, caller_sp,
+			  (uint32_t)(walk->stack->frames_count - 1));
+}
+
+static enum step walk_managed(struct thread_walk *walk, const struct code_entry *entry)
+{
+	struct code_info code = entry->code;
+	struct registers caller = walk->context.registers;
+	uint64_t ip = *walk_register(walk, REG_RIP), sp = *walk_register(walk, REG_RSP);
+	if (!walk->context.is_active && !entry->follows_call)
+		return walk_bad(walk, "the return address %" PRIx64 " does not follow a call", ip);
+	if (!span_has(&walk->span, sp))
+		walk->span = span_at(clr_target(walk->clr), sp);
+	if (span_has(&walk->span, walk->last_sp) && sp <= walk->last_sp) {
+		return walk_bad(walk, "the frame at %" PRIx64 " lies below that which it called",
+				ip);
+	}
+	const struct unwind_function function = {
+		.begin = code.function,
+		.unwind_info = code.unwind_info,
+		.image_base = code.image_base,
+		.is_active = walk->context.is_active && !walk->context.is_aborted,
+	};
+	if (!unwind_codes_step(walk->memory, &function, &caller)) {
+		return walk_bad(walk,
+				"the unwind data of the frame at %" PRIx64
+				" or its stack cannot be read",
+				ip);
+	}
+	uint64_t caller_sp = caller.values[REG_RSP];
+	enum step step = check_managed_frame(walk, caller_sp);
+	if (step == STEP_ON && !walk_visit(walk, span_has(&walk->span, sp) ? sp : walk->span.start))
+		step = walk_bad(walk, "it goes over more than %u stacks", SPANS_MAX);
+	if (step == STEP_ON)
+		step = walk_pass_frames(walk, caller_sp);
+	if (step != STEP_ON)
+		return step;
+	struct stack_frame *frame = walk_add_frame(walk, &step);
+	if (!frame)
+		return step;
+	*frame = (struct stack_frame){ .kind = STACK_MANAGED,
+				       .is_funclet = code.is_funclet,
+				       .is_active = walk->context.is_active,
+				       .is_aborted = walk->context.is_aborted,
+				       .caller_sp = caller_sp,
+				       .sp = sp,
+				       .ip = ip,
+				       .method_desc = code.method_desc,
+				       .offset = (uint32_t)(ip - code.start) };
+	walk->stack->managed_count++;
+	step = report_managed(walk, &code, caller_sp, frame);
+	walk->last_sp = sp;
+	walk->context = (struct frame_context){ .registers = caller };
+	return step;
+}
+
+/*
+ * A return address that the runtime has replaced, to stop the thread there for a GC: the Thread has
+ * what stood there, and where (m_pvHJRetAddr, m_ppvHJRetAddrPtr; threads.h).
+ */
+static bool undo_hijack(struct thread_walk *walk)
+{
+	uint8_t bytes[THREAD_HIJACK_END];
+	uint64_t slot = *walk_register(walk, REG_RSP) - 8;
+	size_t size =
+		memory_prefix(walk->memory, walk->stack->thread->address, bytes, sizeof(bytes));
+	for (size_t i = 0; i + 16 <= size; i += 8) {
+		struct code_info code;
+		uint64_t ip = load_u64(bytes + i);
+		if (load_u64(bytes + i + 8) == slot && clr_code_at(walk->clr, ip, &code)) {
+			*walk_register(walk, REG_RIP) = ip;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The last part of a path: mappings and the linker's list name folders differently (/lib). */
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static int compare_name_pointers(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip)
+{
+	const struct target *target = clr_target(walker->clr);
+	const struct target_mapping *mapping = target_mapping_at(target, ip);
+	if (!mapping)
+		return !target->mapping_count;
+	const char *name = file_name(mapping->path);
+	return !walker->names_count ||
+	       bsearch(&name, walker->names, walker->names_count, sizeof(*walker->names),
+		       compare_name_pointers) != NULL;
+}
+
+/* The names of the modules' files, sorted; false: no memory. */
+static bool sort_names(struct stack_walker *walker)
+{
+	const struct target *target = clr_target(walker->clr);
+	walker->names = mem_alloc(target->module_count, sizeof(*walker->names));
+	if (!walker->names)
+		return false;
+	for (size_t i = 0; i < target->module_count; i++)
+		walker->names[i] = file_name(target->modules[i].path);
+	walker->names_count = target->module_count;
+	if (walker->names_count)
+		qsort(walker->names, walker->names_count, sizeof(*walker->names),
+		      compare_name_pointers);
+	return true;
+}
+
+/* How many bytes the walks of a core may read; those of a process are not limited. */
+static uint64_t most_bytes(const struct target *target)
+{
+	if (target->kind != TARGET_CORE || !target->range_count)
+		return UINT64_MAX;
+	uint64_t captured = 0;
+	for (size_t i = 0; i < target->range_count; i++)
+		captured += target->ranges[i].captured;
+	return READ_FLOOR + READ_FACTOR * captured;
+}
+
+static enum step walk_caller(struct thread_walk *walk, bool is_first)
+{
+	const struct code_entry *entry =
+		code_table_find(walk->walker, *walk_register(walk, REG_RIP));
+	if (!entry)
+		return STEP_NOMEM;
+	if (entry->is_managed) {
+		if (is_first)
+			walk->context.is_active = true;
+		return walk_managed(walk, entry);
+	}
+	uint64_t ip = *walk_register(walk, REG_RIP);
+	if (!is_first &&
+	    (!span_is_code(clr_target(walk->clr), ip) || !span_follows_call(walk->memory, ip))) {
+		if (undo_hijack(walk))
+			return STEP_ON;
+		/* Without the runtime's help createdump --withheap leaves out what the JIT made. */
+		uint8_t byte;
+		if (clr_has_code_at(walk->clr, ip) && !memory_u8(walk->memory, ip, &byte)) {
+			return walk_bad(walk,
+					"the managed code at %" PRIx64 " is not in the target", ip);
+		}
+		return walk_bad(walk, "the return address %" PRIx64 " is not code after a call",
+				ip);
+	}
+	if (!is_first && !walk_is_native_code(walk->walker, ip))
+		(void)walk_bad(walk, "the code at %" PRIx64 " is not known", ip);
+	return walk_native(walk, is_first);
+}
+
+static enum step walk_stack_frames(struct thread_walk *walk)
+{
+	enum step step = STEP_ON;
+	bool is_first = true;
+	for (uint32_t i = 1; step == STEP_ON; i++) {
+		if (i % POLL_STRIDE == 0 && walk->job && !job_step(walk->job, 0, 0))
+			return STEP_CANCELLED;
+		step = walk_caller(walk, is_first);
+		is_first = false;
+	}
+	if (step == STEP_END && walk->is_skipping)
+		return walk_bad(walk, "the frame of the method whose handler runs was not found");
+	return step;
+}
+
+/* false: there is nothing to walk. */
+static bool begin_thread_walk(struct thread_walk *walk)
+{
+	const struct clr_thread *thread = walk->stack->thread;
+	const struct target_thread *registers = NULL;
+	uint64_t word = 0;
+	if (!thread_has_stack(thread))
+		return false;
+	if (thread->os_id <= INT32_MAX)
+		registers = target_thread(clr_target(walk->clr), (int32_t)thread->os_id);
+	walk->has_registers = registers != NULL;
+	if (registers)
+		registers_of_thread(registers, &walk->initial);
+	walk->context.registers = walk->initial;
+	uint64_t sp = walk->initial.values[REG_RSP];
+	walk->span = span_at(clr_target(walk->clr), sp);
+	(void)walk_visit(walk, sp);
+	for (size_t i = 0; i < walk->chain.rows_count; i++)
+		(void)walk_visit(walk, walk->chain.rows[i].address);
+	struct thread_stack *stack = walk->stack;
+	if (!registers &&
+	    (!walk->chain.rows_count || walk->chain.rows[0].leads == walk->chain.rows_count)) {
+		stack->is_missing = true;
+		(void)snprintf(stack->why, sizeof(stack->why),
+			       "the target has no registers of thread %" PRIx64, thread->os_id);
+	} else if (registers && !memory_u64(walk->memory, sp & ~(uint64_t)7, &word) &&
+		   !memory_u64(walk->memory, (sp + GUARD_REACH) & ~(uint64_t)7, &word)) {
+		stack->is_missing = true;
+		(void)snprintf(stack->why, sizeof(stack->why),
+			       "its stack, at %" PRIx64 ", is not in the target", sp);
+	}
+	return !stack->is_missing;
+}
+
+static enum step walk_thread(struct thread_walk *walk)
+{
+	const struct clr_thread *thread = walk->stack->thread;
+	if (!walk_take(walk, FRAME_COST)) {
+		walk->stack->is_missing = true;
+		walk->stack->is_partial = false;
+		return STEP_END;
+	}
+	if (!frame_chain_read(walk->clr, thread->address, &walk->chain) ||
+	    !exception_chain_read(walk->clr, thread->address, &walk->exceptions))
+		return STEP_NOMEM;
+	(void)walk_take(walk, CHAIN_COST * (walk->chain.rows_count + walk->exceptions.rows_count));
+	enum step step = STEP_END;
+	if (begin_thread_walk(walk)) {
+		if (!walk->has_registers &&
+		    (thread->is_cooperative || !clr_frames_are_numbered(walk->clr))) {
+			(void)walk_bad(walk,
+				       "the target has no registers of thread %" PRIx64
+				       ": walked from its Frames on",
+				       thread->os_id);
+		}
+		step = walk_stack_frames(walk);
+		if (walk->chain.is_broken)
+			(void)walk_bad(walk, "the list of the thread's Frames is broken");
+		if (walk->exceptions.is_broken)
+			(void)walk_bad(walk, "the list of the thread's exceptions is broken");
+	}
+	if (step == STEP_NOMEM || step == STEP_CANCELLED || walk->options->no_roots)
+		return step;
+	step = walk_exceptions(walk);
+	if (step != STEP_NOMEM)
+		step = walk_gc_frames(walk);
+	if (step != STEP_NOMEM && (walk->stack->is_partial || walk->options->conservative)) {
+		step = walk_conservative(walk);
+	} else if (step != STEP_NOMEM && walk->in_helper) {
+		step = walk_registers(walk);
+	}
+	return step;
+}
+
+enum hd_status stack_walk(struct stack_walker *walker, const struct clr_thread *thread,
+			  const struct stack_options *options, struct job *job,
+			  struct thread_stack *ret, struct hd_error *err)
+{
+	struct thread_stack stack = { .thread = thread };
+	struct thread_walk walk = { .walker = walker,
+				    .clr = walker->clr,
+				    .memory = walker->memory,
+				    .options = options,
+				    .job = job,
+				    .stack = &stack };
+	enum step step = walk_thread(&walk);
+	frame_chain_deinit(&walk.chain);
+	exception_chain_deinit(&walk.exceptions);
+	if (step == STEP_NOMEM || step == STEP_CANCELLED) {
+		thread_stack_deinit(&stack);
+		return step == STEP_NOMEM ? fail_nomem(err) : fail_cancelled(err);
+	}
+	*ret = stack;
+	return HD_OK;
+}
+
+void thread_stack_deinit(struct thread_stack *stack)
+{
+	pages_free(stack->frames, stack->frames_capacity, sizeof(*stack->frames));
+	pages_free(stack->roots, stack->roots_capacity, sizeof(*stack->roots));
+	*stack = (struct thread_stack){ 0 };
+}
+
+enum hd_status stack_walker_create(struct clr *clr, struct heap *heap, struct stack_walker **ret,
+				   struct hd_error *err)
+{
+	struct stack_walker *walker = mem_calloc(1, sizeof(*walker));
+	if (!walker)
+		return fail_nomem(err);
+	walker->clr = clr;
+	walker->memory = clr_memory(clr);
+	walker->heap = heap;
+	walker->left = most_bytes(clr_target(clr));
+	walker->cfi = cfi_create(clr_target(clr));
+	if (!walker->cfi || !sort_names(walker)) {
+		stack_walker_destroy(walker);
+		return fail_nomem(err);
+	}
+	*ret = walker;
+	return HD_OK;
+}
+
+void stack_walker_destroy(struct stack_walker *walker)
+{
+	if (!walker)
+		return;
+	cfi_destroy(walker->cfi);
+	mem_free(walker->names);
+	code_table_deinit(&walker->codes);
+	gc_info_deinit(&walker->gc_info);
+	mem_free(walker);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "lldb_session.h"
+
+#include <map>
+
+std::shared_ptr<Session> Session::create(lldb::user_id_t id, hd_error &err)
+{
+	// Several debuggers may live in one process.  The ids are never used again.
+	static std::mutex mutex;
+	static std::map<lldb::user_id_t, std::weak_ptr<Session>> sessions;
+	std::lock_guard<std::mutex> guard(mutex);
+	err.status = HD_OK;
+	std::weak_ptr<Session> &known = sessions[id];
+	if (!known.expired())
+		return nullptr;
+	hd_session *handle = nullptr;
+	if (hd_session_create(&handle, &err) != HD_OK)
+		return nullptr;
+	auto session = std::make_shared<Session>(handle);
+	known = session;
+	return session;
+}
+
+Session::Session(hd_session *handle) : handle_(handle)
+{
+}
+
+Session::~Session()
+{
+	hd_session_destroy(handle_);
+}
+
+hd_session *Session::handle() const
+{
+	return handle_;
+}
+
+Follower &Session::follower()
+{
+	return follower_;
+}
+
+std::unique_lock<std::mutex> Session::lock()
+{
+	return std::unique_lock<std::mutex>(mutex_);
+}

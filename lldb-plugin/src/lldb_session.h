@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#ifndef HEAPDUMP_LLDB_LLDB_SESSION_H
+#define HEAPDUMP_LLDB_LLDB_SESSION_H
+
+#include <lldb/API/LLDB.h>
+#include <memory>
+#include <mutex>
+
+#include <heapdump/command.h>
+
+#include "lldb_target.h"
+
+/// The core's session of one debugger; the debugger's commands keep it alive.
+class Session
+{
+      public:
+	/// Make a session for the debugger @p id.
+	///
+	/// @return nullptr when the debugger has one already, or on failure, which @p err tells
+	/// (its status is HD_OK in the first case).
+	static std::shared_ptr<Session> create(lldb::user_id_t id, hd_error &err);
+
+	explicit Session(hd_session *handle);
+	~Session();
+	Session(const Session &) = delete;
+	Session &operator=(const Session &) = delete;
+
+	/// To be used with the lock() held: LLDB may run commands on several threads.
+	hd_session *handle() const;
+	Follower &follower();
+	std::unique_lock<std::mutex> lock();
+
+      private:
+	hd_session *handle_;
+	Follower follower_;
+	std::mutex mutex_;
+};
+
+#endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "lldb_target.h"
+
+#include <cinttypes>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <fstream>
+
+#include "core_file.h"
+
+namespace
+{
+
+constexpr uint64_t page_size = 4096;
+
+std::string path_of(const lldb::SBFileSpec &file)
+{
+	char buf[PATH_MAX];
+	return file.IsValid() && file.GetPath(buf, sizeof(buf)) ? buf : "";
+}
+
+/// What stands behind -c or --core in the command line of this LLDB.
+std::string core_of_command_line()
+{
+	std::ifstream file("/proc/self/cmdline", std::ios::binary);
+	std::string word, before;
+	const std::string option = "--core=";
+	while (std::getline(file, word, '\0')) {
+		if (before == "-c" || before == "--core")
+			return word;
+		if (word.compare(0, option.size(), option) == 0)
+			return word.substr(option.size());
+		before = word;
+	}
+	return "";
+}
+
+/// Path of the core file of @p process, or "" when LLDB does not tell (doc/debuggers.md 3).
+std::string core_path(lldb::SBDebugger &debugger, lldb::SBTarget &target, lldb::SBProcess &process)
+{
+	// Not in LLDB 14: found by name where there is one, as the C++ ABI mangles it.
+	using CoreFile = lldb::SBFileSpec (*)(lldb::SBProcess *);
+	void *symbol = dlsym(RTLD_DEFAULT, "_ZN4lldb9SBProcess11GetCoreFileEv");
+	if (symbol)
+		return path_of(reinterpret_cast<CoreFile>(symbol)(&process));
+	// However it was opened: by "target create --core", a debug adapter, or the command line.
+	const std::string mapped = mapped_core(process);
+	if (!mapped.empty())
+		return mapped;
+	return debugger.GetIndexOfTarget(target) == 0 ? core_of_command_line() : "";
+}
+
+bool is_plugin(lldb::SBProcess &process, const char *name)
+{
+	const char *plugin = process.GetPluginName();
+	return plugin && std::strcmp(plugin, name) == 0;
+}
+
+/// May the process be one of this machine?  That is compared before it is believed.
+bool is_local(lldb::SBTarget &target, lldb::SBProcess &process)
+{
+	const char *platform = target.GetPlatform().GetName();
+	return is_plugin(process, "gdb-remote") && platform && std::strcmp(platform, "host") == 0;
+}
+
+struct Modules {
+	std::vector<std::string> paths;
+	std::vector<hd_debugger_module> rows;
+};
+
+Modules list_modules(lldb::SBTarget &target)
+{
+	Modules modules;
+	for (uint32_t i = 0; i < target.GetNumModules(); i++) {
+		lldb::SBModule module = target.GetModuleAtIndex(i);
+		const uint64_t base = module.GetObjectFileHeaderAddress().GetLoadAddress(target);
+		if (base == LLDB_INVALID_ADDRESS)
+			continue;
+		modules.paths.push_back(path_of(module.GetFileSpec()));
+		modules.rows.push_back({ nullptr, base });
+	}
+	for (size_t i = 0; i < modules.rows.size(); i++)
+		modules.rows[i].path = modules.paths[i].c_str();
+	return modules;
+}
+
+/// Each thread, with the registers of its innermost frame if LLDB knows them.
+std::vector<hd_debugger_thread> list_threads(lldb::SBProcess &process)
+{
+	static const char *const names[HD_DEBUGGER_REGISTERS] = { "rax", "rcx", "rdx", "rbx", "rsp",
+								  "rbp", "rsi", "rdi", "r8",  "r9",
+								  "r10", "r11", "r12", "r13", "r14",
+								  "r15", "rip" };
+	std::vector<hd_debugger_thread> threads;
+	for (uint32_t i = 0; i < process.GetNumThreads(); i++) {
+		lldb::SBThread thread = process.GetThreadAtIndex(i);
+		lldb::SBFrame frame = thread.GetFrameAtIndex(0);
+		hd_debugger_thread row = {};
+		row.tid = static_cast<int32_t>(thread.GetThreadID());
+		row.number = thread.GetIndexID();
+		bool is_known = frame.IsValid();
+		for (size_t k = 0; is_known && k < HD_DEBUGGER_REGISTERS; k++) {
+			lldb::SBError error;
+			lldb::SBValue value = frame.FindRegister(names[k]);
+			row.registers[k] = value.GetValueAsUnsigned(error);
+			is_known = value.IsValid() && error.Success();
+		}
+		if (!is_known)
+			std::memset(row.registers, 0, sizeof(row.registers));
+		threads.push_back(row);
+	}
+	return threads;
+}
+
+enum class Presence {
+	none,
+	running,
+	stopped
+};
+
+Presence presence(lldb::SBProcess &process)
+{
+	if (!process.IsValid())
+		return Presence::none;
+	switch (process.GetState()) {
+	case lldb::eStateStopped:
+	case lldb::eStateCrashed:
+	case lldb::eStateSuspended:
+		return Presence::stopped;
+	case lldb::eStateRunning:
+	case lldb::eStateStepping:
+	case lldb::eStateAttaching:
+	case lldb::eStateLaunching:
+		return Presence::running;
+	default:
+		return Presence::none;
+	}
+}
+
+/// What tells one state of one target from another.
+std::string key_of(lldb::SBProcess &process, hd_session *session)
+{
+	std::string key = std::to_string(process.GetUniqueID()) + " " +
+			  std::to_string(process.GetProcessID()) + " " +
+			  std::to_string(process.GetStopID(true));
+	for (const char *name : { "backend", "files", "trust-files", "sysroot" }) {
+		char value[HD_SETTING_SIZE];
+		key += "\n";
+		if (hd_session_get(session, name, value, sizeof(value), nullptr) == HD_OK)
+			key += value;
+	}
+	return key;
+}
+
+} // namespace
+
+size_t Follower::read(void *arg, uint64_t address, void *buf, size_t size)
+{
+	lldb::SBProcess &process = static_cast<Follower *>(arg)->process_;
+	lldb::SBError error;
+	size_t done = process.ReadMemory(address, buf, size, error);
+	if (done > size)
+		return 0;
+	// It may be all or nothing: page by page, what stands before a hole.
+	while (done < size) {
+		const uint64_t at = address + done;
+		const size_t to_page = static_cast<size_t>(page_size - at % page_size);
+		const size_t piece = to_page < size - done ? to_page : size - done;
+		const size_t got =
+			process.ReadMemory(at, static_cast<char *>(buf) + done, piece, error);
+		if (!got || got > piece)
+			break;
+		done += got;
+	}
+	return done;
+}
+
+bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_session *session,
+		    const hd_sink &sink, std::string &message)
+{
+	const bool is_core = is_plugin(process_, "elf-core");
+	const std::string core = is_core ? core_path(debugger, target, process_) : "";
+	const Modules modules = list_modules(target);
+	const std::vector<hd_debugger_thread> threads = list_threads(process_);
+	lldb::SBThread thread = process_.GetSelectedThread();
+	if (!thread.IsValid())
+		thread = process_.GetThreadAtIndex(0);
+	const uint64_t stack = thread.IsValid() ? thread.GetFrameAtIndex(0).GetSP() : 0;
+	hd_debugger with = {};
+	with.struct_size = sizeof(with);
+	with.arg = this;
+	with.read = read;
+	with.core = core.empty() ? nullptr : core.c_str();
+	with.pid = static_cast<int32_t>(process_.GetProcessID());
+	with.is_local = is_local(target, process_);
+	with.stack_pointer = stack == LLDB_INVALID_ADDRESS ? 0 : stack;
+	with.modules = modules.rows.data();
+	with.module_count = modules.rows.size();
+	with.threads = threads.data();
+	with.thread_count = threads.size();
+	with.is_core = is_core;
+	hd_error err = {};
+	if (hd_session_debugger(session, &with, &sink, &err) == HD_OK)
+		return true;
+	message = err.message;
+	return false;
+}
+
+bool Follower::follow(lldb::SBDebugger &debugger, hd_session *session, const hd_sink &sink,
+		      std::string &message)
+{
+	if (is_paused_)
+		return true;
+	if (!follow_target(debugger, session, sink, message))
+		return false;
+	// Selecting another thread changes nothing else.
+	lldb::SBThread thread = process_.GetSelectedThread();
+	const bool has_one = !key_.empty() && thread.IsValid();
+	hd_session_thread(session, has_one ? static_cast<int32_t>(thread.GetThreadID()) : 0);
+	return true;
+}
+
+bool Follower::follow_target(lldb::SBDebugger &debugger, hd_session *session, const hd_sink &sink,
+			     std::string &message)
+{
+	lldb::SBTarget target = debugger.GetSelectedTarget();
+	lldb::SBProcess process = target.GetProcess();
+	const Presence state = presence(process);
+	std::string key;
+	if (state == Presence::stopped)
+		key = key_of(process, session);
+	if (key == key_ && state != Presence::running)
+		return true;
+	if (!key_.empty())
+		hd_session_close(session);
+	key_.clear();
+	process_ = process;
+	if (state == Presence::none)
+		return true;
+	if (state == Presence::running) {
+		message = "the process is running: stop it first (process interrupt)";
+		return false;
+	}
+	if (!open(debugger, target, session, sink, message))
+		return false;
+	key_ = key;
+	return true;
+}
+
+void Follower::pause()
+{
+	is_paused_ = true;
+	key_.clear();
+}
+
+void Follower::resume()
+{
+	is_paused_ = false;
+	key_.clear();
+}
