@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Run the golden cases of tests/golden through one front end.
 
-    golden.py [--update] [--front shell|gdb|lldb] [--build DIR] [CASE...]
+    golden.py [--update] [--front shell|gdb|lldb] [--build DIR] [--share N] [CASE...]
 
 A case is COMMAND/NAME: NAME.cmd says what to run, NAME.out what must come out, byte for byte, in
 every front end.  A .cmd file:
@@ -15,11 +15,15 @@ every front end.  A .cmd file:
 A .out file is the answer and, of a command that fails, the line of the error without the prefix of
 the front end ("heapdump: ", "error: ").  JSON is in lines that a person can compare: unfolded().
 --update writes .out files from the shell: review them.
+
+The shell runs each case twice: in a process of its own, as an argument vector, and typed into one process for
+each file, as the debuggers do. --share N (with sanitizers) does the first for one of N cases, for others each time.
 """
 from __future__ import annotations
 
 import argparse
 import difflib
+import itertools
 import json
 import os
 import re
@@ -27,9 +31,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import Callable, Iterator, NamedTuple
 
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(SOURCE / "tests" / "support"))
+
+import turns  # noqa: E402  pylint: disable=wrong-import-position
+
 CASES = SOURCE / "tests" / "golden"
 FRONTS = ("shell", "gdb", "lldb")
 # Names that stand at top level in debuggers: text cases use them, JSON cases the prefix.
@@ -42,8 +50,10 @@ TOP_LEVEL = """
 SESSION_COMMANDS = ("open", "close")
 # These also tell what commands before them have found out: they need their file opened anew.
 FRESH_COMMANDS = ("info",)
-TIMEOUT = 120
+TIMEOUT = 300
 MARK = "@@@ case "
+# No command has this name: the line that says so is the mark.
+SHELL_MARK = "golden-mark"
 
 
 class Case(NamedTuple):
@@ -176,34 +186,76 @@ def run(argv: list[str], build: Path, text: str = "") -> subprocess.CompletedPro
     )
 
 
-def shell_answer(done: subprocess.CompletedProcess[bytes]) -> Answer:
+def shell_answer(out: str, err: str, status: int | None) -> Answer:
     """
     Standard output, then the error without its prefix; warnings are no part of an answer, nor is what
     info says of the sandbox, which only the shell program has.
     """
-    lines = done.stderr.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+    lines = err.splitlines(keepends=True)
     errors = [line for line in lines if not line.startswith("heapdump: warning: ")]
-    text = done.stdout.decode("utf-8", "surrogateescape")
-    text = re.sub(r"^Sandbox: .*\n", "", text, flags=re.M)
-    text = re.sub(r', "sandbox": "[^"]*"', "", text)
-    return Answer(text + "".join(errors).removeprefix("heapdump: "), done.returncode)
+    out = re.sub(r"^Sandbox: .*\n", "", out, flags=re.M)
+    out = re.sub(r', "sandbox": "[^"]*"', "", out)
+    return Answer(out + "".join(errors).removeprefix("heapdump: "), status)
 
 
-def run_shell(cases: list[Case], build: Path) -> Iterator[Answer]:
-    """Each case in a process of its own, as an argument vector and from standard input."""
-    program = str(build / "heapdump")
-    for case in cases:
-        words = shlex.split(case.file)
-        answer = shell_answer(run([program, *words, *shlex.split(case.command)], build))
-        if case.status == 3 and case.fronts == ("shell",):
-            yield answer  # the file itself is bad: no line would be read
-            continue
-        typed = shell_answer(run([program, *words], build, case.command + "\n"))
-        if typed != answer:
+def decoded(data: bytes) -> str:
+    """Bytes that are no UTF-8 stay what they are."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def alone_answer(case: Case, build: Path) -> Answer:
+    """The case in a process of its own."""
+    argv = [str(build / "heapdump"), *shlex.split(case.file), *shlex.split(case.command)]
+    done = run(argv, build)
+    return shell_answer(decoded(done.stdout), decoded(done.stderr), done.returncode)
+
+
+def typed_answers(cases: list[Case], build: Path) -> list[Answer]:
+    """The cases of one file on the standard input of one process."""
+    mark = f"{SHELL_MARK} --json\n{SHELL_MARK}\n"
+    text = "".join(
+        f"{mark}{line}\n{mark}" if is_case else line + "\n"
+        for line, is_case in session_lines(cases, lambda case: case.command, "open ", True)
+    )
+    done = run([str(build / "heapdump"), *shlex.split(cases[0].file)], build, text)
+    # Before the first mark; then, in turns, an answer, and what is between it and the next.
+    outs = re.split(rf'{{"schema": 1, "command": "{SHELL_MARK}".*\n', decoded(done.stdout))
+    errs = re.split(rf'heapdump: no command "{SHELL_MARK}".*\n', decoded(done.stderr))
+    answers = [shell_answer(out, err, None) for out, err in zip(outs[1::2], errs[1::2])]
+    if len(outs) != 2 * len(cases) + 1 or len(errs) != len(outs):
+        ended = f"[heapdump ended: {done.returncode}]\n" + decoded(done.stderr)[-4000:]
+        answers = answers[: len(cases) - 1] + [Answer(ended, None)]
+    return answers
+
+
+def run_shell(cases: list[Case], build: Path, share: int) -> Iterator[Answer]:
+    """One of SHARE cases in a process of its own, all in one for each file; CASES are sorted by file."""
+    # Where the file itself is bad no line would be read.
+    typed = [case for case in cases if not is_of_bad_file(case)]
+    groups = by_file(typed, lambda group: typed_answers(group, build))
+    for index, case in enumerate(cases):
+        both = [] if is_of_bad_file(case) else [next(groups)]
+        if not both or turns.is_turn(index, share):
+            both.append(alone_answer(case, build))
+        answer = both[-1]
+        if both[0].text != answer.text:
             lines = (f"[as an argument vector: exit {answer.status}]\n", answer.text)
-            more = (f"[from standard input: exit {typed.status}]\n", typed.text)
+            more = ("[typed after others]\n", both[0].text)
             answer = Answer("".join(lines + more), answer.status)
         yield answer
+
+
+def is_of_bad_file(case: Case) -> bool:
+    """Is it the shell alone that can have this file, as words before a command?"""
+    return case.status == 3 and case.fronts == ("shell",)
+
+
+def by_file(cases: list[Case], ask: Callable[[list[Case]], list[Answer]]) -> Iterator[Answer]:
+    """Ask for the cases of each file together; CASES are sorted by file."""
+    for _, group in itertools.groupby(cases, lambda case: case.file):
+        some = list(group)
+        answers = ask(some)
+        yield from answers + [Answer("[not run]\n", None)] * (len(some) - len(answers))
 
 
 def debugger_line(case: Case) -> str:
@@ -212,14 +264,20 @@ def debugger_line(case: Case) -> str:
     return case.command if top else "heapdump " + case.command
 
 
-def debugger_lines(cases: list[Case]) -> Iterator[tuple[str, bool]]:
-    """Lines for a debugger, and whether each is a case."""
-    opened = False
+def session_lines(
+    cases: list[Case], typed: Callable[[Case], str], opening: str, opened: bool
+) -> Iterator[tuple[str, bool]]:
+    """Lines for one session, which has the file already or not, and whether each is a case."""
     for case in cases:
         if not opened or case.command.split()[0] in FRESH_COMMANDS:
-            yield "heapdump open " + case.file, False
-        yield debugger_line(case), True
+            yield opening + case.file, False
+        yield typed(case), True
         opened = case.command.split()[0] not in SESSION_COMMANDS
+
+
+def debugger_lines(cases: list[Case]) -> Iterator[tuple[str, bool]]:
+    """Lines for a debugger."""
+    return session_lines(cases, debugger_line, "heapdump open ", False)
 
 
 def gdb_answers(cases: list[Case], build: Path) -> list[Answer]:
@@ -294,17 +352,9 @@ def without_prefix(case: Case, text: str) -> str:
 
 def run_debugger(front: str, cases: list[Case], build: Path) -> Iterator[Answer]:
     """One process for all cases of one file; CASES are sorted by file."""
-    start = 0
-    while start < len(cases):
-        end = start
-        while end < len(cases) and cases[end].file == cases[start].file:
-            end += 1
-        group = cases[start:end]
-        answers = (gdb_answers if front == "gdb" else lldb_answers)(group, build)
-        answers += [Answer("[not run]\n", None)] * (len(group) - len(answers))
-        for case, answer in zip(group, answers):
-            yield Answer(without_prefix(case, answer.text), answer.status)
-        start = end
+    ask = gdb_answers if front == "gdb" else lldb_answers
+    for case, answer in zip(cases, by_file(cases, lambda group: ask(group, build))):
+        yield Answer(without_prefix(case, answer.text), answer.status)
 
 
 def expected_text(case: Case, front: str) -> str:
@@ -360,16 +410,17 @@ def main() -> int:
         type=Path,
         default=Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build")),
     )
+    parser.add_argument("--share", type=int, default=1)
     parser.add_argument("cases", nargs="*", metavar="CASE")
     options = parser.parse_args()
     if options.update and options.front != "shell":
         parser.error("--update is for the shell")
     build = options.build.resolve()
     cases = [case for case in find_cases(options.cases) if options.front in case.fronts]
+    cases.sort(key=lambda case: case.file)
     if options.front == "shell":
-        answers = run_shell(cases, build)
+        answers = run_shell(cases, build, options.share)
     else:
-        cases.sort(key=lambda case: case.file)
         answers = run_debugger(options.front, cases, build)
     passed = 0
     for case, raw in zip(cases, answers):

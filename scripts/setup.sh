@@ -5,7 +5,7 @@
 set -eu
 
 packages="
-    gcc g++ libc6-dev make cmake pkg-config python3
+    gcc g++ libc6-dev make cmake ninja-build mold pkg-config python3
     libedit-dev libjansson-dev libzstd-dev libsqlite3-dev libseccomp-dev libcunit1-dev
     zstd strace gdb gdbserver lldb-14 liblldb-14-dev
     clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14

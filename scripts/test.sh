@@ -22,6 +22,8 @@ build_and_test() {
     done
     shift
     step "build $folder"
+    # A folder that is there already keeps its generator.
+    [ -f "$folder/CMakeCache.txt" ] || set -- -G Ninja "$@"
     cmake -S . -B "$folder" "$@"
     cmake --build "$folder" -j "$jobs"
     step "test $folder"
@@ -31,7 +33,7 @@ build_and_test() {
 
 step "packages"
 scripts/setup.sh
-build_and_test build -- -DCMAKE_BUILD_TYPE=Release -DHD_TESTS=ON -DHD_LLDB=ON
+build_and_test build -- -DCMAKE_BUILD_TYPE=Release -DHD_DEBUG_INFO=-g1 -DHD_TESTS=ON -DHD_LLDB=ON
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 build_and_test build-asan -LE debugger -- -DCMAKE_BUILD_TYPE=Release -DHD_SANITIZE=ON \

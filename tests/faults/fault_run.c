@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/assert_more.h"
+#include "support/turns.h"
 #include "util/alloc.h"
 
 /* Seconds that one run may take, on the slowest machine. */
@@ -121,12 +122,6 @@ static void outcome_deinit(struct outcome *outcome)
 	answer_deinit(&outcome->answer);
 	text_deinit(&outcome->written);
 	text_deinit(&outcome->info);
-}
-
-bool fault_wants_all(void)
-{
-	const char *value = getenv("HEAPDUMP_ALL_FAULTS");
-	return value && *value && *value != '0';
 }
 
 static void on_signal(int number)
@@ -427,7 +422,7 @@ static bool check_one(const struct fault_case *one, const struct way *way, uint6
 static void check_way(const struct fault_case *one, const struct way *way, uint64_t count,
 		      const struct outcome *expected)
 {
-	unsigned int most = fault_wants_all() ? 2000 : one->most;
+	unsigned int most = turns_all() ? 2000 : one->most;
 	uint64_t tries = count < most ? count : most;
 	for (uint64_t i = 0; i < tries; i++) {
 		/* The last one too. */
@@ -467,8 +462,9 @@ void fault_check(const struct fault_case *one)
 		(void)CU_assertImplementation(CU_FALSE, __LINE__, text, __FILE__, "", CU_FALSE);
 	}
 	outcome_deinit(&again);
+	const unsigned int share = (one->share ? one->share : 1) * share_of(2, 4);
 	for (size_t i = 0; is_same && i < WAY_COUNT; i++) {
-		if (one->share && !fault_wants_all() && (i + one->turn) % one->share)
+		if (!is_turn(i + one->turn, share))
 			continue;
 		if (counts[ways[i].call])
 			check_way(one, &ways[i], counts[ways[i].call], &expected);

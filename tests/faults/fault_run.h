@@ -26,11 +26,11 @@ struct fault_case {
 void fault_set_up(void);
 void fault_tear_down(void);
 
-/** Run @p one without and with faults; every breach of what is promised fails the test. */
+/**
+ * Run @p one without and with faults; every breach of what is promised fails the test.  Half of the ways are tried, in
+ * a build with sanitizers a quarter, others each time (support/turns.h).
+ */
 void fault_check(const struct fault_case *one);
-
-/** Have all faults been asked for (HEAPDUMP_ALL_FAULTS=1)? */
-bool fault_wants_all(void);
 
 /** Print how many faults of each kind went wrong since the last call. */
 void fault_report(const char *what);

@@ -17,11 +17,14 @@ from typing import Any, Iterator
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
 BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(SOURCE / "tests" / "support"))
 
+import turns  # noqa: E402
 from oracle import FLAGS, KINDS, Dump, Root, TypeKey  # noqa: E402
 from random_dump import random_dump  # noqa: E402
 
-RANDOM_DUMPS = 40
+# Others each time; sanitizers, which do not compare, see few of them.
+RANDOM_DUMPS = 200 if turns.ALL else 4 if turns.SANITIZED else 30
 FILES = [
     "corefiles/bubblecs.heap",
     "tests/data/seed000.heap",
@@ -71,7 +74,8 @@ class OracleTest(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.folder = tempfile.TemporaryDirectory()
         paths = [SOURCE / name for name in FILES]
-        for seed in range(RANDOM_DUMPS):
+        first = turns.seed() * RANDOM_DUMPS
+        for seed in range(first, first + RANDOM_DUMPS):
             path = Path(cls.folder.name) / f"random{seed}.heap"
             path.write_bytes(random_dump(seed))
             paths.append(path)

@@ -31,12 +31,14 @@ static int take(void *arg, const char *bytes, size_t size)
 {
 	struct answer *answer = arg;
 	/* Not text_append(): its allocations may be those that fail. */
-	char *more = realloc(answer->text.bytes, answer->text.size + size + 1);
-	REQUIRE(more);
-	memcpy(more + answer->text.size, bytes, size);
-	answer->text.bytes = more;
+	if (answer->text.capacity - answer->text.size <= size) {
+		answer->text.capacity = 2 * answer->text.size + size + 1;
+		answer->text.bytes = realloc(answer->text.bytes, answer->text.capacity);
+		REQUIRE(answer->text.bytes);
+	}
+	memcpy(answer->text.bytes + answer->text.size, bytes, size);
 	answer->text.size += size;
-	more[answer->text.size] = '\0';
+	answer->text.bytes[answer->text.size] = '\0';
 	return 0;
 }
 

@@ -23,8 +23,11 @@ static enum hd_status open_text(const struct text *text, bool lenient, struct hd
 
 static void fill(struct text *text, size_t count, const char *piece)
 {
-	for (size_t i = 0; i < count; i++)
-		text_puts(text, piece);
+	size_t size = strlen(piece);
+	char *at = text_extend(text, count * size);
+	REQUIRE(at);
+	for (size_t i = 0; i < count * size; i++)
+		at[i] = piece[i % size];
 }
 
 #define HEAD "a 2 x\nt 2 U\no 20 2 8\n"

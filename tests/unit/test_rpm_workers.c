@@ -5,6 +5,7 @@
 #include "support/dump_text.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"
+#include "support/turns.h"
 #include "util/alloc.h"
 
 /*
@@ -14,13 +15,10 @@
  */
 
 #define WIDTH ((size_t)32)
-#define LINES ((size_t)7 * (1 << 15) + 100) /* 7 workers get 1 MiB each, and a bit */
-
-#ifdef __SANITIZE_ADDRESS__
-#define ROUNDS 5u
-#else
-#define ROUNDS 15u
-#endif
+#define LINES	  ((size_t)7 * (1 << 15) + 100) /* 7 workers get 1 MiB each, and a bit */
+#define FEW_LINES ((size_t)2 * (1 << 15) + 100) /* 2 workers do */
+/* Of random files, others each time. */
+#define ROUNDS (turns_all() ? 30u : share_of(5, 2))
 
 static const unsigned int worker_counts[] = { 2, 3, 7 };
 
@@ -29,11 +27,16 @@ struct lines {
 	size_t size;
 };
 
+static size_t line_count(const struct lines *lines)
+{
+	return lines->size / WIDTH;
+}
+
 /* Write @p record on a line, blanks behind it. */
 static void put(struct lines *lines, size_t line, const char *record)
 {
 	size_t size = strlen(record);
-	CU_ASSERT_FATAL(size < WIDTH && line < LINES);
+	CU_ASSERT_FATAL(size < WIDTH && line < line_count(lines));
 	char *at = lines->bytes + line * WIDTH;
 	memset(at, ' ', WIDTH - 1);
 	for (size_t i = 0; i < size; i++)
@@ -42,26 +45,26 @@ static void put(struct lines *lines, size_t line, const char *record)
 }
 
 /* Objects of one section, in the form that is read fastest. */
-static void make_lines(struct lines *lines)
+static void make_lines(struct lines *lines, size_t count)
 {
-	lines->size = LINES * WIDTH;
+	lines->size = count * WIDTH;
 	lines->bytes = malloc(lines->size + 1);
 	REQUIRE(lines->bytes);
 	struct random random = { .state = 77 };
-	for (size_t i = 0; i < LINES; i++) {
+	for (size_t i = 0; i < count; i++) {
 		char line[WIDTH + 1];
 		(void)snprintf(line, sizeof(line), "o %08zx %u 18 %08zx %06" PRIx64 "\n",
 			       (i + 1) * 16, (unsigned int)(1 + i % 3),
-			       (size_t)(random_below(&random, LINES + 9) + 1) * 16,
-			       (random_below(&random, LINES / 2) + 1) * 16);
+			       (size_t)(random_below(&random, count + 9) + 1) * 16,
+			       (random_below(&random, count / 2) + 1) * 16);
 		memcpy(lines->bytes + i * WIDTH, line, WIDTH);
 	}
 	put(lines, 0, "a 2 first.exe 10");
 	put(lines, 1, "t 1 One");
 	put(lines, 2, "t 2 Two");
 	put(lines, 3, "t 3 Three");
-	put(lines, LINES - 2, "r 100 4 0 2");
-	put(lines, LINES - 1, "c first.exe 20");
+	put(lines, count - 2, "r 100 4 0 2");
+	put(lines, count - 1, "c first.exe 20");
 }
 
 static struct lines copy_lines(const struct lines *lines)
@@ -73,9 +76,9 @@ static struct lines copy_lines(const struct lines *lines)
 }
 
 /* The first line that worker @p index of @p count reads. */
-static size_t border(unsigned int index, unsigned int count)
+static size_t border(const struct lines *lines, unsigned int index, unsigned int count)
 {
-	return (LINES * WIDTH / count * index + WIDTH - 1) / WIDTH;
+	return (lines->size / count * index + WIDTH - 1) / WIDTH;
 }
 
 /* Read by one worker, then by the first @p count of the others; @return the first one's status. */
@@ -109,17 +112,19 @@ static enum hd_status check_workers(const struct lines *lines, bool lenient)
 	return check_some(lines, lenient, sizeof(worker_counts) / sizeof(worker_counts[0]));
 }
 
-static struct lines plain;
+static struct lines plain, few;
 
 static void set_up(void)
 {
-	make_lines(&plain);
+	make_lines(&plain, LINES);
+	make_lines(&few, FEW_LINES);
 }
 
 static void tear_down(void)
 {
 	free(plain.bytes);
-	plain.bytes = NULL;
+	free(few.bytes);
+	plain.bytes = few.bytes = NULL;
 }
 
 static void a_plain_file_is_the_same_graph(void)
@@ -174,8 +179,8 @@ static void any_record_may_begin_a_range(void)
 {
 	for (size_t change = 0; change < CHANGES; change++) {
 		for (size_t before = 0; before < 4; before++) {
-			struct lines lines = copy_lines(&plain);
-			put_change(&lines, border(1, 2) - before, change);
+			struct lines lines = copy_lines(&few);
+			put_change(&lines, border(&lines, 1, 2) - before, change);
 			enum hd_status status = check_some(&lines, false, 1);
 			ASSERT_UINT(status, changes[change].valid ? HD_OK : HD_ERR_FORMAT);
 			if (before < 3 || !changes[change].valid)
@@ -187,13 +192,13 @@ static void any_record_may_begin_a_range(void)
 
 static void random_changes_are_read_alike(void)
 {
-	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
-		struct random random = { .state = seed };
+	for (uint64_t seed = turns_seed() * ROUNDS; seed < (turns_seed() + 1) * ROUNDS; seed++) {
+		struct random random = { .state = seed + 1 };
 		struct lines lines = copy_lines(&plain);
 		for (uint64_t count = 1 + random_below(&random, 12); count; count--) {
 			unsigned int workers = worker_counts[random_below(&random, 3)];
 			unsigned int index = 1 + (unsigned int)random_below(&random, workers - 1);
-			size_t line = border(index, workers) - random_below(&random, 4);
+			size_t line = border(&lines, index, workers) - random_below(&random, 4);
 			if (random_below(&random, 3) == 0)
 				line = 10 + random_below(&random, LINES - 20);
 			size_t limit = seed % 4 ? CHANGES : 6; /* only valid ones, now and then */

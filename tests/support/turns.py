@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What of a long test is run this time: another part each time, or all of it with HEAPDUMP_TEST_ALL=1.
+
+    turns.py SHARE FILE [ARGUMENT...]     run one of SHARE of the tests (unittest) of FILE
+
+HEAPDUMP_TEST_SEED=N, which is printed, chooses the part.
+"""
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import random
+import sys
+import unittest
+from pathlib import Path
+from typing import Iterator
+
+ALL = os.environ.get("HEAPDUMP_TEST_ALL", "0") not in ("", "0")
+# In a build with sanitizers, where all takes much longer.
+SANITIZED = os.environ.get("HEAPDUMP_SANITIZED", "0") not in ("", "0")
+
+
+@functools.cache
+def seed() -> int:
+    """The number that the parts depend on; printed when it is first asked for."""
+    value = os.environ.get("HEAPDUMP_TEST_SEED") or str(random.randrange(1000000))
+    print(f"HEAPDUMP_TEST_SEED={value}", flush=True)
+    return int(value)
+
+
+def is_turn(number: int, share: int) -> bool:
+    """Is it the turn of that number, when one of SHARE has it?"""
+    return ALL or share <= 1 or number % share == seed() % share
+
+
+def chance(name: str) -> random.Random:
+    """For what else is chosen by NAME."""
+    return random.Random(f"{name} {seed()}")
+
+
+def all_tests(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
+    """Those of suites in suites."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from all_tests(test)
+        else:
+            yield test
+
+
+def main() -> int:
+    """See the top of the file."""
+    share, path = int(sys.argv[1]), Path(sys.argv[2]).resolve()
+    sys.path.insert(0, str(path.parent))
+    sys.argv = sys.argv[2:]
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    tests = list(all_tests(unittest.defaultTestLoader.loadTestsFromModule(module)))
+    chosen = [test for number, test in enumerate(tests) if is_turn(number, share)]
+    print(f"{len(chosen)} of {len(tests)} tests", flush=True)
+    done = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(chosen))
+    return int(not done.wasSuccessful())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
