@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUZZ, GROWN, COVERAGE = ROOT / "build-fuzz", ROOT / "build-fuzz" / "corpus", ROOT / "build-coverage"
 SOURCES, SEEDS = ROOT / "tests" / "fuzz", ROOT / "tests" / "fuzz" / "corpus"
 # Folders whose files read what others wrote.
-PARSERS = "clr collect format heap inspect mem metadata roots snapshot stack target unwind verify"
+PARSERS = "clr collect format heap inspect mem metadata roots snapshot stack targets unwind verify"
 RESTARTS_MAX = 50  # of a target that finds something
 SEED_BYTES, SEEDS_BYTES = 4096, 200_000  # of an input, of a target's inputs
 ADDED_MAX = 40  # inputs that one run adds to a target's
