@@ -16,7 +16,7 @@
  */
 
 #define NTH_MAX 3000u
-#define SHARE	share_of(1, 3)
+#define SHARE   share_of(1, 3)
 
 /* Open with the allocation failing from the @p nth on; false once none is left to fail. */
 static bool open_fails_well(const struct text *text, const struct dump_reading *how, uint64_t nth,

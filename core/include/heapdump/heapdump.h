@@ -2,8 +2,8 @@
 #ifndef HEAPDUMP_HEAPDUMP_H
 #define HEAPDUMP_HEAPDUMP_H
 
-#include <heapdump/broker.h>
 #include <heapdump/answer.h>
+#include <heapdump/broker.h>
 #include <heapdump/command.h>
 #include <heapdump/debugger.h>
 #include <heapdump/error.h>

@@ -41,7 +41,7 @@ struct clr {
 	uint64_t gc_thread;           /**< of the one that has suspended all for a GC, 0 = none */
 	int64_t pending_threads;      /**< that are being made, -1 = not known */
 	uint64_t name_extra;          /**< bytes and steps of long names: clr/types/type_name.h */
-	struct clr_type_table *types;     /**< see clr/types/type.h */
+	struct clr_type_table *types; /**< see clr/types/type.h */
 	struct module_table *modules; /**< see clr/modules/module.h */
 	struct type_lookup
 		*lookup;         /**< see clr/types/type_lookup.h; NULL until the first look-up */
