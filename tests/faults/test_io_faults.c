@@ -52,6 +52,7 @@ static const char *const log_lines[] = {
 	"types",
 	"info",
 	"info --json",
+	"sql SELECT type, count(*) FROM objects GROUP BY type",
 	"diff " DATA "before.heap",
 	"diff " DATA "small300.gcdump --json",
 	"export OUT.heap",
@@ -148,6 +149,7 @@ static const char *const dump_lines[] = {
 	"export OUT.heap",
 	"export OUT.gcdump",
 	"export OUT.heapsnapshot --json",
+	"export OUT.sqlite",
 	"open --exact " DATA "small300_v6.nettrace",
 };
 
@@ -175,6 +177,7 @@ static const char *const core_lines[] = {
 	"printexception",
 	"dumpdelegate 7f039d0bc268",
 	"strings -limit 5",
+	"sql SELECT count(*) FROM fields WHERE object = 0x7f039fe5a158",
 	"syncblk",
 	"eeheap",
 	"verifyheap",
