@@ -107,9 +107,9 @@ static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
 			TRY(read_context(heap, &capacity, at, CONTEXT_HEAP, err));
 		}
 	}
-	if (clr_global_alloc_context(clr))
-		TRY(read_context(heap, &capacity, clr_global_alloc_context(clr), CONTEXT_GLOBAL,
-				 err));
+	uint64_t shared = clr_global_alloc_context(clr);
+	if (shared)
+		TRY(read_context(heap, &capacity, shared, CONTEXT_GLOBAL, err));
 	sort_contexts(heap);
 	return HD_OK;
 }
