@@ -8,12 +8,11 @@
 #include "clr/runtime.h"
 #include "clr/threads/sync_block.h"
 #include "clr/threads/thread.h"
+#include "clr/types/type.h"
 
-/* MTFlags (methodtable.h). */
-#define FLAG_HAS_COMPONENT_SIZE 0x80000000u
-#define FLAG_GC_POINTERS        0x01000000u
-#define FLAG_ARRAY_MASK         0x000e0000u
-#define FLAG_SZ_ARRAY           0x000a0000u
+/* MTFlags: an array, and one of one dimension (methodtable.h). */
+#define FLAG_ARRAY_MASK 0x000e0000u
+#define FLAG_SZ_ARRAY   0x000a0000u
 
 /* How far from the variable of the string's MethodTable that of object[] is looked for. */
 #define PREDEFINED_DISTANCE 4096u
@@ -40,7 +39,7 @@ static bool read_shape(const struct clr *clr, uint64_t address, struct shape *re
 	    !clr_pointer(clr, address, L_MT_CLASS, &ret->ee_class) ||
 	    !clr_pointer(clr, address, L_MT_PER_INST, &ret->element))
 		return false;
-	if (ret->flags & FLAG_HAS_COMPONENT_SIZE)
+	if (ret->flags & MT_HAS_COMPONENT_SIZE)
 		ret->component_size = ret->flags & 0xffff;
 	uint64_t canonical = address, ee_class = ret->ee_class, back = 0;
 	if (ee_class & 1) {
@@ -57,7 +56,7 @@ static bool read_shape(const struct clr *clr, uint64_t address, struct shape *re
 static bool is_free(const struct shape *shape)
 {
 	return shape->component_size == 1 && shape->base_size == 24 && shape->parent == 0 &&
-	       shape->ee_class == 0 && !(shape->flags & FLAG_GC_POINTERS);
+	       shape->ee_class == 0 && !(shape->flags & MT_CONTAINS_GC_POINTERS);
 }
 
 static uint64_t parent_of(const struct clr *clr, uint64_t address)

@@ -49,12 +49,10 @@ static enum hd_status add_context(struct heap *heap, size_t *capacity,
 static enum hd_status read_heap_context(struct heap *heap, size_t *capacity, uint64_t address,
 					enum context_owner owner, struct hd_error *err)
 {
-	uint8_t bytes[16];
-	if (!memory_read(heap->memory, address, bytes, sizeof(bytes)))
+	struct context context = { .owner = (uint8_t)owner };
+	if (!clr_pointer(heap->clr, address, L_ALLOC_POINTER, &context.pointer) ||
+	    !clr_pointer(heap->clr, address, L_ALLOC_LIMIT, &context.limit))
 		return HD_OK;
-	struct context context = { .pointer = load_u64(bytes),
-				   .limit = load_u64(bytes + 8),
-				   .owner = (uint8_t)owner };
 	/* While a GC runs, generations have {begin, begin}: empty, and no gap. */
 	if (owner == CONTEXT_HEAP && context.pointer == context.limit)
 		return HD_OK;
@@ -107,9 +105,9 @@ static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
 			TRY(read_heap_context(heap, &capacity, at, CONTEXT_HEAP, err));
 		}
 	}
-	if (clr_global_alloc_context(clr))
-		TRY(read_heap_context(heap, &capacity, clr_global_alloc_context(clr),
-				      CONTEXT_GLOBAL, err));
+	uint64_t shared = clr_global_alloc_context(clr);
+	if (shared)
+		TRY(read_heap_context(heap, &capacity, shared, CONTEXT_GLOBAL, err));
 	sort_contexts(heap);
 	return HD_OK;
 }

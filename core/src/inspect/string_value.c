@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "clr/layouts/object_layout.h"
 #include "inspect/utf16.h"
 #include "inspect/value.h"
 
@@ -11,7 +12,7 @@ bool string_value(struct heap *heap, uint64_t address, uint32_t limit, struct te
 	uint64_t word;
 	uint32_t length;
 	if (!address || !memory_u64(memory, address, &word) ||
-	    !memory_u32(memory, address + 8, &length))
+	    !memory_u32(memory, address + OBJECT_LENGTH, &length))
 		return false;
 	const struct type *type = type_find(heap->clr, word & ~(uint64_t)7);
 	if (!type || !type->is_string)

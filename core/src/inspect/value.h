@@ -8,11 +8,6 @@
 
 struct text;
 
-/** Bytes before the first field of an object: its MethodTable pointer (object.h: Object). */
-#define OBJECT_FIELDS 8u
-/** Where a string's characters begin (object.h: StringObject). */
-#define STRING_CHARS 12u
-
 /**
  * Append what the string object at @p address holds as UTF-8 (lone surrogates as U+FFFD), at most
  * @p limit UTF-16 units; false when it is no readable string.

@@ -25,9 +25,9 @@ static enum step add_block(struct thread_walk *walk, uint64_t block, uint32_t fr
 	enum step step = STEP_ON;
 	for (uint64_t i = 0; i < TRANSITION_ARGUMENTS && step == STEP_ON; i++)
 		step = walk_add_word(walk, block + 8 * i, STACK_ROOT_ARGUMENT, frame);
+	uint64_t stack = block + TRANSITION_SIZE;
 	for (uint64_t i = 0; i < STACK_ARGUMENTS && step == STEP_ON; i++)
-		step = walk_add_word(walk, block + TRANSITION_SIZE + 8 * i, STACK_ROOT_ARGUMENT,
-				     frame);
+		step = walk_add_word(walk, stack + 8 * i, STACK_ROOT_ARGUMENT, frame);
 	return step;
 }
 

@@ -32,7 +32,7 @@ static void describe_gap(struct resolver *resolver, const struct verify_gap *gap
 		finding->kind = "ObjectTooLarge";
 		if (damage->type && damage->type->component_size) {
 			uint32_t length = 0;
-			finding->slot = damage->address + 8;
+			finding->slot = damage->address + OBJECT_LENGTH;
 			(void)memory_u32(resolver->heap->memory, finding->slot, &length);
 			finding->word = length;
 		}

@@ -47,7 +47,7 @@ bool context_is_there(const struct clr *clr, uint64_t address);
 /** KNONVOLATILE_CONTEXT_POINTERS: where a register lies, by REG_, after those of the 16 xmm registers. */
 static inline uint64_t context_pointer(unsigned int number)
 {
-	return 16 * 8 + 8 * (uint64_t)number;
+	return 8 * (16 + (uint64_t)number);
 }
 
 #endif

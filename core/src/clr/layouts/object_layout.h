@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_CLR_OBJECT_LAYOUT_H
 #define HEAPDUMP_SRC_CLR_OBJECT_LAYOUT_H
 
-/* What all objects and arrays have, the same in 8, 9 and 10 (doc/coreclr.md 7.1, 7.4). */
+/* What all objects, strings and arrays have, the same in 8, 9 and 10 (doc/coreclr.md 7.1, 7.4; object.h). */
 
 /** Bytes that the smallest object takes (Align(min_obj_size), gc/gcpriv.h). */
 #define OBJECT_SIZE_MIN 24u
@@ -11,6 +11,12 @@
 
 /** Set in an object's first word while a GC marks (GC_MARKED, gc.cpp). */
 #define OBJECT_MARK_BIT 1u
+
+/** Where fields begin; and the length (u32) of an array or, in units, of a string. */
+#define OBJECT_FIELDS 8u
+#define OBJECT_LENGTH 8u
+/** Where the units of a string begin. */
+#define STRING_CHARS 12u
 
 /** BaseSize of an array of one dimension (array.h). */
 #define ARRAY_BASE_SIZE 24u

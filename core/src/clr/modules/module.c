@@ -24,7 +24,6 @@
  * MethodTable of 8 (methodtable.h): MTFlags2 says which multipurpose slots there are, in this
  * order; the first two that are not used by PerInstInfo and InterfaceMap take their places.
  */
-#define GENERICS_MASK    0x30u
 #define SLOT_PER_INST    0x01u
 #define SLOT_INTERFACES  0x02u
 #define SLOTS_BEFORE     0x0fu
@@ -167,7 +166,7 @@ static bool module_slot_8(struct clr *clr, const struct type *type, uint64_t *re
 uint64_t type_home_module(struct clr *clr, const struct type *type)
 {
 	if (!clr_has(clr, CLR_GENERIC_MODULE_SLOTS) || type->flags & MT_HAS_COMPONENT_SIZE ||
-	    !(type->flags & GENERICS_MASK))
+	    !(type->flags & MT_GENERICS_MASK))
 		return type->module;
 	const struct type *canonical =
 		type->canonical == type->method_table ? type : type_find(clr, type->canonical);

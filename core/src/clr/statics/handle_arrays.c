@@ -4,6 +4,7 @@
 #include "clr/features.h"
 #include "clr/gc_vars.h"
 #include "clr/internal.h"
+#include "clr/layouts/object_layout.h"
 #include "clr/runtime.h"
 #include "util/alloc.h"
 
@@ -21,8 +22,7 @@
 #define LITERALS_10 88u
 #define LITERALS_8  160u
 
-#define ARRAY_LENGTH 8u
-#define ARRAY_DATA   16u
+#define ARRAY_DATA 16u
 
 /* Buckets of all tables; bytes of variables that are looked at, around those of g_dacTable. */
 #define ARRAYS_MAX   4096u
@@ -46,7 +46,7 @@ static bool read_array_bucket(const struct clr *clr, uint64_t address, struct ha
 	    array + ARRAY_DATA != load_u64(bytes + BUCKET_DATA) ||
 	    !memory_u64(clr->memory, array, &type) ||
 	    (type & ~(uint64_t)7) != clr->object_array_method_table ||
-	    !memory_u32(clr->memory, array + ARRAY_LENGTH, &length) || length != size)
+	    !memory_u32(clr->memory, array + OBJECT_LENGTH, &length) || length != size)
 		return false;
 	*ret = (struct handle_array){ .address = array, .length = length };
 	*ret_next = load_u64(bytes);

@@ -5,10 +5,6 @@
 #include "clr/modules/module.h"
 #include "clr/statics/static_base.h"
 
-/* MTFlags & 0x30: who owns slots is an exact type, neither shared code nor an open definition. */
-#define GENERICS_MASK   0x30u
-#define GENERICS_SHARED 0x20u
-
 /* MTFlags2 of 9 and 10: a DynamicStaticsInfo lies before the auxiliary data. */
 #define HAS_DYNAMIC_STATICS 0x2u
 /* Its MethodTable (methodtable.h). */
@@ -38,7 +34,7 @@ bool type_has_slots(const struct type *type)
 		return false;
 	/* Those bits are a part of the component size of strings. */
 	return type->flags & MT_HAS_COMPONENT_SIZE ||
-	       (type->flags & GENERICS_MASK) < GENERICS_SHARED;
+	       (type->flags & MT_GENERICS_MASK) < MT_GENERICS_SHARED;
 }
 
 static void bases_9(struct clr *clr, const struct type *type, struct static_bases *ret)

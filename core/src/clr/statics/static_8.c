@@ -4,10 +4,8 @@
  * (doc/coreclr.md 10.3; methodtable.h, class.h, appdomain.hpp, threadstatics.h, loaderallocator.inl).
  */
 #include "clr/internal.h"
+#include "clr/layouts/object_layout.h"
 #include "clr/statics/static_base.h"
-
-/* MTFlags & 0x30: an instantiation has a GenericsStaticsInfo. */
-#define GENERICS_MASK 0x30u
 
 /* Behind a MethodTable and its vtable. */
 #define OPTIONAL_MEMBERS 6u
@@ -27,7 +25,6 @@
 
 /* The LoaderAllocator object (LoaderAllocator.CoreCLR.cs): m_slots, an object[]. */
 #define LOADER_SLOTS 16u
-#define ARRAY_LENGTH 8u
 
 /*
  * Behind the pointers to vtable chunks and optional members stands {list of FieldDescs, id}; the
@@ -54,7 +51,7 @@ bool dynamic_class_8(struct clr *clr, const struct type *type, uint64_t *ret)
 {
 	uint64_t optional;
 	uint32_t id;
-	if (!(type->flags & MT_HAS_COMPONENT_SIZE) && type->flags & GENERICS_MASK) {
+	if (!(type->flags & MT_HAS_COMPONENT_SIZE) && type->flags & MT_GENERICS_MASK) {
 		/* Where it is not found, there is none either. */
 		if (!generic_id(clr, type, ret))
 			*ret = UINT64_MAX;
@@ -74,7 +71,7 @@ static uint64_t loader_array(struct clr *clr, const struct type *type, uint64_t 
 	uint32_t count;
 	if (!handle || handle & 1 || !type->loader_allocator ||
 	    !memory_u64(clr->memory, type->loader_allocator + LOADER_SLOTS, &slots) || !slots ||
-	    !memory_u32(clr->memory, slots + ARRAY_LENGTH, &count) || index >= count ||
+	    !memory_u32(clr->memory, slots + OBJECT_LENGTH, &count) || index >= count ||
 	    !memory_u64(clr->memory, slots + ARRAY_HEAD + 8 * index, &array) || !array)
 		return 0;
 	return array + ARRAY_HEAD;

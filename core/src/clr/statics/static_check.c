@@ -10,6 +10,7 @@
 
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "clr/layouts/object_layout.h"
 #include "clr/types/type.h"
 
 /* Bytes of an AppDomain in which the pointer to its table is looked for: 712 in 10.0. */
@@ -24,10 +25,9 @@
 #define STATIC_BUCKETS_MAX 4096u
 #define LENGTH_MAX         (1u << 24)
 
-#define ARRAY_LENGTH 8u
-#define ARRAY_HEAD   16u
-#define HANDLE_MASK  (~(uint64_t)7)
-#define VALUES_READ  512u
+#define ARRAY_HEAD  16u
+#define HANDLE_MASK (~(uint64_t)7)
+#define VALUES_READ 512u
 
 #define UNKNOWN "<unknown type"
 
@@ -50,7 +50,7 @@ static bool read_statics_bucket(struct clr *clr, uint64_t address, struct bucket
 	return size && size < LENGTH_MAX && ret->used <= size &&
 	       memory_u64(clr->memory, load_u64(bytes + BUCKET_HANDLE) & HANDLE_MASK, &array) &&
 	       array + ARRAY_HEAD == ret->elements &&
-	       memory_u32(clr->memory, array + ARRAY_LENGTH, &length) && length == size &&
+	       memory_u32(clr->memory, array + OBJECT_LENGTH, &length) && length == size &&
 	       memory_u64(clr->memory, array, &method_table) &&
 	       (method_table & HANDLE_MASK) == clr->object_array_method_table;
 }

@@ -5,6 +5,7 @@
  */
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "clr/layouts/object_layout.h"
 #include "clr/statics/static_base.h"
 
 /* TLSIndex: kind and number. */
@@ -27,8 +28,7 @@ enum {
 /* ThreadLocalData: its Thread. */
 #define STORAGE_THREAD 24u
 
-#define ARRAY_LENGTH 8u
-#define HANDLE_MASK  (~(uint64_t)7)
+#define HANDLE_MASK (~(uint64_t)7)
 
 /*
  * 8: Thread's ThreadLocalBlock: table of ThreadLocalModules, and its length; Module's ModuleIndex,
@@ -99,7 +99,7 @@ static void read_array(struct clr *clr, uint64_t data, struct thread_storage *re
 		ret->is_broken = array % 8 != 0 || !memory_u64(clr->memory, array, &method_table) ||
 				 (clr->object_array_method_table && !clr->gc.structures_invalid &&
 				  (method_table & HANDLE_MASK) != clr->object_array_method_table) ||
-				 !memory_u32(clr->memory, array + ARRAY_LENGTH, &length);
+				 !memory_u32(clr->memory, array + OBJECT_LENGTH, &length);
 	} else {
 		ret->is_broken = count > INDEX_UNUSED;
 	}

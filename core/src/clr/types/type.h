@@ -10,6 +10,9 @@
 #define MT_CONTAINS_GC_POINTERS 0x01000000u
 #define MT_FINALIZER            0x00100000u
 #define MT_CATEGORY_MASK        0x000f0000u
+/** Of a type without component size: is it generic; shared code, which no object is exactly of. */
+#define MT_GENERICS_MASK   0x00000030u
+#define MT_GENERICS_SHARED 0x00000020u
 
 enum type_category {
 	CATEGORY_CLASS,

@@ -11,9 +11,6 @@
 #define ITEMS_MAX      65536u
 #define NAME_STEPS_MAX 262144u
 
-/* MTFlags & GENERICS_MASK, when there is no component size (methodtable.h). */
-#define GENERICS_MASK 0x30u
-
 static struct name_item *push_name_item(struct name_writer *writer)
 {
 	if (writer->failed || writer->count >= ITEMS_MAX)
@@ -187,7 +184,7 @@ void name_push_chain(struct name_writer *writer, const struct metadata *metadata
 struct type_arguments type_arguments(const struct clr *clr, const struct type *type)
 {
 	struct type_arguments arguments = { 0 };
-	if (type->flags & MT_HAS_COMPONENT_SIZE || !(type->flags & GENERICS_MASK) ||
+	if (type->flags & MT_HAS_COMPONENT_SIZE || !(type->flags & MT_GENERICS_MASK) ||
 	    !type->per_inst)
 		return arguments;
 	/* GenericsDictInfo before PerInstInfo: u16 number of dictionaries, u16 arguments. */

@@ -25,11 +25,14 @@
 
 _Static_assert(sizeof(struct user_regs_struct) == REGISTER_COUNT * sizeof(uint64_t),
 	       "registers are those of x86-64");
-#define X(id, name, dwarf, kernel, signal) \
-	_Static_assert(offsetof(struct user_regs_struct, name) == 8 * REGISTER_##id, #name);
+#define X(id, name, dwarf, kernel, signal)                        \
+	_Static_assert(offsetof(struct user_regs_struct, name) == \
+			       REGISTER_##id * sizeof(uint64_t),  \
+		       #name);
 ARCH_REGISTERS(X)
 #undef X
-_Static_assert(offsetof(struct user_regs_struct, fs_base) == 8 * REGISTER_FS_BASE, "fs_base");
+_Static_assert(offsetof(struct user_regs_struct, fs_base) == REGISTER_FS_BASE * sizeof(uint64_t),
+	       "fs_base");
 
 static double now(void)
 {

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of clr/features against what doc/coreclr.md says. */
+#include "clr/features.h"
+#include "clr/internal.h"
+#include "support/assert_more.h"
+#include "support/suite.h"
+
+/* doc/coreclr.md 14, and the sections that it names. */
+static void what_each_release_has(void)
+{
+	static const struct {
+		enum clr_feature feature;
+		bool of[6]; /* unknown, 7, 8, 9, 10, 11 */
+	} rows[] = {
+		{ CLR_SHORT_TOKENS, { 0, 0, 1, 0, 0, 0 } },
+		{ CLR_COLLECTIBLE_BIT_28, { 0, 0, 1, 0, 0, 0 } },
+		{ CLR_DOMAIN_STATICS, { 0, 0, 1, 0, 0, 0 } },
+		{ CLR_PACKED_FIELD_COUNTS, { 0, 0, 1, 0, 0, 0 } },
+		{ CLR_SMALL_METHOD_DESCS, { 0, 0, 1, 0, 0, 0 } },
+		{ CLR_WHOLE_FIELD_MAPS, { 0, 0, 0, 1, 1, 1 } },
+		{ CLR_FRAME_VTABLES, { 0, 0, 1, 1, 0, 0 } },
+		{ CLR_FRAME_NUMBERS, { 0, 0, 0, 0, 1, 0 } },
+		{ CLR_CROSS_REFERENCES, { 0, 0, 0, 0, 1, 1 } },
+		{ CLR_HIJACK_RCX, { 0, 0, 0, 0, 1, 1 } },
+		{ CLR_EXINFO_PARTS, { 0, 0, 0, 0, 1, 1 } },
+		{ CLR_NIBBLE_STARTS, { 0, 0, 0, 0, 1, 1 } },
+	};
+	static const unsigned int majors[] = { 0, 7, 8, 9, 10, 11 };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (size_t k = 0; k < sizeof(majors) / sizeof(majors[0]); k++) {
+			const struct clr clr = { .major = majors[k] };
+			ASSERT_UINT(clr_has(&clr, rows[i].feature), rows[i].of[k]);
+		}
+	}
+}
+
+/* doc/coreclr.md 4 (the sync table is 60, 62 or 59 after GcDacVars) and 14 (GCInfo of the JIT). */
+static void what_a_release_has_one_of(void)
+{
+	static const unsigned int rows[][3] = { { 8, 60, 2 }, { 9, 62, 3 }, { 10, 59, 4 } };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct clr_release *release = clr_release_find(rows[i][0]);
+		REQUIRE(release);
+		ASSERT_UINT(release->sync_table_distance, rows[i][1]);
+		ASSERT_UINT(release->gc_info_version, rows[i][2]);
+	}
+	CU_ASSERT_PTR_NULL(clr_release_find(0));
+	CU_ASSERT_PTR_NULL(clr_release_find(11));
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "what each release has", what_each_release_has },
+		{ "what a release has one of", what_a_release_has_one_of },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "features", NULL, NULL, NULL, NULL, tests },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* What clr/layouts says of threads and their stacks against what doc/coreclr.md says. */
+#include "clr/internal.h"
+#include "clr/layouts/amd64.h"
+#include "clr/layouts/exinfo.h"
+#include "clr/layouts/gc_frames.h"
+#include "clr/threads/thread_state.h"
+#include "support/assert_more.h"
+#include "support/fake_memory.h"
+#include "support/suite.h"
+
+/* Bytes whose word at 8 * i is 100 + i. */
+static void fill(uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size / 8; i++) {
+		uint64_t word = 100 + i;
+		memcpy(bytes + 8 * i, &word, sizeof(word));
+	}
+}
+
+/* doc/coreclr.md 12.1. */
+static void states_of_threads(void)
+{
+	const uint32_t none[] = { 0x400, 0x800, 0x80000000 };
+	const struct clr_thread runs = { .os_id = 7, .state = 0x09000200 }, ended = { .state = 0 };
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		const struct clr_thread thread = { .os_id = 7, .state = 0x200 | none[i] };
+		CU_ASSERT_FALSE(thread_has_stack(&thread));
+	}
+	CU_ASSERT_TRUE(thread_has_stack(&runs));
+	CU_ASSERT_FALSE(thread_has_stack(&ended));
+	CU_ASSERT_TRUE(thread_state_is(&runs, THREAD_STATE_BACKGROUND));
+	CU_ASSERT_TRUE(thread_state_is(&runs, THREAD_STATE_POOL_WORKER));
+	CU_ASSERT_TRUE(thread_state_is(&runs, THREAD_STATE_COMPLETION_PORT));
+	CU_ASSERT_FALSE(thread_state_is(&runs, THREAD_STATES_NO_STACK));
+}
+
+/* doc/coreclr.md 12.6: the number of each kind in 10.0, and what it gives. */
+static void kinds_of_frames(void)
+{
+	static const struct {
+		unsigned int number;
+		const char *name;
+		enum frame_gives gives;
+	} rows[] = {
+		{ 1, "InlinedCallFrame", FRAME_GIVES_CALL },
+		{ 2, "ResumableFrame", FRAME_GIVES_CONTEXT_POINTER },
+		{ 3, "RedirectedThreadFrame", FRAME_GIVES_CONTEXT_POINTER },
+		{ 4, "FaultingExceptionFrame", FRAME_GIVES_CONTEXT },
+		{ 5, "SoftwareExceptionFrame", FRAME_GIVES_CONTEXT },
+		{ 6, "FuncEvalFrame", FRAME_GIVES_NOTHING },
+		{ 7, "PInvokeCalliFrame", FRAME_GIVES_BLOCK },
+		{ 8, "HijackFrame", FRAME_GIVES_HIJACK },
+		{ 9, "PrestubMethodFrame", FRAME_GIVES_BLOCK },
+		{ 0xa, "CallCountingHelperFrame", FRAME_GIVES_BLOCK },
+		{ 0xb, "StubDispatchFrame", FRAME_GIVES_BLOCK },
+		{ 0xc, "ExternalMethodFrame", FRAME_GIVES_BLOCK },
+		{ 0xd, "DynamicHelperFrame", FRAME_GIVES_BLOCK },
+		{ 0xe, "ProtectValueClassFrame", FRAME_GIVES_NOTHING },
+		{ 0xf, "DebuggerClassInitMarkFrame", FRAME_GIVES_NOTHING },
+		{ 0x10, "DebuggerExitFrame", FRAME_GIVES_NOTHING },
+		{ 0x11, "DebuggerU2MCatchHandlerFrame", FRAME_GIVES_NOTHING },
+		{ 0x12, "ExceptionFilterFrame", FRAME_GIVES_NOTHING },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct frame_layout *layout =
+			frame_kind_layout((enum frame_kind)rows[i].number);
+		ASSERT_TEXT(layout->name, rows[i].name);
+		ASSERT_UINT(layout->gives, rows[i].gives);
+		/* Arguments: of StubDispatch (+48), ExternalMethod (+32), DynamicHelper (+32). */
+		ASSERT_UINT(layout->ref_map, rows[i].number == 0xb   ? 48
+					     : rows[i].number == 0xc ? 32
+								     : 0);
+		ASSERT_UINT(layout->arguments, rows[i].number == 0xd ? 32 : 0);
+	}
+	for (unsigned int kind = 0; kind < FRAME_KINDS; kind++)
+		REQUIRE(frame_kind_layout((enum frame_kind)kind)->name);
+}
+
+static void frames_are_told_by_their_first_word(void)
+{
+	struct clr numbered = { .major = 10 }, old = { .major = 8 };
+	numbered.frame_identifiers[FRAME_INLINED_CALL] = 1;
+	numbered.frame_identifiers[FRAME_HIJACK] = 8;
+	numbered.frame_vtables[FRAME_FUNC_EVAL] = 0x1000;
+	old.frame_vtables[FRAME_HELPER_METHOD] = 0x7f001000;
+	CU_ASSERT_TRUE(clr_frames_are_numbered(&numbered));
+	CU_ASSERT_FALSE(clr_frames_are_numbered(&old));
+	ASSERT_UINT(clr_frame_kind(&numbered, 8), FRAME_HIJACK);
+	ASSERT_UINT(clr_frame_kind(&numbered, 0x1000), FRAME_UNKNOWN);
+	ASSERT_UINT(clr_frame_kind(&numbered, 0), FRAME_UNKNOWN);
+	ASSERT_UINT(clr_frame_kind(&old, 0x7f001000), FRAME_HELPER_METHOD);
+	ASSERT_UINT(clr_frame_kind(&old, 1), FRAME_UNKNOWN);
+}
+
+/* doc/coreclr.md 12.6: TransitionBlock, HijackArgs, CONTEXT, the pointers of SoftwareExceptionFrame. */
+static void blocks_of_registers(void)
+{
+	static const uint8_t saved[] = { REG_R12, REG_R13, REG_R14, REG_R15, REG_RBX, REG_RBP };
+	const struct clr old = { .major = 9 }, new = { .major = 10 };
+	CU_ASSERT_EQUAL(memcmp(saved_registers, saved, sizeof(saved)), 0);
+	ASSERT_UINT(TRANSITION_SAVED, 48);
+	ASSERT_UINT(TRANSITION_RETURN, 96);
+	ASSERT_UINT(TRANSITION_SIZE, 104);
+	const struct hijack_layout *layout = hijack_layout(&old);
+	ASSERT_UINT(layout->size, 72);
+	ASSERT_UINT(layout->result_count, 2);
+	ASSERT_UINT(layout->saved, 16);
+	layout = hijack_layout(&new);
+	ASSERT_UINT(layout->size, 80);
+	ASSERT_UINT(layout->result_count, 3);
+	ASSERT_UINT(layout->saved, 24);
+	ASSERT_UINT(layout->results[0], REG_RAX);
+	ASSERT_UINT(layout->results[1], REG_RDX);
+	ASSERT_UINT(layout->results[2], REG_RCX);
+	ASSERT_UINT(context_register(REG_RAX), 0x78);
+	ASSERT_UINT(context_register(REG_RBX), 0x90);
+	ASSERT_UINT(context_register(REG_RIP), 0xf8);
+	ASSERT_UINT(SOFTWARE_FRAME_POINTERS + context_pointer(REG_RBX), 24 + 128 + 8 * 3);
+}
+
+/* doc/coreclr.md 12.7. */
+static void exceptions_in_flight(void)
+{
+	struct fake_memory memory;
+	struct exinfo info;
+	fake_memory_init(&memory);
+	uint64_t at = fake_alloc(&memory, 0x100);
+	struct clr clr = { .major = 10, .memory = &memory.memory };
+	fake_poke_u64(&memory, at + 0x20, 0x1234);
+	fake_poke_u32(&memory, at + 0x38, 2);
+	fake_poke_u32(&memory, at + 0x40, 4 | 8);
+	fake_poke_u64(&memory, at + 0x80, 0x100);
+	fake_poke_u64(&memory, at + 0x88, 0x200);
+	fake_poke_u64(&memory, at + 0xb0, 0x5678);
+	fake_poke(&memory, at + 0xb9, "\x02", 1);
+	CU_ASSERT_TRUE_FATAL(exinfo_read(&clr, at, &info));
+	ASSERT_UINT(info.handler, 0x1234);
+	ASSERT_UINT(info.clause, 2);
+	CU_ASSERT_TRUE(info.is_unwinding);
+	ASSERT_UINT(info.low, 0x100);
+	ASSERT_UINT(info.high, 0x200);
+	ASSERT_UINT(info.object, 0x5678);
+	ASSERT_UINT(info.slot, at + 0xb0);
+	ASSERT_UINT(info.pass, 2);
+	CU_ASSERT_FALSE(exinfo_read(&clr, at + 0x1000000, &info));
+	CU_ASSERT_FALSE(exinfo_is_certain(&clr));
+	clr.major = 9;
+	CU_ASSERT_FALSE(exinfo_read(&clr, at, &info));
+	fake_memory_deinit(&memory);
+}
+
+/* doc/coreclr.md 12.8: {next, Thread, references, u32 count, u32 flags}. */
+static void frames_of_the_gc(void)
+{
+	uint8_t bytes[GC_FRAME_SIZE];
+	const uint32_t numbers[] = { 3, 1 };
+	fill(bytes, sizeof(bytes));
+	memcpy(bytes + 24, numbers, sizeof(numbers));
+	struct gc_frame frame = gc_frame_from(bytes);
+	ASSERT_UINT(frame.next, 100);
+	ASSERT_UINT(frame.thread, 101);
+	ASSERT_UINT(frame.references, 102);
+	ASSERT_UINT(frame.count, 3);
+	CU_ASSERT_TRUE(frame.is_interior);
+	CU_ASSERT_TRUE(gc_frame_is_end(0));
+	CU_ASSERT_TRUE(gc_frame_is_end(UINT64_MAX));
+	CU_ASSERT_FALSE(gc_frame_is_end(8));
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "states of threads", states_of_threads },
+		{ "kinds of Frames", kinds_of_frames },
+		{ "Frames are told by their first word", frames_are_told_by_their_first_word },
+		{ "blocks of registers", blocks_of_registers },
+		{ "exceptions in flight", exceptions_in_flight },
+		{ "frames of the GC", frames_of_the_gc },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "frame_layouts", NULL, NULL, NULL, NULL, tests },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* What clr/layouts says of the GC and of objects against what doc/coreclr.md says. */
+#include "clr/internal.h"
+#include "clr/layouts/finalizer_queue.h"
+#include "clr/layouts/handle_table.h"
+#include "clr/layouts/heap_segment.h"
+#include "clr/layouts/object_layout.h"
+#include "clr/layouts/plug_and_gap.h"
+#include "support/assert_more.h"
+#include "support/suite.h"
+
+/* Bytes whose word at 8 * i is 100 + i. */
+static void fill(uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size / 8; i++) {
+		uint64_t word = 100 + i;
+		memcpy(bytes + 8 * i, &word, sizeof(word));
+	}
+}
+
+/* doc/coreclr.md 5. */
+static void segments_of_the_heap(void)
+{
+	uint8_t bytes[HEAP_SEGMENT_SIZE];
+	fill(bytes, sizeof(bytes));
+	struct heap_segment segment = heap_segment_from(bytes);
+	ASSERT_UINT(segment.allocated, 100 + 0 / 8);
+	ASSERT_UINT(segment.committed, 100 + 8 / 8);
+	ASSERT_UINT(segment.reserved, 100 + 16 / 8);
+	ASSERT_UINT(segment.mem, 100 + 32 / 8);
+	ASSERT_UINT(segment.flags, 100 + 40 / 8);
+	ASSERT_UINT(segment.next, 100 + 48 / 8);
+	ASSERT_UINT(segment.background_allocated, 100 + 56 / 8);
+}
+
+/* doc/coreclr.md 11.1 and 11.2. */
+static void handles_and_finalizers(void)
+{
+	const struct clr old = { .major = 9 }, new = { .major = 10 };
+	ASSERT_UINT(handle_type_counts(&old).usual, 12);
+	ASSERT_UINT(handle_type_counts(&old).other, 13);
+	ASSERT_UINT(handle_type_counts(&new).usual, 13);
+	ASSERT_UINT(handle_type_counts(&new).other, 12);
+	/* align8(4 * N); +1920 + 2N; +1920 + 6N */
+	ASSERT_UINT(handle_table_first_segment(12), 48);
+	ASSERT_UINT(handle_table_first_segment(13), 56);
+	ASSERT_UINT(handle_segment_free_counts(13), 1946);
+	ASSERT_UINT(handle_segment_links(12), 1992);
+	ASSERT_UINT(HANDLE_SEGMENT_USER_DATA, 1680);
+	ASSERT_UINT(HANDLE_DEPENDENT, 6);
+	ASSERT_UINT(HANDLE_CROSS_REFERENCE, 11);
+	/* 7 fill pointers, then array start (+56) and end (+64) */
+	ASSERT_UINT(8 * FINALIZER_QUEUE_ARRAY, 56);
+	ASSERT_UINT(8 * FINALIZER_QUEUE_END_ARRAY, 64);
+	ASSERT_UINT(FINALIZER_CRITICAL, 5);
+}
+
+/* doc/coreclr.md 7.4 (bits), doc/collections.md (nodes of a GC that plans). */
+static void headers_and_nodes(void)
+{
+	uint8_t bytes[PLUG_NODE_SIZE];
+	const int64_t distance = -0x1000 | 3;
+	const int16_t children[] = { -8, 16 };
+	ASSERT_UINT(HEADER_HASH_MASK, ((uint64_t)1 << 26) - 1);
+	ASSERT_UINT(HEADER_UNUSED_BITS, (uint64_t)0xf << 22);
+	ASSERT_UINT(HEADER_RECURSION_MASK, (uint64_t)0x3f << 16);
+	fill(bytes, sizeof(bytes));
+	memcpy(bytes + 8, &distance, sizeof(distance));
+	memcpy(bytes + 16, children, sizeof(children));
+	struct plug_and_gap node = plug_and_gap_from(bytes);
+	ASSERT_UINT(node.gap, 100);
+	CU_ASSERT_EQUAL(node.distance, -0x1000);
+	CU_ASSERT_EQUAL(node.left, -8);
+	CU_ASSERT_EQUAL(node.right, 16);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "segments of the heap", segments_of_the_heap },
+		{ "handles and finalizers", handles_and_finalizers },
+		{ "headers and nodes", headers_and_nodes },
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "gc_layouts", NULL, NULL, NULL, NULL, tests },
+				  CU_SUITE_INFO_NULL };
+	return suite_main(suites);
+}
