@@ -4,8 +4,8 @@
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/heap/strings.h"
+#include "graph/reach.h"
 #include "query/filter.h"
-#include "query/reach.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 

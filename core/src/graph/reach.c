@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/reach.h"
+#include "graph/reach.h"
 
 #include "util/alloc.h"
 #include "util/bitmap.h"

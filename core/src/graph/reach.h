@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_REACH_H
-#define HEAPDUMP_SRC_QUERY_REACH_H
+#ifndef HEAPDUMP_SRC_GRAPH_REACH_H
+#define HEAPDUMP_SRC_GRAPH_REACH_H
 
 #include "graph/graph.h"
 
