@@ -18,81 +18,92 @@ static void prefetch_for(const struct csr *csr, const uint64_t *bitmap, const ui
 	}
 }
 
-static enum hd_status mark(const struct hd_graph *graph, uint32_t *queue, uint64_t tail,
-			   struct job *job, struct reach *reach, struct hd_error *err)
+enum hd_status reach_pass_init(struct reach_pass *pass, const struct hd_graph *graph,
+			       struct hd_error *err)
 {
-	const struct csr *forward = &graph->forward;
-	for (uint64_t head = 0; head < tail; head++) {
+	*pass = (struct reach_pass){ .forward = &graph->forward, .node_count = graph->node_count };
+	pass->bitmap = bitmap_alloc(graph->node_count);
+	pass->queue = pages_alloc(graph->node_count, sizeof(*pass->queue));
+	if (pass->bitmap && pass->queue)
+		return HD_OK;
+	reach_pass_deinit(pass);
+	return fail_nomem(err);
+}
+
+void reach_pass_add(struct reach_pass *pass, uint32_t node)
+{
+	if (bitmap_add(pass->bitmap, node))
+		pass->queue[pass->tail++] = node;
+}
+
+void reach_pass_add_roots(struct reach_pass *pass, const struct hd_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		if (!root_is_weak(&graph->roots[i]))
+			reach_pass_add(pass, graph->roots[i].node);
+	}
+}
+
+enum hd_status reach_pass_run(struct reach_pass *pass, struct job *job, struct hd_error *err)
+{
+	const struct csr *forward = pass->forward;
+	uint64_t *bitmap = pass->bitmap, head = pass->head, tail = pass->tail;
+	uint32_t *queue = pass->queue;
+	for (; head < tail; head++) {
 		if (head % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
 			return fail_cancelled(err);
-		prefetch_for(forward, reach->bitmap, queue, head, tail);
+		prefetch_for(forward, bitmap, queue, head, tail);
 		uint32_t node = queue[head];
 		uint64_t end = csr_begin(forward, node + 1);
 		for (uint64_t i = csr_begin(forward, node); i < end; i++) {
-			if (bitmap_add(reach->bitmap, forward->targets[i]))
+			if (bitmap_add(bitmap, forward->targets[i]))
 				queue[tail++] = forward->targets[i];
 		}
 	}
+	pass->head = head;
+	pass->tail = tail;
 	return HD_OK;
 }
 
-/* Begin with @p reach's bitmap and the queue; add_starts() has put the first nodes in. */
-static enum hd_status finish(const struct hd_graph *graph, uint32_t *queue, uint64_t tail,
-			     struct job *job, struct reach *reach, struct reach *ret,
-			     struct hd_error *err)
+void reach_pass_deinit(struct reach_pass *pass)
+{
+	bitmap_free(pass->bitmap, pass->node_count);
+	pages_free(pass->queue, pass->node_count, sizeof(*pass->queue));
+	*pass = (struct reach_pass){ 0 };
+}
+
+/* Run @p pass, to which the first nodes were added; @p ret takes over its marks. */
+static enum hd_status finish(struct reach_pass *pass, const struct hd_graph *graph, struct job *job,
+			     struct reach *ret, struct hd_error *err)
 {
 	job_begin(job, "Marking objects", graph->node_count);
-	enum hd_status status = mark(graph, queue, tail, job, reach, err);
-	pages_free(queue, graph->node_count, sizeof(*queue));
-	if (status != HD_OK) {
-		reach_deinit(reach);
-		return status;
+	enum hd_status status = reach_pass_run(pass, job, err);
+	if (status == HD_OK) {
+		*ret = (struct reach){ .bitmap = pass->bitmap, .node_count = pass->node_count };
+		ret->count = bitmap_count(ret->bitmap, graph->object_count);
+		pass->bitmap = NULL;
 	}
-	reach->count = bitmap_count(reach->bitmap, graph->object_count);
-	*ret = *reach;
-	return HD_OK;
-}
-
-static enum hd_status begin(const struct hd_graph *graph, struct reach *reach, uint32_t **queue,
-			    struct hd_error *err)
-{
-	*reach = (struct reach){ .node_count = graph->node_count };
-	reach->bitmap = bitmap_alloc(graph->node_count);
-	*queue = pages_alloc(graph->node_count, sizeof(**queue));
-	if (reach->bitmap && *queue)
-		return HD_OK;
-	reach_deinit(reach);
-	pages_free(*queue, graph->node_count, sizeof(**queue));
-	return fail_nomem(err);
+	reach_pass_deinit(pass);
+	return status;
 }
 
 enum hd_status reach_init(const struct hd_graph *graph, const uint32_t *starts, size_t start_count,
 			  struct job *job, struct reach *ret, struct hd_error *err)
 {
-	struct reach reach;
-	uint32_t *queue;
-	TRY(begin(graph, &reach, &queue, err));
-	uint64_t tail = 0;
-	for (size_t i = 0; i < start_count; i++) {
-		if (bitmap_add(reach.bitmap, starts[i]))
-			queue[tail++] = starts[i];
-	}
-	return finish(graph, queue, tail, job, &reach, ret, err);
+	struct reach_pass pass;
+	TRY(reach_pass_init(&pass, graph, err));
+	for (size_t i = 0; i < start_count; i++)
+		reach_pass_add(&pass, starts[i]);
+	return finish(&pass, graph, job, ret, err);
 }
 
 enum hd_status reach_from_roots(const struct hd_graph *graph, struct job *job, struct reach *ret,
 				struct hd_error *err)
 {
-	struct reach reach;
-	uint32_t *queue;
-	TRY(begin(graph, &reach, &queue, err));
-	uint64_t tail = 0;
-	for (uint32_t i = 0; i < graph->root_count; i++) {
-		const struct graph_root *root = &graph->roots[i];
-		if (!root_is_weak(root) && bitmap_add(reach.bitmap, root->node))
-			queue[tail++] = root->node;
-	}
-	return finish(graph, queue, tail, job, &reach, ret, err);
+	struct reach_pass pass;
+	TRY(reach_pass_init(&pass, graph, err));
+	reach_pass_add_roots(&pass, graph);
+	return finish(&pass, graph, job, ret, err);
 }
 
 uint64_t reach_size(const struct hd_graph *graph, const struct reach *reach)

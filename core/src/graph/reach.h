@@ -11,6 +11,34 @@ struct reach {
 	uint64_t count; /**< objects; missing nodes do not count */
 };
 
+/** Marks what nodes reach: from some of them, then from more. */
+struct reach_pass {
+	const struct csr *forward;
+	uint64_t *
+		bitmap; /**< one bit per node: those that were met; others may be set from outside */
+	uint32_t *queue; /**< those that were met, in this order */
+	uint64_t head, tail;
+	uint32_t node_count;
+};
+
+/** 4 bytes per node that is met, and a bit for each.  HD_ERR_NOMEM. */
+HD_NODISCARD enum hd_status reach_pass_init(struct reach_pass *pass, const struct hd_graph *graph,
+					    struct hd_error *err);
+/** Begin with @p node, too, unless it is marked. */
+void reach_pass_add(struct reach_pass *pass, uint32_t node);
+/** The same with each root that is not weak. */
+void reach_pass_add_roots(struct reach_pass *pass, const struct hd_graph *graph);
+/**
+ * Mark all that is reached from what was added.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status reach_pass_run(struct reach_pass *pass, struct job *job,
+					   struct hd_error *err);
+/** A zeroed struct is allowed. */
+void reach_pass_deinit(struct reach_pass *pass);
+
 /**
  * Mark all that @p starts reach.  4 bytes per node while it runs.
  *
