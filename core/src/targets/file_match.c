@@ -7,6 +7,7 @@
 
 #include "mem/file_memory.h"
 #include "targets/elf_image.h"
+#include "util/sort.h"
 
 #define PAGE ((uint64_t)4096)
 /** Captured pages that are compared at most. */
@@ -134,15 +135,7 @@ static enum target_file_state match_pe(const struct target *target, const struct
 
 static uint32_t flags_at(const struct target *target, uint64_t address)
 {
-	size_t low = 0, high = target->range_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (target->ranges[middle].start <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(target->ranges, target->range_count, start, address);
 	return low && address < target->ranges[low - 1].end ? target->ranges[low - 1].flags : PF_W;
 }
 

@@ -2,6 +2,7 @@
 /* What is at fault where a walk stumbled: the object there, the one before, or something else? */
 #include <inttypes.h>
 
+#include "util/sort.h"
 #include "verify/resolve.h"
 
 /* Arrays are not made in the large object heap when they are smaller (LARGE_OBJECT_SIZE, gc.h). */
@@ -409,15 +410,7 @@ static void judge(struct resolver *resolver, const struct gap *gap)
 static void take_own_faults(struct resolver *resolver, const struct gap *gap)
 {
 	struct odd_reference *references = resolver->references;
-	size_t low = 0, high = resolver->reference_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (references[middle].object < gap->blamed) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(references, resolver->reference_count, object, gap->blamed);
 	for (; low < resolver->reference_count && references[low].object < gap->damage.address;
 	     low++) {
 		if (references[low].finding == OWN_FAULT)
