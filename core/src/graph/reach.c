@@ -6,8 +6,8 @@
 
 #define AHEAD_BITS (CSR_AHEAD_ROWS / 2)
 
-static void prefetch_for(const struct csr *csr, const uint64_t *bitmap, const uint32_t *queue,
-			 uint64_t head, uint64_t tail)
+static void prefetch_bits(const struct csr *csr, const uint64_t *bitmap, const uint32_t *queue,
+			  uint64_t head, uint64_t tail)
 {
 	csr_prefetch(csr, queue, head, tail);
 	if (head + AHEAD_BITS < tail) {
@@ -52,7 +52,7 @@ enum hd_status reach_pass_run(struct reach_pass *pass, struct job *job, struct h
 	for (; head < tail; head++) {
 		if (head % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
 			return fail_cancelled(err);
-		prefetch_for(forward, bitmap, queue, head, tail);
+		prefetch_bits(forward, bitmap, queue, head, tail);
 		uint32_t node = queue[head];
 		uint64_t end = csr_begin(forward, node + 1);
 		for (uint64_t i = csr_begin(forward, node); i < end; i++) {
@@ -73,8 +73,8 @@ void reach_pass_deinit(struct reach_pass *pass)
 }
 
 /* Run @p pass, to which the first nodes were added; @p ret takes over its marks. */
-static enum hd_status finish(struct reach_pass *pass, const struct hd_graph *graph, struct job *job,
-			     struct reach *ret, struct hd_error *err)
+static enum hd_status reach_finish(struct reach_pass *pass, const struct hd_graph *graph,
+				   struct job *job, struct reach *ret, struct hd_error *err)
 {
 	job_begin(job, "Marking objects", graph->node_count);
 	enum hd_status status = reach_pass_run(pass, job, err);
@@ -94,7 +94,7 @@ enum hd_status reach_init(const struct hd_graph *graph, const uint32_t *starts, 
 	TRY(reach_pass_init(&pass, graph, err));
 	for (size_t i = 0; i < start_count; i++)
 		reach_pass_add(&pass, starts[i]);
-	return finish(&pass, graph, job, ret, err);
+	return reach_finish(&pass, graph, job, ret, err);
 }
 
 enum hd_status reach_from_roots(const struct hd_graph *graph, struct job *job, struct reach *ret,
@@ -103,7 +103,7 @@ enum hd_status reach_from_roots(const struct hd_graph *graph, struct job *job, s
 	struct reach_pass pass;
 	TRY(reach_pass_init(&pass, graph, err));
 	reach_pass_add_roots(&pass, graph);
-	return finish(&pass, graph, job, ret, err);
+	return reach_finish(&pass, graph, job, ret, err);
 }
 
 uint64_t reach_size(const struct hd_graph *graph, const struct reach *reach)
