@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/targets/file_match.c core/src/targets/elf_image.c */
+/* covers: core/src/targets/file_match.c core/src/targets/elf_image.c core/src/mem/pe_headers.c */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

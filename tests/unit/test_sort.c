@@ -153,6 +153,47 @@ static void a_failed_sort_changes_nothing(void)
 	}
 }
 
+struct row {
+	uint32_t small;
+	uint64_t large;
+};
+
+/* Index of the first row whose numbers are not below @p key, or above it. */
+static size_t expected_place(const struct row *rows, size_t count, uint64_t key, bool is_above)
+{
+	size_t place = 0;
+	while (place < count && (rows[place].large < key || (is_above && rows[place].large == key)))
+		place++;
+	return place;
+}
+
+static void rows_are_found_by_their_numbers(void)
+{
+	struct random random = { 7 };
+	struct row rows[40];
+	uint64_t numbers[40], key = 0;
+	for (size_t count = 0; count <= 40; count++) {
+		uint64_t number = 1;
+		for (size_t i = 0; i < count; i++) {
+			number += random_below(&random, 3);
+			rows[i] = (struct row){ .small = (uint32_t)number, .large = number };
+			numbers[i] = number;
+		}
+		for (key = 0; key < number + 2; key++) {
+			size_t from = expected_place(rows, count, key, false);
+			size_t above = expected_place(rows, count, key, true);
+			ASSERT_UINT(ROWS_FROM(rows, count, large, key), from);
+			ASSERT_UINT(ROWS_FROM(rows, count, small, key), from);
+			ASSERT_UINT(ROWS_ABOVE(rows, count, large, key), above);
+			ASSERT_UINT(ROWS_ABOVE(rows, count, small, key), above);
+			ASSERT_UINT(ROW_OF(rows, count, large, key), above ? above - 1 : 0);
+			ASSERT_UINT(lower_bound_u64(numbers, count, key), from);
+			ASSERT_UINT(NUMBERS_ABOVE(numbers, count, key), above);
+		}
+	}
+	ASSERT_UINT(ROWS_FROM((const struct row *)NULL, 0, large, key), 0);
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
@@ -162,6 +203,7 @@ int main(void)
 		{ "many_runs_have_no_pieces", many_runs_have_no_pieces },
 		{ "values_go_where_their_keys_go", values_go_where_their_keys_go },
 		{ "a_failed_sort_changes_nothing", a_failed_sort_changes_nothing },
+		{ "rows_are_found_by_their_numbers", rows_are_found_by_their_numbers },
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -3,6 +3,7 @@
 
 #include "util/alloc.h"
 #include "util/arena.h"
+#include "util/sort.h"
 
 void graph_clear_roots(struct hd_graph *graph)
 {
@@ -46,15 +47,7 @@ void graph_destroy(struct hd_graph *graph)
 
 static uint64_t large_size_of(const struct hd_graph *graph, uint32_t node)
 {
-	size_t low = 0, high = graph->large_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (graph->large[middle].node < node) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(graph->large, graph->large_count, node, node);
 	return low < graph->large_count && graph->large[low].node == node ? graph->large[low].size
 									  : 0;
 }
@@ -124,16 +117,12 @@ uint64_t hd_graph_reference_count(const struct hd_graph *graph)
 /* Missing nodes are few or the file is hostile: a binary search does. */
 static uint32_t find_missing(const struct hd_graph *graph, uint64_t id)
 {
-	uint32_t low = graph->object_count, high = graph->node_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (graph->ids[middle] < id) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low < graph->node_count && graph->ids[low] == id ? low : HD_NONE;
+	uint32_t count = graph->node_count - graph->object_count;
+	if (!count)
+		return HD_NONE;
+	const uint64_t *missing = graph->ids + graph->object_count;
+	uint32_t place = (uint32_t)lower_bound_u64(missing, count, id);
+	return place < count && missing[place] == id ? graph->object_count + place : HD_NONE;
 }
 
 uint32_t graph_lower_bound(const struct hd_graph *graph, uint64_t id)
@@ -151,15 +140,7 @@ static unsigned int generation_by_range(const void *arg, uint32_t node)
 	const struct hd_graph *graph = arg;
 	const struct graph_range *ranges = graph->info.ranges;
 	uint64_t id = graph_id(graph, node);
-	size_t low = 0, high = graph->info.range_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges[middle].end <= id) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(ranges, graph->info.range_count, end, id);
 	return low < graph->info.range_count && ranges[low].start <= id ? ranges[low].generation
 									: GENERATION_OUTSIDE;
 }

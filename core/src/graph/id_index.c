@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* Look-ups that wait for memory side by side. */
 #define LOOKUP_BATCH 32u
@@ -136,15 +137,7 @@ void id_index_deinit(struct id_index *index)
 /* First rank in ids[low .. high) that is not below @p id. */
 static uint32_t search(const uint64_t *ids, uint32_t low, uint32_t high, uint64_t id)
 {
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (ids[middle] < id) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return low + (uint32_t)lower_bound_u64(ids + low, high - low, id);
 }
 
 uint32_t id_index_lower_bound(const struct id_index *index, const uint64_t *ids, uint64_t id)

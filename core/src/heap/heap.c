@@ -8,6 +8,7 @@
 #include "clr/gc_vars.h"
 #include "heap/segments.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* Where bytes of a segment are looked for, at most. */
 #define CAPTURE_TRIES 1024u
@@ -233,15 +234,7 @@ void heap_destroy(struct heap *heap)
 const struct segment *heap_segment_at(const struct heap *heap, uint64_t address)
 {
 	/* The last one that begins at or before the address; empty ones stand before it. */
-	size_t low = 0, high = heap->segment_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->segments[middle].begin <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(heap->segments, heap->segment_count, begin, address);
 	const struct segment *segment = low ? &heap->segments[low - 1] : NULL;
 	return segment && address < segment->end ? segment : NULL;
 }
@@ -271,15 +264,7 @@ bool context_is_sound(const struct heap *heap, const struct context *context)
 
 const struct context *heap_context_at(const struct heap *heap, uint64_t address)
 {
-	size_t low = 0, high = heap->context_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->contexts[middle].pointer < address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(heap->contexts, heap->context_count, pointer, address);
 	for (; low < heap->context_count && heap->contexts[low].pointer == address; low++) {
 		if (context_is_sound(heap, &heap->contexts[low]))
 			return &heap->contexts[low];

@@ -2,6 +2,7 @@
 #include "heap/resync.h"
 
 #include "arch/address_space.h"
+#include "util/sort.h"
 
 /* What a scan for the next object knows. */
 struct resync_scan {
@@ -143,18 +144,8 @@ static bool is_not_captured(const struct heap *heap, uint64_t word)
 	word &= ~(uint64_t)7;
 	if (!target || memory_prefix(heap->memory, word, &byte, 1))
 		return false;
-	for (size_t low = 0, high = target->range_count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		const struct target_range *range = &target->ranges[middle];
-		if (word >= range->start && word < range->end)
-			return true;
-		if (word < range->start) {
-			high = middle;
-		} else {
-			low = middle + 1;
-		}
-	}
-	return false;
+	size_t low = ROWS_ABOVE(target->ranges, target->range_count, end, word);
+	return low < target->range_count && target->ranges[low].start <= word;
 }
 
 void walker_resync(struct walker *walker, uint64_t bound)

@@ -2,6 +2,7 @@
 #include "heap/starts.h"
 
 #include "util/alloc.h"
+#include "util/sort.h"
 
 #define BLOCK_WORDS ((uint64_t)8)          /* of 64 bits: one cache line */
 #define BLOCK_BYTES (BLOCK_WORDS * 64 * 8) /* of the heap */
@@ -59,16 +60,9 @@ static inline const struct starts_part *starts_part_at(const struct starts *star
 	if (address < starts->map_begin || address >= starts->map_end)
 		return NULL;
 	uint64_t slot = (address - starts->map_begin) >> starts->map_shift;
-	size_t low = starts->map[slot], high = starts->map[slot + 1];
+	size_t low = starts->map[slot], count = starts->map[slot + 1] - low;
 	/* The first that ends behind the address. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (starts->parts[middle].end <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	low += ROWS_ABOVE(&starts->parts[low], count, end, address);
 	const struct starts_part *part = &starts->parts[low];
 	return low < starts->part_count && part->begin <= address ? part : NULL;
 }
@@ -101,16 +95,8 @@ static uint64_t rank_in(const struct starts_part *part, uint64_t address)
 /* Address of the object number @p rank of the part. */
 static uint64_t select_in(const struct starts_part *part, uint64_t rank)
 {
-	uint64_t low = 0, high = part->block_count;
 	/* The last block with at most that many objects before it. */
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-		if (part->blocks[middle].before <= rank) {
-			low = middle;
-		} else {
-			high = middle;
-		}
-	}
+	uint64_t low = ROW_OF(part->blocks, part->block_count, before, rank);
 	uint64_t rest = rank - part->blocks[low].before;
 	uint64_t word = low * BLOCK_WORDS, last = word + BLOCK_WORDS - 1;
 	for (; word < last; word++) {
@@ -303,16 +289,7 @@ uint64_t starts_rank(const struct starts *starts, uint64_t address)
 	if (part)
 		return part->first + rank_in(part, address);
 	/* Between segments, or behind all. */
-	size_t low = 0, high = starts->part_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (starts->parts[middle].end <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return starts->parts[low].first;
+	return starts->parts[ROWS_ABOVE(starts->parts, starts->part_count, end, address)].first;
 }
 
 uint64_t starts_segment_rank(const struct starts *starts, size_t segment)
@@ -323,16 +300,7 @@ uint64_t starts_segment_rank(const struct starts *starts, size_t segment)
 /* The last part with at most that many objects before it: the only one that holds it. */
 static const struct starts_part *part_of_rank(const struct starts *starts, uint64_t rank)
 {
-	size_t low = 0, high = starts->part_count;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (starts->parts[middle].first <= rank) {
-			low = middle;
-		} else {
-			high = middle;
-		}
-	}
-	return &starts->parts[low];
+	return &starts->parts[ROW_OF(starts->parts, starts->part_count, first, rank)];
 }
 
 uint64_t starts_address(const struct starts *starts, uint64_t rank)

@@ -4,6 +4,7 @@
 #include "heap/plug_node.h"
 #include "heap/resync.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* Bytes between two looks at whether the job was cancelled. */
 #define REPORT_BYTES ((uint64_t)4 << 20)
@@ -60,19 +61,10 @@ void walker_begin(struct walker *walker, const struct segment *segment, uint64_t
 		  uint64_t end)
 {
 	const struct heap *heap = walker->heap;
-	size_t low = 0, high = heap->context_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->contexts[middle].pointer < begin) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
 	walker->segment = segment;
 	walker->next = begin;
 	walker->end = end < segment->end ? end : segment->end;
-	walker->context = low;
+	walker->context = ROWS_FROM(heap->contexts, heap->context_count, pointer, begin);
 	walker->object = (struct object){ 0 };
 	walker->damage = (struct damage){ 0 };
 	walker->objects = walker->skipped_bytes = 0;

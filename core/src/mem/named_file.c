@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "mem/pe_headers.h"
 #include "util/broker_set.h"
 #include "util/read_at.h"
 
@@ -203,12 +204,10 @@ static int is_image(int fd, const struct stat *info)
 		uint16_t type = (uint16_t)(head[16] | head[17] << 8);
 		return type == ET_EXEC || type == ET_DYN;
 	}
-	if (memcmp(head, "MZ", 2) != 0)
+	if (load_u16(head) != PE_DOS_SIGNATURE)
 		return 0;
-	uint32_t at = (uint32_t)head[60] | (uint32_t)head[61] << 8 | (uint32_t)head[62] << 16 |
-		      (uint32_t)head[63] << 24;
-	got = read_part(fd, signature, sizeof(signature), at, info);
-	return got <= 0 ? got : memcmp(signature, "PE\0\0", 4) == 0;
+	got = read_part(fd, signature, sizeof(signature), load_u32(head + PE_OFFSET_AT), info);
+	return got <= 0 ? got : load_u32(signature) == PE_SIGNATURE;
 }
 
 /* Is it an ELF or PE image?  NAMED_FILE_FAILED: it cannot be read, errno. */

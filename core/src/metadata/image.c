@@ -3,22 +3,15 @@
 
 #include <string.h>
 
-/*
- * Headers of a PE image (PE/COFF specification; ECMA-335 II.25): DOS header, at 60 the offset of
- * "PE\0\0" with the COFF header, optional header with its data directories, section table.
- */
-#define DOS_SIGNATURE     0x5a4du
-#define DOS_PE_OFFSET     60u
-#define PE_OFFSET_MAX     0x10000000u
-#define PE_SIGNATURE      0x00004550u
-#define SECTION_SIZE      40u
-#define DEBUG_DIRECTORY   6u
-#define CLI_DIRECTORY     14u
-#define CLI_METADATA      8u /* of the CLI header: RVA, size */
-#define OPTIONAL_HEADER   24u
-#define OFFSET_IMAGE_SIZE 56u
-#define PE32_DIRECTORIES  96u
-#define PE64_DIRECTORIES  112u
+#include "mem/pe_headers.h"
+
+/* Parts of a PE image (PE/COFF specification; ECMA-335 II.25). */
+#define SECTION_SIZE     40u
+#define DEBUG_DIRECTORY  6u
+#define CLI_DIRECTORY    14u
+#define CLI_METADATA     8u /* of the CLI header: RVA, size */
+#define PE32_DIRECTORIES 96u
+#define PE64_DIRECTORIES 112u
 
 /* IMAGE_DEBUG_DIRECTORY, and what one of CodeView leads to: "RSDS", GUID, age, path. */
 #define DEBUG_ENTRY_SIZE  28u
@@ -61,24 +54,17 @@ static bool locate(const struct headers *headers, uint32_t rva, uint32_t size, u
 static bool read_headers(struct headers *headers, struct image *image, uint64_t *ret_directory)
 {
 	struct memory *memory = headers->memory;
-	uint16_t signature, count, optional_size, magic;
-	uint32_t offset, pe_signature, directory_count;
-	if (!memory_u16(memory, headers->base, &signature) || signature != DOS_SIGNATURE ||
-	    !memory_u32(memory, headers->base + DOS_PE_OFFSET, &offset) || offset > PE_OFFSET_MAX)
+	struct pe_headers pe;
+	uint32_t directory_count;
+	if (!pe_headers_read(memory, headers->base, &pe) ||
+	    (pe.magic != PE_MAGIC_32 && pe.magic != PE_MAGIC_64))
 		return false;
-	uint64_t pe = headers->base + offset;
-	if (!memory_u32(memory, pe, &pe_signature) || pe_signature != PE_SIGNATURE ||
-	    !memory_u16(memory, pe + 6, &count) || !memory_u32(memory, pe + 8, &image->timestamp) ||
-	    !memory_u16(memory, pe + 20, &optional_size) ||
-	    !memory_u16(memory, pe + OPTIONAL_HEADER, &magic) ||
-	    !memory_u32(memory, pe + OPTIONAL_HEADER + OFFSET_IMAGE_SIZE, &image->image_size) ||
-	    (magic != 0x10b && magic != 0x20b))
-		return false;
-	headers->image_size = image->image_size;
-	headers->section_count = count;
-	headers->sections = pe + OPTIONAL_HEADER + optional_size;
+	image->timestamp = pe.timestamp;
+	image->image_size = headers->image_size = pe.image_size;
+	headers->section_count = pe.section_count;
+	headers->sections = pe.sections;
 	uint64_t directory =
-		pe + OPTIONAL_HEADER + (magic == 0x20b ? PE64_DIRECTORIES : PE32_DIRECTORIES);
+		pe.optional + (pe.magic == PE_MAGIC_64 ? PE64_DIRECTORIES : PE32_DIRECTORIES);
 	*ret_directory = directory + (uint64_t)CLI_DIRECTORY * 8;
 	return memory_u32(memory, directory - 4, &directory_count) &&
 	       directory_count > CLI_DIRECTORY;

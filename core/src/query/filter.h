@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_QUERY_FILTER_H
 
 #include "graph/heap_graph.h"
-#include "query/reach.h"
+#include "graph/reach.h"
 
 /** Which objects a command is about; zero-initialised: all. */
 struct filter {

@@ -28,18 +28,11 @@ struct owner_finder {
 static void try_word(struct owner_finder *finder, uint64_t word, uint32_t thread,
 		     enum handle_record record)
 {
-	uint32_t low = 0, high = finder->count;
-	if (!high || word < finder->addresses[0] || word > finder->addresses[high - 1])
+	uint32_t count = finder->count;
+	if (!count || word < finder->addresses[0] || word > finder->addresses[count - 1])
 		return;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (finder->addresses[middle] < word) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	if (low == finder->count || finder->addresses[low] != word)
+	size_t low = lower_bound_u64(finder->addresses, count, word);
+	if (low == count || finder->addresses[low] != word)
 		return;
 	struct handle_owner *owner = &finder->owners[finder->indexes[low]];
 	if (owner->thread == UINT32_MAX || (owner->thread == thread && record > owner->record))

@@ -7,7 +7,7 @@
 #include "answer/answer_format.h"
 #include "format/format.h"
 #include "graph/dominators.h"
-#include "query/reach.h"
+#include "graph/reach.h"
 
 struct clr;
 struct heap;

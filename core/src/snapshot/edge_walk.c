@@ -10,16 +10,7 @@ size_t beside_claimed_from(const struct root_set *roots, uint64_t address)
 
 size_t edges_from(const struct root_set *roots, uint64_t address)
 {
-	size_t low = 0, high = roots->edges_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (roots->edges[middle].from < address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return ROWS_FROM(roots->edges, roots->edges_count, from, address);
 }
 
 static void set_next(struct beside *beside)

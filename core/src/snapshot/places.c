@@ -8,6 +8,7 @@
 #include "snapshot/edge_walk.h"
 #include "util/alloc.h"
 #include "util/arena.h"
+#include "util/sort.h"
 
 static uint64_t place_id(const void *arg, uint32_t node)
 {
@@ -82,15 +83,7 @@ static const struct static_slot *static_inside(const struct root_set *roots,
 					       const struct object *object)
 {
 	const struct static_slots *statics = &roots->statics;
-	size_t low = 0, high = statics->rows_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (statics->rows[middle].address < object->address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(statics->rows, statics->rows_count, address, object->address);
 	bool is_inside = low < statics->rows_count &&
 			 statics->rows[low].address - object->address < object->size;
 	return is_inside ? &statics->rows[low] : NULL;

@@ -9,6 +9,7 @@
 #include "snapshot/snapshot_parts.h"
 #include "util/alloc.h"
 #include "util/arena.h"
+#include "util/sort.h"
 
 /* Roots on their way into a graph. */
 struct rooting {
@@ -243,15 +244,7 @@ static enum hd_status make_frames(struct rooting *rooting)
 /* The graph's type of that MethodTable, or HD_NONE. */
 static uint32_t find_graph_type(const struct hd_graph *graph, uint64_t method_table)
 {
-	uint32_t low = 0, high = graph->type_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (graph->types[middle].id < method_table) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	uint32_t low = (uint32_t)ROWS_FROM(graph->types, graph->type_count, id, method_table);
 	return low < graph->type_count && graph->types[low].id == method_table ? low : HD_NONE;
 }
 

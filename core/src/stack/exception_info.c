@@ -6,6 +6,7 @@
 #include "clr/layouts/exinfo.h"
 #include "clr/threads/in_flight.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* What is known by number, if its parts fit each other. */
 static bool read_rest(const struct clr *clr, struct exception_record *record,
@@ -98,28 +99,12 @@ void exception_chain_deinit(struct exception_chain *chain)
 
 bool exception_is_unwound(const struct exception_chain *chain, uint64_t caller_sp)
 {
-	size_t low = 0, high = chain->ranges_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (chain->ranges[middle].low < caller_sp) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(chain->ranges, chain->ranges_count, low, caller_sp);
 	return low && caller_sp <= chain->ranges[low - 1].high;
 }
 
 const struct exception_record *exception_above(const struct exception_chain *chain, uint64_t sp)
 {
-	size_t low = 0, high = chain->rows_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (chain->rows[middle].address <= sp) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(chain->rows, chain->rows_count, address, sp);
 	return low < chain->rows_count ? &chain->rows[low] : NULL;
 }

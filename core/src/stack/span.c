@@ -3,6 +3,8 @@
 
 #include <elf.h>
 
+#include "util/sort.h"
+
 /* Where mappings are not known: so far around an address a stack is taken to be. */
 #define GUESS_BELOW ((uint64_t)64 << 10)
 #define GUESS_ABOVE ((uint64_t)8 << 20)
@@ -13,15 +15,7 @@
 /* Index of the range that holds @p address, or range_count. */
 static size_t range_at(const struct target *target, uint64_t address)
 {
-	size_t low = 0, high = target->range_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (target->ranges[middle].start <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(target->ranges, target->range_count, start, address);
 	return low && address < target->ranges[low - 1].end ? low - 1 : target->range_count;
 }
 

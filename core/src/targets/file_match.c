@@ -7,7 +7,9 @@
 
 #include "arch/address_space.h"
 #include "mem/file_memory.h"
+#include "mem/pe_headers.h"
 #include "targets/elf_image.h"
+#include "util/sort.h"
 
 /** Captured pages that are compared at most. */
 #define COMPARED_MAX 1024u
@@ -16,10 +18,6 @@
 #define BUILD_ID_MIN 8u
 /** Bytes that the headers of a PE image may have. */
 #define PE_HEADERS_MAX 4096u
-/* IMAGE_DOS_HEADER.e_lfanew; from there on OptionalHeader.SizeOfHeaders; the fixed part of both. */
-#define PE_AT           0x3cu
-#define PE_HEADERS_SIZE (24u + 60u)
-#define PE_SIZE         (24u + 64u)
 
 static const struct target_mapping *file_part_at(const struct target *target,
 						 const struct file_parts *parts, size_t index)
@@ -97,14 +95,11 @@ static enum target_file_state match_elf(const struct target *target, const struc
  */
 static uint32_t read_pe(struct memory *memory, uint64_t base, uint8_t *buf)
 {
-	uint16_t magic;
-	uint32_t header, signature, size;
-	if (!memory_u16(memory, base, &magic) || magic != 0x5a4d ||
-	    !memory_u32(memory, base + PE_AT, &header) || header > PE_HEADERS_MAX - PE_SIZE ||
-	    !memory_u32(memory, base + header, &signature) || signature != 0x4550 ||
-	    !memory_u32(memory, base + header + PE_HEADERS_SIZE, &size))
+	struct pe_headers headers;
+	if (!pe_headers_read(memory, base, &headers))
 		return 0;
-	bool is_whole = size >= header + PE_SIZE && size <= PE_HEADERS_MAX;
+	uint32_t size = headers.headers_size;
+	bool is_whole = size >= headers.end && size <= PE_HEADERS_MAX;
 	return is_whole && memory_read(memory, base, buf, size) ? size : 0;
 }
 
@@ -134,15 +129,7 @@ static enum target_file_state match_pe(const struct target *target, const struct
 
 static uint32_t flags_at(const struct target *target, uint64_t address)
 {
-	size_t low = 0, high = target->range_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (target->ranges[middle].start <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(target->ranges, target->range_count, start, address);
 	return low && address < target->ranges[low - 1].end ? target->ranges[low - 1].flags : PF_W;
 }
 

@@ -4,6 +4,7 @@
 #include "targets/elf_image.h"
 #include "targets/target.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 #define TARGET_MODULES_MAX 8192u
 /** ELF images that are looked at, in ranges or mapped files: each may have many headers. */
@@ -152,16 +153,7 @@ static size_t image_places(const struct target *target)
 /* The first of the known .dynamic at or above @p dynamic. */
 static size_t known_place(const struct module_collector *collector, uint64_t dynamic)
 {
-	size_t low = 0, high = collector->known_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (collector->known[middle] < dynamic) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return lower_bound_u64(collector->known, collector->known_count, dynamic);
 }
 
 /* Is there a module with that .dynamic?  From now on there is. */

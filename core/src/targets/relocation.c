@@ -178,15 +178,7 @@ static const struct relocations *find_tables(const struct target *target,
 
 static bool has_relr(const struct relocations *relocations, uint64_t offset)
 {
-	size_t low = 0, high = relocations->relr_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (relocations->relr[middle] < offset) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = lower_bound_u64(relocations->relr, relocations->relr_count, offset);
 	return low < relocations->relr_count && relocations->relr[low] == offset;
 }
 

@@ -9,6 +9,7 @@
 #include "targets/process/process_server.h"
 #include "targets/relocation.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 #include "util/text.h"
 
 struct target *target_create(enum target_kind kind, const struct target_options *options)
@@ -89,15 +90,7 @@ enum hd_status target_reserve(struct target *target, uint64_t count, uint64_t si
 
 const struct target_mapping *target_mapping_at(const struct target *target, uint64_t address)
 {
-	size_t low = 0, high = target->mapping_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (target->mappings[middle].start <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(target->mappings, target->mapping_count, start, address);
 	if (!low || address >= target->mappings[low - 1].end)
 		return NULL;
 	return &target->mappings[low - 1];
@@ -106,16 +99,7 @@ const struct target_mapping *target_mapping_at(const struct target *target, uint
 /* The first range that ends above @p address. */
 static size_t range_above(const struct target *target, uint64_t address)
 {
-	size_t low = 0, high = target->range_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (target->ranges[middle].end <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return ROWS_ABOVE(target->ranges, target->range_count, end, address);
 }
 
 static bool is_range_cut(const struct target *target, uint64_t start, uint64_t end)

@@ -9,19 +9,67 @@
 /** Sort ascending. */
 void sort_u64(uint64_t *values, size_t count);
 
-/** Position of the first of @p values, which ascend, that is not below @p value; @p count: none. */
-static inline size_t lower_bound_u64(const uint64_t *values, size_t count, uint64_t value)
+/** Where in a row its number is: constants, for which a search is compiled. */
+struct key_place {
+	size_t row, offset, size; /**< bytes of a row; where the number is; its own: 4 or 8 */
+};
+
+/** Does not compile for other sizes. */
+#define KEY_SIZE(number) \
+	(sizeof(number) + 0 * sizeof(char[sizeof(number) == 4 || sizeof(number) == 8 ? 1 : -1]))
+#define KEY_PLACE(rows, field)                                                      \
+	((struct key_place){ sizeof(*(rows)), offsetof(__typeof__(*(rows)), field), \
+			     KEY_SIZE((rows)->field) })
+#define KEY_ONLY(numbers) ((struct key_place){ sizeof(*(numbers)), 0, KEY_SIZE(*(numbers)) })
+
+/**
+ * How many of @p count rows, which ascend by an unsigned number, have one below @p key, or one that
+ * @p key is, if @p is_with_equal.  The macros below say what is searched.
+ */
+static inline __attribute__((always_inline)) size_t rows_search(const void *rows, size_t count,
+								struct key_place place,
+								bool is_with_equal, uint64_t key)
 {
+	const char *first = rows;
 	size_t low = 0, high = count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (values[middle] < value) {
+		const void *at = first + middle * place.row + place.offset;
+		uint64_t number = place.size == sizeof(uint32_t) ? *(const uint32_t *)at
+								 : *(const uint64_t *)at;
+		if (number < key || (is_with_equal && number == key)) {
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
 	return low;
+}
+
+/**
+ * Index of the first of @p rows, which ascend by their unsigned @p field, that has one not below
+ * @p key; @p count: none.
+ */
+#define ROWS_FROM(rows, count, field, key) \
+	rows_search(rows, count, KEY_PLACE(rows, field), false, key)
+/** The same for one above @p key; so the row before it, if there is one, is the last up to @p key. */
+#define ROWS_ABOVE(rows, count, field, key) \
+	rows_search(rows, count, KEY_PLACE(rows, field), true, key)
+
+/** Index of the last of @p rows up to @p key, where each row is the first of a run; 0: none is. */
+#define ROW_OF(rows, count, field, key) search_run_of(ROWS_ABOVE(rows, count, field, key))
+static inline size_t search_run_of(size_t above)
+{
+	return above ? above - 1 : 0;
+}
+
+/** Position of the first of @p numbers, of 4 or 8 bytes, which ascend, that is above @p key. */
+#define NUMBERS_ABOVE(numbers, count, key) rows_search(numbers, count, KEY_ONLY(numbers), true, key)
+
+/** Position of the first of @p values, which ascend, that is not below @p value; @p count: none. */
+static inline size_t lower_bound_u64(const uint64_t *values, size_t count, uint64_t value)
+{
+	return rows_search(values, count, KEY_ONLY(values), false, value);
 }
 
 /**

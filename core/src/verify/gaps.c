@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "clr/layouts/object_layout.h"
+#include "util/sort.h"
 #include "verify/resolve.h"
 
 /* So many objects in a row may come of reading the rest of a larger one as objects. */
@@ -406,15 +407,7 @@ static void judge(struct resolver *resolver, const struct verify_gap *gap)
 static void take_own_faults(struct resolver *resolver, const struct verify_gap *gap)
 {
 	struct odd_reference *references = resolver->references;
-	size_t low = 0, high = resolver->reference_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (references[middle].object < gap->blamed) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(references, resolver->reference_count, object, gap->blamed);
 	for (; low < resolver->reference_count && references[low].object < gap->damage.address;
 	     low++) {
 		if (references[low].finding == OWN_FAULT)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "clr/layouts/heap_segment.h"
+#include "util/sort.h"
 #include "verify/resolve.h"
 
 /* That many objects in the block of a basic region, if that is of no segment, are no coincidence. */
@@ -205,15 +206,7 @@ enum hd_status resolve_references(struct resolver *resolver, struct hd_error *er
 const struct odd_reference *resolve_find_own_faults(const struct resolver *resolver,
 						    uint64_t object, size_t *ret_count)
 {
-	size_t low = 0, high = resolver->reference_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (resolver->references[middle].object < object) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(resolver->references, resolver->reference_count, object, object);
 	const struct odd_reference *first = NULL;
 	*ret_count = 0;
 	for (; low < resolver->reference_count && resolver->references[low].object == object;

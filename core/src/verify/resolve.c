@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "heap/resync.h"
+#include "util/sort.h"
 
 /* Blocks without a bit (Free ones) that a search for the block of an address steps over. */
 #define FREE_BLOCKS_MAX 65536u
@@ -97,15 +98,7 @@ enum hd_status verify_index_findings(struct resolver *resolver, struct hd_error 
 
 uint32_t verify_finding_at(const struct resolver *resolver, uint64_t address)
 {
-	size_t low = 0, high = resolver->place_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (resolver->places[middle].address < address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(resolver->places, resolver->place_count, address, address);
 	bool found = low < resolver->place_count && resolver->places[low].address == address;
 	return found ? resolver->places[low].finding : NO_FINDING;
 }
@@ -215,45 +208,21 @@ bool resolver_is_zero(struct resolver *resolver, uint64_t begin, uint64_t end)
 const struct segment *resolver_segment_before(const struct resolver *resolver, uint64_t address)
 {
 	const struct heap *heap = resolver->heap;
-	size_t low = 0, high = heap->segment_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->segments[middle].begin <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(heap->segments, heap->segment_count, begin, address);
 	const struct segment *segment = low ? &heap->segments[low - 1] : NULL;
 	return segment && address >= segment->end && address < segment->reserved ? segment : NULL;
 }
 
 struct verify_gap *resolver_gap_at(const struct resolver *resolver, uint64_t address)
 {
-	size_t low = 0, high = resolver->gap_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (resolver->gaps[middle].damage.address <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(resolver->gaps, resolver->gap_count, damage.address, address);
 	return low && address < resolver->gaps[low - 1].end ? &resolver->gaps[low - 1] : NULL;
 }
 
 const struct context *resolver_context_over(const struct resolver *resolver, uint64_t address)
 {
 	const struct heap *heap = resolver->heap;
-	size_t low = 0, high = heap->context_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->contexts[middle].pointer <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(heap->contexts, heap->context_count, pointer, address);
 	if (!low)
 		return NULL;
 	const struct context *context = &heap->contexts[low - 1];

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "heap/finalizer.h"
+#include "util/sort.h"
 #include "verify/resolve.h"
 
 /* So few marks are no garbage collection that was marking. */
@@ -115,15 +116,7 @@ static void describe_header(const struct resolver *resolver, const struct odd_ob
 /* A gap that ends at @p object, or whose fault begins before it, or NULL. */
 static const struct verify_gap *gap_beside(const struct resolver *resolver, uint64_t object)
 {
-	size_t low = 0, high = resolver->gap_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (resolver->gaps[middle].damage.address <= object) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(resolver->gaps, resolver->gap_count, damage.address, object);
 	const struct verify_gap *gap = low ? &resolver->gaps[low - 1] : NULL;
 	if (gap && gap->end == object)
 		return gap;

@@ -168,15 +168,7 @@ static const struct r2r_image *find_r2r_image(struct clr *clr, const struct code
 static bool find_entry(const struct r2r_image *image, uint64_t code, uint64_t *ret_start,
 		       uint64_t *ret_method_desc)
 {
-	size_t low = 0, high = image->entries_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (image->entries[middle] <= code) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = NUMBERS_ABOVE(image->entries, image->entries_count, code);
 	if (!low)
 		return false;
 	*ret_start = image->entries[low - 1];

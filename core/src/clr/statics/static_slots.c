@@ -395,15 +395,7 @@ void static_slots_deinit(struct static_slots *slots)
 
 const struct static_slot *static_slot_at(const struct static_slots *slots, uint64_t address)
 {
-	size_t low = 0, high = slots->rows_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (slots->rows[middle].address < address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(slots->rows, slots->rows_count, address, address);
 	return low < slots->rows_count && slots->rows[low].address == address ? &slots->rows[low]
 									      : NULL;
 }

@@ -6,6 +6,7 @@
 #include "clr/threads/thread.h"
 #include "clr/threads/thread_state.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* Two names of one thread. */
 struct name {
@@ -101,15 +102,7 @@ static bool any_id_fits(const struct clr *clr)
 static const struct stack_place *only_place(const struct stack_place *places, size_t count,
 					    uint64_t limit, uint64_t base)
 {
-	size_t low = 0, high = count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (places[middle].sp < limit) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_FROM(places, count, sp, limit);
 	bool is_one = low < count && places[low].sp < base &&
 		      (low + 1 == count || places[low + 1].sp >= base);
 	return is_one ? &places[low] : NULL;

@@ -5,8 +5,8 @@
 #include "command/completeness.h"
 #include "command/heap/cmd_strings.h"
 #include "command/table.h"
+#include "graph/reach.h"
 #include "query/filter.h"
-#include "query/reach.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 

@@ -83,15 +83,8 @@ static enum hd_status number_blocks(struct gcdump_reading *reading, uint32_t *re
 
 uint32_t gcdump_node_of(const struct gcdump_reading *reading, uint32_t object)
 {
-	size_t low = 0, high = gcdump_blocks(&reading->file) - 1;
-	while (low < high) {
-		size_t middle = high - (high - low) / 2;
-		if (reading->firsts[middle] <= object) {
-			low = middle;
-		} else {
-			high = middle - 1;
-		}
-	}
+	size_t low = search_run_of(
+		NUMBERS_ABOVE(reading->firsts, gcdump_blocks(&reading->file), object));
 	uint32_t node = (uint32_t)low * GCDUMP_BLOCK;
 	while (gcdump_object(reading, node) != object)
 		node++;
@@ -185,16 +178,7 @@ static void list_addresses(void *arg, unsigned int worker)
 /* The piece that has @p rank. */
 static const struct sort_piece *find_piece(const struct gcdump_starts *starts, uint32_t rank)
 {
-	uint32_t low = 0, high = starts->piece_count - 1;
-	while (low < high) {
-		uint32_t middle = high - (high - low) / 2;
-		if (starts->pieces[middle].from <= rank) {
-			low = middle;
-		} else {
-			high = middle - 1;
-		}
-	}
-	return &starts->pieces[low];
+	return &starts->pieces[ROW_OF(starts->pieces, starts->piece_count, from, rank)];
 }
 
 /* Put all objects where they belong. */
@@ -284,15 +268,7 @@ void gcdump_starts_deinit(struct gcdump_reading *reading)
 static void cursor_go(struct gcdump_cursor *cursor, uint32_t rank)
 {
 	const struct gcdump_starts *starts = cursor->starts;
-	size_t low = 0, high = starts->words - 1;
-	while (low < high) {
-		size_t middle = high - (high - low) / 2;
-		if (starts->ranks[middle] <= rank) {
-			low = middle;
-		} else {
-			high = middle - 1;
-		}
-	}
+	size_t low = search_run_of(NUMBERS_ABOVE(starts->ranks, starts->words, rank));
 	cursor->word = low;
 	cursor->bits = starts->bits[low];
 	for (uint32_t skip = rank - starts->ranks[low]; skip; skip--)

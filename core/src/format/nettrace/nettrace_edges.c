@@ -4,19 +4,11 @@
 
 #include "format/nettrace/nettrace_heap.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 size_t nt_block_of(const struct nt_blocks *blocks, uint64_t row)
 {
-	size_t low = 0, high = blocks->rows_count;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (blocks->rows[middle].first <= row) {
-			low = middle;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return ROW_OF(blocks->rows, blocks->rows_count, first, row);
 }
 
 /* Add a run behind the last one of its piece, and go on behind it. */
@@ -92,16 +84,7 @@ static void read_edge_rows(const struct nt_heap *heap, uint64_t row, uint64_t co
 
 static size_t run_of(const struct nt_heap *heap, uint64_t reference)
 {
-	size_t low = 0, high = heap->runs_count;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->runs[middle].to <= reference) {
-			low = middle;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return ROW_OF(heap->runs, heap->runs_count, to, reference);
 }
 
 void nt_heap_references(const void *arg, uint64_t begin, size_t count, uint64_t *ret)

@@ -90,18 +90,10 @@ enum hd_status raw_graph_set_edge_count(struct raw_graph *raw, uint64_t edge_cou
 /* Position in raw->large of the first entry that is not below @p index. */
 static size_t large_place(const struct raw_graph *raw, uint32_t index)
 {
-	size_t low = 0, high = raw->large_count;
-	if (high && raw->large[high - 1].node < index)
-		return high;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (raw->large[middle].node < index) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	size_t count = raw->large_count;
+	if (count && raw->large[count - 1].node < index)
+		return count;
+	return ROWS_FROM(raw->large, count, node, index);
 }
 
 bool raw_graph_set_size(struct raw_graph *raw, uint32_t index, uint64_t size)

@@ -1,121 +1,94 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/viewers/unreached.h"
 
-#include "util/alloc.h"
+#include "graph/reach.h"
 #include "util/bitmap.h"
 
-/* Nodes that were seen, and those of them whose references were not followed yet. */
-struct unreached_walk {
-	const struct csr *edges;
-	uint64_t *seen;
-	uint32_t *stack;
-	size_t stack_count, stack_capacity;
-	uint64_t units;
-	struct job *job;
-	struct hd_error *err;
-};
-
-static enum hd_status see(struct unreached_walk *walk, uint32_t node)
-{
-	if (!bitmap_add(walk->seen, node))
-		return HD_OK;
-	if (!PAGES_RESERVE(walk, stack))
-		return fail_nomem(walk->err);
-	walk->stack[walk->stack_count++] = node;
-	return HD_OK;
-}
-
-/* See all that @p node reaches. */
-static enum hd_status see_all_from(struct unreached_walk *walk, uint32_t node)
-{
-	TRY(see(walk, node));
-	while (walk->stack_count) {
-		node = walk->stack[--walk->stack_count];
-		uint64_t end = csr_begin(walk->edges, node + 1);
-		for (uint64_t i = csr_begin(walk->edges, node); i < end; i++)
-			TRY(see(walk, walk->edges->targets[i]));
-		if (++walk->units % JOB_STRIDE == 0 && !job_step(walk->job, 0, JOB_STRIDE))
-			return fail_cancelled(walk->err);
-	}
-	return HD_OK;
-}
-
-static enum hd_status find_live(struct unreached_walk *walk, const struct hd_graph *graph)
-{
-	for (uint32_t i = 0; i < graph->root_count; i++) {
-		if (!root_is_weak(&graph->roots[i]))
-			TRY(see_all_from(walk, graph->roots[i].node));
-	}
-	return HD_OK;
-}
-
 /* Mark what another node that is not live refers to. */
-static enum hd_status find_held_nodes(const struct unreached_walk *walk, const uint64_t *live,
-				      uint64_t *held)
+static enum hd_status find_held_nodes(const struct csr *forward, const uint64_t *live,
+				      uint64_t *held, struct job *job, struct hd_error *err)
 {
-	for (uint32_t node = 0; node < walk->edges->node_count; node++) {
-		if (node % JOB_STRIDE == 0 && !job_step(walk->job, 0, JOB_STRIDE))
-			return fail_cancelled(walk->err);
+	for (uint32_t node = 0; node < forward->node_count; node++) {
+		if (node % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
+			return fail_cancelled(err);
 		if (bitmap_has(live, node))
 			continue;
-		uint64_t end = csr_begin(walk->edges, node + 1);
-		for (uint64_t i = csr_begin(walk->edges, node); i < end; i++) {
-			if (walk->edges->targets[i] != node)
-				(void)bitmap_add(held, walk->edges->targets[i]);
+		uint64_t end = csr_begin(forward, node + 1);
+		for (uint64_t i = csr_begin(forward, node); i < end; i++) {
+			if (forward->targets[i] != node)
+				(void)bitmap_add(held, forward->targets[i]);
 		}
 	}
 	return HD_OK;
 }
 
-/* Walk from all that was not seen, but not from what is in @p held. */
-static enum hd_status find_tops(struct unreached_walk *walk, const uint64_t *held,
-				struct unreached *ret)
+/* Go on from all that was not met, but not from what is in @p held. */
+static enum hd_status find_tops(struct reach_pass *pass, const uint64_t *held,
+				struct unreached *ret, struct job *job, struct hd_error *err)
 {
 	for (uint32_t node = 0; node < ret->node_count; node++) {
-		if (bitmap_has(walk->seen, node) || (held && bitmap_has(held, node)))
+		if (bitmap_has(pass->bitmap, node) || (held && bitmap_has(held, node)))
 			continue;
 		(void)bitmap_add(ret->tops, node);
 		ret->top_count++;
-		TRY(see_all_from(walk, node));
+		reach_pass_add(pass, node);
+		TRY(reach_pass_run(pass, job, err));
 	}
 	return HD_OK;
 }
 
-static enum hd_status find_unreached(struct unreached_walk *walk, const struct hd_graph *graph,
-				     const uint64_t *live, uint64_t *held, struct unreached *ret)
+static void copy_bits(uint64_t *to, const uint64_t *from, uint32_t count)
 {
-	size_t words = bitmap_words(graph->node_count);
-	if (!live) {
-		ret->own_live = bitmap_alloc(graph->node_count);
-		if (!ret->own_live)
-			return fail_nomem(walk->err);
-		TRY(find_live(walk, graph));
-		for (size_t i = 0; i < words; i++)
-			ret->own_live[i] = walk->seen[i];
+	for (size_t i = 0; i < bitmap_words(count); i++)
+		to[i] = from[i];
+}
+
+/* Mark what is live, in @p pass and in @p ret. */
+static enum hd_status find_live(struct reach_pass *pass, const struct hd_graph *graph,
+				const uint64_t *live, struct unreached *ret, struct job *job,
+				struct hd_error *err)
+{
+	ret->live = live;
+	if (live) {
+		copy_bits(pass->bitmap, live, graph->node_count);
+		return HD_OK;
 	}
-	ret->live = live ? live : ret->own_live;
-	for (size_t i = 0; i < words; i++)
-		walk->seen[i] = ret->live[i];
-	TRY(find_held_nodes(walk, ret->live, held));
-	TRY(find_tops(walk, held, ret));
-	return find_tops(walk, NULL, ret);
+	ret->own_live = bitmap_alloc(graph->node_count);
+	if (!ret->own_live)
+		return fail_nomem(err);
+	ret->live = ret->own_live;
+	reach_pass_add_roots(pass, graph);
+	TRY(reach_pass_run(pass, job, err));
+	copy_bits(ret->own_live, pass->bitmap, graph->node_count);
+	return HD_OK;
+}
+
+static enum hd_status find_unreached(struct reach_pass *pass, struct unreached *ret,
+				     struct job *job, struct hd_error *err)
+{
+	uint64_t *held = bitmap_alloc(ret->node_count);
+	ret->tops = bitmap_alloc(ret->node_count);
+	enum hd_status status = held && ret->tops
+					? find_held_nodes(pass->forward, ret->live, held, job, err)
+					: fail_nomem(err);
+	if (status == HD_OK)
+		status = find_tops(pass, held, ret, job, err);
+	bitmap_free(held, ret->node_count);
+	TRY(status);
+	return find_tops(pass, NULL, ret, job, err);
 }
 
 enum hd_status unreached_init(struct unreached *ret, const struct hd_graph *graph,
 			      const uint64_t *live, struct job *job, struct hd_error *err)
 {
+	struct reach_pass pass;
 	*ret = (struct unreached){ .node_count = graph->node_count };
-	struct unreached_walk walk = { .edges = &graph->forward, .job = job, .err = err };
-	uint64_t *held = bitmap_alloc(graph->node_count);
-	walk.seen = bitmap_alloc(graph->node_count);
-	ret->tops = bitmap_alloc(graph->node_count);
+	TRY(reach_pass_init(&pass, graph, err));
 	job_begin(job, "Looking for unreachable objects", graph->node_count);
-	enum hd_status status = held && walk.seen && ret->tops
-					? find_unreached(&walk, graph, live, held, ret)
-					: fail_nomem(err);
-	bitmap_free(held, graph->node_count);
-	bitmap_free(walk.seen, graph->node_count);
-	pages_free(walk.stack, walk.stack_capacity, sizeof(*walk.stack));
+	enum hd_status status = find_live(&pass, graph, live, ret, job, err);
+	if (status == HD_OK)
+		status = find_unreached(&pass, ret, job, err);
+	reach_pass_deinit(&pass);
 	return status;
 }
 

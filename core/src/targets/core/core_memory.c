@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "util/alloc.h"
+#include "util/sort.h"
 
 struct core_memory {
 	struct memory memory;
@@ -17,16 +18,7 @@ struct core_memory {
 /* The number of runs that begin at or below @p address. */
 static size_t runs_below(const struct core_memory *core, uint64_t address)
 {
-	size_t low = 0, high = core->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (core->runs[middle].start <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return ROWS_ABOVE(core->runs, core->count, start, address);
 }
 
 static const uint8_t *core_memory_run(struct memory *memory, uint64_t address, uint64_t *ret_size)

@@ -5,6 +5,7 @@
 
 #include "targets/process/process_plan.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* What one turn of a worker copies: one half of its reader's window, while the other is filled. */
 #define TASK_SIZE ((uint64_t)SERVER_BYTES)
@@ -27,16 +28,7 @@ struct copy_task {
 /* The piece that holds byte @p offset of the buffer. */
 static size_t piece_at(const struct process_copy *copy, uint64_t offset)
 {
-	size_t low = 0, high = copy->pieces_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (copy->pieces[middle].offset <= offset) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low - 1;
+	return ROWS_ABOVE(copy->pieces, copy->pieces_count, offset, offset) - 1;
 }
 
 /* All that follows the first byte that cannot be read is lost. */
@@ -160,15 +152,7 @@ static uint64_t cut_lost(struct process_copy *copy)
 /* The first extent that ends above @p address, or NULL. */
 static const struct copy_extent *extent_from(const struct process_copy *copy, uint64_t address)
 {
-	size_t low = 0, high = copy->extents_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (copy->extents[middle].end <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(copy->extents, copy->extents_count, end, address);
 	return low < copy->extents_count ? &copy->extents[low] : NULL;
 }
 

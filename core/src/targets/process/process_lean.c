@@ -6,6 +6,7 @@
 #include "arch/address_space.h"
 #include "targets/process/process_plan.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* As much is copied whether it is needed or not. */
 #define LEFT_MIN ((uint64_t)16 << 20)
@@ -28,16 +29,7 @@
 /* The first range of @p kept that ends above @p address. */
 static size_t kept_from(const struct page_list *kept, uint64_t address)
 {
-	size_t low = 0, high = kept->rows_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (kept->rows[middle].end <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return ROWS_ABOVE(kept->rows, kept->rows_count, end, address);
 }
 
 /* Bytes of [@p start, @p end) that are in @p kept. */
@@ -171,15 +163,7 @@ enum hd_status process_copy_leave_out(struct process_copy *copy, const struct pa
 /* Index of the mapping that holds @p address, or of none. */
 static size_t index_at(const struct proc_maps *maps, uint64_t address)
 {
-	size_t low = 0, high = maps->rows_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (maps->rows[middle].end <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low = ROWS_ABOVE(maps->rows, maps->rows_count, end, address);
 	return low < maps->rows_count && maps->rows[low].start <= address ? low : maps->rows_count;
 }
 

@@ -3,6 +3,7 @@
 
 #include "arch/address_space.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /*
  * What was read lately, page by page, as far as a page could be read to its end.  No more: the next
@@ -45,19 +46,12 @@ static const uint8_t *load_live_page(struct live *live, uint64_t page)
 /* The kernel need not be asked about what is not mapped. */
 static bool may_be_there(const struct live *live, uint64_t address)
 {
-	size_t low = 0, high = live->mapped ? live->mapped->range_count : 0;
-	if (!high)
+	size_t count = live->mapped ? live->mapped->range_count : 0;
+	if (!count)
 		return true;
 	const struct target_range *ranges = live->mapped->ranges;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges[middle].end <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low < live->mapped->range_count && ranges[low].start <= address;
+	size_t low = ROWS_ABOVE(ranges, count, end, address);
+	return low < count && ranges[low].start <= address;
 }
 
 static size_t live_read(struct memory *memory, uint64_t address, void *buf, size_t size)
