@@ -40,7 +40,9 @@ static char begins_at(const char *at)
 		return ']';
 	if ((at[0] == '-' && at[1] == '-') || (at[0] == '/' && at[1] == '*'))
 		return at[1];
-	return strchr("'\"`", at[0]) ? at[0] : '\0';
+	if (strchr("'\"`", at[0]))
+		return at[0];
+	return '\0';
 }
 
 /* Is it where what @p inside says ends? */
@@ -57,7 +59,8 @@ const char *statement_end(const char *text, char *inside)
 		if (*inside) {
 			bool ends = ends_at(at, *inside);
 			at += ends && *inside == '*';
-			*inside = ends ? '\0' : *inside;
+			if (ends)
+				*inside = '\0';
 		} else if (*at == ';' && ends_text(at + 1)) {
 			return at + 1;
 		} else {

@@ -172,8 +172,10 @@ static struct visit_table *add_visit_table(struct visit *visit, const struct tab
 	struct visit_table *table = mem_calloc(1, size);
 	if (table)
 		table->texts = mem_alloc(texts_size(visit->open, form), 1);
-	if (!table || !table->texts || !reserve_values(visit, form->count + 1) ||
-	    !PAGES_RESERVE(visit, tables)) {
+	bool has_room =
+		table && table->texts && reserve_values(visit, form->count + 1) &&
+		PAGES_RESERVE(visit, tables); /* NOLINT(bugprone-sizeof-expression): pointers */
+	if (!has_room) {
 		free_table(table);
 		return NULL;
 	}
@@ -414,6 +416,7 @@ void visit_deinit(struct visit *visit)
 {
 	for (size_t i = 0; i < visit->tables_count; i++)
 		free_table(visit->tables[i]);
+	/* An array of pointers.  NOLINTNEXTLINE(bugprone-sizeof-expression) */
 	pages_free(visit->tables, visit->tables_capacity, sizeof(*visit->tables));
 	mem_free(visit->values);
 	text_deinit(&visit->sets);

@@ -247,9 +247,10 @@ static enum hd_status reverse(struct reversing *reversing, uint32_t node_count, 
 	enum hd_status status = run_reversing(reversing, count_targets, err);
 	if (status == HD_OK)
 		status = allocate_targets(&reversing->ret, err);
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		status = run_reversing(reversing, reversing->csr ? fill_from_csr : fill_from_rows,
 				       err);
+	}
 	if (status != HD_OK) {
 		csr_deinit(&reversing->ret);
 		return status;

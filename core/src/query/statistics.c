@@ -78,7 +78,8 @@ void statistics_sort(struct statistics *statistics, bool by_count, bool all)
 			statistics->rows[kept++] = statistics->rows[i];
 	}
 	statistics->row_count = kept;
-	if (kept)
+	if (kept) {
 		qsort_r(statistics->rows, kept, sizeof(*statistics->rows), compare_type_counts,
 			&by_count);
+	}
 }

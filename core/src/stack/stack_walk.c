@@ -287,9 +287,10 @@ static bool sort_names(struct stack_walker *walker)
 	for (size_t i = 0; i < target->module_count; i++)
 		walker->names[i] = file_name(target->modules[i].path);
 	walker->names_count = target->module_count;
-	if (walker->names_count)
+	if (walker->names_count) {
 		qsort(walker->names, walker->names_count, sizeof(*walker->names),
 		      compare_name_pointers);
+	}
 	return true;
 }
 

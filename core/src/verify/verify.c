@@ -197,9 +197,10 @@ static int compare_links(const void *a, const void *b)
 /* Give the findings their consequences, each object once. */
 static void set_consequences(struct resolver *resolver)
 {
-	for (size_t i = 0; i < resolver->links_count; i++)
+	for (size_t i = 0; i < resolver->links_count; i++) {
 		resolver->links[i].finding =
 			verify_finding_final(resolver, resolver->links[i].finding);
+	}
 	if (resolver->links_count) {
 		qsort(resolver->links, resolver->links_count, sizeof(*resolver->links),
 		      compare_links);

@@ -137,9 +137,10 @@ static bool grow_slots(struct clr_type_table *types)
 	struct type_slots *slots = slots_create((old->mask + 1) * 2, old);
 	if (!slots)
 		return false;
-	for (size_t i = 0; i < types->count; i++)
+	for (size_t i = 0; i < types->count; i++) {
 		put_type_slot(types, slots,
 			      &types->blocks[i >> TYPES_SHIFT].types[i % TYPES_PER_BLOCK]);
+	}
 	atomic_store_explicit(&types->slots, slots, memory_order_release);
 	return true;
 }

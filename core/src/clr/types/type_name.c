@@ -166,9 +166,10 @@ void name_push_chain(struct name_writer *writer, const struct metadata *metadata
 			arity = left;
 		uint32_t taken = arity < left ? arity : left;
 		name_push_text(writer, name, arguments->count ? size : strlen(name));
-		if (taken)
+		if (taken) {
 			push_type_arguments(writer, arguments, used, taken, from_signature,
 					    depth + 1);
+		}
 		used += taken;
 	}
 	/* What no level asked for must still be read. */

@@ -325,9 +325,10 @@ static enum hd_status write_top(struct call *call, const struct dominators *domi
 	list.nodes = mem_alloc(list.capacity, sizeof(*list.nodes));
 	enum hd_status status = list.nodes ? HD_OK : fail_nomem(call->err);
 	job_begin(&call->job, "Sorting objects", call->graph->object_count);
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		status = collect_top_nodes(call, dominators, ancestor == HD_NONE ? NULL : &subtree,
 					   &list);
+	}
 	if (status == HD_OK) {
 		link_parents(&list, dominators);
 		answer_table(&call->answer, &node_schema, NULL);

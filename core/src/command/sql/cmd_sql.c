@@ -37,6 +37,7 @@ struct result {
 /* The rows by which a table of text is laid out, until they are written. */
 struct measured {
 	struct cell cells[ROWS_MEASURED][SCHEMA_COLUMNS_MAX];
+	char *texts[ROWS_MEASURED][SCHEMA_COLUMNS_MAX]; /* of the cells; NULL: it is not text */
 	size_t count;
 };
 
@@ -134,27 +135,26 @@ static void read_row(const struct result *result, struct cell *cells)
 /* A copy of a row whose texts are its own; false: memory is exhausted. */
 static bool keep_result_row(const struct result *result, struct measured *measured)
 {
-	struct cell *cells = measured->cells[measured->count++];
+	struct cell *cells = measured->cells[measured->count];
+	char **texts = measured->texts[measured->count++];
 	read_row(result, cells);
 	bool is_kept = true;
 	for (size_t i = 0; i < result->count; i++) {
 		struct cell *cell = &cells[i];
 		if (!cell->is_there || cell->kind != KIND_TEXT)
 			continue;
-		cell->text.bytes = mem_strndup(cell->text.bytes, cell->text.size);
-		is_kept = is_kept && cell->text.bytes;
+		texts[i] = mem_strndup(cell->text.bytes, cell->text.size);
+		cell->text.bytes = texts[i];
+		is_kept = is_kept && texts[i];
 	}
 	return is_kept;
 }
 
-static void forget_rows(const struct result *result, struct measured *measured)
+static void forget_rows(struct measured *measured)
 {
 	for (size_t row = 0; row < measured->count; row++) {
-		for (size_t i = 0; i < result->count; i++) {
-			const struct cell *cell = &measured->cells[row][i];
-			if (cell->is_there && cell->kind == KIND_TEXT)
-				mem_free((void *)(uintptr_t)cell->text.bytes);
-		}
+		for (size_t i = 0; i < SCHEMA_COLUMNS_MAX; i++)
+			mem_free(measured->texts[row][i]);
 	}
 	mem_free(measured);
 }
@@ -262,7 +262,7 @@ static enum hd_status answer_statement(struct sql_database *database, struct res
 		status = measure_rows(database, result, measured, &has_more);
 	if (status == HD_OK)
 		status = write_rows(database, result, measured, has_more);
-	forget_rows(result, measured);
+	forget_rows(measured);
 	return status;
 }
 

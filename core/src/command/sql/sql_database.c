@@ -27,7 +27,8 @@ static int refuse_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, i
 	(void)vfs;
 	(void)name;
 	(void)flags;
-	(void)ret_flags;
+	if (ret_flags)
+		*ret_flags = 0;
 	file->pMethods = NULL;
 	return SQLITE_CANTOPEN;
 }
@@ -45,8 +46,8 @@ static int refuse_name(sqlite3_vfs *vfs, const char *name, int size, char *ret)
 {
 	(void)vfs;
 	(void)name;
-	(void)size;
-	(void)ret;
+	if (size > 0)
+		ret[0] = '\0';
 	return SQLITE_CANTOPEN;
 }
 
@@ -185,6 +186,7 @@ enum hd_status sql_database_begin(struct sql_database *ret, struct call *call)
 	uint64_t limit = call->job.max_mem;
 	ret->old_heap_limit =
 		sqlite3_hard_heap_limit64(limit && limit < INT64_MAX ? (int64_t)limit : 0);
+	/* An array of pointers.  NOLINTNEXTLINE(bugprone-sizeof-expression) */
 	ret->source.kept = mem_calloc(sql_kept_count(), sizeof(*ret->source.kept));
 	if (!ret->source.kept)
 		return fail_nomem(call->err);

@@ -145,7 +145,7 @@ static int open_descriptor(sqlite3_vfs *vfs, const char *name, sqlite3_file *fil
 	own->base.pMethods = NULL;
 	if (!name || !(flags & SQLITE_OPEN_MAIN_DB))
 		return SQLITE_CANTOPEN;
-	own->fd = atoi(name);
+	own->fd = (int)strtol(name, NULL, 10);
 	own->base.pMethods = &descriptor_methods;
 	if (ret_flags)
 		*ret_flags = flags;

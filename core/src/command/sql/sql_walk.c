@@ -126,9 +126,10 @@ static enum hd_status find_one(struct sql_objects *objects, bool *ret)
 	       is_accepted(objects, location.object.type, &failed);
 	if (failed)
 		return fail_exhausted(objects);
-	if (*ret)
+	if (*ret) {
 		fill_heap_row(objects, &location.object,
 			      heap_segment_at(source->heap, location.object.address));
+	}
 	return HD_OK;
 }
 
@@ -170,9 +171,10 @@ static enum hd_status next_of_heap(struct sql_objects *objects, bool *ret)
 			objects->is_walking = false;
 			continue;
 		}
-		if (result == WALK_DAMAGE)
+		if (result == WALK_DAMAGE) {
 			gaps_add(objects->source->gaps, objects->source->heap,
 				 &objects->walker.damage);
+		}
 		const struct object *object = &objects->walker.object;
 		if (result != WALK_OBJECT || !is_accepted(objects, object->type, &failed)) {
 			if (failed)

@@ -139,9 +139,10 @@ static void encode_count(struct encoder *encoder, uint32_t count)
 static uint32_t label_here(struct encoder *encoder)
 {
 	uint64_t here = encoder->flushed + encoder->used;
-	if (here > UINT32_MAX && encoder->status == HD_OK)
+	if (here > UINT32_MAX && encoder->status == HD_OK) {
 		encoder->status =
 			fail_gcdump_too_large(encoder->err, "bytes, of 4,294,967,295", here);
+	}
 	return (uint32_t)here;
 }
 
@@ -484,12 +485,14 @@ static enum hd_status check_limits(const struct encoder *encoder)
 static enum hd_status encode_in_passes(struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;
-	if (source->node_count > INT32_MAX)
+	if (source->node_count > INT32_MAX) {
 		return fail_gcdump_too_large(encoder->err, "nodes, of 2,147,483,647",
 					     source->node_count);
-	if (source->type_count > INT32_MAX / 2)
+	}
+	if (source->type_count > INT32_MAX / 2) {
 		return fail_gcdump_too_large(encoder->err, "types, of 1,073,741,823",
 					     source->type_count);
+	}
 	encoder->buffer = mem_alloc(ENCODE_BUFFER_SIZE, 1);
 	encoder->offsets = pages_alloc(source->node_count, sizeof(*encoder->offsets));
 	encoder->type_sizes = pages_alloc(source->type_count, sizeof(*encoder->type_sizes));

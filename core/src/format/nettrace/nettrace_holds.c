@@ -163,9 +163,10 @@ static bool class_holds(const struct named *named, const struct nt_object *objec
 		return false;
 	if (flags & TYPE_INTERFACE || class_is_called(named, "System.Object"))
 		return true;
-	if (!is_reference(object->type))
+	if (!is_reference(object->type)) {
 		return class_is_called(named, "System.ValueType") ||
 		       class_is_called(named, "System.Enum");
+	}
 	if (is_string(object))
 		return false;
 	/* Through another module its bases are not followed. */
