@@ -24,6 +24,7 @@
 struct descriptor_file {
 	sqlite3_file base;
 	int fd;
+	sqlite3_int64 size; /* what was written so far ends there */
 };
 
 static int close_descriptor(sqlite3_file *file)
@@ -40,13 +41,16 @@ static int read_descriptor_file(sqlite3_file *file, void *buf, int size, sqlite3
 		return SQLITE_IOERR_READ;
 	if (got == size)
 		return SQLITE_OK;
+	/* What was written is there, whatever the end of the file says. */
+	if (at + got < own->size)
+		return SQLITE_IOERR_READ;
 	memset((char *)buf + got, 0, (size_t)(size - got));
 	return SQLITE_IOERR_SHORT_READ;
 }
 
 static int write_descriptor(sqlite3_file *file, const void *buf, int size, sqlite3_int64 at)
 {
-	const struct descriptor_file *own = (const struct descriptor_file *)file;
+	struct descriptor_file *own = (struct descriptor_file *)file;
 	const char *bytes = buf;
 	while (size > 0) {
 		ssize_t now = pwrite(own->fd, bytes, (size_t)size, at);
@@ -58,6 +62,8 @@ static int write_descriptor(sqlite3_file *file, const void *buf, int size, sqlit
 		at += now;
 		size -= (int)now;
 	}
+	if (at > own->size)
+		own->size = at;
 	return SQLITE_OK;
 }
 
@@ -146,6 +152,7 @@ static int open_descriptor(sqlite3_vfs *vfs, const char *name, sqlite3_file *fil
 	if (!name || !(flags & SQLITE_OPEN_MAIN_DB))
 		return SQLITE_CANTOPEN;
 	own->fd = (int)strtol(name, NULL, 10);
+	own->size = 0;
 	own->base.pMethods = &descriptor_methods;
 	if (ret_flags)
 		*ret_flags = flags;
@@ -278,22 +285,27 @@ static enum hd_status fail_export(struct sql_database *database, int result)
 	return sql_database_fail(database, result);
 }
 
+static enum hd_status fail_read(struct call *call, const char *why)
+{
+	return fail(call->err, HD_ERR_OS, 0, "cannot read the temporary file of the database: %s",
+		    why);
+}
+
 static enum hd_status hand_out(struct call *call, int fd, format_write_fn write, void *arg)
 {
 	char buf[COPY_SIZE];
-	for (off_t at = 0;;) {
+	struct stat info;
+	if (fstat(fd, &info) != 0)
+		return fail_read(call, strerrordesc_np(errno));
+	for (off_t at = 0; at < info.st_size;) {
 		ssize_t got = read_at(fd, buf, sizeof(buf), at);
-		if (got < 0) {
-			return fail(call->err, HD_ERR_OS, 0,
-				    "cannot read the temporary file of the database: %s",
-				    strerrordesc_np(errno));
-		}
-		if (got == 0)
-			return HD_OK;
+		if (got <= 0)
+			return fail_read(call, got ? strerrordesc_np(errno) : "it ends early");
 		if (!write(arg, buf, (size_t)got) || !job_step(&call->job, 0, 1))
 			return fail_cancelled(call->err);
 		at += got;
 	}
+	return HD_OK;
 }
 
 enum hd_status sql_export(struct call *call, format_write_fn write, void *arg)
