@@ -363,8 +363,10 @@ class Explanation:
         for kind in "EORTPXDMLB":
             self.filter(kind, False, behind)
             self.filter(kind, True, behind)
-        # The GC allocates in contexts of its own, which ClrMD does not list.
+        # The GC allocates in contexts of its own (doc/collections.md, "A blocking GC"), which ClrMD does not list; that
+        # of generation 0 it takes for one of a thread, which heapdump does not.
         self.filter("A", True, lambda _: "gc-in-progress")
+        self.filter("A", False, lambda _: "gc-in-progress")
         for kind in "NFQ":
             self.filter(kind, False, lambda _: "gc-in-progress")
             self.filter(kind, True, lambda _: "gc-in-progress")
