@@ -96,25 +96,16 @@ bool arguments_want_help(int argc, const char *const *argv)
 	return has_option_word(argc, argv, "--help");
 }
 
-/* Options of SOS's commands that users know and we do not have: what to do in their place. */
-static const struct {
-	const char *command, *options, *instead;
-} sos_options[] = {
-	{ "clrstack", " a p l i ",
-	  "arguments and locals have no names here; -roots shows the objects that they refer to" },
-	{ "clrstack", " f ", "native frames are not shown; the debugger's own backtrace does" },
-	{ "clrstack", " r ", "registers are not shown; the debugger's own commands do" },
-};
-
-static const char *instead_of(const char *command, const char *word)
+static const char *instead_of(const struct command *command, const char *word)
 {
 	char name[8];
 	word += word[1] == '-' ? 2 : 1;
 	int size = snprintf(name, sizeof(name), " %s ", word);
-	for (size_t i = 0; i < sizeof(sos_options) / sizeof(sos_options[0]); i++) {
-		if (strcmp(sos_options[i].command, command) == 0 && size > 2 &&
-		    (size_t)size < sizeof(name) && strcasestr(sos_options[i].options, name))
-			return sos_options[i].instead;
+	if (size <= 2 || (size_t)size >= sizeof(name))
+		return NULL;
+	for (const struct sos_option *sos = command->sos_options; sos && sos->names; sos++) {
+		if (strcasestr(sos->names, name))
+			return sos->instead;
 	}
 	return NULL;
 }
@@ -122,7 +113,7 @@ static const char *instead_of(const char *command, const char *word)
 static enum hd_status unknown_option(const struct call *call, const char *word)
 {
 	struct text text = { 0 };
-	const char *instead = instead_of(call->command->name, word);
+	const char *instead = instead_of(call->command, word);
 	if (instead) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "%s has no option \"%.40s\": %s",
 			    call->command->name, word, instead);
@@ -179,13 +170,18 @@ static enum hd_status bad_choice(const struct call *call, const struct expected 
 	return status;
 }
 
+static bool is_number(enum value_kind kind)
+{
+	return kind == VALUE_NUMBER || kind == VALUE_THREAD || kind == VALUE_PROCESS;
+}
+
 /* Parse @p text by its kind. */
 static enum hd_status parse_value(const struct call *call, const struct expected *expected,
 				  const char *text, struct value *ret)
 {
 	const enum value_kind kind = expected->kind;
 	const char *dash = expected->dash, *name = expected->name;
-	if ((kind == VALUE_NUMBER || kind == VALUE_PROCESS) && !parse_number(text, &ret->number)) {
+	if (is_number(kind) && !parse_number(text, &ret->number)) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "%s%s is a number (decimal, or 0x...), not \"%.40s\"", dash, name,
 			    text);
@@ -240,19 +236,19 @@ static enum hd_status parse_option(struct call *call, int argc, const char *cons
 	if (!option)
 		return unknown_option(call, word);
 	const char *value = strchr(word, '=');
-	if (value && option->kind == VALUE_NONE)
+	if (value && !option->value)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-%s takes no value", option->name);
 	if (value) {
 		value++;
-	} else if (option->kind != VALUE_NONE && *index + 1 < argc) {
+	} else if (option->value && *index + 1 < argc) {
 		value = argv[++*index];
 	}
-	if (option->kind != VALUE_NONE && !value) {
+	if (option->value && !value) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-%s needs a value: -%s %s",
 			    option->name, option->name, option->value);
 	}
 	struct value parsed = { .given = true };
-	if (option->kind != VALUE_NONE) {
+	if (option->value) {
 		const struct expected expected = { "-", option->name, option->kind,
 						   option->choices };
 		TRY(parse_value(call, &expected, value, &parsed));
@@ -325,8 +321,7 @@ static enum value_kind kind_of_word(const struct command *command, int index,
 		if (!options_end && strcmp(argv[i], "--") == 0) {
 			options_end = true;
 		} else if (!options_end && is_option(argv[i])) {
-			bool takes_next =
-				option && option->kind != VALUE_NONE && !strchr(argv[i], '=');
+			bool takes_next = option && option->value && !strchr(argv[i], '=');
 			if (takes_next && i + 1 == index)
 				return option->kind;
 			i += takes_next;
@@ -401,7 +396,7 @@ void hd_command_name(int argc, const char *const *argv, struct hd_command_names 
 			const char *value = strchr(argv[i], '=');
 			if (value) {
 				value++;
-			} else if (option->kind != VALUE_NONE && i + 1 < argc) {
+			} else if (option->value && i + 1 < argc) {
 				value = argv[++i];
 			}
 			name_option(ret, option, value);

@@ -13,11 +13,13 @@
 /** What an option or a word takes: decides how it is parsed, completed and, in debuggers, evaluated. */
 enum value_kind {
 	VALUE_NONE = 0,
-	VALUE_TEXT,    /**< any; choices, if there are, are what is offered */
-	VALUE_NUMBER,  /**< decimal, 0x, K M G */
-	VALUE_PROCESS, /**< the id of one: a number; .NET processes are what is offered */
-	VALUE_ADDRESS, /**< hexadecimal; debuggers evaluate other expressions first */
-	VALUE_TYPE,    /**< part of a type name */
+	VALUE_CONSERVATIVE, /**< none either: all words on stacks are references; of targets only */
+	VALUE_TEXT,         /**< any; choices, if there are, are what is offered */
+	VALUE_NUMBER,       /**< decimal, 0x, K M G */
+	VALUE_THREAD,       /**< the managed id of one: a number; of targets only */
+	VALUE_PROCESS,      /**< the id of one: a number; .NET processes are what is offered */
+	VALUE_ADDRESS,      /**< hexadecimal; debuggers evaluate other expressions first */
+	VALUE_TYPE,         /**< part of a type name */
 	VALUE_CHOICE,
 	VALUE_FILE,   /**< one that is read; or the id of a process */
 	VALUE_OUTPUT, /**< a file that is written */
@@ -32,9 +34,15 @@ enum value_kind {
 struct option {
 	const char *name; /**< NULL ends a list */
 	enum value_kind kind;
-	const char *value; /**< its value in help, such as "N"; NULL without one */
+	const char *value; /**< its value in help, such as "N"; NULL: it takes none */
 	const char *help;
 	const char *const *choices; /**< for VALUE_CHOICE, case ignored; NULL ends */
+};
+
+/** Options of SOS's command that users know and this one does not have. */
+struct sos_option {
+	const char *names;   /**< " a p ": each between blanks; NULL ends a list */
+	const char *instead; /**< what to do in their place */
 };
 
 /** A word that is no option. */
@@ -71,7 +79,8 @@ struct command {
 	bool tells_findings; /**< it says itself what is missing: no warning comes beside its answer */
 	enum hd_command_role role;
 	enum needs needs;
-	const struct option *options; /**< may be NULL */
+	const struct option *options;         /**< may be NULL */
+	const struct sos_option *sos_options; /**< likewise */
 	struct word words[WORDS_MAX + 1];
 	const char *const *choices; /**< of the word that is a VALUE_CHOICE */
 	/** What help says after the description, in whole lines; may be NULL. */
@@ -85,7 +94,7 @@ struct command {
 struct value {
 	bool given;
 	const char *text;
-	uint64_t number; /**< of VALUE_NUMBER, VALUE_PROCESS and VALUE_ADDRESS */
+	uint64_t number; /**< of VALUE_NUMBER, VALUE_THREAD, VALUE_PROCESS and VALUE_ADDRESS */
 };
 
 /** One run of a command: what it was given, and where its answer goes. */

@@ -132,6 +132,8 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 		offer_processes(completer);
 		return 0;
 	case VALUE_NONE:
+	case VALUE_CONSERVATIVE:
+	case VALUE_THREAD:
 	case VALUE_OF_SETTING:
 	case VALUE_NUMBER:
 	case VALUE_ADDRESS:
@@ -146,7 +148,7 @@ static size_t words_before(const struct command *command, int argc, const char *
 	size_t words = 0;
 	for (int i = 1; i < argc - 1; i++) {
 		const struct option *option = arguments_option(command, argv[i]);
-		if (option && option->kind != VALUE_NONE && !strchr(argv[i], '=')) {
+		if (option && option->value && !strchr(argv[i], '=')) {
 			i++;
 		} else if (argv[i][0] != '-') {
 			words++;
@@ -169,7 +171,7 @@ int hd_command_complete(struct hd_session *session, int argc, const char *const 
 	if (!command)
 		return 0;
 	const struct option *before = argc > 2 ? arguments_option(command, argv[argc - 2]) : NULL;
-	if (before && before->kind != VALUE_NONE && !strchr(argv[argc - 2], '='))
+	if (before && before->value && !strchr(argv[argc - 2], '='))
 		return offer_kind(&completer, session, before->kind, before->choices);
 	if (completer.word[0] == '-') {
 		bool two = completer.word[1] == '-';

@@ -32,7 +32,7 @@ static bool takes_next(const struct command *command, const char *word, size_t s
 		return false;
 	(void)snprintf(name, sizeof(name), "%.*s", (int)size, word);
 	const struct option *option = arguments_option(command, name);
-	return option && option->kind != VALUE_NONE && !strchr(name, '=');
+	return option && option->value && !strchr(name, '=');
 }
 
 bool command_raw(const struct command *command, const char *rest, size_t *ret)

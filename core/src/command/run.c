@@ -2,7 +2,6 @@
 /* The one way into every command: parse, run, report the outcome. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "answer/rows.h"
 #include "command/call.h"
@@ -122,7 +121,7 @@ bool call_is_conservative(const struct call *call)
 {
 	const struct option *options = call->command->options;
 	for (size_t i = 0; options && options[i].name; i++) {
-		if (strcmp(options[i].name, "conservative") == 0)
+		if (options[i].kind == VALUE_CONSERVATIVE)
 			return call->options[i].given;
 	}
 	return false;
@@ -131,22 +130,14 @@ bool call_is_conservative(const struct call *call)
 /* Options that ask for what no dump file holds. */
 static enum hd_status refuse_target_options(const struct call *call)
 {
-	static const struct {
-		const char *option, *what;
-	} refused[] = {
-		{ "conservative", "stacks" },
-		{ "thread", "threads" },
-	};
 	const struct option *options = call->command->options;
 	for (size_t i = 0; options && options[i].name; i++) {
-		for (size_t k = 0; k < sizeof(refused) / sizeof(refused[0]); k++) {
-			if (!call->options[i].given ||
-			    strcmp(options[i].name, refused[k].option) != 0)
-				continue;
-			return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-				    "-%s is about a core or a process; a heap dump file has no %s",
-				    refused[k].option, refused[k].what);
-		}
+		bool is_stacks = options[i].kind == VALUE_CONSERVATIVE;
+		if (!call->options[i].given || (!is_stacks && options[i].kind != VALUE_THREAD))
+			continue;
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "-%s is about a core or a process; a heap dump file has no %s",
+			    options[i].name, is_stacks ? "stacks" : "threads");
 	}
 	return HD_OK;
 }

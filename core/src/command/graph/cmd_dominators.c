@@ -19,7 +19,7 @@ enum {
 
 static const struct option dominators_options[] = {
 	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "take all words on stacks for references", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };

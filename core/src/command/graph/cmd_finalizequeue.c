@@ -27,7 +27,7 @@ static const struct option finalizequeue_options[] = {
 	[OPT_MT] = { "mt", VALUE_ADDRESS, "MT", "objects of this MethodTable", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "with -allReady: whatever may be a reference on a stack is one",
 			       NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },

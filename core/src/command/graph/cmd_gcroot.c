@@ -45,7 +45,7 @@ static const struct option gcroot_options[] = {
 	[OPT_GCGEN] = { "gcgen", VALUE_NUMBER, "N", "as a collection of generation N sees it",
 			NULL },
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "take all words on stacks for references", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };

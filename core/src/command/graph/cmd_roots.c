@@ -30,10 +30,10 @@ static const struct option roots_options[] = {
 		       root_flag_names },
 	[OPT_CONTAINER] = { "container", VALUE_TYPE, "TEXT",
 			    "static variables of types whose name holds TEXT", NULL },
-	[OPT_THREAD] = { "thread", VALUE_NUMBER, "N", "of the thread with managed id N", NULL },
+	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "of the thread with managed id N", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only how many, by kind and container", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N roots (0 = all)", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "take all words on stacks for references", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };

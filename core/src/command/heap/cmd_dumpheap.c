@@ -34,7 +34,7 @@ static const struct option dumpheap_options[] = {
 	[DUMPHEAP_IGNORE_GC_STATE] = { "ignoreGCState", VALUE_NONE, NULL,
 				       "taken for SOS's sake: always so", NULL },
 	[DUMPHEAP_NO_PROGRESS] = { "noprogress", VALUE_NONE, NULL, "show no progress", NULL },
-	[DUMPHEAP_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+	[DUMPHEAP_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 				    "with -live, -dead: whatever may be a reference on a stack is one",
 				    NULL },
 	[DUMPHEAP_COUNT] = { NULL, VALUE_NONE, NULL, NULL, NULL },

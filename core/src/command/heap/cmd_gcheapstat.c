@@ -20,7 +20,7 @@ static const struct option gcheapstat_options[] = {
 			      "also the bytes of objects that no root keeps alive", NULL },
 	[OPT_UNROOTED] = { "inclUnrooted", VALUE_NONE, NULL, "the same", NULL },
 	[OPT_IU] = { "iu", VALUE_NONE, NULL, "the same", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "with -unreachable: whatever may be a reference on a stack is one",
 			       NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },

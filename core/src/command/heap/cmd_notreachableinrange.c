@@ -22,7 +22,7 @@ static const struct option notreachableinrange_options[] = {
 	[OPT_NO_FINALIZER] = { "nofinalizer", VALUE_NONE, NULL,
 			       "what only finalizer queues keep alive counts as dead", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "whatever may be a reference on a stack is one", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };

@@ -19,9 +19,9 @@ enum {
 };
 
 static const struct option clrstack_options[] = {
-	[OPT_THREAD] = { "thread", VALUE_NUMBER, "N", "the thread whose managed id is N", NULL },
+	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL },
 	[OPT_ROOTS] = { "roots", VALUE_NONE, NULL, "also what the frames refer to", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_NONE, NULL,
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "with -roots: also every word that may be a reference", NULL },
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "do not fold what repeats", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
@@ -30,6 +30,14 @@ static const struct option clrstack_options[] = {
 	[OPT_ALL] = { "all", VALUE_NONE, NULL,
 		      "all threads, also where a debugger has one selected", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+static const struct sos_option clrstack_sos_options[] = {
+	{ " a p l i ",
+	  "arguments and locals have no names here; -roots shows the objects that they refer to" },
+	{ " f ", "native frames are not shown; the debugger's own backtrace does" },
+	{ " r ", "registers are not shown; the debugger's own commands do" },
+	{ NULL, NULL },
 };
 
 /* OS id of the debugger's thread that the command is about; 0: it is about others. */
@@ -125,6 +133,7 @@ const struct command clrstack_command = {
 	.is_sos = true,
 	.needs = NEEDS_RUNTIME,
 	.options = clrstack_options,
+	.sos_options = clrstack_sos_options,
 	.words = { { "ID", VALUE_ADDRESS, true } },
 	.run = run_clrstack,
 };
