@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command/heap/heap_range.h"
-#include "command/heap/type_counts.h"
+#include "analysis/heap/type_counts.h"
+#include "command/heap/heap_call.h"
 #include "command/session/core_kind.h"
 #include "command/table.h"
 #include "query/diff.h"
@@ -255,12 +255,12 @@ static enum hd_status list_types(const struct type_counts *counts, struct clr *c
 /* The types of call->heap, by a walk: references do not matter. */
 static enum hd_status side_of_heap(struct call *call, struct side *side)
 {
-	const struct value none = { 0 };
 	struct type_counts counts = { 0 };
 	struct gaps gaps = { 0 };
 	struct heap_range range;
-	TRY(heap_range_init(&range, call, &none, &none, &none, &none, &none));
-	enum hd_status status = type_counts_walk(&counts, &gaps, call, &range);
+	TRY(heap_range_init(&range, call->heap, &(const struct range_choice){ 0 }, call->err));
+	enum hd_status status =
+		type_counts_walk(&counts, &gaps, call->heap, &range, &call->job, call->err);
 	if (status == HD_OK)
 		status = list_types(&counts, call->heap->clr, side, call->err);
 	type_counts_deinit(&counts);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "analysis/heap/type_counts.h"
+#include "answer/tables.h"
 #include "command/completeness.h"
-#include "command/heap/life.h"
-#include "command/heap/type_counts.h"
+#include "command/heap/heap_call.h"
 #include "command/table.h"
 #include "heap/finalizer.h"
 
@@ -321,7 +322,7 @@ static enum hd_status finalizequeue_answer(struct call *call, const struct final
 {
 	struct life dead = { 0 };
 	if (call->options[OPT_ALL_READY].given)
-		TRY(life_init(&dead, call, true));
+		TRY(call_life(call, true, &dead));
 	struct queue_lister lister = { .call = call,
 				       .dead = &dead,
 				       .window = { .memory = call->heap->memory },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <strings.h>
 
-#include "command/heap/type_counts.h"
+#include "analysis/heap/type_counts.h"
+#include "answer/tables.h"
 #include "command/table.h"
 #include "roots/handles.h"
 

@@ -7,7 +7,7 @@
 #include "answer/root_row.h"
 #include "command/completeness.h"
 #include "command/graph/gcroot_tree.h"
-#include "command/heap/heap_range.h"
+#include "command/heap/heap_call.h"
 #include "command/table.h"
 #include "heap/heap.h"
 #include "query/gcroot.h"

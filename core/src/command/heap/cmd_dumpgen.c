@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/heap/type_counts.h"
+#include "analysis/heap/type_chooser.h"
+#include "analysis/heap/type_counts.h"
+#include "answer/tables.h"
+#include "command/heap/heap_call.h"
 #include "command/table.h"
 
 enum {
@@ -24,7 +27,8 @@ static enum hd_status write_dumpgen_statistics(struct call *call, const struct h
 	struct type_counts counts = { 0 };
 	struct gaps gaps = { 0 };
 	struct statistics statistics;
-	enum hd_status status = type_counts_walk(&counts, &gaps, call, range);
+	enum hd_status status =
+		type_counts_walk(&counts, &gaps, call->heap, range, &call->job, call->err);
 	if (status == HD_OK) {
 		status = type_counts_statistics(&counts, call->heap->clr,
 						call->options[OPT_TYPE].text, &statistics,
@@ -139,9 +143,9 @@ static enum hd_status dumpgen_list(struct call *call, const struct heap_range *r
 
 static enum hd_status run_dumpgen(struct call *call)
 {
-	const struct value none = { 0 };
 	struct heap_range range;
-	TRY(heap_range_init(&range, call, &none, &none, &call->words[0], &none, &none));
+	const struct range_choice choice = range_choice(NULL, NULL, &call->words[0], NULL);
+	TRY(heap_range_init(&range, call->heap, &choice, call->err));
 	bool rows = call->options[OPT_MT].given && !call->options[OPT_STAT].given;
 	enum hd_status status =
 		rows ? dumpgen_list(call, &range) : write_dumpgen_statistics(call, &range);

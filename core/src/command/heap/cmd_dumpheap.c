@@ -4,7 +4,7 @@
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/heap/dumpheap.h"
-#include "command/heap/heap_range.h"
+#include "command/heap/heap_call.h"
 #include "command/table.h"
 #include "query/filter.h"
 

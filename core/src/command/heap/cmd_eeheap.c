@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command/heap/heap_range.h"
+#include "command/heap/heap_call.h"
 #include "command/table.h"
 
 enum {
@@ -352,10 +352,10 @@ static enum hd_status run_eeheap(struct call *call)
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "the loader's heaps are not read: eeheap shows the GC heap");
 	}
-	const struct value none = { 0 };
 	struct heap_range range;
-	TRY(heap_range_init(&range, call, &call->options[OPT_HEAP], &call->options[OPT_SEGMENT],
-			    &none, &call->words[0], &call->words[1]));
+	const struct range_choice choice = range_choice(
+		&call->options[OPT_HEAP], &call->options[OPT_SEGMENT], NULL, call->words);
+	TRY(heap_range_init(&range, call->heap, &choice, call->err));
 	write_gc_heaps(call, &range);
 	heap_range_deinit(&range);
 	return HD_OK;
@@ -386,9 +386,8 @@ static const struct schema balance_schema = {
 
 static enum hd_status run_balance(struct call *call)
 {
-	const struct value none = { 0 };
 	struct heap_range range;
-	TRY(heap_range_init(&range, call, &none, &none, &none, &none, &none));
+	TRY(heap_range_init(&range, call->heap, &(const struct range_choice){ 0 }, call->err));
 	uint64_t all = sum(&range, 0, true).allocated;
 	answer_table(&call->answer, &balance_schema, NULL);
 	for (uint32_t i = 0; i < call->heap->heap_count && !call->out.stopped; i++) {

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command/heap/crossings.h"
-#include "command/heap/type_counts.h"
+#include "analysis/heap/crossings.h"
+#include "analysis/heap/type_counts.h"
+#include "answer/tables.h"
+#include "command/heap/heap_call.h"
 #include "command/table.h"
 
 enum {
@@ -297,9 +299,9 @@ static enum hd_status write_ephrefs(struct call *call, struct crossing_finder *f
 static enum hd_status run_ephrefs(struct call *call)
 {
 	struct marks marks;
-	TRY(marks_init(&marks, call));
+	TRY(marks_init(&marks, call->heap, &call->job, call->err));
 	struct crossing_finder found = { .test = is_old_to_young, .marks = &marks };
-	enum hd_status status = find_crossings(call, &found);
+	enum hd_status status = find_crossings(call->heap, &call->job, &found, call->err);
 	if (status == HD_OK)
 		status = write_ephrefs(call, &found);
 	crossing_finder_deinit(&found);
@@ -504,9 +506,9 @@ static enum hd_status run_ephtoloh(struct call *call)
 {
 	struct crossing_finder to_large = { .test = is_young_to_large, .is_single = true };
 	struct crossing_finder from_large = { .test = is_large_to_young, .is_single = true };
-	enum hd_status status = find_crossings(call, &to_large);
+	enum hd_status status = find_crossings(call->heap, &call->job, &to_large, call->err);
 	if (status == HD_OK)
-		status = find_crossings(call, &from_large);
+		status = find_crossings(call->heap, &call->job, &from_large, call->err);
 	if (status == HD_OK) {
 		gaps_merge(&to_large.gaps, &from_large.gaps);
 		status = write_ephtoloh(call, &to_large, &from_large);

@@ -3,8 +3,7 @@
 #include <stdio.h>
 
 #include "command/completeness.h"
-#include "command/heap/heap_range.h"
-#include "command/heap/life.h"
+#include "command/heap/heap_call.h"
 #include "command/table.h"
 #include "util/alloc.h"
 
@@ -316,7 +315,7 @@ static enum hd_status gcheapstat_answer(struct call *call, struct bytes *heaps)
 	struct gaps gaps = { 0 };
 	struct bytes total = { 0 };
 	if (has_unrooted)
-		TRY(life_init(&dead, call, true));
+		TRY(call_life(call, true, &dead));
 	TRY(count_objects(call, &dead, heaps, &gaps));
 	add_segments(call->heap, heaps);
 	for (uint32_t i = 0; i < call->heap->heap_count; i++)

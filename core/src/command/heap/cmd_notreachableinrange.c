@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/heap/life.h"
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/table.h"
@@ -146,24 +147,6 @@ static enum hd_status notreachable_answer(struct call *call, const struct reach 
 	return status;
 }
 
-/* What is alive but for those that only finalizer queues hold. */
-static enum hd_status live_without_finalizers(struct call *call, struct reach *ret)
-{
-	const struct hd_graph *graph = call->graph;
-	uint32_t *starts = mem_alloc((size_t)graph->root_count + 1, sizeof(*starts));
-	size_t count = 0;
-	if (!starts)
-		return fail_nomem(call->err);
-	for (uint32_t i = 0; i < graph->root_count; i++) {
-		const struct graph_root *root = &graph->roots[i];
-		if (!root_is_weak(root) && root->kind != HD_ROOT_FINALIZER)
-			starts[count++] = root->node;
-	}
-	enum hd_status status = reach_init(graph, starts, count, &call->job, ret, call->err);
-	mem_free(starts);
-	return status;
-}
-
 static enum hd_status run_notreachableinrange(struct call *call)
 {
 	if (!call->options[OPT_NO_FINALIZER].given) {
@@ -172,7 +155,7 @@ static enum hd_status run_notreachableinrange(struct call *call)
 		return notreachable_answer(call, live);
 	}
 	struct reach live;
-	TRY(live_without_finalizers(call, &live));
+	TRY(reach_without_finalizers(call->graph, &call->job, &live, call->err));
 	enum hd_status status = notreachable_answer(call, &live);
 	reach_deinit(&live);
 	return status;

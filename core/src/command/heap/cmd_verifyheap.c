@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command/heap/heap_range.h"
+#include "command/heap/heap_call.h"
 #include "command/heap/verify_text.h"
 #include "command/objects/object.h"
 #include "command/session/crash.h"
@@ -271,11 +271,11 @@ static enum hd_status write_result(struct call *call, const struct verify_result
 
 static enum hd_status run_verifyheap(struct call *call)
 {
-	const struct value none = { 0 };
 	struct heap_range range;
 	struct verify_result result;
-	TRY(heap_range_init(&range, call, &call->options[OPT_HEAP], &call->options[OPT_SEGMENT],
-			    &none, &call->words[0], &call->words[1]));
+	const struct range_choice choice = range_choice(
+		&call->options[OPT_HEAP], &call->options[OPT_SEGMENT], NULL, call->words);
+	TRY(heap_range_init(&range, call->heap, &choice, call->err));
 	struct verify_options options = { 0 };
 	if (!range.is_whole) {
 		options.segments = range.segments;

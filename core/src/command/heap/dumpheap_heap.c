@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/heap/type_chooser.h"
+#include "analysis/heap/type_counts.h"
+#include "answer/tables.h"
 #include "command/heap/cmd_strings.h"
 #include "command/heap/dumpheap.h"
-#include "command/heap/life.h"
-#include "command/heap/type_counts.h"
+#include "command/heap/heap_call.h"
 #include "util/alloc.h"
 
 /* Free blocks from this size on are listed as fragmentation; SOS's limit. */
@@ -430,7 +432,7 @@ static enum hd_status dumpheap_heap_answer(struct call *call, struct tally *tall
 {
 	const struct value *options = call->options;
 	if (options[DUMPHEAP_LIVE].given || options[DUMPHEAP_DEAD].given)
-		TRY(life_init(life, call, options[DUMPHEAP_DEAD].given));
+		TRY(call_life(call, options[DUMPHEAP_DEAD].given, life));
 	bool is_list = !options[DUMPHEAP_STAT].given && !options[DUMPHEAP_STRINGS].given;
 	if (options[DUMPHEAP_SHORT].given && is_list)
 		answer_be_brief(&call->answer);
@@ -450,8 +452,10 @@ enum hd_status run_dumpheap_heap(struct call *call)
 	if (options[DUMPHEAP_MAX].given && !options[DUMPHEAP_MAX].number)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-max is at least 1");
 	struct heap_range range;
-	TRY(heap_range_init(&range, call, &options[DUMPHEAP_HEAP], &options[DUMPHEAP_SEGMENT],
-			    &options[DUMPHEAP_GEN], &call->words[0], &call->words[1]));
+	const struct range_choice choice =
+		range_choice(&options[DUMPHEAP_HEAP], &options[DUMPHEAP_SEGMENT],
+			     &options[DUMPHEAP_GEN], call->words);
+	TRY(heap_range_init(&range, call->heap, &choice, call->err));
 	struct life life = { 0 };
 	struct tally tally = {
 		.call = call,

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/heap/gaps.h"
+#include "analysis/heap/heap_range.h"
 #include "clr/modules/module.h"
 #include "clr/modules/module_proof.h"
 #include "clr/types/type_lookup.h"
-#include "command/heap/heap_range.h"
 #include "command/session/core_kind.h"
 #include "command/session/crash.h"
 #include "command/session/info.h"
@@ -64,9 +65,8 @@ static enum hd_status count_segment_totals(void *arg, struct walker *walker, str
 
 static enum hd_status count_heap(struct call *call, struct target_totals *ret)
 {
-	const struct value none = { 0 };
 	struct heap_range range;
-	TRY(heap_range_init(&range, call, &none, &none, &none, &none, &none));
+	TRY(heap_range_init(&range, call->heap, &(const struct range_choice){ 0 }, call->err));
 	struct target_totals totals[WORKERS_MAX] = { 0 };
 	void *args[WORKERS_MAX];
 	for (size_t i = 0; i < WORKERS_MAX; i++)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "command/completeness.h"
-#include "command/heap/heap_range.h"
+#include "command/heap/heap_call.h"
 #include "command/sql/sql_columns.h"
 #include "command/sql/sql_database.h"
 #include "command/table.h"

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command/heap/heap_range.h"
+#include "command/heap/heap_call.h"
 #include "command/sql/sql_columns.h"
 #include "command/sql/sql_database.h"
 #include "util/output_file.h"

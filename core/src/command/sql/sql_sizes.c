@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/heap/gaps.h"
 #include "clr/types/type_name.h"
-#include "command/heap/heap_range.h"
 #include "util/alloc.h"
 
 /* So many objects have this type and size. */

@@ -3,9 +3,9 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "analysis/heap/gaps.h"
 #include "answer/tables.h"
 #include "clr/types/type_name.h"
-#include "command/heap/heap_range.h"
 #include "command/sql/sql_objects.h"
 #include "inspect/locate.h"
 #include "util/alloc.h"

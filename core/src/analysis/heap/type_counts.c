@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "command/heap/type_counts.h"
+#include "analysis/heap/type_counts.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "query/filter.h"
@@ -66,25 +65,26 @@ static enum hd_status count_segment_types(void *arg, struct walker *walker, stru
 	}
 }
 
-enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps, struct call *call,
-				const struct heap_range *range)
+enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps, struct heap *heap,
+				const struct heap_range *range, struct job *job,
+				struct hd_error *err)
 {
-	unsigned int workers = job_workers(&call->job);
+	unsigned int workers = job_workers(job);
 	struct type_counter *counters = mem_calloc(workers, sizeof(*counters));
 	void **args = mem_calloc(workers, sizeof(void *));
-	enum hd_status status = counters && args ? HD_OK : fail_nomem(call->err);
+	enum hd_status status = counters && args ? HD_OK : fail_nomem(err);
 	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
 		counters[i].range = range;
 		args[i] = &counters[i];
 	}
 	if (status == HD_OK) {
-		status = heap_walk(call->heap, range->segments, range->count, &call->job,
-				   "Scanning heap", count_segment_types, args, call->err);
-		job_end(&call->job);
+		status = heap_walk(heap, range->segments, range->count, job, "Scanning heap",
+				   count_segment_types, args, err);
+		job_end(job);
 	}
 	for (unsigned int i = 0; counters && i < workers; i++) {
 		if (status == HD_OK && !type_counts_merge(counts, &counters[i].counts))
-			status = fail_nomem(call->err);
+			status = fail_nomem(err);
 		gaps_merge(gaps, &counters[i].gaps);
 		type_counts_deinit(&counters[i].counts);
 	}
@@ -133,42 +133,4 @@ void statistics_keep(struct statistics *statistics, uint64_t method_table)
 		statistics->rows[kept++] = statistics->rows[i];
 	}
 	statistics->row_count = kept;
-}
-
-static bool grow_chooser(struct type_chooser *chooser, size_t index)
-{
-	size_t capacity = index + 256;
-	uint8_t *known = mem_realloc(chooser->known, capacity, 1);
-	if (!known)
-		return false;
-	memset(known + chooser->capacity, 0, capacity - chooser->capacity);
-	chooser->known = known;
-	chooser->capacity = capacity;
-	return true;
-}
-
-bool type_chooser_has(struct type_chooser *chooser, const struct type *type)
-{
-	if (chooser->method_table && chooser->method_table != type->method_table)
-		return false;
-	if (!chooser->part)
-		return true;
-	if (type->index >= chooser->capacity && !grow_chooser(chooser, type->index)) {
-		chooser->failed = true;
-		return false;
-	}
-	uint8_t *known = &chooser->known[type->index];
-	if (!*known) {
-		size_t size;
-		const char *name = type_name(chooser->clr, type, &size);
-		*known = name_matches(name, size, chooser->part) ? 1 : 2;
-	}
-	return *known == 1;
-}
-
-void type_chooser_deinit(struct type_chooser *chooser)
-{
-	mem_free(chooser->known);
-	chooser->known = NULL;
-	chooser->capacity = 0;
 }

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_LIFE_H
-#define HEAPDUMP_SRC_COMMAND_LIFE_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_LIFE_H
+#define HEAPDUMP_SRC_ANALYSIS_LIFE_H
 
-#include "command/call.h"
 #include "heap/walk.h"
+#include "query/reach.h"
 #include "util/bitmap.h"
 
-/** Which objects of a target's heap -live or -dead asks for; zero: all. */
+/** Which objects of a target's heap are asked for, those that are alive or those that are not; zero: all. */
 struct life {
-	const struct hd_graph *graph;
-	const struct reach *live;
-	bool is_dead;   /**< those that no root keeps alive */
-	uint64_t roots; /**< that are not weak */
+	const struct hd_graph *graph; /**< of the heap; NULL: all objects */
+	const struct reach *live;     /**< what roots keep alive */
+	bool is_dead;                 /**< those that no root keeps alive */
+	uint64_t roots;               /**< that are not weak */
 };
 
-/**
- * Find out what is alive, from the roots as call_is_conservative() says.
- *
- * @retval HD_OK
- * @retval others as session_graph() and session_live()
- */
-HD_NODISCARD enum hd_status life_init(struct life *life, struct call *call, bool is_dead);
+/** Those of @p graph that are in @p live, or not: both are borrowed. */
+struct life life_of(const struct hd_graph *graph, const struct reach *live, bool is_dead);
 
-/** SOS's line, or "live": {count, roots}. */
-void life_write(const struct life *life, struct call *call);
+/**
+ * Mark what is alive but for objects that only finalizer queues hold.
+ *
+ * @param[out] ret To be given to reach_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status reach_without_finalizers(const struct hd_graph *graph, struct job *job,
+						     struct reach *ret, struct hd_error *err);
 
 /** Node of the first object at or behind @p address. */
 static inline uint32_t life_node(const struct life *life, uint64_t address)

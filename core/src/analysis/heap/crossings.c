@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* References from one generation into another. */
-#include "command/heap/crossings.h"
+#include "analysis/heap/crossings.h"
 
 #include <stdlib.h>
 
@@ -148,7 +148,7 @@ static bool merge_finders(struct crossing_finder *finders, unsigned int count)
 	return true;
 }
 
-void crossing_finder_deinit(struct crossing_finder *finder)
+void finder_deinit(struct crossing_finder *finder)
 {
 	window_deinit(&finder->targets);
 	pages_free(finder->rows, finder->rows_capacity, sizeof(*finder->rows));
@@ -156,23 +156,23 @@ void crossing_finder_deinit(struct crossing_finder *finder)
 	finder->rows_count = finder->rows_capacity = 0;
 }
 
-enum hd_status find_crossings(struct call *call, struct crossing_finder *ret)
+enum hd_status find_crossings(struct heap *heap, struct job *job, struct crossing_finder *ret,
+			      struct hd_error *err)
 {
-	unsigned int workers = job_workers(&call->job);
+	unsigned int workers = job_workers(job);
 	struct crossing_finder *finders = mem_calloc(workers, sizeof(*finders));
 	void **args = mem_calloc(workers, sizeof(void *));
-	enum hd_status status = finders && args ? HD_OK : fail_nomem(call->err);
+	enum hd_status status = finders && args ? HD_OK : fail_nomem(err);
 	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
 		finders[i] = *ret;
-		finders[i].targets.memory = call->heap->memory;
+		finders[i].targets.memory = heap->memory;
 		args[i] = &finders[i];
 	}
 	if (status == HD_OK) {
-		status = heap_walk(call->heap, NULL, 0, &call->job, "Scanning heap",
-				   find_in_segment, args, call->err);
-		job_end(&call->job);
+		status = heap_walk(heap, NULL, 0, job, "Scanning heap", find_in_segment, args, err);
+		job_end(job);
 		if (status == HD_OK && !merge_finders(finders, workers))
-			status = fail_nomem(call->err);
+			status = fail_nomem(err);
 		if (status == HD_OK) {
 			*ret = finders[0];
 			finders[0] = (struct crossing_finder){ .targets = ret->targets };
@@ -180,7 +180,7 @@ enum hd_status find_crossings(struct call *call, struct crossing_finder *ret)
 		}
 	}
 	for (unsigned int i = 0; finders && args && i < workers; i++)
-		crossing_finder_deinit(&finders[i]);
+		finder_deinit(&finders[i]);
 	mem_free(finders);
 	mem_free(args);
 	return status;
@@ -196,13 +196,13 @@ void marks_deinit(struct marks *marks, const struct heap *heap)
 	marks->bitmaps = NULL;
 }
 
-enum hd_status marks_init(struct marks *marks, struct call *call)
+enum hd_status marks_init(struct marks *marks, const struct heap *heap, struct job *job,
+			  struct hd_error *err)
 {
-	const struct heap *heap = call->heap;
 	uint64_t bytes = 0;
 	marks->bitmaps = mem_calloc(heap->segment_count + 1, sizeof(*marks->bitmaps));
 	if (!marks->bitmaps)
-		return fail_nomem(call->err);
+		return fail_nomem(err);
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *segment = &heap->segments[i];
 		uint64_t size = segment->end - segment->begin;
@@ -210,10 +210,10 @@ enum hd_status marks_init(struct marks *marks, struct call *call)
 		    segment->generation != GENERATION_EPHEMERAL)
 			continue;
 		bytes += size / 64;
-		enum hd_status status = job_check_memory(&call->job, bytes, call->err);
+		enum hd_status status = job_check_memory(job, bytes, err);
 		if (status == HD_OK) {
 			marks->bitmaps[i] = bitmap_alloc(size / 8);
-			status = marks->bitmaps[i] ? HD_OK : fail_nomem(call->err);
+			status = marks->bitmaps[i] ? HD_OK : fail_nomem(err);
 		}
 		if (status != HD_OK) {
 			marks_deinit(marks, heap);

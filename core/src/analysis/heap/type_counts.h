@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_TYPE_COUNTS_H
-#define HEAPDUMP_SRC_COMMAND_TYPE_COUNTS_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_TYPE_COUNTS_H
+#define HEAPDUMP_SRC_ANALYSIS_TYPE_COUNTS_H
 
-#include "answer/tables.h"
-#include "command/heap/heap_range.h"
+#include "analysis/heap/gaps.h"
+#include "analysis/heap/heap_range.h"
+#include "query/statistics.h"
 
 /** Objects and bytes of one type. */
 struct count {
@@ -43,7 +44,8 @@ bool type_counts_merge(struct type_counts *sum, const struct type_counts *other)
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps,
-					     struct call *call, const struct heap_range *range);
+					     struct heap *heap, const struct heap_range *range,
+					     struct job *job, struct hd_error *err);
 
 /**
  * Rows of statistics; types whose name does not hold @p part (may be NULL) are left out.
@@ -56,19 +58,5 @@ HD_NODISCARD enum hd_status type_counts_statistics(const struct type_counts *cou
 
 /** Keep the row of @p method_table alone. */
 void statistics_keep(struct statistics *statistics, uint64_t method_table);
-
-/** Which types a command is about, found out once each; zero but for clr and part. */
-struct type_chooser {
-	struct clr *clr;
-	const char *part;      /**< of the name, or NULL */
-	uint64_t method_table; /**< or 0 */
-	uint8_t *known;        /**< by type index: 0 not asked, 1 passes, 2 does not */
-	size_t capacity;
-	bool failed; /**< memory was exhausted: some that should have passed did not */
-};
-
-/** Does @p type pass? */
-bool type_chooser_has(struct type_chooser *chooser, const struct type *type);
-void type_chooser_deinit(struct type_chooser *chooser);
 
 #endif

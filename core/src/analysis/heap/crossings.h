@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_CROSSINGS_H
-#define HEAPDUMP_SRC_COMMAND_CROSSINGS_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_CROSSINGS_H
+#define HEAPDUMP_SRC_ANALYSIS_CROSSINGS_H
 
-#include "command/heap/heap_range.h"
+#include "analysis/heap/gaps.h"
 
 /** References of one object into one generation; if is_single each by itself. */
 struct crossing {
@@ -36,10 +36,12 @@ struct crossing_finder {
 bool generation_is_young(uint8_t generation);
 
 /** Walk the heap; @p ret, whose test, is_single and marks say what for, gets all rows by address. */
-HD_NODISCARD enum hd_status find_crossings(struct call *call, struct crossing_finder *ret);
-void crossing_finder_deinit(struct crossing_finder *finder);
+HD_NODISCARD enum hd_status find_crossings(struct heap *heap, struct job *job,
+					   struct crossing_finder *ret, struct hd_error *err);
+void finder_deinit(struct crossing_finder *finder);
 
-HD_NODISCARD enum hd_status marks_init(struct marks *marks, struct call *call);
+HD_NODISCARD enum hd_status marks_init(struct marks *marks, const struct heap *heap,
+				       struct job *job, struct hd_error *err);
 void marks_deinit(struct marks *marks, const struct heap *heap);
 
 #endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ANALYSIS_TYPE_CHOOSER_H
+#define HEAPDUMP_SRC_ANALYSIS_TYPE_CHOOSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct clr;
+struct type;
+
+/** Which types are asked for, found out once each; zero but for clr and part. */
+struct type_chooser {
+	struct clr *clr;
+	const char *part;      /**< of the name, or NULL */
+	uint64_t method_table; /**< or 0 */
+	uint8_t *known;        /**< by type index: 0 not asked, 1 passes, 2 does not */
+	size_t capacity;
+	bool failed; /**< memory was exhausted: some that should have passed did not */
+};
+
+/** Does @p type pass? */
+bool type_chooser_has(struct type_chooser *chooser, const struct type *type);
+void type_chooser_deinit(struct type_chooser *chooser);
+
+#endif
