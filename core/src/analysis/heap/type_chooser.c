@@ -22,8 +22,6 @@ static bool grow_chooser(struct type_chooser *chooser, size_t index)
 
 bool type_chooser_has(struct type_chooser *chooser, const struct type *type)
 {
-	if (chooser->method_table && chooser->method_table != type->method_table)
-		return false;
 	if (!chooser->part)
 		return true;
 	if (type->index >= chooser->capacity && !grow_chooser(chooser, type->index)) {

@@ -9,12 +9,11 @@
 struct clr;
 struct type;
 
-/** Which types are asked for, found out once each; zero but for clr and part. */
+/** Which types are asked for, found out once each; zero but for the first two. */
 struct type_chooser {
 	struct clr *clr;
-	const char *part;      /**< of the name, or NULL */
-	uint64_t method_table; /**< or 0 */
-	uint8_t *known;        /**< by type index: 0 not asked, 1 passes, 2 does not */
+	const char *part; /**< of the name, or NULL */
+	uint8_t *known;   /**< by type index: 0 not asked, 1 passes, 2 does not */
 	size_t capacity;
 	bool failed; /**< memory was exhausted: some that should have passed did not */
 };

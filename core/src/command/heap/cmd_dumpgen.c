@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "analysis/heap/type_chooser.h"
-#include "analysis/heap/type_counts.h"
+#include "analysis/heap/object_pass.h"
 #include "answer/tables.h"
 #include "command/heap/heap_call.h"
 #include "command/table.h"
@@ -78,67 +77,54 @@ static void write_dumpgen_row(struct call *call, const struct object *object,
 	answer_row(&call->answer, cells);
 }
 
-/* What listing met. */
-struct listed {
-	uint64_t count, size;
-	struct gaps gaps;
-};
-
-static enum hd_status dumpgen_list_segment(struct call *call, const struct heap_range *range,
-					   struct walker *walker, struct type_chooser *chooser,
-					   struct listed *listed)
+static enum hd_status list_rows(struct call *call, struct object_pass *pass)
 {
+	const struct heap_range *range = pass->tally.filter->range;
 	const char *generation = generation_name((enum generation)range->generation);
 	for (;;) {
-		enum walk_result result = walker_next(walker);
-		const struct object *object = &walker->object;
-		if (call->out.stopped || walker->cancelled)
+		enum pass_result result;
+		if (call->out.stopped)
 			return fail_cancelled(call->err);
-		if (result == WALK_END)
+		TRY(object_pass_next(pass, &result, call->err));
+		if (result == PASS_END)
 			return HD_OK;
-		if (result == WALK_DAMAGE) {
-			gaps_add(&listed->gaps, walker->heap, &walker->damage);
-		} else if (type_chooser_has(chooser, object->type) &&
-			   heap_range_has(range, walker->segment, object->address)) {
-			listed->size += object->size;
-			listed->count++;
-			if (!answer_wants_row(&call->answer))
-				continue;
-			write_dumpgen_row(call, object, generation);
-			TRY(call_check(call));
-		}
+		if (result != PASS_OBJECT || !answer_wants_row(&call->answer))
+			continue;
+		write_dumpgen_row(call, &pass->walker.object, generation);
+		TRY(call_check(call));
 	}
+}
+
+/* After the rows: how many objects there are, and their bytes. */
+static enum hd_status write_total(struct call *call, struct object_tally *tally)
+{
+	struct statistics statistics;
+	TRY(type_counts_statistics(&tally->counts, call->heap->clr, NULL, &statistics, call->err));
+	statistics_total_plain(&call->answer, &statistics);
+	statistics_deinit(&statistics);
+	gaps_report(call, &tally->gaps);
+	return HD_OK;
 }
 
 static enum hd_status dumpgen_list(struct call *call, const struct heap_range *range)
 {
-	struct walker walker;
-	struct listed listed = { 0 };
-	struct type_chooser chooser = { .clr = call->heap->clr,
-					.part = call->options[OPT_TYPE].text,
-					.method_table = call->options[OPT_MT].number };
-	TRY(walker_init(&walker, call->heap, call->err));
+	struct object_pass pass;
+	const struct life life = { 0 };
+	const struct object_filter filter = { .range = range,
+					      .life = &life,
+					      .method_table = call->options[OPT_MT].number,
+					      .type_part = call->options[OPT_TYPE].text };
+	TRY(object_pass_open(&pass, call->heap, &filter, &call->job, call->err));
 	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
 	answer_table(&call->answer, &row_schema, &(const struct table_options){ .limit = limit });
-	job_begin(&call->job, "Scanning heap", heap_range_bytes(range));
-	walker.job = &call->job;
-	enum hd_status status = HD_OK;
-	for (size_t i = 0; status == HD_OK && i < range->count; i++) {
-		heap_range_walk(range, &walker, range->segments[i]);
-		status = dumpgen_list_segment(call, range, &walker, &chooser, &listed);
-	}
+	enum hd_status status = list_rows(call, &pass);
 	job_end(&call->job);
-	if (status == HD_OK && chooser.failed)
-		status = fail_nomem(call->err);
-	type_chooser_deinit(&chooser);
-	walker_deinit(&walker);
-	TRY(status);
-	if (answer_table_end(&call->answer))
+	if (status == HD_OK && answer_table_end(&call->answer))
 		answer_cut(&call->answer, limit);
-	const struct statistics total = { .count = listed.count, .size = listed.size };
-	statistics_total_plain(&call->answer, &total);
-	gaps_report(call, &listed.gaps);
-	return HD_OK;
+	if (status == HD_OK)
+		status = write_total(call, &pass.tally);
+	object_pass_close(&pass);
+	return status;
 }
 
 static enum hd_status run_dumpgen(struct call *call)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/heap/cmd_strings.h"
 
-#include <string.h>
-
+#include "analysis/heap/object_strings.h"
+#include "command/heap/heap_call.h"
 #include "command/objects/object.h"
 #include "command/table.h"
-#include "inspect/string_counts.h"
 
 enum {
 	OPT_MIN,
@@ -78,17 +77,6 @@ static void write_string_row(struct call *call, const struct strings *strings,
 	text_deinit(&shown);
 }
 
-/* Bytes that would be saved if each value stood once. */
-static uint64_t duplicate_size(const struct strings *strings)
-{
-	uint64_t size = 0;
-	for (size_t i = 0; i < strings->rows_count; i++) {
-		const struct string_count *row = &strings->rows[i];
-		size += string_count_size(strings, row) / row->count * (row->count - 1);
-	}
-	return size;
-}
-
 enum strings_total_column {
 	TOTAL_COUNT,
 	TOTAL_SIZE,
@@ -132,20 +120,14 @@ static void write_strings_total(struct call *call, const struct strings *strings
 		[TOTAL_COUNT] = cell_number(strings->count),
 		[TOTAL_SIZE] = cell_number(strings->size),
 		[TOTAL_VALUES] = cell_number(strings->rows_count),
-		[TOTAL_DUPLICATES] = cell_number(duplicate_size(strings)),
+		[TOTAL_DUPLICATES] = cell_number(strings_duplicate_size(strings)),
 		[TOTAL_UNREADABLE] = cell_number(strings->unreadable),
 	};
 	answer_record(&call->answer, &total_schema, cells);
 }
 
-/* What to write of sorted strings: the last rows. */
-struct string_listing {
-	uint64_t limit;
-	uint32_t units; /* of each value, in text */
-};
-
 static enum hd_status write_string_rows(struct call *call, const struct strings *strings,
-					const struct string_listing *listing)
+					const struct strings_listing *listing)
 {
 	size_t skip = strings->rows_count > listing->limit
 			      ? strings->rows_count - (size_t)listing->limit
@@ -159,7 +141,8 @@ static enum hd_status write_string_rows(struct call *call, const struct strings 
 			      format_thousands(strings->rows_count, number[1]));
 	}
 	for (size_t i = skip; i < strings->rows_count; i++) {
-		write_string_row(call, strings, &strings->rows[i], listing->units);
+		write_string_row(call, strings, &strings->rows[i],
+				 listing->is_full ? FULL_UNITS : SHORT_UNITS);
 		TRY(call_check(call));
 	}
 	(void)answer_table_end(&call->answer);
@@ -168,78 +151,32 @@ static enum hd_status write_string_rows(struct call *call, const struct strings 
 	return HD_OK;
 }
 
-/* The options of dumpheap -strings that strings has not, as a filter's argument. */
-struct sizes {
-	const struct heap_range *range;
-	const struct life *life;
-	uint64_t min, max; /* max 0: none */
-};
-
-static bool accept(void *arg, const struct walker *walker)
-{
-	const struct sizes *sizes = arg;
-	const struct object *object = &walker->object;
-	if (object->size < sizes->min || (sizes->max && object->size > sizes->max))
-		return false;
-	if (!sizes->range->is_whole &&
-	    !heap_range_has(sizes->range, walker->segment, object->address))
-		return false;
-	return life_has(sizes->life, object->address);
-}
-
-/* Value of the option of that name, 0 when it is not there or was not given. */
-static uint64_t option_number(const struct call *call, const char *name)
-{
-	for (size_t i = 0; call->command->options[i].name; i++) {
-		if (strcmp(call->command->options[i].name, name) == 0 && call->options[i].given)
-			return call->options[i].number;
-	}
-	return 0;
-}
-
-static enum hd_status write_collected_strings(struct call *call, struct strings *strings,
-					      uint64_t min, bool full)
+enum hd_status strings_write(struct call *call, const struct object_filter *filter,
+			     const struct strings_listing *listing)
 {
 	struct gaps gaps = { 0 };
-	for (size_t i = 0; i < strings->gaps_count; i++)
-		gaps_add(&gaps, call->heap, &strings->gaps[i]);
-	strings_sort(strings, min < UINT32_MAX ? (uint32_t)min : UINT32_MAX);
-	job_end(&call->job);
-	uint64_t limit = option_number(call, "limit");
-	struct string_listing listing = { .limit = limit ? limit : UINT64_MAX,
-					  .units = full ? FULL_UNITS : SHORT_UNITS };
-	TRY(write_string_rows(call, strings, &listing));
-	write_strings_total(call, strings);
-	gaps_report(call, &gaps);
-	return HD_OK;
-}
-
-enum hd_status strings_write(struct call *call, const struct heap_range *range,
-			     const struct life *life)
-{
-	bool counts = call->command->options == strings_options;
-	struct sizes sizes = { .range = range,
-			       .life = life,
-			       .min = counts ? 0 : option_number(call, "min"),
-			       .max = counts ? 0 : option_number(call, "max") };
-	struct strings_filter filter = { .segments = range->segments,
-					 .segment_count = range->count,
-					 .accept = accept,
-					 .arg = &sizes };
 	struct strings strings;
-	TRY(strings_collect(call->heap, &filter, &call->job, &strings, call->err));
-	enum hd_status status =
-		write_collected_strings(call, &strings, counts ? option_number(call, "min") : 0,
-					counts && call->options[OPT_FULL].given);
+	TRY(object_strings(call->heap, filter, &call->job, &strings, &gaps, call->err));
+	strings_sort(&strings, listing->min < UINT32_MAX ? (uint32_t)listing->min : UINT32_MAX);
+	job_end(&call->job);
+	enum hd_status status = write_string_rows(call, &strings, listing);
+	if (status == HD_OK) {
+		write_strings_total(call, &strings);
+		gaps_report(call, &gaps);
+	}
 	strings_deinit(&strings);
 	return status;
 }
 
 static enum hd_status run_strings(struct call *call)
 {
-	struct heap_range range = { .is_whole = true };
-	struct life life = { 0 };
-	return strings_write(call, &range, &life);
+	const struct heap_range range = { .is_whole = true };
+	const struct life life = { 0 };
+	const struct object_filter filter = { .range = &range, .life = &life };
+	const struct strings_listing listing = { .min = call->options[OPT_MIN].number,
+						 .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
+						 .is_full = call->options[OPT_FULL].given };
+	return strings_write(call, &filter, &listing);
 }
 
 const struct command strings_command = {

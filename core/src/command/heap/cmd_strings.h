@@ -2,10 +2,18 @@
 #ifndef HEAPDUMP_SRC_COMMAND_CMD_STRINGS_H
 #define HEAPDUMP_SRC_COMMAND_CMD_STRINGS_H
 
-#include "command/heap/heap_call.h"
+#include "analysis/heap/object_tally.h"
+#include "command/call.h"
 
-/** Answer with the equal strings of a part of the heap, counted: strings and dumpheap -strings. */
-HD_NODISCARD enum hd_status strings_write(struct call *call, const struct heap_range *range,
-					  const struct life *life);
+/** What to list of the values of strings. */
+struct strings_listing {
+	uint64_t min;   /**< those that occur so often and more */
+	uint64_t limit; /**< the last so many, those of most bytes; UINT64_MAX: all */
+	bool is_full;   /**< text has whole values, not only their begin */
+};
+
+/** Answer with the equal strings among the objects of @p filter: strings and dumpheap -strings. */
+HD_NODISCARD enum hd_status strings_write(struct call *call, const struct object_filter *filter,
+					  const struct strings_listing *listing);
 
 #endif

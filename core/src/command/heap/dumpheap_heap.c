@@ -1,136 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* dumpheap on the heap of a core or a process: streams, and makes no graph. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "analysis/heap/type_chooser.h"
-#include "analysis/heap/type_counts.h"
+#include "analysis/heap/object_pass.h"
 #include "answer/tables.h"
 #include "command/heap/cmd_strings.h"
 #include "command/heap/dumpheap.h"
 #include "command/heap/heap_call.h"
-#include "util/alloc.h"
-
-/* Free blocks from this size on are listed as fragmentation; SOS's limit. */
-#define FRAGMENT_MIN ((uint64_t)512 << 10)
-/* So many of them are listed. */
-#define FRAGMENTS_LISTED_MAX 1000u
-
-struct fragment {
-	uint64_t address, size, next;
-	const struct type *next_type;
-};
-
-/* What one worker, or the one pass that lists, has met. */
-struct tally {
-	struct call *call;
-	const struct heap_range *range;
-	uint64_t min, max, mt; /* max 0: none */
-	const struct life *life;
-	uint32_t node; /* of the next object, for life */
-	struct type_counts counts;
-	struct gaps gaps;
-	struct fragment *fragments;
-	size_t fragment_count, fragment_capacity;
-	uint64_t free_at, free_size; /* the Free block just met, if it is a large one */
-	bool is_asked, lacks_bytes;  /* heap_lacks_bytes(), if that was asked */
-	bool nomem;
-};
-
-static void tally_deinit(struct tally *tally)
-{
-	type_counts_deinit(&tally->counts);
-	pages_free(tally->fragments, tally->fragment_capacity, sizeof(*tally->fragments));
-}
-
-/* Remember large Free blocks, and what follows them. */
-static void follow_free(struct tally *tally, const struct walker *walker)
-{
-	const struct object *object = &walker->object;
-	if (tally->free_at && tally->fragment_count < FRAGMENTS_LISTED_MAX) {
-		if (tally->fragment_count == tally->fragment_capacity &&
-		    !pages_grow((void **)&tally->fragments, &tally->fragment_capacity,
-				sizeof(*tally->fragments))) {
-			tally->nomem = true;
-			return;
-		}
-		tally->fragments[tally->fragment_count++] =
-			(struct fragment){ tally->free_at, tally->free_size, object->address,
-					   object->type };
-	}
-	bool large = object->type->is_free && object->size >= FRAGMENT_MIN;
-	tally->free_at = large ? object->address : 0;
-	tally->free_size = object->size;
-}
-
-/* Does the next object pass all but -type? */
-static inline bool tally_passes(struct tally *tally, const struct walker *walker)
-{
-	const struct object *object = &walker->object;
-	if (!life_passes(tally->life, object, &tally->node))
-		return false;
-	if (object->size < tally->min || (tally->max && object->size > tally->max))
-		return false;
-	if (tally->mt && object->type->method_table != tally->mt)
-		return false;
-	return tally->range->is_whole ||
-	       heap_range_has(tally->range, walker->segment, object->address);
-}
-
-static void begin_segment(struct tally *tally, struct walker *walker, const struct segment *segment)
-{
-	heap_range_walk(tally->range, walker, segment);
-	tally->free_at = 0;
-	tally->node = life_node(tally->life, segment->begin);
-}
-
-static enum hd_status tally_segment(void *arg, struct walker *walker, struct hd_error *err)
-{
-	struct tally *tally = arg;
-	begin_segment(tally, walker, walker->segment);
-	for (;;) {
-		enum walk_result result = walker_next(walker);
-		if (result == WALK_END)
-			return HD_OK;
-		if (result == WALK_DAMAGE) {
-			gaps_add(&tally->gaps, walker->heap, &walker->damage);
-			tally->free_at = 0;
-			continue;
-		}
-		if (tally->free_at || walker->object.size >= FRAGMENT_MIN)
-			follow_free(tally, walker);
-		if (tally_passes(tally, walker) &&
-		    !type_counts_add(&tally->counts, &walker->object))
-			return fail_nomem(err);
-	}
-}
-
-/* Add the tallies of all workers up in the first. */
-static bool merge_tallies(struct tally *tallies, unsigned int count)
-{
-	struct tally *sum = &tallies[0];
-	for (unsigned int i = 1; i < count; i++) {
-		struct tally *other = &tallies[i];
-		if (!type_counts_merge(&sum->counts, &other->counts))
-			return false;
-		gaps_merge(&sum->gaps, &other->gaps);
-		for (size_t j = 0; j < other->fragment_count; j++) {
-			if (sum->fragment_count == sum->fragment_capacity &&
-			    !pages_grow((void **)&sum->fragments, &sum->fragment_capacity,
-					sizeof(*sum->fragments)))
-				return false;
-			sum->fragments[sum->fragment_count++] = other->fragments[j];
-		}
-	}
-	return true;
-}
-
-static int compare_fragments(const void *a, const void *b)
-{
-	const struct fragment *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
-}
 
 enum fragment_column {
 	FRAGMENT_ADDRESS,
@@ -150,16 +26,14 @@ static const struct column fragment_columns[FRAGMENT_COLUMNS] = {
 static const struct schema fragment_schema = { .name = "fragments",
 					       SCHEMA_COLUMNS(fragment_columns) };
 
-static void write_fragments(struct call *call, struct tally *tally)
+static void write_fragments(struct call *call, const struct object_tally *tally)
 {
 	struct answer *answer = &call->answer;
-	if (!tally->fragment_count)
+	if (!tally->fragments_count)
 		return;
-	qsort(tally->fragments, tally->fragment_count, sizeof(*tally->fragments),
-	      compare_fragments);
 	answer_remark(answer, "\nFragmented blocks larger than 0.5 MB:\n");
 	answer_table(answer, &fragment_schema, NULL);
-	for (size_t i = 0; i < tally->fragment_count && !answer_is_stopped(answer); i++) {
+	for (size_t i = 0; i < tally->fragments_count && !answer_is_stopped(answer); i++) {
 		const struct fragment *row = &tally->fragments[i];
 		size_t size;
 		const char *name = type_name(call->heap->clr, row->next_type, &size);
@@ -175,51 +49,31 @@ static void write_fragments(struct call *call, struct tally *tally)
 }
 
 /* The table at the end, and what is wrong with the answer. */
-static enum hd_status write_tally_statistics(struct call *call, struct tally *tally,
+static enum hd_status write_tally_statistics(struct call *call, const struct object_tally *tally,
 					     const char *part, bool first)
 {
+	const struct object_filter *filter = tally->filter;
 	struct statistics statistics;
 	TRY(type_counts_statistics(&tally->counts, call->heap->clr, part, &statistics, call->err));
 	statistics_sort(&statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
 	answer_remark(&call->answer, first ? "Statistics:\n" : "\nStatistics:\n");
 	statistics_table(&call->answer, &statistics);
 	statistics_deinit(&statistics);
-	bool filtered = part || tally->mt || tally->min || tally->max || tally->life->graph;
+	bool filtered =
+		part || filter->method_table || filter->min || filter->max || filter->life->graph;
 	if (!filtered)
 		write_fragments(call, tally);
 	return HD_OK;
 }
 
-static enum hd_status tally_heap(struct call *call, const struct tally *proto)
+static enum hd_status tally_heap(struct call *call, const struct object_filter *filter)
 {
-	unsigned int workers = job_workers(&call->job);
-	struct tally *tallies = mem_calloc(workers, sizeof(*tallies));
-	void **args = mem_calloc(workers, sizeof(void *));
-	if (!tallies || !args) {
-		mem_free(tallies);
-		mem_free(args);
-		return fail_nomem(call->err);
-	}
-	for (unsigned int i = 0; i < workers; i++) {
-		tallies[i] = *proto;
-		args[i] = &tallies[i];
-	}
-	enum hd_status status =
-		heap_walk(call->heap, proto->range->segments, proto->range->count, &call->job,
-			  "Scanning heap", tally_segment, args, call->err);
-	job_end(&call->job);
-	if (status == HD_OK && !merge_tallies(tallies, workers))
-		status = fail_nomem(call->err);
-	if (status == HD_OK) {
-		status = write_tally_statistics(call, &tallies[0],
-						call->options[DUMPHEAP_TYPE].text, true);
-	}
+	struct object_tally tally;
+	TRY(object_tally_count(&tally, call->heap, filter, &call->job, call->err));
+	enum hd_status status = write_tally_statistics(call, &tally, filter->type_part, true);
 	if (status == HD_OK)
-		gaps_report(call, &tallies[0].gaps);
-	for (unsigned int i = 0; i < workers; i++)
-		tally_deinit(&tallies[i]);
-	mem_free(tallies);
-	mem_free(args);
+		gaps_report(call, &tally.gaps);
+	object_tally_deinit(&tally);
 	return status;
 }
 
@@ -303,29 +157,13 @@ static void write_thin_lock(struct call *call, const struct object *object)
 	answer_row(&call->answer, cells);
 }
 
-/* Is it an object whose MethodTable the target lacks? */
-static bool is_untyped(struct tally *tally, const struct damage *damage)
-{
-	struct heap *heap = tally->call->heap;
-	/* The MethodTable word is there; is it the rest that is not? */
-	if (damage->kind == DAMAGE_MISSING_BYTES)
-		return damage->word && !type_find(heap->clr, damage->word & ~(uint64_t)7);
-	if (!damage_is_untyped(heap, damage))
-		return false;
-	if (!tally->gaps.missing && !tally->is_asked) {
-		tally->lacks_bytes = heap_lacks_bytes(heap);
-		tally->is_asked = true;
-	}
-	return tally->gaps.missing || tally->lacks_bytes;
-}
-
 /* Where a walk has met what is no object that can be read. */
-static void write_gap(struct tally *tally, const struct damage *damage)
+static void write_gap(struct call *call, struct object_pass *pass)
 {
-	struct call *call = tally->call;
+	const struct damage *damage = &pass->walker.damage;
 	struct answer *answer = &call->answer;
 	bool is_core = heap_target(call->heap)->kind == TARGET_CORE;
-	if (is_untyped(tally, damage)) {
+	if (object_pass_lacks_type(pass)) {
 		answer_remark(answer, "object %012" PRIx64 ": its MethodTable %012" PRIx64 " %s\n",
 			      damage->address, damage->word & ~(uint64_t)7,
 			      is_core ? "is not in the core" : "cannot be read");
@@ -348,34 +186,34 @@ static void write_gap(struct tally *tally, const struct damage *damage)
 	}
 }
 
-static enum hd_status list_segment_objects(struct call *call, struct tally *tally,
-					   struct walker *walker, struct type_chooser *chooser)
+/* Write one row of a list, if the object is of those that are listed. */
+static enum hd_status list_object(struct call *call, const struct walker *walker)
 {
-	bool locks = call->options[DUMPHEAP_THINLOCK].given;
+	if (call->options[DUMPHEAP_THINLOCK].given) {
+		/* The word before a Free block is a rest of what was there. */
+		if (!walker->object.type->is_free)
+			write_thin_lock(call, &walker->object);
+		return HD_OK;
+	}
+	if (!answer_wants_row(&call->answer))
+		return HD_OK;
+	write_walked_object(call, walker);
+	return call_check(call);
+}
+
+static enum hd_status list_objects(struct call *call, struct object_pass *pass)
+{
 	for (;;) {
-		enum walk_result result = walker_next(walker);
-		if (call->out.stopped || walker->cancelled)
+		enum pass_result result;
+		if (call->out.stopped)
 			return fail_cancelled(call->err);
-		if (result == WALK_END)
+		TRY(object_pass_next(pass, &result, call->err));
+		if (result == PASS_END)
 			return HD_OK;
-		if (result == WALK_DAMAGE) {
-			gaps_add(&tally->gaps, walker->heap, &walker->damage);
-			write_gap(tally, &walker->damage);
-			tally->free_at = 0;
-			continue;
-		}
-		follow_free(tally, walker);
-		if (!tally_passes(tally, walker) || !type_chooser_has(chooser, walker->object.type))
-			continue;
-		if (!type_counts_add(&tally->counts, &walker->object))
-			return fail_nomem(call->err);
-		if (locks) {
-			/* The word before a Free block is a rest of what was there. */
-			if (!walker->object.type->is_free)
-				write_thin_lock(call, &walker->object);
-		} else if (answer_wants_row(&call->answer)) {
-			write_walked_object(call, walker);
-			TRY(call_check(call));
+		if (result == PASS_GAP) {
+			write_gap(call, pass);
+		} else {
+			TRY(list_object(call, &pass->walker));
 		}
 	}
 }
@@ -392,7 +230,7 @@ static void begin_list(struct call *call, uint64_t limit)
 	}
 }
 
-static enum hd_status end_object_list(struct call *call, struct tally *tally, uint64_t limit)
+static enum hd_status end_object_list(struct call *call, struct object_tally *tally, uint64_t limit)
 {
 	if (answer_table_end(&call->answer))
 		answer_cut(&call->answer, limit);
@@ -402,48 +240,39 @@ static enum hd_status end_object_list(struct call *call, struct tally *tally, ui
 	return write_tally_statistics(call, tally, NULL, false);
 }
 
-static enum hd_status list_all(struct call *call, struct tally *tally)
+static enum hd_status list_all(struct call *call, const struct object_filter *filter)
 {
-	struct walker walker;
-	TRY(walker_init(&walker, call->heap, call->err));
-	struct type_chooser chooser = { .clr = call->heap->clr,
-					.part = call->options[DUMPHEAP_TYPE].text };
+	struct object_pass pass;
 	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX);
-	job_begin(&call->job, "Scanning heap", heap_range_bytes(tally->range));
-	walker.job = &call->job;
+	TRY(object_pass_open(&pass, call->heap, filter, &call->job, call->err));
 	begin_list(call, limit);
-	enum hd_status status = HD_OK;
-	for (size_t i = 0; status == HD_OK && i < tally->range->count; i++) {
-		begin_segment(tally, &walker, tally->range->segments[i]);
-		status = list_segment_objects(call, tally, &walker, &chooser);
-	}
+	enum hd_status status = list_objects(call, &pass);
 	job_end(&call->job);
-	walker_deinit(&walker);
-	if (status == HD_OK && chooser.failed)
-		status = fail_nomem(call->err);
 	if (status == HD_OK)
-		status = end_object_list(call, tally, limit);
-	type_chooser_deinit(&chooser);
+		status = end_object_list(call, &pass.tally, limit);
+	object_pass_close(&pass);
 	return status;
 }
 
-static enum hd_status dumpheap_heap_answer(struct call *call, struct tally *tally,
-					   struct life *life)
+static enum hd_status list_strings(struct call *call, const struct object_filter *filter)
+{
+	const struct strings_listing listing = { .limit = call_limit(call, DUMPHEAP_LIMIT,
+								     UINT64_MAX) };
+	return strings_write(call, filter, &listing);
+}
+
+static enum hd_status dumpheap_heap_answer(struct call *call, const struct object_filter *filter)
 {
 	const struct value *options = call->options;
-	if (options[DUMPHEAP_LIVE].given || options[DUMPHEAP_DEAD].given)
-		TRY(call_life(call, options[DUMPHEAP_DEAD].given, life));
 	bool is_list = !options[DUMPHEAP_STAT].given && !options[DUMPHEAP_STRINGS].given;
 	if (options[DUMPHEAP_SHORT].given && is_list)
 		answer_be_brief(&call->answer);
-	life_write(life, call);
+	life_write(filter->life, call);
 	if (options[DUMPHEAP_STRINGS].given)
-		return strings_write(call, tally->range, life);
+		return list_strings(call, filter);
 	if (options[DUMPHEAP_STAT].given && !options[DUMPHEAP_THINLOCK].given)
-		return tally_heap(call, tally);
-	enum hd_status status = list_all(call, tally);
-	tally_deinit(tally);
-	return status;
+		return tally_heap(call, filter);
+	return list_all(call, filter);
 }
 
 enum hd_status run_dumpheap_heap(struct call *call)
@@ -457,15 +286,19 @@ enum hd_status run_dumpheap_heap(struct call *call)
 			     &options[DUMPHEAP_GEN], call->words);
 	TRY(heap_range_init(&range, call->heap, &choice, call->err));
 	struct life life = { 0 };
-	struct tally tally = {
-		.call = call,
+	const struct object_filter filter = {
 		.range = &range,
 		.life = &life,
 		.min = options[DUMPHEAP_MIN].number,
 		.max = options[DUMPHEAP_MAX].number,
-		.mt = options[DUMPHEAP_MT].number,
+		.method_table = options[DUMPHEAP_MT].number,
+		.type_part = options[DUMPHEAP_TYPE].text,
 	};
-	enum hd_status status = dumpheap_heap_answer(call, &tally, &life);
+	enum hd_status status = HD_OK;
+	if (options[DUMPHEAP_LIVE].given || options[DUMPHEAP_DEAD].given)
+		status = call_life(call, options[DUMPHEAP_DEAD].given, &life);
+	if (status == HD_OK)
+		status = dumpheap_heap_answer(call, &filter);
 	heap_range_deinit(&range);
 	return status;
 }

@@ -195,12 +195,14 @@ static enum hd_status write_strings(struct call *call, const struct subject *sub
 {
 	const struct heap_range range = { .is_whole = true };
 	const struct life among = { .graph = call->graph, .live = reach };
+	const struct object_filter filter = { .range = &range, .life = &among };
+	const struct strings_listing listing = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 	if (!call->heap) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "-strings is about a core or a process; a heap dump file has no texts");
 	}
 	write_subject(call, subject, reach, answer_heading);
-	TRY(strings_write(call, &range, &among));
+	TRY(strings_write(call, &filter, &listing));
 	links_completeness_json(call);
 	links_completeness_write(call, REACHES_MORE);
 	return HD_OK;

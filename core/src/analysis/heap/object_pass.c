@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/heap/object_pass.h"
+
+#include "clr/types/type.h"
+
+enum hd_status object_pass_open(struct object_pass *ret, struct heap *heap,
+				const struct object_filter *filter, struct job *job,
+				struct hd_error *err)
+{
+	struct object_pass pass = { .tally.filter = filter,
+				    .chooser = { .clr = heap->clr, .part = filter->type_part } };
+	TRY(walker_init(&pass.walker, heap, err));
+	pass.walker.job = job;
+	job_begin(job, "Scanning heap", heap_range_bytes(filter->range));
+	*ret = pass;
+	return HD_OK;
+}
+
+/* Begin with the next segment of the range; false: there is none. */
+static bool begin_next_segment(struct object_pass *pass)
+{
+	const struct heap_range *range = pass->tally.filter->range;
+	if (pass->begun == range->count)
+		return false;
+	object_tally_begin(&pass->tally, &pass->walker, range->segments[pass->begun++]);
+	return true;
+}
+
+enum hd_status object_pass_next(struct object_pass *pass, enum pass_result *ret,
+				struct hd_error *err)
+{
+	struct walker *walker = &pass->walker;
+	bool failed = false;
+	if (!pass->begun && !begin_next_segment(pass)) {
+		*ret = PASS_END;
+		return HD_OK;
+	}
+	while (!failed) {
+		enum walk_result result = walker_next(walker);
+		if (walker->cancelled)
+			return fail_cancelled(err);
+		if (result == WALK_DAMAGE) {
+			object_tally_meet_gap(&pass->tally, walker);
+			*ret = PASS_GAP;
+			return HD_OK;
+		}
+		if (result == WALK_END) {
+			if (begin_next_segment(pass))
+				continue;
+			*ret = PASS_END;
+			return pass->chooser.failed ? fail_nomem(err) : HD_OK;
+		}
+		if (!object_tally_meet(&pass->tally, walker, &failed) || failed ||
+		    !type_chooser_has(&pass->chooser, walker->object.type))
+			continue;
+		if (!type_counts_add(&pass->tally.counts, &walker->object))
+			return fail_nomem(err);
+		*ret = PASS_OBJECT;
+		return HD_OK;
+	}
+	return fail_nomem(err);
+}
+
+bool object_pass_lacks_type(struct object_pass *pass)
+{
+	const struct damage *damage = &pass->walker.damage;
+	struct heap *heap = pass->walker.heap;
+	/* The MethodTable word is there; is it the rest that is not? */
+	if (damage->kind == DAMAGE_MISSING_BYTES)
+		return damage->word && !type_find(heap->clr, damage->word & ~(uint64_t)7);
+	if (!damage_is_untyped(heap, damage))
+		return false;
+	if (!pass->tally.gaps.missing && !pass->is_asked) {
+		pass->lacks_bytes = heap_lacks_bytes(heap);
+		pass->is_asked = true;
+	}
+	return pass->tally.gaps.missing || pass->lacks_bytes;
+}
+
+void object_pass_close(struct object_pass *pass)
+{
+	job_end(pass->walker.job);
+	walker_deinit(&pass->walker);
+	type_chooser_deinit(&pass->chooser);
+	object_tally_deinit(&pass->tally);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ANALYSIS_OBJECT_PASS_H
+#define HEAPDUMP_SRC_ANALYSIS_OBJECT_PASS_H
+
+#include "analysis/heap/object_tally.h"
+#include "analysis/heap/type_chooser.h"
+
+/** What object_pass_next() met. */
+enum pass_result {
+	PASS_END,
+	PASS_OBJECT, /**< pass->walker.object, in pass->walker.segment */
+	PASS_GAP,    /**< pass->walker.damage: what is no object, wherever it lies in the range */
+};
+
+/** The objects of a part of a heap one by one, in order of address. */
+struct object_pass {
+	struct walker walker;
+	struct object_tally tally; /**< of what was met so far */
+	struct type_chooser chooser;
+	size_t begun;               /**< segments of the range */
+	bool is_asked, lacks_bytes; /**< heap_lacks_bytes(), if that was asked */
+};
+
+/**
+ * Begin a pass.
+ *
+ * @param filter,job Borrowed until the pass is closed.
+ * @param[out] ret To be given to object_pass_close(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status object_pass_open(struct object_pass *ret, struct heap *heap,
+					     const struct object_filter *filter, struct job *job,
+					     struct hd_error *err);
+
+/**
+ * The next object that is asked for, which the tally has counted, or the next gap.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status object_pass_next(struct object_pass *pass, enum pass_result *ret,
+					     struct hd_error *err);
+
+/** Is the gap just met an object whose MethodTable the target lacks?  May walk the heap, once. */
+bool object_pass_lacks_type(struct object_pass *pass);
+
+/** End the pass, at any time. */
+void object_pass_close(struct object_pass *pass);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ANALYSIS_OBJECT_TALLY_H
+#define HEAPDUMP_SRC_ANALYSIS_OBJECT_TALLY_H
+
+#include "analysis/heap/heap_range.h"
+#include "analysis/heap/life.h"
+#include "analysis/heap/type_counts.h"
+
+/** Which objects of a heap are asked for. */
+struct object_filter {
+	const struct heap_range *range;
+	const struct life *life;
+	uint64_t min, max;     /**< bytes; max 0: of any size */
+	uint64_t method_table; /**< 0: any */
+	const char *type_part; /**< the type's name must hold it, see name_matches(); NULL: any */
+};
+
+/** Is @p object, which a walk over the range met, one of them?  Says nothing of life and type_part. */
+static inline bool object_filter_has(const struct object_filter *filter,
+				     const struct segment *segment, const struct object *object)
+{
+	if (object->size < filter->min || (filter->max && object->size > filter->max))
+		return false;
+	if (filter->method_table && object->type->method_table != filter->method_table)
+		return false;
+	return filter->range->is_whole || heap_range_has(filter->range, segment, object->address);
+}
+
+/** Free blocks from this size on are fragments; SOS's limit. */
+#define FRAGMENT_MIN ((uint64_t)512 << 10)
+/** So many of them are kept, by each worker. */
+#define FRAGMENTS_MAX 1000u
+
+/** A large Free block, and the object after it. */
+struct fragment {
+	uint64_t address, size, next;
+	const struct type *next_type;
+};
+
+/** What a walk over a range has met; but for filter zero-initialised nothing yet. */
+struct object_tally {
+	const struct object_filter *filter; /**< borrowed */
+	struct type_counts counts;          /**< of the objects that were asked for */
+	struct gaps gaps;
+	struct fragment *fragments; /**< of the range, ascending */
+	size_t fragments_count, fragments_capacity;
+	uint64_t free_at, free_size; /**< the Free block just met, if it is a large one */
+	uint32_t node;               /**< of the next object, for filter->life */
+};
+
+/** Begin with a segment of the range. */
+void object_tally_begin(struct object_tally *tally, struct walker *walker,
+			const struct segment *segment);
+
+/** Remember a large Free block, and what follows it; false when memory is exhausted. */
+bool object_tally_follow_free(struct object_tally *tally, const struct object *object);
+
+/**
+ * The walk met an object: is it one that is asked for?  Says nothing of type_part, and counts nothing.
+ *
+ * @param[out] ret_failed Set when memory is exhausted.
+ */
+static inline bool object_tally_meet(struct object_tally *tally, const struct walker *walker,
+				     bool *ret_failed)
+{
+	const struct object *object = &walker->object;
+	if ((tally->free_at || object->size >= FRAGMENT_MIN) &&
+	    !object_tally_follow_free(tally, object))
+		*ret_failed = true;
+	return life_passes(tally->filter->life, object, &tally->node) &&
+	       object_filter_has(tally->filter, walker->segment, object);
+}
+
+/** The walk met what is no object. */
+void object_tally_meet_gap(struct object_tally *tally, const struct walker *walker);
+
+/**
+ * Walk the range of @p filter with all workers.  Of type_part the counts know nothing: see
+ * type_counts_statistics().
+ *
+ * @param[out] ret To be given to object_tally_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status object_tally_count(struct object_tally *ret, struct heap *heap,
+					       const struct object_filter *filter, struct job *job,
+					       struct hd_error *err);
+void object_tally_deinit(struct object_tally *tally);
+
+#endif
