@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/heap/generation_bytes.h"
 #include "command/completeness.h"
 #include "command/heap/heap_call.h"
 #include "command/table.h"
@@ -25,162 +26,45 @@ static const struct option gcheapstat_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-/* By enum generation. */
-#define GENERATIONS 6u
-
-enum figure {
-	FIGURE_SIZE, /* from the first object to the end of the last */
-	FIGURE_FREE,
-	FIGURE_UNROOTED,
-	FIGURE_COMMITTED,
-	FIGURES
-};
-
 static const struct {
 	const char *heading;
 	bool has_percentages;
-} figures[FIGURES] = {
-	[FIGURE_SIZE] = { "", false },
-	[FIGURE_FREE] = { "Free space:\n", true },
-	[FIGURE_UNROOTED] = { "Unrooted objects:\n", true },
-	[FIGURE_COMMITTED] = { "Committed space:\n", false },
+} figures[BYTES_FIGURES] = {
+	[BYTES_SIZE] = { "", false },
+	[BYTES_FREE] = { "Free space:\n", true },
+	[BYTES_UNROOTED] = { "Unrooted objects:\n", true },
+	[BYTES_COMMITTED] = { "Committed space:\n", false },
 };
-
-/* Bytes of one heap. */
-struct bytes {
-	uint64_t of[FIGURES][GENERATIONS];
-};
-
-/* What one worker counts, by heap. */
-struct heapstat_counter {
-	const struct life *dead;
-	struct bytes *heaps;
-	struct gaps gaps;
-};
-
-static enum hd_status count_segment_bytes(void *arg, struct walker *walker, struct hd_error *err)
-{
-	struct heapstat_counter *counter = arg;
-	const struct segment *segment = walker->segment;
-	struct bytes *bytes = &counter->heaps[segment->heap];
-	uint32_t node = life_node(counter->dead, segment->begin);
-	(void)err;
-	for (;;) {
-		enum walk_result result = walker_next(walker);
-		const struct object *object = &walker->object;
-		if (result == WALK_END)
-			return HD_OK;
-		if (result == WALK_DAMAGE) {
-			gaps_add(&counter->gaps, walker->heap, &walker->damage);
-			continue;
-		}
-		bool is_dead = counter->dead->graph && life_passes(counter->dead, object, &node);
-		if (!is_dead && !object->type->is_free)
-			continue;
-		uint32_t generation = segment_generation_at(segment, object->address);
-		enum figure figure = is_dead ? FIGURE_UNROOTED : FIGURE_FREE;
-		if (generation < GENERATIONS)
-			bytes->of[figure][generation] += object->size;
-	}
-}
-
-/* Sizes of an ephemeral segment: generation 2, 1 and 0 lie behind each other. */
-static void add_ephemeral(const struct segment *segment, struct bytes *bytes)
-{
-	uint64_t *size = bytes->of[FIGURE_SIZE], *committed = bytes->of[FIGURE_COMMITTED];
-	uint64_t old = segment->gen1_begin - segment->begin;
-	uint64_t middle = segment->gen0_begin - segment->gen1_begin;
-	uint64_t head = segment->begin & 0xfff, all = segment_committed_size(segment);
-	size[GENERATION_2] += old;
-	size[GENERATION_1] += middle;
-	size[GENERATION_0] += segment->end - segment->gen0_begin;
-	committed[GENERATION_2] += old + head;
-	committed[GENERATION_1] += middle;
-	committed[GENERATION_0] += all > head + old + middle ? all - head - old - middle : 0;
-}
-
-static void add_segments(const struct heap *heap, struct bytes *heaps)
-{
-	for (size_t i = 0; i < heap->segment_count; i++) {
-		const struct segment *segment = &heap->segments[i];
-		struct bytes *bytes = &heaps[segment->heap];
-		if (segment->generation == GENERATION_EPHEMERAL) {
-			add_ephemeral(segment, bytes);
-		} else if (segment->generation < GENERATIONS) {
-			bytes->of[FIGURE_SIZE][segment->generation] +=
-				segment->end - segment->begin;
-			bytes->of[FIGURE_COMMITTED][segment->generation] +=
-				segment_committed_size(segment);
-		}
-	}
-}
-
-static void add_bytes(struct bytes *sum, const struct bytes *other)
-{
-	for (size_t i = 0; i < FIGURES; i++) {
-		for (size_t j = 0; j < GENERATIONS; j++)
-			sum->of[i][j] += other->of[i][j];
-	}
-}
-
-/* Walk the heap into @p heaps, one per heap. */
-static enum hd_status count_objects(struct call *call, const struct life *dead, struct bytes *heaps,
-				    struct gaps *gaps)
-{
-	unsigned int workers = job_workers(&call->job);
-	uint32_t count = call->heap->heap_count;
-	struct heapstat_counter *counters = mem_calloc(workers, sizeof(*counters));
-	struct bytes *bytes = mem_calloc((size_t)workers * count, sizeof(*bytes));
-	void **args = mem_calloc(workers, sizeof(void *));
-	enum hd_status status = counters && bytes && args ? HD_OK : fail_nomem(call->err);
-	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
-		counters[i] = (struct heapstat_counter){ .dead = dead,
-							 .heaps = bytes + (size_t)i * count };
-		args[i] = &counters[i];
-	}
-	if (status == HD_OK) {
-		status = heap_walk(call->heap, NULL, 0, &call->job, "Scanning heap",
-				   count_segment_bytes, args, call->err);
-		job_end(&call->job);
-	}
-	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
-		for (uint32_t j = 0; j < count; j++)
-			add_bytes(&heaps[j], &counters[i].heaps[j]);
-		gaps_merge(gaps, &counters[i].gaps);
-	}
-	mem_free(counters);
-	mem_free(bytes);
-	mem_free(args);
-	return status;
-}
 
 /* The figures of a heap, or of all. */
 enum heap_figure_column {
 	HEAP_INDEX,
-	HEAP_FIGURES,
-	HEAP_COLUMNS = HEAP_FIGURES + FIGURES * GENERATIONS
+	HEAP_FIGURES, /* as in struct generation_bytes */
+	HEAP_SIZE = HEAP_FIGURES,
+	HEAP_FREE = HEAP_SIZE + BYTES_GENERATIONS,
+	HEAP_UNROOTED = HEAP_FREE + BYTES_GENERATIONS,
+	HEAP_COMMITTED = HEAP_UNROOTED + BYTES_GENERATIONS,
+	HEAP_COLUMNS = HEAP_COMMITTED + BYTES_GENERATIONS
 };
 
-#define COLUMNS_OF(figure, key, look, help)                                                   \
-	[HEAP_FIGURES +                                                                       \
-		(figure)*GENERATIONS] = { key ".gen0", NULL, KIND_BYTES,                      \
-					  0,           look, help " in generation 0" },       \
-		{ key ".gen1", NULL, KIND_BYTES, 0, look, help " in generation 1" },          \
-		{ key ".gen2", NULL, KIND_BYTES, 0, look, help " in generation 2" },          \
-		{ key ".loh", NULL, KIND_BYTES, 0, look, help " in the large object heap" },  \
-		{ key ".poh", NULL, KIND_BYTES, 0, look, help " in the pinned object heap" }, \
-	{                                                                                     \
-		key ".foh", NULL, KIND_BYTES, 0, look, help " in the frozen segments"         \
+#define COLUMNS_OF(first, key, look, help)                                             \
+	[first] = { key ".gen0", NULL, KIND_BYTES, 0, look, help " in generation 0" }, \
+	{ key ".gen1", NULL, KIND_BYTES, 0, look, help " in generation 1" },           \
+	{ key ".gen2", NULL, KIND_BYTES, 0, look, help " in generation 2" },           \
+	{ key ".loh", NULL, KIND_BYTES, 0, look, help " in the large object heap" },   \
+	{ key ".poh", NULL, KIND_BYTES, 0, look, help " in the pinned object heap" },  \
+	{                                                                              \
+		key ".foh", NULL, KIND_BYTES, 0, look, help " in the frozen segments"  \
 	}
 
 static const struct column heap_columns[HEAP_COLUMNS] = {
 	[HEAP_INDEX] = { "index", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 			 "of the logical heap, from 0" },
-	COLUMNS_OF(FIGURE_SIZE, "size", 0, "bytes up to the end of the last object"),
-	COLUMNS_OF(FIGURE_FREE, "free", 0, "bytes of Free blocks"),
-	COLUMNS_OF(FIGURE_UNROOTED, "unrooted", LOOK_LEAVE_OUT,
+	COLUMNS_OF(HEAP_SIZE, "size", 0, "bytes up to the end of the last object"),
+	COLUMNS_OF(HEAP_FREE, "free", 0, "bytes of Free blocks"),
+	COLUMNS_OF(HEAP_UNROOTED, "unrooted", LOOK_LEAVE_OUT,
 		   "bytes of objects that no root keeps alive"),
-	COLUMNS_OF(FIGURE_COMMITTED, "committed", 0, "bytes that the GC has of the kernel"),
+	COLUMNS_OF(HEAP_COMMITTED, "committed", 0, "bytes that the GC has of the kernel"),
 };
 
 static const struct schema heap_schema = {
@@ -190,18 +74,20 @@ static const struct schema heap_schema = {
 };
 static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(heap_columns) };
 
-static void make_figure_cells(const struct bytes *bytes, bool has_unrooted,
+static void make_figure_cells(const struct generation_bytes *bytes, bool has_unrooted,
 			      struct cell cells[HEAP_COLUMNS])
 {
-	for (size_t i = 0; i < FIGURES; i++) {
-		for (size_t j = 0; j < GENERATIONS && (has_unrooted || i != FIGURE_UNROOTED); j++)
-			cells[HEAP_FIGURES + i * GENERATIONS + j] = cell_number(bytes->of[i][j]);
+	for (size_t i = 0; i < BYTES_FIGURES; i++) {
+		for (size_t j = 0; j < BYTES_GENERATIONS && (has_unrooted || i != BYTES_UNROOTED);
+		     j++)
+			cells[HEAP_FIGURES + i * BYTES_GENERATIONS + j] =
+				cell_number(bytes->of[i][j]);
 	}
 }
 
 /* Data: by heap. */
-static void write_heap_figures(struct call *call, const struct bytes *heaps,
-			       const struct bytes *total, bool has_unrooted)
+static void write_heap_figures(struct call *call, const struct generation_bytes *heaps,
+			       const struct generation_bytes *total, bool has_unrooted)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
 	struct answer *answer = &call->answer;
@@ -221,7 +107,7 @@ static void write_heap_figures(struct call *call, const struct bytes *heaps,
 enum figure_column {
 	FIGURE_HEAP,
 	FIGURE_BYTES,
-	FIGURE_SHARES = FIGURE_BYTES + GENERATIONS,
+	FIGURE_SHARES = FIGURE_BYTES + BYTES_GENERATIONS,
 	FIGURE_COLUMNS = FIGURE_SHARES + 3
 };
 
@@ -265,13 +151,14 @@ static struct cell share_cell(char buf[32], const char *name, uint64_t part, uin
 	return cell_string(buf);
 }
 
-static void write_figure_row(struct answer *answer, const char *name, const struct bytes *bytes,
-			     enum figure figure, bool has_percentages)
+static void write_figure_row(struct answer *answer, const char *name,
+			     const struct generation_bytes *bytes, enum bytes_figure figure,
+			     bool has_percentages)
 {
-	const uint64_t *part = bytes->of[figure], *size = bytes->of[FIGURE_SIZE];
+	const uint64_t *part = bytes->of[figure], *size = bytes->of[BYTES_SIZE];
 	struct cell cells[FIGURE_COLUMNS] = { [FIGURE_HEAP] = cell_string(name) };
 	char shares[3][32];
-	for (size_t i = 0; i < GENERATIONS; i++)
+	for (size_t i = 0; i < BYTES_GENERATIONS; i++)
 		cells[FIGURE_BYTES + i] = cell_number(part[i]);
 	if (has_percentages) {
 		struct cell *at = &cells[FIGURE_SHARES];
@@ -284,13 +171,13 @@ static void write_figure_row(struct answer *answer, const char *name, const stru
 }
 
 /* Text: by figure. */
-static void write_figures(struct call *call, const struct bytes *heaps, const struct bytes *total,
-			  bool has_unrooted)
+static void write_figures(struct call *call, const struct generation_bytes *heaps,
+			  const struct generation_bytes *total, bool has_unrooted)
 {
 	struct answer *answer = &call->answer;
-	for (unsigned int i = 0; i < FIGURES; i++) {
-		enum figure figure = (enum figure)i;
-		if (figure == FIGURE_UNROOTED && !has_unrooted)
+	for (unsigned int i = 0; i < BYTES_FIGURES; i++) {
+		enum bytes_figure figure = (enum bytes_figure)i;
+		if (figure == BYTES_UNROOTED && !has_unrooted)
 			continue;
 		answer_remark(answer, "%s", figures[i].heading);
 		answer_table(answer, &figure_schema, NULL);
@@ -302,24 +189,23 @@ static void write_figures(struct call *call, const struct bytes *heaps, const st
 		}
 		write_figure_row(answer, "Total", total, figure, false);
 		(void)answer_table_end(answer);
-		if (i + 1 < FIGURES)
+		if (i + 1 < BYTES_FIGURES)
 			answer_remark(answer, "\n");
 	}
 }
 
-static enum hd_status gcheapstat_answer(struct call *call, struct bytes *heaps)
+static enum hd_status gcheapstat_answer(struct call *call, struct generation_bytes *heaps)
 {
 	bool has_unrooted = call->options[OPT_UNREACHABLE].given ||
 			    call->options[OPT_UNROOTED].given || call->options[OPT_IU].given;
 	struct life dead = { 0 };
 	struct gaps gaps = { 0 };
-	struct bytes total = { 0 };
+	struct generation_bytes total = { 0 };
 	if (has_unrooted)
 		TRY(call_life(call, true, &dead));
-	TRY(count_objects(call, &dead, heaps, &gaps));
-	add_segments(call->heap, heaps);
+	TRY(generation_bytes_count(heaps, call->heap, &dead, &call->job, &gaps, call->err));
 	for (uint32_t i = 0; i < call->heap->heap_count; i++)
-		add_bytes(&total, &heaps[i]);
+		generation_bytes_add(&total, &heaps[i]);
 	write_heap_figures(call, heaps, &total, has_unrooted);
 	write_figures(call, heaps, &total, has_unrooted);
 	if (has_unrooted) {
@@ -332,7 +218,7 @@ static enum hd_status gcheapstat_answer(struct call *call, struct bytes *heaps)
 
 static enum hd_status run_gcheapstat(struct call *call)
 {
-	struct bytes *heaps = mem_calloc(call->heap->heap_count, sizeof(*heaps));
+	struct generation_bytes *heaps = mem_calloc(call->heap->heap_count, sizeof(*heaps));
 	if (!heaps)
 		return fail_nomem(call->err);
 	enum hd_status status = gcheapstat_answer(call, heaps);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ANALYSIS_GENERATION_BYTES_H
+#define HEAPDUMP_SRC_ANALYSIS_GENERATION_BYTES_H
+
+#include "analysis/heap/gaps.h"
+#include "analysis/heap/life.h"
+
+/** Generations that are told apart, by enum generation. */
+#define BYTES_GENERATIONS 6u
+
+/** What is counted of a generation. */
+enum bytes_figure {
+	BYTES_SIZE,     /**< from the first object to the end of the last */
+	BYTES_FREE,     /**< of Free blocks */
+	BYTES_UNROOTED, /**< of objects that no root keeps alive */
+	BYTES_COMMITTED,
+	BYTES_FIGURES
+};
+
+/** Bytes of one logical heap, or of all. */
+struct generation_bytes {
+	uint64_t of[BYTES_FIGURES][BYTES_GENERATIONS];
+};
+
+/** Add @p other up in @p sum. */
+void generation_bytes_add(struct generation_bytes *sum, const struct generation_bytes *other);
+
+/**
+ * Count the bytes of each logical heap, with all workers.
+ *
+ * @param[in,out] ret heap->heap_count of them, zeroed.
+ * @param dead Of which BYTES_UNROOTED is counted; graph NULL: it is not.
+ * @param gaps What the walk met that is no object is added.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status generation_bytes_count(struct generation_bytes *ret, struct heap *heap,
+						   const struct life *dead, struct job *job,
+						   struct gaps *gaps, struct hd_error *err);
+
+#endif
