@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "analysis/heap/type_counts.h"
+#include "analysis/heap/finalizer_objects.h"
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/heap/heap_call.h"
 #include "command/table.h"
-#include "heap/finalizer.h"
 
 enum {
 	OPT_DETAIL,
@@ -154,19 +153,6 @@ static void write_queues(struct call *call, const struct finalizer_list *list)
 				"ready for finalization):\n");
 }
 
-struct queue_lister {
-	struct call *call;
-	const struct life *dead; /* graph NULL: not asked for */
-	struct window window;
-	struct type_counts counts;
-	bool is_stat;
-};
-
-static bool is_ready(const struct finalizer_entry *entry)
-{
-	return entry->part >= FINALIZER_CRITICAL;
-}
-
 static const char *generation_at(const struct heap *heap, uint64_t address)
 {
 	const struct segment *segment = heap_segment_at(heap, address);
@@ -257,7 +243,7 @@ static void write_entry(struct call *call, const struct finalizer_entry *entry,
 		[ENTRY_HEAP] = cell_number(entry->heap),
 		[ENTRY_GENERATION] = cell_string(generation_at(call->heap, entry->object)),
 		[ENTRY_PART] = cell_string(part_names[entry->part]),
-		[ENTRY_READY] = cell_flag(is_ready(entry)),
+		[ENTRY_READY] = cell_flag(finalizer_is_ready(entry)),
 		[ENTRY_ADDRESS] = cell_number(entry->address),
 	};
 	if (object->type) {
@@ -269,50 +255,43 @@ static void write_entry(struct call *call, const struct finalizer_entry *entry,
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status list_entry(struct queue_lister *lister, const struct finalizer_entry *entry)
+static enum hd_status list_rows(struct call *call, struct finalizer_objects *objects, bool is_stat)
 {
-	struct call *call = lister->call;
-	struct object object = { 0 };
-	if (lister->dead->graph && !is_ready(entry) && !life_has(lister->dead, entry->object))
-		return HD_OK;
-	if (!object_read(call->heap, &lister->window, entry->object, &object))
-		object.type = NULL;
-	if (call->options[OPT_MT].given &&
-	    (!object.type || object.type->method_table != call->options[OPT_MT].number))
-		return HD_OK;
-	if (object.type && !type_counts_add(&lister->counts, &object))
-		return fail_nomem(call->err);
-	if (lister->is_stat || !answer_wants_row(&call->answer))
-		return HD_OK;
-	write_entry(call, entry, &object);
-	return call_check(call);
+	for (;;) {
+		bool is_there;
+		TRY(finalizer_objects_next(objects, &is_there, call->err));
+		if (!is_there)
+			return HD_OK;
+		if (!is_stat && answer_wants_row(&call->answer))
+			write_entry(call, objects->entry, &objects->object);
+		TRY(call_check(call));
+	}
 }
 
-static enum hd_status list_entries(struct queue_lister *lister, const struct finalizer_list *list)
+static enum hd_status list_entries(struct call *call, struct finalizer_objects *objects,
+				   bool is_stat)
 {
-	struct call *call = lister->call;
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
 					       .brief = brief_address };
-	if (!lister->is_stat) {
+	if (!is_stat) {
 		answer_table(&call->answer,
 			     call->options[OPT_DETAIL].given ? &detail_schema
 							     : &finalizequeue_schema,
 			     &options);
 	}
-	for (size_t i = 0; i < list->rows_count; i++)
-		TRY(list_entry(lister, &list->rows[i]));
-	if (!lister->is_stat && answer_table_end(&call->answer))
+	TRY(list_rows(call, objects, is_stat));
+	if (!is_stat && answer_table_end(&call->answer))
 		answer_cut(&call->answer, options.limit);
 	return HD_OK;
 }
 
-static enum hd_status write_queue_statistics(struct queue_lister *lister)
+static enum hd_status write_queue_statistics(struct call *call, const struct type_counts *counts,
+					     bool is_stat)
 {
-	struct call *call = lister->call;
 	struct statistics statistics;
-	TRY(type_counts_statistics(&lister->counts, call->heap->clr, NULL, &statistics, call->err));
+	TRY(type_counts_statistics(counts, call->heap->clr, NULL, &statistics, call->err));
 	statistics_sort(&statistics, false, false);
-	answer_remark(&call->answer, lister->is_stat ? "Statistics:\n" : "\nStatistics:\n");
+	answer_remark(&call->answer, is_stat ? "Statistics:\n" : "\nStatistics:\n");
 	statistics_table(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	return HD_OK;
@@ -320,25 +299,26 @@ static enum hd_status write_queue_statistics(struct queue_lister *lister)
 
 static enum hd_status finalizequeue_answer(struct call *call, const struct finalizer_list *list)
 {
+	bool is_stat = call->options[OPT_STAT].given;
 	struct life dead = { 0 };
 	if (call->options[OPT_ALL_READY].given)
 		TRY(call_life(call, true, &dead));
-	struct queue_lister lister = { .call = call,
-				       .dead = &dead,
-				       .window = { .memory = call->heap->memory },
-				       .is_stat = call->options[OPT_STAT].given };
-	if (call->options[OPT_SHORT].given && !lister.is_stat)
+	if (call->options[OPT_SHORT].given && !is_stat)
 		answer_be_brief(&call->answer);
 	write_queues(call, list);
-	enum hd_status status = list_entries(&lister, list);
+	const struct finalizer_filter filter = { .dead = &dead,
+						 .has_method_table = call->options[OPT_MT].given,
+						 .method_table = call->options[OPT_MT].number };
+	struct finalizer_objects objects;
+	finalizer_objects_open(&objects, call->heap, list, &filter);
+	enum hd_status status = list_entries(call, &objects, is_stat);
 	if (status == HD_OK)
-		status = write_queue_statistics(&lister);
+		status = write_queue_statistics(call, &objects.counts, is_stat);
 	if (status == HD_OK && dead.graph) {
 		completeness_json(call);
 		completeness_write(call, DEAD_PERHAPS);
 	}
-	window_deinit(&lister.window);
-	type_counts_deinit(&lister.counts);
+	finalizer_objects_close(&objects);
 	return status;
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <strings.h>
 
-#include "analysis/heap/type_counts.h"
+#include "analysis/heap/handle_objects.h"
 #include "answer/tables.h"
 #include "command/table.h"
-#include "roots/handles.h"
 
 enum {
 	OPT_STAT,
@@ -83,15 +82,6 @@ static enum hd_status unknown_kind(struct call *call)
 	return status;
 }
 
-struct handle_lister {
-	struct call *call;
-	const struct kind *only; /* NULL: all */
-	struct window window;
-	struct type_counts counts;
-	uint64_t by_type[HANDLE_TYPES];
-	bool is_stat;
-};
-
 static bool has_secondary(const struct handle *handle)
 {
 	return handle->type == HANDLE_DEPENDENT || handle->type == HANDLE_WEAK_INTERIOR;
@@ -154,35 +144,27 @@ static void write_handle(struct call *call, const struct handle *handle,
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status list_handle(struct handle_lister *lister, const struct handle *handle)
+static enum hd_status list_rows(struct call *call, struct handle_objects *objects)
 {
-	struct call *call = lister->call;
-	struct object object = { 0 };
-	if (!object_read(call->heap, &lister->window, handle->object, &object)) {
-		object.type = NULL;
-	} else if (!type_counts_add(&lister->counts, &object)) {
-		return fail_nomem(call->err);
+	for (;;) {
+		bool is_there;
+		TRY(handle_objects_next(objects, &is_there, call->err));
+		if (!is_there)
+			return HD_OK;
+		if (!call->options[OPT_STAT].given && answer_wants_row(&call->answer))
+			write_handle(call, objects->handle, &objects->object);
+		TRY(call_check(call));
 	}
-	lister->by_type[handle->type]++;
-	if (!lister->is_stat && answer_wants_row(&call->answer))
-		write_handle(call, handle, &object);
-	return call_check(call);
 }
 
-static enum hd_status list_handles(struct handle_lister *lister, const struct handle_list *list)
+static enum hd_status list_handles(struct call *call, struct handle_objects *objects)
 {
-	struct call *call = lister->call;
 	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
-	if (!lister->is_stat) {
-		answer_table(&call->answer, &gchandles_schema,
-			     &(const struct table_options){ .limit = limit });
-	}
-	for (size_t i = 0; i < list->rows_count; i++) {
-		if (!lister->only || list->rows[i].type == lister->only->type)
-			TRY(list_handle(lister, &list->rows[i]));
-	}
-	if (lister->is_stat)
-		return HD_OK;
+	if (call->options[OPT_STAT].given)
+		return list_rows(call, objects);
+	answer_table(&call->answer, &gchandles_schema,
+		     &(const struct table_options){ .limit = limit });
+	TRY(list_rows(call, objects));
 	if (answer_table_end(&call->answer))
 		answer_cut(&call->answer, limit);
 	answer_remark(&call->answer, "\n");
@@ -211,51 +193,51 @@ _Static_assert(sizeof(kind_columns) / sizeof(kind_columns[0]) == KINDS, "a kind 
 
 static const struct schema kinds_schema = { .name = "kinds", SCHEMA_COLUMNS(kind_columns) };
 
-static void write_handle_kinds(const struct handle_lister *lister)
+static void write_handle_kinds(struct call *call, const struct handle_objects *objects)
 {
 	struct cell cells[KINDS];
 	for (size_t i = 0; i < KINDS; i++) {
-		uint64_t count = lister->by_type[kinds[i].type];
+		uint64_t count = objects->by_type[kinds[i].type];
 		cells[i] = count ? cell_number(count) : (struct cell){ 0 };
 	}
-	if (lister->only) {
-		answer_data(&lister->call->answer, &kinds_schema, cells);
+	if (objects->has_type) {
+		answer_data(&call->answer, &kinds_schema, cells);
 		return;
 	}
-	answer_remark(&lister->call->answer, "\nHandles:\n");
-	answer_record(&lister->call->answer, &kinds_schema, cells);
+	answer_remark(&call->answer, "\nHandles:\n");
+	answer_record(&call->answer, &kinds_schema, cells);
 }
 
-static enum hd_status write_handle_statistics(struct handle_lister *lister)
+static enum hd_status write_handle_statistics(struct call *call,
+					      const struct handle_objects *objects)
 {
-	struct call *call = lister->call;
 	struct statistics statistics;
-	TRY(type_counts_statistics(&lister->counts, call->heap->clr, NULL, &statistics, call->err));
+	TRY(type_counts_statistics(&objects->counts, call->heap->clr, NULL, &statistics,
+				   call->err));
 	statistics_sort(&statistics, false, false);
 	statistics_table_plain(&call->answer, &statistics);
 	statistics_deinit(&statistics);
-	write_handle_kinds(lister);
+	write_handle_kinds(call, objects);
 	return HD_OK;
 }
 
 static enum hd_status run_gchandles(struct call *call)
 {
-	struct handle_lister lister = { .call = call,
-					.window = { .memory = call->heap->memory },
-					.is_stat = call->options[OPT_STAT].given };
+	const struct kind *only = NULL;
 	struct handle_list list;
 	if (call->options[OPT_TYPE].given) {
-		lister.only = find_kind(call->options[OPT_TYPE].text);
-		if (!lister.only)
+		only = find_kind(call->options[OPT_TYPE].text);
+		if (!only)
 			return unknown_kind(call);
 	}
 	TRY(handle_list_read(call->heap, &call->job, &list, call->err));
 	job_end(&call->job);
-	enum hd_status status = list_handles(&lister, &list);
+	struct handle_objects objects;
+	handle_objects_open(&objects, call->heap, &list, only ? &only->type : NULL);
+	enum hd_status status = list_handles(call, &objects);
 	if (status == HD_OK)
-		status = write_handle_statistics(&lister);
-	window_deinit(&lister.window);
-	type_counts_deinit(&lister.counts);
+		status = write_handle_statistics(call, &objects);
+	handle_objects_close(&objects);
 	handle_list_deinit(&list);
 	return status;
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ANALYSIS_FINALIZER_OBJECTS_H
+#define HEAPDUMP_SRC_ANALYSIS_FINALIZER_OBJECTS_H
+
+#include "analysis/heap/life.h"
+#include "analysis/heap/type_counts.h"
+#include "heap/finalizer.h"
+
+/** Which entries of finalizer queues are asked for; zero but for dead: all. */
+struct finalizer_filter {
+	/** Those whose turn has come, and objects of this: they are next.  graph NULL: all. */
+	const struct life *dead;
+	bool has_method_table;
+	uint64_t method_table;
+};
+
+/** The entries of finalizer queues one by one, with their objects. */
+struct finalizer_objects {
+	struct heap *heap;
+	const struct finalizer_list *list;
+	struct finalizer_filter filter;
+	struct window window;
+	size_t next;                         /**< row of the list */
+	const struct finalizer_entry *entry; /**< the one just met */
+	struct object object;                /**< its object; type NULL: there is none */
+	struct type_counts counts;           /**< of the objects that were met */
+};
+
+/** Has the turn of its object come, so that the queue keeps it alive? */
+bool finalizer_is_ready(const struct finalizer_entry *entry);
+
+/** Begin; @p list and filter->dead are borrowed until finalizer_objects_close(). */
+void finalizer_objects_open(struct finalizer_objects *ret, struct heap *heap,
+			    const struct finalizer_list *list,
+			    const struct finalizer_filter *filter);
+
+/**
+ * The next entry that is asked for: objects->entry and object.
+ *
+ * @param[out] ret false: there is none.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status finalizer_objects_next(struct finalizer_objects *objects, bool *ret,
+						   struct hd_error *err);
+void finalizer_objects_close(struct finalizer_objects *objects);
+
+#endif
