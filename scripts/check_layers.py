@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "stack": "util arch mem targets clr heap unwind",
     "roots": "util mem targets clr heap stack",
     "snapshot": "util graph mem targets clr heap inspect stack roots",
-    "analysis": "util graph query targets clr heap inspect stack roots",
+    "analysis": "util graph query mem targets clr heap inspect stack roots",
     "session": "util graph format query answer mem targets clr heap inspect roots snapshot",
     "collect": "util targets",
     "command": "util arch graph format query report answer mem targets metadata clr heap verify inspect unwind stack"

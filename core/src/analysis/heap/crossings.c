@@ -186,6 +186,50 @@ enum hd_status find_crossings(struct heap *heap, struct job *job, struct crossin
 	return status;
 }
 
+bool crossing_is_like(const struct crossing *row, const struct crossing *other)
+{
+	return row->from_generation == other->from_generation &&
+	       row->to_generation == other->to_generation;
+}
+
+enum hd_status crossings_count(struct type_counts *counts, struct heap *heap,
+			       const struct crossing_finder *found, const struct crossing *like,
+			       struct job *job, struct hd_error *err)
+{
+	struct window window = { .memory = heap->memory };
+	enum hd_status status = HD_OK;
+	uint64_t last = 0;
+	for (size_t i = 0; status == HD_OK && i < found->rows_count; i++) {
+		const struct crossing *row = &found->rows[i];
+		struct object object;
+		if (row->from == last || (like && !crossing_is_like(row, like)))
+			continue;
+		last = row->from;
+		bool is_object = object_read(heap, &window, row->from, &object);
+		if (is_object && !type_counts_add(counts, &object))
+			status = fail_nomem(err);
+		if (status == HD_OK && !job_step(job, 0, 1))
+			status = fail_cancelled(err);
+	}
+	window_deinit(&window);
+	return status;
+}
+
+size_t crossings_from(const struct crossing_finder *found, uint64_t address)
+{
+	size_t low = 0, high = found->rows_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (found->rows[middle].from < address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < found->rows_count && found->rows[low].from == address ? low
+									   : found->rows_count;
+}
+
 void marks_deinit(struct marks *marks, const struct heap *heap)
 {
 	for (size_t i = 0; marks->bitmaps && i < heap->segment_count; i++) {

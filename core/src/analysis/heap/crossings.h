@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_CROSSINGS_H
 #define HEAPDUMP_SRC_ANALYSIS_CROSSINGS_H
 
-#include "analysis/heap/gaps.h"
+#include "analysis/heap/type_counts.h"
 
 /** References of one object into one generation; if is_single each by itself. */
 struct crossing {
@@ -39,6 +39,26 @@ bool generation_is_young(uint8_t generation);
 HD_NODISCARD enum hd_status find_crossings(struct heap *heap, struct job *job,
 					   struct crossing_finder *ret, struct hd_error *err);
 void finder_deinit(struct crossing_finder *finder);
+
+/** Do both lead from one generation into one generation? */
+bool crossing_is_like(const struct crossing *row, const struct crossing *other);
+
+/**
+ * Count the objects that refer, each once, by type.
+ *
+ * @param counts They are added.
+ * @param like Only rows that are like it; NULL: all.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status crossings_count(struct type_counts *counts, struct heap *heap,
+					    const struct crossing_finder *found,
+					    const struct crossing *like, struct job *job,
+					    struct hd_error *err);
+
+/** Index of the first row from the object at @p address; rows_count: there is none. */
+size_t crossings_from(const struct crossing_finder *found, uint64_t address);
 
 HD_NODISCARD enum hd_status marks_init(struct marks *marks, const struct heap *heap,
 				       struct job *job, struct hd_error *err);

@@ -72,12 +72,6 @@ static void note_cut(struct crossing_writer *writer)
 		      format_thousands(writer->limit, number));
 }
 
-static bool is_of_group(const struct crossing *row, const struct crossing *first)
-{
-	return row->from_generation == first->from_generation &&
-	       row->to_generation == first->to_generation;
-}
-
 /* The objects that refer, each once, by type; of the group of @p first alone unless NULL. */
 static enum hd_status write_crossing_types(struct crossing_writer *writer,
 					   const struct crossing_finder *found,
@@ -86,20 +80,8 @@ static enum hd_status write_crossing_types(struct crossing_writer *writer,
 	struct call *call = writer->call;
 	struct type_counts counts = { 0 };
 	struct statistics statistics;
-	enum hd_status status = HD_OK;
-	uint64_t last = 0;
-	for (size_t i = 0; status == HD_OK && i < found->rows_count; i++) {
-		const struct crossing *row = &found->rows[i];
-		struct object object;
-		if (row->from == last || (first && !is_of_group(row, first)))
-			continue;
-		last = row->from;
-		bool is_object = object_read(call->heap, &writer->window, row->from, &object);
-		if (is_object && !type_counts_add(&counts, &object))
-			status = fail_nomem(call->err);
-		if (status == HD_OK)
-			status = call_check(call);
-	}
+	enum hd_status status =
+		crossings_count(&counts, call->heap, found, first, &call->job, call->err);
 	if (status == HD_OK) {
 		status = type_counts_statistics(&counts, call->heap->clr, NULL, &statistics,
 						call->err);
@@ -193,7 +175,7 @@ static enum hd_status write_crossing_rows(struct crossing_writer *writer,
 	for (size_t i = (size_t)(first - found->rows); i < found->rows_count; i++) {
 		const struct crossing *row = &found->rows[i];
 		struct object object;
-		if (!is_of_group(row, first))
+		if (!crossing_is_like(row, first))
 			continue;
 		if (listed++ == writer->limit) {
 			note_cut(writer);
@@ -429,22 +411,6 @@ static enum hd_status write_pairs(struct crossing_writer *writer,
 	return HD_OK;
 }
 
-/* Index of the first row from @p address, or rows_count. */
-static size_t first_from(const struct crossing_finder *found, uint64_t address)
-{
-	size_t low = 0, high = found->rows_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (found->rows[middle].from < address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low < found->rows_count && found->rows[low].from == address ? low
-									   : found->rows_count;
-}
-
 /* Young objects that refer to large ones that refer to young ones: the first of these. */
 static enum hd_status write_through(struct crossing_writer *writer,
 				    const struct crossing_finder *to_large,
@@ -457,7 +423,7 @@ static enum hd_status write_through(struct crossing_writer *writer,
 	for (size_t i = 0; i < to_large->rows_count; i++) {
 		const struct crossing *row = &to_large->rows[i];
 		struct cell cells[CHAIN_COLUMNS];
-		size_t next = first_from(from_large, row->to);
+		size_t next = crossings_from(from_large, row->to);
 		if (next == from_large->rows_count)
 			continue;
 		if (!listed) {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/heap/dead_range.h"
 #include "analysis/heap/life.h"
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/table.h"
-#include "heap/heap.h"
-#include "mem/window.h"
-#include "util/alloc.h"
-#include "util/bitmap.h"
 #include "util/sink.h"
 
 enum {
@@ -28,86 +25,43 @@ static const struct option notreachableinrange_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
+/* What is listed, beside the rows. */
 struct range_lister {
 	struct call *call;
-	const struct reach *live;
+	struct dead_range range;
 	struct statistics statistics;
 	uint64_t limit;
 	bool has_rows;
-	uint64_t invalid, missing; /* pointers to no object; that could not be read */
 };
-
-static enum hd_status list_node(struct range_lister *lister, uint32_t node)
-{
-	struct call *call = lister->call;
-	if (bitmap_has(lister->live->bitmap, node))
-		return call_check(call);
-	statistics_add(&lister->statistics, call->graph->node_types[node],
-		       graph_size(call->graph, node));
-	if (lister->has_rows && answer_wants_row(&call->answer))
-		object_row(&call->answer, call->graph, node);
-	return call_check(call);
-}
-
-/* Does any of the heap lie in [begin, end)? */
-static bool is_of_heap(const struct heap *heap, uint64_t begin, uint64_t end)
-{
-	for (size_t i = 0; i < heap->segment_count; i++) {
-		if (heap->segments[i].begin < end && begin < heap->segments[i].end)
-			return true;
-	}
-	return false;
-}
-
-/* As SOS does: the objects that the words of the range, which is not in the heap, point to. */
-static enum hd_status list_pointers(struct range_lister *lister, uint64_t begin, uint64_t end)
-{
-	struct call *call = lister->call;
-	struct window window = { .memory = call->heap->memory };
-	enum hd_status status = HD_OK;
-	uint64_t at = begin & ~(uint64_t)7, count = (end - at - 1) / 8 + 1;
-	for (; status == HD_OK && count; count--, at += 8) {
-		const uint8_t *bytes = window_at(&window, at, 8, NULL);
-		if (!bytes) {
-			lister->missing = end - at;
-			break;
-		}
-		uint64_t value = load_u64(bytes);
-		uint32_t node = value ? hd_graph_find(call->graph, value) : HD_NONE;
-		if (node != HD_NONE) {
-			status = list_node(lister, node);
-		} else {
-			lister->invalid += value != 0;
-		}
-	}
-	window_deinit(&window);
-	return status;
-}
 
 static enum hd_status list_range_objects(struct range_lister *lister)
 {
 	struct call *call = lister->call;
-	uint64_t begin = call->words[0].number, end = call->words[1].number;
-	if (call->heap && !is_of_heap(call->heap, begin, end))
-		return list_pointers(lister, begin, end);
-	uint32_t last = graph_lower_bound(call->graph, end);
-	for (uint32_t node = graph_lower_bound(call->graph, begin); node < last; node++)
-		TRY(list_node(lister, node));
-	return HD_OK;
+	for (;;) {
+		uint32_t node;
+		if (call->out.stopped)
+			return fail_cancelled(call->err);
+		TRY(dead_range_next(&lister->range, &call->job, &node, call->err));
+		if (node == HD_NONE)
+			return HD_OK;
+		statistics_add(&lister->statistics, call->graph->node_types[node],
+			       graph_size(call->graph, node));
+		if (lister->has_rows && answer_wants_row(&call->answer))
+			object_row(&call->answer, call->graph, node);
+	}
 }
 
-static void warn_pointers(const struct range_lister *lister)
+static void warn_pointers(struct call *call, const struct dead_range *range)
 {
-	struct call *call = lister->call;
 	struct text text = { 0 };
 	char number[COUNT_SIZE];
-	if (lister->missing) {
+	if (range->missing) {
 		text_printf(&text, "the last %s of the range cannot be read",
-			    format_count(lister->missing, "byte", number));
-	} else if (lister->invalid) {
+			    format_count(range->missing, "byte", number));
+	} else if (range->invalid) {
 		text_printf(&text, "%s of the range %s to no object",
-			    format_count(lister->invalid, "word", number),
-			    lister->invalid == 1 ? "points" : "point");
+			    format_count(range->invalid, "word", number),
+			    range->invalid == 1 ? "points" : "point");
 	}
 	if (text.bytes)
 		sink_warn(call->sink, text.bytes);
@@ -125,13 +79,12 @@ static void write_end(struct range_lister *lister)
 	statistics_table(answer, &lister->statistics);
 	completeness_json(call);
 	completeness_write(call, DEAD_PERHAPS);
-	warn_pointers(lister);
+	warn_pointers(call, &lister->range);
 }
 
 static enum hd_status notreachable_answer(struct call *call, const struct reach *live)
 {
 	struct range_lister lister = { .call = call,
-				       .live = live,
 				       .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
 				       .has_rows = !call->options[OPT_STAT].given };
 	TRY(statistics_of_graph(&lister.statistics, call->graph, call->err));
@@ -140,9 +93,12 @@ static enum hd_status notreachable_answer(struct call *call, const struct reach 
 		answer_be_brief(&call->answer);
 	if (lister.has_rows)
 		object_table(&call->answer, lister.limit, brief_address);
+	dead_range_open(&lister.range, call->heap, call->graph, live, call->words[0].number,
+			call->words[1].number);
 	enum hd_status status = list_range_objects(&lister);
 	if (status == HD_OK)
 		write_end(&lister);
+	dead_range_close(&lister.range);
 	statistics_deinit(&lister.statistics);
 	return status;
 }

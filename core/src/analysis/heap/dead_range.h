@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ANALYSIS_DEAD_RANGE_H
+#define HEAPDUMP_SRC_ANALYSIS_DEAD_RANGE_H
+
+#include "heap/heap.h"
+#include "mem/window.h"
+#include "query/reach.h"
+
+/**
+ * The dead objects of a range of addresses one by one; where nothing of the heap lies in it, as SOS has
+ * it, those that its words point to.
+ */
+struct dead_range {
+	const struct hd_graph *graph;
+	const struct reach *live;
+	bool is_of_words;    /**< it is not of the heap: its words are asked */
+	uint64_t at, end;    /**< the next word, and where the range ends */
+	uint64_t words;      /**< from at on */
+	uint32_t node, last; /**< the next node, and the end of them */
+	struct window window;
+	uint64_t invalid, missing; /**< words to no object so far; bytes that could not be read */
+};
+
+/**
+ * Begin with [begin, end), which is not empty.
+ *
+ * @param heap Of which @p graph is; NULL: it is of a dump file, which has no words.
+ * @param graph,live Borrowed until dead_range_close().
+ */
+void dead_range_open(struct dead_range *ret, const struct heap *heap, const struct hd_graph *graph,
+		     const struct reach *live, uint64_t begin, uint64_t end);
+
+/**
+ * The next dead object.
+ *
+ * @param[out] ret Its node; HD_NONE: there is none.
+ * @retval HD_OK
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status dead_range_next(struct dead_range *range, struct job *job,
+					    uint32_t *ret, struct hd_error *err);
+void dead_range_close(struct dead_range *range);
+
+#endif
