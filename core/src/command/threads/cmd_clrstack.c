@@ -93,6 +93,7 @@ static enum hd_status run_clrstack(struct call *call)
 {
 	struct clr *clr = call->heap->clr;
 	struct stack_text text = { .call = call,
+				   .objects = { .heap = call->heap },
 				   .roots = call->options[OPT_ROOTS].given ||
 					    call->options[OPT_GC].given,
 				   .full = call->options[OPT_FULL].given,

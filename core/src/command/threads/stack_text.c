@@ -4,84 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/threads/frame_repeats.h"
 #include "clr/code/code.h"
 #include "command/objects/object.h"
 #include "inspect/thread_name.h"
-#include "util/alloc.h"
-
-/* Frames after which calls repeat, at most; how often and for how many frames to be folded. */
-#define PERIOD_MAX  8u
-#define REPEATS_MIN 4u
-#define FOLD_MIN    16u
-
-/* Roots of a stack, by frame: one frame's are neither together nor in order where it is partial. */
-struct frame_roots {
-	uint32_t *order; /* of the roots */
-	uint32_t *begin; /* by frame, the last for those of no frame; one more behind it */
-};
-
-static void roots_deinit(struct frame_roots *roots)
-{
-	mem_free(roots->order);
-	mem_free(roots->begin);
-}
-
-static size_t root_frame_bucket(const struct thread_stack *stack, const struct stack_root *root)
-{
-	return root->frame < stack->frames_count ? root->frame : stack->frames_count;
-}
-
-static enum hd_status roots_init(struct frame_roots *roots, const struct thread_stack *stack,
-				 struct hd_error *err)
-{
-	size_t buckets = stack->frames_count + 1;
-	roots->order = mem_alloc(stack->roots_count + 1, sizeof(*roots->order));
-	roots->begin = mem_calloc(buckets + 1, sizeof(*roots->begin));
-	if (!roots->order || !roots->begin) {
-		roots_deinit(roots);
-		return fail_nomem(err);
-	}
-	for (size_t i = 0; i < stack->roots_count; i++)
-		roots->begin[root_frame_bucket(stack, &stack->roots[i])]++;
-	uint32_t sum = 0;
-	for (size_t i = 0; i <= buckets; i++) {
-		uint32_t count = roots->begin[i];
-		roots->begin[i] = sum;
-		sum += count;
-	}
-	for (size_t i = 0; i < stack->roots_count; i++) {
-		roots->order[roots->begin[root_frame_bucket(stack, &stack->roots[i])]++] =
-			(uint32_t)i;
-	}
-	/* Each is now where the next begins. */
-	for (size_t i = buckets; i; i--)
-		roots->begin[i] = roots->begin[i - 1];
-	roots->begin[0] = 0;
-	return HD_OK;
-}
-
-/* The object that a root refers to; type NULL: none. */
-static enum hd_status root_object(struct stack_text *text, const struct stack_root *root,
-				  struct object *ret)
-{
-	struct heap *heap = text->call->heap;
-	struct window window = { .memory = heap->memory };
-	*ret = (struct object){ 0 };
-	bool is_inside = root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE);
-	uint64_t address = root->value;
-	if (is_inside && heap_segment_at(heap, address) && !text->has_tried) {
-		text->has_tried = true;
-		TRY(starts_create(heap, false, &text->call->job, &text->starts, text->call->err));
-	}
-	if (is_inside)
-		address = text->starts ? starts_at_or_before(text->starts, address) : 0;
-	struct object object;
-	if (address && address % 8 == 0 && object_read(heap, &window, address, &object) &&
-	    root->value - address < object.step && !object.type->is_free)
-		*ret = object;
-	window_deinit(&window);
-	return HD_OK;
-}
 
 #define FLAGS 3u
 static const char *const flag_names[FLAGS] = { "interior", "pinned", "conservative" };
@@ -220,17 +146,17 @@ static void write_stack_root(struct call *call, const struct stack_root *root,
 }
 
 /* Roots of frame @p index; of no frame, when that is frames_count. */
-static enum hd_status write_frame_roots(struct stack_text *text, const struct thread_stack *stack,
-					const struct frame_roots *roots, size_t index)
+static enum hd_status write_frame_roots(struct stack_text *text, const struct frame_roots *roots,
+					size_t index)
 {
 	struct call *call = text->call;
 	if (!text->roots)
 		return HD_OK;
 	answer_table(&call->answer, &root_schema, NULL);
-	for (uint32_t i = roots->begin[index]; i < roots->begin[index + 1]; i++) {
-		const struct stack_root *root = &stack->roots[roots->order[i]];
+	for (uint32_t i = 0; i < frame_roots_count(roots, index); i++) {
+		const struct stack_root *root = frame_root(roots, index, i);
 		struct object object;
-		TRY(root_object(text, root, &object));
+		TRY(root_objects_find(&text->objects, root, &call->job, &object, call->err));
 		/* A word that only looks like a reference. */
 		if (!object.type && root->flags & STACK_ROOT_CONSERVATIVE)
 			continue;
@@ -374,35 +300,12 @@ static void begin_frame(struct stack_text *text, const struct stack_frame *frame
 	answer_row_begin(&call->answer, cells);
 }
 
-static bool is_same_frame(const struct stack_frame *a, const struct stack_frame *b)
-{
-	return a->kind == b->kind && a->method_desc == b->method_desc && a->ip == b->ip &&
-	       a->name == b->name && a->is_dead == b->is_dead;
-}
-
-/* How many frames from @p index on repeat those @p period before; the shortest period, or 0. */
-static size_t repeated(const struct thread_stack *stack, size_t index, size_t *ret_period)
-{
-	for (size_t period = 1; period <= PERIOD_MAX && period <= index; period++) {
-		size_t count = 0;
-		while (index + count < stack->frames_count &&
-		       is_same_frame(&stack->frames[index + count],
-				     &stack->frames[index + count - period]))
-			count++;
-		if (count >= FOLD_MIN && count >= period * REPEATS_MIN) {
-			*ret_period = period;
-			return count / period * period - period;
-		}
-	}
-	return 0;
-}
-
 /* A row in the place of @p count frames, of which the first @p period are all that differ. */
 static void write_frame_fold(struct call *call, const struct stack_frame *frames, size_t count,
 			     size_t period)
 {
-	struct text names[PERIOD_MAX] = { 0 }, all = { 0 };
-	const char *words[PERIOD_MAX];
+	struct text names[FRAME_PERIOD_MAX] = { 0 }, all = { 0 };
+	const char *words[FRAME_PERIOD_MAX];
 	for (size_t i = 0; i < period; i++) {
 		struct cell name = frames[i].kind == STACK_EXPLICIT
 					   ? cell_string(frames[i].name)
@@ -451,14 +354,14 @@ static enum hd_status write_stack_frames(struct stack_text *text, const struct t
 	size_t i = 0;
 	answer_table(&call->answer, &stack_frame_schema, &options);
 	while (i < stack->frames_count && shown < text->limit) {
-		size_t period = 0, count = text->full ? 0 : repeated(stack, i, &period);
+		size_t period = 0, count = text->full ? 0 : frame_repeats(stack, i, &period);
 		if (count) {
 			write_frame_fold(call, &stack->frames[i], count, period);
 			i += count;
 			continue;
 		}
 		begin_frame(text, &stack->frames[i]);
-		TRY(write_frame_roots(text, stack, roots, i));
+		TRY(write_frame_roots(text, roots, i));
 		answer_row_end(&call->answer);
 		TRY(call_check(call));
 		shown++;
@@ -566,22 +469,21 @@ enum hd_status stack_text_write(struct stack_text *text, const struct thread_sta
 {
 	struct call *call = text->call;
 	struct frame_roots roots;
-	TRY(roots_init(&roots, stack, call->err));
+	TRY(frame_roots_init(&roots, stack, call->err));
 	begin_thread(call, stack);
 	enum hd_status status = write_stack_frames(text, stack, &roots);
 	if (status == HD_OK) {
 		write_why(call, stack, text->roots);
-		status = write_frame_roots(text, stack, &roots, stack->frames_count);
+		status = write_frame_roots(text, &roots, stack->frames_count);
 	}
 	if (status == HD_OK)
 		answer_row_end(&call->answer);
-	roots_deinit(&roots);
+	frame_roots_deinit(&roots);
 	return status;
 }
 
 void stack_text_deinit(struct stack_text *text)
 {
 	text_deinit(&text->method);
-	starts_destroy(text->starts);
-	text->starts = NULL;
+	root_objects_deinit(&text->objects);
 }

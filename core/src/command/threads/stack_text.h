@@ -2,19 +2,17 @@
 #ifndef HEAPDUMP_SRC_COMMAND_STACK_TEXT_H
 #define HEAPDUMP_SRC_COMMAND_STACK_TEXT_H
 
+#include "analysis/threads/frame_roots.h"
 #include "command/call.h"
-#include "heap/starts.h"
-#include "stack/stack.h"
 
 /** How stacks are written. */
 struct stack_text {
 	struct call *call;
-	bool roots;            /**< below each frame */
-	bool full;             /**< fold nothing */
-	uint64_t limit;        /**< frames of each thread */
-	struct text method;    /**< of the frame that is being written */
-	struct starts *starts; /**< to find objects around interior pointers; made when needed */
-	bool has_tried;        /**< to make it */
+	bool roots;                  /**< below each frame */
+	bool full;                   /**< fold nothing */
+	uint64_t limit;              /**< frames of each thread */
+	struct text method;          /**< of the frame that is being written */
+	struct root_objects objects; /**< its heap is that of the call */
 };
 
 /** "threads": each with its frames and, if asked for, roots of no frame. */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ANALYSIS_FRAME_ROOTS_H
+#define HEAPDUMP_SRC_ANALYSIS_FRAME_ROOTS_H
+
+#include "heap/starts.h"
+#include "stack/stack.h"
+
+struct job;
+
+/** Roots of a stack, by frame: where it is partial, one frame's are neither together nor in order. */
+struct frame_roots {
+	const struct thread_stack *stack;
+	uint32_t *order; /**< of stack->roots */
+	uint32_t *begin; /**< by frame, the last for those of no frame; and one more: their end */
+};
+
+/**
+ * Sort the roots of @p stack, which is borrowed.
+ *
+ * @param[out] ret To be given to frame_roots_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status frame_roots_init(struct frame_roots *ret,
+					     const struct thread_stack *stack,
+					     struct hd_error *err);
+/** A zeroed struct is allowed. */
+void frame_roots_deinit(struct frame_roots *roots);
+
+/** How many roots frame @p frame has; those of no frame, when that is stack->frames_count. */
+static inline uint32_t frame_roots_count(const struct frame_roots *roots, size_t frame)
+{
+	return roots->begin[frame + 1] - roots->begin[frame];
+}
+
+/** Root @p index of these. */
+static inline const struct stack_root *frame_root(const struct frame_roots *roots, size_t frame,
+						  uint32_t index)
+{
+	return &roots->stack->roots[roots->order[roots->begin[frame] + index]];
+}
+
+/** Finds the objects of roots; zero but for heap. */
+struct root_objects {
+	struct heap *heap;
+	struct starts *starts; /**< to find objects around interior pointers; made when needed */
+	bool has_tried;        /**< to make it */
+};
+
+/**
+ * The object that a root refers to, or into.
+ *
+ * @param[out] ret type NULL: none.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status root_objects_find(struct root_objects *objects,
+					      const struct stack_root *root, struct job *job,
+					      struct object *ret, struct hd_error *err);
+void root_objects_deinit(struct root_objects *objects);
+
+#endif
