@@ -16,9 +16,8 @@ MAY_INCLUDE = {
     "arch": "",
     "graph": "util",
     "format": "util graph mem metadata",
-    "query": "util graph",
-    "report": "util graph query",
-    "answer": "util graph query report",
+    "report": "util graph",
+    "answer": "util graph analysis report",
     "mem": "util arch",
     "targets": "util arch mem",
     "metadata": "util mem",
@@ -30,10 +29,10 @@ MAY_INCLUDE = {
     "stack": "util arch mem targets clr heap unwind",
     "roots": "util mem targets clr heap stack",
     "snapshot": "util graph mem targets clr heap inspect stack roots",
-    "analysis": "util graph query mem targets clr heap inspect stack roots",
-    "session": "util graph format query answer mem targets clr heap inspect roots snapshot",
+    "analysis": "util graph mem targets clr heap inspect stack roots",
+    "session": "util graph format analysis answer mem targets clr heap inspect roots snapshot",
     "collect": "util targets",
-    "command": "util arch graph format query report answer mem targets metadata clr heap verify inspect unwind stack"
+    "command": "util arch graph format report answer mem targets metadata clr heap verify inspect unwind stack"
     " roots snapshot analysis session collect",
 }
 # Headers that only files of their own layer may include.

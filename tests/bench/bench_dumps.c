@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/graph/gcroot.h"
 #include "format/format.h"
 #include "graph/heap_graph.h"
-#include "query/gcroot.h"
 
 #define SAMPLE_NANOSECONDS 2000000L
 #define PLAIN_BUDGET       ((uint64_t)16 << 20)

@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "graph/reach.h"
 #include "clr/internal.h"
 #include "facts.h"
 #include "graph/reach.h"

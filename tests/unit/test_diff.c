@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/diff.h"
+#include "analysis/graph/diff.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

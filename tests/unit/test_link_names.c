@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "query/link_names.h"
+#include "analysis/graph/link_names.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "query/path_tree.h"
+#include "analysis/graph/path_tree.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "query/type_tree.h"
+#include "analysis/graph/type_tree.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

@@ -3,8 +3,8 @@
 #ifndef HEAPDUMP_SRC_ANSWER_PATH_H
 #define HEAPDUMP_SRC_ANSWER_PATH_H
 
+#include "analysis/graph/path_tree.h"
 #include "answer/answering.h"
-#include "query/path_tree.h"
 #include "util/job.h"
 
 /** A run of one type is folded from this many objects on. */

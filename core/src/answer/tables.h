@@ -3,8 +3,8 @@
 #ifndef HEAPDUMP_SRC_ANSWER_TABLES_H
 #define HEAPDUMP_SRC_ANSWER_TABLES_H
 
+#include "analysis/statistics.h"
 #include "answer/answering.h"
-#include "query/statistics.h"
 
 /** Columns of a list of objects, of a graph or of a heap. */
 enum object_column {

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/graph/filter.h"
 #include "clr/types/type_lookup.h"
 #include "collect/discover.h"
 #include "command/call.h"
-#include "query/filter.h"
 
 /* Names offered for a type at the most: more help nobody. */
 #define TYPES_OFFERED_MAX 1000u

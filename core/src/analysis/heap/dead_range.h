@@ -2,9 +2,9 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_DEAD_RANGE_H
 #define HEAPDUMP_SRC_ANALYSIS_DEAD_RANGE_H
 
+#include "graph/reach.h"
 #include "heap/heap.h"
 #include "mem/window.h"
-#include "query/reach.h"
 
 /**
  * The dead objects of a range of addresses one by one; where nothing of the heap lies in it, as SOS has

@@ -2,8 +2,8 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_LIFE_H
 #define HEAPDUMP_SRC_ANALYSIS_LIFE_H
 
+#include "graph/reach.h"
 #include "heap/walk.h"
-#include "query/reach.h"
 #include "util/bitmap.h"
 
 /** Which objects of a target's heap are asked for, those that are alive or those that are not; zero: all. */

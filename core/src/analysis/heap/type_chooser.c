@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "analysis/graph/filter.h"
 #include "clr/clr.h"
 #include "clr/types/type.h"
-#include "query/filter.h"
 #include "util/alloc.h"
 
 static bool grow_chooser(struct type_chooser *chooser, size_t index)

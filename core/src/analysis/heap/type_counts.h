@@ -4,7 +4,7 @@
 
 #include "analysis/heap/gaps.h"
 #include "analysis/heap/heap_range.h"
-#include "query/statistics.h"
+#include "analysis/statistics.h"
 
 /** Objects and bytes of one type. */
 struct count {

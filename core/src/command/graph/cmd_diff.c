@@ -2,12 +2,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/graph/diff.h"
+#include "analysis/graph/filter.h"
 #include "analysis/heap/type_counts.h"
 #include "command/heap/heap_call.h"
 #include "command/session/core_kind.h"
 #include "command/table.h"
-#include "query/diff.h"
-#include "query/filter.h"
 #include "util/alloc.h"
 
 enum {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/graph/gcroot.h"
 #include "answer/path.h"
 #include "answer/root_row.h"
 #include "command/completeness.h"
@@ -10,7 +11,6 @@
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 #include "heap/heap.h"
-#include "query/gcroot.h"
 #include "report/root_label.h"
 #include "util/bitmap.h"
 

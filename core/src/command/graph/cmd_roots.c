@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/graph/filter.h"
 #include "answer/root_row.h"
 #include "command/completeness.h"
 #include "command/table.h"
-#include "query/filter.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
 

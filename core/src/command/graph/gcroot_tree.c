@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/graph/type_tree.h"
 #include "answer/root_row.h"
 #include "command/completeness.h"
-#include "query/type_tree.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
 

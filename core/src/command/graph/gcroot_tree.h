@@ -2,8 +2,8 @@
 #ifndef HEAPDUMP_SRC_COMMAND_GCROOT_TREE_H
 #define HEAPDUMP_SRC_COMMAND_GCROOT_TREE_H
 
+#include "analysis/graph/filter.h"
 #include "command/call.h"
-#include "query/filter.h"
 
 /** What gcroot -type and -mt take. */
 struct gcroot_tree_options {

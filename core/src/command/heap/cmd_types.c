@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/graph/filter.h"
 #include "answer/tables.h"
 #include "command/table.h"
-#include "query/filter.h"
 
 enum {
 	OPT_TYPE,

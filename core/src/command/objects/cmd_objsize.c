@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "analysis/graph/filter.h"
+#include "graph/reach.h"
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/heap/cmd_strings.h"
 #include "command/table.h"
-#include "graph/reach.h"
-#include "query/filter.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 

@@ -3,11 +3,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/graph/diff.h"
 #include "command/completeness.h"
 #include "command/session/info.h"
 #include "command/table.h"
 #include "format/format.h"
-#include "query/diff.h"
 #include "report/root_label.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/type_tree.h"
+#include "analysis/graph/type_tree.h"
 
 #include "util/alloc.h"
 #include "util/bitmap.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/statistics.h"
+#include "analysis/statistics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/diff.h"
+#include "analysis/graph/diff.h"
 #include "util/alloc.h"
 
 enum hd_status statistics_init(struct statistics *statistics, size_t count, struct hd_error *err)
@@ -64,7 +64,7 @@ static int compare_type_counts(const void *a, const void *b, void *arg)
 	if (!result)
 		result = *order_by_count ? by_size : by_count;
 	if (!result)
-		result = diff_compare_names(x->name, x->name_size, y->name, y->name_size);
+		result = compare_names(x->name, x->name_size, y->name, y->name_size);
 	if (!result)
 		result = counts_compare_u64(x->id, y->id);
 	return result ? result : counts_compare_u64(x->type, y->type);

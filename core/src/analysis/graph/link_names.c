@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/link_names.h"
+#include "analysis/graph/link_names.h"
 
 #include <stdlib.h>
 #include <string.h>

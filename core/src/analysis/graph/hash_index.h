@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_HASH_INDEX_H
-#define HEAPDUMP_SRC_QUERY_HASH_INDEX_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_HASH_INDEX_H
+#define HEAPDUMP_SRC_ANALYSIS_HASH_INDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_FILTER_H
-#define HEAPDUMP_SRC_QUERY_FILTER_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_FILTER_H
+#define HEAPDUMP_SRC_ANALYSIS_FILTER_H
 
-#include "graph/heap_graph.h"
 #include "graph/reach.h"
+#include "graph/heap_graph.h"
 
 /** Which objects a command is about; zero-initialised: all. */
 struct filter {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/path_tree.h"
+#include "analysis/graph/path_tree.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/filter.h"
+#include "analysis/graph/filter.h"
 
 #include <string.h>
 

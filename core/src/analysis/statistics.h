@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_STATISTICS_H
-#define HEAPDUMP_SRC_QUERY_STATISTICS_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_STATISTICS_H
+#define HEAPDUMP_SRC_ANALYSIS_STATISTICS_H
 
 #include "graph/heap_graph.h"
 

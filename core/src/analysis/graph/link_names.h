@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_LINK_NAMES_H
-#define HEAPDUMP_SRC_QUERY_LINK_NAMES_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_LINK_NAMES_H
+#define HEAPDUMP_SRC_ANALYSIS_LINK_NAMES_H
 
+#include "analysis/graph/hash_index.h"
 #include "graph/heap_graph.h"
-#include "query/hash_index.h"
 #include "util/text.h"
 
 /** The name "" of what is not known. */

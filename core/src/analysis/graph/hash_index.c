@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/hash_index.h"
+#include "analysis/graph/hash_index.h"
 
 #include "util/alloc.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/gcroot.h"
+#include "analysis/graph/gcroot.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "query/root_paths.h"
+#include "analysis/graph/root_paths.h"
 
 #include "util/alloc.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_ROOT_PATHS_H
-#define HEAPDUMP_SRC_QUERY_ROOT_PATHS_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_ROOT_PATHS_H
+#define HEAPDUMP_SRC_ANALYSIS_ROOT_PATHS_H
 
 #include "graph/heap_graph.h"
 

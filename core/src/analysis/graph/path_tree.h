@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_PATH_TREE_H
-#define HEAPDUMP_SRC_QUERY_PATH_TREE_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_PATH_TREE_H
+#define HEAPDUMP_SRC_ANALYSIS_PATH_TREE_H
 
 #include "graph/heap_graph.h"
 

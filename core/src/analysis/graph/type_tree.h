@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_TYPE_TREE_H
-#define HEAPDUMP_SRC_QUERY_TYPE_TREE_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_TYPE_TREE_H
+#define HEAPDUMP_SRC_ANALYSIS_TYPE_TREE_H
 
-#include "query/filter.h"
-#include "query/link_names.h"
-#include "query/root_paths.h"
+#include "analysis/graph/filter.h"
+#include "analysis/graph/link_names.h"
+#include "analysis/graph/root_paths.h"
 
 /** Branches below this depth are not told apart. */
 #define TYPE_TREE_DEPTH_MAX 250u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_DIFF_H
-#define HEAPDUMP_SRC_QUERY_DIFF_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_DIFF_H
+#define HEAPDUMP_SRC_ANALYSIS_DIFF_H
 
 #include "graph/heap_graph.h"
 
@@ -56,6 +56,6 @@ bool diff_is_tracing(const char *name, uint32_t size);
 bool diff_has_events(const struct diff_side *side);
 
 /** Order of two names as bytes; NULL comes first. */
-int diff_compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size);
+int compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_QUERY_GCROOT_H
-#define HEAPDUMP_SRC_QUERY_GCROOT_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_GCROOT_H
+#define HEAPDUMP_SRC_ANALYSIS_GCROOT_H
 
-#include "query/path_tree.h"
+#include "analysis/graph/path_tree.h"
 
 /** A root that reaches the target, or an older object that does: see gcroot_options.is_young. */
 struct rooted {
