@@ -66,7 +66,7 @@ static bool is_system(const char *path)
 	       (begins(path, "/sys/fs/cgroup/") && is_straight(path));
 }
 
-static bool is_number(const char *word)
+static bool is_process_id(const char *word)
 {
 	return *word && !word[strspn(word, "0123456789")];
 }
@@ -75,7 +75,7 @@ static bool is_number(const char *word)
 static bool is_turn(const char *path)
 {
 	static const char prefix[] = "@heapdump-collect-";
-	return begins(path, prefix) && is_number(path + sizeof(prefix) - 1);
+	return begins(path, prefix) && is_process_id(path + sizeof(prefix) - 1);
 }
 
 /* A runtime's own socket, by its name; who listens there is asked when it is opened. */
@@ -89,8 +89,8 @@ static bool is_socket(const char *path)
 static bool is_of_words(const struct permit *permit, const char *path)
 {
 	static const char *const names[] = { "/stat", "/status", "/task" };
-	bool has_number = (permit->target && is_number(permit->target)) ||
-			  (permit->names.input && is_number(permit->names.input));
+	bool has_number = (permit->target && is_process_id(permit->target)) ||
+			  (permit->names.input && is_process_id(permit->names.input));
 	if (!has_number || !is_of_process(path))
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

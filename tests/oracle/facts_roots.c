@@ -21,7 +21,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "graph/reach.h"
 #include "clr/internal.h"
 #include "facts.h"
 #include "graph/reach.h"

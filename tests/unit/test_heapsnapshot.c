@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "graph/reach.h"
 #include "format/viewers/heapsnapshot_ids.h"
 #include "format/viewers/viewers.h"
+#include "graph/reach.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

@@ -64,7 +64,7 @@ static int compare_type_counts(const void *a, const void *b, void *arg)
 	if (!result)
 		result = *order_by_count ? by_size : by_count;
 	if (!result)
-		result = compare_names(x->name, x->name_size, y->name, y->name_size);
+		result = diff_compare_names(x->name, x->name_size, y->name, y->name_size);
 	if (!result)
 		result = counts_compare_u64(x->id, y->id);
 	return result ? result : counts_compare_u64(x->type, y->type);

@@ -4,10 +4,10 @@
 
 #include <heapdump/session.h>
 
-#include "graph/reach.h"
 #include "answer/answer_format.h"
 #include "format/format.h"
 #include "graph/dominators.h"
+#include "graph/reach.h"
 
 struct clr;
 struct heap;

@@ -6,7 +6,7 @@
 
 #include "util/alloc.h"
 
-int compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size)
+int diff_compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size)
 {
 	if (!a || !b)
 		return (a != NULL) - (b != NULL);
@@ -17,7 +17,7 @@ int compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size
 static int compare_row_names(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
-	return compare_names(x->name, x->name_size, y->name, y->name_size);
+	return diff_compare_names(x->name, x->name_size, y->name, y->name_size);
 }
 
 /* Order of after - before, more first; differences of 64-bit numbers have a sign and 64 bits. */
@@ -123,7 +123,7 @@ bool diff_has_events(const struct diff_side *side)
 			continue;
 		if (contains(type->name, type->name_size,
 			     "System.Diagnostics.Tracing.EventSource+EventMetadata") ||
-		    compare_names(type->name, type->name_size, bare, sizeof(bare) - 1) == 0)
+		    diff_compare_names(type->name, type->name_size, bare, sizeof(bare) - 1) == 0)
 			return true;
 	}
 	return false;

@@ -56,6 +56,6 @@ bool diff_is_tracing(const char *name, uint32_t size);
 bool diff_has_events(const struct diff_side *side);
 
 /** Order of two names as bytes; NULL comes first. */
-int compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size);
+int diff_compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size);
 
 #endif

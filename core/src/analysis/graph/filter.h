@@ -2,8 +2,8 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_FILTER_H
 #define HEAPDUMP_SRC_ANALYSIS_FILTER_H
 
-#include "graph/reach.h"
 #include "graph/heap_graph.h"
+#include "graph/reach.h"
 
 /** Which objects a command is about; zero-initialised: all. */
 struct filter {

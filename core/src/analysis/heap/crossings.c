@@ -148,7 +148,7 @@ static bool merge_finders(struct crossing_finder *finders, unsigned int count)
 	return true;
 }
 
-void finder_deinit(struct crossing_finder *finder)
+void crossing_finder_deinit(struct crossing_finder *finder)
 {
 	window_deinit(&finder->targets);
 	pages_free(finder->rows, finder->rows_capacity, sizeof(*finder->rows));
@@ -180,7 +180,7 @@ enum hd_status find_crossings(struct heap *heap, struct job *job, struct crossin
 		}
 	}
 	for (unsigned int i = 0; finders && args && i < workers; i++)
-		finder_deinit(&finders[i]);
+		crossing_finder_deinit(&finders[i]);
 	mem_free(finders);
 	mem_free(args);
 	return status;

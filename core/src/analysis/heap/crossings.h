@@ -38,7 +38,7 @@ bool generation_is_young(uint8_t generation);
 /** Walk the heap; @p ret, whose test, is_single and marks say what for, gets all rows by address. */
 HD_NODISCARD enum hd_status find_crossings(struct heap *heap, struct job *job,
 					   struct crossing_finder *ret, struct hd_error *err);
-void finder_deinit(struct crossing_finder *finder);
+void crossing_finder_deinit(struct crossing_finder *finder);
 
 /** Do both lead from one generation into one generation? */
 bool crossing_is_like(const struct crossing *row, const struct crossing *other);

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_GENERATION_BYTES_H
 #define HEAPDUMP_SRC_ANALYSIS_GENERATION_BYTES_H
 
-#include "analysis/heap/gaps.h"
+#include "analysis/heap/heap_gaps.h"
 #include "analysis/heap/life.h"
 
 /** Generations that are told apart, by enum generation. */

@@ -17,7 +17,7 @@ enum hd_status object_pass_open(struct object_pass *ret, struct heap *heap,
 }
 
 /* Begin with the next segment of the range; false: there is none. */
-static bool begin_next_segment(struct object_pass *pass)
+static bool pass_next_segment(struct object_pass *pass)
 {
 	const struct heap_range *range = pass->tally.filter->range;
 	if (pass->begun == range->count)
@@ -31,7 +31,7 @@ enum hd_status object_pass_next(struct object_pass *pass, enum pass_result *ret,
 {
 	struct walker *walker = &pass->walker;
 	bool failed = false;
-	if (!pass->begun && !begin_next_segment(pass)) {
+	if (!pass->begun && !pass_next_segment(pass)) {
 		*ret = PASS_END;
 		return HD_OK;
 	}
@@ -45,7 +45,7 @@ enum hd_status object_pass_next(struct object_pass *pass, enum pass_result *ret,
 			return HD_OK;
 		}
 		if (result == WALK_END) {
-			if (begin_next_segment(pass))
+			if (pass_next_segment(pass))
 				continue;
 			*ret = PASS_END;
 			return pass->chooser.failed ? fail_nomem(err) : HD_OK;

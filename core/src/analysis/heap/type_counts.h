@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_TYPE_COUNTS_H
 #define HEAPDUMP_SRC_ANALYSIS_TYPE_COUNTS_H
 
-#include "analysis/heap/gaps.h"
+#include "analysis/heap/heap_gaps.h"
 #include "analysis/heap/heap_range.h"
 #include "analysis/statistics.h"
 

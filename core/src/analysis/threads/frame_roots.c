@@ -16,7 +16,7 @@ static size_t root_frame_bucket(const struct thread_stack *stack, const struct s
 }
 
 /* Counting sort by frame. */
-static void sort_roots(struct frame_roots *roots, const struct thread_stack *stack)
+static void sort_by_frame(struct frame_roots *roots, const struct thread_stack *stack)
 {
 	size_t buckets = stack->frames_count + 1;
 	for (size_t i = 0; i < stack->roots_count; i++)
@@ -48,7 +48,7 @@ enum hd_status frame_roots_init(struct frame_roots *ret, const struct thread_sta
 		frame_roots_deinit(&roots);
 		return fail_nomem(err);
 	}
-	sort_roots(&roots, stack);
+	sort_by_frame(&roots, stack);
 	*ret = roots;
 	return HD_OK;
 }

@@ -255,7 +255,8 @@ static void write_entry(struct call *call, const struct finalizer_entry *entry,
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status list_rows(struct call *call, struct finalizer_objects *objects, bool is_stat)
+static enum hd_status list_queues(struct call *call, struct finalizer_objects *objects,
+				  bool is_stat)
 {
 	for (;;) {
 		bool is_there;
@@ -279,7 +280,7 @@ static enum hd_status list_entries(struct call *call, struct finalizer_objects *
 							     : &finalizequeue_schema,
 			     &options);
 	}
-	TRY(list_rows(call, objects, is_stat));
+	TRY(list_queues(call, objects, is_stat));
 	if (!is_stat && answer_table_end(&call->answer))
 		answer_cut(&call->answer, options.limit);
 	return HD_OK;

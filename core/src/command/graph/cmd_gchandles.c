@@ -144,7 +144,7 @@ static void write_handle(struct call *call, const struct handle *handle,
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status list_rows(struct call *call, struct handle_objects *objects)
+static enum hd_status list_handle_rows(struct call *call, struct handle_objects *objects)
 {
 	for (;;) {
 		bool is_there;
@@ -161,10 +161,10 @@ static enum hd_status list_handles(struct call *call, struct handle_objects *obj
 {
 	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
 	if (call->options[OPT_STAT].given)
-		return list_rows(call, objects);
+		return list_handle_rows(call, objects);
 	answer_table(&call->answer, &gchandles_schema,
 		     &(const struct table_options){ .limit = limit });
-	TRY(list_rows(call, objects));
+	TRY(list_handle_rows(call, objects));
 	if (answer_table_end(&call->answer))
 		answer_cut(&call->answer, limit);
 	answer_remark(&call->answer, "\n");

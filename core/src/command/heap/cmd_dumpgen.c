@@ -77,7 +77,7 @@ static void write_dumpgen_row(struct call *call, const struct object *object,
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status list_rows(struct call *call, struct object_pass *pass)
+static enum hd_status list_generation(struct call *call, struct object_pass *pass)
 {
 	const struct heap_range *range = pass->tally.filter->range;
 	const char *generation = generation_name((enum generation)range->generation);
@@ -117,7 +117,7 @@ static enum hd_status dumpgen_list(struct call *call, const struct heap_range *r
 	TRY(object_pass_open(&pass, call->heap, &filter, &call->job, call->err));
 	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
 	answer_table(&call->answer, &row_schema, &(const struct table_options){ .limit = limit });
-	enum hd_status status = list_rows(call, &pass);
+	enum hd_status status = list_generation(call, &pass);
 	job_end(&call->job);
 	if (status == HD_OK && answer_table_end(&call->answer))
 		answer_cut(&call->answer, limit);

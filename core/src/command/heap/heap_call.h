@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_HEAP_CALL_H
 #define HEAPDUMP_SRC_COMMAND_HEAP_CALL_H
 
-#include "analysis/heap/gaps.h"
+#include "analysis/heap/heap_gaps.h"
 #include "analysis/heap/heap_range.h"
 #include "analysis/heap/life.h"
 #include "command/call.h"

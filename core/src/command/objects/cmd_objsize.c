@@ -2,11 +2,11 @@
 #include <inttypes.h>
 
 #include "analysis/graph/filter.h"
-#include "graph/reach.h"
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/heap/cmd_strings.h"
 #include "command/table.h"
+#include "graph/reach.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/heap/gaps.h"
+#include "analysis/heap/heap_gaps.h"
 #include "analysis/heap/heap_range.h"
 #include "clr/modules/module.h"
 #include "clr/modules/module_proof.h"
@@ -63,7 +63,7 @@ static enum hd_status count_segment_totals(void *arg, struct walker *walker, str
 	}
 }
 
-static enum hd_status count_heap(struct call *call, struct target_totals *ret)
+static enum hd_status count_heap_objects(struct call *call, struct target_totals *ret)
 {
 	struct heap_range range;
 	TRY(heap_range_init(&range, call->heap, &(const struct range_choice){ 0 }, call->err));
@@ -174,7 +174,7 @@ enum hd_status run_info_target(struct call *call, bool layout)
 	struct target_totals totals = { 0 };
 	struct crash crash = { 0 };
 	if (status == HD_OK) {
-		TRY(count_heap(call, &totals));
+		TRY(count_heap_objects(call, &totals));
 		crash_find(call, &crash);
 		add_crash(call, &crash, totals.heap.marked);
 		add_gaps(call, &totals);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/heap/gaps.h"
+#include "analysis/heap/heap_gaps.h"
 #include "clr/types/type_name.h"
 #include "util/alloc.h"
 

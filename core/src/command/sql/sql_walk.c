@@ -3,7 +3,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "analysis/heap/gaps.h"
+#include "analysis/heap/heap_gaps.h"
 #include "answer/tables.h"
 #include "clr/types/type_name.h"
 #include "command/sql/sql_objects.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_GAPS_H
-#define HEAPDUMP_SRC_ANALYSIS_GAPS_H
+#ifndef HEAPDUMP_SRC_ANALYSIS_HEAP_GAPS_H
+#define HEAPDUMP_SRC_ANALYSIS_HEAP_GAPS_H
 
 #include "heap/walk.h"
 

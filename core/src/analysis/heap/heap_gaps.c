@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What walks over a heap met that is no object. */
-#include "analysis/heap/gaps.h"
+#include "analysis/heap/heap_gaps.h"
 
 #include "clr/clr.h"
 #include "targets/target.h"
