@@ -17,10 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from core_image import CORES, SOURCE, heapdump
+from core_image import CORES, SOURCE, heapdump, turns
 from gc_programs import createdump
 
-MIN, GC_CAUGHT, MAX = 10, 3, 40
+MIN, GC_CAUGHT, MAX = 20 if turns.ALL else 6, 2, 40
 NO_SDK = 77
 
 

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from core_image import heapdump
+from core_image import heapdump, turns
 from gc_programs import COLLECTORS, Collector, Program, build
 
 # Cores of one process: each is of another state of the same heap.
@@ -118,9 +118,9 @@ def write_table(path: Path, rows: dict[str, Row]) -> None:
 def main() -> int:
     """Take all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cores", type=int, default=12)
+    parser.add_argument("--cores", type=int, default=48 if turns.ALL else 8)
     parser.add_argument("--collector", action="append", help="only these")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--seed", type=int, default=turns.seed())
     parser.add_argument("-o", dest="table", type=Path)
     options = parser.parse_args()
     collectors = [c for c in COLLECTORS if not options.collector or c.name in options.collector]

@@ -9,11 +9,16 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(SOURCE / "tests" / "support"))
+
+import turns  # noqa: E402  pylint: disable=wrong-import-position
+
 BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
 PROGRAM = str(BUILD / "heapdump")
 CORES = SOURCE / "corefiles" / "build"

@@ -23,13 +23,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from collecting import keep
-from core_image import Image, heapdump
+from core_image import Image, heapdump, turns
 from gc_programs import COLLECTORS, Collector, build
 
 DAMAGES = (
@@ -202,10 +201,10 @@ def write_table(path: Path, rows: dict[tuple[str, str], collections.Counter[str]
 def main() -> int:
     """Run programs until enough have died."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--crashes", type=int, default=8)
+    parser.add_argument("--crashes", type=int, default=24 if turns.ALL else 4)
     parser.add_argument("--collector", action="append", help="only these")
     parser.add_argument("--damage", action="append", choices=DAMAGES, help="only these")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--seed", type=int, default=turns.seed())
     parser.add_argument("-o", dest="table", type=Path)
     options = parser.parse_args()
     if not build("corrupt", "net10.0"):

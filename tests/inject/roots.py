@@ -4,7 +4,7 @@
 
 Every word on the way to a root (root_places.py) is replaced by others, and more is damaged at once
 (root_damage.py). After each, one session answers the commands about roots. It must end in time, with
-exit status 0 or 1, and with valid JSON. Roots that do not depend on the damage must be the same as before.
+exit status 0 or 1, and with valid JSON. Which words are replaced, and by what, is another choice each time. Roots that do not depend on the damage must be the same as before.
 New ones must be conservative, on a stack that is partial, but where the damage looks sound. A precise root is
 always an object. With --strict, too: where roots are missing, a finding or a partial stack says so. Whether
 damage can be told from what is right depends on what lies nearby: on some cores a few of a thousand cannot.
@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from core_image import CORES, PROGRAM, Image
+from core_image import CORES, PROGRAM, Image, turns
 from root_damage import Damage, made_damages, word_damages
 from root_places import Json, RootPlaces, thread_source
 
@@ -352,8 +352,10 @@ def main() -> int:
     parser.add_argument("--long", action="store_true", help="all of them")
     parser.add_argument("--name", action="append", help="only those whose names match")
     parser.add_argument("--rounds", type=int, default=1, help="other places each time")
-    parser.add_argument("--every", type=int, default=24, help="without --long: one of so many")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--every", type=int, default=8 if turns.ALL else 72, help="without --long: one of so many"
+    )
+    parser.add_argument("--seed", type=int, default=turns.seed())
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()

@@ -9,12 +9,11 @@ Only `info` may differ, in what it says about the copy.
 
     check_lean.py [NUMBER...]
 
-All programs, or those of PROGRAMS that are named by their numbers, from 0; `random` is three of them.
+All programs, or those of PROGRAMS that are named by their numbers, from 0; `random` is two of them, others each time.
 """
 from __future__ import annotations
 
 import os
-import random
 import re
 import signal
 import subprocess
@@ -181,8 +180,8 @@ def main() -> int:
     failed = False
     numbers = list(range(len(PROGRAMS)))
     chosen = [int(word) for word in sys.argv[1:] if word != "random"] or numbers
-    if "random" in sys.argv[1:]:
-        chosen = sorted(random.sample(numbers, 3))
+    if "random" in sys.argv[1:] and not live.turns.ALL:
+        chosen = sorted(live.turns.chance("lean").sample(numbers, 2))
     for number in chosen:
         app, flavour, settings = PROGRAMS[number]
         name = f"{app} {flavour} {settings or ''}"

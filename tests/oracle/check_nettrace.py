@@ -191,7 +191,7 @@ def main() -> int:
     traces = [Path(word) for word in sys.argv[1:]]
     for path in traces or sorted((live.SOURCE / "tests" / "data").glob("*.nettrace")):
         bad += compare(path)
-    for app, flavour, server in [] if traces else FRESH:
+    for app, flavour, server in [] if traces else live.some(FRESH):
         with live.running(app, flavour, server) as program:
             for name, words in COLLECTIONS:
                 path = program.collect(f"{app}-{flavour}-{name}.nettrace", *words)

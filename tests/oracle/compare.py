@@ -86,6 +86,8 @@ PARTS = {
     "live": "w",
     "collectible": "nt",
 }
+# For programs that run for a second.
+QUICK = {"DOTNET_TieredPGO": "0", "DOTNET_gcConcurrent": "0", "DOTNET_EnableDiagnostics": "0"}
 # Neither counts as a fact: values of objects, and what explains differences.
 NOT_COMPARED = "Vugijkov"
 
@@ -167,6 +169,7 @@ def run_clrmd(command: list[str], out: pathlib.Path, parts: list[str]) -> tuple[
         check=False,
         stderr=subprocess.PIPE,
         text=True,
+        env={**os.environ, **QUICK},
     )
     if result.returncode == 0:
         return "", 0

@@ -18,6 +18,10 @@ from typing import Any, Iterator
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
 BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
 PROGRAM = str(BUILD / "heapdump")
+sys.path.insert(0, str(SOURCE / "tests" / "support"))
+
+import turns  # noqa: E402  pylint: disable=wrong-import-position
+
 CORES = SOURCE / "corefiles" / "build"
 APPS = Path(os.environ.get("HD_APPS_BUILD", CORES / "apps"))
 SKIPPED = 77
@@ -72,7 +76,7 @@ def oracle(project: str, *words: str, **env: str) -> bytes:
     """What a C# program prints."""
     run = subprocess.run(
         [*publish(project), *words],
-        env={**os.environ, "DOTNET_EnableDiagnostics": "0", **env},
+        env={**os.environ, "DOTNET_EnableDiagnostics": "0", "DOTNET_TieredPGO": "0", **env},
         stdout=subprocess.PIPE,
         check=True,
         timeout=TIMEOUT,
@@ -187,6 +191,13 @@ def running(
                 yield program
             finally:
                 process.kill()
+
+
+def some(programs: list[tuple[str, str, bool]]) -> list[tuple[str, str, bool]]:
+    """The first, and another one each time; all of them when all has been asked for."""
+    if turns.ALL:
+        return programs
+    return [programs[0], turns.chance(sys.argv[0]).choice(programs[1:])]
 
 
 def run_tests(main: Any) -> None:

@@ -121,7 +121,7 @@ def main() -> int:
     live.publish("ipc")
     live.make("leak10-heap", "svr10-full", "wks9-full")
     bad: list[str] = []
-    for app, flavour, server in PROGRAMS:
+    for app, flavour, server in live.some(PROGRAMS):
         with live.running(app, flavour, server) as program:
             found = check_streams(program)
             if app == "leak":

@@ -3,6 +3,7 @@
 """What of a long test is run this time: another part each time, or all of it with HEAPDUMP_TEST_ALL=1.
 
     turns.py SHARE FILE [ARGUMENT...]     run one of SHARE of the tests (unittest) of FILE
+    turns.py SHARE --lines PATTERN        of the lines on standard input that match, print one of SHARE; all others
 
 HEAPDUMP_TEST_SEED=N, which is printed, chooses the part.
 """
@@ -12,6 +13,7 @@ import functools
 import importlib.util
 import os
 import random
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -24,9 +26,9 @@ SANITIZED = os.environ.get("HEAPDUMP_SANITIZED", "0") not in ("", "0")
 
 @functools.cache
 def seed() -> int:
-    """The number that the parts depend on; printed when it is first asked for."""
+    """The number that the parts depend on; printed (standard error) when it is first asked for."""
     value = os.environ.get("HEAPDUMP_TEST_SEED") or str(random.randrange(1000000))
-    print(f"HEAPDUMP_TEST_SEED={value}", flush=True)
+    print(f"HEAPDUMP_TEST_SEED={value}", file=sys.stderr, flush=True)
     return int(value)
 
 
@@ -49,8 +51,21 @@ def all_tests(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
             yield test
 
 
+def print_lines(share: int, pattern: str) -> int:
+    """Of those that match one of SHARE."""
+    number = 0
+    for line in sys.stdin:
+        is_many = bool(re.search(pattern, line))
+        if not is_many or is_turn(number, share):
+            sys.stdout.write(line)
+        number += is_many
+    return 0
+
+
 def main() -> int:
     """See the top of the file."""
+    if sys.argv[2] == "--lines":
+        return print_lines(int(sys.argv[1]), sys.argv[3])
     share, path = int(sys.argv[1]), Path(sys.argv[2]).resolve()
     sys.path.insert(0, str(path.parent))
     sys.argv = sys.argv[2:]

@@ -45,7 +45,7 @@ namespace Churn
         private static void Work(object argument)
         {
             var random = new Random((int)argument);
-            var survivors = new Item[20000];
+            var survivors = new Item[5000];
             var pairs = new Pair[3000];
             var pins = new Queue<GCHandle>();
             var large = new object[8];
@@ -86,7 +86,7 @@ namespace Churn
         {
             for (int i = 0; i < Threads; i++)
                 new Thread(Work) { IsBackground = true, Name = "churn " + i }.Start(i + 1);
-            while (Interlocked.Read(ref rounds) < 200000)
+            while (Interlocked.Read(ref rounds) < 100000)
                 Thread.Sleep(10);
             string text = $"{{\"program\":\"churn\",\"schema\":1,\"version\":\"{Environment.Version}\",\"pid\":{Environment.ProcessId}}}\nREADY\n";
             Console.OpenStandardOutput().Write(Encoding.ASCII.GetBytes(text));
