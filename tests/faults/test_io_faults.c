@@ -106,7 +106,7 @@ static size_t keep_answer(struct hd_session *session, const struct io_fault *fau
 	return size;
 }
 
-static void a_kept_answer(void)
+TEST_OF(files, a_kept_answer)
 {
 	static const struct io_fault faults[] = {
 		{ IO_OPEN, IO_FAILS, EMFILE, 1, UINT64_MAX },
@@ -136,7 +136,7 @@ static void a_kept_answer(void)
 	hd_session_destroy(session);
 }
 
-static void a_text_log(void)
+TEST_OF(files, a_text_log)
 {
 	check_lines(LOG, log_lines, COUNT(log_lines), 6, 0);
 }
@@ -153,12 +153,12 @@ static const char *const dump_lines[] = {
 	"open --exact " DATA "small300_v6.nettrace",
 };
 
-static void gcdumps(void)
+TEST_OF(files, gcdumps)
 {
 	check_lines(DATA "small300.gcdump", dump_lines, COUNT(dump_lines), 8, 0);
 }
 
-static void nettraces(void)
+TEST_OF(files, nettraces)
 {
 	check_lines(DATA "small300.nettrace", dump_lines, COUNT(dump_lines), 4, 0);
 	check_lines(DATA "small300_v6.nettrace", dump_lines, COUNT(dump_lines), 4, 0);
@@ -242,7 +242,7 @@ static int core_tear_down(void)
 }
 
 /* They are opened alike: the first with many faults, the others with few. */
-static void a_core(void)
+TEST_OF(cores, a_core)
 {
 	static const char *const whole[] = { "info", "export OUT.gcdump" };
 	check_lines(core_path, whole, COUNT(whole), 16, 0);
@@ -251,7 +251,7 @@ static void a_core(void)
 
 static const char *const packed_lines[] = { "dumpmt 7f0f79550c38" };
 
-static void a_packed_core(void)
+TEST_OF(cores, a_packed_core)
 {
 	check_lines(PACKED, packed_lines, COUNT(packed_lines), 2, 0);
 }
@@ -284,7 +284,7 @@ static bool is_of_proc(const struct io_fault *fault)
 
 static const char *const process_lines[] = { "info", "info --json" };
 
-static void a_process(void)
+TEST_OF(processes, a_process)
 {
 	struct live_child child = child_start(2, NULL, NULL);
 	char pid[20];
@@ -325,7 +325,7 @@ static bool is_of_others(const struct io_fault *fault)
 	       (fault->call == IO_READ && fault->how == IO_ENDS);
 }
 
-static void a_runtime_that_is_asked(void)
+TEST_OF(collect, a_runtime_that_is_asked)
 {
 	struct live_child child = fake_runtime_start("tests/data/small300.nettrace");
 	(void)snprintf(own_pid, sizeof(own_pid), "%d", (int)child.pid);
@@ -357,7 +357,7 @@ static bool has_command(const char *const *lines, size_t count, const char *name
 	return false;
 }
 
-static void every_command_is_run(void)
+TEST_OF(files, every_command_is_run)
 {
 	struct hd_command_info info;
 	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
@@ -368,42 +368,16 @@ static void every_command_is_run(void)
 	}
 }
 
+/* The suite that is named, or all. */
 int main(int argc, char **argv)
 {
-	CU_TestInfo files[] = {
-		{ "every_command_is_run", every_command_is_run },
-		{ "a_kept_answer", a_kept_answer },
-		{ "a_text_log", a_text_log },
-		{ "gcdumps", gcdumps },
-		{ "nettraces", nettraces },
-		CU_TEST_INFO_NULL,
+	static const struct suite suites[] = {
+		{ "files", .key = "files", .set_up = fault_set_up, .tear_down = fault_tear_down },
+		{ "cores", .key = "cores", .init = core_set_up, .cleanup = core_tear_down },
+		{ "processes", .key = "processes", .set_up = fault_set_up,
+		  .tear_down = fault_tear_down },
+		{ "collect", .key = "collect", .set_up = fault_set_up,
+		  .tear_down = fault_tear_down },
 	};
-	CU_TestInfo cores[] = {
-		{ "a_core", a_core },
-		{ "a_packed_core", a_packed_core },
-		CU_TEST_INFO_NULL,
-	};
-	CU_TestInfo processes[] = {
-		{ "a_process", a_process },
-		CU_TEST_INFO_NULL,
-	};
-	CU_TestInfo collect[] = {
-		{ "a_runtime_that_is_asked", a_runtime_that_is_asked },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo all[] = {
-		{ "files", NULL, NULL, fault_set_up, fault_tear_down, files },
-		{ "cores", core_set_up, core_tear_down, NULL, NULL, cores },
-		{ "processes", NULL, NULL, fault_set_up, fault_tear_down, processes },
-		{ "collect", NULL, NULL, fault_set_up, fault_tear_down, collect },
-	};
-	/* The one that is named, or all. */
-	CU_SuiteInfo suites[COUNT(all) + 1] = { CU_SUITE_INFO_NULL };
-	size_t count = 0;
-	for (size_t i = 0; i < COUNT(all); i++) {
-		if (argc < 2 || strcmp(argv[1], all[i].pName) == 0)
-			suites[count++] = all[i];
-	}
-	suites[count] = (CU_SuiteInfo)CU_SUITE_INFO_NULL;
-	return suite_main(suites);
+	return suites_run(suites, COUNT(suites), argc > 1 ? argv[1] : NULL);
 }

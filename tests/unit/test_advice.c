@@ -44,7 +44,7 @@ static bool is_again(const char *advice)
 	return advice && strstr(advice, "the core is cut: write it again") != NULL;
 }
 
-static void a_cut_core_is_written_again(void)
+TEST(a_cut_core_is_written_again)
 {
 	struct target *target = open_cut(PAGE, false, NULL);
 	CU_ASSERT(target->is_truncated);
@@ -68,7 +68,7 @@ static void a_cut_core_is_written_again(void)
 	target_destroy(target);
 }
 
-static void files_that_were_forbidden_are_to_be_allowed(void)
+TEST(files_that_were_forbidden_are_to_be_allowed)
 {
 	struct target *target = open_cut(PAGE, false, &(struct target_options){ .no_files = true });
 	CU_ASSERT(strstr(target_advice(target, WHOLE, FILES), "leave --no-files away") != NULL);
@@ -87,7 +87,7 @@ static const char *advice_about_files(const struct target *target)
 	return NULL;
 }
 
-static void missing_files_are_asked_for_where_they_help(void)
+TEST(missing_files_are_asked_for_where_they_help)
 {
 	struct target *target = open_cut(PAGE, false, NULL);
 	uint8_t byte;
@@ -101,14 +101,4 @@ static void missing_files_are_asked_for_where_they_help(void)
 	target_destroy(target);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "cut cores", a_cut_core_is_written_again },
-		{ "no files", files_that_were_forbidden_are_to_be_allowed },
-		{ "missing files", missing_files_are_asked_for_where_they_help },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "advice", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "advice")

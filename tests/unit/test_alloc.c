@@ -42,7 +42,7 @@ static size_t wrong_elements(const uint64_t *array, size_t filled, size_t count)
 	return wrong;
 }
 
-static void fresh_pages_are_zero(void)
+TEST(fresh_pages_are_zero)
 {
 	for (size_t i = 0; i < SIZES; i++) {
 		size_t count = sizes[i] / 8;
@@ -61,7 +61,7 @@ static size_t min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static void resizing_keeps_what_fits_and_zeroes_the_rest(void)
+TEST(resizing_keeps_what_fits_and_zeroes_the_rest)
 {
 	for (size_t a = 0; a < SIZES; a++) {
 		for (size_t b = 0; b < SIZES; b++) {
@@ -77,7 +77,7 @@ static void resizing_keeps_what_fits_and_zeroes_the_rest(void)
 	}
 }
 
-static void what_was_cut_off_is_zero_when_it_comes_back(void)
+TEST(what_was_cut_off_is_zero_when_it_comes_back)
 {
 	for (size_t a = 0; a < SIZES; a++) {
 		for (size_t b = 0; b < a; b++) {
@@ -95,7 +95,7 @@ static void what_was_cut_off_is_zero_when_it_comes_back(void)
 	}
 }
 
-static void a_failed_resize_leaves_the_old_array(void)
+TEST(a_failed_resize_leaves_the_old_array)
 {
 	for (size_t a = 0; a < SIZES; a++) {
 		for (size_t b = 0; b < SIZES; b++) {
@@ -112,7 +112,7 @@ static void a_failed_resize_leaves_the_old_array(void)
 	}
 }
 
-static void sizes_that_overflow_are_refused(void)
+TEST(sizes_that_overflow_are_refused)
 {
 	CU_ASSERT_PTR_NULL(pages_alloc(SIZE_MAX, 8));
 	CU_ASSERT_PTR_NULL(pages_alloc(SIZE_MAX / 8 + 2, 8));
@@ -127,7 +127,7 @@ static void sizes_that_overflow_are_refused(void)
 	ASSERT_UINT(grown_capacity(SIZE_MAX / 8, 8), 0);
 }
 
-static void capacities_grow_by_half(void)
+TEST(capacities_grow_by_half)
 {
 	ASSERT_UINT(grown_capacity(0, 4), 8);
 	ASSERT_UINT(grown_capacity(7, 4), 8);
@@ -145,7 +145,7 @@ static void capacities_grow_by_half(void)
 	pages_free(list.items, list.items_capacity, sizeof(*list.items));
 }
 
-static void allocations_fail_when_they_are_told_to(void)
+TEST(allocations_fail_when_they_are_told_to)
 {
 	alloc_fail_at(3);
 	void *first = mem_alloc(1, 1), *second = pages_alloc(1, 1);
@@ -164,7 +164,7 @@ static void allocations_fail_when_they_are_told_to(void)
 	mem_free(copy);
 }
 
-static void arrays_are_cleared_where_they_are(void)
+TEST(arrays_are_cleared_where_they_are)
 {
 	static const size_t lengths[] = { 100, PAGES_MIN - 1, PAGES_MIN, PAGES_MIN + 12345 };
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -178,7 +178,7 @@ static void arrays_are_cleared_where_they_are(void)
 }
 
 /* What the fuzz targets measure. */
-static void bytes_that_are_allocated_are_counted(void)
+TEST(bytes_that_are_allocated_are_counted)
 {
 	uint64_t before = alloc_live();
 	alloc_peak_reset();
@@ -200,7 +200,7 @@ static void bytes_that_are_allocated_are_counted(void)
 	ASSERT_UINT(alloc_peak(), before);
 }
 
-static void an_arena_keeps_everything_until_its_end(void)
+TEST(an_arena_keeps_everything_until_its_end)
 {
 	static const size_t pieces[] = { 1, 0, 7, 100, 5000, 16384, 16385, 100000 };
 	struct arena *arena = arena_create(), *from = arena_create();
@@ -232,7 +232,7 @@ static void an_arena_keeps_everything_until_its_end(void)
 	arena_destroy(NULL);
 }
 
-static void empty_arenas_merge(void)
+TEST(empty_arenas_merge)
 {
 	struct arena *to = arena_create(), *from = arena_create();
 	REQUIRE(to);
@@ -247,7 +247,7 @@ static void empty_arenas_merge(void)
 	arena_destroy(to);
 }
 
-static void a_bitmap_has_what_was_added(void)
+TEST(a_bitmap_has_what_was_added)
 {
 	for (uint64_t bits = 0; bits < 200; bits += 7) {
 		uint64_t *bitmap = bitmap_alloc(bits);
@@ -273,7 +273,7 @@ static void a_bitmap_has_what_was_added(void)
 }
 
 /* What is given back reads as zero or as before, and what is around it stays. */
-static void discarding_gives_back_what_lies_inside(void)
+TEST(discarding_gives_back_what_lies_inside)
 {
 	const size_t mib = (size_t)1 << 20;
 	uint8_t *bytes = pages_alloc(8 * mib, 1);
@@ -290,36 +290,4 @@ static void discarding_gives_back_what_lies_inside(void)
 	ASSERT_UINT(small[3], 4);
 }
 
-int main(void)
-{
-	CU_TestInfo pages[] = {
-		{ "fresh_pages_are_zero", fresh_pages_are_zero },
-		{ "resizing_keeps_what_fits_and_zeroes_the_rest",
-		  resizing_keeps_what_fits_and_zeroes_the_rest },
-		{ "what_was_cut_off_is_zero_when_it_comes_back",
-		  what_was_cut_off_is_zero_when_it_comes_back },
-		{ "a_failed_resize_leaves_the_old_array", a_failed_resize_leaves_the_old_array },
-		{ "sizes_that_overflow_are_refused", sizes_that_overflow_are_refused },
-		{ "discarding_gives_back_what_lies_inside",
-		  discarding_gives_back_what_lies_inside },
-		{ "capacities_grow_by_half", capacities_grow_by_half },
-		{ "arrays_are_cleared_where_they_are", arrays_are_cleared_where_they_are },
-		{ "bytes_that_are_allocated_are_counted", bytes_that_are_allocated_are_counted },
-		{ "allocations_fail_when_they_are_told_to",
-		  allocations_fail_when_they_are_told_to },
-		CU_TEST_INFO_NULL,
-	};
-	CU_TestInfo others[] = {
-		{ "an_arena_keeps_everything_until_its_end",
-		  an_arena_keeps_everything_until_its_end },
-		{ "empty_arenas_merge", empty_arenas_merge },
-		{ "a_bitmap_has_what_was_added", a_bitmap_has_what_was_added },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "alloc", NULL, NULL, NULL, NULL, pages },
-		{ "arena and bitmap", NULL, NULL, NULL, NULL, others },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "alloc")

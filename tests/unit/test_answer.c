@@ -39,7 +39,7 @@ static void check(enum answer_format format, bool is_brief, const char *expected
 	check_of(sample_pets, format, is_brief, expected);
 }
 
-static void text_has_headings_and_columns(void)
+TEST(text_has_headings_and_columns)
 {
 	check(FORMAT_TEXT, false,
 	      "All pets:\n"
@@ -51,12 +51,12 @@ static void text_has_headings_and_columns(void)
 	      "Pets:   3\nTame:   yes\nShare:  33.3%\n");
 }
 
-static void brief_text_is_the_first_column_of_the_main_table(void)
+TEST(brief_text_is_the_first_column_of_the_main_table)
 {
 	check(FORMAT_TEXT, true, "beef\n10\n");
 }
 
-static void json_has_records_and_arrays(void)
+TEST(json_has_records_and_arrays)
 {
 	check(FORMAT_JSON, false,
 	      "{\"pets\": [{\"address\": \"0xbeef\", \"name\": \"Tom, \\\"T\\\"\", \"kind\": \"Cat\", "
@@ -71,7 +71,7 @@ static void json_has_records_and_arrays(void)
 	      "\"words\": [\"a\", \"b\"]}\n");
 }
 
-static void ndjson_is_a_line_for_each_row_of_the_main_table(void)
+TEST(ndjson_is_a_line_for_each_row_of_the_main_table)
 {
 	check(FORMAT_NDJSON, false,
 	      "{\"address\": \"0xbeef\", \"name\": \"Tom, \\\"T\\\"\", \"kind\": \"Cat\", "
@@ -84,7 +84,7 @@ static void ndjson_is_a_line_for_each_row_of_the_main_table(void)
 }
 
 /* RFC 4180: quotes around what holds a comma or a quote, which is doubled; CR LF after each line. */
-static void csv_is_the_main_table_alone(void)
+TEST(csv_is_the_main_table_alone)
 {
 	check(FORMAT_CSV, false,
 	      "address,name,kind,legs,debt,home.street,home.number,owner.name,owner.age,traits,chip"
@@ -93,7 +93,7 @@ static void csv_is_the_main_table_alone(void)
 	      "0x10,,,0,,,,,,,\r\n");
 }
 
-static void a_table_without_a_name_is_for_text_alone(void)
+TEST(a_table_without_a_name_is_for_text_alone)
 {
 	check_of(sample_shapes, FORMAT_TEXT, false,
 		 " Address\n       7\n       7              <unknown type 0>          \n");
@@ -103,7 +103,7 @@ static void a_table_without_a_name_is_for_text_alone(void)
 		 "chip\r\n0x7,,,,,,,,,,\r\n");
 }
 
-static void objects_are_around_what_they_hold(void)
+TEST(objects_are_around_what_they_hold)
 {
 	check_of(
 		sample_shapes, FORMAT_JSON, false,
@@ -118,7 +118,7 @@ static void objects_are_around_what_they_hold(void)
 		"\"owner\": null, \"traits\": null, \"inside\": {\"friend\": null}, \"words\": [\"a\", null]}\n");
 }
 
-static void a_list_has_values_of_any_kind_and_objects(void)
+TEST(a_list_has_values_of_any_kind_and_objects)
 {
 	check_of(sample_list, FORMAT_JSON, false,
 		 "{\"things\": [true, -3, 0.1, 0.1, null, {\"last\": null, \"after\": 1, "
@@ -149,7 +149,7 @@ static void write_none(struct answer *answer)
 	(void)answer_table_end(answer);
 }
 
-static void a_late_heading_comes_with_the_first_row(void)
+TEST(a_late_heading_comes_with_the_first_row)
 {
 	check_of(write_none, FORMAT_TEXT, false,
 		 " Address Name    Legs Kind Traits   \n"
@@ -157,23 +157,4 @@ static void a_late_heading_comes_with_the_first_row(void)
 		 "       2              <unknown type 0>          \n");
 }
 
-static CU_TestInfo tests[] = {
-	{ "text_has_headings_and_columns", text_has_headings_and_columns },
-	{ "brief_text_is_the_first_column_of_the_main_table",
-	  brief_text_is_the_first_column_of_the_main_table },
-	{ "json_has_records_and_arrays", json_has_records_and_arrays },
-	{ "ndjson_is_a_line_for_each_row_of_the_main_table",
-	  ndjson_is_a_line_for_each_row_of_the_main_table },
-	{ "csv_is_the_main_table_alone", csv_is_the_main_table_alone },
-	{ "a_table_without_a_name_is_for_text_alone", a_table_without_a_name_is_for_text_alone },
-	{ "objects_are_around_what_they_hold", objects_are_around_what_they_hold },
-	{ "a_list_has_values_of_any_kind_and_objects", a_list_has_values_of_any_kind_and_objects },
-	{ "a_late_heading_comes_with_the_first_row", a_late_heading_comes_with_the_first_row },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = { { "answer", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "answer")

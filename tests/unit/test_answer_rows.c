@@ -107,7 +107,7 @@ static void check_visit(void (*write)(struct answer *), const char *expected)
 	text_deinit(&log);
 }
 
-static void a_visitor_gets_tables_rows_and_ends(void)
+TEST(a_visitor_gets_tables_rows_and_ends)
 {
 	check_visit(sample_pets,
 		    "+table pets (main)\n"
@@ -122,7 +122,7 @@ static void a_visitor_gets_tables_rows_and_ends(void)
 		    "+list words\n words:'a'\n words:'b'\n-words\n");
 }
 
-static void a_visitor_gets_objects_and_records_in_rows(void)
+TEST(a_visitor_gets_objects_and_records_in_rows)
 {
 	check_visit(sample_shapes,
 		    "+record around\n around:\n"
@@ -158,7 +158,7 @@ static void write_made(struct answer *answer)
 	}
 }
 
-static void schemas_may_go_before_their_tables(void)
+TEST(schemas_may_go_before_their_tables)
 {
 	struct hd_rows *rows = rows_create();
 	REQUIRE(rows);
@@ -195,7 +195,7 @@ static void write_wide(struct answer *answer)
 	(void)answer_table_end(answer);
 }
 
-static void rows_may_be_wide_and_empty(void)
+TEST(rows_may_be_wide_and_empty)
 {
 	struct hd_rows *rows = rows_create();
 	REQUIRE(rows);
@@ -213,7 +213,7 @@ static void rows_may_be_wide_and_empty(void)
 	hd_rows_free(rows);
 }
 
-static void rows_know_what_they_belong_to(void)
+TEST(rows_know_what_they_belong_to)
 {
 	struct hd_rows *rows = rows_create();
 	REQUIRE(rows);
@@ -262,7 +262,7 @@ static void write_empty(struct answer *answer)
 	(void)answer_table_end(answer);
 }
 
-static void a_table_without_rows_is_not_an_absent_one(void)
+TEST(a_table_without_rows_is_not_an_absent_one)
 {
 	struct hd_rows *rows = rows_create();
 	REQUIRE(rows);
@@ -302,7 +302,7 @@ static void wait_table(void *arg, const struct hd_table *table)
 	CU_ASSERT(patience->rows > 0);
 }
 
-static void nothing_is_told_after_a_visitor_has_stopped(void)
+TEST(nothing_is_told_after_a_visitor_has_stopped)
 {
 	void (*const writers[])(struct answer *) = { sample_pets, sample_shapes, sample_list };
 	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
@@ -326,7 +326,7 @@ static void nothing_is_told_after_a_visitor_has_stopped(void)
 }
 
 /* Of any allocation that fails the answer says so, and all is given back. */
-static void memory_may_run_out_at_any_point(void)
+TEST(memory_may_run_out_at_any_point)
 {
 	void (*const writers[])(struct answer *) = { sample_pets, sample_shapes, sample_list,
 						     write_made,  write_wide,    write_empty };
@@ -350,23 +350,4 @@ static void memory_may_run_out_at_any_point(void)
 	}
 }
 
-static CU_TestInfo tests[] = {
-	{ "a_visitor_gets_tables_rows_and_ends", a_visitor_gets_tables_rows_and_ends },
-	{ "a_visitor_gets_objects_and_records_in_rows",
-	  a_visitor_gets_objects_and_records_in_rows },
-	{ "schemas_may_go_before_their_tables", schemas_may_go_before_their_tables },
-	{ "rows_may_be_wide_and_empty", rows_may_be_wide_and_empty },
-	{ "rows_know_what_they_belong_to", rows_know_what_they_belong_to },
-	{ "a_table_without_rows_is_not_an_absent_one", a_table_without_rows_is_not_an_absent_one },
-	{ "nothing_is_told_after_a_visitor_has_stopped",
-	  nothing_is_told_after_a_visitor_has_stopped },
-	{ "memory_may_run_out_at_any_point", memory_may_run_out_at_any_point },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = { { "answer_rows", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "answer_rows")

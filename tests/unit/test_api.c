@@ -518,13 +518,13 @@ static const struct attempt functions[] = {
 };
 #define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
-static void nothing_crashes_without_its_arguments(void)
+TEST(nothing_crashes_without_its_arguments)
 {
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		functions[i].attempt();
 }
 
-static void every_exported_function_is_tried(void)
+TEST(every_exported_function_is_tried)
 {
 	static const char *const headers[] = { "broker.h", "command.h", "debugger.h", "error.h",
 					       "graph.h",  "session.h", "answer.h",   NULL };
@@ -536,14 +536,4 @@ static void every_exported_function_is_tried(void)
 	CU_ASSERT(exported_check_map(headers) > declared);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "nothing_crashes_without_its_arguments", nothing_crashes_without_its_arguments },
-		{ "every_exported_function_is_tried", every_exported_function_is_tried },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "api", NULL, NULL, set_up, tear_down, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "api", .set_up = set_up, .tear_down = tear_down)

@@ -56,7 +56,7 @@ static uint64_t make_array_type(uint64_t element, uint32_t flags, uint32_t rank,
 						    .per_inst = element });
 }
 
-static void a_vector_has_one_dimension(void)
+TEST(a_vector_has_one_dimension)
 {
 	uint64_t method_table = make_array_type(make_int32(), SZ_ARRAY, 0, 4);
 	uint64_t address = fake_object(fake, method_table, 5);
@@ -71,7 +71,7 @@ static void a_vector_has_one_dimension(void)
 	CU_ASSERT_PTR_NOT_NULL(array.element);
 }
 
-static void references_and_pointers_are_told_apart(void)
+TEST(references_and_pointers_are_told_apart)
 {
 	uint64_t strings = fake_array_type(fake, fake->string_type);
 	uint64_t pointers = make_array_type(0x1002, SZ_ARRAY, 0, 8);
@@ -107,7 +107,7 @@ static uint64_t make_matrix(void)
 	return address;
 }
 
-static void dimensions_have_lengths_and_bounds(void)
+TEST(dimensions_have_lengths_and_bounds)
 {
 	uint64_t address = make_matrix();
 	struct array_info array;
@@ -128,7 +128,7 @@ static void dimensions_have_lengths_and_bounds(void)
 	}
 }
 
-static void dimensions_that_do_not_make_the_length_are_refused(void)
+TEST(dimensions_that_do_not_make_the_length_are_refused)
 {
 	uint64_t address = make_matrix();
 	fake_poke_u32(&fake->memory, address + 16, 3);
@@ -136,7 +136,7 @@ static void dimensions_that_do_not_make_the_length_are_refused(void)
 	CU_ASSERT(!read_at(address, &array));
 }
 
-static void dimensions_that_overflow_are_refused(void)
+TEST(dimensions_that_overflow_are_refused)
 {
 	uint64_t method_table = make_array_type(make_int32(), MD_ARRAY, 3, 4);
 	uint64_t address = fake_object(fake, method_table, 0);
@@ -146,7 +146,7 @@ static void dimensions_that_overflow_are_refused(void)
 	CU_ASSERT(!read_at(address, &array));
 }
 
-static void an_empty_dimension_makes_an_empty_array(void)
+TEST(an_empty_dimension_makes_an_empty_array)
 {
 	uint64_t method_table = make_array_type(make_int32(), MD_ARRAY, 2, 4);
 	uint64_t address = fake_object(fake, method_table, 0);
@@ -157,7 +157,7 @@ static void an_empty_dimension_makes_an_empty_array(void)
 	ASSERT_UINT(array.lengths[1], 5);
 }
 
-static void ranks_that_cannot_be_are_refused(void)
+TEST(ranks_that_cannot_be_are_refused)
 {
 	uint64_t method_table = make_array_type(make_int32(), MD_ARRAY, 33, 4);
 	uint64_t none = make_array_type(fake->object_type, MD_ARRAY, 0, 8);
@@ -170,33 +170,11 @@ static void ranks_that_cannot_be_are_refused(void)
 	CU_ASSERT(!array_read(fake->heap, &object, &array));
 }
 
-static void strings_are_no_arrays(void)
+TEST(strings_are_no_arrays)
 {
 	uint64_t address = fake_string(fake, "text");
 	struct array_info array;
 	CU_ASSERT(!read_at(address, &array));
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_vector_has_one_dimension", a_vector_has_one_dimension },
-		{ "references_and_pointers_are_told_apart",
-		  references_and_pointers_are_told_apart },
-		{ "dimensions_have_lengths_and_bounds", dimensions_have_lengths_and_bounds },
-		{ "dimensions_that_do_not_make_the_length_are_refused",
-		  dimensions_that_do_not_make_the_length_are_refused },
-		{ "dimensions_that_overflow_are_refused", dimensions_that_overflow_are_refused },
-		{ "an_empty_dimension_makes_an_empty_array",
-		  an_empty_dimension_makes_an_empty_array },
-		{ "ranks_that_cannot_be_are_refused", ranks_that_cannot_be_are_refused },
-		{ "strings_are_no_arrays", strings_are_no_arrays },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "array",
-				    .pSetUpFunc = set_up,
-				    .pTearDownFunc = tear_down,
-				    .pTests = tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "array", .set_up = set_up, .tear_down = tear_down)

@@ -6,7 +6,7 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 
-static void no_runtime_is_no_failure(void)
+TEST(no_runtime_is_no_failure)
 {
 	if (!child_can_be_opened())
 		return;
@@ -24,7 +24,7 @@ static void no_runtime_is_no_failure(void)
 	child_end(&child);
 }
 
-static void no_process_is_one(void)
+TEST(no_process_is_one)
 {
 	struct target *target = NULL;
 	struct clr *clr = NULL;
@@ -33,7 +33,7 @@ static void no_process_is_one(void)
 	CU_ASSERT_PTR_NULL(target);
 }
 
-static void a_failed_allocation_lets_it_run(void)
+TEST(a_failed_allocation_lets_it_run)
 {
 	if (!child_can_be_opened())
 		return;
@@ -58,15 +58,4 @@ static void a_failed_allocation_lets_it_run(void)
 	child_end(&child);
 }
 
-static CU_TestInfo tests[] = {
-	{ "no_runtime_is_no_failure", no_runtime_is_no_failure },
-	{ "no_process_is_one", no_process_is_one },
-	{ "a_failed_allocation_lets_it_run", a_failed_allocation_lets_it_run },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = { { "attach", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "attach")

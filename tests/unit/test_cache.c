@@ -69,7 +69,7 @@ static size_t check_prefix(struct memory *memory, uint64_t address, size_t size)
 	return got;
 }
 
-static void second_read_costs_nothing(void)
+TEST(second_read_costs_nothing)
 {
 	struct slow slow = make_slow(1 << 20);
 	struct memory *cache = memory_cache(&slow.memory);
@@ -88,7 +88,7 @@ static void second_read_costs_nothing(void)
 	ASSERT_UINT(slow.destroyed, 1);
 }
 
-static void read_over_many_chunks(void)
+TEST(read_over_many_chunks)
 {
 	struct slow slow = make_slow(1 << 20);
 	struct memory *cache = memory_cache(&slow.memory);
@@ -98,7 +98,7 @@ static void read_over_many_chunks(void)
 	memory_destroy(cache);
 }
 
-static void chunks_far_apart_share_a_slot(void)
+TEST(chunks_far_apart_share_a_slot)
 {
 	struct slow slow = make_slow(3 * CACHE_SIZE);
 	struct memory *cache = memory_cache(&slow.memory);
@@ -119,7 +119,7 @@ static void chunks_far_apart_share_a_slot(void)
 	memory_destroy(cache);
 }
 
-static void prefix_of_a_chunk_is_remembered(void)
+TEST(prefix_of_a_chunk_is_remembered)
 {
 	struct slow slow = make_slow(5000);
 	struct memory *cache = memory_cache(&slow.memory);
@@ -134,7 +134,7 @@ static void prefix_of_a_chunk_is_remembered(void)
 	memory_destroy(cache);
 }
 
-static void bytes_behind_a_hole_are_found(void)
+TEST(bytes_behind_a_hole_are_found)
 {
 	struct slow slow = make_slow(1 << 16);
 	slow.hole_begin = BASE;
@@ -154,7 +154,7 @@ static void bytes_behind_a_hole_are_found(void)
 	memory_destroy(cache);
 }
 
-static void ends_of_the_address_space(void)
+TEST(ends_of_the_address_space)
 {
 	struct slow slow = { .memory = { .ops = &slow_ops },
 			     .begin = UINT64_MAX - 100,
@@ -167,7 +167,7 @@ static void ends_of_the_address_space(void)
 	memory_destroy(cache);
 }
 
-static void random_reads_are_right(void)
+TEST(random_reads_are_right)
 {
 	struct slow slow = make_slow(1 << 18);
 	slow.hole_begin = BASE + 0x11000;
@@ -189,7 +189,7 @@ static void random_reads_are_right(void)
 	memory_destroy(cache);
 }
 
-static void memory_may_be_exhausted(void)
+TEST(memory_may_be_exhausted)
 {
 	struct slow slow = make_slow(1 << 20);
 	alloc_fail_at(1);
@@ -206,22 +206,4 @@ static void memory_may_be_exhausted(void)
 	memory_destroy(cache);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "second_read_costs_nothing", second_read_costs_nothing },
-		{ "read_over_many_chunks", read_over_many_chunks },
-		{ "chunks_far_apart_share_a_slot", chunks_far_apart_share_a_slot },
-		{ "prefix_of_a_chunk_is_remembered", prefix_of_a_chunk_is_remembered },
-		{ "bytes_behind_a_hole_are_found", bytes_behind_a_hole_are_found },
-		{ "ends_of_the_address_space", ends_of_the_address_space },
-		{ "random_reads_are_right", random_reads_are_right },
-		{ "memory_may_be_exhausted", memory_may_be_exhausted },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "cache", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "cache")

@@ -23,7 +23,7 @@ static const char prologue[] = "\x41"                      /* at 1: */
 			       "\xc3\xc6\x0c\x07\x08"      /* rbx, rbp restored, CFA = rsp + 8 */
 			       "\x04\x10\x00\x00\x00\x0b"; /* at 32: as at 8 */
 
-static void rows_of_a_function(void)
+TEST(rows_of_a_function)
 {
 	struct cfi_world world;
 	struct registers registers;
@@ -94,7 +94,7 @@ static void check_rules(const struct rule_case *row)
 	cfi_world_deinit(&world);
 }
 
-static void rules_of_registers(void)
+TEST(rules_of_registers)
 {
 	const uint64_t rbx = 0xa0 + REG_RBX;
 	const struct rule_case cases[] = {
@@ -139,7 +139,7 @@ static void rules_of_registers(void)
 		check_rules(&cases[i]);
 }
 
-static void rules_that_cannot_be_run(void)
+TEST(rules_that_cannot_be_run)
 {
 	static const struct rule_case cases[] = {
 		/* unknown, cut, without a state, with too many */
@@ -179,7 +179,7 @@ static void rules_that_cannot_be_run(void)
 }
 
 /* The FDE that ld writes for lazy PLT entries: CFA = rsp + 8 + ((rip & 15) >= 11) * 8. */
-static void procedure_linkage_table(void)
+TEST(procedure_linkage_table)
 {
 	struct cfi_world world;
 	struct registers registers;
@@ -223,7 +223,7 @@ static void check_interrupted(const struct registers *registers)
 	ASSERT_UINT(registers->slots[REG_RIP], SP + 40 + 128);
 }
 
-static void signal_frames(void)
+TEST(signal_frames)
 {
 	struct cfi_world world;
 	cfi_world_init(&world, &(struct cfi_spec){ FDE_CODE("") });
@@ -264,7 +264,7 @@ static void signal_frames(void)
 }
 
 /* By its FDE, as glibc writes it: the CFA is the interrupted rsp, which may be below. */
-static void signal_frames_by_rules(void)
+TEST(signal_frames_by_rules)
 {
 	struct cfi_world world;
 	struct registers registers;
@@ -325,7 +325,7 @@ static void compare_with_libgcc(const struct own_stack *expected)
 	text_deinit(&text);
 }
 
-static void own_process(void)
+TEST(own_process)
 {
 	own_signals = 0;
 	own_stack_look(compare_with_libgcc);
@@ -335,21 +335,4 @@ static void own_process(void)
 	ASSERT_UINT(own_signals, 1);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "rows_of_a_function", rows_of_a_function },
-		{ "rules_of_registers", rules_of_registers },
-		{ "rules_that_cannot_be_run", rules_that_cannot_be_run },
-		{ "procedure_linkage_table", procedure_linkage_table },
-		{ "signal_frames", signal_frames },
-		{ "signal_frames_by_rules", signal_frames_by_rules },
-		{ "own_process", own_process },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "cfi", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "cfi")

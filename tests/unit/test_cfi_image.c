@@ -9,7 +9,7 @@
 /* Pushes rbp at 1, later it is the CFA's register. */
 #define FUNCTION_CODE "\x41\x0e\x10\x86\x02\x43\x0d\x06\x0a\x0b"
 
-static void encodings(void)
+TEST(encodings)
 {
 	static const struct cfi_spec specs[] = {
 		{ FDE_CODE("") },
@@ -42,7 +42,7 @@ static void encodings(void)
 	}
 }
 
-static void encodings_that_are_not_known(void)
+TEST(encodings_that_are_not_known)
 {
 	static const struct cfi_spec specs[] = {
 		{ .augmentation = "eh", FDE_CODE("") },
@@ -64,7 +64,7 @@ static void encodings_that_are_not_known(void)
 	}
 }
 
-static void images_of_a_target(void)
+TEST(images_of_a_target)
 {
 	struct cfi_world world;
 	struct registers registers;
@@ -93,7 +93,7 @@ static void images_of_a_target(void)
 }
 
 /* Functions so far behind the header that it is not found without a list. */
-static void images_of_a_debugger(void)
+TEST(images_of_a_debugger)
 {
 	struct cfi_world world;
 	struct registers registers;
@@ -122,7 +122,7 @@ static void images_of_a_debugger(void)
 }
 
 /* One struct cfi for many addresses. */
-static void images_are_kept(void)
+TEST(images_are_kept)
 {
 	struct cfi_world world;
 	cfi_world_init(&world, &(struct cfi_spec){ FDE_CODE("") });
@@ -140,7 +140,7 @@ static void images_are_kept(void)
 }
 
 /* Whatever its bytes are. */
-static void damaged_images(void)
+TEST(damaged_images)
 {
 	static const uint64_t places[][2] = { { BASE, 0xb0 },
 					      { BASE + FRAMES, 0x60 },
@@ -161,7 +161,7 @@ static void damaged_images(void)
 }
 
 /* A length that lies, and bytes that are not there. */
-static void records_that_lie(void)
+TEST(records_that_lie)
 {
 	static const uint32_t lengths[] = { 0, 1, 4, 11, 0x10000, 0x10001, 0x100000, 0xfffffff0 };
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -179,7 +179,7 @@ static void records_that_lie(void)
 	}
 }
 
-static void memory_may_be_exhausted(void)
+TEST(memory_may_be_exhausted)
 {
 	struct cfi_world world;
 	cfi_world_init(&world, &(struct cfi_spec){ FDE_CODE(FUNCTION_CODE) });
@@ -197,22 +197,4 @@ static void memory_may_be_exhausted(void)
 	cfi_world_deinit(&world);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "encodings", encodings },
-		{ "encodings_that_are_not_known", encodings_that_are_not_known },
-		{ "images_of_a_target", images_of_a_target },
-		{ "images_of_a_debugger", images_of_a_debugger },
-		{ "images_are_kept", images_are_kept },
-		{ "damaged_images", damaged_images },
-		{ "records_that_lie", records_that_lie },
-		{ "memory_may_be_exhausted", memory_may_be_exhausted },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "cfi_image", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "cfi_image")

@@ -29,7 +29,7 @@ static void close_pair(const int *pair)
 	(void)close(pair[1]);
 }
 
-static void strings_numbers_and_a_descriptor_arrive(void)
+TEST(strings_numbers_and_a_descriptor_arrive)
 {
 	int pair[2];
 	struct message sent = message_of(MESSAGE_OPEN), got;
@@ -68,7 +68,7 @@ static void strings_numbers_and_a_descriptor_arrive(void)
 	close_pair(pair);
 }
 
-static void a_list_has_all_strings_and_an_end(void)
+TEST(a_list_has_all_strings_and_an_end)
 {
 	struct message message = message_of(MESSAGE_RUN);
 	CU_ASSERT(message_add(&message, "gcroot"));
@@ -96,7 +96,7 @@ static void check_refused(const struct raw_header *header, const char *bytes, si
 	close_pair(pair);
 }
 
-static void what_is_not_a_message_is_refused(void)
+TEST(what_is_not_a_message_is_refused)
 {
 	static const struct raw_header headers[] = {
 		{ MESSAGE_OPEN, 0, 0, 1, 4 }, /* cut */
@@ -115,7 +115,7 @@ static void what_is_not_a_message_is_refused(void)
 	check_refused(&none, "", 0);
 }
 
-static void an_end_is_no_message(void)
+TEST(an_end_is_no_message)
 {
 	int pair[2];
 	struct message got;
@@ -129,7 +129,7 @@ static void an_end_is_no_message(void)
 	(void)close(pair[1]);
 }
 
-static void a_message_that_is_too_large_is_not_made(void)
+TEST(a_message_that_is_too_large_is_not_made)
 {
 	char *large = calloc(1, MESSAGE_SIZE_MAX);
 	struct message message = message_of(MESSAGE_RUN);
@@ -142,21 +142,4 @@ static void a_message_that_is_too_large_is_not_made(void)
 	free(large);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "strings_numbers_and_a_descriptor_arrive",
-		  strings_numbers_and_a_descriptor_arrive },
-		{ "a_list_has_all_strings_and_an_end", a_list_has_all_strings_and_an_end },
-		{ "what_is_not_a_message_is_refused", what_is_not_a_message_is_refused },
-		{ "an_end_is_no_message", an_end_is_no_message },
-		{ "a_message_that_is_too_large_is_not_made",
-		  a_message_that_is_too_large_is_not_made },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "channel", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "channel")

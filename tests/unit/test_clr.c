@@ -70,7 +70,7 @@ static void check_objects(const struct fake_clr *fake, const struct clr *clr)
 }
 
 /* No descriptor: all globals are found by their shape, all offsets are the series'. */
-static void by_shape(void)
+TEST(by_shape)
 {
 	struct fake_clr *fake = make(NULL);
 	fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
@@ -119,7 +119,7 @@ static void export_named(struct fake_clr *fake, struct fake_export options)
 	fake_export(fake, &options);
 }
 
-static void by_descriptor(void)
+TEST(by_descriptor)
 {
 	for (unsigned int unrelocated = 0; unrelocated < 2; unrelocated++) {
 		struct fake_clr *fake = make(NULL);
@@ -140,7 +140,7 @@ static void by_descriptor(void)
 	}
 }
 
-static void known_build(void)
+TEST(known_build)
 {
 	struct fake_clr *fake = make(NULL);
 	fake_export(fake, &(struct fake_export){
@@ -159,7 +159,7 @@ static void known_build(void)
 }
 
 /* The version is in no path and no string: by the number of entries, or types of the descriptor. */
-static void version_by_shape(void)
+TEST(version_by_shape)
 {
 	struct fake_clr *fake = make(NULL);
 	fake_export(fake,
@@ -171,7 +171,7 @@ static void version_by_shape(void)
 	fake_clr_destroy(fake);
 }
 
-static void single_file(void)
+TEST(single_file)
 {
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ .path = "" });
@@ -183,7 +183,7 @@ static void single_file(void)
 	fake_clr_destroy(fake);
 }
 
-static void descriptor_is_broken(void)
+TEST(descriptor_is_broken)
 {
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ .json = "{nonsense" });
@@ -195,7 +195,7 @@ static void descriptor_is_broken(void)
 	fake_clr_destroy(fake);
 }
 
-static void newer_runtime(void)
+TEST(newer_runtime)
 {
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){
@@ -223,7 +223,7 @@ static void newer_runtime(void)
 }
 
 /* AppDomain's list of assemblies is somewhere else: it is found by its shape. */
-static void calibration(void)
+TEST(calibration)
 {
 	struct fake_clr *fake = make(NULL);
 	fake_export(fake, &(struct fake_export){ 0 });
@@ -259,7 +259,7 @@ static void check_refused(struct fake_clr *fake, enum hd_status expected, const 
 	fake_clr_destroy(fake);
 }
 
-static void no_runtime(void)
+TEST(no_runtime)
 {
 	struct fake_clr *fake = make(NULL);
 	fake_export(fake, &(struct fake_export){ .path = "/bin/cat", .no_table = true });
@@ -280,7 +280,7 @@ static void no_runtime(void)
 	check_refused(fake, HD_ERR_UNSUPPORTED, "the list of loaded modules cannot be read");
 }
 
-static void no_symbols(void)
+TEST(no_symbols)
 {
 	struct fake_clr *fake = make(NULL);
 	fake_export(fake, &(struct fake_export){
@@ -300,7 +300,7 @@ static void no_symbols(void)
 	}
 }
 
-static void gc_not_ready(void)
+TEST(gc_not_ready)
 {
 	struct fake_clr *fake = make(NULL);
 	fake_export(fake, &(struct fake_export){ 0 });
@@ -319,7 +319,7 @@ static void gc_not_ready(void)
 	check_refused(fake, HD_ERR_FAULT, "g_dacTable");
 }
 
-static void gc_variables(void)
+TEST(gc_variables)
 {
 	for (unsigned int servers = 0; servers < 3; servers += 2) {
 		for (unsigned int segments = 0; segments < 2; segments++) {
@@ -349,7 +349,7 @@ static void gc_variables(void)
 }
 
 /* The program's file has the GC's variables as they are at the start: that says nothing of the process. */
-static void gc_variables_of_the_file_alone_are_refused(void)
+TEST(gc_variables_of_the_file_alone_are_refused)
 {
 	struct fake_clr *fake = make(NULL);
 	fake_export(fake, &(struct fake_export){ 0 });
@@ -361,7 +361,7 @@ static void gc_variables_of_the_file_alone_are_refused(void)
 	check_refused(fake, HD_ERR_FAULT, "take a full dump");
 }
 
-static void gc_variables_that_cannot_be(void)
+TEST(gc_variables_that_cannot_be)
 {
 	static const int32_t bad_offsets[][3] = { { -1, 56, -1 },
 						  { 0, -1, -1 },
@@ -384,7 +384,7 @@ static void gc_variables_that_cannot_be(void)
 }
 
 /* A list that leads back, into itself or to nowhere, ends with what was read of it. */
-static void broken_thread_lists(void)
+TEST(broken_thread_lists)
 {
 	for (unsigned int how = 0; how < 4; how++) {
 		struct fake_clr *fake = make(NULL);
@@ -405,7 +405,7 @@ static void broken_thread_lists(void)
 }
 
 /* A ring that ends at the store's own link is no cycle. */
-static void ring_of_threads(void)
+TEST(ring_of_threads)
 {
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ 0 });
@@ -422,7 +422,7 @@ static void ring_of_threads(void)
 	fake_clr_destroy(fake);
 }
 
-static void threads_of_another_process(void)
+TEST(threads_of_another_process)
 {
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ 0 });
@@ -435,7 +435,7 @@ static void threads_of_another_process(void)
 	fake_clr_destroy(fake);
 }
 
-static void object_headers(void)
+TEST(object_headers)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	fake_segment(fake, 0, GENERATION_0, 0x1000);
@@ -479,7 +479,7 @@ static void object_headers(void)
 }
 
 /* Handle -> LoaderAllocator object -> its scout -> the LoaderAllocator again. */
-static void loader_object(void)
+TEST(loader_object)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct fake_memory *memory = &fake->memory;
@@ -501,7 +501,7 @@ static void loader_object(void)
 	fake_clr_destroy(fake);
 }
 
-static void memory_runs_out(void)
+TEST(memory_runs_out)
 {
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ .path = SELF_CONTAINED,
@@ -524,31 +524,4 @@ static void memory_runs_out(void)
 	fake_clr_destroy(fake);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "by shape", by_shape },
-		{ "by descriptor", by_descriptor },
-		{ "a known build", known_build },
-		{ "the version by shape", version_by_shape },
-		{ "single file", single_file },
-		{ "the descriptor is broken", descriptor_is_broken },
-		{ "a newer runtime", newer_runtime },
-		{ "calibration", calibration },
-		{ "no runtime", no_runtime },
-		{ "no symbols", no_symbols },
-		{ "the GC is not ready", gc_not_ready },
-		{ "variables of the GC", gc_variables },
-		{ "variables of the GC that cannot be", gc_variables_that_cannot_be },
-		{ "GC variables of the file alone", gc_variables_of_the_file_alone_are_refused },
-		{ "broken lists of threads", broken_thread_lists },
-		{ "a ring of threads", ring_of_threads },
-		{ "threads of another process", threads_of_another_process },
-		{ "object headers", object_headers },
-		{ "the LoaderAllocator object", loader_object },
-		{ "memory runs out", memory_runs_out },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "clr", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "clr")

@@ -48,14 +48,14 @@ static void check_image(const struct image_kind *kind)
 	fake_clr_destroy(fake);
 }
 
-static void test_images(void)
+TEST(test_images)
 {
 	check_image(&(struct image_kind){ .is_mapped = true });
 	check_image(&(struct image_kind){ .is_mapped = false });
 }
 
 /* The way of 9: Module.Base alone, which does not say how the image lies. */
-static void test_base_alone(void)
+TEST(test_base_alone)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct metadata_maker maker;
@@ -69,7 +69,7 @@ static void test_base_alone(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_dynamic(void)
+TEST(test_dynamic)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct metadata_maker maker;
@@ -146,7 +146,7 @@ static void set_map_counts(struct fake_clr *fake, uint32_t types, uint32_t metho
 }
 
 /* Types, methods and fields are counted by the runtime's maps, from RID 0 on. */
-static void test_file(void)
+TEST(test_file)
 {
 	struct metadata_maker maker;
 	struct with_file both;
@@ -178,14 +178,14 @@ static void check_other_file(uint32_t types, uint32_t methods, uint32_t fields)
 	maker_deinit(&maker);
 }
 
-static void test_other_file(void)
+TEST(test_other_file)
 {
 	check_other_file(4, 2, 2);
 	check_other_file(3, 1, 2);
 	check_other_file(3, 2, 700);
 }
 
-static void test_missing(void)
+TEST(test_missing)
 {
 	struct metadata_maker maker;
 	fill(&maker);
@@ -227,7 +227,7 @@ static const char *advice_on(struct fake_clr *fake, uint64_t module)
 	return fake->target.findings.rows[0].advice;
 }
 
-static void test_advice(void)
+TEST(test_advice)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct target *target = &fake->target;
@@ -281,7 +281,7 @@ static void check_list(size_t count)
 	fake_clr_destroy(fake);
 }
 
-static void test_list(void)
+TEST(test_list)
 {
 	check_list(1);
 	check_list(5);
@@ -290,7 +290,7 @@ static void test_list(void)
 	check_list(40);
 }
 
-static void test_bad_list(void)
+TEST(test_bad_list)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	uint64_t addresses[] = { fake_module(fake), fake_module(fake) };
@@ -320,7 +320,7 @@ static void test_bad_list(void)
 }
 
 /* In 8 a MethodTable names the module it was loaded for; the canonical one leads home. */
-static void test_home_of_8(void)
+TEST(test_home_of_8)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct fake_type how = { .base_size = 24, .token = 5, .flags = 0x20 };
@@ -349,7 +349,7 @@ static void test_home_of_8(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	struct metadata_maker maker;
 	fill(&maker);
@@ -373,26 +373,4 @@ static void test_no_memory(void)
 	maker_deinit(&maker);
 }
 
-static CU_TestInfo tests[] = {
-	{ "metadata_of_images_are_found", test_images },
-	{ "a_base_alone_will_do", test_base_alone },
-	{ "dynamic_modules_keep_their_metadata", test_dynamic },
-	{ "a_file_beside_the_core_is_used", test_file },
-	{ "another_file_is_not_used", test_other_file },
-	{ "what_is_missing_is_said", test_missing },
-	{ "advice_fits_what_is_missing", test_advice },
-	{ "the_list_of_modules_is_read", test_list },
-	{ "a_damaged_list_ends", test_bad_list },
-	{ "types_of_8_find_home", test_home_of_8 },
-	{ "every_allocation_may_fail", test_no_memory },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "clr_module", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "clr_module")

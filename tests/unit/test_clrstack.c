@@ -78,7 +78,7 @@ static void recursion(struct fixture *fixture, unsigned int count, bool in_turn)
 	}
 }
 
-static void recursion_is_folded(void)
+TEST(recursion_is_folded)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -101,7 +101,7 @@ static void recursion_is_folded(void)
 	end(&fixture);
 }
 
-static void frames_of_the_runtime_name_what_they_call(void)
+TEST(frames_of_the_runtime_name_what_they_call)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -121,7 +121,7 @@ static void frames_of_the_runtime_name_what_they_call(void)
 	end(&fixture);
 }
 
-static void what_is_wrong_is_said(void)
+TEST(what_is_wrong_is_said)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -148,7 +148,7 @@ static void what_is_wrong_is_said(void)
 	end(&fixture);
 }
 
-static void what_is_no_object_is_no_root(void)
+TEST(what_is_no_object_is_no_root)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -172,19 +172,4 @@ static void what_is_no_object_is_no_root(void)
 	end(&fixture);
 }
 
-static CU_TestInfo tests[] = {
-	{ "recursion_is_folded", recursion_is_folded },
-	{ "frames_of_the_runtime_name_what_they_call", frames_of_the_runtime_name_what_they_call },
-	{ "what_is_wrong_is_said", what_is_wrong_is_said },
-	{ "what_is_no_object_is_no_root", what_is_no_object_is_no_root },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "clrstack", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "clrstack")

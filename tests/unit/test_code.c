@@ -106,7 +106,7 @@ static uint64_t make_jitted(struct fixture *fixture)
 	return header;
 }
 
-static void test_jit(void)
+TEST(test_jit)
 {
 	struct fixture fixture = set_up();
 	uint64_t header = make_jitted(&fixture);
@@ -140,7 +140,7 @@ static void test_jit(void)
 }
 
 /* What the runtime says of code is there without the code. */
-static void test_lost_code(void)
+TEST(test_lost_code)
 {
 	struct fixture fixture = set_up();
 	struct fake_hidden hidden;
@@ -199,7 +199,7 @@ static void put_entry(struct fixture *fixture, const struct r2r *r2r, unsigned i
 	fake_poke_u64(fixture->memory, at + 32, method >> 1 | (uint64_t)1 << 63);
 }
 
-static void test_ready_to_run(void)
+TEST(test_ready_to_run)
 {
 	struct fixture fixture = set_up();
 	struct r2r r2r = make_r2r(&fixture, 3);
@@ -226,7 +226,7 @@ static void test_ready_to_run(void)
 }
 
 /* GCInfo's version follows that of the image. */
-static void test_versions(void)
+TEST(test_versions)
 {
 	static const struct {
 		uint16_t major;
@@ -252,7 +252,7 @@ static void test_versions(void)
 }
 
 /* A component of a composite image: the map is that of the whole image. */
-static void test_composite(void)
+TEST(test_composite)
 {
 	struct fixture fixture = set_up();
 	struct r2r r2r = make_r2r(&fixture, 1);
@@ -268,7 +268,7 @@ static void test_composite(void)
 	tear_down(&fixture);
 }
 
-static void test_damage(void)
+TEST(test_damage)
 {
 	struct fixture fixture = set_up();
 	struct r2r r2r = make_r2r(&fixture, 1);
@@ -322,7 +322,7 @@ static uint32_t next_bucket(uint64_t code, uint32_t count)
 }
 
 /* A small core has those buckets of a map which the walk of its writer met: they are enough. */
-static void test_gaps(void)
+TEST(test_gaps)
 {
 	enum {
 		COUNT = 1931
@@ -357,7 +357,7 @@ static void test_gaps(void)
 	tear_down(&fixture);
 }
 
-static void test_many(void)
+TEST(test_many)
 {
 	/* more entry points than are read at a time, in an order of their own */
 	struct fixture fixture = set_up();
@@ -382,7 +382,7 @@ static void test_many(void)
 	tear_down(&fixture);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	bool failed = true;
 	for (uint64_t nth = 1; failed; nth++) {
@@ -404,24 +404,4 @@ static void test_no_memory(void)
 	}
 }
 
-static CU_TestInfo tests[] = {
-	{ "code_of_the_jit_has_unwind_information", test_jit },
-	{ "ready_to_run_code_has_unwind_information", test_ready_to_run },
-	{ "gc_info_has_the_version_of_its_image", test_versions },
-	{ "composite_images_share_a_map", test_composite },
-	{ "code_that_is_lost_is_known_to_be_code", test_lost_code },
-	{ "gaps_in_a_map_are_no_matter_where_look_ups_do_not_meet_them", test_gaps },
-	{ "damaged_tables_give_no_method", test_damage },
-	{ "many_entry_points_are_told_apart", test_many },
-	{ "out_of_memory_is_told", test_no_memory },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "code", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "code")

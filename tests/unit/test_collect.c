@@ -220,7 +220,7 @@ static void end(void)
 	child_end(&child);
 }
 
-static void a_snapshot_is_collected(void)
+TEST(a_snapshot_is_collected)
 {
 	start(FIRST_WHOLE);
 	collect_some(&plain, true);
@@ -235,7 +235,7 @@ static void a_snapshot_is_collected(void)
 	child_end(&child);
 }
 
-static void what_was_lost_is_asked_for_again(void)
+TEST(what_was_lost_is_asked_for_again)
 {
 	start(FIRST_LOSSY);
 	collect_some(&plain, true);
@@ -246,7 +246,7 @@ static void what_was_lost_is_asked_for_again(void)
 	end();
 }
 
-static void what_stays_lost_is_told(void)
+TEST(what_stays_lost_is_told)
 {
 	start(ALWAYS_LOSSY);
 	collect_some(&plain, false);
@@ -256,7 +256,7 @@ static void what_stays_lost_is_told(void)
 	end();
 }
 
-static void what_was_cut_is_kept(void)
+TEST(what_was_cut_is_kept)
 {
 	start(FIRST_CUT);
 	collect_some(&plain, false);
@@ -266,7 +266,7 @@ static void what_was_cut_is_kept(void)
 	end();
 }
 
-static void losses_of_other_threads_are_told(void)
+TEST(losses_of_other_threads_are_told)
 {
 	start(FIRST_UNSURE);
 	collect_some(&plain, true);
@@ -274,7 +274,7 @@ static void losses_of_other_threads_are_told(void)
 	end();
 }
 
-static void what_was_lost_late_is_asked_for_again(void)
+TEST(what_was_lost_late_is_asked_for_again)
 {
 	start(FIRST_LATE);
 	collect_some(&plain, true);
@@ -298,7 +298,7 @@ static enum hd_status look(void *arg, int fd, struct collected_check *ret, struc
 	return HD_OK;
 }
 
-static void objects_without_references_are_asked_for_again(void)
+TEST(objects_without_references_are_asked_for_again)
 {
 	struct looks looks = { { { .objects = 1 }, { .objects = 2, .is_whole = true } }, 0 };
 	const struct collect_options options = {
@@ -312,7 +312,7 @@ static void objects_without_references_are_asked_for_again(void)
 	end();
 }
 
-static void types_without_names_are_asked_for_again(void)
+TEST(types_without_names_are_asked_for_again)
 {
 	const struct collected_check unnamed = { .objects = 2, .is_whole = true, .unnamed = 1 };
 	struct looks looks = { { unnamed, { .snapshot = 2, .objects = 2, .is_whole = true } }, 0 };
@@ -333,7 +333,7 @@ static void types_without_names_are_asked_for_again(void)
 	end();
 }
 
-static void the_deadline_holds_for_bytes_that_trickle(void)
+TEST(the_deadline_holds_for_bytes_that_trickle)
 {
 	start(TRICKLE);
 	uint64_t began = collect_now_ms();
@@ -348,7 +348,7 @@ static void the_deadline_holds_for_bytes_that_trickle(void)
 	end();
 }
 
-static void a_process_that_stands_still_is_told(void)
+TEST(a_process_that_stands_still_is_told)
 {
 	start(STANDSTILL);
 	uint64_t began = collect_now_ms();
@@ -359,7 +359,7 @@ static void a_process_that_stands_still_is_told(void)
 	end();
 }
 
-static void two_wait_for_each_other(void)
+TEST(two_wait_for_each_other)
 {
 	start(FIRST_WHOLE);
 	struct endpoint endpoint = endpoint_of(&process);
@@ -383,7 +383,7 @@ static int always(void *arg)
 	return 1;
 }
 
-static void a_cancelled_job_leaves_nothing(void)
+TEST(a_cancelled_job_leaves_nothing)
 {
 	struct job job = { .cancelled = always };
 	collected = (struct collected){ .file = { .fd = -1 } };
@@ -394,7 +394,7 @@ static void a_cancelled_job_leaves_nothing(void)
 	child_end(&child);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	start(FIRST_WHOLE);
 	for (uint64_t nth = 1; nth < 100; nth++) {
@@ -414,30 +414,4 @@ static void each_failed_allocation_is_reported(void)
 	child_end(&child);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_snapshot_is_collected", a_snapshot_is_collected },
-		{ "what_was_lost_is_asked_for_again", what_was_lost_is_asked_for_again },
-		{ "what_stays_lost_is_told", what_stays_lost_is_told },
-		{ "what_was_cut_is_kept", what_was_cut_is_kept },
-		{ "losses_of_other_threads_are_told", losses_of_other_threads_are_told },
-		{ "what_was_lost_late_is_asked_for_again", what_was_lost_late_is_asked_for_again },
-		{ "objects_without_references_are_asked_for_again",
-		  objects_without_references_are_asked_for_again },
-		{ "types_without_names_are_asked_for_again",
-		  types_without_names_are_asked_for_again },
-		{ "the_deadline_holds_for_bytes_that_trickle",
-		  the_deadline_holds_for_bytes_that_trickle },
-		{ "a_process_that_stands_still_is_told", a_process_that_stands_still_is_told },
-		{ "two_wait_for_each_other", two_wait_for_each_other },
-		{ "a_cancelled_job_leaves_nothing", a_cancelled_job_leaves_nothing },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "collect", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "collect", .set_up = set_up, .tear_down = tear_down)

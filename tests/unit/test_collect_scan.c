@@ -40,7 +40,7 @@ static void feed(size_t step)
 	}
 }
 
-static void a_whole_snapshot_is_counted(void)
+TEST(a_whole_snapshot_is_counted)
 {
 	make_walk();
 	stream_maker_end(&maker);
@@ -53,7 +53,7 @@ static void a_whole_snapshot_is_counted(void)
 	CU_ASSERT(scan.is_done && !scan.is_lost && !scan.is_lost_elsewhere);
 }
 
-static void pieces_of_any_size_give_the_same(void)
+TEST(pieces_of_any_size_give_the_same)
 {
 	make_walk();
 	stream_maker_end(&maker);
@@ -68,7 +68,7 @@ static void pieces_of_any_size_give_the_same(void)
 	}
 }
 
-static void every_cut_is_no_more_than_a_cut(void)
+TEST(every_cut_is_no_more_than_a_cut)
 {
 	make_walk();
 	size_t size = maker.bytes.size;
@@ -82,7 +82,7 @@ static void every_cut_is_no_more_than_a_cut(void)
 	maker.bytes.size = size;
 }
 
-static void a_gap_in_the_sequence_is_a_loss(void)
+TEST(a_gap_in_the_sequence_is_a_loss)
 {
 	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
 	stream_maker_event(&maker, MADE_GC_END, 12, 7, 3, 2, 10);
@@ -91,7 +91,7 @@ static void a_gap_in_the_sequence_is_a_loss(void)
 	ASSERT_UINT(scan.lost_events, 10);
 }
 
-static void a_hole_in_the_numbers_of_the_walk_is_a_loss(void)
+TEST(a_hole_in_the_numbers_of_the_walk_is_a_loss)
 {
 	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
 	stream_maker_event(&maker, MADE_NODES, 2, 7, 2, 2, 74);
@@ -99,7 +99,7 @@ static void a_hole_in_the_numbers_of_the_walk_is_a_loss(void)
 	CU_ASSERT(scan.is_lost);
 }
 
-static void a_loss_of_another_thread_is_told_apart(void)
+TEST(a_loss_of_another_thread_is_told_apart)
 {
 	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
 	stream_maker_event(&maker, MADE_OTHER, 4, 8, 0, 0, 10);
@@ -108,7 +108,7 @@ static void a_loss_of_another_thread_is_told_apart(void)
 	CU_ASSERT(!scan.is_lost && scan.is_lost_elsewhere && scan.is_done);
 }
 
-static void a_sequence_point_ahead_is_a_loss(void)
+TEST(a_sequence_point_ahead_is_a_loss)
 {
 	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
 	stream_maker_point(&maker, 7, 1);
@@ -121,7 +121,7 @@ static void a_sequence_point_ahead_is_a_loss(void)
 	ASSERT_UINT(scan.lost_events, 3);
 }
 
-static void what_follows_the_snapshot_does_not_matter(void)
+TEST(what_follows_the_snapshot_does_not_matter)
 {
 	make_walk();
 	stream_maker_event(&maker, MADE_NODES, 6, 7, 0, 9, 74);
@@ -133,7 +133,7 @@ static void what_follows_the_snapshot_does_not_matter(void)
 }
 
 /* Another buffer was begun before. */
-static void a_gap_far_behind_the_snapshot_is_none_of_it(void)
+TEST(a_gap_far_behind_the_snapshot_is_none_of_it)
 {
 	make_walk();
 	for (uint32_t i = 0; i < 17; i++)
@@ -145,7 +145,7 @@ static void a_gap_far_behind_the_snapshot_is_none_of_it(void)
 }
 
 /* The buffer of the walk had room for its GCEnd, not for nodes: the gap shows in the next one. */
-static void a_gap_behind_the_snapshot_is_a_loss_of_it(void)
+TEST(a_gap_behind_the_snapshot_is_a_loss_of_it)
 {
 	make_walk();
 	stream_maker_event(&maker, MADE_OTHER, 1699, 7, 0, 0, 10);
@@ -163,7 +163,7 @@ static void a_gap_behind_the_snapshot_is_a_loss_of_it(void)
 	CU_ASSERT(scan.is_done && scan.is_lost);
 }
 
-static void a_collection_without_a_walk_is_no_snapshot(void)
+TEST(a_collection_without_a_walk_is_no_snapshot)
 {
 	stream_maker_event(&maker, MADE_GC_START, 1, 7, 3, 2, 26);
 	stream_maker_event(&maker, MADE_GC_END, 2, 7, 3, 2, 10);
@@ -173,7 +173,7 @@ static void a_collection_without_a_walk_is_no_snapshot(void)
 	make_walk();
 }
 
-static void other_blocks_are_passed_over(void)
+TEST(other_blocks_are_passed_over)
 {
 	stream_maker_block(&maker);
 	for (int i = 0; i < 5000; i++)
@@ -199,7 +199,7 @@ static void expect_bad(size_t from_end, uint8_t value, const char *problem)
 	*at = old;
 }
 
-static void what_breaks_the_format_is_told(void)
+TEST(what_breaks_the_format_is_told)
 {
 	/* ..., payload size 10, payload, tag 6 */
 	stream_maker_event(&maker, MADE_GC_END, 1, 7, 3, 2, 10);
@@ -211,7 +211,7 @@ static void what_breaks_the_format_is_told(void)
 	expect_bad(maker.bytes.size - 32 - 12, 9, "the name of a block is too long");
 }
 
-static void no_bytes_do_harm(void)
+TEST(no_bytes_do_harm)
 {
 	make_walk();
 	uint32_t random = 1;
@@ -226,7 +226,7 @@ static void no_bytes_do_harm(void)
 	}
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	make_walk();
 	for (uint64_t nth = 1; nth < 10; nth++) {
@@ -243,35 +243,4 @@ static void each_failed_allocation_is_reported(void)
 	CU_FAIL("still out of memory");
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_whole_snapshot_is_counted", a_whole_snapshot_is_counted },
-		{ "pieces_of_any_size_give_the_same", pieces_of_any_size_give_the_same },
-		{ "every_cut_is_no_more_than_a_cut", every_cut_is_no_more_than_a_cut },
-		{ "a_gap_in_the_sequence_is_a_loss", a_gap_in_the_sequence_is_a_loss },
-		{ "a_hole_in_the_numbers_of_the_walk_is_a_loss",
-		  a_hole_in_the_numbers_of_the_walk_is_a_loss },
-		{ "a_loss_of_another_thread_is_told_apart",
-		  a_loss_of_another_thread_is_told_apart },
-		{ "a_sequence_point_ahead_is_a_loss", a_sequence_point_ahead_is_a_loss },
-		{ "what_follows_the_snapshot_does_not_matter",
-		  what_follows_the_snapshot_does_not_matter },
-		{ "a_gap_far_behind_the_snapshot_is_none_of_it",
-		  a_gap_far_behind_the_snapshot_is_none_of_it },
-		{ "a_gap_behind_the_snapshot_is_a_loss_of_it",
-		  a_gap_behind_the_snapshot_is_a_loss_of_it },
-		{ "a_collection_without_a_walk_is_no_snapshot",
-		  a_collection_without_a_walk_is_no_snapshot },
-		{ "other_blocks_are_passed_over", other_blocks_are_passed_over },
-		{ "what_breaks_the_format_is_told", what_breaks_the_format_is_told },
-		{ "no_bytes_do_harm", no_bytes_do_harm },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "stream scan", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "stream scan", .set_up = set_up, .tear_down = tear_down)

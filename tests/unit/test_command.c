@@ -69,7 +69,7 @@ static void check_exit(const char *line, int status)
 	answer_deinit(&answer);
 }
 
-static void options_and_words_in_any_order_and_spelling(void)
+TEST(options_and_words_in_any_order_and_spelling)
 {
 	static const char two[] = "1000\n1010\n";
 	static const char *const lines[] = {
@@ -95,7 +95,7 @@ static void options_and_words_in_any_order_and_spelling(void)
 		check_answer(lines[i], HD_EXIT_OK, two);
 }
 
-static void numbers_take_suffixes_and_zero_is_a_limit(void)
+TEST(numbers_take_suffixes_and_zero_is_a_limit)
 {
 	check_answer("dumpheap -short -min 1K", HD_EXIT_OK, "1020\n");
 	check_answer("dumpheap -short -max 0", HD_EXIT_OK, "1030\n");
@@ -109,7 +109,7 @@ static void numbers_take_suffixes_and_zero_is_a_limit(void)
 	check_answer("dumpheap -short -type nothing", HD_EXIT_OK, "");
 }
 
-static void wrong_options_are_told_with_the_right_ones(void)
+TEST(wrong_options_are_told_with_the_right_ones)
 {
 	static const char *const names[] = { "-stat",   "-type",   "-mt",       "-min",
 					     "-max",    "-short",  "-bycount",  "-live",
@@ -150,7 +150,7 @@ static void wrong_options_are_told_with_the_right_ones(void)
 	check_fails("notreachableinrange 0 9 -conservative", HD_EXIT_INPUT, "has no stacks");
 }
 
-static void wrong_words_are_told_with_the_usage(void)
+TEST(wrong_words_are_told_with_the_usage)
 {
 	check_fails("gcroot", HD_EXIT_USAGE, "usage: gcroot [ID]");
 	check_fails("pathto 1000", HD_EXIT_USAGE, "usage: pathto FROM TO");
@@ -171,7 +171,7 @@ static void wrong_words_are_told_with_the_usage(void)
 	check_fails("help me", HD_EXIT_USAGE, "\"me\"");
 }
 
-static void unknown_ids_are_told_with_the_nearest(void)
+TEST(unknown_ids_are_told_with_the_nearest)
 {
 	check_fails("gcroot deadbeef", HD_EXIT_USAGE,
 		    "no object deadbeef in this dump (nearest: 1040)");
@@ -187,7 +187,7 @@ static void unknown_ids_are_told_with_the_nearest(void)
 	check_fails("gcroot 99", HD_EXIT_USAGE, "2 references and 1 root name it");
 }
 
-static void findings_are_status_1(void)
+TEST(findings_are_status_1)
 {
 	char line[100];
 	check_exit("gcroot 1010", HD_EXIT_OK);
@@ -208,7 +208,7 @@ static void findings_are_status_1(void)
 	check_exit("info --json", HD_EXIT_FINDINGS);
 }
 
-static void what_cannot_be_read_is_status_3_and_changes_nothing(void)
+TEST(what_cannot_be_read_is_status_3_and_changes_nothing)
 {
 	char line[100];
 	(void)snprintf(line, sizeof(line), "open %s", broken.path);
@@ -224,7 +224,7 @@ static void what_cannot_be_read_is_status_3_and_changes_nothing(void)
 	check_fails("gcroot 1010", HD_EXIT_USAGE, "no object 1010");
 }
 
-static void without_a_file_commands_say_so(void)
+TEST(without_a_file_commands_say_so)
 {
 	check_exit("close", HD_EXIT_OK);
 	check_fails("gcroot 1010", HD_EXIT_USAGE, "nothing is open");
@@ -234,7 +234,7 @@ static void without_a_file_commands_say_so(void)
 	check_exit("set", HD_EXIT_OK);
 }
 
-static void errors_are_documents_with_json(void)
+TEST(errors_are_documents_with_json)
 {
 	static const struct {
 		const char *line, *command, *status;
@@ -264,7 +264,7 @@ static void errors_are_documents_with_json(void)
 	}
 }
 
-static void a_deferred_file_is_opened_by_the_first_command(void)
+TEST(a_deferred_file_is_opened_by_the_first_command)
 {
 	CU_ASSERT_FATAL(hd_session_defer(session, broken.path, NULL) == HD_OK);
 	CU_ASSERT_PTR_NULL(hd_session_graph(session));
@@ -321,7 +321,7 @@ static int run_with(const char *command, bool json, struct sink_state *state, st
 	return hd_command_run(session, argc, argv, &sink, err);
 }
 
-static void a_closed_sink_ends_every_command(void)
+TEST(a_closed_sink_ends_every_command)
 {
 	for (size_t i = 0; i < sizeof(long_commands) / sizeof(long_commands[0]); i++) {
 		for (int json = 0; json < 2; json++) {
@@ -334,7 +334,7 @@ static void a_closed_sink_ends_every_command(void)
 	}
 }
 
-static void a_command_can_be_cancelled(void)
+TEST(a_command_can_be_cancelled)
 {
 	for (size_t i = 0; i < 2; i++) {
 		struct sink_state state = { .writes_left = 1000, .polls_left = 1 };
@@ -346,7 +346,7 @@ static void a_command_can_be_cancelled(void)
 	check_exit("gcroot 1010", HD_EXIT_OK);
 }
 
-static void words_that_a_debugger_evaluates(void)
+TEST(words_that_a_debugger_evaluates)
 {
 	static const struct {
 		const char *line;
@@ -409,7 +409,7 @@ static void check_names(const char *line, const char *expected)
 	ASSERT_TEXT(got, expected);
 }
 
-static void the_words_that_name_something_are_known(void)
+TEST(the_words_that_name_something_are_known)
 {
 	check_names("open a.core", "a.core - - - -");
 	check_names("OPEN -- -a", "-a - - - -");
@@ -427,38 +427,4 @@ static void the_words_that_name_something_are_known(void)
 	check_names("help open", "- - - - -");
 }
 
-int main(void)
-{
-	CU_TestInfo arguments[] = {
-		{ "options_and_words_in_any_order_and_spelling",
-		  options_and_words_in_any_order_and_spelling },
-		{ "numbers_take_suffixes_and_zero_is_a_limit",
-		  numbers_take_suffixes_and_zero_is_a_limit },
-		{ "wrong_options_are_told_with_the_right_ones",
-		  wrong_options_are_told_with_the_right_ones },
-		{ "wrong_words_are_told_with_the_usage", wrong_words_are_told_with_the_usage },
-		{ "words_that_a_debugger_evaluates", words_that_a_debugger_evaluates },
-		{ "the_words_that_name_something_are_known",
-		  the_words_that_name_something_are_known },
-		CU_TEST_INFO_NULL,
-	};
-	CU_TestInfo outcomes[] = {
-		{ "unknown_ids_are_told_with_the_nearest", unknown_ids_are_told_with_the_nearest },
-		{ "findings_are_status_1", findings_are_status_1 },
-		{ "what_cannot_be_read_is_status_3_and_changes_nothing",
-		  what_cannot_be_read_is_status_3_and_changes_nothing },
-		{ "without_a_file_commands_say_so", without_a_file_commands_say_so },
-		{ "errors_are_documents_with_json", errors_are_documents_with_json },
-		{ "a_deferred_file_is_opened_by_the_first_command",
-		  a_deferred_file_is_opened_by_the_first_command },
-		{ "a_closed_sink_ends_every_command", a_closed_sink_ends_every_command },
-		{ "a_command_can_be_cancelled", a_command_can_be_cancelled },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "command: arguments", NULL, NULL, set_up, tear_down, arguments },
-		{ "command: outcomes", NULL, NULL, set_up, tear_down, outcomes },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "command", .set_up = set_up, .tear_down = tear_down)

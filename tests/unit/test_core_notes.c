@@ -21,7 +21,7 @@ static struct target *open_with_page(struct elf_maker *maker)
 	return target;
 }
 
-static void threads_have_their_registers(void)
+TEST(threads_have_their_registers)
 {
 	struct elf_maker maker;
 	uint64_t registers[REGISTER_COUNT];
@@ -46,7 +46,7 @@ static void threads_have_their_registers(void)
 	target_destroy(target);
 }
 
-static void process_and_auxv_are_taken(void)
+TEST(process_and_auxv_are_taken)
 {
 	static const uint64_t auxv[][2] = {
 		{ AT_PHDR, 0x40 }, { AT_PHNUM, 13 }, { AT_ENTRY, 0x50 },
@@ -66,7 +66,7 @@ static void process_and_auxv_are_taken(void)
 	target_destroy(target);
 }
 
-static void mapped_files_are_sorted_and_found(void)
+TEST(mapped_files_are_sorted_and_found)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -87,7 +87,7 @@ static void mapped_files_are_sorted_and_found(void)
 	target_destroy(target);
 }
 
-static void mapped_files_that_cannot_be_are_findings(void)
+TEST(mapped_files_that_cannot_be_are_findings)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -116,7 +116,7 @@ static struct target *open_with_note(uint32_t type, const void *bytes, size_t si
 	return open_with_page(&maker);
 }
 
-static void notes_too_short_are_findings(void)
+TEST(notes_too_short_are_findings)
 {
 	static const uint32_t types[] = { NT_PRSTATUS, NT_PRPSINFO, NT_FILE };
 	static const uint8_t bytes[8];
@@ -132,7 +132,7 @@ static void notes_too_short_are_findings(void)
 	}
 }
 
-static void counts_beyond_the_note_are_findings(void)
+TEST(counts_beyond_the_note_are_findings)
 {
 	struct {
 		uint64_t count, unit, row[3];
@@ -151,7 +151,7 @@ static void counts_beyond_the_note_are_findings(void)
 	target_destroy(target);
 }
 
-static void a_note_larger_than_its_segment_ends_them(void)
+TEST(a_note_larger_than_its_segment_ends_them)
 {
 	static const uint32_t lies[] = { 0xffffffff, 0x7fffffff, 400, 0xfffffffc };
 	for (size_t i = 0; i < 2 * sizeof(lies) / sizeof(lies[0]); i++) {
@@ -176,7 +176,7 @@ static void a_note_larger_than_its_segment_ends_them(void)
 	}
 }
 
-static void the_producer_shows_in_the_notes(void)
+TEST(the_producer_shows_in_the_notes)
 {
 	static const uint8_t info[128];
 	struct elf_maker maker;
@@ -229,7 +229,7 @@ static enum core_content content_with(uint64_t file_pages, uint64_t heap_size, u
 	return content;
 }
 
-static void the_content_shows_in_the_segments(void)
+TEST(the_content_shows_in_the_segments)
 {
 	uint64_t heap = BASE + 128 * PAGE;
 	ASSERT_UINT(content_with(20, 1 << 20, 0), CONTENT_FULL);
@@ -253,7 +253,7 @@ static struct text with_repeated_notes(struct elf_maker *maker, size_t copies)
 	return core;
 }
 
-static void notes_that_many_segments_have_are_read_once(void)
+TEST(notes_that_many_segments_have_are_read_once)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -275,7 +275,7 @@ static void notes_that_many_segments_have_are_read_once(void)
 	elf_maker_deinit(&maker);
 }
 
-static void notes_of_segments_that_overlap_are_all_read(void)
+TEST(notes_of_segments_that_overlap_are_all_read)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -305,7 +305,7 @@ static void notes_of_segments_that_overlap_are_all_read(void)
 	elf_maker_deinit(&maker);
 }
 
-static void threads_are_found_in_any_order(void)
+TEST(threads_are_found_in_any_order)
 {
 	struct elf_maker maker;
 	uint64_t registers[REGISTER_COUNT] = { 0 };
@@ -344,7 +344,7 @@ static void assert_needs_more(struct elf_maker *maker, uint64_t most)
 	elf_maker_deinit(maker);
 }
 
-static void lists_count_against_max_mem(void)
+TEST(lists_count_against_max_mem)
 {
 	struct elf_maker maker;
 	char path[1001];
@@ -370,7 +370,7 @@ static int always(void *arg)
 	return 1;
 }
 
-static void reading_notes_can_be_interrupted(void)
+TEST(reading_notes_can_be_interrupted)
 {
 	struct elf_maker maker;
 	struct job job = { .cancelled = always };
@@ -392,30 +392,4 @@ static void reading_notes_can_be_interrupted(void)
 	elf_maker_deinit(&maker);
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(threads_have_their_registers),
-		TEST(process_and_auxv_are_taken),
-		TEST(mapped_files_are_sorted_and_found),
-		TEST(mapped_files_that_cannot_be_are_findings),
-		TEST(notes_too_short_are_findings),
-		TEST(counts_beyond_the_note_are_findings),
-		TEST(a_note_larger_than_its_segment_ends_them),
-		TEST(the_producer_shows_in_the_notes),
-		TEST(the_content_shows_in_the_segments),
-		TEST(notes_that_many_segments_have_are_read_once),
-		TEST(notes_of_segments_that_overlap_are_all_read),
-		TEST(threads_are_found_in_any_order),
-		TEST(lists_count_against_max_mem),
-		TEST(reading_notes_can_be_interrupted),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "core_notes", .pTests = tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "core_notes")

@@ -70,7 +70,7 @@ static struct target *open_debugger(const struct hd_debugger *debugger, const ch
 	return target;
 }
 
-static void callback_is_read_through_a_cache(void)
+TEST(callback_is_read_through_a_cache)
 {
 	struct hd_debugger debugger = make_debugger();
 	debugger.pid = 42;
@@ -92,7 +92,7 @@ static void callback_is_read_through_a_cache(void)
 	target_destroy(target);
 }
 
-static void callback_that_claims_too_much(void)
+TEST(callback_that_claims_too_much)
 {
 	struct hd_debugger debugger = make_debugger();
 	struct target *target = open_debugger(&debugger, "debugger", HD_OK, "");
@@ -103,7 +103,7 @@ static void callback_that_claims_too_much(void)
 	target_destroy(target);
 }
 
-static void wrong_use(void)
+TEST(wrong_use)
 {
 	struct hd_debugger debugger = make_debugger();
 	debugger.struct_size = 8;
@@ -117,7 +117,7 @@ static void wrong_use(void)
 	open_debugger(&debugger, "process", HD_ERR_ARGUMENT, "no process stopped on this machine");
 }
 
-static void modules_of_the_debugger(void)
+TEST(modules_of_the_debugger)
 {
 	struct hd_debugger debugger = make_debugger();
 	const struct image_symbol symbol = { "the_symbol", 0x1230, 8 };
@@ -198,7 +198,7 @@ static void check_threads(const struct target *target)
 	CU_ASSERT_PTR_NULL(target_thread(target, 42));
 }
 
-static void threads_of_the_debugger(void)
+TEST(threads_of_the_debugger)
 {
 	struct hd_debugger_thread threads[2];
 	struct hd_debugger debugger = make_debugger();
@@ -227,7 +227,7 @@ static struct hd_debugger show_child(const struct live_child *child)
 	return debugger;
 }
 
-static void local_process_is_read_past_the_debugger(void)
+TEST(local_process_is_read_past_the_debugger)
 {
 	(void)make_debugger();
 	struct live_child child = child_start(0, NULL, NULL);
@@ -262,7 +262,7 @@ static void local_process_is_read_past_the_debugger(void)
 	child_end(&child);
 }
 
-static void other_bytes_step_down_to_the_debugger(void)
+TEST(other_bytes_step_down_to_the_debugger)
 {
 	(void)make_debugger();
 	struct live_child child = child_start(0, NULL, NULL);
@@ -318,7 +318,7 @@ static void write_core(void)
 	write_core_with(true);
 }
 
-static void core_with_threads_of_the_debugger(void)
+TEST(core_with_threads_of_the_debugger)
 {
 	struct hd_debugger_thread threads[2];
 	struct hd_debugger debugger = make_debugger();
@@ -347,7 +347,7 @@ static void core_with_threads_of_the_debugger(void)
 	(void)unlink(core_path);
 }
 
-static void core_comes_first(void)
+TEST(core_comes_first)
 {
 	struct hd_debugger debugger = make_debugger();
 	write_core();
@@ -378,7 +378,7 @@ static void core_comes_first(void)
 	(void)unlink(core_path);
 }
 
-static void core_that_the_debugger_does_not_show(void)
+TEST(core_that_the_debugger_does_not_show)
 {
 	struct hd_debugger debugger = make_debugger();
 	write_core();
@@ -401,7 +401,7 @@ static void core_that_the_debugger_does_not_show(void)
 	open_debugger(&debugger, NULL, HD_ERR_OS, core_path);
 }
 
-static void memory_may_be_exhausted(void)
+TEST(memory_may_be_exhausted)
 {
 	struct hd_debugger_thread threads[2];
 	struct hd_debugger debugger = make_debugger();
@@ -429,26 +429,4 @@ static void memory_may_be_exhausted(void)
 	(void)unlink(core_path);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "callback_is_read_through_a_cache", callback_is_read_through_a_cache },
-		{ "callback_that_claims_too_much", callback_that_claims_too_much },
-		{ "wrong_use", wrong_use },
-		{ "modules_of_the_debugger", modules_of_the_debugger },
-		{ "threads_of_the_debugger", threads_of_the_debugger },
-		{ "core_with_threads_of_the_debugger", core_with_threads_of_the_debugger },
-		{ "local_process_is_read_past_the_debugger",
-		  local_process_is_read_past_the_debugger },
-		{ "other_bytes_step_down_to_the_debugger", other_bytes_step_down_to_the_debugger },
-		{ "core_comes_first", core_comes_first },
-		{ "core_that_the_debugger_does_not_show", core_that_the_debugger_does_not_show },
-		{ "memory_may_be_exhausted", memory_may_be_exhausted },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "debugger", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "debugger")

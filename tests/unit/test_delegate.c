@@ -76,7 +76,7 @@ static bool read_at(uint64_t address, struct delegate_info *ret)
 	return delegate_read(heap, &object, ret);
 }
 
-static void a_closed_one_has_a_target(void)
+TEST(a_closed_one_has_a_target)
 {
 	uint64_t target = fake_string(fake, "this");
 	uint64_t address = make_delegate(target, 0x5000, 0);
@@ -89,7 +89,7 @@ static void a_closed_one_has_a_target(void)
 	ASSERT_UINT(info.invocation_list, 0);
 }
 
-static void an_open_one_is_its_own_target(void)
+TEST(an_open_one_is_its_own_target)
 {
 	uint64_t address = make_delegate(0, 0x5000, 0x6000);
 	struct delegate_info info;
@@ -106,7 +106,7 @@ static uint64_t make_list(uint64_t delegate, uint32_t length, uint64_t count)
 	return list;
 }
 
-static void a_multicast_one_has_a_list(void)
+TEST(a_multicast_one_has_a_list)
 {
 	uint64_t address = make_delegate(0, 0x5000, 0x6000), list = make_list(address, 4, 3);
 	struct delegate_info info;
@@ -117,7 +117,7 @@ static void a_multicast_one_has_a_list(void)
 	ASSERT_UINT(info.method_code, 0);
 }
 
-static void a_count_beyond_the_list_makes_no_list(void)
+TEST(a_count_beyond_the_list_makes_no_list)
 {
 	uint64_t address = make_delegate(0, 0x5000, 0x6000);
 	(void)make_list(address, 4, 5);
@@ -130,7 +130,7 @@ static void a_count_beyond_the_list_makes_no_list(void)
 	ASSERT_UINT(info.invocation_list, 0);
 }
 
-static void a_list_that_is_none_is_ignored(void)
+TEST(a_list_that_is_none_is_ignored)
 {
 	uint64_t address = make_delegate(0, 0x5000, 0x6000), text = fake_string(fake, "abcdef");
 	fake_poke_u64(&fake->memory, address + LIST, text);
@@ -143,13 +143,13 @@ static void a_list_that_is_none_is_ignored(void)
 	ASSERT_UINT(info.invocation_list, 0);
 }
 
-static void other_objects_are_no_delegates(void)
+TEST(other_objects_are_no_delegates)
 {
 	struct delegate_info info;
 	CU_ASSERT(!read_at(fake_string(fake, "text"), &info));
 }
 
-static void exhausted_memory_loses_nothing(void)
+TEST(exhausted_memory_loses_nothing)
 {
 	uint64_t address = make_delegate(0, 0x5000, 0x6000);
 	struct delegate_info info;
@@ -166,22 +166,4 @@ static void exhausted_memory_loses_nothing(void)
 	window_deinit(&window);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_closed_one_has_a_target", a_closed_one_has_a_target },
-		{ "an_open_one_is_its_own_target", an_open_one_is_its_own_target },
-		{ "a_multicast_one_has_a_list", a_multicast_one_has_a_list },
-		{ "a_count_beyond_the_list_makes_no_list", a_count_beyond_the_list_makes_no_list },
-		{ "a_list_that_is_none_is_ignored", a_list_that_is_none_is_ignored },
-		{ "other_objects_are_no_delegates", other_objects_are_no_delegates },
-		{ "exhausted_memory_loses_nothing", exhausted_memory_loses_nothing },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "delegate",
-				    .pSetUpFunc = set_up,
-				    .pTearDownFunc = tear_down,
-				    .pTests = tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "delegate", .set_up = set_up, .tear_down = tear_down)

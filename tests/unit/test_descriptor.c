@@ -40,7 +40,7 @@ static void close(struct fake_clr *fake, struct descriptor *descriptor)
 	fake_clr_destroy(fake);
 }
 
-static void offsets(void)
+TEST(offsets)
 {
 	struct descriptor *descriptor = NULL;
 	struct fake_clr *fake =
@@ -66,7 +66,7 @@ static void offsets(void)
 	close(fake, descriptor);
 }
 
-static void globals(void)
+TEST(globals)
 {
 	struct descriptor *descriptor = NULL;
 	struct fake_clr *fake =
@@ -92,7 +92,7 @@ static void globals(void)
 	close(fake, descriptor);
 }
 
-static void layout_is_filled(void)
+TEST(layout_is_filled)
 {
 	struct descriptor *descriptor = NULL;
 	struct fake_clr *fake =
@@ -111,7 +111,7 @@ static void layout_is_filled(void)
 }
 
 /* Whatever the values are: nothing is taken of them, and nothing breaks. */
-static void hostile_values(void)
+TEST(hostile_values)
 {
 	static const char *const texts[] = {
 		"{}",
@@ -153,7 +153,7 @@ static void check_refused(const struct fake_export *options, enum hd_status expe
 	fake_clr_destroy(fake);
 }
 
-static void broken_text(void)
+TEST(broken_text)
 {
 	static const char *const texts[] = { "x",          "[]",           "7",
 					     "{",          "{\"a\":}",     "{\"types\":{}",
@@ -173,7 +173,7 @@ static void broken_text(void)
 	free(deep);
 }
 
-static void broken_header(void)
+TEST(broken_header)
 {
 	static const struct {
 		unsigned int at;
@@ -198,7 +198,7 @@ static void broken_header(void)
 	}
 }
 
-static void not_there(void)
+TEST(not_there)
 {
 	struct fake_clr *fake = make(&(struct fake_export){ .json = "{}" });
 	struct descriptor *descriptor = NULL;
@@ -212,7 +212,7 @@ static void not_there(void)
 }
 
 /* The page is the file's: both pointers and the pointer data need their relocations. */
-static void page_of_the_file(void)
+TEST(page_of_the_file)
 {
 	const uint64_t pointers[] = { 0, FAKE_MODULE_BASE + 0x8010 };
 	struct fake_clr *fake = make(
@@ -259,7 +259,7 @@ static struct fake_clr *make_part(const char *part)
 	return fake;
 }
 
-static void sub_descriptor(void)
+TEST(sub_descriptor)
 {
 	struct fake_clr *fake = make_part("{\"globals\":{\"Heaps\":[[1],\"pointer\"],\"B\":2},"
 					  "\"types\":{\"GCHeap\":{\"X\":8}}}");
@@ -277,7 +277,7 @@ static void sub_descriptor(void)
 }
 
 /* One that is not initialised, broken, or the descriptor itself, is as if it were not there. */
-static void sub_descriptor_is_broken(void)
+TEST(sub_descriptor_is_broken)
 {
 	struct fake_clr *fake = make_part("nonsense");
 	for (unsigned int round = 0; round < 3; round++) {
@@ -295,7 +295,7 @@ static void sub_descriptor_is_broken(void)
 	fake_clr_destroy(fake);
 }
 
-static void memory_runs_out(void)
+TEST(memory_runs_out)
 {
 	struct fake_clr *fake = make_part("{\"globals\":{\"C\":2}}");
 	for (uint64_t nth = 1; nth < 100; nth++) {
@@ -316,23 +316,4 @@ static void memory_runs_out(void)
 	fake_clr_destroy(fake);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "offsets", offsets },
-		{ "globals", globals },
-		{ "the layout is filled", layout_is_filled },
-		{ "hostile values", hostile_values },
-		{ "broken text", broken_text },
-		{ "broken header", broken_header },
-		{ "it is not there", not_there },
-		{ "its page is the file's", page_of_the_file },
-		{ "sub-descriptor", sub_descriptor },
-		{ "a sub-descriptor is broken", sub_descriptor_is_broken },
-		{ "memory runs out", memory_runs_out },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "descriptor", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "descriptor")

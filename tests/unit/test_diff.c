@@ -63,7 +63,7 @@ static const struct diff_row *row_of(const struct diff *diff, const char *name)
 	return found;
 }
 
-static void each_name_has_the_sums_of_both_sides(void)
+TEST(each_name_has_the_sums_of_both_sides)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct random random = { .state = seed };
@@ -117,7 +117,7 @@ static struct hd_graph *make_sizes(const char *const *type_names, const uint64_t
 	return graph;
 }
 
-static void growth_has_64_bits_and_a_sign(void)
+TEST(growth_has_64_bits_and_a_sign)
 {
 	static const char *const type_names[] = { "huge", "same", "less", "gone" };
 	static const char *const after_names[] = { "huge", "same", "less", "new" };
@@ -136,7 +136,7 @@ static void growth_has_64_bits_and_a_sign(void)
 	graph_destroy(after);
 }
 
-static void what_tracing_makes_is_known_by_its_names(void)
+TEST(what_tracing_makes_is_known_by_its_names)
 {
 	static const struct {
 		const char *name;
@@ -168,7 +168,7 @@ static void what_tracing_makes_is_known_by_its_names(void)
 	}
 }
 
-static void equal_growth_goes_by_name(void)
+TEST(equal_growth_goes_by_name)
 {
 	static const char *const type_names[] = { "b", "ab", "a", "c", "aa" };
 	static const uint64_t sizes[] = { 8, 8, 8, 8, 8 };
@@ -188,7 +188,7 @@ static void equal_growth_goes_by_name(void)
 	graph_destroy(after);
 }
 
-static void names_compare_as_bytes(void)
+TEST(names_compare_as_bytes)
 {
 	CU_ASSERT(diff_compare_names("a", 1, "b", 1) < 0);
 	CU_ASSERT(diff_compare_names("b", 1, "a", 1) > 0);
@@ -201,20 +201,4 @@ static void names_compare_as_bytes(void)
 	CU_ASSERT(diff_compare_names(NULL, 0, NULL, 0) == 0);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "each_name_has_the_sums_of_both_sides", each_name_has_the_sums_of_both_sides },
-		{ "growth_has_64_bits_and_a_sign", growth_has_64_bits_and_a_sign },
-		{ "what tracing makes is known by its names",
-		  what_tracing_makes_is_known_by_its_names },
-		{ "equal_growth_goes_by_name", equal_growth_goes_by_name },
-		{ "names_compare_as_bytes", names_compare_as_bytes },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "diff", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "diff")

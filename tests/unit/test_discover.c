@@ -16,7 +16,7 @@
 static const char stat_text[] =
 	"4711 (a) S (b) R 1 4711 4711 0 -1 4194560 1 2 3 4 150 50 7 8 20 0 1 0 4242388 9 10\n";
 
-static void a_stat_file_is_parsed_behind_any_name(void)
+TEST(a_stat_file_is_parsed_behind_any_name)
 {
 	struct process_stat stat;
 	CU_ASSERT_FATAL(process_stat_parse(stat_text, &stat));
@@ -25,7 +25,7 @@ static void a_stat_file_is_parsed_behind_any_name(void)
 	ASSERT_UINT(stat.start_time, 4242388);
 }
 
-static void what_is_no_stat_file_is_refused(void)
+TEST(what_is_no_stat_file_is_refused)
 {
 	struct process_stat stat;
 	CU_ASSERT(!process_stat_parse("", &stat));
@@ -34,7 +34,7 @@ static void what_is_no_stat_file_is_refused(void)
 	CU_ASSERT(!process_stat_parse("4711 (a) S 1 2 3", &stat));
 }
 
-static void the_innermost_id_counts(void)
+TEST(the_innermost_id_counts)
 {
 	ASSERT_UINT(inner_pid_parse("Name:\tx\nNSpid:\t4711\t17\t1\nNSpgid:\t1\n"), 1);
 	ASSERT_UINT(inner_pid_parse("Name:\tx\nNSpid:\t4711\nNSpgid:\t1\t2\n"), 0);
@@ -42,7 +42,7 @@ static void the_innermost_id_counts(void)
 	ASSERT_UINT(inner_pid_parse("Name:\tx\nNSpid:"), 0);
 }
 
-static void whom_a_process_acts_as_counts(void)
+TEST(whom_a_process_acts_as_counts)
 {
 	ASSERT_UINT(effective_uid_parse("Name:\tUid:\nUid:\t1\t2\t3\t4\nGid:\t5\t6\n"), 2);
 	ASSERT_UINT(effective_uid_parse("Name:\tx\nUid:\t0\t0\t0\t0\n"), 0);
@@ -50,7 +50,7 @@ static void whom_a_process_acts_as_counts(void)
 	ASSERT_UINT(effective_uid_parse("Name:\tx\n"), (uid_t)-1);
 }
 
-static void the_environment_says_where_temporary_files_are(void)
+TEST(the_environment_says_where_temporary_files_are)
 {
 	static const char set[] = "A=b\0TMPDIR=/x/y\0C=d";
 	static const char other[] = "A=TMPDIR=/x\0XTMPDIR=/y\0TMPDIR=\0";
@@ -79,7 +79,7 @@ static int fake_socket(struct sockaddr_un *address)
 	return fd;
 }
 
-static void a_process_is_found_by_its_socket(void)
+TEST(a_process_is_found_by_its_socket)
 {
 	struct sockaddr_un address;
 	struct dotnet_process process;
@@ -102,7 +102,7 @@ static void a_process_is_found_by_its_socket(void)
 	(void)unlink(address.sun_path);
 }
 
-static void a_number_of_no_process_is_told(void)
+TEST(a_number_of_no_process_is_told)
 {
 	struct dotnet_process process;
 	struct hd_error err = { 0 };
@@ -111,7 +111,7 @@ static void a_number_of_no_process_is_told(void)
 		    "there is no process 2147483632; the command ps lists those of .NET");
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	struct sockaddr_un address;
 	int fd = fake_socket(&address);
@@ -129,7 +129,7 @@ static void each_failed_allocation_is_reported(void)
 	(void)unlink(address.sun_path);
 }
 
-static void kilobytes_are_found_by_name(void)
+TEST(kilobytes_are_found_by_name)
 {
 	static const char text[] = "VmRSS:\t 100 kB\nRssAnon:\t   12 kB\nX: 1 kB\n";
 	ASSERT_UINT(kilobytes_parse(text, "RssAnon"), 12 << 10);
@@ -137,7 +137,7 @@ static void kilobytes_are_found_by_name(void)
 	ASSERT_UINT(kilobytes_parse("", "Rss"), 0);
 }
 
-static void cgroups_are_found_by_controller(void)
+TEST(cgroups_are_found_by_controller)
 {
 	static const char text[] = "9:name=systemd:/\n4:cpu,memory:/a/b\n1:memoryx:/c\n0::/d\n";
 	const char *path = "";
@@ -149,7 +149,7 @@ static void cgroups_are_found_by_controller(void)
 	ASSERT_UINT(cgroup_parse("garbage\n:::\n", "memory", &path), 0);
 }
 
-static void a_buffer_is_never_more_than_what_is_free(void)
+TEST(a_buffer_is_never_more_than_what_is_free)
 {
 	const uint64_t mb = (uint64_t)1 << 20;
 	struct room room = { .needed = 500 * mb, .free = 4000 * mb };
@@ -163,7 +163,7 @@ static void a_buffer_is_never_more_than_what_is_free(void)
 	CU_ASSERT(room_largest(&room) / mb <= UINT32_MAX);
 }
 
-static void this_process_has_room(void)
+TEST(this_process_has_room)
 {
 	struct room room;
 	room_read("", getpid(), &room);
@@ -172,28 +172,4 @@ static void this_process_has_room(void)
 	ASSERT_UINT(room.anonymous, 0);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_stat_file_is_parsed_behind_any_name", a_stat_file_is_parsed_behind_any_name },
-		{ "what_is_no_stat_file_is_refused", what_is_no_stat_file_is_refused },
-		{ "the_innermost_id_counts", the_innermost_id_counts },
-		{ "whom_a_process_acts_as_counts", whom_a_process_acts_as_counts },
-		{ "the_environment_says_where_temporary_files_are",
-		  the_environment_says_where_temporary_files_are },
-		{ "a_process_is_found_by_its_socket", a_process_is_found_by_its_socket },
-		{ "a_number_of_no_process_is_told", a_number_of_no_process_is_told },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		{ "kilobytes_are_found_by_name", kilobytes_are_found_by_name },
-		{ "cgroups_are_found_by_controller", cgroups_are_found_by_controller },
-		{ "a_buffer_is_never_more_than_what_is_free",
-		  a_buffer_is_never_more_than_what_is_free },
-		{ "this_process_has_room", this_process_has_room },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "discover", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "discover")

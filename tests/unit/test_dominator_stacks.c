@@ -87,7 +87,7 @@ static struct hd_graph *small_graph(void)
 						.root_count = 4 });
 }
 
-static void equal_paths_are_one_stack(void)
+TEST(equal_paths_are_one_stack)
 {
 	struct fixture fixture;
 	set_up(&fixture, small_graph());
@@ -112,7 +112,7 @@ static void equal_paths_are_one_stack(void)
 	tear_down(&fixture);
 }
 
-static void roots_have_their_own_names(void)
+TEST(roots_have_their_own_names)
 {
 	struct graph_root_detail details[4] = {
 		{ .frame = 0 },
@@ -140,7 +140,7 @@ static void roots_have_their_own_names(void)
 	tear_down(&fixture);
 }
 
-static void names_do_not_break_lines_or_json(void)
+TEST(names_do_not_break_lines_or_json)
 {
 	struct hd_graph *graph = small_graph();
 	REQUIRE(graph);
@@ -199,7 +199,7 @@ static void check_tree(const struct fixture *fixture)
 	free(seen);
 }
 
-static void sums_are_those_of_live_objects(void)
+TEST(sums_are_those_of_live_objects)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		uint32_t count = 1 + (uint32_t)(seed * 31 % 2000), types[2001];
@@ -236,7 +236,7 @@ static uint64_t sum_of_lines(const struct text *text, uint64_t *lines)
 	return sum;
 }
 
-static void a_long_list_is_one_frame(void)
+TEST(a_long_list_is_one_frame)
 {
 	struct fixture fixture;
 	set_up(&fixture, graph_make_list(1000000));
@@ -266,7 +266,7 @@ static struct hd_graph *list_of_two_types(uint32_t count)
 	return graph;
 }
 
-static void stacks_are_not_too_deep(void)
+TEST(stacks_are_not_too_deep)
 {
 	struct fixture fixture;
 	set_up(&fixture, list_of_two_types(1000000));
@@ -281,7 +281,7 @@ static void stacks_are_not_too_deep(void)
 }
 
 /* 30,000 types below one object, each too small to be shown, but for one. */
-static void small_branches_are_one(void)
+TEST(small_branches_are_one)
 {
 	enum {
 		COUNT = 30001
@@ -319,7 +319,7 @@ static void small_branches_are_one(void)
 }
 
 /* Without roots nothing is live. */
-static void an_empty_heap_has_no_stacks(void)
+TEST(an_empty_heap_has_no_stacks)
 {
 	struct fixture fixture;
 	set_up(&fixture, graph_make(&(struct graph_spec){ .object_count = 3 }));
@@ -336,7 +336,7 @@ static void an_empty_heap_has_no_stacks(void)
 
 static const graph_write_fn writers[] = { folded_write, speedscope_write };
 
-static void the_writers_stop_when_nobody_takes_more(void)
+TEST(the_writers_stop_when_nobody_takes_more)
 {
 	struct fixture fixture;
 	struct hd_graph *graph = list_of_two_types(1000);
@@ -354,7 +354,7 @@ static void the_writers_stop_when_nobody_takes_more(void)
 	free(name);
 }
 
-static void writing_can_be_cancelled(void)
+TEST(writing_can_be_cancelled)
 {
 	struct fixture fixture;
 	set_up(&fixture, list_of_two_types(300000));
@@ -366,7 +366,7 @@ static void writing_can_be_cancelled(void)
 	tear_down(&fixture);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	struct fixture fixture;
 	set_up(&fixture, small_graph());
@@ -382,26 +382,4 @@ static void each_failed_allocation_is_reported(void)
 	tear_down(&fixture);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "equal_paths_are_one_stack", equal_paths_are_one_stack },
-		{ "roots_have_their_own_names", roots_have_their_own_names },
-		{ "names_do_not_break_lines_or_json", names_do_not_break_lines_or_json },
-		{ "sums_are_those_of_live_objects", sums_are_those_of_live_objects },
-		{ "a_long_list_is_one_frame", a_long_list_is_one_frame },
-		{ "stacks_are_not_too_deep", stacks_are_not_too_deep },
-		{ "small_branches_are_one", small_branches_are_one },
-		{ "an_empty_heap_has_no_stacks", an_empty_heap_has_no_stacks },
-		{ "the_writers_stop_when_nobody_takes_more",
-		  the_writers_stop_when_nobody_takes_more },
-		{ "writing_can_be_cancelled", writing_can_be_cancelled },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "dominator stacks", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "dominator stacks")

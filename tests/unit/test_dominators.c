@@ -89,7 +89,7 @@ static void check_by_definition(struct hd_graph *graph)
 	graph_destroy(graph);
 }
 
-static void random_graphs_agree_with_the_definition(void)
+TEST(random_graphs_agree_with_the_definition)
 {
 	for (uint64_t seed = 1; seed <= 2000; seed++) {
 		struct random random = { .state = seed * 7919 };
@@ -105,7 +105,7 @@ static void random_graphs_agree_with_the_definition(void)
 	}
 }
 
-static void larger_random_graphs_agree_with_the_definition(void)
+TEST(larger_random_graphs_agree_with_the_definition)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		check_by_definition(graph_make_random(&(struct random_spec){
@@ -124,7 +124,7 @@ static struct graph_root strong(uint32_t node)
 	return (struct graph_root){ .node = node, .container = HD_NONE, .kind = HD_ROOT_STACK };
 }
 
-static void diamond_joins_at_its_top(void)
+TEST(diamond_joins_at_its_top)
 {
 	static const struct made_edge edges[] = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 },
 						  { 3, 4 }, { 4, 3 }, { 4, 4 }, { 3, 4 } };
@@ -152,7 +152,7 @@ static void diamond_joins_at_its_top(void)
 }
 
 /* The second root is met after its node was reached from the first; the third says it again. */
-static void root_inside_another_tree_has_no_dominator(void)
+TEST(root_inside_another_tree_has_no_dominator)
 {
 	static const struct made_edge edges[] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 1 } };
 	struct graph_root roots[] = { strong(0), strong(2), strong(2), strong(1) };
@@ -164,7 +164,7 @@ static void root_inside_another_tree_has_no_dominator(void)
 							     .root_count = 4 }));
 }
 
-static void large_objects_count_in_full(void)
+TEST(large_objects_count_in_full)
 {
 	static const struct made_edge edges[] = { { 0, 1 }, { 1, 2 } };
 	static const uint64_t sizes[] = { UINT64_C(5) << 32, 24, UINT32_MAX };
@@ -185,7 +185,7 @@ static void large_objects_count_in_full(void)
 }
 
 /* Counts of wrong elements, so that a broken result does not print millions of lines. */
-static void long_list_is_dominated_in_order(void)
+TEST(long_list_is_dominated_in_order)
 {
 	const uint32_t n = 2000000;
 	struct hd_graph *graph = graph_make_list(n);
@@ -207,7 +207,7 @@ static void long_list_is_dominated_in_order(void)
  * 0 holds a list 1 .. half, whose items each have a node of data, and a table of all the data.  A
  * walk from each item up the list would take half * half / 2 steps.
  */
-static void list_with_a_table_beside_it_takes_no_quadratic_time(void)
+TEST(list_with_a_table_beside_it_takes_no_quadratic_time)
 {
 	const uint32_t half = 1000000, table = 2 * half + 1;
 	uint64_t edge_count = 3 * (uint64_t)half + 1, at = 0;
@@ -243,7 +243,7 @@ static void list_with_a_table_beside_it_takes_no_quadratic_time(void)
 }
 
 /* 0 refers to all, all refer to 0 and to the last. */
-static void hub_dominates_all_its_spokes(void)
+TEST(hub_dominates_all_its_spokes)
 {
 	const uint32_t n = 300000;
 	uint64_t edge_count = 3 * (uint64_t)(n - 1), at = 0;
@@ -273,7 +273,7 @@ static void hub_dominates_all_its_spokes(void)
 	graph_destroy(graph);
 }
 
-static void empty_graphs_have_no_dominators(void)
+TEST(empty_graphs_have_no_dominators)
 {
 	for (uint32_t n = 0; n < 3; n++) {
 		struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = n });
@@ -317,7 +317,7 @@ static void fail_each_allocation(uint32_t object_count)
 	CU_FAIL("still out of memory");
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	fail_each_allocation(10);
 	fail_each_allocation(1200000);
@@ -333,7 +333,7 @@ static int countdown_cancelled(void *arg)
 	return countdown->calls-- == 0;
 }
 
-static void cancelling_anywhere_leaves_nothing(void)
+TEST(cancelling_anywhere_leaves_nothing)
 {
 	for (uint32_t calls = 0; calls < 1000; calls++) {
 		struct hd_graph *graph = graph_make_list(300000);
@@ -359,7 +359,7 @@ static void cancelling_anywhere_leaves_nothing(void)
 	CU_FAIL("still cancelled");
 }
 
-static void progress_ends_at_its_total(void)
+TEST(progress_ends_at_its_total)
 {
 	for (uint64_t seed = 1; seed <= 3; seed++) {
 		struct hd_graph *graph = graph_make_random(&(struct random_spec){
@@ -379,30 +379,4 @@ static void progress_ends_at_its_total(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "random_graphs_agree_with_the_definition",
-		  random_graphs_agree_with_the_definition },
-		{ "larger_random_graphs_agree_with_the_definition",
-		  larger_random_graphs_agree_with_the_definition },
-		{ "diamond_joins_at_its_top", diamond_joins_at_its_top },
-		{ "root_inside_another_tree_has_no_dominator",
-		  root_inside_another_tree_has_no_dominator },
-		{ "large_objects_count_in_full", large_objects_count_in_full },
-		{ "long_list_is_dominated_in_order", long_list_is_dominated_in_order },
-		{ "list_with_a_table_beside_it_takes_no_quadratic_time",
-		  list_with_a_table_beside_it_takes_no_quadratic_time },
-		{ "hub_dominates_all_its_spokes", hub_dominates_all_its_spokes },
-		{ "empty_graphs_have_no_dominators", empty_graphs_have_no_dominators },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		{ "cancelling_anywhere_leaves_nothing", cancelling_anywhere_leaves_nothing },
-		{ "progress_ends_at_its_total", progress_ends_at_its_total },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "dominators", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "dominators")

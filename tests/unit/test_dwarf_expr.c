@@ -84,7 +84,7 @@ static const struct expression_case expression_cases[] = {
 	{ RULES("\x4f"), 31 },
 };
 
-static void expressions(void)
+TEST(expressions)
 {
 	struct fake_memory fake;
 	struct registers registers;
@@ -101,7 +101,7 @@ static void expressions(void)
 	fake_memory_deinit(&fake);
 }
 
-static void expressions_that_cannot_be_run(void)
+TEST(expressions_that_cannot_be_run)
 {
 	static const struct expression_case cases[] = {
 		{ RULES(""), 0 },
@@ -146,7 +146,7 @@ static void expressions_that_cannot_be_run(void)
 	fake_memory_deinit(&fake);
 }
 
-static void registers_of_dwarf(void)
+TEST(registers_of_dwarf)
 {
 	/* psABI, figure 3.36. */
 	static const uint8_t expected[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
@@ -158,17 +158,4 @@ static void registers_of_dwarf(void)
 	ASSERT_UINT(dwarf_register(UINT64_MAX), REG_NONE);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "expressions", expressions },
-		{ "expressions_that_cannot_be_run", expressions_that_cannot_be_run },
-		{ "registers_of_dwarf", registers_of_dwarf },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "dwarf_expr", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "dwarf_expr")

@@ -54,7 +54,7 @@ static const char *finding_of(const struct target *target, const char *kind)
 	return "";
 }
 
-static void loads_are_read_and_neighbours_joined(void)
+TEST(loads_are_read_and_neighbours_joined)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -84,7 +84,7 @@ static void loads_are_read_and_neighbours_joined(void)
 	elf_maker_deinit(&maker);
 }
 
-static void neighbours_in_memory_alone_are_two_runs_read_as_one(void)
+TEST(neighbours_in_memory_alone_are_two_runs_read_as_one)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -97,7 +97,7 @@ static void neighbours_in_memory_alone_are_two_runs_read_as_one(void)
 	elf_maker_deinit(&maker);
 }
 
-static void bytes_beyond_filesz_are_missing_not_zero(void)
+TEST(bytes_beyond_filesz_are_missing_not_zero)
 {
 	struct elf_maker maker;
 	uint8_t byte;
@@ -117,7 +117,7 @@ static void bytes_beyond_filesz_are_missing_not_zero(void)
 	elf_maker_deinit(&maker);
 }
 
-static void offsets_need_no_alignment(void)
+TEST(offsets_need_no_alignment)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -133,7 +133,7 @@ static void offsets_need_no_alignment(void)
 	elf_maker_deinit(&maker);
 }
 
-static void of_overlapping_loads_the_first_of_the_file_wins(void)
+TEST(of_overlapping_loads_the_first_of_the_file_wins)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -156,7 +156,7 @@ static void of_overlapping_loads_the_first_of_the_file_wins(void)
 }
 
 /* The owner of each page by the rule's own words, for loads of random places and sizes. */
-static void overlaps_are_split_by_the_rule(void)
+TEST(overlaps_are_split_by_the_rule)
 {
 	unsigned int seed = 1;
 	for (unsigned int round = 0; round < 200; round++) {
@@ -188,7 +188,7 @@ static void overlaps_are_split_by_the_rule(void)
 	}
 }
 
-static void pn_xnum_takes_the_number_from_section_0(void)
+TEST(pn_xnum_takes_the_number_from_section_0)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -247,7 +247,7 @@ static void assert_refused_as(const struct elf_maker *how, enum hd_status status
 	elf_maker_deinit(&maker);
 }
 
-static void other_kinds_of_file_are_refused_by_name(void)
+TEST(other_kinds_of_file_are_refused_by_name)
 {
 	struct elf_maker how;
 	elf_maker_init(&how);
@@ -281,7 +281,7 @@ static void other_kinds_of_file_are_refused_by_name(void)
 	CU_ASSERT(strstr(err.message, "/no/such/core") != NULL);
 }
 
-static void a_core_without_memory_is_refused(void)
+TEST(a_core_without_memory_is_refused)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -295,7 +295,7 @@ static void a_core_without_memory_is_refused(void)
 	elf_maker_deinit(&maker);
 }
 
-static void header_sizes_that_lie_are_refused(void)
+TEST(header_sizes_that_lie_are_refused)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -319,7 +319,7 @@ static void header_sizes_that_lie_are_refused(void)
 	elf_maker_deinit(&maker);
 }
 
-static void segments_that_lie_are_findings(void)
+TEST(segments_that_lie_are_findings)
 {
 	struct elf_maker maker;
 	uint8_t byte;
@@ -381,7 +381,7 @@ static void assert_truncated(const struct text *core, const struct target *whole
 	target_destroy(target);
 }
 
-static void a_cut_core_opens_with_what_is_left(void)
+TEST(a_cut_core_opens_with_what_is_left)
 {
 	for (int notes_last = 0; notes_last < 2; notes_last++) {
 		struct text core = small_core(notes_last);
@@ -399,7 +399,7 @@ static void a_cut_core_opens_with_what_is_left(void)
 	}
 }
 
-static void truncation_says_how_much_is_gone(void)
+TEST(truncation_says_how_much_is_gone)
 {
 	struct text core = small_core(false);
 	struct target *target = NULL;
@@ -416,7 +416,7 @@ static void truncation_says_how_much_is_gone(void)
 	text_deinit(&core);
 }
 
-static void notes_behind_the_cut_are_said_to_be_gone(void)
+TEST(notes_behind_the_cut_are_said_to_be_gone)
 {
 	struct text core = small_core(true);
 	struct target *target = NULL;
@@ -436,7 +436,7 @@ static bool is_core(const char *name)
 	return is;
 }
 
-static void bytes_of_the_file_are_given_twice_at_most(void)
+TEST(bytes_of_the_file_are_given_twice_at_most)
 {
 	static const uint8_t bytes[64 << 10] = { 1 };
 	struct elf_maker maker;
@@ -467,7 +467,7 @@ static void bytes_of_the_file_are_given_twice_at_most(void)
 	elf_maker_deinit(&maker);
 }
 
-static void is_core_looks_at_the_first_bytes(void)
+TEST(is_core_looks_at_the_first_bytes)
 {
 	char folder[] = "/tmp/heapdump-core-XXXXXX", path[64];
 	CU_ASSERT_FATAL(mkdtemp(folder) != NULL);
@@ -498,7 +498,7 @@ static void is_core_looks_at_the_first_bytes(void)
 	text_deinit(&core);
 }
 
-static void every_failed_allocation_is_told(void)
+TEST(every_failed_allocation_is_told)
 {
 	struct text core = small_core(false);
 	uint64_t nth = 1;
@@ -548,7 +548,7 @@ static size_t cuts_of(const char *path, uint64_t *cuts)
 }
 
 /* One copy of a real core, shrunk downwards. */
-static void a_real_core_opens_at_every_size(void)
+TEST(a_real_core_opens_at_every_size)
 {
 	static const char core_path[] = HD_SOURCE_DIR "/corefiles/build/wks10-heap.core";
 	static const char copy_path[] = "heapdump-cut.core";
@@ -575,35 +575,4 @@ static void a_real_core_opens_at_every_size(void)
 	(void)unlink(copy_path);
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(loads_are_read_and_neighbours_joined),
-		TEST(neighbours_in_memory_alone_are_two_runs_read_as_one),
-		TEST(bytes_beyond_filesz_are_missing_not_zero),
-		TEST(offsets_need_no_alignment),
-		TEST(of_overlapping_loads_the_first_of_the_file_wins),
-		TEST(overlaps_are_split_by_the_rule),
-		TEST(pn_xnum_takes_the_number_from_section_0),
-		TEST(other_kinds_of_file_are_refused_by_name),
-		TEST(a_core_without_memory_is_refused),
-		TEST(header_sizes_that_lie_are_refused),
-		TEST(segments_that_lie_are_findings),
-		TEST(a_cut_core_opens_with_what_is_left),
-		TEST(truncation_says_how_much_is_gone),
-		TEST(notes_behind_the_cut_are_said_to_be_gone),
-		TEST(bytes_of_the_file_are_given_twice_at_most),
-		TEST(is_core_looks_at_the_first_bytes),
-		TEST(every_failed_allocation_is_told),
-		TEST(a_real_core_opens_at_every_size),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "elf_core", .pTests = tests, .pInitFunc = fill_pages },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "elf_core", .init = fill_pages)

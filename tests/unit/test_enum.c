@@ -113,17 +113,17 @@ static void check_all(bool is_uncompressed)
 	fake_clr_destroy(fixture.fake);
 }
 
-static void test_names(void)
+TEST(test_names)
 {
 	check_all(false);
 }
 
-static void test_unsorted(void)
+TEST(test_unsorted)
 {
 	check_all(true);
 }
 
-static void test_short_buffer(void)
+TEST(test_short_buffer)
 {
 	struct fixture fixture = set_up(false);
 	char buf[5] = "";
@@ -135,18 +135,4 @@ static void test_short_buffer(void)
 	fake_clr_destroy(fixture.fake);
 }
 
-static CU_TestInfo tests[] = {
-	{ "values_and_flags_have_names", test_names },
-	{ "tables_need_not_be_sorted_in_uncompressed_streams", test_unsorted },
-	{ "a_short_buffer_cuts", test_short_buffer },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "enum", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "enum")

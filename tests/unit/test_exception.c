@@ -97,7 +97,7 @@ static uint64_t make_exception(uint64_t type, const char *message)
 }
 
 /* AggregateException: _innerExceptions is an Exception[], whose first is _innerException as well. */
-static void all_inner_exceptions_are_read(void)
+TEST(all_inner_exceptions_are_read)
 {
 	uint64_t inners[3], outer = make_exception(aggregate_type, "several");
 	uint64_t array = fake_object(fake, fake->object_array_type, 3);
@@ -121,7 +121,7 @@ static void all_inner_exceptions_are_read(void)
 	exception_info_deinit(&info);
 }
 
-static void all_of_an_exception_is_read(void)
+TEST(all_of_an_exception_is_read)
 {
 	uint64_t inner = make_exception(exception_type, NULL);
 	uint64_t outer = make_exception(derived_type, "it failed");
@@ -145,7 +145,7 @@ static void all_of_an_exception_is_read(void)
 	exception_info_deinit(&info);
 }
 
-static void an_empty_message_is_not_null(void)
+TEST(an_empty_message_is_not_null)
 {
 	uint64_t address = make_exception(exception_type, "");
 	struct exception_info info;
@@ -154,7 +154,7 @@ static void an_empty_message_is_not_null(void)
 	exception_info_deinit(&info);
 }
 
-static void a_message_that_is_no_string_is_null(void)
+TEST(a_message_that_is_no_string_is_null)
 {
 	uint64_t address = make_exception(exception_type, NULL);
 	struct exception_info info;
@@ -173,7 +173,7 @@ static void a_message_that_is_no_string_is_null(void)
 	exception_info_deinit(&info);
 }
 
-static void other_objects_are_no_exceptions(void)
+TEST(other_objects_are_no_exceptions)
 {
 	uint64_t address = fake_string(fake, "text");
 	struct exception_info info;
@@ -182,7 +182,7 @@ static void other_objects_are_no_exceptions(void)
 	CU_ASSERT(!type_is_exception(fake->clr, type_find(fake->clr, bytes_type)));
 }
 
-static void a_type_that_is_its_own_base_ends(void)
+TEST(a_type_that_is_its_own_base_ends)
 {
 	uint64_t ring = fake_type(fake, &(struct fake_type){ .base_size = 24 });
 	fake_poke_u64(&fake->memory, ring + 16, ring);
@@ -194,7 +194,7 @@ static void a_type_that_is_its_own_base_ends(void)
 	CU_ASSERT(!type_is_enum(heap->clr, type));
 }
 
-static void exhausted_memory_loses_nothing(void)
+TEST(exhausted_memory_loses_nothing)
 {
 	uint64_t address = make_exception(derived_type, "it failed");
 	struct exception_info info;
@@ -253,7 +253,7 @@ static void check_frames(uint64_t address, unsigned int count)
 	exception_info_deinit(&info);
 }
 
-static void frames_are_read_from_bytes(void)
+TEST(frames_are_read_from_bytes)
 {
 	uint64_t trace = make_trace(), address = make_exception(exception_type, NULL);
 	check_lost(address, 0, false);
@@ -269,7 +269,7 @@ static void frames_are_read_from_bytes(void)
 	check_frames(address, 0);
 }
 
-static void frames_are_read_through_an_array_of_objects(void)
+TEST(frames_are_read_through_an_array_of_objects)
 {
 	uint64_t trace = make_trace(), list = fake_object(fake, fake->object_array_type, 1);
 	uint64_t address = make_exception(exception_type, NULL);
@@ -284,25 +284,4 @@ static void frames_are_read_through_an_array_of_objects(void)
 	check_lost(address, 0, true);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "all_of_an_exception_is_read", all_of_an_exception_is_read },
-		{ "all_inner_exceptions_are_read", all_inner_exceptions_are_read },
-		{ "an_empty_message_is_not_null", an_empty_message_is_not_null },
-		{ "a_message_that_is_no_string_is_null", a_message_that_is_no_string_is_null },
-		{ "other_objects_are_no_exceptions", other_objects_are_no_exceptions },
-		{ "a_type_that_is_its_own_base_ends", a_type_that_is_its_own_base_ends },
-		{ "exhausted_memory_loses_nothing", exhausted_memory_loses_nothing },
-		{ "frames_are_read_from_bytes", frames_are_read_from_bytes },
-		{ "frames_are_read_through_an_array_of_objects",
-		  frames_are_read_through_an_array_of_objects },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "exception",
-				    .pSetUpFunc = set_up,
-				    .pTearDownFunc = tear_down,
-				    .pTests = tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "exception", .set_up = set_up, .tear_down = tear_down)

@@ -11,7 +11,7 @@
 #include "support/suite.h"
 
 /* The whole core of the fuzz target: it must have all that commands are about. */
-static void every_part_of_the_fake_core_is_found(void)
+TEST(every_part_of_the_fake_core_is_found)
 {
 	static const struct {
 		const char *line, *part;
@@ -43,17 +43,4 @@ static void every_part_of_the_fake_core_is_found(void)
 	fake_core_free(&core);
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(every_part_of_the_fake_core_is_found),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "fake_core", .pTests = tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "fake_core")

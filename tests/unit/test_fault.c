@@ -58,7 +58,7 @@ static void put_context(struct fixture *fixture, uint64_t at, uint64_t rip)
 	fake_poke_u64(fake, at + 40 + 8 * 23, (at + 0x200) & ~UINT64_C(15));
 }
 
-static void nothing_is_found_without_a_signal(void)
+TEST(nothing_is_found_without_a_signal)
 {
 	struct fixture fixture;
 	struct fault fault = { .tid = 77 };
@@ -71,7 +71,7 @@ static void nothing_is_found_without_a_signal(void)
 }
 
 /* As the kernel writes a core: the thread stands where it was. */
-static void the_thread_may_stand_where_it_was(void)
+TEST(the_thread_may_stand_where_it_was)
 {
 	struct fixture fixture;
 	struct fault fault;
@@ -93,7 +93,7 @@ static void the_thread_may_stand_where_it_was(void)
 }
 
 /* As createdump's caller stands in the handler, whose argument leads to the context on another stack. */
-static void a_handler_has_the_registers_of_the_fault(void)
+TEST(a_handler_has_the_registers_of_the_fault)
 {
 	for (int i = 0; i < 2; i++) {
 		struct fixture fixture;
@@ -115,17 +115,4 @@ static void a_handler_has_the_registers_of_the_fault(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "no signal", nothing_is_found_without_a_signal },
-		{ "where it was", the_thread_may_stand_where_it_was },
-		{ "in a handler", a_handler_has_the_registers_of_the_fault },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "fault", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "fault")

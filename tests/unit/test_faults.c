@@ -68,17 +68,17 @@ static void check_open_string(const char *string, const struct dump_reading *how
 	"o 10 1 8\na 2 x 1\nt 1 T\nt 1 U\no z\no 20 1 8\no 10 1 9\nr 10 9 9\nq\nc\n" \
 	"a 3 y\nr 10 4 0\nc y\nc y\n"
 
-static void opening_a_sorted_file(void)
+TEST_OF(opening, opening_a_sorted_file)
 {
 	check_open_string(SORTED, &(struct dump_reading){ 0 });
 }
 
-static void opening_a_file_that_is_not_sorted(void)
+TEST_OF(opening, opening_a_file_that_is_not_sorted)
 {
 	check_open_string(UNSORTED, &(struct dump_reading){ 0 });
 }
 
-static void opening_a_damaged_file(void)
+TEST_OF(opening, opening_a_damaged_file)
 {
 	check_open_string(DAMAGED, &(struct dump_reading){ .lenient = true });
 	check_open_string(DAMAGED, &(struct dump_reading){ 0 });
@@ -99,7 +99,7 @@ static struct text long_text(uint32_t step, const char *end)
 	return text;
 }
 
-static void opening_with_two_workers(void)
+TEST_OF(opening, opening_with_two_workers)
 {
 	static const uint32_t steps[] = { 1, 40503 };
 	for (size_t i = 0; i < 2; i++) {
@@ -285,19 +285,19 @@ static void check_command(const char *command_line, bool json)
 	answer_deinit(&expected);
 }
 
-static void every_command_in_text(void)
+TEST_OF(commands, every_command_in_text)
 {
 	for (size_t i = 0; i < sizeof(command_lines) / sizeof(command_lines[0]); i++)
 		check_command(command_lines[i], false);
 }
 
-static void every_command_in_json(void)
+TEST_OF(commands, every_command_in_json)
 {
 	for (size_t i = 0; i < sizeof(command_lines) / sizeof(command_lines[0]); i++)
 		check_command(command_lines[i], true);
 }
 
-static void a_kept_answer(void)
+TEST_OF(commands, a_kept_answer)
 {
 	const char *const argv[] = { "gcroot", "13b0" };
 	const struct hd_sink sink = { .struct_size = sizeof(sink) };
@@ -329,7 +329,7 @@ static void a_kept_answer(void)
 	CU_FAIL("still out of memory");
 }
 
-static void a_failed_open_keeps_what_is_open(void)
+TEST_OF(commands, a_failed_open_keeps_what_is_open)
 {
 	struct hd_session *session = NULL;
 	alloc_fail_at(1);
@@ -359,26 +359,5 @@ static void a_failed_open_keeps_what_is_open(void)
 	hd_session_destroy(session);
 }
 
-int main(void)
-{
-	CU_TestInfo opening[] = {
-		{ "opening_a_sorted_file", opening_a_sorted_file },
-		{ "opening_a_file_that_is_not_sorted", opening_a_file_that_is_not_sorted },
-		{ "opening_a_damaged_file", opening_a_damaged_file },
-		{ "opening_with_two_workers", opening_with_two_workers },
-		CU_TEST_INFO_NULL,
-	};
-	CU_TestInfo commands[] = {
-		{ "every_command_in_text", every_command_in_text },
-		{ "every_command_in_json", every_command_in_json },
-		{ "a_kept_answer", a_kept_answer },
-		{ "a_failed_open_keeps_what_is_open", a_failed_open_keeps_what_is_open },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "faults: opening", NULL, NULL, NULL, NULL, opening },
-		{ "faults: commands", NULL, NULL, set_up, tear_down, commands },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITES({ .name = "faults: opening", .key = "opening" },
+       { .name = "faults: commands", .set_up = set_up, .tear_down = tear_down, .key = "commands" })

@@ -6,7 +6,7 @@
 #include "support/suite.h"
 
 /* doc/coreclr.md 14, and the sections that it names. */
-static void what_each_release_has(void)
+TEST(what_each_release_has)
 {
 	static const struct {
 		enum clr_feature feature;
@@ -35,7 +35,7 @@ static void what_each_release_has(void)
 }
 
 /* doc/coreclr.md 4 (the sync table is 60, 62 or 59 after GcDacVars) and 14 (GCInfo of the JIT). */
-static void what_a_release_has_one_of(void)
+TEST(what_a_release_has_one_of)
 {
 	static const unsigned int rows[][3] = { { 8, 60, 2 }, { 9, 62, 3 }, { 10, 59, 4 } };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -48,14 +48,4 @@ static void what_a_release_has_one_of(void)
 	CU_ASSERT_PTR_NULL(clr_release_find(11));
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "what each release has", what_each_release_has },
-		{ "what a release has one of", what_a_release_has_one_of },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "features", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "features")

@@ -172,7 +172,7 @@ static void check_field(const struct field *field, const char *name, const char 
 	ASSERT_UINT(field->element_type, element);
 }
 
-static void test_order(void)
+TEST(test_order)
 {
 	struct fixture fixture = set_up();
 	struct field_list list = read_fields(&fixture, fixture.derived);
@@ -207,7 +207,7 @@ static void test_order(void)
 }
 
 /* FieldDescs belong to the shared EEClass; the type comes from the exact MethodTable. */
-static void test_generic(void)
+TEST(test_generic)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -230,7 +230,7 @@ static void test_generic(void)
 }
 
 /* Of Cell<String, Point> there is no MethodTable, but shared code for all references. */
-static void test_shared_struct(void)
+TEST(test_shared_struct)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -257,7 +257,7 @@ static void test_shared_struct(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_without_metadata(void)
+TEST(test_without_metadata)
 {
 	struct fixture fixture = set_up();
 	fake_poke_u64(&fixture.fake->memory, fixture.fake->module + FAKE_MODULE_DYNAMIC_METADATA,
@@ -270,7 +270,7 @@ static void test_without_metadata(void)
 	fake_clr_destroy(fixture.fake);
 }
 
-static void test_statics(void)
+TEST(test_statics)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -306,7 +306,7 @@ static void test_statics(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_statics_without_base(void)
+TEST(test_statics_without_base)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -333,7 +333,7 @@ static enum hd_status try_fields(struct fixture *fixture, uint64_t method_table,
 	return status;
 }
 
-static void test_damage(void)
+TEST(test_damage)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = &fixture.fake->memory;
@@ -361,7 +361,7 @@ static void test_damage(void)
 }
 
 /* The packed numbers of .NET 8's EEClass: 5 bits of length - 1, then the number. */
-static void test_packed(void)
+TEST(test_packed)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = &fixture.fake->memory;
@@ -385,7 +385,7 @@ static void test_packed(void)
 	fake_clr_destroy(fixture.fake);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	bool failed = true;
 	for (uint64_t nth = 1; failed && nth < 1000; nth++) {
@@ -406,7 +406,7 @@ static void test_no_memory(void)
 	CU_ASSERT(!failed);
 }
 
-static void test_sizes(void)
+TEST(test_sizes)
 {
 	ASSERT_UINT(element_size(ELEMENT_BOOLEAN), 1);
 	ASSERT_UINT(element_size(ELEMENT_CHAR), 2);
@@ -419,25 +419,4 @@ static void test_sizes(void)
 	ASSERT_UINT(element_size(0x77), 0);
 }
 
-static CU_TestInfo tests[] = {
-	{ "base_classes_come_first_and_statics_last", test_order },
-	{ "generic_fields_have_the_exact_type", test_generic },
-	{ "structs_without_a_type_have_that_of_shared_code", test_shared_struct },
-	{ "without_metadata_fields_have_numbers", test_without_metadata },
-	{ "statics_lie_in_their_bases", test_statics },
-	{ "statics_without_base_have_no_address", test_statics_without_base },
-	{ "damaged_classes_are_errors", test_damage },
-	{ "packed_counts_are_read", test_packed },
-	{ "every_allocation_may_fail", test_no_memory },
-	{ "elements_have_sizes", test_sizes },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "field", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "field")

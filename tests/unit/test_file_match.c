@@ -8,13 +8,13 @@
 #define PAGE SCENE_PAGE
 #define BASE SCENE_BASE
 
-static void an_elf_file_is_known_by_its_build_id(void)
+TEST(an_elf_file_is_known_by_its_build_id)
 {
 	struct scene scene = { .on_disk = elf_file("same-build"), .captured = PAGE };
 	assert_state(&scene, TARGET_FILE_MATCHED, NULL);
 }
 
-static void an_elf_file_of_another_build_is_not_read(void)
+TEST(an_elf_file_of_another_build_is_not_read)
 {
 	struct scene scene = { .on_disk = elf_file("id-of-file"),
 			       .mapped = elf_file("id-of-core"),
@@ -51,7 +51,7 @@ static void an_elf_file_of_another_build_is_not_read(void)
 }
 
 /* Nobody guesses 8 bytes, but some have fewer. */
-static void a_short_build_id_proves_nothing(void)
+TEST(a_short_build_id_proves_nothing)
 {
 	struct scene scene = { .on_disk = elf_file("1234567"), .captured = PAGE };
 	assert_state(&scene, TARGET_FILE_UNVERIFIED, "files-unverified");
@@ -60,7 +60,7 @@ static void a_short_build_id_proves_nothing(void)
 }
 
 /* The image's headers are not in the core, but the note is: where the file has its own. */
-static void a_build_id_alone_does(void)
+TEST(a_build_id_alone_does)
 {
 	struct scene scene = { .on_disk = elf_file("same-build"),
 			       .captured_at = IMAGE_NOTE,
@@ -74,7 +74,7 @@ static void a_build_id_alone_does(void)
 }
 
 /* Such a file is used only by who trusts it. */
-static void without_anything_to_compare_a_file_is_unverified(void)
+TEST(without_anything_to_compare_a_file_is_unverified)
 {
 	struct scene scene;
 	for (int trust = 0; trust < 2; trust++) {
@@ -94,7 +94,7 @@ static void without_anything_to_compare_a_file_is_unverified(void)
 	assert_state(&scene, TARGET_FILE_MISMATCH, "files-differ");
 }
 
-static void a_pe_file_is_known_by_its_headers(void)
+TEST(a_pe_file_is_known_by_its_headers)
 {
 	struct scene scene = { .on_disk = pe_file(77, 1), .captured = PAGE };
 	assert_state(&scene, TARGET_FILE_MATCHED, NULL);
@@ -105,7 +105,7 @@ static void a_pe_file_is_known_by_its_headers(void)
 }
 
 /* The time stamp and the size of the image can be guessed; all headers together cannot. */
-static void a_pe_file_is_known_by_all_its_headers(void)
+TEST(a_pe_file_is_known_by_all_its_headers)
 {
 	struct scene scene = { .on_disk = pe_file(77, 1),
 			       .mapped = pe_file(77, 1),
@@ -127,7 +127,7 @@ static void a_pe_file_is_known_by_all_its_headers(void)
  * What is in a file that only root reads: no image; and images of which the core's author has a page, or
  * a guess, or nothing at all.
  */
-static void pages_prove_nothing(void)
+TEST(pages_prove_nothing)
 {
 	struct scene scene = { .captured_at = PAGE, .captured = PAGE };
 	static char text[5 * 4096];
@@ -148,7 +148,7 @@ static void pages_prove_nothing(void)
 	assert_state(&scene, TARGET_FILE_NO_IMAGE, "files-unverified");
 }
 
-static void to_who_trusts_a_pe_file_is_known_by_captured_pages(void)
+TEST(to_who_trusts_a_pe_file_is_known_by_captured_pages)
 {
 	const struct target_options trusting = { .trust_files = true };
 	struct scene scene = { .on_disk = pe_file(77, 1),
@@ -188,29 +188,4 @@ static void to_who_trusts_a_pe_file_is_known_by_captured_pages(void)
 	assert_state(&scene, TARGET_FILE_MATCHED, NULL);
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(an_elf_file_is_known_by_its_build_id),
-		TEST(an_elf_file_of_another_build_is_not_read),
-		TEST(a_short_build_id_proves_nothing),
-		TEST(a_build_id_alone_does),
-		TEST(without_anything_to_compare_a_file_is_unverified),
-		TEST(a_pe_file_is_known_by_its_headers),
-		TEST(a_pe_file_is_known_by_all_its_headers),
-		TEST(pages_prove_nothing),
-		TEST(to_who_trusts_a_pe_file_is_known_by_captured_pages),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "file_match",
-				    .pTests = tests,
-				    .pSetUpFunc = scene_make_folder,
-				    .pTearDownFunc = scene_remove_folder },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "file_match", .set_up = scene_make_folder, .tear_down = scene_remove_folder)

@@ -60,7 +60,7 @@ static const struct {
 	{ "\xd0\x9a\xd0\xbb", "\xd0\xbb", true },
 };
 
-static void backticks_do_not_matter_in_names(void)
+TEST(backticks_do_not_matter_in_names)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		bool got = name_matches(names[i].name, strlen(names[i].name), names[i].part);
@@ -70,7 +70,7 @@ static void backticks_do_not_matter_in_names(void)
 	}
 }
 
-static void what_is_printed_finds_the_name(void)
+TEST(what_is_printed_finds_the_name)
 {
 	static const char name[] = "A\nB\x1b[31m\xff\xe2\x80\xae\\u000a\xe2\x82";
 	static const size_t size = sizeof(name) - 1;
@@ -91,7 +91,7 @@ static void what_is_printed_finds_the_name(void)
 		CU_ASSERT(!name_matches(name, size, others[i]));
 }
 
-static void a_name_ends_with_its_size(void)
+TEST(a_name_ends_with_its_size)
 {
 	CU_ASSERT(!name_matches("System.String", 6, "String"));
 	CU_ASSERT(name_matches("System.String", 6, "System"));
@@ -166,7 +166,7 @@ static struct filter random_filter(struct random *random, const struct hd_graph 
 	return filter;
 }
 
-static void what_passes_is_what_each_condition_says(void)
+TEST(what_passes_is_what_each_condition_says)
 {
 	uint64_t passed = 0;
 	for (uint64_t seed = 1; seed <= 1000; seed++) {
@@ -197,7 +197,7 @@ static void what_passes_is_what_each_condition_says(void)
 	CU_ASSERT(passed > 1000); /* the filters are not all too strict to tell */
 }
 
-static void a_failed_allocation_is_reported(void)
+TEST(a_failed_allocation_is_reported)
 {
 	struct hd_graph *graph = graph_make_list(10);
 	REQUIRE(graph);
@@ -209,20 +209,4 @@ static void a_failed_allocation_is_reported(void)
 	graph_destroy(graph);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "backticks_do_not_matter_in_names", backticks_do_not_matter_in_names },
-		{ "what_is_printed_finds_the_name", what_is_printed_finds_the_name },
-		{ "a_name_ends_with_its_size", a_name_ends_with_its_size },
-		{ "what_passes_is_what_each_condition_says",
-		  what_passes_is_what_each_condition_says },
-		{ "a_failed_allocation_is_reported", a_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "filter", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "filter")

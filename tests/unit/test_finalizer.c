@@ -34,7 +34,7 @@ static void make_objects(struct fake_clr *fake, uint64_t *objects, size_t count)
 		objects[i] = fake_object(fake, fake->object_type, 0);
 }
 
-static void test_parts(void)
+TEST(test_parts)
 {
 	for (uint32_t servers = 0; servers <= 3; servers++) {
 		struct fake_clr *fake =
@@ -77,7 +77,7 @@ static void test_parts(void)
 	}
 }
 
-static void test_none(void)
+TEST(test_none)
 {
 	struct fake_clr *fake = fake_clr_create(&(struct fake_options){ .servers = 2 });
 	struct finalizer_list list;
@@ -94,7 +94,7 @@ static void test_none(void)
 }
 
 /* Words of the CFinalize, or -1: the pointer to it, -2: no page for the second half of its array. */
-static void test_damage(void)
+TEST(test_damage)
 {
 	static const struct {
 		int word;
@@ -145,7 +145,7 @@ static void test_damage(void)
 	}
 }
 
-static void test_failures(void)
+TEST(test_failures)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	static const size_t counts[7] = { 0, 0, 30, 0, 20, 0, 0 };
@@ -168,13 +168,4 @@ static void test_failures(void)
 	fake_clr_destroy(fake);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "parts", test_parts },       { "none", test_none }, { "damage", test_damage },
-		{ "failures", test_failures }, CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "finalizer", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "finalizer")

@@ -5,7 +5,7 @@
 #include "support/suite.h"
 #include "util/findings.h"
 
-static void an_equal_finding_is_not_added_again(void)
+TEST(an_equal_finding_is_not_added_again)
 {
 	struct findings findings = { 0 };
 	findings_add(&findings, FINDING_ODD_NOTE, "do this", "note %d", 1);
@@ -22,7 +22,7 @@ static void an_equal_finding_is_not_added_again(void)
 	findings_deinit(&findings);
 }
 
-static void what_is_too_many_to_list_is_counted(void)
+TEST(what_is_too_many_to_list_is_counted)
 {
 	struct findings findings = { 0 };
 	for (unsigned int i = 0; i < 100000; i++)
@@ -41,7 +41,7 @@ static void what_is_too_many_to_list_is_counted(void)
 	ASSERT_UINT(findings.count, 0);
 }
 
-static void each_kind_has_its_row(void)
+TEST(each_kind_has_its_row)
 {
 	for (enum finding_kind kind = 0; kind < FINDING_KINDS; kind++) {
 		const struct finding_traits *traits = finding_traits(kind);
@@ -53,7 +53,7 @@ static void each_kind_has_its_row(void)
 	}
 }
 
-static void what_is_lost_is_said_in_words(void)
+TEST(what_is_lost_is_said_in_words)
 {
 	for (enum finding_kind kind = 0; kind < FINDING_KINDS; kind++) {
 		const struct finding_traits *traits = finding_traits(kind);
@@ -63,28 +63,11 @@ static void what_is_lost_is_said_in_words(void)
 	}
 }
 
-static void kinds_that_lose_something_come_first(void)
+TEST(kinds_that_lose_something_come_first)
 {
 	for (enum finding_kind kind = 1; kind < FINDING_KINDS; kind++) {
 		CU_ASSERT(finding_traits(kind - 1)->losses || !finding_traits(kind)->losses);
 	}
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(an_equal_finding_is_not_added_again),
-		TEST(what_is_too_many_to_list_is_counted),
-		TEST(each_kind_has_its_row),
-		TEST(what_is_lost_is_said_in_words),
-		TEST(kinds_that_lose_something_come_first),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "findings", .pTests = tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "findings")

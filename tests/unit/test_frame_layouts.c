@@ -19,7 +19,7 @@ static void fill(uint8_t *bytes, size_t size)
 }
 
 /* doc/coreclr.md 12.1. */
-static void states_of_threads(void)
+TEST(states_of_threads)
 {
 	const uint32_t none[] = { 0x400, 0x800, 0x80000000 };
 	const struct clr_thread runs = { .os_id = 7, .state = 0x09000200 }, ended = { .state = 0 };
@@ -36,7 +36,7 @@ static void states_of_threads(void)
 }
 
 /* doc/coreclr.md 12.6: the number of each kind in 10.0, and what it gives. */
-static void kinds_of_frames(void)
+TEST(kinds_of_frames)
 {
 	static const struct {
 		unsigned int number;
@@ -77,7 +77,7 @@ static void kinds_of_frames(void)
 		REQUIRE(frame_kind_layout((enum frame_kind)kind)->name);
 }
 
-static void frames_are_told_by_their_first_word(void)
+TEST(frames_are_told_by_their_first_word)
 {
 	struct clr numbered = { .major = 10 }, old = { .major = 8 };
 	numbered.frame_identifiers[FRAME_INLINED_CALL] = 1;
@@ -94,7 +94,7 @@ static void frames_are_told_by_their_first_word(void)
 }
 
 /* doc/coreclr.md 12.6: TransitionBlock, HijackArgs, CONTEXT, the pointers of SoftwareExceptionFrame. */
-static void blocks_of_registers(void)
+TEST(blocks_of_registers)
 {
 	static const uint8_t saved[] = { REG_R12, REG_R13, REG_R14, REG_R15, REG_RBX, REG_RBP };
 	const struct clr old = { .major = 9 }, new = { .major = 10 };
@@ -120,7 +120,7 @@ static void blocks_of_registers(void)
 }
 
 /* doc/coreclr.md 12.7. */
-static void exceptions_in_flight(void)
+TEST(exceptions_in_flight)
 {
 	struct fake_memory memory;
 	struct exinfo info;
@@ -151,7 +151,7 @@ static void exceptions_in_flight(void)
 }
 
 /* doc/coreclr.md 12.8: {next, Thread, references, u32 count, u32 flags}. */
-static void frames_of_the_gc(void)
+TEST(frames_of_the_gc)
 {
 	uint8_t bytes[GC_FRAME_SIZE];
 	const uint32_t numbers[] = { 3, 1 };
@@ -168,18 +168,4 @@ static void frames_of_the_gc(void)
 	CU_ASSERT_FALSE(gc_frame_is_end(8));
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "states of threads", states_of_threads },
-		{ "kinds of Frames", kinds_of_frames },
-		{ "Frames are told by their first word", frames_are_told_by_their_first_word },
-		{ "blocks of registers", blocks_of_registers },
-		{ "exceptions in flight", exceptions_in_flight },
-		{ "frames of the GC", frames_of_the_gc },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "frame_layouts", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "frame_layouts")

@@ -15,7 +15,7 @@ static uint64_t make_desc(struct stack_fixture *fixture, const char *name)
 }
 
 /* InlinedCallFrame.m_Datum (frames.h): with marks from 9 on, or an address that is called. */
-static void inlined_calls_say_what_they_call(void)
+TEST(inlined_calls_say_what_they_call)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -43,7 +43,7 @@ static void inlined_calls_say_what_they_call(void)
 }
 
 /* FramedMethodFrame.m_pMD; a call by a stub may have only a MethodTable and a slot yet. */
-static void stubs_say_what_they_call(void)
+TEST(stubs_say_what_they_call)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -86,7 +86,7 @@ static void stubs_say_what_they_call(void)
 }
 
 /* HelperMethodFrame.m_FCallEntry (8, 9): the function, whose method is in a list of them. */
-static void helpers_are_the_methods_that_made_them(void)
+TEST(helpers_are_the_methods_that_made_them)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -119,18 +119,4 @@ static void helpers_are_the_methods_that_made_them(void)
 	stack_end(&fixture);
 }
 
-static CU_TestInfo tests[] = {
-	{ "inlined_calls_say_what_they_call", inlined_calls_say_what_they_call },
-	{ "stubs_say_what_they_call", stubs_say_what_they_call },
-	{ "helpers_are_the_methods_that_made_them", helpers_are_the_methods_that_made_them },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "frame_method", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "frame_method")

@@ -20,7 +20,7 @@ static void make_frames(size_t period)
 	stack = (struct thread_stack){ .frames = frames, .frames_count = FRAMES };
 }
 
-static void one_method_is_folded(void)
+TEST(one_method_is_folded)
 {
 	size_t period = 0;
 	make_frames(1);
@@ -30,7 +30,7 @@ static void one_method_is_folded(void)
 	ASSERT_UINT(period, 1);
 }
 
-static void whole_periods_are_folded(void)
+TEST(whole_periods_are_folded)
 {
 	size_t period = 0;
 	make_frames(3);
@@ -39,7 +39,7 @@ static void whole_periods_are_folded(void)
 	ASSERT_UINT(period, 3);
 }
 
-static void few_frames_are_not(void)
+TEST(few_frames_are_not)
 {
 	size_t period = 0;
 	make_frames(1);
@@ -51,7 +51,7 @@ static void few_frames_are_not(void)
 	ASSERT_UINT(frame_repeats(&stack, FRAME_PERIOD_MAX + 1, &period), 0);
 }
 
-static void roots_are_sorted_by_frame(void)
+TEST(roots_are_sorted_by_frame)
 {
 	static struct stack_root rows[] = {
 		{ .frame = 2, .value = 20 },          { .frame = 0, .value = 1 },
@@ -81,16 +81,4 @@ static void roots_are_sorted_by_frame(void)
 	frame_roots_deinit(&roots);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "one_method_is_folded", one_method_is_folded },
-		{ "whole_periods_are_folded", whole_periods_are_folded },
-		{ "few_frames_are_not", few_frames_are_not },
-		{ "roots_are_sorted_by_frame", roots_are_sorted_by_frame },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "frame_repeats", .pTests = tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "frame_repeats")

@@ -56,7 +56,7 @@ static void check_completion(const char *line, const char *expected)
 	text_deinit(&got);
 }
 
-static void commands_are_completed(void)
+TEST(commands_are_completed)
 {
 	check_completion("gc", "gcroot gcwhere gchandles gcheapstat ");
 	check_completion("gcr", "gcroot ");
@@ -76,7 +76,7 @@ static void commands_are_completed(void)
 	CU_ASSERT_EQUAL(hd_command_complete(session, 0, NULL, add, NULL), 0);
 }
 
-static void options_are_completed(void)
+TEST(options_are_completed)
 {
 	check_completion("dumpheap -st", "-stat -strings ");
 	check_completion("dumpheap -m", "-mt -min -max ");
@@ -87,7 +87,7 @@ static void options_are_completed(void)
 	check_completion("gcroot -zz", "");
 }
 
-static void values_are_completed(void)
+TEST(values_are_completed)
 {
 	check_completion("dumpheap -type Sys", "System.String System.Object[] ");
 	check_completion("dumpheap -type System.S", "System.String ");
@@ -113,7 +113,7 @@ static void values_are_completed(void)
 }
 
 /* This one, which has the socket of one while it is asked. */
-static void processes_are_completed(void)
+TEST(processes_are_completed)
 {
 	struct process_stat own;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -137,7 +137,7 @@ static void processes_are_completed(void)
 	CU_ASSERT(unlink(address.sun_path) == 0 && close(listener) == 0);
 }
 
-static void files_are_left_to_the_front_end(void)
+TEST(files_are_left_to_the_front_end)
 {
 	static const char *const lines[] = { "open x",           "open ''",
 					     "diff x",           "export x",
@@ -151,7 +151,7 @@ static void files_are_left_to_the_front_end(void)
 	check_completion("open x y", "");
 }
 
-static void only_names_of_sos_are_marked(void)
+TEST(only_names_of_sos_are_marked)
 {
 	static const char *const sos[] = { "gcroot", "pathto", "objsize", "dumpheap", "dumpobj" };
 	static const char *const own[] = { "info", "types", "roots", "diff", "export",
@@ -187,7 +187,7 @@ static int refuse(void *arg, const char *bytes, size_t size)
 	return bytes && size;
 }
 
-static void help_describes_every_command(void)
+TEST(help_describes_every_command)
 {
 	struct hd_command_info info;
 	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
@@ -216,7 +216,7 @@ static void help_describes_every_command(void)
 	text_deinit(&text);
 }
 
-static void a_sink_of_another_version_is_refused(void)
+TEST(a_sink_of_another_version_is_refused)
 {
 	const struct hd_sink sink = { .struct_size = sizeof(sink) - 8, .write = refuse };
 	const char *argv[] = { "help" };
@@ -247,7 +247,7 @@ static struct text kept(const char *line, size_t piece, int expected_status)
 	return whole;
 }
 
-static void kept_answers_are_what_a_sink_gets(void)
+TEST(kept_answers_are_what_a_sink_gets)
 {
 	static const char *const lines[] = { "gcroot 10", "info --json", "help",
 					     "gcroot 11 --json" };
@@ -264,7 +264,7 @@ static void kept_answers_are_what_a_sink_gets(void)
 	hd_text_free(NULL);
 }
 
-static void long_answers_are_kept_too(void)
+TEST(long_answers_are_kept_too)
 {
 	struct text text = { 0 };
 	text_puts(&text, "a 2 x\nt 1 T\n");
@@ -326,7 +326,7 @@ static rlim_t kept_under(rlim_t limit, int expected_status)
 }
 
 /* Also when the very last bytes do not fit, which are written after the command. */
-static void long_answers_that_do_not_fit_are_told(void)
+TEST(long_answers_that_do_not_fit_are_told)
 {
 	struct text text = { 0 };
 	text_puts(&text, "a 2 x\nt 1 T\n");
@@ -344,7 +344,7 @@ static void long_answers_that_do_not_fit_are_told(void)
 }
 
 /* Nor does it bind the memory that a core is unpacked into. */
-static void a_limit_on_files_does_not_end_the_host(void)
+TEST(a_limit_on_files_does_not_end_the_host)
 {
 	struct hd_error err = { 0 };
 	const char line[] = "export /tmp/heapdump-test-too-large.heap";
@@ -368,7 +368,7 @@ static int is_interrupted(void *arg)
 	return 1;
 }
 
-static void outputs_are_opened(void)
+TEST(outputs_are_opened)
 {
 	struct hd_error err = { 0 };
 	struct hd_sink sink = { .struct_size = sizeof(sink), .cancelled = is_interrupted };
@@ -388,7 +388,7 @@ static void outputs_are_opened(void)
 	ASSERT_UINT(hd_output_open(name, 0, &sink, &fd, &err), HD_ERR_ARGUMENT);
 }
 
-static void warnings_are_kept(void)
+TEST(warnings_are_kept)
 {
 	struct dump_file file;
 	static const char text[] = "a 2 x\nt 1 T\n";
@@ -417,7 +417,7 @@ static void handle(int signal)
 	handled++;
 }
 
-static void sigint_is_taken_and_given_back(void)
+TEST(sigint_is_taken_and_given_back)
 {
 	struct sigaction action = { .sa_handler = handle }, old, now;
 	CU_ASSERT_FATAL(sigaction(SIGINT, &action, &old) == 0);
@@ -441,30 +441,4 @@ static void sigint_is_taken_and_given_back(void)
 	CU_ASSERT_EQUAL(hd_interrupt_end(), 0);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "commands_are_completed", commands_are_completed },
-		{ "options_are_completed", options_are_completed },
-		{ "values_are_completed", values_are_completed },
-		{ "processes_are_completed", processes_are_completed },
-		{ "files_are_left_to_the_front_end", files_are_left_to_the_front_end },
-		{ "only_names_of_sos_are_marked", only_names_of_sos_are_marked },
-		{ "a_sink_of_another_version_is_refused", a_sink_of_another_version_is_refused },
-		{ "help_describes_every_command", help_describes_every_command },
-		{ "kept_answers_are_what_a_sink_gets", kept_answers_are_what_a_sink_gets },
-		{ "long_answers_are_kept_too", long_answers_are_kept_too },
-		{ "long_answers_that_do_not_fit_are_told", long_answers_that_do_not_fit_are_told },
-		{ "a_limit_on_files_does_not_end_the_host",
-		  a_limit_on_files_does_not_end_the_host },
-		{ "outputs_are_opened", outputs_are_opened },
-		{ "warnings_are_kept", warnings_are_kept },
-		{ "sigint_is_taken_and_given_back", sigint_is_taken_and_given_back },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "front end", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "front end", .set_up = set_up, .tear_down = tear_down)

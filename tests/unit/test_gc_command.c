@@ -92,7 +92,7 @@ static void check(struct fixture *fixture, const char *line, int status, const c
 	answer_deinit(&answer);
 }
 
-static void handles_of_every_kind(void)
+TEST(handles_of_every_kind)
 {
 	static const char *const names[HANDLE_NAMES] = {
 		"WeakShort",           "WeakLong",      "Strong",      "Pinned",   "Variable",
@@ -136,7 +136,7 @@ static void handles_of_every_kind(void)
 	end(&fixture);
 }
 
-static void a_handle_to_no_object(void)
+TEST(a_handle_to_no_object)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -149,7 +149,7 @@ static void a_handle_to_no_object(void)
 	end(&fixture);
 }
 
-static void finalizer_queues(void)
+TEST(finalizer_queues)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -192,7 +192,7 @@ static void finalizer_queues(void)
 	end(&fixture);
 }
 
-static void a_damaged_queue(void)
+TEST(a_damaged_queue)
 {
 	static const size_t counts[7] = { 0 };
 	struct fixture fixture;
@@ -206,7 +206,7 @@ static void a_damaged_queue(void)
 	end(&fixture);
 }
 
-static void generations_of_a_segment(void)
+TEST(generations_of_a_segment)
 {
 	struct fixture fixture;
 	char part[256];
@@ -242,7 +242,7 @@ static void generations_of_a_segment(void)
 	end(&fixture);
 }
 
-static void references_between_generations(void)
+TEST(references_between_generations)
 {
 	struct fixture fixture;
 	char part[512];
@@ -273,7 +273,7 @@ static void references_between_generations(void)
 	end(&fixture);
 }
 
-static void nothing_between_generations(void)
+TEST(nothing_between_generations)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -288,7 +288,7 @@ static void nothing_between_generations(void)
 }
 
 /* Whatever allocation fails, the command says so, and the next one works. */
-static void no_memory(void)
+TEST(no_memory)
 {
 	static const char *const lines[] = { "gchandles",          "finalizequeue", "dumpgen gen0",
 					     "gcheapstat",         "ephrefs",       "ephtoloh",
@@ -315,20 +315,4 @@ static void no_memory(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "kinds of handles", handles_of_every_kind },
-		{ "no object", a_handle_to_no_object },
-		{ "finalizer queues", finalizer_queues },
-		{ "damaged queue", a_damaged_queue },
-		{ "generations", generations_of_a_segment },
-		{ "references", references_between_generations },
-		{ "no references", nothing_between_generations },
-		{ "no memory", no_memory },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "gc_command", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "gc_command")

@@ -12,7 +12,7 @@ static const struct type *found(struct fake_clr *fake, const struct fake_type *t
 	return ret;
 }
 
-static void test_series(void)
+TEST(test_series)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	/* An object of 64 bytes (56 from its address on): slots at 8, 16; at 32; at 48. */
@@ -33,7 +33,7 @@ static void test_series(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_runs(void)
+TEST(test_runs)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	const struct gc_run runs[] = { { 1, 8 }, { 2, 16 } };
@@ -63,7 +63,7 @@ static void assert_refused(const struct type *type)
 	CU_ASSERT(!type->series && !type->runs);
 }
 
-static void test_bad_series(void)
+TEST(test_bad_series)
 {
 	static const struct gc_series bad[] = {
 		{ .size = 8 - 40, .offset = 0 },  /* the MethodTable itself */
@@ -88,7 +88,7 @@ static void test_bad_series(void)
 }
 
 /* Each slot again and again: an object of n words could have n * n references. */
-static void test_repeated_series(void)
+TEST(test_repeated_series)
 {
 	struct gc_series series[20];
 	struct fake_clr *fake = fake_clr_create(NULL);
@@ -107,7 +107,7 @@ static void test_repeated_series(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_bad_runs(void)
+TEST(test_bad_runs)
 {
 	static const struct {
 		struct gc_run run;
@@ -136,7 +136,7 @@ static void test_bad_runs(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_bad_count(void)
+TEST(test_bad_count)
 {
 	static const uint64_t bad[] = { 0,
 					4,
@@ -167,7 +167,7 @@ static void test_bad_count(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_budget(void)
+TEST(test_budget)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	const struct gc_series series = { .size = 8 - 40, .offset = 8 };
@@ -189,17 +189,4 @@ static void test_budget(void)
 	fake_clr_destroy(fake);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "series", test_series },         { "runs", test_runs },
-		{ "bad series", test_bad_series }, { "repeated series", test_repeated_series },
-		{ "bad runs", test_bad_runs },     { "bad count", test_bad_count },
-		{ "budget", test_budget },         CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "GCDesc", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "GCDesc")

@@ -69,7 +69,7 @@ static struct gc_info_query active(unsigned int version, uint32_t offset)
 	return (struct gc_info_query){ .version = version, .offset = offset, .is_active = true };
 }
 
-static void test_header(void)
+TEST(test_header)
 {
 	for (unsigned int version = 2; version <= 4; version++) {
 		struct gc_info info = { 0 };
@@ -156,7 +156,7 @@ static struct writer make_safe_points(unsigned int version)
 	return writer;
 }
 
-static void test_safe_points(void)
+TEST(test_safe_points)
 {
 	for (unsigned int version = 2; version <= 4; version++) {
 		struct writer writer = make_safe_points(version);
@@ -190,7 +190,7 @@ static void test_safe_points(void)
  * States that lie elsewhere: as runs whose numbers have 4 and 2 bits by turns, first that of the
  * dead slots, which is not one less.
  */
-static void test_shared_states(void)
+TEST(test_shared_states)
 {
 	static const struct {
 		bool first_is_wide;
@@ -285,7 +285,7 @@ static struct writer make_ranges(unsigned int version, bool has_second)
 	return writer;
 }
 
-static void test_ranges(void)
+TEST(test_ranges)
 {
 	static const struct {
 		uint32_t offset;
@@ -335,7 +335,7 @@ static void test_ranges(void)
 }
 
 /* Until 3 a thread stops at no safe point, and what the call returned is not known. */
-static void test_returned(void)
+TEST(test_returned)
 {
 	for (unsigned int version = 2; version <= 4; version++) {
 		struct writer writer = { .bits = 0 };
@@ -399,7 +399,7 @@ static void put_many(struct writer *writer)
 	put_counts(writer, GC_INFO_SLOTS_MAX, 1, 0);
 }
 
-static void test_bad(void)
+TEST(test_bad)
 {
 	struct gc_info_query query = caller(4, 60);
 	check_bad_slot(put_rsp);
@@ -428,7 +428,7 @@ static void test_bad(void)
 }
 
 /* Every prefix of it, and every bit the other way: an answer, at once. */
-static void test_damage(void)
+TEST(test_damage)
 {
 	struct writer writers[] = { make_safe_points(4), make_ranges(3, true) };
 	for (size_t i = 0; i < 2; i++) {
@@ -457,7 +457,7 @@ static void test_damage(void)
 }
 
 /* More of it than is read at a time, where nothing is mapped. */
-static void test_long(void)
+TEST(test_long)
 {
 	static struct {
 		uint8_t bytes[16384];
@@ -498,7 +498,7 @@ static void test_long(void)
 	fake_memory_deinit(&memory);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	struct writer writer = make_safe_points(4);
 	struct gc_info_query query = caller(4, 60);
@@ -515,24 +515,4 @@ static void test_no_memory(void)
 	}
 }
 
-static CU_TestInfo tests[] = {
-	{ "headers_are_read_in_all_versions", test_header },
-	{ "safe_points_tell_what_is_live", test_safe_points },
-	{ "states_may_lie_elsewhere_and_be_runs", test_shared_states },
-	{ "in_ranges_states_change_at_offsets", test_ranges },
-	{ "what_a_call_returned_is_known_from_3_on", test_returned },
-	{ "contradictions_are_bad", test_bad },
-	{ "damage_gives_an_answer", test_damage },
-	{ "long_ones_are_read_in_parts", test_long },
-	{ "out_of_memory_is_told", test_no_memory },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "gc_info", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "gc_info")

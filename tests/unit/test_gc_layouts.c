@@ -19,7 +19,7 @@ static void fill(uint8_t *bytes, size_t size)
 }
 
 /* doc/coreclr.md 5. */
-static void segments_of_the_heap(void)
+TEST(segments_of_the_heap)
 {
 	uint8_t bytes[HEAP_SEGMENT_SIZE];
 	fill(bytes, sizeof(bytes));
@@ -34,7 +34,7 @@ static void segments_of_the_heap(void)
 }
 
 /* doc/coreclr.md 11.1 and 11.2. */
-static void handles_and_finalizers(void)
+TEST(handles_and_finalizers)
 {
 	const struct clr old = { .major = 9 }, new = { .major = 10 };
 	ASSERT_UINT(handle_type_counts(&old).usual, 12);
@@ -56,7 +56,7 @@ static void handles_and_finalizers(void)
 }
 
 /* doc/coreclr.md 7.4 (bits), doc/collections.md (nodes of a GC that plans). */
-static void headers_and_nodes(void)
+TEST(headers_and_nodes)
 {
 	uint8_t bytes[PLUG_NODE_SIZE];
 	const int64_t distance = -0x1000 | 3;
@@ -74,15 +74,4 @@ static void headers_and_nodes(void)
 	CU_ASSERT_EQUAL(node.right, 16);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "segments of the heap", segments_of_the_heap },
-		{ "handles and finalizers", handles_and_finalizers },
-		{ "headers and nodes", headers_and_nodes },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "gc_layouts", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "gc_layouts")

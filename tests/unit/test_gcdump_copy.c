@@ -36,7 +36,7 @@ static const char *const fixtures[] = { "tests/data/small300.gcdump",
 					"tests/data/small1000.gcdump" };
 
 /* Files of dotnet-gcdump come out as they are, byte for byte. */
-static void files_of_dotnet_gcdump_stay_the_same(void)
+TEST(files_of_dotnet_gcdump_stay_the_same)
 {
 	for (size_t i = 0; i < sizeof(fixtures) / sizeof(fixtures[0]); i++) {
 		struct text file = dump_source_file(fixtures[i]), got = { 0 };
@@ -50,7 +50,7 @@ static void files_of_dotnet_gcdump_stay_the_same(void)
 }
 
 /* A file without its end, where the forward references are, gets one. */
-static void a_lost_end_comes_back(void)
+TEST(a_lost_end_comes_back)
 {
 	struct text file = dump_source_file(fixtures[0]);
 	for (size_t cut = 1; cut <= 16; cut++) {
@@ -162,7 +162,7 @@ static const struct gcdump_about abouts[] = {
 };
 
 /* Records in any order, sizes where none is needed, all that can stand beside the graph. */
-static void other_files_stay_the_same(void)
+TEST(other_files_stay_the_same)
 {
 	for (size_t i = 0; i < sizeof(abouts) / sizeof(abouts[0]); i++) {
 		for (unsigned int is_wide = 0; is_wide < 2; is_wide++) {
@@ -176,7 +176,7 @@ static void other_files_stay_the_same(void)
 }
 
 /* Each byte changed: a file of any bytes is copied, or refused with one line. */
-static void damage_is_refused_or_kept(void)
+TEST(damage_is_refused_or_kept)
 {
 	struct text file = make_file(&abouts[4], false);
 	unsigned int copied = 0, refused = 0;
@@ -200,7 +200,7 @@ static void damage_is_refused_or_kept(void)
 	text_deinit(&file);
 }
 
-static void a_bad_child_is_named(void)
+TEST(a_bad_child_is_named)
 {
 	struct text file = make_file(&abouts[0], false), got = { 0 };
 	/* Of node 0: type 1, 5 children, the first of them 2 nodes on. */
@@ -221,7 +221,7 @@ static void a_bad_child_is_named(void)
 	text_deinit(&file);
 }
 
-static void other_formats_are_refused(void)
+TEST(other_formats_are_refused)
 {
 	static const char *const others[] = { "", "a 2 x\nc x\n", "\x14", "!FastSerialization.1" };
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -244,7 +244,7 @@ static enum hd_status copy_file(const void *what, struct job *job, format_write_
 	return gcdump_copy(file->path, NULL, &options, job, write, arg, err);
 }
 
-static void copying_stops_when_nobody_takes_more(void)
+TEST(copying_stops_when_nobody_takes_more)
 {
 	struct text file = dump_source_file(fixtures[0]);
 	struct dump_file opened;
@@ -254,7 +254,7 @@ static void copying_stops_when_nobody_takes_more(void)
 	text_deinit(&file);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	struct text file = dump_source_file(fixtures[0]);
 	struct dump_file opened;
@@ -264,22 +264,4 @@ static void each_failed_allocation_is_reported(void)
 	text_deinit(&file);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "files_of_dotnet_gcdump_stay_the_same", files_of_dotnet_gcdump_stay_the_same },
-		{ "a_lost_end_comes_back", a_lost_end_comes_back },
-		{ "other_files_stay_the_same", other_files_stay_the_same },
-		{ "damage_is_refused_or_kept", damage_is_refused_or_kept },
-		{ "a_bad_child_is_named", a_bad_child_is_named },
-		{ "other_formats_are_refused", other_formats_are_refused },
-		{ "copying_stops_when_nobody_takes_more", copying_stops_when_nobody_takes_more },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "gcdump copy", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "gcdump copy")

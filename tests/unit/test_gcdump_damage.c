@@ -25,7 +25,7 @@ static uint8_t *make_plain(size_t *ret_size, uint32_t node, size_t *ret_record)
 	return bytes;
 }
 
-static void damaged_records_are_refused_or_skipped(void)
+TEST(damaged_records_are_refused_or_skipped)
 {
 	/* The record of node 1: type, size of two bytes is its type's, 2, +1, 0. */
 	static const struct {
@@ -68,7 +68,7 @@ static void damaged_records_are_refused_or_skipped(void)
 }
 
 /* Nodes that share one record with many children would be more than a file can hold. */
-static void records_do_not_overlap(void)
+TEST(records_do_not_overlap)
 {
 	static const struct made_gcdump_type types[] = { { u"UNDEFINED", 0, NULL },
 							 { u"A", -1, NULL } };
@@ -137,7 +137,7 @@ static uint64_t lost_nodes(const struct gcdump *file, uint32_t size)
 	return lost;
 }
 
-static void a_file_cut_among_its_nodes_has_those_before(void)
+TEST(a_file_cut_among_its_nodes_has_those_before)
 {
 	struct text file = dump_source_file("tests/data/small300.gcdump");
 	const uint8_t *bytes = (const uint8_t *)file.bytes;
@@ -170,7 +170,7 @@ static void a_file_cut_among_its_nodes_has_those_before(void)
 	text_deinit(&file);
 }
 
-static void a_file_cut_anywhere_is_refused_or_has_its_nodes(void)
+TEST(a_file_cut_anywhere_is_refused_or_has_its_nodes)
 {
 	struct text file = dump_source_file("tests/data/small300.gcdump");
 	uint64_t whole = 0;
@@ -207,7 +207,7 @@ static void a_file_cut_anywhere_is_refused_or_has_its_nodes(void)
 }
 
 /* Bytes of nodes that are anything. */
-static void damage_anywhere_does_no_harm(void)
+TEST(damage_anywhere_does_no_harm)
 {
 	struct random random = { .state = 3 + turns_seed() };
 	struct text file = dump_source_file("tests/data/small300.gcdump");
@@ -283,7 +283,7 @@ static struct made_gcdump_node *make_many(enum order order)
 	return nodes;
 }
 
-static void workers_read_the_same(void)
+TEST(workers_read_the_same)
 {
 	for (unsigned int order = 0; order < ORDERS; order++) {
 		struct made_gcdump_node *nodes = make_many((enum order)order);
@@ -320,7 +320,7 @@ static int countdown(void *arg)
 	return !*left || !--*left;
 }
 
-static void it_can_be_cancelled_and_is_limited_in_memory(void)
+TEST(it_can_be_cancelled_and_is_limited_in_memory)
 {
 	struct made_gcdump_node *nodes = make_many(MIXED);
 	struct made_gcdump spec = plain_spec();
@@ -347,7 +347,7 @@ static void it_can_be_cancelled_and_is_limited_in_memory(void)
 }
 
 /* What counts is how many references there are, not how many a file of this size may have. */
-static void the_limit_is_of_what_is_needed(void)
+TEST(the_limit_is_of_what_is_needed)
 {
 	struct made_gcdump_node *nodes = make_many(ASCENDING);
 	struct made_gcdump spec = plain_spec();
@@ -369,30 +369,9 @@ static void the_limit_is_of_what_is_needed(void)
 	free(nodes);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	check_failed_allocations_of(plain_spec());
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "damaged records are refused or skipped",
-		  damaged_records_are_refused_or_skipped },
-		{ "records do not overlap", records_do_not_overlap },
-		{ "a file cut among its nodes has those before",
-		  a_file_cut_among_its_nodes_has_those_before },
-		{ "a file cut anywhere is refused, or has its nodes",
-		  a_file_cut_anywhere_is_refused_or_has_its_nodes },
-		{ "damage anywhere does no harm", damage_anywhere_does_no_harm },
-		{ "workers read the same", workers_read_the_same },
-		{ "it can be cancelled, and is limited in memory",
-		  it_can_be_cancelled_and_is_limited_in_memory },
-		{ "the limit is of what is needed", the_limit_is_of_what_is_needed },
-		{ "each failed allocation is reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "gcdump_damage", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "gcdump_damage")

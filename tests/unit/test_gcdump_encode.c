@@ -111,7 +111,7 @@ static const struct gcdump_about plain_about = { .version = 10,
  * A root and two objects of one type: the first has the type's size, the second another; a node
  * that is never defined.  Laid out as by the writer of dotnet-gcdump.
  */
-static void a_small_file_is_written_as_expected(void)
+TEST(a_small_file_is_written_as_expected)
 {
 	static const uint32_t root_children[] = { 1, 2 }, children[] = { 3, 1, 2 };
 	const struct gcdump_type types[] = {
@@ -224,7 +224,7 @@ static struct gcdump_about perfview_about(void)
 }
 
 /* And deferred types. */
-static void what_dumps_of_perfview_have_is_written(void)
+TEST(what_dumps_of_perfview_have_is_written)
 {
 	const struct gcdump_type types[] = { { .name = ascii("UNDEFINED") } };
 	const struct gcdump_about about = perfview_about();
@@ -264,7 +264,7 @@ static void what_dumps_of_perfview_have_is_written(void)
 }
 
 /* Labels in the region of deferred types would lead astray anywhere else. */
-static void deferred_types_do_not_move(void)
+TEST(deferred_types_do_not_move)
 {
 	const struct gcdump_type types[] = { { .name = ascii("UNDEFINED") } };
 	struct made made = { .types = types };
@@ -282,7 +282,7 @@ static void deferred_types_do_not_move(void)
 }
 
 /* Segments of old files have no generation 4; files older than version 9 become version 10. */
-static void old_files_become_new_ones(void)
+TEST(old_files_become_new_ones)
 {
 	static struct gcdump_segment segments[] = { { 1, 2, { 3, 4, 5, 6, 99 } } };
 	const struct gcdump_type types[] = { { .name = ascii("UNDEFINED") } };
@@ -334,7 +334,7 @@ static const struct {
 	{ INT32_MIN, "f880808000" },
 };
 
-static void numbers_take_as_few_bytes_as_they_can(void)
+TEST(numbers_take_as_few_bytes_as_they_can)
 {
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		const struct gcdump_type types[] = { { .size = 0 } };
@@ -355,7 +355,7 @@ static void numbers_take_as_few_bytes_as_they_can(void)
 }
 
 /* A size that is given stays where it was, needed or not; the type's stays as well. */
-static void given_sizes_stay_as_they_are(void)
+TEST(given_sizes_stay_as_they_are)
 {
 	const struct gcdump_type types[] = { { .size = 24 }, { .size = -1 } };
 	const struct gcdump_node nodes[] = {
@@ -376,7 +376,7 @@ static void given_sizes_stay_as_they_are(void)
 }
 
 /* More children than the buffer holds, and file pieces of any size. */
-static void long_lists_pass_through_the_buffer(void)
+TEST(long_lists_pass_through_the_buffer)
 {
 	enum {
 		COUNT = 300000
@@ -414,7 +414,7 @@ static void long_lists_pass_through_the_buffer(void)
 	free(addresses);
 }
 
-static void what_the_format_has_no_room_for_is_refused(void)
+TEST(what_the_format_has_no_room_for_is_refused)
 {
 	enum {
 		COUNT = 1 << 20
@@ -453,7 +453,7 @@ static void what_the_format_has_no_room_for_is_refused(void)
 }
 
 /* A source that fails fails the file. */
-static void a_source_may_fail(void)
+TEST(a_source_may_fail)
 {
 	const struct gcdump_type types[] = { { .size = 0 } };
 	struct made made = { .types = types, .end = HD_ERR_FORMAT };
@@ -481,7 +481,7 @@ static void rewind_that_changes(void *arg)
 	made_rewind(arg);
 }
 
-static void objects_that_change_meanwhile_are_an_error(void)
+TEST(objects_that_change_meanwhile_are_an_error)
 {
 	const struct gcdump_type types[] = { { .size = 0 } };
 	const struct gcdump_node nodes[] = { { .index = 0 }, { .index = 1 } };
@@ -516,7 +516,7 @@ static enum hd_status write_source(const void *what, struct job *job, format_wri
 	return gcdump_encode(what, job, write, arg, err);
 }
 
-static void writing_can_be_stopped(void)
+TEST(writing_can_be_stopped)
 {
 	const struct gcdump_type types[] = { { .size = 8 } };
 	struct made made = { .types = types };
@@ -527,7 +527,7 @@ static void writing_can_be_stopped(void)
 	check_cancelling(&writing, 6);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	const struct gcdump_type types[] = { { .size = 0 } };
 	struct made made = { .types = types };
@@ -535,29 +535,4 @@ static void each_failed_allocation_is_reported(void)
 	check_failed_allocations(&(struct writing){ write_source, &source }, 3);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_small_file_is_written_as_expected", a_small_file_is_written_as_expected },
-		{ "what_dumps_of_perfview_have_is_written",
-		  what_dumps_of_perfview_have_is_written },
-		{ "deferred_types_do_not_move", deferred_types_do_not_move },
-		{ "old_files_become_new_ones", old_files_become_new_ones },
-		{ "numbers_take_as_few_bytes_as_they_can", numbers_take_as_few_bytes_as_they_can },
-		{ "given_sizes_stay_as_they_are", given_sizes_stay_as_they_are },
-		{ "long_lists_pass_through_the_buffer", long_lists_pass_through_the_buffer },
-		{ "what_the_format_has_no_room_for_is_refused",
-		  what_the_format_has_no_room_for_is_refused },
-		{ "a_source_may_fail", a_source_may_fail },
-		{ "objects_that_change_meanwhile_are_an_error",
-		  objects_that_change_meanwhile_are_an_error },
-		{ "writing_can_be_stopped", writing_can_be_stopped },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "gcdump encode", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "gcdump encode")

@@ -180,14 +180,14 @@ static void check_fixture(const char *name, uint64_t null_slots)
 	graph_destroy(graph);
 }
 
-static void files_of_dotnet_gcdump_are_read_whole(void)
+TEST(files_of_dotnet_gcdump_are_read_whole)
 {
 	check_fixture("small300", 5);
 	check_fixture("small1000", 4);
 }
 
 /* sample_nodes of small300: a list node and what it refers to, a static and its list. */
-static void an_object_is_what_the_file_says(void)
+TEST(an_object_is_what_the_file_says)
 {
 	struct hd_graph *graph = open_file("tests/data/small300.gcdump", 1);
 	uint32_t node = hd_graph_find(graph, 0x7f4c9dc233c8);
@@ -219,7 +219,7 @@ static void check_name(const char *name, const char *expected)
 }
 
 /* As DotNetHeapDumpGraphReader.cs converts the runtime's names. */
-static void names_are_those_of_the_heap(void)
+TEST(names_are_those_of_the_heap)
 {
 	check_name("System.String", "System.String");
 	check_name("System.String (Bytes > 10K)", "System.String");
@@ -260,7 +260,7 @@ static void same_types(const struct hd_graph *a, const struct hd_graph *b)
 }
 
 /* One heap, as dotnet-gcdump wrote it and as the trace that it made that of. */
-static void the_types_are_those_of_the_trace(void)
+TEST(the_types_are_those_of_the_trace)
 {
 	struct text text = dump_source_file("tests/data/small300.nettrace");
 	const struct format_options options = { .no_files = true };
@@ -284,16 +284,4 @@ static void the_types_are_those_of_the_trace(void)
 	text_deinit(&text);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "files of dotnet-gcdump are read whole", files_of_dotnet_gcdump_are_read_whole },
-		{ "an object is what the file says", an_object_is_what_the_file_says },
-		{ "names are those of the heap", names_are_those_of_the_heap },
-		{ "the types are those of the trace", the_types_are_those_of_the_trace },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "gcdump_files", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "gcdump_files")

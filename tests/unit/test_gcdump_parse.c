@@ -108,7 +108,7 @@ static void parse(const struct made_gcdump *spec, size_t cut, struct gcdump *ret
 	ASSERT_TEXT(err.message, "");
 }
 
-static void all_that_a_file_may_have(void)
+TEST(all_that_a_file_may_have)
 {
 	struct made_gcdump spec = all_features();
 	struct gcdump gcdump;
@@ -144,7 +144,7 @@ static void all_that_a_file_may_have(void)
 	free(bytes);
 }
 
-static void deferred_types_have_names_and_modules(void)
+TEST(deferred_types_have_names_and_modules)
 {
 	struct made_gcdump spec = all_features();
 	/* With the trailer, and without it. */
@@ -169,7 +169,7 @@ static void deferred_types_have_names_and_modules(void)
 	}
 }
 
-static void bare_files(void)
+TEST(bare_files)
 {
 	/* No interop, no segments, null strings, nothing about the width; cut behind the tags. */
 	const struct made_gcdump spec = {
@@ -188,7 +188,7 @@ static void bare_files(void)
 	free(bytes);
 }
 
-static void counts_of_8_bytes(void)
+TEST(counts_of_8_bytes)
 {
 	struct made_gcdump spec = all_features();
 	spec.is_wide = true;
@@ -205,7 +205,7 @@ static void counts_of_8_bytes(void)
 	}
 }
 
-static void old_versions(void)
+TEST(old_versions)
 {
 	for (int32_t version = 4; version < 10; version++) {
 		struct made_gcdump spec = all_features();
@@ -246,7 +246,7 @@ static void assert_refused(const struct made_gcdump *spec, enum hd_status status
 	free(bytes);
 }
 
-static void versions_that_cannot_be_read(void)
+TEST(versions_that_cannot_be_read)
 {
 	struct made_gcdump spec = all_features();
 	spec.version = 8;
@@ -268,7 +268,7 @@ static void versions_that_cannot_be_read(void)
 	free(bytes);
 }
 
-static void what_is_wrong_is_told_with_its_offset(void)
+TEST(what_is_wrong_is_told_with_its_offset)
 {
 	struct made_gcdump spec = all_features();
 	spec.root = 5;
@@ -286,7 +286,7 @@ static void what_is_wrong_is_told_with_its_offset(void)
 #define GRAPH_AT ((size_t)50)
 
 /* Objects by reference: none leads to another, so that they end. */
-static void references_to_references_are_refused(void)
+TEST(references_to_references_are_refused)
 {
 	struct made_gcdump spec = all_features();
 	size_t size;
@@ -303,7 +303,7 @@ static void references_to_references_are_refused(void)
 }
 
 /* A graph that stands elsewhere, and is only referred to. */
-static void objects_may_stand_elsewhere(void)
+TEST(objects_may_stand_elsewhere)
 {
 	const struct made_gcdump spec = {
 		.types = types, .nodes = nodes, .type_count = 6, .node_count = 5
@@ -335,7 +335,7 @@ static void objects_may_stand_elsewhere(void)
 	free(bytes);
 }
 
-static void a_file_cut_anywhere_is_refused_or_whole(void)
+TEST(a_file_cut_anywhere_is_refused_or_whole)
 {
 	struct made_gcdump spec = all_features();
 	for (int32_t version = 7; version <= 10; version += 3) {
@@ -367,7 +367,7 @@ static void a_file_cut_anywhere_is_refused_or_whole(void)
 }
 
 /* A download that stopped: what is whole is read, from the end of the nodes' records on. */
-static void a_file_cut_behind_its_nodes_is_read(void)
+TEST(a_file_cut_behind_its_nodes_is_read)
 {
 	struct made_gcdump spec = all_features();
 	size_t size;
@@ -404,7 +404,7 @@ static void a_file_cut_behind_its_nodes_is_read(void)
 }
 
 /* Any four bytes as a count, a label, a size. */
-static void hostile_numbers_do_no_harm(void)
+TEST(hostile_numbers_do_no_harm)
 {
 	static const uint32_t values[] = { 0x7fffffff, 0xffffffff, 0x80000000, 0, 24, 100 };
 	struct made_gcdump spec = all_features();
@@ -424,7 +424,7 @@ static void hostile_numbers_do_no_harm(void)
 	free(bytes);
 }
 
-static void compressed_numbers(void)
+TEST(compressed_numbers)
 {
 	static const struct {
 		int32_t value;
@@ -465,7 +465,7 @@ static void compressed_numbers(void)
 	CU_ASSERT(!gcdump_cint_wide(endless, &value));
 }
 
-static void texts_become_utf8(void)
+TEST(texts_become_utf8)
 {
 	static const struct {
 		const char *bytes;
@@ -497,7 +497,7 @@ static void texts_become_utf8(void)
 	arena_destroy(arena);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	struct made_gcdump spec = all_features();
 	size_t size;
@@ -520,28 +520,4 @@ static void each_failed_allocation_is_reported(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "all that a file may have", all_that_a_file_may_have },
-		{ "deferred types have names and modules", deferred_types_have_names_and_modules },
-		{ "bare files", bare_files },
-		{ "counts of 8 bytes", counts_of_8_bytes },
-		{ "old versions", old_versions },
-		{ "versions that cannot be read", versions_that_cannot_be_read },
-		{ "a file cut behind its nodes is read", a_file_cut_behind_its_nodes_is_read },
-		{ "what is wrong is told with its offset", what_is_wrong_is_told_with_its_offset },
-		{ "references to references are refused", references_to_references_are_refused },
-		{ "objects may stand elsewhere", objects_may_stand_elsewhere },
-		{ "a file cut anywhere is refused, or whole",
-		  a_file_cut_anywhere_is_refused_or_whole },
-		{ "hostile numbers do no harm", hostile_numbers_do_no_harm },
-		{ "compressed numbers", compressed_numbers },
-		{ "texts become UTF-8", texts_become_utf8 },
-		{ "each failed allocation is reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "gcdump_parse", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "gcdump_parse")

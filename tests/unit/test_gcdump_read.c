@@ -47,7 +47,7 @@ static const struct {
 	{ u"[other roots]", HD_ROOT_INTERNAL, 0, 0, "[other roots]" },
 };
 
-static void pseudo_nodes_become_roots(void)
+TEST(pseudo_nodes_become_roots)
 {
 	for (uint32_t i = 0; i < COUNT(groups); i++) {
 		const struct made_gcdump_type types[] = {
@@ -124,7 +124,7 @@ static struct made_gcdump tree_spec(void)
 				     .width = 64 };
 }
 
-static void a_tree_of_roots_may_be_odd(void)
+TEST(a_tree_of_roots_may_be_odd)
 {
 	const struct made_gcdump spec = tree_spec();
 	struct hd_graph *graph = graph_of(&spec);
@@ -165,7 +165,7 @@ static void a_tree_of_roots_may_be_odd(void)
 	graph_destroy(graph);
 }
 
-static void a_root_may_be_undefined_or_an_object(void)
+TEST(a_root_may_be_undefined_or_an_object)
 {
 	struct made_gcdump spec = tree_spec();
 	spec.root = 8;
@@ -180,7 +180,7 @@ static void a_root_may_be_undefined_or_an_object(void)
 	graph_destroy(graph);
 }
 
-static void types_and_sizes(void)
+TEST(types_and_sizes)
 {
 	struct made_gcdump spec = plain_spec();
 	spec.log = u"heapdump: true sizes\n20 100000000\n60 5\nrest";
@@ -211,7 +211,7 @@ static void types_and_sizes(void)
 	graph_destroy(graph);
 }
 
-static void what_is_known_of_the_process(void)
+TEST(what_is_known_of_the_process)
 {
 	static const struct made_gcdump_segment segments[] = {
 		/* One of before regions: 4, then large, 2, 1, 0. */
@@ -263,7 +263,7 @@ static void what_is_known_of_the_process(void)
 	graph_destroy(graph);
 }
 
-static void samples_and_wrong_totals_are_findings(void)
+TEST(samples_and_wrong_totals_are_findings)
 {
 	static const float multipliers[] = { 1, 1, 2.5f };
 	struct made_gcdump spec = tree_spec();
@@ -283,7 +283,7 @@ static void samples_and_wrong_totals_are_findings(void)
 	graph_destroy(graph);
 }
 
-static void repeated_addresses_are_kept_apart(void)
+TEST(repeated_addresses_are_kept_apart)
 {
 	struct made_gcdump_node nodes[PLAIN_NODES];
 	memcpy(nodes, plain_nodes, sizeof(nodes));
@@ -307,7 +307,7 @@ static void repeated_addresses_are_kept_apart(void)
 }
 
 /* Nodes in the order in which they are first mentioned: roots, then what they lead to. */
-static void objects_may_stand_in_any_order(void)
+TEST(objects_may_stand_in_any_order)
 {
 	struct made_gcdump spec = plain_spec();
 	struct hd_graph *expected = graph_of(&spec);
@@ -342,26 +342,9 @@ static void objects_may_stand_in_any_order(void)
 	graph_destroy(expected);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	check_failed_allocations_of(tree_spec());
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "pseudo-nodes become roots", pseudo_nodes_become_roots },
-		{ "a tree of roots may be odd", a_tree_of_roots_may_be_odd },
-		{ "a root may be undefined, or an object", a_root_may_be_undefined_or_an_object },
-		{ "types and sizes", types_and_sizes },
-		{ "what is known of the process", what_is_known_of_the_process },
-		{ "samples and wrong totals are findings", samples_and_wrong_totals_are_findings },
-		{ "repeated addresses are kept apart", repeated_addresses_are_kept_apart },
-		{ "objects may stand in any order", objects_may_stand_in_any_order },
-		{ "each failed allocation is reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "gcdump_read", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "gcdump_read")

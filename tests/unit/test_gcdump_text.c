@@ -28,7 +28,7 @@ static const struct {
 	{ "\xc0\x80", "efbfbd efbfbd", 2 },
 };
 
-static void texts_become_units(void)
+TEST(texts_become_units)
 {
 	struct arena *arena = arena_create();
 	REQUIRE(arena);
@@ -58,15 +58,4 @@ static void texts_become_units(void)
 	arena_destroy(arena);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "texts_become_units", texts_become_units },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "gcdump text", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "gcdump text")

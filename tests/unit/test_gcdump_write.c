@@ -106,7 +106,7 @@ static const struct graph_root two_roots[] = {
 	{ .node = 2, .container = HD_NONE, .kind = HD_ROOT_HANDLE, .flags = HD_ROOT_WEAK },
 };
 
-static void objects_and_missing_nodes_follow_the_tree(void)
+TEST(objects_and_missing_nodes_follow_the_tree)
 {
 	struct hd_graph *graph = small_graph(two_roots, 2);
 	check_nodes(graph, NULL,
@@ -120,7 +120,7 @@ static void objects_and_missing_nodes_follow_the_tree(void)
 	graph_destroy(graph);
 }
 
-static void the_dead_have_a_node_that_says_so(void)
+TEST(the_dead_have_a_node_that_says_so)
 {
 	struct hd_graph *graph = small_graph(two_roots, 2);
 	uint64_t live = 0x13; /* nodes 0, 1, 4 */
@@ -136,7 +136,7 @@ static void the_dead_have_a_node_that_says_so(void)
 	graph_destroy(graph);
 }
 
-static void the_dead_are_left_out_if_asked(void)
+TEST(the_dead_are_left_out_if_asked)
 {
 	struct hd_graph *graph = small_graph(two_roots, 2);
 	uint64_t live = 0x13;
@@ -177,7 +177,7 @@ static const struct {
 	{ HD_ROOT_INTERNAL, 0, 0, "Thread object", "[other roots]/[internal]" },
 };
 
-static void each_root_is_where_dotnet_gcdump_has_it(void)
+TEST(each_root_is_where_dotnet_gcdump_has_it)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		const struct graph_root root = {
@@ -208,7 +208,7 @@ static void each_root_is_where_dotnet_gcdump_has_it(void)
 	}
 }
 
-static void statics_of_one_name_share_a_node(void)
+TEST(statics_of_one_name_share_a_node)
 {
 	static const struct graph_root roots[] = {
 		{ .node = 0, .container = 0, .kind = HD_ROOT_THREAD_STATIC },
@@ -250,7 +250,7 @@ static struct gcdump parsed(const struct text *bytes)
 		ASSERT_TEXT(text_, (expected));                               \
 	} while (0)
 
-static void sizes_over_2_gib_are_clamped_and_told(void)
+TEST(sizes_over_2_gib_are_clamped_and_told)
 {
 	static const uint64_t sizes[] = { 0x7fffffff, 0x80000000, 0x123456789a, 24 };
 	struct hd_graph *graph = graph_make(&(struct graph_spec){
@@ -281,7 +281,7 @@ static void sizes_over_2_gib_are_clamped_and_told(void)
 	graph_destroy(graph);
 }
 
-static void the_file_tells_of_the_process(void)
+TEST(the_file_tells_of_the_process)
 {
 	struct hd_graph *graph = small_graph(two_roots, 1);
 	struct graph_info *info = &graph->info;
@@ -329,7 +329,7 @@ static void the_file_tells_of_the_process(void)
 	graph_destroy(graph);
 }
 
-static void types_have_their_modules(void)
+TEST(types_have_their_modules)
 {
 	struct hd_graph *graph = graph_make(&(struct graph_spec){ .type_count = 4 });
 	REQUIRE(graph);
@@ -373,7 +373,7 @@ static void ids_of(const void *arg, uint32_t first, uint64_t *ret, size_t count)
 		ret[i] = id_of(arg, first + (uint32_t)i);
 }
 
-static void ids_of_heaps_come_in_batches(void)
+TEST(ids_of_heaps_come_in_batches)
 {
 	enum {
 		COUNT = 5000
@@ -456,7 +456,7 @@ static uint32_t root_count(const struct hd_graph *graph, uint32_t node, uint8_t 
 	return count;
 }
 
-static void what_is_written_is_read_back(void)
+TEST(what_is_written_is_read_back)
 {
 	for (uint64_t seed = 1; seed < 30; seed++) {
 		struct hd_graph *graph = graph_make_random(
@@ -484,17 +484,17 @@ static void what_is_written_is_read_back(void)
 	}
 }
 
-static void the_writer_stops_when_nobody_takes_more(void)
+TEST(the_writer_stops_when_nobody_takes_more)
 {
 	check_refused_pieces_of_list(gcdump_write, 100000, 3);
 }
 
-static void writing_can_be_cancelled(void)
+TEST(writing_can_be_cancelled)
 {
 	check_cancelling_of_list(gcdump_write, 200000, 7);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	static const uint64_t sizes[] = { 24, 0x80000000, 24, 24 };
 	static const struct graph_root roots[] = {
@@ -515,30 +515,4 @@ static void each_failed_allocation_is_reported(void)
 	graph_destroy(graph);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "objects_and_missing_nodes_follow_the_tree",
-		  objects_and_missing_nodes_follow_the_tree },
-		{ "the_dead_have_a_node_that_says_so", the_dead_have_a_node_that_says_so },
-		{ "the_dead_are_left_out_if_asked", the_dead_are_left_out_if_asked },
-		{ "each_root_is_where_dotnet_gcdump_has_it",
-		  each_root_is_where_dotnet_gcdump_has_it },
-		{ "statics_of_one_name_share_a_node", statics_of_one_name_share_a_node },
-		{ "sizes_over_2_gib_are_clamped_and_told", sizes_over_2_gib_are_clamped_and_told },
-		{ "the_file_tells_of_the_process", the_file_tells_of_the_process },
-		{ "types_have_their_modules", types_have_their_modules },
-		{ "ids_of_heaps_come_in_batches", ids_of_heaps_come_in_batches },
-		{ "what_is_written_is_read_back", what_is_written_is_read_back },
-		{ "the_writer_stops_when_nobody_takes_more",
-		  the_writer_stops_when_nobody_takes_more },
-		{ "writing_can_be_cancelled", writing_can_be_cancelled },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "gcdump write", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "gcdump write")

@@ -130,7 +130,7 @@ static struct hd_graph *make_graph(uint64_t seed)
 	return graph;
 }
 
-static void every_root_that_reaches_is_listed_once(void)
+TEST(every_root_that_reaches_is_listed_once)
 {
 	for (uint64_t seed = 1; seed <= 250; seed++) {
 		struct hd_graph *graph = make_graph(seed);
@@ -146,7 +146,7 @@ static void every_root_that_reaches_is_listed_once(void)
 }
 
 /* 0 -> 1 -> 2; a weak local variable, a weak handle of the middle, and a strong one that repeats. */
-static void weak_roots_stand_apart_whatever_their_kind(void)
+TEST(weak_roots_stand_apart_whatever_their_kind)
 {
 	static const struct made_edge edges[] = { { 0, 1 }, { 1, 2 } };
 	static const struct graph_root roots[] = {
@@ -241,7 +241,7 @@ static void check_young(struct hd_graph *graph, uint32_t target, unsigned int ge
 	gcroot_deinit(&gcroot);
 }
 
-static void a_young_collection_follows_no_path_through_older_objects(void)
+TEST(a_young_collection_follows_no_path_through_older_objects)
 {
 	for (uint64_t seed = 1; seed <= 250; seed++) {
 		struct hd_graph *graph = make_graph(seed);
@@ -257,7 +257,7 @@ static void a_young_collection_follows_no_path_through_older_objects(void)
 }
 
 /* Roots of a heap's stacks: by thread, then frame, then distance; equal objects together. */
-static void stack_roots_of_a_heap_stand_by_frame(void)
+TEST(stack_roots_of_a_heap_stand_by_frame)
 {
 	static const struct made_edge edges[] = { { 0, 2 }, { 1, 2 } };
 	/* thread, frame, node */
@@ -292,7 +292,7 @@ static void stack_roots_of_a_heap_stand_by_frame(void)
 	graph_destroy(graph);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	struct hd_graph *graph = make_graph(5);
 	bool failed = true;
@@ -315,22 +315,4 @@ static void each_failed_allocation_is_reported(void)
 	graph_destroy(graph);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "every_root_that_reaches_is_listed_once",
-		  every_root_that_reaches_is_listed_once },
-		{ "weak_roots_stand_apart_whatever_their_kind",
-		  weak_roots_stand_apart_whatever_their_kind },
-		{ "a_young_collection_follows_no_path_through_older_objects",
-		  a_young_collection_follows_no_path_through_older_objects },
-		{ "stack_roots_of_a_heap_stand_by_frame", stack_roots_of_a_heap_stand_by_frame },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "gcroot", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "gcroot")

@@ -68,7 +68,7 @@ static void check_reverse(struct hd_graph *graph)
 	graph_destroy(graph);
 }
 
-static void reverse_of_reverse_is_the_graph(void)
+TEST_OF(reverse_tests, reverse_of_reverse_is_the_graph)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct random random = { .state = seed };
@@ -83,7 +83,7 @@ static void reverse_of_reverse_is_the_graph(void)
 }
 
 /* Node counts around multiples of a block: the last row ends in a block of its own at n * BLOCK. */
-static void reverse_holds_across_blocks(void)
+TEST_OF(reverse_tests, reverse_holds_across_blocks)
 {
 	static const uint32_t counts[] = {
 		BLOCK - 1, BLOCK,         BLOCK + 1,     3 * BLOCK - 1,
@@ -102,7 +102,7 @@ static void reverse_holds_across_blocks(void)
 }
 
 /* The pattern is simple enough to know each row: i refers to i / 2 and, if odd, to the last. */
-static void reverse_of_a_known_graph(void)
+TEST_OF(reverse_tests, reverse_of_a_known_graph)
 {
 	const uint32_t n = 4 * BLOCK + 5;
 	struct made_edge *edges = calloc(2 * (size_t)n, sizeof(*edges));
@@ -156,7 +156,7 @@ static void reverse_fails_without_a_trace(uint32_t object_count)
 	CU_FAIL("still out of memory");
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST_OF(reverse_tests, each_failed_allocation_is_reported)
 {
 	reverse_fails_without_a_trace(10);
 	reverse_fails_without_a_trace(1200000);
@@ -168,7 +168,7 @@ static int countdown_cancelled(void *arg)
 	return (*calls)-- == 0;
 }
 
-static void reverse_can_be_cancelled(void)
+TEST_OF(reverse_tests, reverse_can_be_cancelled)
 {
 	for (uint32_t first = 0; first < 100; first++) {
 		struct hd_graph *graph = graph_make_list(300000);
@@ -225,7 +225,7 @@ static void tear_down(void)
 	graph = NULL;
 }
 
-static void counts_are_told(void)
+TEST_OF(access_tests, counts_are_told)
 {
 	ASSERT_UINT(hd_graph_object_count(graph), 3);
 	ASSERT_UINT(hd_graph_node_count(graph), 5);
@@ -234,7 +234,7 @@ static void counts_are_told(void)
 	ASSERT_UINT(hd_graph_reference_count(graph), 5);
 }
 
-static void find_knows_objects_and_missing_nodes(void)
+TEST_OF(access_tests, find_knows_objects_and_missing_nodes)
 {
 	ASSERT_UINT(hd_graph_find(graph, 0x10), 0);
 	ASSERT_UINT(hd_graph_find(graph, 0x20), 1);
@@ -246,7 +246,7 @@ static void find_knows_objects_and_missing_nodes(void)
 	ASSERT_UINT(hd_graph_find(graph, UINT64_MAX - 1), HD_NONE);
 }
 
-static void object_fills_in_everything(void)
+TEST_OF(access_tests, object_fills_in_everything)
 {
 	struct hd_object object;
 	CU_ASSERT_EQUAL(hd_graph_object(graph, 0, &object), 0);
@@ -263,7 +263,7 @@ static void object_fills_in_everything(void)
 	ASSERT_UINT(object.reference_count, 0);
 }
 
-static void large_sizes_come_from_their_table(void)
+TEST_OF(access_tests, large_sizes_come_from_their_table)
 {
 	struct hd_object object;
 	CU_ASSERT_EQUAL(hd_graph_object(graph, 1, &object), 0);
@@ -273,7 +273,7 @@ static void large_sizes_come_from_their_table(void)
 	ASSERT_UINT(graph_size(graph, 3), 0);
 }
 
-static void many_large_sizes_are_found(void)
+TEST_OF(access_tests, many_large_sizes_are_found)
 {
 	const uint32_t n = 1000;
 	uint64_t sizes[1000];
@@ -288,7 +288,7 @@ static void many_large_sizes_are_found(void)
 	graph_destroy(many);
 }
 
-static void types_and_roots_are_told(void)
+TEST_OF(access_tests, types_and_roots_are_told)
 {
 	struct hd_type type;
 	CU_ASSERT_EQUAL(hd_graph_type(graph, 1, &type), 0);
@@ -310,7 +310,7 @@ static void types_and_roots_are_told(void)
 	ASSERT_UINT(root.flags, HD_ROOT_WEAK);
 }
 
-static void out_of_range_touches_nothing(void)
+TEST_OF(access_tests, out_of_range_touches_nothing)
 {
 	struct hd_object object = { .id = 77 };
 	struct hd_type type = { .id = 77 };
@@ -328,7 +328,7 @@ static void out_of_range_touches_nothing(void)
 	ASSERT_UINT(root.node, 77);
 }
 
-static void references_come_in_pieces(void)
+TEST_OF(access_tests, references_come_in_pieces)
 {
 	static const uint32_t expected[] = { 1, 4, 0, 1 };
 	uint32_t buf[8] = { 0 };
@@ -346,7 +346,7 @@ static void references_come_in_pieces(void)
 	ASSERT_UINT(hd_graph_references(graph, 4, 0, buf, 8), 0);
 }
 
-static void empty_graph_answers(void)
+TEST_OF(access_tests, empty_graph_answers)
 {
 	struct hd_graph *empty = graph_make(&(struct graph_spec){ .object_count = 0 });
 	REQUIRE(empty);
@@ -396,7 +396,7 @@ static void check_rows(struct hd_graph *made, unsigned int workers)
 }
 
 /* Rows are reversed as a csr is, small ones and those whose memory is given back meanwhile. */
-static void reverse_of_rows(void)
+TEST_OF(reverse_tests, reverse_of_rows)
 {
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct random random = { .state = seed };
@@ -415,33 +415,5 @@ static void reverse_of_rows(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo reverse_tests[] = {
-		{ "reverse_of_reverse_is_the_graph", reverse_of_reverse_is_the_graph },
-		{ "reverse_holds_across_blocks", reverse_holds_across_blocks },
-		{ "reverse_of_a_known_graph", reverse_of_a_known_graph },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		{ "reverse_can_be_cancelled", reverse_can_be_cancelled },
-		{ "reverse_of_rows", reverse_of_rows },
-		CU_TEST_INFO_NULL,
-	};
-	CU_TestInfo access_tests[] = {
-		{ "counts_are_told", counts_are_told },
-		{ "find_knows_objects_and_missing_nodes", find_knows_objects_and_missing_nodes },
-		{ "object_fills_in_everything", object_fills_in_everything },
-		{ "large_sizes_come_from_their_table", large_sizes_come_from_their_table },
-		{ "many_large_sizes_are_found", many_large_sizes_are_found },
-		{ "types_and_roots_are_told", types_and_roots_are_told },
-		{ "out_of_range_touches_nothing", out_of_range_touches_nothing },
-		{ "references_come_in_pieces", references_come_in_pieces },
-		{ "empty_graph_answers", empty_graph_answers },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "graph reverse", NULL, NULL, NULL, NULL, reverse_tests },
-		{ "graph access", NULL, NULL, set_up, tear_down, access_tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITES({ .name = "graph reverse", .key = "reverse_tests" },
+       { .name = "graph access", .set_up = set_up, .tear_down = tear_down, .key = "access_tests" })

@@ -69,7 +69,7 @@ static size_t read(const struct fixture *fixture, struct handle_arrays *ret)
 	return ret->rows_count;
 }
 
-static void tables_are_told_apart(void)
+TEST(tables_are_told_apart)
 {
 	struct fixture fixture;
 	struct handle_arrays arrays = { 0 };
@@ -87,7 +87,7 @@ static void tables_are_told_apart(void)
 }
 
 /* A ring ends; what contradicts itself is none. */
-static void others_are_none(void)
+TEST(others_are_none)
 {
 	struct fixture fixture;
 	struct handle_arrays arrays = { 0 };
@@ -105,7 +105,7 @@ static void others_are_none(void)
 	end(&fixture);
 }
 
-static void memory_runs_out(void)
+TEST(memory_runs_out)
 {
 	struct fixture fixture;
 	struct handle_arrays arrays = { 0 };
@@ -117,15 +117,4 @@ static void memory_runs_out(void)
 	end(&fixture);
 }
 
-int main(void)
-{
-	static CU_TestInfo tests[] = {
-		{ "tables_are_told_apart", tables_are_told_apart },
-		{ "others_are_none", others_are_none },
-		{ "memory_runs_out", memory_runs_out },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "handle_arrays", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "handle_arrays")

@@ -67,7 +67,7 @@ static void check(struct made *made, size_t count, uint64_t broken, const char *
 		ASSERT_TEXT(text, part);
 }
 
-static void test_kinds(void)
+TEST(test_kinds)
 {
 	for (unsigned int types = 12; types <= 13; types++) {
 		struct made made;
@@ -101,7 +101,7 @@ static void test_kinds(void)
 	}
 }
 
-static void test_segments_buckets_and_maps(void)
+TEST(test_segments_buckets_and_maps)
 {
 	struct made made;
 	struct handle_list list;
@@ -142,7 +142,7 @@ static void make_server(struct made *made, size_t count, uint64_t *tables)
 	}
 }
 
-static void test_server(void)
+TEST(test_server)
 {
 	struct made made;
 	uint64_t tables[5];
@@ -168,7 +168,7 @@ static void test_server(void)
 	end(&made);
 }
 
-static void test_cycles(void)
+TEST(test_cycles)
 {
 	for (uint32_t length = 1; length < 12; length++) {
 		for (uint32_t back = 0; back < length; back++) {
@@ -355,7 +355,7 @@ static void damage_segment(struct made *made, uint32_t kind)
 	}
 }
 
-static void test_damage(void)
+TEST(test_damage)
 {
 	for (uint32_t kind = 0; kind < DAMAGES; kind++) {
 		struct made made;
@@ -379,7 +379,7 @@ static void test_damage(void)
 	}
 }
 
-static void test_strong(void)
+TEST(test_strong)
 {
 	/* What the GC marks: doc/coreclr.md 11.1, objecthandle.cpp. */
 	static const bool strong[HANDLE_TYPES] = {
@@ -400,7 +400,7 @@ static void test_strong(void)
 	}
 }
 
-static void test_failures(void)
+TEST(test_failures)
 {
 	struct made made;
 	begin(&made, 13, 0);
@@ -434,19 +434,4 @@ static void test_failures(void)
 	end(&made);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "kinds", test_kinds },
-		{ "segments, buckets, maps", test_segments_buckets_and_maps },
-		{ "server", test_server },
-		{ "cycles", test_cycles },
-		{ "damage", test_damage },
-		{ "strong", test_strong },
-		{ "failures", test_failures },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "handles", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "handles")

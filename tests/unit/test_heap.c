@@ -37,7 +37,7 @@ static void check_problem(const struct heap *heap, const char *kind, uint64_t se
 	CU_ASSERT_TRUE(findings_has(&heap->clr->target->findings, FINDING_SEGMENT_LIST));
 }
 
-static void regions(void)
+TEST(regions)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	static const enum generation order[] = { GENERATION_NONGC, GENERATION_0,    GENERATION_2,
@@ -76,7 +76,7 @@ static void regions(void)
 }
 
 /* alloc_allocated, not the segment's own word, says where the ephemeral one ends. */
-static void end_of_the_ephemeral_region(void)
+TEST(end_of_the_ephemeral_region)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	uint64_t address = fake_segment(fake, 0, GENERATION_0, 0x1000);
@@ -88,7 +88,7 @@ static void end_of_the_ephemeral_region(void)
 	fake_clr_destroy(fake);
 }
 
-static void segments(void)
+TEST(segments)
 {
 	struct fake_clr *fake = fake_clr_create(&(struct fake_options){ .has_segments = true });
 	uint64_t old = fake_segment(fake, 0, GENERATION_2, 0x1000);
@@ -118,7 +118,7 @@ static void segments(void)
 	fake_clr_destroy(fake);
 }
 
-static void server(void)
+TEST(server)
 {
 	struct fake_clr *fake = fake_clr_create(&(struct fake_options){ .servers = 3 });
 	uint64_t addresses[3];
@@ -144,7 +144,7 @@ static void server(void)
 	fake_clr_destroy(fake);
 }
 
-static void contexts(void)
+TEST(contexts)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	fake_segment(fake, 0, GENERATION_0, 0x1000);
@@ -173,7 +173,7 @@ static void contexts(void)
 	fake_clr_destroy(fake);
 }
 
-static void global_context(void)
+TEST(global_context)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	fake_segment(fake, 0, GENERATION_0, 0x1000);
@@ -189,7 +189,7 @@ static void global_context(void)
 }
 
 /* Contexts that cannot be are kept for verifyheap, but never stepped over. */
-static void unsound_contexts(void)
+TEST(unsound_contexts)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	fake_segment(fake, 0, GENERATION_0, 0x1000);
@@ -225,7 +225,7 @@ static struct fake_clr *three(uint64_t *ret)
 	return fake;
 }
 
-static void cycles(void)
+TEST(cycles)
 {
 	for (size_t to = 0; to < 3; to++) {
 		uint64_t at[3];
@@ -238,7 +238,7 @@ static void cycles(void)
 	}
 }
 
-static void a_list_leads_nowhere(void)
+TEST(a_list_leads_nowhere)
 {
 	uint64_t at[3];
 	struct fake_clr *fake = three(at);
@@ -258,7 +258,7 @@ static void a_list_leads_nowhere(void)
 	fake_clr_destroy(fake);
 }
 
-static void bounds(void)
+TEST(bounds)
 {
 	uint64_t at[3];
 	struct fake_clr *fake = three(at);
@@ -290,7 +290,7 @@ static void bounds(void)
 	fake_clr_destroy(fake);
 }
 
-static void on_two_lists(void)
+TEST(on_two_lists)
 {
 	uint64_t at[3];
 	struct fake_clr *fake = three(at);
@@ -305,7 +305,7 @@ static void on_two_lists(void)
 	fake_clr_destroy(fake);
 }
 
-static void overlaps(void)
+TEST(overlaps)
 {
 	uint64_t at[3];
 	struct fake_clr *fake = three(at);
@@ -318,7 +318,7 @@ static void overlaps(void)
 }
 
 /* An empty region does not hide one that begins where it does. */
-static void empty_regions(void)
+TEST(empty_regions)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	uint64_t empty = fake_segment(fake, 0, GENERATION_1, 0x1000);
@@ -340,7 +340,7 @@ static void empty_regions(void)
 }
 
 /* However many segments are broken: few problems are kept, and it ends. */
-static void many_problems(void)
+TEST(many_problems)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	uint64_t first = fake_segment(fake, 0, GENERATION_2, 0x1000);
@@ -356,7 +356,7 @@ static void many_problems(void)
 	fake_clr_destroy(fake);
 }
 
-static void gc_in_progress(void)
+TEST(gc_in_progress)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	fake_segment(fake, 0, GENERATION_0, 0x1000);
@@ -365,14 +365,14 @@ static void gc_in_progress(void)
 	fake_clr_destroy(fake);
 }
 
-static void names(void)
+TEST(names)
 {
 	static const char *const expected[] = { "0", "1", "2", "loh", "poh", "nongc", "ephemeral" };
 	for (unsigned int i = 0; i < GENERATION_COUNT; i++)
 		ASSERT_TEXT(generation_name((enum generation)i), expected[i]);
 }
 
-static void memory_runs_out(void)
+TEST(memory_runs_out)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	for (size_t i = 0; i < 20; i++)
@@ -398,28 +398,4 @@ static void memory_runs_out(void)
 	fake_clr_destroy(fake);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "regions", regions },
-		{ "the end of the ephemeral region", end_of_the_ephemeral_region },
-		{ "segments", segments },
-		{ "server", server },
-		{ "contexts", contexts },
-		{ "the global context", global_context },
-		{ "unsound contexts", unsound_contexts },
-		{ "cycles", cycles },
-		{ "a list leads nowhere", a_list_leads_nowhere },
-		{ "bounds", bounds },
-		{ "on two lists", on_two_lists },
-		{ "overlaps", overlaps },
-		{ "empty regions", empty_regions },
-		{ "many problems", many_problems },
-		{ "a GC is in progress", gc_in_progress },
-		{ "names", names },
-		{ "memory runs out", memory_runs_out },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "heap", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "heap")

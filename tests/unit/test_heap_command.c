@@ -76,7 +76,7 @@ static void check_object(struct fixture *fixture, uint64_t address, int status, 
 	check(fixture, line, status, part);
 }
 
-static void an_address_that_is_no_object_is_no_damage(void)
+TEST(an_address_that_is_no_object_is_no_damage)
 {
 	struct fixture fixture;
 	char part[160];
@@ -94,7 +94,7 @@ static void an_address_that_is_no_object_is_no_damage(void)
 	end(&fixture);
 }
 
-static void an_address_where_damage_is_gives_the_finding(void)
+TEST(an_address_where_damage_is_gives_the_finding)
 {
 	struct fixture fixture;
 	char part[64];
@@ -112,7 +112,7 @@ static void an_address_where_damage_is_gives_the_finding(void)
 	end(&fixture);
 }
 
-static void damage_is_listed_as_sos_does(void)
+TEST(damage_is_listed_as_sos_does)
 {
 	struct fixture fixture;
 	char part[160];
@@ -130,7 +130,7 @@ static void damage_is_listed_as_sos_does(void)
 	end(&fixture);
 }
 
-static void a_type_that_is_missing_is_listed_as_such(void)
+TEST(a_type_that_is_missing_is_listed_as_such)
 {
 	struct fixture fixture;
 	char part[160];
@@ -157,7 +157,7 @@ static void a_type_that_is_missing_is_listed_as_such(void)
 	end(&fixture);
 }
 
-static void a_collection_is_one_finding(void)
+TEST(a_collection_is_one_finding)
 {
 	for (unsigned int live = 0; live < 2; live++) {
 		struct fixture fixture;
@@ -179,7 +179,7 @@ static void a_collection_is_one_finding(void)
 	}
 }
 
-static void without_a_heap_commands_say_so(void)
+TEST(without_a_heap_commands_say_so)
 {
 	static const char *const refused[] = { "dumpheap -stat", "dumpheap",  "verifyheap",
 					       "types",          "strings",   "export x.heap",
@@ -216,7 +216,7 @@ static void without_a_heap_commands_say_so(void)
 }
 
 /* A mini dump may have the first page of a segment, for what it threw lies there: that is no heap. */
-static void a_page_of_the_heap_is_no_heap(void)
+TEST(a_page_of_the_heap_is_no_heap)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -233,7 +233,7 @@ static void a_page_of_the_heap_is_no_heap(void)
 	end(&fixture);
 }
 
-static void kinds_of_cores_are_told_apart(void)
+TEST(kinds_of_cores_are_told_apart)
 {
 	struct segment segment = { .generation = GENERATION_0 };
 	struct heap heap = { .segments = &segment, .segment_count = 1 }, none = { 0 };
@@ -251,7 +251,7 @@ static void kinds_of_cores_are_told_apart(void)
 	ASSERT_TEXT(producer_name(PRODUCER_GCORE), "gcore");
 }
 
-static void what_does_not_go_together_is_said_before_the_heap_is_read(void)
+TEST(what_does_not_go_together_is_said_before_the_heap_is_read)
 {
 	static const char *const lines[] = {
 		"gcroot",
@@ -279,21 +279,4 @@ static void what_does_not_go_together_is_said_before_the_heap_is_read(void)
 	end(&fixture);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "slips", an_address_that_is_no_object_is_no_damage },
-		{ "damaged objects", an_address_where_damage_is_gives_the_finding },
-		{ "damage in lists", damage_is_listed_as_sos_does },
-		{ "missing types in lists", a_type_that_is_missing_is_listed_as_such },
-		{ "collections", a_collection_is_one_finding },
-		{ "no heap", without_a_heap_commands_say_so },
-		{ "a page of the heap", a_page_of_the_heap_is_no_heap },
-		{ "kinds", kinds_of_cores_are_told_apart },
-		{ "usage errors", what_does_not_go_together_is_said_before_the_heap_is_read },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "heap_command", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "heap_command")

@@ -157,7 +157,7 @@ static void check_has(const char *line, const char *part)
 	"          -> 1030             Type2\n"                 \
 	"\n"
 
-static void every_kind_of_root_has_its_form(void)
+TEST(every_kind_of_root_has_its_form)
 {
 	check("gcroot 1030", HD_EXIT_OK,
 	      STACKS
@@ -198,7 +198,7 @@ static void every_kind_of_root_has_its_form(void)
 	      "Found 0 unique roots.\nNothing keeps 1040 alive: it is dead.\n");
 }
 
-static void a_young_collection_begins_at_older_objects(void)
+TEST(a_young_collection_begins_at_older_objects)
 {
 	check("gcroot 1020 -gcgen 0 -nostacks", HD_EXIT_OK,
 	      "Older generations:\n"
@@ -222,7 +222,7 @@ static void a_young_collection_begins_at_older_objects(void)
 		"\"object\": \"0x1010\", \"reachable\": true, \"left_alone\": true, \"found\": 0");
 }
 
-static void json_has_what_is_known(void)
+TEST(json_has_what_is_known)
 {
 	check_has(
 		"gcroot 1020 --json",
@@ -243,7 +243,7 @@ static void json_has_what_is_known(void)
 		"\"address\": \"0x700\"");
 }
 
-static void roots_have_slots_names_and_threads(void)
+TEST(roots_have_slots_names_and_threads)
 {
 	check("roots -thread 6", HD_EXIT_OK,
 	      "          Object Kind          Flags                    Slot     OSID Class Name\n"
@@ -272,7 +272,7 @@ static void roots_have_slots_names_and_threads(void)
 	      "Total 12 roots\n");
 }
 
-static void types_have_a_tree_of_what_keeps_them(void)
+TEST(types_have_a_tree_of_what_keeps_them)
 {
 	check("gcroot -type Type1", HD_EXIT_OK,
 	      "       Count      TotalSize  Path\n"
@@ -302,7 +302,7 @@ static void types_have_a_tree_of_what_keeps_them(void)
 	check_has("gcroot -type Type1 -weak", "-weak is about one object");
 }
 
-static void objsize_counts_what_all_of_a_type_keep(void)
+TEST(objsize_counts_what_all_of_a_type_keep)
 {
 	check_has("objsize -mt 11 -stat",
 		  "Objects which 2 objects of Type1 transitively keep alive:\n");
@@ -315,30 +315,11 @@ static void objsize_counts_what_all_of_a_type_keep(void)
 	check_has("objsize 1000 -strings", "a heap dump file has no texts");
 }
 
-static void the_dead_are_called_dead(void)
+TEST(the_dead_are_called_dead)
 {
 	check_has("retained 1040", "is dead: no root keeps it alive");
 	check_has("dominators 1040", "1040 is dead");
 	check_has("gcroot 1040 --json", "\"reachable\": false");
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "every_kind_of_root_has_its_form", every_kind_of_root_has_its_form },
-		{ "a_young_collection_begins_at_older_objects",
-		  a_young_collection_begins_at_older_objects },
-		{ "json_has_what_is_known", json_has_what_is_known },
-		{ "roots_have_slots_names_and_threads", roots_have_slots_names_and_threads },
-		{ "types_have_a_tree_of_what_keeps_them", types_have_a_tree_of_what_keeps_them },
-		{ "objsize_counts_what_all_of_a_type_keep",
-		  objsize_counts_what_all_of_a_type_keep },
-		{ "the_dead_are_called_dead", the_dead_are_called_dead },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "heap roots", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "heap roots", .set_up = set_up, .tear_down = tear_down)

@@ -87,7 +87,7 @@ static struct hd_graph *small_graph(void)
 	return graph;
 }
 
-static void a_small_graph_is_written_by_v8s_rules(void)
+TEST(a_small_graph_is_written_by_v8s_rules)
 {
 	static const char begin[] = "{\"snapshot\":{\"meta\":{\"node_fields\":[\"type\",\"name\",";
 	struct hd_graph *graph = small_graph();
@@ -124,7 +124,7 @@ static void a_small_graph_is_written_by_v8s_rules(void)
 	graph_destroy(graph);
 }
 
-static void what_is_dead_is_left_out(void)
+TEST(what_is_dead_is_left_out)
 {
 	struct hd_graph *graph = small_graph();
 	struct text text = written_as(graph, true);
@@ -145,7 +145,7 @@ static void what_is_dead_is_left_out(void)
 }
 
 /* Life is found out if it is not given. */
-static void options_may_be_missing(void)
+TEST(options_may_be_missing)
 {
 	struct hd_graph *graph = small_graph();
 	struct text with = written_as(graph, false), without = { 0 };
@@ -162,7 +162,7 @@ static void set_name(struct hd_graph *graph, uint32_t type, const char *name)
 	graph->types[type].name_size = name ? (uint32_t)strlen(name) : 0;
 }
 
-static void names_become_valid_json(void)
+TEST(names_become_valid_json)
 {
 	static const struct {
 		const char *name, *written;
@@ -188,7 +188,7 @@ static void names_become_valid_json(void)
 }
 
 /* One string for types of one name: DevTools tells classes by its number. */
-static void types_of_one_name_are_one_class(void)
+TEST(types_of_one_name_are_one_class)
 {
 	struct hd_graph *graph = small_graph();
 	set_name(graph, 2, "Type0");
@@ -200,7 +200,7 @@ static void types_of_one_name_are_one_class(void)
 	graph_destroy(graph);
 }
 
-static void types_tell_strings(void)
+TEST(types_tell_strings)
 {
 	static const struct {
 		const char *name;
@@ -290,7 +290,7 @@ static void heap_destroy(struct hd_graph *graph)
 	graph_destroy(graph);
 }
 
-static void edges_of_a_heap_have_names(void)
+TEST(edges_of_a_heap_have_names)
 {
 	struct graph_root_detail details[5];
 	struct graph_frame frame = { .method = "M()" };
@@ -322,7 +322,7 @@ static struct hd_graph *graph_of_ids(const uint64_t *ids, uint32_t count)
 	return graph;
 }
 
-static void ids_are_addresses_where_these_are_unique(void)
+TEST(ids_are_addresses_where_these_are_unique)
 {
 	static const struct {
 		uint64_t ids[3];
@@ -352,7 +352,7 @@ static void ids_are_addresses_where_these_are_unique(void)
 }
 
 /* An address per part of 16 GiB is no process: a number per node is as good. */
-static void ids_of_scattered_addresses_are_numbers(void)
+TEST(ids_of_scattered_addresses_are_numbers)
 {
 	uint64_t addresses[40];
 	for (uint32_t i = 0; i < 40; i++)
@@ -440,7 +440,7 @@ static void check_file(const struct hd_graph *graph, bool live_only)
 	text_deinit(&text);
 }
 
-static void random_graphs_are_reached_from_the_root(void)
+TEST(random_graphs_are_reached_from_the_root)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct random_spec spec = { .seed = seed,
@@ -458,17 +458,17 @@ static void random_graphs_are_reached_from_the_root(void)
 	}
 }
 
-static void the_writer_stops_when_nobody_takes_more(void)
+TEST(the_writer_stops_when_nobody_takes_more)
 {
 	check_refused_pieces_of_list(heapsnapshot_write, 40000, 6);
 }
 
-static void writing_can_be_cancelled(void)
+TEST(writing_can_be_cancelled)
 {
 	check_cancelling_of_list(heapsnapshot_write, 200000, 19);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	for (unsigned int live_only = 0; live_only < 2; live_only++) {
 		struct graph_root_detail details[5];
@@ -481,31 +481,4 @@ static void each_failed_allocation_is_reported(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_small_graph_is_written_by_v8s_rules", a_small_graph_is_written_by_v8s_rules },
-		{ "what_is_dead_is_left_out", what_is_dead_is_left_out },
-		{ "options_may_be_missing", options_may_be_missing },
-		{ "names_become_valid_json", names_become_valid_json },
-		{ "types_of_one_name_are_one_class", types_of_one_name_are_one_class },
-		{ "types_tell_strings", types_tell_strings },
-		{ "edges_of_a_heap_have_names", edges_of_a_heap_have_names },
-		{ "ids_are_addresses_where_these_are_unique",
-		  ids_are_addresses_where_these_are_unique },
-		{ "ids_of_scattered_addresses_are_numbers",
-		  ids_of_scattered_addresses_are_numbers },
-		{ "random_graphs_are_reached_from_the_root",
-		  random_graphs_are_reached_from_the_root },
-		{ "the_writer_stops_when_nobody_takes_more",
-		  the_writer_stops_when_nobody_takes_more },
-		{ "writing_can_be_cancelled", writing_can_be_cancelled },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "heapsnapshot", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "heapsnapshot")

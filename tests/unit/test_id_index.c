@@ -122,7 +122,7 @@ static uint32_t widest_bucket(const uint64_t *ids, uint32_t count)
 
 static uint64_t many[MANY];
 
-static void no_ids(void)
+TEST(no_ids)
 {
 	check_ids(many, 0);
 	struct id_index index = { 0 };
@@ -132,14 +132,14 @@ static void no_ids(void)
 	id_index_deinit(&index);
 }
 
-static void one_id(void)
+TEST(one_id)
 {
 	static const uint64_t ones[] = { 0, 1, 0x7f0000001000, UINT64_MAX - 1, UINT64_MAX };
 	for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
 		check_ids(&ones[i], 1);
 }
 
-static void few_ids(void)
+TEST(few_ids)
 {
 	static const uint64_t few[] = { 0,
 					1,
@@ -158,7 +158,7 @@ static void few_ids(void)
 }
 
 /* Small spans around powers of two, where shifts change. */
-static void spans_around_powers_of_two(void)
+TEST(spans_around_powers_of_two)
 {
 	for (uint32_t bits = 1; bits < 64; bits++) {
 		uint64_t span = UINT64_C(1) << bits;
@@ -167,7 +167,7 @@ static void spans_around_powers_of_two(void)
 	}
 }
 
-static void dense_ids(void)
+TEST(dense_ids)
 {
 	static const uint64_t starts[] = { 0, 1, 0x7f0000000000, UINT64_MAX - MANY + 1 };
 	for (size_t k = 0; k < sizeof(starts) / sizeof(starts[0]); k++) {
@@ -178,7 +178,7 @@ static void dense_ids(void)
 	}
 }
 
-static void ids_of_a_heap(void)
+TEST(ids_of_a_heap)
 {
 	struct random random = { .state = 3 };
 	uint64_t id = 0x7f1234560000;
@@ -190,7 +190,7 @@ static void ids_of_a_heap(void)
 	CU_ASSERT(widest_bucket(many, MANY) <= 16);
 }
 
-static void sparse_ids(void)
+TEST(sparse_ids)
 {
 	struct random random = { .state = 5 };
 	for (uint32_t i = 0; i < MANY; i++)
@@ -200,7 +200,7 @@ static void sparse_ids(void)
 	CU_ASSERT(widest_bucket(many, count) <= 24);
 }
 
-static void sparse_ids_up_to_the_end(void)
+TEST(sparse_ids_up_to_the_end)
 {
 	struct random random = { .state = 5 };
 	for (uint32_t i = 0; i < MANY; i++)
@@ -213,7 +213,7 @@ static void sparse_ids_up_to_the_end(void)
 }
 
 /* Only the last slice is crowded, and it ends where 64 bits do. */
-static void crowded_last_slice(void)
+TEST(crowded_last_slice)
 {
 	for (uint32_t i = 0; i < MANY; i++)
 		many[i] = UINT64_MAX - ((uint64_t)(MANY - 1 - i) << 30);
@@ -222,7 +222,7 @@ static void crowded_last_slice(void)
 	CU_ASSERT(widest_bucket(many, MANY) <= 64);
 }
 
-static void clustered_ids(void)
+TEST(clustered_ids)
 {
 	struct random random = { .state = 7 };
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -235,7 +235,7 @@ static void clustered_ids(void)
 }
 
 /* Buckets cannot separate the near half: the search in them must stay logarithmic, and right. */
-static void adversarial_ids(void)
+TEST(adversarial_ids)
 {
 	struct random random = { .state = 11 };
 	for (uint32_t i = 0; i < MANY; i++)
@@ -251,7 +251,7 @@ static void adversarial_ids(void)
 }
 
 /* Each id twice as far from the start as the last one, and the same from the end. */
-static void geometric_ids(void)
+TEST(geometric_ids)
 {
 	uint32_t count = 0;
 	for (uint32_t bits = 0; bits < 64; bits++) {
@@ -262,7 +262,7 @@ static void geometric_ids(void)
 	check_ids(many, make_ascending(many, count));
 }
 
-static void batches_of_any_size(void)
+TEST(batches_of_any_size)
 {
 	for (uint32_t i = 0; i < 100; i++)
 		many[i] = 10 + 3 * (uint64_t)i;
@@ -279,7 +279,7 @@ static void batches_of_any_size(void)
 	id_index_deinit(&index);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	for (uint32_t i = 0; i < MANY; i++)
 		many[i] = 8 * (uint64_t)i;
@@ -300,28 +300,4 @@ static void each_failed_allocation_is_reported(void)
 	CU_FAIL("still out of memory");
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "no_ids", no_ids },
-		{ "one_id", one_id },
-		{ "few_ids", few_ids },
-		{ "spans_around_powers_of_two", spans_around_powers_of_two },
-		{ "dense_ids", dense_ids },
-		{ "ids_of_a_heap", ids_of_a_heap },
-		{ "sparse_ids", sparse_ids },
-		{ "sparse_ids_up_to_the_end", sparse_ids_up_to_the_end },
-		{ "crowded_last_slice", crowded_last_slice },
-		{ "clustered_ids", clustered_ids },
-		{ "adversarial_ids", adversarial_ids },
-		{ "geometric_ids", geometric_ids },
-		{ "batches_of_any_size", batches_of_any_size },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "id_index", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "id_index")

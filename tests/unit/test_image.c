@@ -42,7 +42,7 @@ static void check(const struct image_kind *kind)
 	fake_memory_deinit(&memory);
 }
 
-static void test_kinds(void)
+TEST(test_kinds)
 {
 	check(&(struct image_kind){ .is_mapped = true });
 	check(&(struct image_kind){ .is_mapped = false });
@@ -72,7 +72,7 @@ static void check_pdb(const struct image_kind *kind, uint8_t guid, uint32_t age,
 	fake_memory_deinit(&memory);
 }
 
-static void test_pdb(void)
+TEST(test_pdb)
 {
 	check_pdb(&(struct image_kind){ .pdb = 0x5a }, 0x5a, 1, true);
 	check_pdb(&(struct image_kind){ .pdb = 0x5a, .is_mapped = true }, 0x5a, 1, true);
@@ -83,7 +83,7 @@ static void test_pdb(void)
 }
 
 /* The wrong way to look at it finds nothing, or nothing outside the image. */
-static void test_wrong_layout(void)
+TEST(test_wrong_layout)
 {
 	struct fake_memory memory;
 	struct image image;
@@ -94,7 +94,7 @@ static void test_wrong_layout(void)
 }
 
 /* Each byte of the headers gone, each word another: no more than a false. */
-static void test_damage(void)
+TEST(test_damage)
 {
 	static const uint32_t values[] = { 0, 0x7fffffff, 0xffffffff, 0x80000000 };
 	const struct image_kind kind = { .is_mapped = false };
@@ -127,19 +127,4 @@ static void test_damage(void)
 	free(bytes);
 }
 
-static CU_TestInfo tests[] = {
-	{ "metadata_is_found_in_images_of_all_kinds", test_kinds },
-	{ "the_wrong_layout_stays_inside", test_wrong_layout },
-	{ "damaged_headers_do_no_harm", test_damage },
-	{ "the_debug_directory_names_a_pdb", test_pdb },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "image", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "image")

@@ -12,7 +12,7 @@ static void expect(const struct text *message, const char *bytes, size_t size)
 	CU_ASSERT(memcmp(message->bytes, bytes, size) == 0);
 }
 
-static void a_command_is_framed(void)
+TEST(a_command_is_framed)
 {
 	static const char expected[] = HEAD "\x1c\0\x02\x01\0\0\x01\x02\x03\x04\x05\x06\x07\x08";
 	const uint64_t id = 0x0807060504030201;
@@ -22,7 +22,7 @@ static void a_command_is_framed(void)
 	text_deinit(&message);
 }
 
-static void sessions_are_asked_for_as_each_version_has_them(void)
+TEST(sessions_are_asked_for_as_each_version_has_them)
 {
 	static const struct ipc_session session = { 256, 8, { 0x1980001, 5, "AB" } };
 #define PROVIDER "\x01\0\0\0\x01\0\x98\x01\0\0\0\0\x05\0\0\0\x03\0\0\0A\0B\0\0\0\0\0\0\0"
@@ -56,7 +56,7 @@ static enum hd_status parse(const char *head, size_t *size, bool *is_error)
 	return ipc_parse_reply((const uint8_t *)head, size, is_error, NULL);
 }
 
-static void replies_are_told_from_garbage(void)
+TEST(replies_are_told_from_garbage)
 {
 	size_t size = 0;
 	bool is_error = true;
@@ -75,7 +75,7 @@ static void replies_are_told_from_garbage(void)
 	ASSERT_UINT(parse("DOTNET_IPC_V2\0\x1c\0\xff\0\0\0", &size, &is_error), HD_ERR_FORMAT);
 }
 
-static void a_runtime_introduces_itself(void)
+TEST(a_runtime_introduces_itself)
 {
 	static const char bytes[] = "ADVR_V1\0"
 				    "0123456789abcdef\x39\x05\0\0\0\0\0\0\0";
@@ -96,7 +96,7 @@ static const char info[] = "\x01\0\0\0\0\0\0\0"
 			   "\x02\0\0\0a\0\0\0"
 			   "\x07\0\0\0\x31\0\x30\0.\0\x30\0.\0\x31\0\0\0";
 
-static void the_version_is_found(void)
+TEST(the_version_is_found)
 {
 	struct text text = { 0 };
 	CU_ASSERT(ipc_parse_runtime_version((const uint8_t *)info, sizeof(info) - 1, &text));
@@ -104,7 +104,7 @@ static void the_version_is_found(void)
 	text_deinit(&text);
 }
 
-static void no_cut_of_it_is_read_past_its_end(void)
+TEST(no_cut_of_it_is_read_past_its_end)
 {
 	for (size_t size = 0; size < sizeof(info) - 1; size++) {
 		struct text text = { 0 };
@@ -117,29 +117,11 @@ static void no_cut_of_it_is_read_past_its_end(void)
 	}
 }
 
-static void known_errors_have_words(void)
+TEST(known_errors_have_words)
 {
 	REQUIRE(ipc_error_text(0x8013136a));
 	ASSERT_TEXT(ipc_error_text(0x8013136a), "a profiler is active in it");
 	CU_ASSERT_PTR_NULL(ipc_error_text(0x12345678));
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_command_is_framed", a_command_is_framed },
-		{ "sessions_are_asked_for_as_each_version_has_them",
-		  sessions_are_asked_for_as_each_version_has_them },
-		{ "replies_are_told_from_garbage", replies_are_told_from_garbage },
-		{ "a_runtime_introduces_itself", a_runtime_introduces_itself },
-		{ "the_version_is_found", the_version_is_found },
-		{ "no_cut_of_it_is_read_past_its_end", no_cut_of_it_is_read_past_its_end },
-		{ "known_errors_have_words", known_errors_have_words },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "ipc", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "ipc")

@@ -30,7 +30,7 @@ static void work_on(void *arg, unsigned int index)
 	}
 }
 
-static void a_job_is_cancelled_while_the_first_worker_waits(void)
+TEST(a_job_is_cancelled_while_the_first_worker_waits)
 {
 	struct work work = { .job = { .cancelled = is_cancelled, .workers = 3 } };
 	work.job.arg = &work;
@@ -40,7 +40,7 @@ static void a_job_is_cancelled_while_the_first_worker_waits(void)
 	CU_ASSERT(work.asked >= 2);
 }
 
-static void without_a_job_all_work_is_done(void)
+TEST(without_a_job_all_work_is_done)
 {
 	struct work work = { .asked = 0 };
 	work.ended[1] = work.ended[2] = true;
@@ -48,16 +48,4 @@ static void without_a_job_all_work_is_done(void)
 	ASSERT_UINT(work.asked, 0);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "cancelled", a_job_is_cancelled_while_the_first_worker_waits },
-		{ "no job", without_a_job_all_work_is_done },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "job", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "job")

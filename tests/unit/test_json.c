@@ -23,7 +23,7 @@ static void check_real(double value, bool is_single, const char *expected)
 	text_deinit(&got);
 }
 
-static void reals_read_back_to_the_same_value(void)
+TEST(reals_read_back_to_the_same_value)
 {
 	check_real(0.0, false, "0");
 	check_real(-0.0, false, "-0.0");
@@ -37,13 +37,4 @@ static void reals_read_back_to_the_same_value(void)
 	check_real((double)__builtin_nanf(""), true, "\"NaN\"");
 }
 
-static CU_TestInfo tests[] = {
-	{ "reals_read_back_to_the_same_value", reals_read_back_to_the_same_value },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = { { "json", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "json")

@@ -4,7 +4,7 @@
 #include "support/suite.h"
 
 /* doc/coreclr.md 9 to 12, and the descriptors of 9.0.20 and 10.0.12. */
-static void offsets_of_a_series(void)
+TEST(offsets_of_a_series)
 {
 	static const struct {
 		unsigned int major;
@@ -30,7 +30,7 @@ static void offsets_of_a_series(void)
 	}
 }
 
-static void what_a_series_lacks(void)
+TEST(what_a_series_lacks)
 {
 	struct layout layout;
 	layout_init(&layout);
@@ -44,7 +44,7 @@ static void what_a_series_lacks(void)
 	ASSERT_UINT((uint64_t)layout.offsets[L_MODULE_STATICS], (uint64_t)NO);
 }
 
-static void what_is_known_is_kept(void)
+TEST(what_is_known_is_kept)
 {
 	struct layout layout;
 	layout_init(&layout);
@@ -55,7 +55,7 @@ static void what_is_known_is_kept(void)
 	ASSERT_UINT(layout.origins[L_THREAD_ID], ORIGIN_BUILD);
 }
 
-static void no_offset_is_taken_that_cannot_be_one(void)
+TEST(no_offset_is_taken_that_cannot_be_one)
 {
 	struct layout layout;
 	layout_init(&layout);
@@ -69,7 +69,7 @@ static void no_offset_is_taken_that_cannot_be_one(void)
 	CU_ASSERT_TRUE(layout_has(&layout, L_MT_PARENT));
 }
 
-static void names(void)
+TEST(names)
 {
 	const char *type = NULL, *field = NULL;
 	layout_name(L_CLASS_METHOD_TABLE, &type, &field);
@@ -80,7 +80,7 @@ static void names(void)
 }
 
 /* readelf -n of Microsoft's libcoreclr.so. */
-static void builds(void)
+TEST(builds)
 {
 	const struct layout_build *build =
 		layout_build_find("79945f51fb2612f13b7667a10a8fd29122664791");
@@ -91,17 +91,4 @@ static void builds(void)
 	CU_ASSERT_PTR_NULL(layout_build_find("79945f51"));
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "offsets of a series", offsets_of_a_series },
-		{ "what a series lacks", what_a_series_lacks },
-		{ "what is known is kept", what_is_known_is_kept },
-		{ "no offset is taken that cannot be one", no_offset_is_taken_that_cannot_be_one },
-		{ "names", names },
-		{ "builds", builds },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "layout", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "layout")

@@ -132,7 +132,7 @@ static const char *nothing(uint32_t to)
 	return "";
 }
 
-static void indices_of_elements_are_dropped(void)
+TEST(indices_of_elements_are_dropped)
 {
 	check(100, nested, nested_name, 99);
 	check(100, by_quarter, by_quarter_name, 99);
@@ -140,23 +140,23 @@ static void indices_of_elements_are_dropped(void)
 	check(100, nothing, nothing, 99);
 }
 
-static void few_links_of_a_large_array_are_looked_up(void)
+TEST(few_links_of_a_large_array_are_looked_up)
 {
 	check(COUNT, key_or_value, key_or_value_name, 100);
 	check(COUNT, dependent, dependent_name, 100);
 }
 
-static void elements_that_differ_within_a_type_are_elements_only(void)
+TEST(elements_that_differ_within_a_type_are_elements_only)
 {
 	check(COUNT, by_quarter, element, 100);
 }
 
-static void fields_are_each_looked_up(void)
+TEST(fields_are_each_looked_up)
 {
 	check(COUNT, field, field, 2 * COUNT);
 }
 
-static void without_names_all_are_empty(void)
+TEST(without_names_all_are_empty)
 {
 	struct hd_graph *graph = make_graph(10);
 	struct link_names names;
@@ -169,7 +169,7 @@ static void without_names_all_are_empty(void)
 	graph_destroy(graph);
 }
 
-static void equal_names_are_one(void)
+TEST(equal_names_are_one)
 {
 	struct hd_graph *graph = make_graph(10);
 	struct link_names names;
@@ -192,22 +192,4 @@ static void equal_names_are_one(void)
 	graph_destroy(graph);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "indices_of_elements_are_dropped", indices_of_elements_are_dropped },
-		{ "few_links_of_a_large_array_are_looked_up",
-		  few_links_of_a_large_array_are_looked_up },
-		{ "elements_that_differ_within_a_type_are_elements_only",
-		  elements_that_differ_within_a_type_are_elements_only },
-		{ "fields_are_each_looked_up", fields_are_each_looked_up },
-		{ "without_names_all_are_empty", without_names_all_are_empty },
-		{ "equal_names_are_one", equal_names_are_one },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "link names", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "link names")

@@ -42,7 +42,7 @@ static void fill(size_t size)
 	CU_ASSERT_FATAL(fclose(file) == 0);
 }
 
-static void a_file_is_mapped_whole(void)
+TEST(a_file_is_mapped_whole)
 {
 	struct mapped_file file = { .fd = -1 };
 	fill(PAGE * 2 + 10);
@@ -58,7 +58,7 @@ static void a_file_is_mapped_whole(void)
 	mapped_file_close(&file);
 }
 
-static void an_empty_file_has_no_bytes(void)
+TEST(an_empty_file_has_no_bytes)
 {
 	struct mapped_file file = { .fd = -1 };
 	fill(0);
@@ -78,7 +78,7 @@ static void assert_refused(const char *name)
 	CU_ASSERT(file.fd == 77);
 }
 
-static void what_is_no_regular_file_is_refused(void)
+TEST(what_is_no_regular_file_is_refused)
 {
 	char fifo[160];
 	assert_refused(folder);
@@ -90,7 +90,7 @@ static void what_is_no_regular_file_is_refused(void)
 	CU_ASSERT(unlink(fifo) == 0);
 }
 
-static void a_file_that_shrinks_reads_as_zeros(void)
+TEST(a_file_that_shrinks_reads_as_zeros)
 {
 	struct mapped_file file = { .fd = -1 };
 	struct sigaction before, after;
@@ -127,7 +127,7 @@ static void read_on_a_worker(void *arg, unsigned int index)
 		ASSERT_UINT(bytes[PAGE * 5], 0);
 }
 
-static void workers_may_be_the_first_to_meet_it(void)
+TEST(workers_may_be_the_first_to_meet_it)
 {
 	struct mapped_file file = { .fd = -1 };
 	fill(PAGE * 8);
@@ -144,7 +144,7 @@ static void workers_may_be_the_first_to_meet_it(void)
 	mapped_file_close(&file);
 }
 
-static void a_cut_within_the_last_page_is_seen(void)
+TEST(a_cut_within_the_last_page_is_seen)
 {
 	struct mapped_file file = { .fd = -1 };
 	fill(PAGE + 100);
@@ -158,7 +158,7 @@ static void a_cut_within_the_last_page_is_seen(void)
 }
 
 /* The same size, and the time of the last write set back: the time of the change tells. */
-static void a_watched_file_that_is_written_is_noticed(void)
+TEST(a_watched_file_that_is_written_is_noticed)
 {
 	for (int turn = 0; turn < 4; turn++) {
 		struct mapped_file file = { .fd = -1 };
@@ -191,7 +191,7 @@ static void a_watched_file_that_is_written_is_noticed(void)
 	}
 }
 
-static void without_its_descriptor_a_mapping_is_guarded(void)
+TEST(without_its_descriptor_a_mapping_is_guarded)
 {
 	struct mapped_file file = { .fd = -1 };
 	fill(PAGE * 2);
@@ -208,7 +208,7 @@ static void without_its_descriptor_a_mapping_is_guarded(void)
 	mapped_file_close(&file);
 }
 
-static void the_guard_nests(void)
+TEST(the_guard_nests)
 {
 	struct sigaction before, inner, outer;
 	CU_ASSERT(sigaction(SIGBUS, NULL, &before) == 0);
@@ -236,7 +236,7 @@ static void foreign_handler(int number, siginfo_t *info, void *context)
 	(void)mmap(foreign_page, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-static void a_fault_elsewhere_goes_to_the_handler_before(void)
+TEST(a_fault_elsewhere_goes_to_the_handler_before)
 {
 	struct sigaction action = { .sa_sigaction = foreign_handler, .sa_flags = SA_SIGINFO };
 	struct sigaction old;
@@ -258,7 +258,7 @@ static void a_fault_elsewhere_goes_to_the_handler_before(void)
 	(void)close(fd);
 }
 
-static void a_fault_elsewhere_without_a_handler_ends_the_process(void)
+TEST(a_fault_elsewhere_without_a_handler_ends_the_process)
 {
 	pid_t child = fork();
 	CU_ASSERT_FATAL(child >= 0);
@@ -274,7 +274,7 @@ static void a_fault_elsewhere_without_a_handler_ends_the_process(void)
 	CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
 }
 
-static void more_files_than_a_table_chunk_are_guarded(void)
+TEST(more_files_than_a_table_chunk_are_guarded)
 {
 	enum {
 		COUNT = 600
@@ -293,32 +293,4 @@ static void more_files_than_a_table_chunk_are_guarded(void)
 		mapped_file_close(&files[i]);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_file_is_mapped_whole", a_file_is_mapped_whole },
-		{ "an_empty_file_has_no_bytes", an_empty_file_has_no_bytes },
-		{ "what_is_no_regular_file_is_refused", what_is_no_regular_file_is_refused },
-		{ "a_file_that_shrinks_reads_as_zeros", a_file_that_shrinks_reads_as_zeros },
-		{ "workers_may_be_the_first_to_meet_it", workers_may_be_the_first_to_meet_it },
-		{ "a_cut_within_the_last_page_is_seen", a_cut_within_the_last_page_is_seen },
-		{ "a_watched_file_that_is_written_is_noticed",
-		  a_watched_file_that_is_written_is_noticed },
-		{ "without_its_descriptor_a_mapping_is_guarded",
-		  without_its_descriptor_a_mapping_is_guarded },
-		{ "the_guard_nests", the_guard_nests },
-		{ "a_fault_elsewhere_goes_to_the_handler_before",
-		  a_fault_elsewhere_goes_to_the_handler_before },
-		{ "a_fault_elsewhere_without_a_handler_ends_the_process",
-		  a_fault_elsewhere_without_a_handler_ends_the_process },
-		{ "more_files_than_a_table_chunk_are_guarded",
-		  more_files_than_a_table_chunk_are_guarded },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "mapped_file",
-				    .pTests = tests,
-				    .pInitFunc = make_folder,
-				    .pCleanupFunc = remove_folder },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "mapped_file", .init = make_folder, .cleanup = remove_folder)

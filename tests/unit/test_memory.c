@@ -75,7 +75,7 @@ static struct memory *piece_create(uint64_t start, const char *bytes, bool is_ma
 	return &piece->memory;
 }
 
-static void prefix_reads_up_to_the_gap(void)
+TEST(prefix_reads_up_to_the_gap)
 {
 	char buf[8] = "";
 	struct memory *memory = piece_create(0x1000, "abcd", true, NULL);
@@ -90,7 +90,7 @@ static void prefix_reads_up_to_the_gap(void)
 	memory_destroy(NULL);
 }
 
-static void prefix_does_not_wrap(void)
+TEST(prefix_does_not_wrap)
 {
 	char buf[64];
 	struct memory *memory = piece_create(0, "at zero", true, NULL);
@@ -102,7 +102,7 @@ static void prefix_does_not_wrap(void)
 	memory_destroy(memory);
 }
 
-static void numbers_are_all_or_nothing(void)
+TEST(numbers_are_all_or_nothing)
 {
 	struct memory *memory = piece_create(0x10, "12345678", true, NULL);
 	uint64_t big = 7;
@@ -125,7 +125,7 @@ static void numbers_are_all_or_nothing(void)
 	memory_destroy(memory);
 }
 
-static void strings_end_in_time_or_fail(void)
+TEST(strings_end_in_time_or_fail)
 {
 	char text[200], buf[256];
 	memset(text, 'x', sizeof(text) - 1);
@@ -144,7 +144,7 @@ static void strings_end_in_time_or_fail(void)
 	memory_destroy(bytes);
 }
 
-static void chain_takes_each_byte_from_the_first_that_has_it(void)
+TEST(chain_takes_each_byte_from_the_first_that_has_it)
 {
 	char buf[32] = "";
 	unsigned int destroyed = 0;
@@ -173,7 +173,7 @@ static void chain_takes_each_byte_from_the_first_that_has_it(void)
 	ASSERT_UINT(destroyed, 3);
 }
 
-static void chain_asks_what_is_not_mapped(void)
+TEST(chain_asks_what_is_not_mapped)
 {
 	char buf[32] = "";
 	struct memory *const parts[] = { piece_create(0x1004, "DEF", false, NULL),
@@ -189,7 +189,7 @@ static void chain_asks_what_is_not_mapped(void)
 	memory_destroy(chain);
 }
 
-static void chain_destroys_its_parts_when_memory_is_exhausted(void)
+TEST(chain_destroys_its_parts_when_memory_is_exhausted)
 {
 	unsigned int destroyed = 0;
 	struct memory *const parts[] = { piece_create(4, "DEF", true, &destroyed),
@@ -200,20 +200,4 @@ static void chain_destroys_its_parts_when_memory_is_exhausted(void)
 	ASSERT_UINT(destroyed, 2);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "prefix_reads_up_to_the_gap", prefix_reads_up_to_the_gap },
-		{ "prefix_does_not_wrap", prefix_does_not_wrap },
-		{ "numbers_are_all_or_nothing", numbers_are_all_or_nothing },
-		{ "strings_end_in_time_or_fail", strings_end_in_time_or_fail },
-		{ "chain_takes_each_byte_from_the_first_that_has_it",
-		  chain_takes_each_byte_from_the_first_that_has_it },
-		{ "chain_asks_what_is_not_mapped", chain_asks_what_is_not_mapped },
-		{ "chain_destroys_its_parts_when_memory_is_exhausted",
-		  chain_destroys_its_parts_when_memory_is_exhausted },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "memory", .pTests = tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "memory")

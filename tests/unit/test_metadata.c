@@ -128,7 +128,7 @@ static void set_many_fields(struct metadata_maker *maker)
 		maker_field(maker, 0, "many", "\x08", 1);
 }
 
-static void test_widths(void)
+TEST(test_widths)
 {
 	check_widths(set_plain);
 	check_widths(set_strings);
@@ -139,7 +139,7 @@ static void test_widths(void)
 	check_widths(set_many_fields);
 }
 
-static void test_owners(void)
+TEST(test_owners)
 {
 	struct metadata_maker maker;
 	maker_init(&maker);
@@ -168,7 +168,7 @@ static void test_owners(void)
 }
 
 /* In #- the lists of TypeDef lead through FieldPtr and MethodPtr. */
-static void test_pointer_tables(void)
+TEST(test_pointer_tables)
 {
 	struct metadata_maker maker;
 	maker_init(&maker);
@@ -192,7 +192,7 @@ static void test_pointer_tables(void)
 	maker_deinit(&maker);
 }
 
-static void test_out_of_bounds(void)
+TEST(test_out_of_bounds)
 {
 	struct metadata_maker maker;
 	maker_init(&maker);
@@ -221,7 +221,7 @@ static void test_out_of_bounds(void)
 }
 
 /* Examples of II.23.2. */
-static void test_compressed(void)
+TEST(test_compressed)
 {
 	static const struct {
 		uint8_t bytes[4];
@@ -284,7 +284,7 @@ static void read_changed(const uint8_t *bytes, uint32_t size, size_t offset, uin
 	metadata_destroy(metadata);
 }
 
-static void test_damage(void)
+TEST(test_damage)
 {
 	static const uint32_t values[] = { 0, 1, 0xff, 0xffff, 0xffffff, 0x7fffffff, 0xffffffff };
 	struct metadata_maker maker;
@@ -302,7 +302,7 @@ static void test_damage(void)
 	maker_deinit(&maker);
 }
 
-static void test_errors_say_what(void)
+TEST(test_errors_say_what)
 {
 	struct metadata_maker maker;
 	maker_init(&maker);
@@ -326,7 +326,7 @@ static void test_errors_say_what(void)
 	maker_deinit(&maker);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	struct metadata_maker maker;
 	maker_init(&maker);
@@ -346,23 +346,4 @@ static void test_no_memory(void)
 	maker_deinit(&maker);
 }
 
-static CU_TestInfo tests[] = {
-	{ "rows_of_every_width_are_read", test_widths },
-	{ "owners_of_fields_and_methods_are_found", test_owners },
-	{ "pointer_tables_are_followed", test_pointer_tables },
-	{ "what_is_out_of_bounds_is_empty", test_out_of_bounds },
-	{ "compressed_numbers_are_those_of_the_standard", test_compressed },
-	{ "damaged_bytes_do_no_harm", test_damage },
-	{ "errors_say_what_is_wrong", test_errors_say_what },
-	{ "every_allocation_may_fail", test_no_memory },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "metadata", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "metadata")

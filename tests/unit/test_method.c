@@ -135,7 +135,7 @@ static void check_name(struct fixture *fixture, uint64_t desc, const char *expec
 	ASSERT_UINT(got, token);
 }
 
-static void test_names(void)
+TEST(test_names)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = fixture.memory;
@@ -183,7 +183,7 @@ static void put_u16(struct fixture *fixture, uint64_t at, uint16_t value)
 	fake_poke(fixture->memory, at, &value, 2);
 }
 
-static void test_signatures(void)
+TEST(test_signatures)
 {
 	struct fixture fixture = set_up();
 	for (size_t i = 0; i < SIGNED_COUNT; i++) {
@@ -217,7 +217,7 @@ static void test_signatures(void)
 }
 
 /* A dynamic method: its signature at 16, the size of that at 24, its name at 32. */
-static void test_dynamic_signatures(void)
+TEST(test_dynamic_signatures)
 {
 	struct fixture fixture = set_up();
 	uint64_t desc = fake_method_desc(fixture.fake, 0, 0),
@@ -239,7 +239,7 @@ static void test_dynamic_signatures(void)
 }
 
 /* The MethodTable of stubs is of no type: an EEClass, and the module that their tokens are of. */
-static void test_stub_signatures(void)
+TEST(test_stub_signatures)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = fixture.memory;
@@ -270,7 +270,7 @@ static void check_code(struct fixture *fixture, uint64_t code, uint64_t expected
 }
 
 /* gFCallMethods: 127 lists of {next, code, MethodDesc}, by the rest of the code's address. */
-static void test_fcalls(void)
+TEST(test_fcalls)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = fixture.memory;
@@ -307,7 +307,7 @@ static void test_fcalls(void)
 	tear_down(&fixture);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	bool failed = true;
 	for (uint64_t nth = 1; failed; nth++) {
@@ -349,7 +349,7 @@ static uint64_t make_heap(struct fixture *fixture, const uint32_t *units, size_t
  * 256 bytes of code for a unit, 32 for a nibble; its value - 1 counts 4 bytes.  Methods begin at
  * 0x24 (nibble 1, value 2) and 0x300 (unit 3, nibble 0, value 1).
  */
-static void test_jit(void)
+TEST(test_jit)
 {
 	/* from 10 on a unit inside a method holds its start: offset & ~15 | 9 + offset / 4 % 4 */
 	static const uint32_t units_10[] = { 0x02000000, 0x20 | (9 + 1), 0x20 | (9 + 1), 0x10000000,
@@ -380,7 +380,7 @@ static void test_jit(void)
 }
 
 /* An address in the 32 bytes in which the next method begins, but before it. */
-static void test_jit_same_nibble(void)
+TEST(test_jit_same_nibble)
 {
 	static const uint32_t units[] = { 0x01050000 };
 	struct fixture fixture = set_up();
@@ -394,7 +394,7 @@ static void test_jit_same_nibble(void)
 }
 
 /* ReadyToRun: RUNTIME_FUNCTIONs by RVA; entry points in a hash map, values shifted right by one. */
-static void test_ready_to_run(void)
+TEST(test_ready_to_run)
 {
 	static const uint32_t functions[][3] = {
 		{ 0x100, 0x180, 0 }, { 0x180, 0x1a0, 0 }, { 0x200, 0x280, 0 }, { 0x300, 0x340, 0 }
@@ -431,7 +431,7 @@ static void test_ready_to_run(void)
 }
 
 /* The stubs that stand for methods load the MethodDesc from the page of data behind them. */
-static void test_precode(void)
+TEST(test_precode)
 {
 	static const uint8_t fixup[] = { 0xff, 0x25, 0xfa, 0x3f, 0, 0,    0x4c, 0x8b,
 					 0x15, 0xfb, 0x3f, 0,    0, 0xff, 0x25, 0xfd };
@@ -453,7 +453,7 @@ static void test_precode(void)
 	fake_clr_destroy(fixture.fake);
 }
 
-static void test_cycle(void)
+TEST(test_cycle)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = fixture.memory;
@@ -467,26 +467,4 @@ static void test_cycle(void)
 	fake_clr_destroy(fixture.fake);
 }
 
-static CU_TestInfo tests[] = {
-	{ "methods_have_names", test_names },
-	{ "methods_have_signatures", test_signatures },
-	{ "dynamic_methods_have_signatures", test_dynamic_signatures },
-	{ "stubs_have_signatures", test_stub_signatures },
-	{ "functions_of_the_runtime_are_methods", test_fcalls },
-	{ "out_of_memory_breaks_no_signature", test_no_memory },
-	{ "code_of_the_jit_leads_to_its_method", test_jit },
-	{ "two_methods_in_one_unit_are_told_apart", test_jit_same_nibble },
-	{ "ready_to_run_code_leads_to_its_method", test_ready_to_run },
-	{ "precode_stubs_lead_to_their_method", test_precode },
-	{ "a_list_of_sections_that_goes_round_ends", test_cycle },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "method", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "method")

@@ -14,7 +14,7 @@
 #define PAGE SCENE_PAGE
 #define BASE SCENE_BASE
 
-static void a_missing_file_is_said_when_it_is_needed(void)
+TEST(a_missing_file_is_said_when_it_is_needed)
 {
 	struct elf_maker maker;
 	uint8_t byte;
@@ -40,7 +40,7 @@ static void a_missing_file_is_said_when_it_is_needed(void)
 	assert_state(&scene, TARGET_FILE_NOT_REGULAR, "files-missing");
 }
 
-static void names_of_the_kernel_are_no_files(void)
+TEST(names_of_the_kernel_are_no_files)
 {
 	static const char *const names[] = { "/memfd:doublemapper (deleted)",
 					     "/dev/zero",
@@ -57,7 +57,7 @@ static void names_of_the_kernel_are_no_files(void)
 	}
 }
 
-static void many_missing_files_are_one_finding(void)
+TEST(many_missing_files_are_one_finding)
 {
 	struct elf_maker maker;
 	elf_maker_init(&maker);
@@ -75,7 +75,7 @@ static void many_missing_files_are_one_finding(void)
 	elf_maker_deinit(&maker);
 }
 
-static void reads_cross_from_the_core_to_the_file_and_back(void)
+TEST(reads_cross_from_the_core_to_the_file_and_back)
 {
 	struct elf_maker maker;
 	uint8_t buf[4 * 4096];
@@ -104,7 +104,7 @@ static void reads_cross_from_the_core_to_the_file_and_back(void)
 	text_deinit(&image);
 }
 
-static void a_rejected_file_is_not_read_any_more(void)
+TEST(a_rejected_file_is_not_read_any_more)
 {
 	struct scene scene = { .on_disk = elf_file("same-build"), .captured = PAGE };
 	struct target *target = scene_open(&scene);
@@ -123,7 +123,7 @@ static void a_rejected_file_is_not_read_any_more(void)
 	scene_close(&scene, target);
 }
 
-static void a_confirmed_file_is_no_finding(void)
+TEST(a_confirmed_file_is_no_finding)
 {
 	struct scene scene = { .on_disk = pe_file(77, 1), .options = { .trust_files = true } };
 	struct target *target = scene_open(&scene);
@@ -157,7 +157,7 @@ static enum target_proof prove(void *arg, struct memory *file)
 }
 
 /* Its bytes are to be had by the prover, and by nobody else before it has said yes. */
-static void a_file_is_read_only_after_its_proof(void)
+TEST(a_file_is_read_only_after_its_proof)
 {
 	struct scene scene = { .on_disk = pe_file(77, 1) };
 	struct target *target = scene_open(&scene);
@@ -181,7 +181,7 @@ static void a_file_is_read_only_after_its_proof(void)
 }
 
 /* One file by many names, each with another guess at it: the first that is wrong is the last. */
-static void a_core_has_one_guess_at_a_file(void)
+TEST(a_core_has_one_guess_at_a_file)
 {
 	struct text image = pe_file(77, 1), other = pe_file(78, 1);
 	char alias[160], link_path[160];
@@ -223,7 +223,7 @@ static void read_at_once(void *arg, unsigned int index)
 	}
 }
 
-static void several_threads_may_read(void)
+TEST(several_threads_may_read)
 {
 	struct scene scene = { .on_disk = elf_file("the-build"), .captured = PAGE };
 	struct target *target = scene_open(&scene);
@@ -232,7 +232,7 @@ static void several_threads_may_read(void)
 	scene_close(&scene, target);
 }
 
-static void below_a_sysroot_nothing_leads_out(void)
+TEST(below_a_sysroot_nothing_leads_out)
 {
 	struct scene scene = { .on_disk = elf_file("the-build"),
 			       .captured = PAGE,
@@ -260,7 +260,7 @@ static void below_a_sysroot_nothing_leads_out(void)
 	assert_state(&scene, TARGET_FILE_MATCHED, NULL);
 }
 
-static void no_files_opens_none(void)
+TEST(no_files_opens_none)
 {
 	for (int no_files = 0; no_files < 2; no_files++) {
 		struct scene scene = { .on_disk = elf_file("the-build"),
@@ -285,7 +285,7 @@ static void no_files_opens_none(void)
 	}
 }
 
-static void the_last_page_of_a_file_ends_with_zeros(void)
+TEST(the_last_page_of_a_file_ends_with_zeros)
 {
 	struct scene scene = { .on_disk = elf_file("the-build"), .captured = PAGE };
 	text_append(&scene.on_disk, "tail", 4);
@@ -297,7 +297,7 @@ static void the_last_page_of_a_file_ends_with_zeros(void)
 	scene_close(&scene, target);
 }
 
-static void a_failed_allocation_is_told(void)
+TEST(a_failed_allocation_is_told)
 {
 	struct scene scene = { .on_disk = elf_file("the-build"), .captured = PAGE };
 	struct elf_maker maker;
@@ -324,33 +324,4 @@ static void a_failed_allocation_is_told(void)
 	elf_maker_deinit(&maker);
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(a_missing_file_is_said_when_it_is_needed),
-		TEST(names_of_the_kernel_are_no_files),
-		TEST(many_missing_files_are_one_finding),
-		TEST(reads_cross_from_the_core_to_the_file_and_back),
-		TEST(a_rejected_file_is_not_read_any_more),
-		TEST(a_confirmed_file_is_no_finding),
-		TEST(a_file_is_read_only_after_its_proof),
-		TEST(a_core_has_one_guess_at_a_file),
-		TEST(several_threads_may_read),
-		TEST(below_a_sysroot_nothing_leads_out),
-		TEST(no_files_opens_none),
-		TEST(the_last_page_of_a_file_ends_with_zeros),
-		TEST(a_failed_allocation_is_told),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "module_files",
-				    .pTests = tests,
-				    .pSetUpFunc = scene_make_folder,
-				    .pTearDownFunc = scene_remove_folder },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "module_files", .set_up = scene_make_folder, .tear_down = scene_remove_folder)

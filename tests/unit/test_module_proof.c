@@ -111,7 +111,7 @@ static void check(enum layout_field field, int64_t offset, enum target_file_stat
 	elf_maker_deinit(&maker);
 }
 
-static void what_the_runtime_read_proves_the_file(void)
+TEST(what_the_runtime_read_proves_the_file)
 {
 	make_scene();
 	check(L_MODULE_PE_ASSEMBLY, 216, TARGET_FILE_MATCHED);
@@ -120,7 +120,7 @@ static void what_the_runtime_read_proves_the_file(void)
 }
 
 /* Each number counts: a guess has to be right in all of them. */
-static void any_other_number_proves_that_it_is_another(void)
+TEST(any_other_number_proves_that_it_is_another)
 {
 	static const size_t strings[] = { IMPORT + 1360, IMPORT + 1392, IMPORT + 1424 };
 	for (size_t i = 0; i < 3; i++) {
@@ -137,7 +137,7 @@ static void any_other_number_proves_that_it_is_another(void)
 	}
 }
 
-static void without_the_runtimes_own_numbers_nothing_is_proven(void)
+TEST(without_the_runtimes_own_numbers_nothing_is_proven)
 {
 	make_scene();
 	check(L_MODULE_DYNAMIC_METADATA, 216, TARGET_FILE_UNVERIFIED);
@@ -157,7 +157,7 @@ static void without_the_runtimes_own_numbers_nothing_is_proven(void)
 }
 
 /* Whatever is there in place of an image is not one, and no harm comes of it. */
-static void no_image_is_never_the_one(void)
+TEST(no_image_is_never_the_one)
 {
 	for (uint32_t cut = 4; cut < 0x400; cut += 7) {
 		make_scene();
@@ -168,24 +168,4 @@ static void no_image_is_never_the_one(void)
 	}
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(what_the_runtime_read_proves_the_file),
-		TEST(any_other_number_proves_that_it_is_another),
-		TEST(without_the_runtimes_own_numbers_nothing_is_proven),
-		TEST(no_image_is_never_the_one),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "module_proof",
-				    .pTests = tests,
-				    .pSetUpFunc = make_folder,
-				    .pTearDownFunc = remove_folder },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "module_proof", .set_up = make_folder, .tear_down = remove_folder)

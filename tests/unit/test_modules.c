@@ -87,7 +87,7 @@ static void assert_both(const struct target *target)
 	ASSERT_UINT(target->modules[1].dynamic, LIBRARY + IMAGE_DYNAMIC);
 }
 
-static void the_link_map_lists_modules(void)
+TEST(the_link_map_lists_modules)
 {
 	struct elf_maker maker;
 	struct image_spec library = library_spec();
@@ -99,7 +99,7 @@ static void the_link_map_lists_modules(void)
 	target_destroy(target);
 }
 
-static void without_auxv_the_link_map_is_found_by_the_images(void)
+TEST(without_auxv_the_link_map_is_found_by_the_images)
 {
 	struct elf_maker maker;
 	struct image_spec library = library_spec(), program = program_spec();
@@ -115,7 +115,7 @@ static void without_auxv_the_link_map_is_found_by_the_images(void)
 	target_destroy(target);
 }
 
-static void without_a_link_map_the_mapped_files_tell(void)
+TEST(without_a_link_map_the_mapped_files_tell)
 {
 	struct elf_maker maker;
 	struct image_spec library = library_spec();
@@ -125,7 +125,7 @@ static void without_a_link_map_the_mapped_files_tell(void)
 	target_destroy(target);
 }
 
-static void without_notes_the_images_tell(void)
+TEST(without_notes_the_images_tell)
 {
 	struct elf_maker maker;
 	struct image_spec library = library_spec();
@@ -138,7 +138,7 @@ static void without_notes_the_images_tell(void)
 	target_destroy(target);
 }
 
-static void a_cyclic_link_map_ends(void)
+TEST(a_cyclic_link_map_ends)
 {
 	for (size_t to = 0; to < 3; to++) {
 		struct elf_maker maker;
@@ -154,7 +154,7 @@ static void a_cyclic_link_map_ends(void)
 	}
 }
 
-static void a_long_link_map_is_bounded(void)
+TEST(a_long_link_map_is_bounded)
 {
 	enum {
 		COUNT = 20000
@@ -188,7 +188,7 @@ static void assert_symbols(const struct target *target, const struct target_modu
 	CU_ASSERT(!target_symbol(target, module, "", &address, NULL));
 }
 
-static void symbols_are_found_by_either_hash(void)
+TEST(symbols_are_found_by_either_hash)
 {
 	for (int sysv = 0; sysv < 2; sysv++) {
 		struct elf_maker maker;
@@ -210,7 +210,7 @@ static void symbols_are_found_by_either_hash(void)
 }
 
 /* As musl leaves .dynamic: addresses without the base. */
-static void unrelocated_dynamic_sections_do(void)
+TEST(unrelocated_dynamic_sections_do)
 {
 	struct elf_maker maker;
 	struct image_spec program = program_spec(), library = library_spec();
@@ -227,7 +227,7 @@ static void unrelocated_dynamic_sections_do(void)
 	target_destroy(target);
 }
 
-static void build_ids_are_read(void)
+TEST(build_ids_are_read)
 {
 	struct elf_maker maker;
 	struct image_spec library = library_spec();
@@ -246,7 +246,7 @@ static void build_ids_are_read(void)
 }
 
 /* The last page of the library, at 0x4000, is not in the core: its pointers are in the file. */
-static void pointers_out_of_the_file_are_relocated(void)
+TEST(pointers_out_of_the_file_are_relocated)
 {
 	static const struct image_pointer rela[] = { { 0x4010, 0x777 }, { 0x4008, 0x555 } };
 	/* 0x4020, then of the 63 words behind it the first and the third. */
@@ -299,7 +299,7 @@ static void pointers_out_of_the_file_are_relocated(void)
 	(void)unlink(path);
 }
 
-static void tables_that_lie_find_nothing(void)
+TEST(tables_that_lie_find_nothing)
 {
 	struct image_spec library = library_spec();
 	struct text image = image_make(&library, true);
@@ -333,7 +333,7 @@ static void tables_that_lie_find_nothing(void)
 	text_deinit(&image);
 }
 
-static void every_failed_allocation_is_told(void)
+TEST(every_failed_allocation_is_told)
 {
 	struct elf_maker maker;
 	struct image_spec library = library_spec();
@@ -362,28 +362,4 @@ static void every_failed_allocation_is_told(void)
 	elf_maker_deinit(&maker);
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(the_link_map_lists_modules),
-		TEST(without_auxv_the_link_map_is_found_by_the_images),
-		TEST(without_a_link_map_the_mapped_files_tell),
-		TEST(without_notes_the_images_tell),
-		TEST(a_cyclic_link_map_ends),
-		TEST(a_long_link_map_is_bounded),
-		TEST(symbols_are_found_by_either_hash),
-		TEST(unrelocated_dynamic_sections_do),
-		TEST(build_ids_are_read),
-		TEST(pointers_out_of_the_file_are_relocated),
-		TEST(tables_that_lie_find_nothing),
-		TEST(every_failed_allocation_is_told),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "modules", .pTests = tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "modules")

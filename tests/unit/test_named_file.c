@@ -147,13 +147,13 @@ static void below_a_sysroot(void)
 	check("/lib/text", NAMED_FILE_NO_IMAGE, NULL);
 }
 
-static void nothing_leads_out_of_a_sysroot(void)
+TEST(nothing_leads_out_of_a_sysroot)
 {
 	below_a_sysroot();
 }
 
 /* A core names other cores, and texts, as its modules: nothing of them may be read. */
-static void only_programs_and_libraries_are_images(void)
+TEST(only_programs_and_libraries_are_images)
 {
 	put_elf("root/exec", ET_EXEC, "a program");
 	put_elf("root/core", ET_CORE, "of another process");
@@ -175,7 +175,7 @@ static void only_programs_and_libraries_are_images(void)
 }
 
 /* As in a container that forbids the call, or on a kernel before 5.6. */
-static void nor_without_openat2(void)
+TEST(nor_without_openat2)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -201,7 +201,7 @@ static void nor_without_openat2(void)
 }
 
 /* FIFOs would wait, devices do things; none of them is opened. */
-static void only_regular_files_are_opened(void)
+TEST(only_regular_files_are_opened)
 {
 	CU_ASSERT_FATAL(mkfifo(at("root/fifo"), 0600) == 0);
 	check("/fifo", NAMED_FILE_NOT_REGULAR, NULL);
@@ -219,7 +219,7 @@ static void only_regular_files_are_opened(void)
 }
 
 /* What the kernel makes up is no file of a program, however it is named. */
-static void no_file_of_the_kernel_is_opened(void)
+TEST(no_file_of_the_kernel_is_opened)
 {
 	static const char *const names[] = { "/proc/self/exe",
 					     "//proc/self/environ",
@@ -247,7 +247,7 @@ static void no_file_of_the_kernel_is_opened(void)
 	CU_ASSERT(named_file_open("/proc/self", "/exe", false, &result) < 0);
 }
 
-static void without_a_sysroot_links_are_followed(void)
+TEST(without_a_sysroot_links_are_followed)
 {
 	enum named_file_result result;
 	link_to("root/lib/m.so", "to-inside");
@@ -261,7 +261,7 @@ static void without_a_sysroot_links_are_followed(void)
 }
 
 /* Deep folders, long names, long chains of links: one error each, and no descriptor is left open. */
-static void bounds_hold(void)
+TEST(bounds_hold)
 {
 	enum named_file_result result;
 	char path[9000];
@@ -289,27 +289,4 @@ static void bounds_hold(void)
 	(void)close(after);
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(nothing_leads_out_of_a_sysroot),
-		TEST(nor_without_openat2),
-		TEST(only_programs_and_libraries_are_images),
-		TEST(only_regular_files_are_opened),
-		TEST(no_file_of_the_kernel_is_opened),
-		TEST(without_a_sysroot_links_are_followed),
-		TEST(bounds_hold),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "named_file",
-				    .pTests = tests,
-				    .pSetUpFunc = make_folder,
-				    .pTearDownFunc = remove_folder },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "named_file", .set_up = make_folder, .tear_down = remove_folder)

@@ -23,7 +23,7 @@ static uint64_t total_of(const struct hd_graph *graph)
 	       graph->root_count * 10 + (graph->node_count - graph->object_count);
 }
 
-static void every_kind_of_header_gives_the_same(void)
+TEST(every_kind_of_header_gives_the_same)
 {
 	for (unsigned int kind = 0; kind < 8; kind++) {
 		struct nettrace_maker maker = { .version = kind & 1 ? 6 : 4,
@@ -47,7 +47,7 @@ static void every_kind_of_header_gives_the_same(void)
 	}
 }
 
-static void a_snapshot_is_chosen_by_its_number(void)
+TEST(a_snapshot_is_chosen_by_its_number)
 {
 	static const struct nt_node more[] = { { 0x2000, 24, 0x100, 0 },
 					       { 0x2020, 24, 0x100, 0 },
@@ -79,7 +79,7 @@ static void a_snapshot_is_chosen_by_its_number(void)
 	nettrace_deinit(&maker);
 }
 
-static void exact_reading_takes_the_snapshot_that_dotnet_gcdump_takes(void)
+TEST(exact_reading_takes_the_snapshot_that_dotnet_gcdump_takes)
 {
 	static const struct nt_node more[] = { { 0x2000, 24, 0x100, 0 } };
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
@@ -99,7 +99,7 @@ static void exact_reading_takes_the_snapshot_that_dotnet_gcdump_takes(void)
 	nettrace_deinit(&maker);
 }
 
-static void processes_are_kept_apart(void)
+TEST(processes_are_kept_apart)
 {
 	struct nettrace_maker maker = { .version = 6, .pointer_size = 8, .pid = 2 };
 	static const struct nt_node other[] = { { 0x1000, 32, 0x100, 0 } };
@@ -156,7 +156,7 @@ static void put_blocks(struct nettrace_maker *maker, uint32_t lost_nodes, uint32
 	nettrace_end(maker);
 }
 
-static void lost_blocks_leave_the_objects_before_them(void)
+TEST(lost_blocks_leave_the_objects_before_them)
 {
 	static const struct {
 		uint32_t nodes, edges, objects;
@@ -190,7 +190,7 @@ static void lost_blocks_leave_the_objects_before_them(void)
 	}
 }
 
-static void a_sequence_point_tells_of_a_lost_end(void)
+TEST(a_sequence_point_tells_of_a_lost_end)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
 	nettrace_begin(&maker);
@@ -232,7 +232,7 @@ static void check_id(const struct graph_root_detail *detail, uint8_t kind, uint3
 	ASSERT_TEXT(detail->name, kind == NT_ROOT_STACK ? method : NULL);
 }
 
-static void roots_keep_what_they_are(void)
+TEST(roots_keep_what_they_are)
 {
 	static const struct {
 		uint8_t kind;
@@ -295,7 +295,7 @@ static void roots_keep_what_they_are(void)
 	nettrace_deinit(&maker);
 }
 
-static void weak_tables_refer_from_key_to_value(void)
+TEST(weak_tables_refer_from_key_to_value)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 4 };
 	nettrace_begin(&maker);
@@ -317,7 +317,7 @@ static void weak_tables_refer_from_key_to_value(void)
 	nettrace_deinit(&maker);
 }
 
-static void ranges_are_those_behind_the_objects(void)
+TEST(ranges_are_those_behind_the_objects)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
 	nettrace_begin(&maker);
@@ -345,7 +345,7 @@ static void ranges_are_those_behind_the_objects(void)
 	nettrace_deinit(&maker);
 }
 
-static void what_is_no_snapshot_is_an_error(void)
+TEST(what_is_no_snapshot_is_an_error)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
 	nettrace_begin(&maker);
@@ -373,7 +373,7 @@ static void what_is_no_snapshot_is_an_error(void)
 }
 
 /* Counts of events that say more than they have. */
-static void counts_may_lie(void)
+TEST(counts_may_lie)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
 	static const struct nt_node huge[] = { { 0x1000, 24, 0x100, 0 },
@@ -397,27 +397,4 @@ static void counts_may_lie(void)
 	nettrace_deinit(&maker);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "every kind of header gives the same", every_kind_of_header_gives_the_same },
-		{ "a snapshot is chosen by its number", a_snapshot_is_chosen_by_its_number },
-		{ "exact reading takes the snapshot that dotnet-gcdump takes",
-		  exact_reading_takes_the_snapshot_that_dotnet_gcdump_takes },
-		{ "processes are kept apart", processes_are_kept_apart },
-		{ "lost blocks leave the objects before them",
-		  lost_blocks_leave_the_objects_before_them },
-		{ "a sequence point tells of a lost end", a_sequence_point_tells_of_a_lost_end },
-		{ "roots keep what they are", roots_keep_what_they_are },
-		{ "weak tables refer from key to value", weak_tables_refer_from_key_to_value },
-		{ "ranges are those behind the objects", ranges_are_those_behind_the_objects },
-		{ "what is no snapshot is an error", what_is_no_snapshot_is_an_error },
-		{ "counts may lie", counts_may_lie },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "nettrace", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "nettrace")

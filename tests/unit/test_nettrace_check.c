@@ -32,7 +32,7 @@ static enum hd_status check(size_t size, struct nettrace_check *ret)
 	return status;
 }
 
-static void a_whole_trace_is_whole(void)
+TEST(a_whole_trace_is_whole)
 {
 	struct nettrace_check found;
 	ASSERT_UINT_FATAL(check(trace.size, &found), HD_OK);
@@ -42,7 +42,7 @@ static void a_whole_trace_is_whole(void)
 	ASSERT_UINT(found.unnamed, 0);
 }
 
-static void every_cut_has_less(void)
+TEST(every_cut_has_less)
 {
 	uint64_t before = 0;
 	for (size_t size = 1; size < trace.size; size += 97) {
@@ -69,7 +69,7 @@ static char *metadata_of(uint32_t event)
 	return at + 2 * sizeof(provider);
 }
 
-static void what_is_not_there_is_missed(void)
+TEST(what_is_not_there_is_missed)
 {
 	struct nettrace_check found;
 	const uint32_t other = 9999;
@@ -109,7 +109,7 @@ static struct nettrace_check check_later(uint32_t sequence)
 	return found;
 }
 
-static void a_gap_behind_the_end_is_a_loss(void)
+TEST(a_gap_behind_the_end_is_a_loss)
 {
 	struct nettrace_check found = check_later(4);
 	CU_ASSERT(found.is_whole);
@@ -119,7 +119,7 @@ static void a_gap_behind_the_end_is_a_loss(void)
 	ASSERT_UINT(found.objects, 2);
 }
 
-static void no_bytes_do_harm(void)
+TEST(no_bytes_do_harm)
 {
 	uint32_t random = 1;
 	for (int round = 0; round < 3000; round++) {
@@ -135,7 +135,7 @@ static void no_bytes_do_harm(void)
 	}
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	for (uint64_t nth = 1; nth < 1000; nth++) {
 		struct nettrace_check found;
@@ -150,20 +150,4 @@ static void each_failed_allocation_is_reported(void)
 	CU_FAIL("it allocates without end");
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_whole_trace_is_whole", a_whole_trace_is_whole },
-		{ "every_cut_has_less", every_cut_has_less },
-		{ "what_is_not_there_is_missed", what_is_not_there_is_missed },
-		{ "a_gap_behind_the_end_is_a_loss", a_gap_behind_the_end_is_a_loss },
-		{ "no_bytes_do_harm", no_bytes_do_harm },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "nettrace_check", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "nettrace_check", .set_up = set_up, .tear_down = tear_down)

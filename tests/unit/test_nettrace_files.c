@@ -69,7 +69,7 @@ static void check_exact(const char *name)
 	text_deinit(&got);
 }
 
-static void converts_to_the_bytes_that_dotnet_gcdump_writes(void)
+TEST(converts_to_the_bytes_that_dotnet_gcdump_writes)
 {
 	check_exact("small300.nettrace");
 	check_exact("small300_v6.nettrace");
@@ -146,7 +146,7 @@ static void check_container(const char *name, uint32_t version)
 	text_deinit(&file);
 }
 
-static void the_container_has_the_events_that_are_expected(void)
+TEST(the_container_has_the_events_that_are_expected)
 {
 	check_container("small300.nettrace", 4);
 	check_container("small300_v6.nettrace", 6);
@@ -165,7 +165,7 @@ static const struct graph_type *find_type(const struct hd_graph *graph, const ch
 	return NULL;
 }
 
-static void the_exact_graph_has_the_types_that_are_expected(void)
+TEST(the_exact_graph_has_the_types_that_are_expected)
 {
 	struct hd_graph *graph = read_file("small300.nettrace", true);
 	json_t *expected = expected_of("small300.nettrace");
@@ -190,7 +190,7 @@ static void the_exact_graph_has_the_types_that_are_expected(void)
 	graph_destroy(graph);
 }
 
-static void the_exact_graph_tells_what_the_trace_does(void)
+TEST(the_exact_graph_tells_what_the_trace_does)
 {
 	struct hd_graph *exact = read_file("small300.nettrace", true);
 	struct hd_graph *graph = read_file("small300.nettrace", false);
@@ -248,13 +248,13 @@ static void check_graph(const char *name)
 	graph_destroy(graph);
 }
 
-static void the_graph_has_the_objects_and_roots_that_are_expected(void)
+TEST(the_graph_has_the_objects_and_roots_that_are_expected)
 {
 	check_graph("small300.nettrace");
 	check_graph("small300_v6.nettrace");
 }
 
-static void version_6_gives_the_graph_of_version_4(void)
+TEST(version_6_gives_the_graph_of_version_4)
 {
 	struct hd_graph *four = read_file("small300.nettrace", false);
 	struct hd_graph *six = read_file("small300_v6.nettrace", false);
@@ -314,13 +314,13 @@ static void check_cuts(const char *name)
 	text_deinit(&text);
 }
 
-static void a_trace_cut_anywhere_gives_what_is_there(void)
+TEST(a_trace_cut_anywhere_gives_what_is_there)
 {
 	check_cuts("small300.nettrace");
 	check_cuts("small300_v6.nettrace");
 }
 
-static void any_byte_may_be_damaged(void)
+TEST(any_byte_may_be_damaged)
 {
 	struct text file = source_file("small300.nettrace");
 	/* Half of them, with sanitizers a quarter, others each time. */
@@ -346,7 +346,7 @@ static void any_byte_may_be_damaged(void)
 	text_deinit(&file);
 }
 
-static void memory_may_run_out_anywhere(void)
+TEST(memory_may_run_out_anywhere)
 {
 	struct text file = source_file("small300.nettrace");
 	for (int exact = 0; exact < 2; exact++) {
@@ -369,30 +369,4 @@ static void memory_may_run_out_anywhere(void)
 	text_deinit(&file);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "the container has the events that are expected",
-		  the_container_has_the_events_that_are_expected },
-		{ "converts to the bytes that dotnet-gcdump writes",
-		  converts_to_the_bytes_that_dotnet_gcdump_writes },
-		{ "the exact graph has the types that are expected",
-		  the_exact_graph_has_the_types_that_are_expected },
-		{ "the exact graph tells what the trace does",
-		  the_exact_graph_tells_what_the_trace_does },
-		{ "the graph has the objects and roots that are expected",
-		  the_graph_has_the_objects_and_roots_that_are_expected },
-		{ "version 6 gives the graph of version 4",
-		  version_6_gives_the_graph_of_version_4 },
-		{ "a trace cut anywhere gives what is there",
-		  a_trace_cut_anywhere_gives_what_is_there },
-		{ "any byte may be damaged", any_byte_may_be_damaged },
-		{ "memory may run out anywhere", memory_may_run_out_anywhere },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "nettrace_files", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "nettrace_files")

@@ -149,7 +149,7 @@ static void check_types(const struct hd_graph *graph)
 	ASSERT_UINT(finding->count, 2);
 }
 
-static void every_number_of_workers_reads_all_of_it(void)
+TEST(every_number_of_workers_reads_all_of_it)
 {
 	for (unsigned int is_mixed = 0; is_mixed < 2; is_mixed++) {
 		struct heap *heap = make_heap(is_mixed);
@@ -194,7 +194,7 @@ static void put_pile(struct nettrace_maker *maker, bool pairs)
 }
 
 /* What no heap has: each of the objects with each of the pairs, or roots, would take hours. */
-static void piles_at_one_address_take_no_time(void)
+TEST(piles_at_one_address_take_no_time)
 {
 	for (unsigned int pairs = 0; pairs < 2; pairs++) {
 		struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
@@ -215,17 +215,4 @@ static void piles_at_one_address_take_no_time(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "every number of workers reads all of it",
-		  every_number_of_workers_reads_all_of_it },
-		{ "piles at one address take no time", piles_at_one_address_take_no_time },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "nettrace of many objects", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "nettrace of many objects")

@@ -72,7 +72,7 @@ static const struct module_spec shop = { .pdb = 1, .types = {
 	{ "Shop", "Threads", "ot:ofThread o:ofAll" } } };
 /* clang-format on */
 
-static void statics_are_named_by_the_class_that_declares_them(void)
+TEST(statics_are_named_by_the_class_that_declares_them)
 {
 	check(&(struct world){ .modules[1] = shop,
 			       .rows = { { 0, OBJECT, "first", "Shop.Basket.first" },
@@ -81,7 +81,7 @@ static void statics_are_named_by_the_class_that_declares_them(void)
 					 { 0, NOBODY, "ofAll", "Shop.Threads.ofAll" } } });
 }
 
-static void what_has_no_slot_is_none_of_them(void)
+TEST(what_has_no_slot_is_none_of_them)
 {
 	check(&(struct world){ .modules[1] = shop,
 			       .rows = { { 0, OBJECT, "instance", "System.Object.instance" },
@@ -101,7 +101,7 @@ static const struct module_spec handlers = { .pdb = 1, .types = {
 	{ "K", "Handling", "h:it" }, { "K", "Self", "c:it" }, { "K", "Text", "s:it" }, { "K", "Value", "v:it" } } };
 /* clang-format on */
 
-static void the_type_of_the_object_tells_fields_of_one_name_apart(void)
+TEST(the_type_of_the_object_tells_fields_of_one_name_apart)
 {
 	static const struct {
 		uint64_t type;
@@ -129,7 +129,7 @@ static const struct module_spec alike = { .pdb = 1, .types = {
 	{ "A", "One", "o:a o:same o:b" }, { "A", "Two", "o:c o:same" }, { "A", "Three", "o:same o:d" } } };
 /* clang-format on */
 
-static void their_order_tells_fields_of_one_name_apart(void)
+TEST(their_order_tells_fields_of_one_name_apart)
 {
 	check(&(struct world){ .modules[1] = alike,
 			       .rows = { { 0, OBJECT, "a", "A.One.a" },
@@ -149,7 +149,7 @@ static void their_order_tells_fields_of_one_name_apart(void)
 					 { 0, OBJECT, "a", "System.Object.a" } } });
 }
 
-static void so_do_the_addresses_of_their_slots(void)
+TEST(so_do_the_addresses_of_their_slots)
 {
 	/* It is at the right distance of Two's c; then it is not, and not among Two's slots. */
 	check(&(struct world){ .modules[1] = alike,
@@ -169,7 +169,7 @@ static const struct module_spec boxes = { .pdb = 1, .types = {
 	{ "B", "One", "o:a v:b e:none v:c o:d" }, { "B", "Two", "v:c" }, { "B", "Three", "o:d" } } };
 /* clang-format on */
 
-static void boxed_structs_lie_before_references(void)
+TEST(boxed_structs_lie_before_references)
 {
 	/* b or more structs before c, which may be enums; none of them is an enum that is known. */
 	check(&(struct world){ .modules[1] = boxes,
@@ -191,7 +191,7 @@ static const struct module_spec known = { .pdb = 1, .types = {
 
 static const struct module_spec dynamic = { .is_dynamic = true, .path = "made at run time" };
 
-static void what_may_be_of_another_module_keeps_the_type_of_its_object(void)
+TEST(what_may_be_of_another_module_keeps_the_type_of_its_object)
 {
 	struct world world = { .modules = { [1] = known, [2] = dynamic },
 			       .rows = { { 0x200, FIRST, "<>9", "<>c.<>9" },
@@ -220,7 +220,7 @@ static void what_may_be_of_another_module_keeps_the_type_of_its_object(void)
 	check(&world);
 }
 
-static void dynamic_methods_have_no_statics(void)
+TEST(dynamic_methods_have_no_statics)
 {
 	struct world world = { .modules = { [1] = known, [2] = dynamic },
 			       .rows = { { 0x300, OBJECT, "alone", "C.Single.alone" } } };
@@ -233,7 +233,7 @@ static void dynamic_methods_have_no_statics(void)
 }
 
 /* The pair stays in front of what is not known. */
-static void all_modules_must_be_known(void)
+TEST(all_modules_must_be_known)
 {
 	const struct world whole = { .modules[1] = known,
 				     .rows = { { 0x100, OBJECT, "left", "C.Pair.left" },
@@ -259,7 +259,7 @@ static void all_modules_must_be_known(void)
 	check(&world);
 }
 
-static void only_files_that_were_loaded_count(void)
+TEST(only_files_that_were_loaded_count)
 {
 	const struct world whole = { .modules[1] = known,
 				     .rows = { { 0x100, OBJECT, "left", "C.Pair.left" },
@@ -294,7 +294,7 @@ static void only_files_that_were_loaded_count(void)
 	check(&world);
 }
 
-static void copies_of_a_module_declare_the_same(void)
+TEST(copies_of_a_module_declare_the_same)
 {
 	struct nettrace_maker trace = { .version = 4, .pointer_size = 8 };
 	const struct world world = { .modules[1] = known,
@@ -347,7 +347,7 @@ static const struct module_spec first_copy = { .pdb = 1, .types = { { "", "SR", 
 static const struct module_spec second_copy = { .pdb = 2, .types = { { "", "SR", "o:two" } } };
 /* clang-format on */
 
-static void classes_of_one_name_are_those_of_their_modules(void)
+TEST(classes_of_one_name_are_those_of_their_modules)
 {
 	struct nettrace_maker trace = { .version = 4, .pointer_size = 8 };
 	const struct world world = { .modules = { [1] = first_copy, [2] = second_copy },
@@ -374,7 +374,7 @@ static void classes_of_one_name_are_those_of_their_modules(void)
 	nettrace_deinit(&trace);
 }
 
-static void any_byte_of_a_module_may_be_damaged(void)
+TEST(any_byte_of_a_module_may_be_damaged)
 {
 	struct nettrace_maker trace = { .version = 4, .pointer_size = 8 };
 	const struct world world = { .modules[1] = boxes,
@@ -407,7 +407,7 @@ static void any_byte_of_a_module_may_be_damaged(void)
 	nettrace_deinit(&trace);
 }
 
-static void memory_may_run_out_anywhere(void)
+TEST(memory_may_run_out_anywhere)
 {
 	struct nettrace_maker trace = { .version = 4, .pointer_size = 8 };
 	const struct world world = { .modules = { [1] = known, [2] = dynamic },
@@ -434,33 +434,4 @@ static void memory_may_run_out_anywhere(void)
 	nettrace_deinit(&trace);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "statics are named by the class that declares them",
-		  statics_are_named_by_the_class_that_declares_them },
-		{ "what has no slot is none of them", what_has_no_slot_is_none_of_them },
-		{ "the type of the object tells fields of one name apart",
-		  the_type_of_the_object_tells_fields_of_one_name_apart },
-		{ "their order tells fields of one name apart",
-		  their_order_tells_fields_of_one_name_apart },
-		{ "so do the addresses of their slots", so_do_the_addresses_of_their_slots },
-		{ "boxed structs lie before references", boxed_structs_lie_before_references },
-		{ "what may be of another module keeps the type of its object",
-		  what_may_be_of_another_module_keeps_the_type_of_its_object },
-		{ "dynamic methods have no statics", dynamic_methods_have_no_statics },
-		{ "all modules must be known", all_modules_must_be_known },
-		{ "only files that were loaded count", only_files_that_were_loaded_count },
-		{ "copies of a module declare the same", copies_of_a_module_declare_the_same },
-		{ "classes of one name are those of their modules",
-		  classes_of_one_name_are_those_of_their_modules },
-		{ "any byte of a module may be damaged", any_byte_of_a_module_may_be_damaged },
-		{ "memory may run out anywhere", memory_may_run_out_anywhere },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "nettrace_statics", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "nettrace_statics")

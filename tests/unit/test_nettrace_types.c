@@ -17,7 +17,7 @@ static void check_name(const char *raw, const char *expected)
 	text_deinit(&text);
 }
 
-static void names_are_those_of_the_heap(void)
+TEST(names_are_those_of_the_heap)
 {
 	check_name("System.String", "System.String");
 	check_name("System.Int32[,]", "System.Int32[,]");
@@ -81,7 +81,7 @@ static void put_nested(struct nettrace_maker *maker, const char *path, const cha
 	nettrace_end(maker);
 }
 
-static void nested_types_have_their_outer_class_if_the_assembly_is_the_right_one(void)
+TEST(nested_types_have_their_outer_class_if_the_assembly_is_the_right_one)
 {
 	static const struct {
 		const char *outer, *inner, *array;
@@ -146,7 +146,7 @@ static void nested_types_have_their_outer_class_if_the_assembly_is_the_right_one
 	CU_ASSERT(unlink(path) == 0);
 }
 
-static void types_without_a_name_have_a_number(void)
+TEST(types_without_a_name_have_a_number)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
 	static const struct nt_node nodes[] = { { 0x1000, 24, 0x100, 0 },
@@ -172,7 +172,7 @@ static void types_without_a_name_have_a_number(void)
 }
 
 /* Names in the tree of roots and of COM objects, as their .gcdump has them. */
-static void com_objects_are_nodes_as_in_dotnet_gcdump(void)
+TEST(com_objects_are_nodes_as_in_dotnet_gcdump)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
 	nettrace_begin(&maker);
@@ -198,20 +198,4 @@ static void com_objects_are_nodes_as_in_dotnet_gcdump(void)
 	nettrace_deinit(&maker);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "names are those of the heap", names_are_those_of_the_heap },
-		{ "nested types have their outer class if the assembly is the right one",
-		  nested_types_have_their_outer_class_if_the_assembly_is_the_right_one },
-		{ "types without a name have a number", types_without_a_name_have_a_number },
-		{ "COM objects are nodes as in dotnet-gcdump",
-		  com_objects_are_nodes_as_in_dotnet_gcdump },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "nettrace types", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "nettrace types")

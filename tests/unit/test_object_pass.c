@@ -44,7 +44,7 @@ static size_t addresses(const struct object_filter *filter, uint64_t *ret, size_
 	return count;
 }
 
-static void objects_come_in_order(void)
+TEST(objects_come_in_order)
 {
 	uint64_t made[6], met[8];
 	for (size_t i = 0; i < 3; i++)
@@ -59,7 +59,7 @@ static void objects_come_in_order(void)
 	heap_range_deinit(&range);
 }
 
-static void an_empty_range_ends_at_once(void)
+TEST(an_empty_range_ends_at_once)
 {
 	uint64_t met[1];
 	(void)fake_string(fake, "text");
@@ -70,7 +70,7 @@ static void an_empty_range_ends_at_once(void)
 	heap_range_deinit(&range);
 }
 
-static void a_filter_leaves_out(void)
+TEST(a_filter_leaves_out)
 {
 	uint64_t met[8];
 	(void)fake_object(fake, fake->object_type, 0);
@@ -95,7 +95,7 @@ static void a_filter_leaves_out(void)
 	heap_range_deinit(&range);
 }
 
-static void a_gap_is_told_and_counted(void)
+TEST(a_gap_is_told_and_counted)
 {
 	(void)fake_object(fake, fake->object_type, 0);
 	uint64_t bad = fake_object(fake, fake->object_type, 0);
@@ -129,7 +129,7 @@ static void make_fragments(size_t count)
 	(void)fake_object(fake, fake->object_type, 0);
 }
 
-static void large_free_blocks_are_kept(void)
+TEST(large_free_blocks_are_kept)
 {
 	make_fragments(3);
 	struct heap_range range = range_of(&(const struct range_choice){ 0 });
@@ -150,7 +150,7 @@ static void large_free_blocks_are_kept(void)
 	heap_range_deinit(&range);
 }
 
-static void every_allocation_may_fail(void)
+TEST(every_allocation_may_fail)
 {
 	make_fragments(2);
 	struct heap_range range = range_of(&(const struct range_choice){ 0 });
@@ -177,7 +177,7 @@ static int cancel(void *arg)
 	return 1;
 }
 
-static void a_cancelled_job_ends(void)
+TEST(a_cancelled_job_ends)
 {
 	/* A walk looks up every 4 MiB. */
 	(void)fake_segment(fake, 0, GENERATION_2, 0x1000000);
@@ -196,7 +196,7 @@ static void a_cancelled_job_ends(void)
 	heap_range_deinit(&range);
 }
 
-static void a_heap_that_is_not_there_is_named(void)
+TEST(a_heap_that_is_not_there_is_named)
 {
 	struct heap_range range;
 	struct hd_error err;
@@ -205,23 +205,4 @@ static void a_heap_that_is_not_there_is_named(void)
 	ASSERT_TEXT(err.message, "there is no heap 7: this process has 1, counted from 0");
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "objects_come_in_order", objects_come_in_order },
-		{ "an_empty_range_ends_at_once", an_empty_range_ends_at_once },
-		{ "a_filter_leaves_out", a_filter_leaves_out },
-		{ "a_gap_is_told_and_counted", a_gap_is_told_and_counted },
-		{ "large_free_blocks_are_kept", large_free_blocks_are_kept },
-		{ "every_allocation_may_fail", every_allocation_may_fail },
-		{ "a_cancelled_job_ends", a_cancelled_job_ends },
-		{ "a_heap_that_is_not_there_is_named", a_heap_that_is_not_there_is_named },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "object_pass",
-				    .pSetUpFunc = set_up,
-				    .pTearDownFunc = tear_down,
-				    .pTests = tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "object_pass", .set_up = set_up, .tear_down = tear_down)

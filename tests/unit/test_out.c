@@ -22,7 +22,7 @@ static void check_sent(const char *bytes, bool color, uint32_t width, const char
 	text_deinit(&got);
 }
 
-static void what_was_not_escaped_is_escaped_last(void)
+TEST(what_was_not_escaped_is_escaped_last)
 {
 	check_sent("a\x1b[2J\r\t\x07"
 		   "b\n",
@@ -35,7 +35,7 @@ static void what_was_not_escaped_is_escaped_last(void)
 	check_sent("a\x1b[2Jbcdefgh\n", false, 9, "a\\u001b[\xe2\x80\xa6\n");
 }
 
-static void colours_are_ours_or_none(void)
+TEST(colours_are_ours_or_none)
 {
 	check_sent("\033[33mx\033[0m \033[31my\033[0m\033[", true, 0,
 		   "\033[33mx\033[0m \\u001b[31my\033[0m\\u001b[");
@@ -62,7 +62,7 @@ static int is_cancelled(void *arg)
 	return slow->pieces != 0;
 }
 
-static void what_is_cancelled_ends_at_once(void)
+TEST(what_is_cancelled_ends_at_once)
 {
 	for (unsigned int document = 0; document < 2; document++) {
 		struct slow slow = { 0 };
@@ -86,7 +86,7 @@ static void what_is_cancelled_ends_at_once(void)
 	}
 }
 
-static void pieces_of_any_size_come_out_the_same(void)
+TEST(pieces_of_any_size_come_out_the_same)
 {
 	struct text got = { 0 }, expected = { 0 };
 	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &got, .write = take };
@@ -104,15 +104,4 @@ static void pieces_of_any_size_come_out_the_same(void)
 	text_deinit(&expected);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "what_was_not_escaped_is_escaped_last", what_was_not_escaped_is_escaped_last },
-		{ "colours_are_ours_or_none", colours_are_ours_or_none },
-		{ "pieces_of_any_size_come_out_the_same", pieces_of_any_size_come_out_the_same },
-		{ "what is cancelled ends at once", what_is_cancelled_ends_at_once },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "out", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "out")

@@ -74,7 +74,7 @@ static void write_whole(const char *name, const char *content)
 	ASSERT_UINT(output_file_commit(&file, NULL), HD_OK);
 }
 
-static void a_file_appears_when_it_is_complete(void)
+TEST(a_file_appears_when_it_is_complete)
 {
 	struct output_file file;
 	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
@@ -90,7 +90,7 @@ static void a_file_appears_when_it_is_complete(void)
 	ASSERT_UINT(entries(false), 1);
 }
 
-static void what_is_abandoned_leaves_nothing(void)
+TEST(what_is_abandoned_leaves_nothing)
 {
 	struct output_file file;
 	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
@@ -113,7 +113,7 @@ static mode_t mode_of(const char *name)
 	return stat_of.st_mode & 07777;
 }
 
-static void a_replaced_file_keeps_its_permissions(void)
+TEST(a_replaced_file_keeps_its_permissions)
 {
 	put_file(path, "old", 0640);
 	write_whole(path, "new");
@@ -122,7 +122,7 @@ static void a_replaced_file_keeps_its_permissions(void)
 	ASSERT_UINT(entries(false), 1);
 }
 
-static void a_new_file_is_its_owners_only(void)
+TEST(a_new_file_is_its_owners_only)
 {
 	mode_t mask = umask(0);
 	write_whole(path, "new");
@@ -130,7 +130,7 @@ static void a_new_file_is_its_owners_only(void)
 	ASSERT_UINT(mode_of(path), 0600);
 }
 
-static void a_symbolic_link_keeps_pointing(void)
+TEST(a_symbolic_link_keeps_pointing)
 {
 	char target[80];
 	(void)snprintf(target, sizeof(target), "%s/target", directory);
@@ -151,7 +151,7 @@ static bool is_link(const char *name)
 }
 
 /* As a shell's > does: over links to links, by names from where each link stands. */
-static void a_dangling_link_gets_its_file(void)
+TEST(a_dangling_link_gets_its_file)
 {
 	char folder[80], second[96], target[96];
 	(void)snprintf(folder, sizeof(folder), "%s/folder", directory);
@@ -173,7 +173,7 @@ static void a_dangling_link_gets_its_file(void)
 	CU_ASSERT(unlink(target) == 0 && unlink(second) == 0 && rmdir(folder) == 0);
 }
 
-static void a_link_to_nowhere_is_told(void)
+TEST(a_link_to_nowhere_is_told)
 {
 	struct output_file file;
 	struct hd_error err = { 0 };
@@ -187,7 +187,7 @@ static void a_link_to_nowhere_is_told(void)
 	ASSERT_UINT(entries(false), 1);
 }
 
-static void a_full_device_is_told(void)
+TEST(a_full_device_is_told)
 {
 	struct output_file file;
 	struct hd_error err = { 0 };
@@ -201,14 +201,14 @@ static void a_full_device_is_told(void)
 	CU_ASSERT(stat("/dev/full", &stat_of) == 0 && S_ISCHR(stat_of.st_mode));
 }
 
-static void devices_are_written_straight(void)
+TEST(devices_are_written_straight)
 {
 	write_whole("/dev/null", "one");
 	struct stat stat_of;
 	CU_ASSERT(stat("/dev/null", &stat_of) == 0 && S_ISCHR(stat_of.st_mode));
 }
 
-static void a_fifo_is_written_straight(void)
+TEST(a_fifo_is_written_straight)
 {
 	CU_ASSERT_FATAL(mkfifo(path, 0600) == 0);
 	int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -224,7 +224,7 @@ static void a_fifo_is_written_straight(void)
 }
 
 /* An error in the middle: what is written behind the first bytes goes to a full device. */
-static void a_failed_write_leaves_nothing(void)
+TEST(a_failed_write_leaves_nothing)
 {
 	put_file(path, "old", 0600);
 	struct output_file file;
@@ -241,7 +241,7 @@ static void a_failed_write_leaves_nothing(void)
 	ASSERT_UINT(entries(false), 1);
 }
 
-static void what_cannot_be_opened_is_told(void)
+TEST(what_cannot_be_opened_is_told)
 {
 	struct output_file file;
 	struct hd_error err = { 0 };
@@ -255,7 +255,7 @@ static void what_cannot_be_opened_is_told(void)
 	ASSERT_UINT(entries(false), 0);
 }
 
-static void what_is_written_behind_is_all_there(void)
+TEST(what_is_written_behind_is_all_there)
 {
 	enum {
 		COUNT = 700000
@@ -284,7 +284,7 @@ static void what_is_written_behind_is_all_there(void)
 	(void)unlink(path);
 }
 
-static void what_is_written_behind_may_be_abandoned(void)
+TEST(what_is_written_behind_may_be_abandoned)
 {
 	struct output_file file;
 	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
@@ -295,7 +295,7 @@ static void what_is_written_behind_may_be_abandoned(void)
 }
 
 /* It is told at the latest when the file is to be committed, and no more is taken then. */
-static void a_write_behind_that_fails_leaves_nothing(void)
+TEST(a_write_behind_that_fails_leaves_nothing)
 {
 	static char bytes[1 << 20];
 	struct output_file file;
@@ -317,7 +317,7 @@ static void a_write_behind_that_fails_leaves_nothing(void)
 }
 
 /* The largest name that there is leaves no room for a longer one beside it. */
-static void a_long_name_is_no_problem(void)
+TEST(a_long_name_is_no_problem)
 {
 	char name[300], last[256];
 	memset(last, 'x', sizeof(last) - 1);
@@ -329,7 +329,7 @@ static void a_long_name_is_no_problem(void)
 }
 
 /* A signal would end the program that runs this. */
-static void a_limit_on_files_is_an_error(void)
+TEST(a_limit_on_files_is_an_error)
 {
 	static char bytes[1 << 20];
 	struct rlimit old, small;
@@ -359,7 +359,7 @@ static int stops_at_third(void *arg)
 	return ++*asked >= 3;
 }
 
-static void nobody_reads_a_fifo(void)
+TEST(nobody_reads_a_fifo)
 {
 	struct output_file file;
 	struct hd_error err = { 0 };
@@ -371,7 +371,7 @@ static void nobody_reads_a_fifo(void)
 	ASSERT_UINT(entries(false), 1);
 }
 
-static void a_reader_of_a_fifo_that_stops_reading(void)
+TEST(a_reader_of_a_fifo_that_stops_reading)
 {
 	static char bytes[1 << 20]; /* more than a pipe takes */
 	struct output_file file;
@@ -388,7 +388,7 @@ static void a_reader_of_a_fifo_that_stops_reading(void)
 }
 
 /* Neither a signal nor a wait. */
-static void a_reader_of_a_fifo_that_leaves(void)
+TEST(a_reader_of_a_fifo_that_leaves)
 {
 	struct output_file file;
 	struct hd_error err = { 0 };
@@ -402,7 +402,7 @@ static void a_reader_of_a_fifo_that_leaves(void)
 	CU_ASSERT_EQUAL(err.os_errno, EPIPE);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	struct output_file file;
 	for (uint64_t nth = 1; nth < 10; nth++) {
@@ -421,37 +421,4 @@ static void each_failed_allocation_is_reported(void)
 	CU_FAIL("still out of memory");
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_file_appears_when_it_is_complete", a_file_appears_when_it_is_complete },
-		{ "what_is_abandoned_leaves_nothing", what_is_abandoned_leaves_nothing },
-		{ "a_replaced_file_keeps_its_permissions", a_replaced_file_keeps_its_permissions },
-		{ "a_new_file_is_its_owners_only", a_new_file_is_its_owners_only },
-		{ "a_symbolic_link_keeps_pointing", a_symbolic_link_keeps_pointing },
-		{ "a_dangling_link_gets_its_file", a_dangling_link_gets_its_file },
-		{ "a_link_to_nowhere_is_told", a_link_to_nowhere_is_told },
-		{ "a_full_device_is_told", a_full_device_is_told },
-		{ "devices_are_written_straight", devices_are_written_straight },
-		{ "a_fifo_is_written_straight", a_fifo_is_written_straight },
-		{ "a_failed_write_leaves_nothing", a_failed_write_leaves_nothing },
-		{ "what_cannot_be_opened_is_told", what_cannot_be_opened_is_told },
-		{ "what_is_written_behind_is_all_there", what_is_written_behind_is_all_there },
-		{ "what_is_written_behind_may_be_abandoned",
-		  what_is_written_behind_may_be_abandoned },
-		{ "a_write_behind_that_fails_leaves_nothing",
-		  a_write_behind_that_fails_leaves_nothing },
-		{ "a_long_name_is_no_problem", a_long_name_is_no_problem },
-		{ "a_limit_on_files_is_an_error", a_limit_on_files_is_an_error },
-		{ "nobody_reads_a_fifo", nobody_reads_a_fifo },
-		{ "a_reader_of_a_fifo_that_stops_reading", a_reader_of_a_fifo_that_stops_reading },
-		{ "a_reader_of_a_fifo_that_leaves", a_reader_of_a_fifo_that_leaves },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "output file", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "output file", .set_up = set_up, .tear_down = tear_down)

@@ -114,13 +114,13 @@ static void is_written(const char *name, mode_t mode)
 	ASSERT_UINT(file.st_uid, geteuid());
 }
 
-static void set_bits_are_never_kept(void)
+TEST(set_bits_are_never_kept)
 {
 	put_file(path, "old", 06755, geteuid());
 	is_written(path, 0755);
 }
 
-static void a_file_of_somebody_else_gives_no_permissions(void)
+TEST(a_file_of_somebody_else_gives_no_permissions)
 {
 	if (!is_root(__func__))
 		return;
@@ -129,7 +129,7 @@ static void a_file_of_somebody_else_gives_no_permissions(void)
 }
 
 /* What its group could read was not meant for the group that the new file gets. */
-static void another_group_gets_nothing(void)
+TEST(another_group_gets_nothing)
 {
 	if (!is_root(__func__))
 		return;
@@ -139,7 +139,7 @@ static void another_group_gets_nothing(void)
 }
 
 /* In such a folder anybody could have put a file of the caller's that all may read under the name. */
-static void where_others_may_write_no_permissions_are_kept(void)
+TEST(where_others_may_write_no_permissions_are_kept)
 {
 	const mode_t modes[] = { 01777, 0777, 0770 };
 	for (size_t i = 0; i < 3; i++) {
@@ -154,7 +154,7 @@ static void where_others_may_write_no_permissions_are_kept(void)
 	is_written(path, 0600);
 }
 
-static void a_file_of_somebody_else_in_a_sticky_folder(void)
+TEST(a_file_of_somebody_else_in_a_sticky_folder)
 {
 	if (!is_root(__func__))
 		return;
@@ -169,7 +169,7 @@ static void a_file_of_somebody_else_in_a_sticky_folder(void)
 }
 
 /* The same for an ordinary user, where the file is root's; the kernel would say so only at the end. */
-static void an_ordinary_user_in_a_sticky_folder(void)
+TEST(an_ordinary_user_in_a_sticky_folder)
 {
 	if (!is_root(__func__))
 		return;
@@ -182,7 +182,7 @@ static void an_ordinary_user_in_a_sticky_folder(void)
 	ASSERT_TEXT(content_of(path), "old");
 }
 
-static void links_of_somebody_else_are_not_followed(void)
+TEST(links_of_somebody_else_are_not_followed)
 {
 	if (!is_root(__func__))
 		return;
@@ -208,7 +208,7 @@ static void links_of_somebody_else_are_not_followed(void)
 }
 
 /* Who owns a folder may have moved one of our links there. */
-static void our_links_are_followed_in_sticky_folders_alone(void)
+TEST(our_links_are_followed_in_sticky_folders_alone)
 {
 	put_file(other, "old", 0600, geteuid());
 	CU_ASSERT_FATAL(symlink("other", path) == 0 && chmod(directory, 0777) == 0);
@@ -221,7 +221,7 @@ static void our_links_are_followed_in_sticky_folders_alone(void)
 	ASSERT_TEXT(content_of(other), "new");
 }
 
-static void links_to_folders_likewise(void)
+TEST(links_to_folders_likewise)
 {
 	char folder[80], link[80], name[96], real[96];
 	if (!is_root(__func__))
@@ -241,7 +241,7 @@ static void links_to_folders_likewise(void)
 }
 
 /* Somebody may have given one of our links a second name. */
-static void links_with_two_names_are_not_followed(void)
+TEST(links_with_two_names_are_not_followed)
 {
 	char second[80];
 	(void)snprintf(second, sizeof(second), "%s/second", directory);
@@ -252,7 +252,7 @@ static void links_with_two_names_are_not_followed(void)
 	is_refused(path, "the link x.heap on the way");
 }
 
-static void fifos_of_somebody_else_get_nothing(void)
+TEST(fifos_of_somebody_else_get_nothing)
 {
 	if (!is_root(__func__))
 		return;
@@ -273,7 +273,7 @@ static void fifos_of_somebody_else_get_nothing(void)
 }
 
 /* /dev/fd/N of a pipe, as a shell gives for >(command): its link has no path. */
-static void pipes_by_their_descriptor(void)
+TEST(pipes_by_their_descriptor)
 {
 	int ends[2];
 	char name[40], text[8] = "";
@@ -297,7 +297,7 @@ static void pipes_by_their_descriptor(void)
 	(void)close(fd);
 }
 
-static void folders_are_no_files(void)
+TEST(folders_are_no_files)
 {
 	const char *const names[] = { "/", ".", "..", "/tmp/", "/tmp/.", "/proc/self/cwd" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -358,13 +358,13 @@ static void without_a_system_call(int nr, unsigned int flags, int code)
 	CU_ASSERT(unlink(path) == 0 && rmdir(directory) == 0 && mkdir(directory, 0700) == 0);
 }
 
-static void a_file_that_could_get_no_name_is_not_lost(void)
+TEST(a_file_that_could_get_no_name_is_not_lost)
 {
 	without_a_system_call(SYS_linkat, 0, EPERM);
 	without_a_system_call(SYS_linkat, 0, EXDEV);
 }
 
-static void file_systems_without_nameless_files(void)
+TEST(file_systems_without_nameless_files)
 {
 	without_a_system_call(SYS_openat, O_TMPFILE, EOPNOTSUPP);
 	without_a_system_call(SYS_openat, O_TMPFILE, EISDIR);
@@ -381,7 +381,7 @@ static enum hd_status stream(const char *name, bool append, const char *content,
 	return HD_OK;
 }
 
-static void a_stream_is_cut_or_appended_to(void)
+TEST(a_stream_is_cut_or_appended_to)
 {
 	ASSERT_UINT(stream(path, false, "first", NULL), HD_OK);
 	ASSERT_UINT(stat_of(path).st_mode & 07777, 0600);
@@ -402,7 +402,7 @@ static void a_stream_is_cut_or_appended_to(void)
 	CU_ASSERT_EQUAL(err.os_errno, EISDIR);
 }
 
-static void a_stream_does_not_go_into_what_is_somebody_elses(void)
+TEST(a_stream_does_not_go_into_what_is_somebody_elses)
 {
 	struct hd_error err = { 0 };
 	if (!is_root(__func__))
@@ -431,38 +431,4 @@ static void a_stream_does_not_go_into_what_is_somebody_elses(void)
 	ASSERT_TEXT(content_of(path), "new");
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "set_bits_are_never_kept", set_bits_are_never_kept },
-		{ "a_file_of_somebody_else_gives_no_permissions",
-		  a_file_of_somebody_else_gives_no_permissions },
-		{ "another_group_gets_nothing", another_group_gets_nothing },
-		{ "where_others_may_write_no_permissions_are_kept",
-		  where_others_may_write_no_permissions_are_kept },
-		{ "a_file_of_somebody_else_in_a_sticky_folder",
-		  a_file_of_somebody_else_in_a_sticky_folder },
-		{ "an_ordinary_user_in_a_sticky_folder", an_ordinary_user_in_a_sticky_folder },
-		{ "links_of_somebody_else_are_not_followed",
-		  links_of_somebody_else_are_not_followed },
-		{ "our_links_are_followed_in_sticky_folders_alone",
-		  our_links_are_followed_in_sticky_folders_alone },
-		{ "links_to_folders_likewise", links_to_folders_likewise },
-		{ "links_with_two_names_are_not_followed", links_with_two_names_are_not_followed },
-		{ "fifos_of_somebody_else_get_nothing", fifos_of_somebody_else_get_nothing },
-		{ "pipes_by_their_descriptor", pipes_by_their_descriptor },
-		{ "folders_are_no_files", folders_are_no_files },
-		{ "a_file_that_could_get_no_name_is_not_lost",
-		  a_file_that_could_get_no_name_is_not_lost },
-		{ "file_systems_without_nameless_files", file_systems_without_nameless_files },
-		{ "a_stream_is_cut_or_appended_to", a_stream_is_cut_or_appended_to },
-		{ "a_stream_does_not_go_into_what_is_somebody_elses",
-		  a_stream_does_not_go_into_what_is_somebody_elses },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "output place", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "output place", .set_up = set_up, .tear_down = tear_down)

@@ -11,7 +11,7 @@ static void check(const struct page_list *list, size_t index, uint64_t start, ui
 	ASSERT_UINT(list->rows[index].end, end);
 }
 
-static void ranges_become_pages(void)
+TEST(ranges_become_pages)
 {
 	struct page_list list = { 0 };
 	page_list_sort(&list);
@@ -29,7 +29,7 @@ static void ranges_become_pages(void)
 	page_list_deinit(&list);
 }
 
-static void the_end_of_the_address_space_is_no_wrap(void)
+TEST(the_end_of_the_address_space_is_no_wrap)
 {
 	struct page_list list = { 0 };
 	page_list_add(&list, UINT64_MAX - 1, 100);
@@ -43,7 +43,7 @@ static void the_end_of_the_address_space_is_no_wrap(void)
 }
 
 /* What is added again and again takes no more memory. */
-static void repeated_pages_are_merged(void)
+TEST(repeated_pages_are_merged)
 {
 	struct page_list list = { 0 }, other = { 0 };
 	for (uint64_t i = 0; i < 1000000; i++)
@@ -60,7 +60,7 @@ static void repeated_pages_are_merged(void)
 	page_list_deinit(&other);
 }
 
-static void a_failed_allocation_is_remembered(void)
+TEST(a_failed_allocation_is_remembered)
 {
 	struct page_list list = { 0 }, other = { 0 };
 	alloc_fail_at(1);
@@ -73,17 +73,4 @@ static void a_failed_allocation_is_remembered(void)
 	page_list_deinit(&other);
 }
 
-static CU_TestInfo tests[] = {
-	{ "ranges_become_pages", ranges_become_pages },
-	{ "the_end_of_the_address_space_is_no_wrap", the_end_of_the_address_space_is_no_wrap },
-	{ "repeated_pages_are_merged", repeated_pages_are_merged },
-	{ "a_failed_allocation_is_remembered", a_failed_allocation_is_remembered },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = { { "page_list", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "page_list")

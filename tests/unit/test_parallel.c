@@ -40,7 +40,7 @@ static struct fake_clr *make_segments(size_t count)
 	return fake;
 }
 
-static void test_heap_walk(void)
+TEST(test_heap_walk)
 {
 	struct fake_clr *fake = make_segments(50);
 	struct heap *heap = fake_heap(fake);
@@ -74,7 +74,7 @@ static void test_heap_walk(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_heap_walk_fails(void)
+TEST(test_heap_walk_fails)
 {
 	struct fake_clr *fake = make_segments(20);
 	struct heap *heap = fake_heap(fake);
@@ -105,7 +105,7 @@ static void test_heap_walk_fails(void)
 }
 
 /* A long segment: progress comes as it is walked, and a cancelled job ends the walk inside it. */
-static void test_progress(void)
+TEST(test_progress)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	(void)fake_segment(fake, 0, GENERATION_0, 20 << 20);
@@ -121,17 +121,4 @@ static void test_progress(void)
 	fake_clr_destroy(fake);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "heap_walk", test_heap_walk },
-		{ "heap_walk fails", test_heap_walk_fails },
-		{ "progress", test_progress },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "parallel walk", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "parallel walk")

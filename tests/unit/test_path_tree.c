@@ -85,7 +85,7 @@ static void check_target(struct hd_graph *graph, uint32_t target, const uint64_t
 	path_tree_deinit(&tree);
 }
 
-static void paths_are_the_shortest(void)
+TEST(paths_are_the_shortest)
 {
 	for (uint64_t seed = 1; seed <= 150; seed++) {
 		struct random random = { .state = seed };
@@ -109,7 +109,7 @@ static void paths_are_the_shortest(void)
 	}
 }
 
-static void a_path_may_be_as_long_as_the_heap(void)
+TEST(a_path_may_be_as_long_as_the_heap)
 {
 	const uint32_t count = 300000;
 	struct hd_graph *graph = graph_make_list(count);
@@ -133,7 +133,7 @@ static void a_path_may_be_as_long_as_the_heap(void)
 	graph_destroy(graph);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	struct hd_graph *graph = graph_make_list(40);
 	uint64_t *wanted = bitmap_alloc(40);
@@ -165,7 +165,7 @@ static int cancel_always(void *arg)
 	return 1;
 }
 
-static void the_search_can_be_cancelled(void)
+TEST(the_search_can_be_cancelled)
 {
 	struct hd_graph *graph = graph_make_list(10);
 	REQUIRE(graph);
@@ -180,18 +180,4 @@ static void the_search_can_be_cancelled(void)
 	graph_destroy(graph);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "paths_are_the_shortest", paths_are_the_shortest },
-		{ "a_path_may_be_as_long_as_the_heap", a_path_may_be_as_long_as_the_heap },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		{ "the_search_can_be_cancelled", the_search_can_be_cancelled },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "path tree", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "path tree")

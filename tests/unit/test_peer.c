@@ -51,7 +51,7 @@ static uint64_t connect_to(const char *path)
 	return code;
 }
 
-static void the_process_of_the_name_is_connected_to(void)
+TEST(the_process_of_the_name_is_connected_to)
 {
 	char path[128];
 	int fd = listen_at(own_name);
@@ -64,7 +64,7 @@ static void the_process_of_the_name_is_connected_to(void)
 	ASSERT_UINT(connect_to(own_name), ENOENT);
 }
 
-static void no_link_leads_to_another_socket(void)
+TEST(no_link_leads_to_another_socket)
 {
 	int fd = listen_at("docker.sock");
 	CU_ASSERT_FATAL(symlink("docker.sock", own_name) == 0);
@@ -77,7 +77,7 @@ static void no_link_leads_to_another_socket(void)
 	(void)close(fd);
 }
 
-static void another_process_is_refused(void)
+TEST(another_process_is_refused)
 {
 	static const char *const names[] = { "dotnet-diagnostic-1-1-socket", "other.sock",
 					     "dotnet-diagnostic--1-socket",
@@ -90,26 +90,11 @@ static void another_process_is_refused(void)
 	}
 }
 
-static void what_is_no_socket_is_refused(void)
+TEST(what_is_no_socket_is_refused)
 {
 	CU_ASSERT_FATAL(mkfifo(own_name, 0600) == 0);
 	ASSERT_UINT(connect_to(own_name), ECONNREFUSED);
 	CU_ASSERT(unlink(own_name) == 0);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "the_process_of_the_name_is_connected_to",
-		  the_process_of_the_name_is_connected_to },
-		{ "no_link_leads_to_another_socket", no_link_leads_to_another_socket },
-		{ "another_process_is_refused", another_process_is_refused },
-		{ "what_is_no_socket_is_refused", what_is_no_socket_is_refused },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "peer", set_up, tear_down, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "peer", .init = set_up, .cleanup = tear_down)

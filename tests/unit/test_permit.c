@@ -21,7 +21,7 @@ static struct permit permit_of(bool is_collecting)
 				.may_make_name = is_collecting };
 }
 
-static void a_worker_reads_what_the_user_named(void)
+TEST(a_worker_reads_what_the_user_named)
 {
 	struct permit permit = permit_of(false);
 	permit.names.input = "other.core"; /* diff */
@@ -40,7 +40,7 @@ static void a_worker_reads_what_the_user_named(void)
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "the.core", ""));
 }
 
-static void a_worker_writes_what_the_user_named(void)
+TEST(a_worker_writes_what_the_user_named)
 {
 	struct permit permit = permit_of(false);
 	permit.names.input = "other.core";
@@ -58,7 +58,7 @@ static void a_worker_writes_what_the_user_named(void)
 	CU_ASSERT(!permit_create(&collecting, "4711-20260131-235959.gcdump"));
 }
 
-static void collect_makes_one_name_that_is_new(void)
+TEST(collect_makes_one_name_that_is_new)
 {
 	static const char *const good[] = {
 		"1-20260131-235959.gcdump",    "4194304-20260131-235959.nettrace",
@@ -99,7 +99,7 @@ static void collect_makes_one_name_that_is_new(void)
 	CU_ASSERT(chdir("/") == 0 && rmdir(folder) == 0);
 }
 
-static void modules_are_looked_up_below_the_users_folder(void)
+TEST(modules_are_looked_up_below_the_users_folder)
 {
 	static const char module[] = "/lib/libc.so.6";
 	struct permit permit = permit_of(false);
@@ -119,7 +119,7 @@ static void modules_are_looked_up_below_the_users_folder(void)
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_FOLDER, "", ""));
 }
 
-static void no_files_are_no_files(void)
+TEST(no_files_are_no_files)
 {
 	static const char module[] = "/lib/libc.so.6";
 	struct permit permit = permit_of(false);
@@ -133,7 +133,7 @@ static void no_files_are_no_files(void)
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_ANY_MODULE, module, "/srv/image"));
 }
 
-static void the_systems_files_are_for_collecting(void)
+TEST(the_systems_files_are_for_collecting)
 {
 	static const char *const given[] = { "/proc",
 					     "/proc/1",
@@ -169,7 +169,7 @@ static void the_systems_files_are_for_collecting(void)
 		CU_ASSERT(!permit_open(&collecting, HD_OPEN_SYSTEM, refused[i], ""));
 }
 
-static void only_diagnostics_sockets_are_connected_to(void)
+TEST(only_diagnostics_sockets_are_connected_to)
 {
 	static const char socket[] = "/tmp/dotnet-diagnostic-1-2-socket";
 	struct permit collecting = permit_of(true), other = permit_of(false);
@@ -190,7 +190,7 @@ static void only_diagnostics_sockets_are_connected_to(void)
 	CU_ASSERT(!permit_open(&collecting, HD_OPEN_CONNECT, "/tmp/port", ""));
 }
 
-static void a_process_is_stopped_if_it_is_the_users_word(void)
+TEST(a_process_is_stopped_if_it_is_the_users_word)
 {
 	struct permit permit = permit_of(false);
 	permit.names.output = "1";
@@ -203,7 +203,7 @@ static void a_process_is_stopped_if_it_is_the_users_word(void)
 	CU_ASSERT(permit_attach(&permit, 1));
 }
 
-static void temporary_files_are_where_the_user_has_them(void)
+TEST(temporary_files_are_where_the_user_has_them)
 {
 	struct permit permit = permit_of(false);
 	CU_ASSERT_FATAL(setenv("TMPDIR", "/var/tmp", 1) == 0);
@@ -215,27 +215,4 @@ static void temporary_files_are_where_the_user_has_them(void)
 	CU_ASSERT(!permit_open(&permit, -1, "/tmp", ""));
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_worker_reads_what_the_user_named", a_worker_reads_what_the_user_named },
-		{ "a_worker_writes_what_the_user_named", a_worker_writes_what_the_user_named },
-		{ "collect_makes_one_name_that_is_new", collect_makes_one_name_that_is_new },
-		{ "no_files_are_no_files", no_files_are_no_files },
-		{ "modules_are_looked_up_below_the_users_folder",
-		  modules_are_looked_up_below_the_users_folder },
-		{ "the_systems_files_are_for_collecting", the_systems_files_are_for_collecting },
-		{ "only_diagnostics_sockets_are_connected_to",
-		  only_diagnostics_sockets_are_connected_to },
-		{ "a_process_is_stopped_if_it_is_the_users_word",
-		  a_process_is_stopped_if_it_is_the_users_word },
-		{ "temporary_files_are_where_the_user_has_them",
-		  temporary_files_are_where_the_user_has_them },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "permit", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "permit")

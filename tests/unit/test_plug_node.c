@@ -56,7 +56,7 @@ static void walk(struct fixture *fixture, bool gc_in_progress)
 }
 
 /* The dead object before the plug has lost its MethodTable (24 and 32 bytes), or its length (40). */
-static void the_walk_goes_on_with_the_plug(void)
+TEST(the_walk_goes_on_with_the_plug)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -94,7 +94,7 @@ static void the_walk_goes_on_with_the_plug(void)
 }
 
 /* Plugs of one small object, each before a pinned one: the next one's node lies over it, too. */
-static void plugs_that_are_hidden_themselves_are_passed(void)
+TEST(plugs_that_are_hidden_themselves_are_passed)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -114,7 +114,7 @@ static void plugs_that_are_hidden_themselves_are_passed(void)
 	fake_clr_destroy(fake);
 }
 
-static void what_no_gc_writes_is_no_node(void)
+TEST(what_no_gc_writes_is_no_node)
 {
 	static const struct {
 		uint64_t gap, distance;
@@ -144,17 +144,4 @@ static void what_no_gc_writes_is_no_node(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "walk", the_walk_goes_on_with_the_plug },
-		{ "hidden", plugs_that_are_hidden_themselves_are_passed },
-		{ "others", what_no_gc_writes_is_no_node },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "plug_node", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "plug_node")

@@ -9,7 +9,7 @@
 #include "support/suite.h"
 #include "targets/process/proc.h"
 
-static void maps_are_parsed(void)
+TEST(maps_are_parsed)
 {
 	static const char text[] =
 		"00400000-00401000 r-xp 00002000 fe:01 1234                       /usr/bin/a b\n"
@@ -58,7 +58,7 @@ static void maps_are_parsed(void)
 	}
 }
 
-static void mounts_that_may_not_answer(void)
+TEST(mounts_that_may_not_answer)
 {
 	static const char text[] = "22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw\n"
 				   "36 22 0:44 / /mnt/a\\040b rw master:1 - fuse.sshfs host: rw\n"
@@ -82,7 +82,7 @@ static void mounts_that_may_not_answer(void)
 	}
 }
 
-static void the_id_inside_of_a_container_is_the_last_one(void)
+TEST(the_id_inside_of_a_container_is_the_last_one)
 {
 	ASSERT_UINT((uint64_t)proc_inner_id("Name:\tdotnet\nNSpid:\t12070\t31\t1\nVmSize:\t5 kB\n"),
 		    1);
@@ -93,7 +93,7 @@ static void the_id_inside_of_a_container_is_the_last_one(void)
 	ASSERT_UINT((uint64_t)proc_inner_id("NSpid:\t12 99999999999"), 0);
 }
 
-static void status_is_parsed(void)
+TEST(status_is_parsed)
 {
 	struct proc_status status;
 	proc_status_parse("Name:\tdot net\nState:\tS (sleeping)\nTgid:\t12\nTracerPid:\t7\n"
@@ -116,7 +116,7 @@ static void status_is_parsed(void)
 	ASSERT_UINT((uint64_t)status.group, 0);
 }
 
-static void auxv_is_parsed(void)
+TEST(auxv_is_parsed)
 {
 	uint64_t words[] = { 3, 0x40, 4, 56, 5, 13, 7, 0x1000, 9, 0x2000, 0, 0, 3, 99 };
 	struct target target = { 0 };
@@ -145,7 +145,7 @@ static void end_at_once(struct child_board *board, void *arg)
 	atomic_store(&board->is_ready, true);
 }
 
-static void what_is_no_process(void)
+TEST(what_is_no_process)
 {
 	struct live_child child = child_fork(end_at_once, NULL);
 	while (child_state(child.pid) != 'Z')
@@ -159,7 +159,7 @@ static void what_is_no_process(void)
 	expect_failure(getpid(), HD_ERR_ARGUMENT, "cannot stop itself");
 }
 
-static void thread_is_not_its_process(void)
+TEST(thread_is_not_its_process)
 {
 	if (!child_can_be_opened()) {
 		puts("skipped: the sanitizer's shadow takes too long to look at here");
@@ -191,7 +191,7 @@ static void look_as_nobody(struct child_board *board, void *arg)
 	atomic_store(&board->is_ready, true);
 }
 
-static void no_permission_says_what_to_do(void)
+TEST(no_permission_says_what_to_do)
 {
 	if (geteuid() != 0) {
 		puts("skipped: needs root");
@@ -232,7 +232,7 @@ static void run_32_bits(struct child_board *board, void *arg)
 	(void)execv(arg, argv);
 }
 
-static void program_of_32_bits_is_refused(void)
+TEST(program_of_32_bits_is_refused)
 {
 	char path[] = "/tmp/heapdump-test-XXXXXX";
 	int fd = mkstemp(path);
@@ -257,23 +257,4 @@ static void program_of_32_bits_is_refused(void)
 	(void)unlink(path);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "maps_are_parsed", maps_are_parsed },
-		{ "mounts_that_may_not_answer", mounts_that_may_not_answer },
-		{ "status_is_parsed", status_is_parsed },
-		{ "inner ids", the_id_inside_of_a_container_is_the_last_one },
-		{ "auxv_is_parsed", auxv_is_parsed },
-		{ "what_is_no_process", what_is_no_process },
-		{ "thread_is_not_its_process", thread_is_not_its_process },
-		{ "program_of_32_bits_is_refused", program_of_32_bits_is_refused },
-		{ "no_permission_says_what_to_do", no_permission_says_what_to_do },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "proc", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "proc")

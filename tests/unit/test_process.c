@@ -80,7 +80,7 @@ static void check_bytes(struct target *target)
 	CU_ASSERT(memcmp(buf, (const void *)(uintptr_t)fill, 64) == 0);
 }
 
-static void known_bytes_are_copied(void)
+TEST(known_bytes_are_copied)
 {
 	struct live_child child = child_start(0, fill, NULL);
 	struct target *target = open_child(&child, NULL);
@@ -104,7 +104,7 @@ static void known_bytes_are_copied(void)
 	target_destroy(target);
 }
 
-static void runs_are_the_bytes(void)
+TEST(runs_are_the_bytes)
 {
 	struct live_child child = child_start(0, fill, NULL);
 	struct target *target = open_child(&child, NULL);
@@ -128,7 +128,7 @@ static void runs_are_the_bytes(void)
 }
 
 /* Every readable byte is what /proc/PID/mem says, by the list that /proc/PID/maps gives. */
-static void every_readable_byte_is_there(void)
+TEST(every_readable_byte_is_there)
 {
 	struct live_child child = child_start(2, fill, NULL);
 	(void)kill(child.pid, SIGSTOP);
@@ -165,7 +165,7 @@ static void every_readable_byte_is_there(void)
 	child_end(&child);
 }
 
-static void each_thread_has_registers(void)
+TEST(each_thread_has_registers)
 {
 	struct live_child child = child_start(3, fill, NULL);
 	struct target *target = open_child(&child, NULL);
@@ -187,7 +187,7 @@ static void each_thread_has_registers(void)
 	child_end(&child);
 }
 
-static void too_large_to_copy_stays_stopped(void)
+TEST(too_large_to_copy_stays_stopped)
 {
 	struct live_child child = child_start(2, fill, NULL);
 	struct target *target = open_child(&child, &one_byte);
@@ -203,7 +203,7 @@ static void too_large_to_copy_stays_stopped(void)
 	child_end(&child);
 }
 
-static void held_process_may_be_killed(void)
+TEST(held_process_may_be_killed)
 {
 	struct live_child child = child_start(0, fill, NULL);
 	struct target *target = open_child(&child, &one_byte);
@@ -234,7 +234,7 @@ static double seconds_to_reap(struct live_child *child)
 }
 
 /* Whatever those who trace it are at; every second one is held by then. */
-static void killed_while_it_is_seized(void)
+TEST(killed_while_it_is_seized)
 {
 	for (unsigned int i = 0; i < 20; i++) {
 		struct live_child child = child_start(24, fill, NULL);
@@ -271,7 +271,7 @@ static void hold_it(struct child_board *board, void *arg)
 		pause();
 }
 
-static void killed_tool_leaves_it_running(void)
+TEST(killed_tool_leaves_it_running)
 {
 	struct live_child child = child_start(3, fill, NULL);
 	struct live_child tool = child_fork(hold_it, &child.pid);
@@ -283,7 +283,7 @@ static void killed_tool_leaves_it_running(void)
 	child_end(&child);
 }
 
-static void traced_by_another_names_it(void)
+TEST(traced_by_another_names_it)
 {
 	struct live_child child = child_start(0, fill, NULL);
 	struct live_child tool = child_fork(hold_it, &child.pid);
@@ -330,7 +330,7 @@ static int cancel_it(void *arg)
 	return killer->is_cancelled = killer->is_cancelled || is_copying(killer);
 }
 
-static void process_that_ends_while_it_is_read(void)
+TEST(process_that_ends_while_it_is_read)
 {
 	large = map(LARGE);
 	REQUIRE(large);
@@ -350,7 +350,7 @@ static void process_that_ends_while_it_is_read(void)
 	large = NULL;
 }
 
-static void cancelled_copy_lets_it_run(void)
+TEST(cancelled_copy_lets_it_run)
 {
 	large = map(LARGE);
 	REQUIRE(large);
@@ -368,7 +368,7 @@ static void cancelled_copy_lets_it_run(void)
 	large = NULL;
 }
 
-static void several_workers_copy_the_same(void)
+TEST(several_workers_copy_the_same)
 {
 	large = map(LARGE);
 	REQUIRE(large);
@@ -391,7 +391,7 @@ static void several_workers_copy_the_same(void)
 	large = NULL;
 }
 
-static void huge_empty_mappings_cost_nothing(void)
+TEST(huge_empty_mappings_cost_nothing)
 {
 	size_t size = (size_t)1 << 40;
 	uint8_t *huge = map(size);
@@ -415,7 +415,7 @@ static void huge_empty_mappings_cost_nothing(void)
 	(void)munmap(huge, size);
 }
 
-static void signals_on_their_way_arrive(void)
+TEST(signals_on_their_way_arrive)
 {
 	struct live_child child = child_start(2, fill, NULL);
 	enum {
@@ -459,7 +459,7 @@ static void end_first_thread(struct child_board *board, void *arg)
 }
 
 /* The kernel calls such a process a zombie, and shows nothing of it by its first thread. */
-static void first_thread_may_have_ended(void)
+TEST(first_thread_may_have_ended)
 {
 	struct live_child child = child_fork(end_first_thread, NULL);
 	for (unsigned int turn = 0; turn < 2; turn++) {
@@ -475,7 +475,7 @@ static void first_thread_may_have_ended(void)
 	child_end(&child);
 }
 
-static void stopped_process_stays_stopped(void)
+TEST(stopped_process_stays_stopped)
 {
 	struct live_child child = child_start(1, fill, NULL);
 	(void)kill(child.pid, SIGSTOP);
@@ -496,7 +496,7 @@ static void stopped_process_stays_stopped(void)
 }
 
 /* A file that the child has mapped, named like an image, is deleted or replaced. */
-static void file_that_is_gone(void)
+TEST(file_that_is_gone)
 {
 	char path[] = "/tmp/heapdump-test-XXXXXX.dll", again[64];
 	int fd = mkstemps(path, 4);
@@ -542,7 +542,7 @@ static void file_that_is_gone(void)
 	(void)munmap(private, 4 * PAGE);
 }
 
-static void memory_may_be_exhausted(void)
+TEST(memory_may_be_exhausted)
 {
 	struct live_child child = child_start(2, fill, NULL);
 	struct hd_error err;
@@ -566,35 +566,11 @@ static void memory_may_be_exhausted(void)
 
 int main(void)
 {
-	CU_TestInfo processes[] = {
-		{ "known_bytes_are_copied", known_bytes_are_copied },
-		{ "runs_are_the_bytes", runs_are_the_bytes },
-		{ "every_readable_byte_is_there", every_readable_byte_is_there },
-		{ "each_thread_has_registers", each_thread_has_registers },
-		{ "too_large_to_copy_stays_stopped", too_large_to_copy_stays_stopped },
-		{ "held_process_may_be_killed", held_process_may_be_killed },
-		{ "killed_while_it_is_seized", killed_while_it_is_seized },
-		{ "killed_tool_leaves_it_running", killed_tool_leaves_it_running },
-		{ "traced_by_another_names_it", traced_by_another_names_it },
-		{ "process_that_ends_while_it_is_read", process_that_ends_while_it_is_read },
-		{ "cancelled_copy_lets_it_run", cancelled_copy_lets_it_run },
-		{ "several_workers_copy_the_same", several_workers_copy_the_same },
-		{ "huge_empty_mappings_cost_nothing", huge_empty_mappings_cost_nothing },
-		{ "signals_on_their_way_arrive", signals_on_their_way_arrive },
-		{ "first_thread_may_have_ended", first_thread_may_have_ended },
-		{ "stopped_process_stays_stopped", stopped_process_stays_stopped },
-		{ "file_that_is_gone", file_that_is_gone },
-		{ "memory_may_be_exhausted", memory_may_be_exhausted },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "process", NULL, NULL, NULL, NULL, processes },
-		CU_SUITE_INFO_NULL,
-	};
+	static const struct suite suites[] = { { .name = "process" } };
 	if (!child_can_be_opened()) {
 		puts("skipped: the sanitizer's shadow takes too long to look at here");
 		return 77;
 	}
 	sparse = map(16 * PAGE);
-	return sparse ? suite_main(suites) : 2;
+	return sparse ? suites_run(suites, 1, NULL) : 2;
 }

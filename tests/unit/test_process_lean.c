@@ -92,7 +92,7 @@ static void look(pid_t pid, struct page_list *kept)
 	target_destroy(target);
 }
 
-static void what_is_not_kept_is_left_out(void)
+TEST(what_is_not_kept_is_left_out)
 {
 	if (!child_can_be_opened())
 		return;
@@ -131,7 +131,7 @@ static void what_is_not_kept_is_left_out(void)
 }
 
 /* The stack of the thread, from its stack pointer on. */
-static void stacks_are_copied(void)
+TEST(stacks_are_copied)
 {
 	if (!child_can_be_opened())
 		return;
@@ -165,14 +165,14 @@ static void all_is_copied(size_t bytes, enum hd_status status)
 	stop(&child);
 }
 
-static void all_is_copied_where_the_heap_is_not_known(void)
+TEST(all_is_copied_where_the_heap_is_not_known)
 {
 	if (child_can_be_opened())
 		all_is_copied(LARGE, HD_ERR_NOTFOUND);
 }
 
 /* Of which HEAP_PAGE and KEPT_PAGE take next to nothing. */
-static void little_is_copied_in_any_case(void)
+TEST(little_is_copied_in_any_case)
 {
 #ifdef __SANITIZE_ADDRESS__
 	(void)puts("skipped: what AddressSanitizer itself has is not little");
@@ -189,7 +189,7 @@ static struct target_thread thread_at(uint64_t block)
 	return thread;
 }
 
-static void a_stack_ends_behind_its_control_block(void)
+TEST(a_stack_ends_behind_its_control_block)
 {
 	struct target_thread thread = thread_at(0x7000640);
 	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x9000000), 0x7002000);
@@ -202,18 +202,4 @@ static void a_stack_ends_behind_its_control_block(void)
 	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x9000000), 0x9000000);
 }
 
-static CU_TestInfo tests[] = {
-	{ "what_is_not_kept_is_left_out", what_is_not_kept_is_left_out },
-	{ "stacks_are_copied", stacks_are_copied },
-	{ "all_is_copied_where_the_heap_is_not_known", all_is_copied_where_the_heap_is_not_known },
-	{ "little_is_copied_in_any_case", little_is_copied_in_any_case },
-	{ "a_stack_ends_behind_its_control_block", a_stack_ends_behind_its_control_block },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = { { "process_lean", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "process_lean")

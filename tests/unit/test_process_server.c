@@ -92,7 +92,7 @@ static void check_given_up(const struct live_child *child, const struct hd_error
 	CU_ASSERT(child_is_running(child));
 }
 
-static void memory_that_does_not_answer_is_given_up(void)
+TEST(memory_that_does_not_answer_is_given_up)
 {
 	struct live_child child;
 	if (!start_silent(&child))
@@ -116,7 +116,7 @@ static void memory_that_does_not_answer_is_given_up(void)
 	child_end(&child);
 }
 
-static void held_process_that_does_not_answer_is_let_go(void)
+TEST(held_process_that_does_not_answer_is_let_go)
 {
 	struct live_child child;
 	if (!start_silent(&child))
@@ -146,7 +146,7 @@ static int after_a_while(void *arg)
 	return seconds_now() > *(const double *)arg;
 }
 
-static void silence_can_be_interrupted(void)
+TEST(silence_can_be_interrupted)
 {
 	struct live_child child;
 	if (!start_silent(&child))
@@ -162,7 +162,7 @@ static void silence_can_be_interrupted(void)
 }
 
 /* The host of a debugger waits for any child: it gets none of ours. */
-static void helpers_are_no_children_to_wait_for(void)
+TEST(helpers_are_no_children_to_wait_for)
 {
 	struct live_child child = child_start(0, NULL, NULL);
 	struct process_server *server = impatient(&child);
@@ -229,7 +229,7 @@ static int look_and_allow(void *arg)
 	return 0;
 }
 
-static void files_are_opened_while_it_runs(void)
+TEST(files_are_opened_while_it_runs)
 {
 	struct gate gate;
 	if (gate_make(&gate)) {
@@ -246,7 +246,7 @@ static void files_are_opened_while_it_runs(void)
 	gate_remove(&gate);
 }
 
-static void file_that_does_not_open_is_copied(void)
+TEST(file_that_does_not_open_is_copied)
 {
 	struct gate gate;
 	if (gate_make(&gate)) {
@@ -338,7 +338,7 @@ static struct server_reply raw_ask(int fd, struct server_request request)
 	return reply;
 }
 
-static void nonsense_is_refused(void)
+TEST(nonsense_is_refused)
 {
 	struct live_child child = child_start(0, NULL, NULL);
 	struct raw raw;
@@ -383,22 +383,7 @@ static void nonsense_is_refused(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
-		{ "memory_that_does_not_answer_is_given_up",
-		  memory_that_does_not_answer_is_given_up },
-		{ "held_process_that_does_not_answer_is_let_go",
-		  held_process_that_does_not_answer_is_let_go },
-		{ "silence_can_be_interrupted", silence_can_be_interrupted },
-		{ "helpers_are_no_children_to_wait_for", helpers_are_no_children_to_wait_for },
-		{ "files_are_opened_while_it_runs", files_are_opened_while_it_runs },
-		{ "file_that_does_not_open_is_copied", file_that_does_not_open_is_copied },
-		{ "nonsense_is_refused", nonsense_is_refused },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "process_server", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
+	static const struct suite suites[] = { { .name = "process_server" } };
 	if (!child_can_be_opened()) {
 		puts("skipped: the sanitizer's shadow takes too long to look at here");
 		return 77;
@@ -407,5 +392,5 @@ int main(void)
 	if (fd < 0 || ftruncate(fd, PAGES * PAGE) != 0)
 		return 2;
 	shared = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return shared != MAP_FAILED ? suite_main(suites) : 2;
+	return shared != MAP_FAILED ? suites_run(suites, 1, NULL) : 2;
 }

@@ -158,7 +158,7 @@ static void try_rows(void)
 	hd_rows_free(NULL);
 }
 
-static void nothing_crashes_without_its_arguments(void)
+TEST(nothing_crashes_without_its_arguments)
 {
 	static const struct attempt functions[] = {
 		{ "hd_query", try_query },        { "hd_rows_at", try_rows },
@@ -174,7 +174,7 @@ static void nothing_crashes_without_its_arguments(void)
 	ASSERT_UINT(exported_check_header("answer.h", functions, count), count);
 }
 
-static void options_for_other_formats_change_nothing(void)
+TEST(options_for_other_formats_change_nothing)
 {
 	static const char *const lines[] = { "types", "types --json", "types --format csv",
 					     "types --color on" };
@@ -189,7 +189,7 @@ static void options_for_other_formats_change_nothing(void)
 	}
 }
 
-static void rows_outlive_their_session(void)
+TEST(rows_outlive_their_session)
 {
 	struct hd_session *other = session_with(dump);
 	struct hd_rows *rows = NULL;
@@ -208,7 +208,7 @@ static void rows_outlive_their_session(void)
 	hd_rows_free(rows);
 }
 
-static void errors_come_with_what_was_found(void)
+TEST(errors_come_with_what_was_found)
 {
 	struct hd_rows *rows = NULL;
 	struct hd_error err = { 0 };
@@ -225,7 +225,7 @@ static void errors_come_with_what_was_found(void)
 }
 
 /* A dump that is written to where the answer goes would have to be taken by a sink that takes none. */
-static void a_dump_has_no_rows(void)
+TEST(a_dump_has_no_rows)
 {
 	struct hd_rows *rows = NULL;
 	struct hd_error err = { 0 };
@@ -246,7 +246,7 @@ static struct hd_session *large_session(void)
 	return large;
 }
 
-static void a_visitor_that_stops_ends_the_command(void)
+TEST(a_visitor_that_stops_ends_the_command)
 {
 	struct hd_session *large = large_session();
 	const char *const argv[] = { "dumpheap" };
@@ -273,7 +273,7 @@ static int always(void *arg)
 	return 1;
 }
 
-static void a_sink_that_cancels_ends_the_command(void)
+TEST(a_sink_that_cancels_ends_the_command)
 {
 	const char *const argv[] = { "gcroot", "30" };
 	struct hd_sink sink = silent_sink();
@@ -285,7 +285,7 @@ static void a_sink_that_cancels_ends_the_command(void)
 	hd_rows_free(rows);
 }
 
-static void rows_keep_to_the_limit_of_memory(void)
+TEST(rows_keep_to_the_limit_of_memory)
 {
 	struct hd_session *large = large_session();
 	struct hd_rows *rows = NULL;
@@ -304,7 +304,7 @@ static void rows_keep_to_the_limit_of_memory(void)
 	hd_session_destroy(large);
 }
 
-static void warnings_are_kept(void)
+TEST(warnings_are_kept)
 {
 	struct hd_session *other = NULL;
 	struct hd_rows *rows = NULL;
@@ -319,7 +319,7 @@ static void warnings_are_kept(void)
 	hd_rows_free(rows);
 }
 
-static void memory_may_run_out_at_any_point(void)
+TEST(memory_may_run_out_at_any_point)
 {
 	static const char *const lines[] = { "gcroot 30", "types", "info", "set", "help" };
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -346,23 +346,4 @@ static void memory_may_run_out_at_any_point(void)
 	}
 }
 
-static CU_TestInfo tests[] = {
-	{ "nothing_crashes_without_its_arguments", nothing_crashes_without_its_arguments },
-	{ "options_for_other_formats_change_nothing", options_for_other_formats_change_nothing },
-	{ "rows_outlive_their_session", rows_outlive_their_session },
-	{ "errors_come_with_what_was_found", errors_come_with_what_was_found },
-	{ "a_dump_has_no_rows", a_dump_has_no_rows },
-	{ "a_visitor_that_stops_ends_the_command", a_visitor_that_stops_ends_the_command },
-	{ "a_sink_that_cancels_ends_the_command", a_sink_that_cancels_ends_the_command },
-	{ "rows_keep_to_the_limit_of_memory", rows_keep_to_the_limit_of_memory },
-	{ "warnings_are_kept", warnings_are_kept },
-	{ "memory_may_run_out_at_any_point", memory_may_run_out_at_any_point },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = { { "query", NULL, NULL, set_up, tear_down, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "query", .set_up = set_up, .tear_down = tear_down)

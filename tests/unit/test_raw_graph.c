@@ -97,7 +97,7 @@ static void assert_targets(const struct hd_graph *graph, uint64_t id, const uint
 	assert_targets((graph), (id), (const uint64_t[]){ __VA_ARGS__ }, \
 		       sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-static void objects_are_sorted_and_references_go_with_them(void)
+TEST(objects_are_sorted_and_references_go_with_them)
 {
 	static const struct given given[] = {
 		{ 0x30, 2, 10, { 0x10, 0x20 }, 2 },
@@ -128,7 +128,7 @@ static void objects_are_sorted_and_references_go_with_them(void)
 	graph_destroy(graph);
 }
 
-static void references_by_index_may_be_none_or_extra(void)
+TEST(references_by_index_may_be_none_or_extra)
 {
 	static const struct given given[] = {
 		{ 0x30, 0, 8, { 1, HD_NONE, 3, 2 }, 4 },
@@ -154,7 +154,7 @@ static void references_by_index_may_be_none_or_extra(void)
 	graph_destroy(graph);
 }
 
-static void of_repeated_ids_the_first_stays(void)
+TEST(of_repeated_ids_the_first_stays)
 {
 	static const struct given given[] = {
 		{ 0x30, 0, 1, { 3 }, 1 }, { 0x20, 0, 2, { 0, 2 }, 2 }, { 0x30, 1, 4, { 1 }, 1 },
@@ -172,7 +172,7 @@ static void of_repeated_ids_the_first_stays(void)
 	graph_destroy(graph);
 }
 
-static void repeated_ids_may_be_replaced(void)
+TEST(repeated_ids_may_be_replaced)
 {
 	static const struct given given[] = {
 		{ 0x30, 0, 1, { 1, 2, 3, 4 }, 4 },
@@ -257,7 +257,7 @@ static void many_objects(bool by_id, bool shuffled, unsigned int workers)
 	free(targets);
 }
 
-static void many_objects_in_any_order(void)
+TEST(many_objects_in_any_order)
 {
 	for (unsigned int workers = 1; workers < 4; workers += 2) {
 		for (unsigned int how = 0; how < 4; how++)
@@ -265,7 +265,7 @@ static void many_objects_in_any_order(void)
 	}
 }
 
-static void no_objects_at_all(void)
+TEST(no_objects_at_all)
 {
 	struct hd_graph *graph = finish(NULL, 0, true, NULL, 0);
 	ASSERT_UINT(graph->node_count, 0);
@@ -277,7 +277,7 @@ static void no_objects_at_all(void)
 	graph_destroy(graph);
 }
 
-static void sizes_may_be_set_in_any_order_and_again(void)
+TEST(sizes_may_be_set_in_any_order_and_again)
 {
 	struct raw_graph raw;
 	uint64_t large = (uint64_t)1 << 40;
@@ -299,7 +299,7 @@ static void sizes_may_be_set_in_any_order_and_again(void)
 	graph_destroy(graph);
 }
 
-static void sizes_of_more_than_64_bits_are_refused(void)
+TEST(sizes_of_more_than_64_bits_are_refused)
 {
 	static const struct given given[] = { { 1, 0, UINT64_MAX - 1, { 0 }, 0 },
 					      { 2, 1, 2, { 0 }, 0 } };
@@ -311,7 +311,7 @@ static void sizes_of_more_than_64_bits_are_refused(void)
 	graph_destroy(graph);
 }
 
-static void roots_have_containers_and_say_when_they_repeat(void)
+TEST(roots_have_containers_and_say_when_they_repeat)
 {
 	static const struct given given[] = { { 1, 0, 8, { 0 }, 0 },
 					      { 2, 1, 8, { 0 }, 0 },
@@ -373,7 +373,7 @@ static int always(void *arg)
 	return 1;
 }
 
-static void it_can_be_cancelled_and_is_limited_in_memory(void)
+TEST(it_can_be_cancelled_and_is_limited_in_memory)
 {
 	static const struct given given[] = { { 5, 0, 8, { 1 }, 1 }, { 2, 1, 8, { 0 }, 1 } };
 	struct raw_graph raw;
@@ -419,7 +419,7 @@ static enum hd_status make(void)
 	return status;
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	enum hd_status status = HD_ERR_NOMEM;
 	uint64_t nth = 0;
@@ -432,29 +432,4 @@ static void each_failed_allocation_is_reported(void)
 	CU_ASSERT(nth > 15);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "objects are sorted, and references go with them",
-		  objects_are_sorted_and_references_go_with_them },
-		{ "references by index may be none, or extra",
-		  references_by_index_may_be_none_or_extra },
-		{ "of repeated ids the first stays", of_repeated_ids_the_first_stays },
-		{ "repeated ids may be replaced", repeated_ids_may_be_replaced },
-		{ "many objects in any order", many_objects_in_any_order },
-		{ "no objects at all", no_objects_at_all },
-		{ "sizes may be set in any order, and again",
-		  sizes_may_be_set_in_any_order_and_again },
-		{ "sizes of more than 64 bits are refused",
-		  sizes_of_more_than_64_bits_are_refused },
-		{ "roots have containers, and say when they repeat",
-		  roots_have_containers_and_say_when_they_repeat },
-		{ "it can be cancelled, and is limited in memory",
-		  it_can_be_cancelled_and_is_limited_in_memory },
-		{ "each failed allocation is reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "raw_graph", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "raw_graph")

@@ -4,7 +4,7 @@
 #include "support/suite.h"
 
 /* Where the text of a command that takes one as it is written begins: after its options. */
-static void a_text_begins_after_the_options(void)
+TEST(a_text_begins_after_the_options)
 {
 	static const struct option options[] = {
 		{ "limit", VALUE_NUMBER, "N", "", NULL },
@@ -41,14 +41,4 @@ static void a_text_begins_after_the_options(void)
 	}
 }
 
-static CU_TestInfo tests[] = {
-	{ "a_text_begins_after_the_options", a_text_begins_after_the_options },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = { { "raw_text", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "raw_text")

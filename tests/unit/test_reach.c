@@ -52,7 +52,7 @@ static struct hd_graph *make_graph(struct random *random)
 	return graph;
 }
 
-static void what_some_objects_reach_is_marked_and_counted(void)
+TEST(what_some_objects_reach_is_marked_and_counted)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct random random = { .state = seed };
@@ -72,7 +72,7 @@ static void what_some_objects_reach_is_marked_and_counted(void)
 	}
 }
 
-static void weak_roots_keep_nothing_alive(void)
+TEST(weak_roots_keep_nothing_alive)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct random random = { .state = seed };
@@ -90,7 +90,7 @@ static void weak_roots_keep_nothing_alive(void)
 	}
 }
 
-static void large_sizes_add_up(void)
+TEST(large_sizes_add_up)
 {
 	static const uint64_t sizes[] = { UINT64_C(1) << 40, UINT32_MAX, 1 };
 	static const struct made_edge edges[] = { { 0, 1 }, { 1, 0 }, { 1, 2 } };
@@ -111,7 +111,7 @@ static int cancel_always(void *arg)
 	return 1;
 }
 
-static void failures_leave_nothing(void)
+TEST(failures_leave_nothing)
 {
 	struct hd_graph *graph = graph_make_list(10);
 	REQUIRE(graph);
@@ -132,19 +132,4 @@ static void failures_leave_nothing(void)
 	reach_deinit(&(struct reach){ 0 });
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "what_some_objects_reach_is_marked_and_counted",
-		  what_some_objects_reach_is_marked_and_counted },
-		{ "weak_roots_keep_nothing_alive", weak_roots_keep_nothing_alive },
-		{ "large_sizes_add_up", large_sizes_add_up },
-		{ "failures_leave_nothing", failures_leave_nothing },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "reach", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "reach")

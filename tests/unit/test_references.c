@@ -61,7 +61,7 @@ static struct fake_clr *make(uint64_t size)
 	return fake;
 }
 
-static void test_none(void)
+TEST(test_none)
 {
 	struct fake_clr *fake = make(0x1000);
 	uint64_t plain = fake_type(fake, &(struct fake_type){ .base_size = 40 });
@@ -82,7 +82,7 @@ static void test_none(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_series(void)
+TEST(test_series)
 {
 	struct fake_clr *fake = make(0x1000);
 	const struct gc_series series[] = {
@@ -102,7 +102,7 @@ static void test_series(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_arrays(void)
+TEST(test_arrays)
 {
 	struct fake_clr *fake = make(0x1000);
 	uint64_t empty = fake_object(fake, fake->object_array_type, 0);
@@ -124,7 +124,7 @@ static void test_arrays(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_runs(void)
+TEST(test_runs)
 {
 	struct fake_clr *fake = make(0x1000);
 	/* struct { long; object; long; object, object; long } */
@@ -150,7 +150,7 @@ static void test_runs(void)
 }
 
 /* The implicit edge of a collectible type comes last, with or without slots before it. */
-static void test_loader_allocator(void)
+TEST(test_loader_allocator)
 {
 	struct fake_clr *fake = make(0x1000);
 	struct fake_memory *memory = &fake->memory;
@@ -183,7 +183,7 @@ static void test_loader_allocator(void)
 
 #define LARGE 400000u /* elements: three windows */
 
-static void test_large(void)
+TEST(test_large)
 {
 	struct fake_clr *fake = make(16 << 20);
 	(void)fake_object(fake, fake->object_type, 0);
@@ -212,7 +212,7 @@ static void test_large(void)
 }
 
 /* Slots that are not there are left out, and that is said. */
-static void test_missing(void)
+TEST(test_missing)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	const uint64_t base = (uint64_t)1 << 40;
@@ -250,21 +250,4 @@ static void test_missing(void)
 	fake_clr_destroy(fake);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "none", test_none },
-		{ "series", test_series },
-		{ "arrays", test_arrays },
-		{ "runs", test_runs },
-		{ "loader allocator", test_loader_allocator },
-		{ "large", test_large },
-		{ "missing", test_missing },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "references", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "references")

@@ -25,7 +25,7 @@ static size_t read_counted(struct memory *memory, uint64_t address, void *buf, s
 }
 
 /* Words that look like arrays which end far away: none of them may cost more than a few bytes. */
-static void a_word_that_leads_far_away_costs_little(void)
+TEST(a_word_that_leads_far_away_costs_little)
 {
 	static const struct memory_ops ops = { .read = read_counted };
 	const uint64_t size = 3 * WINDOW_SIZE, words = 256;
@@ -71,7 +71,7 @@ static void begin_large(struct fake_clr **fake, struct counted *counted, struct 
 	(*heap)->memory = &counted->memory;
 }
 
-static void a_search_ends_where_nothing_is_for_long(void)
+TEST(a_search_ends_where_nothing_is_for_long)
 {
 	struct fake_clr *fake;
 	struct counted counted;
@@ -88,7 +88,7 @@ static void a_search_ends_where_nothing_is_for_long(void)
 	fake_clr_destroy(fake);
 }
 
-static void so_does_a_check(void)
+TEST(so_does_a_check)
 {
 	struct fake_clr *fake;
 	struct counted counted;
@@ -104,19 +104,4 @@ static void so_does_a_check(void)
 	fake_clr_destroy(fake);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a word that leads far away costs little",
-		  a_word_that_leads_far_away_costs_little },
-		{ "a search ends where nothing is for long",
-		  a_search_ends_where_nothing_is_for_long },
-		{ "so does a check", so_does_a_check },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "resync", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "resync")

@@ -90,7 +90,7 @@ static void check(uint64_t megabytes, bool is_cgroup)
 	ASSERT_UINT(room.needed, 664 * MB);
 }
 
-static void the_tightest_group_around_it_counts(void)
+TEST(the_tightest_group_around_it_counts)
 {
 	put_machine("0::/user/shop/web\n");
 	check(8192, false);
@@ -111,14 +111,14 @@ static void the_tightest_group_around_it_counts(void)
 	check(100, true);
 }
 
-static void the_group_of_a_container_is_found(void)
+TEST(the_group_of_a_container_is_found)
 {
 	put_machine("0::/\n");
 	put_group("", 700, 600);
 	check(100, true);
 }
 
-static void what_is_no_limit_bounds_nothing(void)
+TEST(what_is_no_limit_bounds_nothing)
 {
 	put_machine("0::/user/shop\n");
 	put("/sys/fs/cgroup/user/shop/memory.max", "max\n");
@@ -134,7 +134,7 @@ static void what_is_no_limit_bounds_nothing(void)
 	check(8192, false);
 }
 
-static void files_that_can_be_dropped_are_free(void)
+TEST(files_that_can_be_dropped_are_free)
 {
 	put_machine("0::/shop\n");
 	put_group("/shop", 4096, 4000);
@@ -145,7 +145,7 @@ static void files_that_can_be_dropped_are_free(void)
 	check(4096, true);
 }
 
-static void a_full_group_leaves_next_to_nothing(void)
+TEST(a_full_group_leaves_next_to_nothing)
 {
 	put_machine("0::/shop\n");
 	put_group("/shop", 1000, 1001);
@@ -155,7 +155,7 @@ static void a_full_group_leaves_next_to_nothing(void)
 	ASSERT_UINT(room_first(&room), MB);
 }
 
-static void memory_high_bounds_too(void)
+TEST(memory_high_bounds_too)
 {
 	put_machine("0::/shop/web\n");
 	put_group("/shop/web", 4096, 1024);
@@ -176,7 +176,7 @@ static void memory_high_bounds_too(void)
 	CU_ASSERT(cgroup_free(root, PID) == UINT64_MAX);
 }
 
-static void groups_of_version_1_bound_too(void)
+TEST(groups_of_version_1_bound_too)
 {
 	put_machine("9:name=systemd:/x\n4:cpu,memory:/docker/web\n0::/x\n");
 	put_old_group("/memory/docker/web", 3000, 1000);
@@ -196,7 +196,7 @@ static void groups_of_version_1_bound_too(void)
 	check(50, true);
 }
 
-static void what_is_not_there_is_not_known(void)
+TEST(what_is_not_there_is_not_known)
 {
 	struct room room;
 	room_read(root, PID, &room);
@@ -215,7 +215,7 @@ static void what_is_not_there_is_not_known(void)
 }
 
 /* A path of any length is no reason to fail. */
-static void long_paths_are_left_out(void)
+TEST(long_paths_are_left_out)
 {
 	static char line[9000];
 	(void)snprintf(line, sizeof(line), "0::/");
@@ -226,23 +226,4 @@ static void long_paths_are_left_out(void)
 	check(8192, false);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "the_tightest_group_around_it_counts", the_tightest_group_around_it_counts },
-		{ "the_group_of_a_container_is_found", the_group_of_a_container_is_found },
-		{ "what_is_no_limit_bounds_nothing", what_is_no_limit_bounds_nothing },
-		{ "files_that_can_be_dropped_are_free", files_that_can_be_dropped_are_free },
-		{ "a_full_group_leaves_next_to_nothing", a_full_group_leaves_next_to_nothing },
-		{ "memory_high_bounds_too", memory_high_bounds_too },
-		{ "groups_of_version_1_bound_too", groups_of_version_1_bound_too },
-		{ "what_is_not_there_is_not_known", what_is_not_there_is_not_known },
-		{ "long_paths_are_left_out", long_paths_are_left_out },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "room", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "room", .set_up = set_up, .tear_down = tear_down)

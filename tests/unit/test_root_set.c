@@ -137,7 +137,7 @@ static size_t count_of(const struct root_set *roots, unsigned int source)
 	return count;
 }
 
-static void test_handles(void)
+TEST(test_handles)
 {
 	struct fixture fixture = set_up();
 	const uint64_t *objects = fixture.statics.objects;
@@ -165,7 +165,7 @@ static void test_handles(void)
 	tear_down(&fixture);
 }
 
-static void test_runtime(void)
+TEST(test_runtime)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.statics.fake;
@@ -201,7 +201,7 @@ static void test_runtime(void)
 	tear_down(&fixture);
 }
 
-static void test_statics(void)
+TEST(test_statics)
 {
 	struct fixture fixture = set_up();
 	struct fake_statics *statics = &fixture.statics;
@@ -231,7 +231,7 @@ static void test_statics(void)
 	tear_down(&fixture);
 }
 
-static void test_finalizers(void)
+TEST(test_finalizers)
 {
 	struct fixture fixture = set_up();
 	struct root_set *roots = collect(&fixture, false);
@@ -244,7 +244,7 @@ static void test_finalizers(void)
 	tear_down(&fixture);
 }
 
-static void test_bad_values(void)
+TEST(test_bad_values)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = &fixture.statics.fake->memory;
@@ -272,7 +272,7 @@ static uint64_t make_stack(struct fixture *fixture, uint64_t object)
 	return stack;
 }
 
-static void test_conservative(void)
+TEST(test_conservative)
 {
 	struct fixture fixture = set_up();
 	const uint64_t *objects = fixture.statics.objects;
@@ -295,7 +295,7 @@ static void test_conservative(void)
 	tear_down(&fixture);
 }
 
-static void test_order(void)
+TEST(test_order)
 {
 	struct fixture fixture = set_up();
 	add_registers(&fixture, 0, make_stack(&fixture, fixture.statics.objects[6]));
@@ -321,7 +321,7 @@ static void test_order(void)
 }
 
 /* One finding per kind names the threads. */
-static void test_gaps(void)
+TEST(test_gaps)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.statics.fake;
@@ -364,7 +364,7 @@ static void test_gaps(void)
 }
 
 /* A thread of the process that several Threads claim is walked once. */
-static void test_twice(void)
+TEST(test_twice)
 {
 	struct fixture fixture = set_up();
 	add_registers(&fixture, 0, make_stack(&fixture, fixture.statics.objects[6]));
@@ -377,7 +377,7 @@ static void test_twice(void)
 	tear_down(&fixture);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	bool failed = true;
 	for (uint64_t nth = 1; failed && nth < 1000; nth++) {
@@ -404,7 +404,7 @@ static int always(void *arg)
 	return 1;
 }
 
-static void test_cancelled(void)
+TEST(test_cancelled)
 {
 	struct fixture fixture = set_up();
 	struct root_set *roots = NULL;
@@ -416,26 +416,4 @@ static void test_cancelled(void)
 	tear_down(&fixture);
 }
 
-static CU_TestInfo tests[] = {
-	{ "handles_are_roots_or_edges", test_handles },
-	{ "the_runtime_holds_some_of_them", test_runtime },
-	{ "statics_are_roots_of_their_own", test_statics },
-	{ "f_reachable_objects_are_roots", test_finalizers },
-	{ "values_outside_the_heap_are_left_out", test_bad_values },
-	{ "stacks_can_be_taken_word_by_word", test_conservative },
-	{ "roots_come_in_order", test_order },
-	{ "incomplete_stacks_are_told", test_gaps },
-	{ "a_stack_is_walked_once", test_twice },
-	{ "every_allocation_may_fail", test_no_memory },
-	{ "it_can_be_cancelled", test_cancelled },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "root_set", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "root_set")

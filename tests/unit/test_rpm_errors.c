@@ -111,7 +111,7 @@ static void check_bad_line(const struct bad_line *bad, const char *line_end)
 	check_error(text, strlen(text), 4, message);
 }
 
-static void a_strict_reader_names_line_column_and_what_it_expects(void)
+TEST(a_strict_reader_names_line_column_and_what_it_expects)
 {
 	for (size_t i = 0; i < BAD_LINES; i++) {
 		check_bad_line(&bad_lines[i], "\n");
@@ -119,7 +119,7 @@ static void a_strict_reader_names_line_column_and_what_it_expects(void)
 	}
 }
 
-static void a_lenient_reader_counts_and_goes_on(void)
+TEST(a_lenient_reader_counts_and_goes_on)
 {
 	for (size_t i = 0; i < BAD_LINES; i++) {
 		const struct bad_line *bad = &bad_lines[i];
@@ -140,7 +140,7 @@ static void a_lenient_reader_counts_and_goes_on(void)
 	}
 }
 
-static void each_problem_is_counted_by_its_kind(void)
+TEST(each_problem_is_counted_by_its_kind)
 {
 	struct hd_graph *graph = dump_graph_lenient(HEAD "o z\nq\no y\nr 10 6 9\no 20 1 8\nt\nq\n"
 							 "o x\n" TAIL);
@@ -162,7 +162,7 @@ static void each_problem_is_counted_by_its_kind(void)
 	graph_destroy(graph);
 }
 
-static void the_first_bad_line_is_the_error(void)
+TEST(the_first_bad_line_is_the_error)
 {
 	static const char text[] = "a 2 x\n\n\no 10 1 8\n\no z\nq\nc x\n";
 	check_error(text, sizeof(text) - 1, 6,
@@ -172,7 +172,7 @@ static void the_first_bad_line_is_the_error(void)
 		    "line 3, column 1: expected " RECORD ", found \"q\" (--lenient goes on)");
 }
 
-static void a_static_root_needs_its_container(void)
+TEST(a_static_root_needs_its_container)
 {
 	static const char text[] = HEAD "r 10 4 0\n" TAIL;
 	check_error(text, sizeof(text) - 1, 4,
@@ -190,7 +190,7 @@ static void a_static_root_needs_its_container(void)
 	graph_destroy(graph);
 }
 
-static void only_version_2_is_read_strictly(void)
+TEST(only_version_2_is_read_strictly)
 {
 	static const char text[] = "a 3 x 1\nt 1 T\no 10 1 8\n" TAIL;
 	check_error(text, sizeof(text) - 1, 1,
@@ -204,7 +204,7 @@ static void only_version_2_is_read_strictly(void)
 	graph_destroy(graph);
 }
 
-static void records_stand_in_sections(void)
+TEST(records_stand_in_sections)
 {
 	static const struct {
 		const char *text;
@@ -226,7 +226,7 @@ static void records_stand_in_sections(void)
 	}
 }
 
-static void a_lenient_reader_takes_records_without_a_section(void)
+TEST(a_lenient_reader_takes_records_without_a_section)
 {
 	struct hd_graph *graph = dump_graph_lenient("o 10 1 8\nt 1 T\na 2 x\nt 1 U\no 20 1 8\nc x\n"
 						    "o 30 1 8\nt 1 V\nc ?\nc y\n");
@@ -244,7 +244,7 @@ static void a_lenient_reader_takes_records_without_a_section(void)
 	graph_destroy(graph);
 }
 
-static void an_object_defined_twice_is_an_error_with_both_lines(void)
+TEST(an_object_defined_twice_is_an_error_with_both_lines)
 {
 	static const char *const others[] = {
 		"o 20 2 8 10 30",    "o 20 1 9 10 30", "o 20 1 8 10",     "o 20 1 8 30 10",
@@ -267,7 +267,7 @@ static void an_object_defined_twice_is_an_error_with_both_lines(void)
 	}
 }
 
-static void large_sizes_that_differ_are_told_with_both_lines(void)
+TEST(large_sizes_that_differ_are_told_with_both_lines)
 {
 	static const char text[] = "a 2 x\nt 1 T\no 20 1 100000000\no 10 1 ffffffff\n"
 				   "o 20 1 100000001\no 10 1 ffffffff\nc x\n";
@@ -281,7 +281,7 @@ static void large_sizes_that_differ_are_told_with_both_lines(void)
 	graph_destroy(graph);
 }
 
-static void every_further_definition_is_counted(void)
+TEST(every_further_definition_is_counted)
 {
 	struct hd_graph *graph = dump_graph_lenient("a 2 x\nt 1 T\no 20 1 8\no 10 1 8\no 20 1 9\n"
 						    "o 20 1 8\no 10 1 7\no 20 1 a\nc x\n");
@@ -291,7 +291,7 @@ static void every_further_definition_is_counted(void)
 	graph_destroy(graph);
 }
 
-static void sizes_that_exceed_64_bits_together_are_an_error(void)
+TEST(sizes_that_exceed_64_bits_together_are_an_error)
 {
 	static const char text[] = "a 2 x\nt 1 T\no 10 1 ffffffffffffffff\no 20 1 1\nc x\n";
 	for (int lenient = 0; lenient < 2; lenient++) {
@@ -304,35 +304,4 @@ static void sizes_that_exceed_64_bits_together_are_an_error(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo lines[] = {
-		{ "a_strict_reader_names_line_column_and_what_it_expects",
-		  a_strict_reader_names_line_column_and_what_it_expects },
-		{ "a_lenient_reader_counts_and_goes_on", a_lenient_reader_counts_and_goes_on },
-		{ "each_problem_is_counted_by_its_kind", each_problem_is_counted_by_its_kind },
-		{ "the_first_bad_line_is_the_error", the_first_bad_line_is_the_error },
-		{ "a_static_root_needs_its_container", a_static_root_needs_its_container },
-		{ "only_version_2_is_read_strictly", only_version_2_is_read_strictly },
-		{ "records_stand_in_sections", records_stand_in_sections },
-		{ "a_lenient_reader_takes_records_without_a_section",
-		  a_lenient_reader_takes_records_without_a_section },
-		CU_TEST_INFO_NULL,
-	};
-	CU_TestInfo between[] = {
-		{ "an_object_defined_twice_is_an_error_with_both_lines",
-		  an_object_defined_twice_is_an_error_with_both_lines },
-		{ "large_sizes_that_differ_are_told_with_both_lines",
-		  large_sizes_that_differ_are_told_with_both_lines },
-		{ "every_further_definition_is_counted", every_further_definition_is_counted },
-		{ "sizes_that_exceed_64_bits_together_are_an_error",
-		  sizes_that_exceed_64_bits_together_are_an_error },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "rpm errors: one line", NULL, NULL, NULL, NULL, lines },
-		{ "rpm errors: between lines", NULL, NULL, NULL, NULL, between },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "rpm errors")

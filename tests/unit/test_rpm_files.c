@@ -77,25 +77,25 @@ static void check_longest(size_t size, bool is_object, bool fits, uint64_t max_m
 	text_deinit(&text);
 }
 
-static void a_line_of_16_mib_is_read(void)
+TEST(a_line_of_16_mib_is_read)
 {
 	check_longest(LINE_MAX_BYTES, false, true, 0);
 	check_longest(LINE_MAX_BYTES, true, true, 0);
 }
 
-static void a_longer_line_is_not(void)
+TEST(a_longer_line_is_not)
 {
 	check_longest(LINE_MAX_BYTES + 1, false, false, 0);
 	check_longest(LINE_MAX_BYTES + 300000, false, false, 0);
 }
 
-static void the_line_of_a_large_array_is_read(void)
+TEST(the_line_of_a_large_array_is_read)
 {
 	check_longest(3 * LINE_MAX_BYTES, true, true, 0);
 	check_longest(LINE_MAX_BYTES + 1, true, true, (uint64_t)1 << 30);
 }
 
-static void a_lenient_reader_passes_over_lines_of_any_length(void)
+TEST(a_lenient_reader_passes_over_lines_of_any_length)
 {
 	static const size_t sizes[] = { LINE_MAX_BYTES + 1, LINE_MAX_BYTES + 100000,
 					(size_t)64 << 20 };
@@ -115,7 +115,7 @@ static void a_lenient_reader_passes_over_lines_of_any_length(void)
 	}
 }
 
-static void a_line_of_64_mib_is_an_error(void)
+TEST(a_line_of_64_mib_is_an_error)
 {
 	struct text text = { 0 };
 	text_puts(&text, "a 2 x\nt 1 T\no ");
@@ -144,7 +144,7 @@ static void check_unsupported(const char *bytes, size_t size, const char *part)
 	}
 }
 
-static void what_is_no_dump_is_refused(void)
+TEST(what_is_no_dump_is_refused)
 {
 	check_unsupported("", 0, "empty");
 	check_unsupported("\x7f"
@@ -177,7 +177,7 @@ static enum hd_status open_path(const char *path, struct hd_error *err)
 	return status;
 }
 
-static void a_directory_is_refused(void)
+TEST(a_directory_is_refused)
 {
 	struct hd_error err;
 	ASSERT_UINT(open_path("/proc", &err), HD_ERR_OS);
@@ -185,7 +185,7 @@ static void a_directory_is_refused(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "/proc: is a directory"));
 }
 
-static void a_missing_file_is_told(void)
+TEST(a_missing_file_is_told)
 {
 	struct hd_error err;
 	ASSERT_UINT(open_path("/nonexistent/x.heap", &err), HD_ERR_OS);
@@ -195,7 +195,7 @@ static void a_missing_file_is_told(void)
 	ASSERT_UINT(open_path("", &err), HD_ERR_OS);
 }
 
-static void a_path_of_any_length_is_no_harm(void)
+TEST(a_path_of_any_length_is_no_harm)
 {
 	char path[6000];
 	memset(path, 'p', sizeof(path));
@@ -214,7 +214,7 @@ static void make_place(char *directory, char *path, size_t size)
 	(void)snprintf(path, 2 * size, "%s/x.heap", directory);
 }
 
-static void a_fifo_is_refused_without_waiting(void)
+TEST(a_fifo_is_refused_without_waiting)
 {
 	char directory[32], path[64];
 	make_place(directory, path, sizeof(directory));
@@ -229,7 +229,7 @@ static void a_fifo_is_refused_without_waiting(void)
 	(void)rmdir(directory);
 }
 
-static void a_file_without_permission_is_refused(void)
+TEST(a_file_without_permission_is_refused)
 {
 	char directory[32], path[64];
 	make_place(directory, path, sizeof(directory));
@@ -252,7 +252,7 @@ static void a_file_without_permission_is_refused(void)
 	(void)rmdir(directory);
 }
 
-static void a_size_that_lies_is_noticed(void)
+TEST(a_size_that_lies_is_noticed)
 {
 	static const char text[] = "a 2 x\nt 1 T\nc x\n";
 	struct dump_file file;
@@ -307,45 +307,14 @@ static void check_meddled(int (*meddle)(void *arg), const char *what)
 	dump_file_close(&file);
 }
 
-static void a_file_that_shrinks_while_it_is_read_is_an_error(void)
+TEST(a_file_that_shrinks_while_it_is_read_is_an_error)
 {
 	check_meddled(cut_file, "shrank");
 }
 
-static void a_file_that_is_written_while_it_is_read_is_an_error(void)
+TEST(a_file_that_is_written_while_it_is_read_is_an_error)
 {
 	check_meddled(write_file_again, "the file was changed while it was read");
 }
 
-int main(void)
-{
-	CU_TestInfo lines[] = {
-		{ "a_line_of_16_mib_is_read", a_line_of_16_mib_is_read },
-		{ "a_longer_line_is_not", a_longer_line_is_not },
-		{ "the_line_of_a_large_array_is_read", the_line_of_a_large_array_is_read },
-		{ "a_lenient_reader_passes_over_lines_of_any_length",
-		  a_lenient_reader_passes_over_lines_of_any_length },
-		{ "a_line_of_64_mib_is_an_error", a_line_of_64_mib_is_an_error },
-		CU_TEST_INFO_NULL,
-	};
-	CU_TestInfo files[] = {
-		{ "what_is_no_dump_is_refused", what_is_no_dump_is_refused },
-		{ "a_directory_is_refused", a_directory_is_refused },
-		{ "a_missing_file_is_told", a_missing_file_is_told },
-		{ "a_path_of_any_length_is_no_harm", a_path_of_any_length_is_no_harm },
-		{ "a_fifo_is_refused_without_waiting", a_fifo_is_refused_without_waiting },
-		{ "a_file_without_permission_is_refused", a_file_without_permission_is_refused },
-		{ "a_size_that_lies_is_noticed", a_size_that_lies_is_noticed },
-		{ "a_file_that_shrinks_while_it_is_read_is_an_error",
-		  a_file_that_shrinks_while_it_is_read_is_an_error },
-		{ "a_file_that_is_written_while_it_is_read_is_an_error",
-		  a_file_that_is_written_while_it_is_read_is_an_error },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "rpm files: long lines", NULL, NULL, NULL, NULL, lines },
-		{ "rpm files: what cannot be read", NULL, NULL, NULL, NULL, files },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "rpm files")

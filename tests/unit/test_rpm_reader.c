@@ -45,7 +45,7 @@ static uint64_t size_of(const struct hd_graph *graph, uint64_t id)
 	return graph_size(graph, hd_graph_find(graph, id));
 }
 
-static void the_example_of_the_format_is_read(void)
+TEST(the_example_of_the_format_is_read)
 {
 	struct text text = dump_source_file("tests/data/seed001.heap");
 	struct hd_graph *graph = dump_graph(text.bytes);
@@ -73,7 +73,7 @@ static void the_example_of_the_format_is_read(void)
 	graph_destroy(graph);
 }
 
-static void what_the_example_leaves_open_is_found(void)
+TEST(what_the_example_leaves_open_is_found)
 {
 	struct text text = dump_source_file("tests/data/seed001.heap");
 	struct hd_graph *graph = dump_graph(text.bytes);
@@ -89,7 +89,7 @@ static void what_the_example_leaves_open_is_found(void)
 	graph_destroy(graph);
 }
 
-static void the_older_example_is_the_same_without_times(void)
+TEST(the_older_example_is_the_same_without_times)
 {
 	struct text old = dump_source_file("tests/data/seed000.heap");
 	struct hd_graph *graph = dump_graph(old.bytes);
@@ -104,7 +104,7 @@ static void the_older_example_is_the_same_without_times(void)
 	text_deinit(&text);
 }
 
-static void the_rest_of_the_line_is_the_type_name(void)
+TEST(the_rest_of_the_line_is_the_type_name)
 {
 	struct hd_graph *graph = dump_graph(
 		"a 2 x 1\n"
@@ -129,7 +129,7 @@ static void the_rest_of_the_line_is_the_type_name(void)
 	graph_destroy(graph);
 }
 
-static void type_ids_belong_to_their_section(void)
+TEST(type_ids_belong_to_their_section)
 {
 	struct hd_graph *graph =
 		dump_graph("a 2 one.exe 1\nt 1 Mine\no 10 1 8\nr 10 4 0 1\nc one.exe 2\n"
@@ -148,7 +148,7 @@ static void type_ids_belong_to_their_section(void)
 	graph_destroy(graph);
 }
 
-static void a_type_may_follow_its_objects(void)
+TEST(a_type_may_follow_its_objects)
 {
 	struct hd_graph *graph = dump_graph(
 		"a 2 x\no 10 1 8\no 11 2 8\nr 10 4 0 3\nt 2 Two\nt 1 One\nt 3 Three\nc x\n");
@@ -159,7 +159,7 @@ static void a_type_may_follow_its_objects(void)
 	graph_destroy(graph);
 }
 
-static void a_type_repeated_alike_is_one(void)
+TEST(a_type_repeated_alike_is_one)
 {
 	struct hd_graph *graph =
 		dump_graph("a 2 x\nt 1 One\no 10 1 8\nt 1 One\nt 01 One \no 11 1 8\nc x\n");
@@ -170,7 +170,7 @@ static void a_type_repeated_alike_is_one(void)
 	graph_destroy(graph);
 }
 
-static void missing_objects_become_nodes_once(void)
+TEST(missing_objects_become_nodes_once)
 {
 	struct hd_graph *graph =
 		dump_graph("a 2 x\nt 1 T\no 10 1 8 30 5 10 30\no 20 1 8 30\nr 30 3 0\n"
@@ -190,7 +190,7 @@ static void missing_objects_become_nodes_once(void)
 	graph_destroy(graph);
 }
 
-static void equal_roots_count_each(void)
+TEST(equal_roots_count_each)
 {
 	struct hd_graph *graph =
 		dump_graph("a 2 x\nt 1 T\nt 2 U\no 10 1 8\no 11 1 8\nr 11 3 1\nr 10 3 1\n"
@@ -203,7 +203,7 @@ static void equal_roots_count_each(void)
 	graph_destroy(graph);
 }
 
-static void every_root_kind_and_flag_is_kept(void)
+TEST(every_root_kind_and_flag_is_kept)
 {
 	struct text text = { 0 };
 	text_puts(&text, "a 2 x\nt 1 T\no 10 1 8\n");
@@ -224,7 +224,7 @@ static void every_root_kind_and_flag_is_kept(void)
 	text_deinit(&text);
 }
 
-static void a_container_may_be_undefined(void)
+TEST(a_container_may_be_undefined)
 {
 	struct hd_graph *graph = dump_graph("a 2 x\nt 1 T\no 10 1 8\nr 10 4 0 13c\nc x\n");
 	ASSERT_UINT(graph->types[graph->roots[0].container].id, 0x13c);
@@ -258,7 +258,7 @@ static const struct {
 	{ "\\u000a\\u0020 1", "\n ", true, 1 },
 };
 
-static void the_last_word_may_be_the_time(void)
+TEST(the_last_word_may_be_the_time)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct text text = { 0 };
@@ -278,7 +278,7 @@ static void the_last_word_may_be_the_time(void)
 	}
 }
 
-static void times_may_stand_on_one_line_alone(void)
+TEST(times_may_stand_on_one_line_alone)
 {
 	struct hd_graph *graph = dump_graph("a 2 x 5\nc x\na 2 y\nc y 7\na 2 z 5\nc z 7\n");
 	CU_ASSERT(graph->domains[0].has_start && !graph->domains[0].has_end);
@@ -292,7 +292,7 @@ static void times_may_stand_on_one_line_alone(void)
 	graph_destroy(graph);
 }
 
-static void an_end_of_another_name_is_found(void)
+TEST(an_end_of_another_name_is_found)
 {
 	struct hd_graph *graph = dump_graph("a 2 x 5\nc X 5\n");
 	REQUIRE(dump_finding(graph, "section-name-mismatch"));
@@ -300,7 +300,7 @@ static void an_end_of_another_name_is_found(void)
 	graph_destroy(graph);
 }
 
-static void a_missing_end_is_found(void)
+TEST(a_missing_end_is_found)
 {
 	static const char *const texts[] = { "a 2 x 5\nt 1 T\no 1 1 8\n", "a 2 x 5\n", "a 2 x 5",
 					     "a 2 y\nc y\na 2 x 5\no 1 1 8\nt 1 T" };
@@ -323,7 +323,7 @@ static void a_missing_end_is_found(void)
 	"a 2 x y 5\nt 1 A B\nt 2 C\no 10 1 18 20 30\no 20 2 20\no 30 2 8 10\nr 10 4 0 2\n" \
 	"r 30 1 1\nc x y 6\n"
 
-static void blanks_and_line_ends_do_not_matter(void)
+TEST(blanks_and_line_ends_do_not_matter)
 {
 	static const char *const texts[] = {
 		"a 2 x y 5\r\nt 1 A B\r\nt 2 C\r\no 10 1 18 20 30\r\no 20 2 20\r\no 30 2 8 10\r\n"
@@ -354,7 +354,7 @@ static void blanks_and_line_ends_do_not_matter(void)
 	}
 }
 
-static void digits_may_be_capitals(void)
+TEST(digits_may_be_capitals)
 {
 	struct hd_graph *graph = dump_graph("a 2 x\nt AB T\no DEADBEEF ab FF CafeBabe\nc x\n");
 	ASSERT_UINT(graph->ids[0], 0xdeadbeef);
@@ -364,7 +364,7 @@ static void digits_may_be_capitals(void)
 	graph_destroy(graph);
 }
 
-static void sizes_have_64_bits(void)
+TEST(sizes_have_64_bits)
 {
 	static const uint64_t sizes[] = { 0,           1,
 					  0x7fffffff,  0xfffffffe,
@@ -387,7 +387,7 @@ static void sizes_have_64_bits(void)
 	text_deinit(&text);
 }
 
-static void ids_have_64_bits(void)
+TEST(ids_have_64_bits)
 {
 	struct hd_graph *graph =
 		dump_graph("a 2 x\nt ffffffffffffffff T\no 0 ffffffffffffffff 8 ffffffffffffffff\n"
@@ -405,7 +405,7 @@ static void ids_have_64_bits(void)
 	graph_destroy(graph);
 }
 
-static void a_type_id_of_zero_is_an_id(void)
+TEST(a_type_id_of_zero_is_an_id)
 {
 	struct hd_graph *graph = dump_graph("a 2 x\no 10 0 8\no 20 0 8\nt 0 Zero\nc x\n");
 	ASSERT_UINT(graph->type_count, 1);
@@ -431,7 +431,7 @@ static void append_objects(struct text *text, uint64_t seed, const uint32_t *ord
 	}
 }
 
-static void the_order_of_objects_does_not_matter(void)
+TEST(the_order_of_objects_does_not_matter)
 {
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct random random = { .state = seed };
@@ -461,7 +461,7 @@ static void the_order_of_objects_does_not_matter(void)
 	}
 }
 
-static void an_object_in_two_sections_is_one(void)
+TEST(an_object_in_two_sections_is_one)
 {
 	struct hd_graph *graph =
 		dump_graph("a 2 one\nt 1 S\nt 2 T\no 10 1 18 20 30\no 20 2 5\nc one\n"
@@ -478,7 +478,7 @@ static void an_object_in_two_sections_is_one(void)
 	graph_destroy(graph);
 }
 
-static void a_large_object_in_two_sections_is_one(void)
+TEST(a_large_object_in_two_sections_is_one)
 {
 	struct hd_graph *graph =
 		dump_graph("a 2 one\nt 1 S\no 10 1 ffffffff\no 20 1 123456789a\nc one\n"
@@ -491,42 +491,4 @@ static void a_large_object_in_two_sections_is_one(void)
 	graph_destroy(graph);
 }
 
-int main(void)
-{
-	CU_TestInfo records[] = {
-		{ "the_example_of_the_format_is_read", the_example_of_the_format_is_read },
-		{ "what_the_example_leaves_open_is_found", what_the_example_leaves_open_is_found },
-		{ "the_older_example_is_the_same_without_times",
-		  the_older_example_is_the_same_without_times },
-		{ "the_rest_of_the_line_is_the_type_name", the_rest_of_the_line_is_the_type_name },
-		{ "a_type_may_follow_its_objects", a_type_may_follow_its_objects },
-		{ "a_type_repeated_alike_is_one", a_type_repeated_alike_is_one },
-		{ "a_type_id_of_zero_is_an_id", a_type_id_of_zero_is_an_id },
-		{ "missing_objects_become_nodes_once", missing_objects_become_nodes_once },
-		{ "equal_roots_count_each", equal_roots_count_each },
-		{ "every_root_kind_and_flag_is_kept", every_root_kind_and_flag_is_kept },
-		{ "a_container_may_be_undefined", a_container_may_be_undefined },
-		{ "sizes_have_64_bits", sizes_have_64_bits },
-		{ "ids_have_64_bits", ids_have_64_bits },
-		{ "digits_may_be_capitals", digits_may_be_capitals },
-		{ "blanks_and_line_ends_do_not_matter", blanks_and_line_ends_do_not_matter },
-		{ "the_order_of_objects_does_not_matter", the_order_of_objects_does_not_matter },
-		CU_TEST_INFO_NULL,
-	};
-	CU_TestInfo sections[] = {
-		{ "type_ids_belong_to_their_section", type_ids_belong_to_their_section },
-		{ "the_last_word_may_be_the_time", the_last_word_may_be_the_time },
-		{ "times_may_stand_on_one_line_alone", times_may_stand_on_one_line_alone },
-		{ "an_end_of_another_name_is_found", an_end_of_another_name_is_found },
-		{ "a_missing_end_is_found", a_missing_end_is_found },
-		{ "an_object_in_two_sections_is_one", an_object_in_two_sections_is_one },
-		{ "a_large_object_in_two_sections_is_one", a_large_object_in_two_sections_is_one },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "rpm reader: records", NULL, NULL, NULL, NULL, records },
-		{ "rpm reader: sections", NULL, NULL, NULL, NULL, sections },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "rpm reader")

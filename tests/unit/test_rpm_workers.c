@@ -127,7 +127,7 @@ static void tear_down(void)
 	plain.bytes = few.bytes = NULL;
 }
 
-static void a_plain_file_is_the_same_graph(void)
+TEST(a_plain_file_is_the_same_graph)
 {
 	ASSERT_UINT(check_workers(&plain, false), HD_OK);
 	struct hd_graph *graph = NULL;
@@ -175,7 +175,7 @@ static void put_change(struct lines *lines, size_t line, size_t change)
 }
 
 /* Each change with each of its lines as the first behind the middle, where 2 workers meet. */
-static void any_record_may_begin_a_range(void)
+TEST(any_record_may_begin_a_range)
 {
 	for (size_t change = 0; change < CHANGES; change++) {
 		for (size_t before = 0; before < 4; before++) {
@@ -190,7 +190,7 @@ static void any_record_may_begin_a_range(void)
 	}
 }
 
-static void random_changes_are_read_alike(void)
+TEST(random_changes_are_read_alike)
 {
 	for (uint64_t seed = turns_seed() * ROUNDS; seed < (turns_seed() + 1) * ROUNDS; seed++) {
 		struct random random = { .state = seed + 1 };
@@ -210,7 +210,7 @@ static void random_changes_are_read_alike(void)
 	}
 }
 
-static void the_first_of_many_errors_is_reported(void)
+TEST(the_first_of_many_errors_is_reported)
 {
 	struct random random = { .state = 5 };
 	for (unsigned int round = 0; round < 6; round++) {
@@ -236,7 +236,7 @@ static void the_first_of_many_errors_is_reported(void)
 }
 
 /* A line much longer than a worker's share: those behind have nothing, or its end, to read. */
-static void a_line_may_span_several_ranges(void)
+TEST(a_line_may_span_several_ranges)
 {
 	struct text text = { 0 };
 	text_puts(&text, "a 2 x\nt 1 T\no 10 1 8");
@@ -277,7 +277,7 @@ static void check_cancelled(const struct dump_file *file, unsigned int workers, 
 	graph_destroy(graph);
 }
 
-static void reading_can_be_cancelled_at_any_time(void)
+TEST(reading_can_be_cancelled_at_any_time)
 {
 	struct dump_file file;
 	struct lines lines = copy_lines(&plain);
@@ -291,20 +291,4 @@ static void reading_can_be_cancelled_at_any_time(void)
 	dump_file_close(&file);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_plain_file_is_the_same_graph", a_plain_file_is_the_same_graph },
-		{ "any_record_may_begin_a_range", any_record_may_begin_a_range },
-		{ "random_changes_are_read_alike", random_changes_are_read_alike },
-		{ "the_first_of_many_errors_is_reported", the_first_of_many_errors_is_reported },
-		{ "a_line_may_span_several_ranges", a_line_may_span_several_ranges },
-		{ "reading_can_be_cancelled_at_any_time", reading_can_be_cancelled_at_any_time },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "rpm workers", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "rpm workers", .set_up = set_up, .tear_down = tear_down)

@@ -19,7 +19,7 @@ static void check_round_trip(const struct hd_graph *graph)
 	text_deinit(&text);
 }
 
-static void a_small_graph_is_written_as_expected(void)
+TEST(a_small_graph_is_written_as_expected)
 {
 	static const struct made_edge edges[] = { { 0, 1 }, { 0, 3 }, { 0, 0 }, { 2, 0 } };
 	static const uint64_t ids[] = { 0x10, 0xabcdef, UINT64_MAX, 0x18 };
@@ -57,7 +57,7 @@ static void a_small_graph_is_written_as_expected(void)
 	graph_destroy(graph);
 }
 
-static void a_dump_file_is_called_after_its_program(void)
+TEST(a_dump_file_is_called_after_its_program)
 {
 	static const struct {
 		const char *process, *domain;
@@ -95,7 +95,7 @@ static uint64_t id_of(const void *arg, uint32_t node)
 }
 
 /* Kinds and flags that only heaps have; a heap's time is not known. */
-static void roots_of_a_heap_become_those_of_the_format(void)
+TEST(roots_of_a_heap_become_those_of_the_format)
 {
 	static const struct graph_root roots[] = {
 		{ .node = 0, .container = 1, .kind = HD_ROOT_THREAD_STATIC },
@@ -158,7 +158,7 @@ static const struct {
 	{ "o 10 1 8", "o 10 1 8" },
 };
 
-static void type_names_are_escaped_where_a_reader_needs_it(void)
+TEST(type_names_are_escaped_where_a_reader_needs_it)
 {
 	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
 		struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = 1 });
@@ -194,7 +194,7 @@ static const struct {
 	{ "1 \\u0041", "1 \\u005cu0041", "1 \\u005cu0041" },
 };
 
-static void section_names_keep_apart_from_times(void)
+TEST(section_names_keep_apart_from_times)
 {
 	for (size_t i = 0; i < sizeof(domain_names) / sizeof(domain_names[0]); i++) {
 		for (unsigned int times = 0; times < 4; times++) {
@@ -309,7 +309,7 @@ static struct hd_graph *make_graph(uint64_t seed)
 	return graph;
 }
 
-static void what_is_written_is_read_back(void)
+TEST(what_is_written_is_read_back)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct hd_graph *graph = make_graph(seed);
@@ -318,7 +318,7 @@ static void what_is_written_is_read_back(void)
 	}
 }
 
-static void a_root_that_repeats_another_is_left_out(void)
+TEST(a_root_that_repeats_another_is_left_out)
 {
 	struct hd_graph *graph =
 		dump_graph("a 2 x\nt 1 T\no 10 1 8\nr 10 1 0\nr 10 1 0\nr 10 3 2\nc x\n");
@@ -332,7 +332,7 @@ static void a_root_that_repeats_another_is_left_out(void)
 	graph_destroy(graph);
 }
 
-static void two_writes_are_the_same_bytes(void)
+TEST(two_writes_are_the_same_bytes)
 {
 	struct hd_graph *graph = make_graph(7);
 	struct text a = dump_written(graph), b = dump_written(graph);
@@ -343,7 +343,7 @@ static void two_writes_are_the_same_bytes(void)
 	graph_destroy(graph);
 }
 
-static void the_samples_are_written_back(void)
+TEST(the_samples_are_written_back)
 {
 	static const char *const samples[] = { "tests/data/seed000.heap", "tests/data/seed001.heap",
 					       "corefiles/bubblecs.heap" };
@@ -356,7 +356,7 @@ static void the_samples_are_written_back(void)
 	}
 }
 
-static void a_section_that_a_lenient_reader_made_is_written_back(void)
+TEST(a_section_that_a_lenient_reader_made_is_written_back)
 {
 	struct hd_graph *graph = dump_graph_lenient("o 10 1 8\nt 1 T\nc\na 2 x\nc x\n");
 	ASSERT_UINT(graph->domain_count, 2);
@@ -364,13 +364,13 @@ static void a_section_that_a_lenient_reader_made_is_written_back(void)
 	graph_destroy(graph);
 }
 
-static void the_writer_stops_when_nobody_takes_more(void)
+TEST(the_writer_stops_when_nobody_takes_more)
 {
 	check_refused_pieces_of_list(rpm_format.write, 100000, 6);
 }
 
 /* It polls with each piece. */
-static void writing_can_be_cancelled(void)
+TEST(writing_can_be_cancelled)
 {
 	struct hd_graph *graph = graph_make_list(100000);
 	REQUIRE(graph);
@@ -385,7 +385,7 @@ static void writing_can_be_cancelled(void)
 	graph_destroy(graph);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	struct hd_graph *graph = make_graph(3);
 	const struct graph_writing what = { .write = rpm_format.write, .graph = graph };
@@ -393,33 +393,4 @@ static void each_failed_allocation_is_reported(void)
 	graph_destroy(graph);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_small_graph_is_written_as_expected", a_small_graph_is_written_as_expected },
-		{ "a dump file is called after its program",
-		  a_dump_file_is_called_after_its_program },
-		{ "roots_of_a_heap_become_those_of_the_format",
-		  roots_of_a_heap_become_those_of_the_format },
-		{ "type_names_are_escaped_where_a_reader_needs_it",
-		  type_names_are_escaped_where_a_reader_needs_it },
-		{ "section_names_keep_apart_from_times", section_names_keep_apart_from_times },
-		{ "what_is_written_is_read_back", what_is_written_is_read_back },
-		{ "a_root_that_repeats_another_is_left_out",
-		  a_root_that_repeats_another_is_left_out },
-		{ "two_writes_are_the_same_bytes", two_writes_are_the_same_bytes },
-		{ "the_samples_are_written_back", the_samples_are_written_back },
-		{ "a_section_that_a_lenient_reader_made_is_written_back",
-		  a_section_that_a_lenient_reader_made_is_written_back },
-		{ "the_writer_stops_when_nobody_takes_more",
-		  the_writer_stops_when_nobody_takes_more },
-		{ "writing_can_be_cancelled", writing_can_be_cancelled },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "rpm writer", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "rpm writer")

@@ -55,7 +55,7 @@ static void set(const char *name, const char *value)
 	ASSERT_TEXT(err.message, "");
 }
 
-static void every_setting_has_a_default_and_help(void)
+TEST(every_setting_has_a_default_and_help)
 {
 	static const char *const expected[][2] = {
 		{ "max-mem", "0" },  { "workers", "0" },       { "width", "0" },
@@ -73,7 +73,7 @@ static void every_setting_has_a_default_and_help(void)
 	CU_ASSERT_PTR_NULL(hd_setting_name(SIZE_MAX, NULL));
 }
 
-static void what_is_set_is_read_back(void)
+TEST(what_is_set_is_read_back)
 {
 	static const char *const cases[][3] = {
 		{ "max-mem", "64K", "65536" },
@@ -120,7 +120,7 @@ static void what_is_set_is_read_back(void)
 	}
 }
 
-static void a_bad_value_changes_nothing(void)
+TEST(a_bad_value_changes_nothing)
 {
 	static const char *const cases[][2] = {
 		{ "max-mem", "" },    { "max-mem", "much" }, { "max-mem", "-1" },
@@ -155,7 +155,7 @@ static void a_bad_value_changes_nothing(void)
 	ASSERT_UINT(hd_session_get(session, "max-mem", buf, sizeof(buf), NULL), HD_ERR_ARGUMENT);
 }
 
-static void max_mem_limits_what_opening_may_take(void)
+TEST(max_mem_limits_what_opening_may_take)
 {
 	set("max-mem", "1M");
 	struct hd_error err = { 0 };
@@ -167,7 +167,7 @@ static void max_mem_limits_what_opening_may_take(void)
 	CU_ASSERT_PTR_NOT_NULL(hd_session_graph(session));
 }
 
-static void an_option_limits_one_command_alone(void)
+TEST(an_option_limits_one_command_alone)
 {
 	char line[100];
 	(void)snprintf(line, sizeof(line), "open %s --max-mem 1M", large.path);
@@ -190,7 +190,7 @@ static unsigned int threads_of_open(const char *workers)
 	return threads_made;
 }
 
-static void workers_are_threads(void)
+TEST(workers_are_threads)
 {
 	ASSERT_UINT(threads_of_open("1"), 0);
 	unsigned int two = threads_of_open("2"), four = threads_of_open("4");
@@ -251,7 +251,7 @@ static void check_width(const char *line, size_t width)
 	text_deinit(&expected);
 }
 
-static void width_cuts_lines(void)
+TEST(width_cuts_lines)
 {
 	open_text(WIDE);
 	for (size_t width = 20; width < 90; width++) {
@@ -292,7 +292,7 @@ static void check_color(const char *line, bool sink_has_color, bool expected)
 	answer_deinit(&plain);
 }
 
-static void color_follows_the_setting_or_the_sink(void)
+TEST(color_follows_the_setting_or_the_sink)
 {
 	open_text(WIDE);
 	check_color("gcroot 10", true, true);
@@ -309,7 +309,7 @@ static void color_follows_the_setting_or_the_sink(void)
 	answer_deinit(&answer);
 }
 
-static void a_cut_line_ends_its_colour(void)
+TEST(a_cut_line_ends_its_colour)
 {
 	open_text(WIDE);
 	set("color", "on");
@@ -321,7 +321,7 @@ static void a_cut_line_ends_its_colour(void)
 	answer_deinit(&answer);
 }
 
-static void the_set_command_shows_and_changes(void)
+TEST(the_set_command_shows_and_changes)
 {
 	struct answer answer = command_run(session, "set");
 	static const char *const names[] = { "max-mem ", "workers ", "width ", "color " };
@@ -345,24 +345,4 @@ static void the_set_command_shows_and_changes(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "every_setting_has_a_default_and_help", every_setting_has_a_default_and_help },
-		{ "what_is_set_is_read_back", what_is_set_is_read_back },
-		{ "a_bad_value_changes_nothing", a_bad_value_changes_nothing },
-		{ "max_mem_limits_what_opening_may_take", max_mem_limits_what_opening_may_take },
-		{ "an_option_limits_one_command_alone", an_option_limits_one_command_alone },
-		{ "workers_are_threads", workers_are_threads },
-		{ "width_cuts_lines", width_cuts_lines },
-		{ "color_follows_the_setting_or_the_sink", color_follows_the_setting_or_the_sink },
-		{ "a_cut_line_ends_its_colour", a_cut_line_ends_its_colour },
-		{ "the_set_command_shows_and_changes", the_set_command_shows_and_changes },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "settings", NULL, NULL, set_up, tear_down, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "settings", .set_up = set_up, .tear_down = tear_down)

@@ -75,7 +75,7 @@ static void make_small(struct small *s)
 	fake_poke_u64(memory, s->e + 16, s->a);
 }
 
-static void test_nodes(void)
+TEST(test_nodes)
 {
 	struct small s;
 	make_small(&s);
@@ -114,7 +114,7 @@ static void test_nodes(void)
 	fake_clr_destroy(s.fake);
 }
 
-static void test_edges(void)
+TEST(test_edges)
 {
 	struct small s;
 	make_small(&s);
@@ -136,7 +136,7 @@ static void test_edges(void)
 	fake_clr_destroy(s.fake);
 }
 
-static void test_damage(void)
+TEST(test_damage)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	uint64_t pair = pair_type(fake);
@@ -157,7 +157,7 @@ static void test_damage(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_empty(void)
+TEST(test_empty)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct hd_graph *graph = snapshot(fake_heap(fake), 1);
@@ -170,7 +170,7 @@ static void test_empty(void)
 }
 
 /* Sizes of 4 GiB and more stand in a table of their own; only the objects' heads are there. */
-static void test_large_objects(void)
+TEST(test_large_objects)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	uint64_t bytes = fake_type(
@@ -240,7 +240,7 @@ static void unmake(struct made *made)
 	free(made->targets);
 }
 
-static void test_random(void)
+TEST(test_random)
 {
 	struct made made;
 	make(&made, 20, 500);
@@ -265,7 +265,7 @@ static void test_random(void)
 	unmake(&made);
 }
 
-static void test_failures(void)
+TEST(test_failures)
 {
 	struct made made;
 	make(&made, 3, 50);
@@ -348,7 +348,7 @@ static void check_reverse(struct heap *heap)
 	graph_destroy(whole);
 }
 
-static void test_reverse(void)
+TEST(test_reverse)
 {
 	struct made made;
 	make(&made, 20, 500);
@@ -360,7 +360,7 @@ static void test_reverse(void)
 }
 
 /* So many references that they are reversed in pieces. */
-static void test_pieces(void)
+TEST(test_pieces)
 {
 	enum {
 		ARRAYS = 4,
@@ -389,7 +389,7 @@ static void test_pieces(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_reverse_failures(void)
+TEST(test_reverse_failures)
 {
 	struct made made;
 	make(&made, 3, 50);
@@ -419,24 +419,4 @@ static void test_reverse_failures(void)
 	unmake(&made);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "nodes", test_nodes },
-		{ "edges", test_edges },
-		{ "damage", test_damage },
-		{ "empty", test_empty },
-		{ "large objects", test_large_objects },
-		{ "random", test_random },
-		{ "failures", test_failures },
-		{ "reverse", test_reverse },
-		{ "pieces", test_pieces },
-		{ "reverse failures", test_reverse_failures },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "snapshot", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "snapshot")

@@ -27,7 +27,7 @@ static void check_range(const struct graph_range *range, uint64_t start, uint64_
 	ASSERT_UINT(range->generation, generation);
 }
 
-static void regions_are_ranges_of_their_generation(void)
+TEST(regions_are_ranges_of_their_generation)
 {
 	static const enum generation generations[] = { GENERATION_0,   GENERATION_1,
 						       GENERATION_2,   GENERATION_LOH,
@@ -49,7 +49,7 @@ static void regions_are_ranges_of_their_generation(void)
 	fake_clr_destroy(fake);
 }
 
-static void the_ephemeral_segment_has_three(void)
+TEST(the_ephemeral_segment_has_three)
 {
 	struct fake_clr *fake = fake_clr_create(&(struct fake_options){ .has_segments = true });
 	(void)fake_segment(fake, 0, GENERATION_EPHEMERAL, 0x1000);
@@ -81,7 +81,7 @@ static const struct {
 	{ "app", "app.x", "app.x" },
 };
 
-static void the_process_has_its_whole_name(void)
+TEST(the_process_has_its_whole_name)
 {
 	for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
 		struct fake_clr *fake = fake_clr_create(NULL);
@@ -114,7 +114,7 @@ static void the_process_has_its_whole_name(void)
 	}
 }
 
-static void only_a_process_is_on_this_machine(void)
+TEST(only_a_process_is_on_this_machine)
 {
 	static const enum target_kind kinds[] = { TARGET_CORE, TARGET_DEBUGGER, TARGET_PROCESS };
 	char name[256] = "";
@@ -151,7 +151,7 @@ static const struct {
 	{ { INT64_C(253402300799), 0 }, "XXX-14", 0 },
 };
 
-static void the_time_is_local_in_ticks(void)
+TEST(the_time_is_local_in_ticks)
 {
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		struct fake_clr *fake = fake_clr_create(NULL);
@@ -169,7 +169,7 @@ static void the_time_is_local_in_ticks(void)
 }
 
 /* The one Module has no path: a type's is not known, and nothing fails. */
-static void a_module_without_a_path_is_not_known(void)
+TEST(a_module_without_a_path_is_not_known)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	(void)fake_segment(fake, 0, GENERATION_0, 0x1000);
@@ -181,7 +181,7 @@ static void a_module_without_a_path_is_not_known(void)
 	fake_clr_destroy(fake);
 }
 
-static void types_have_the_path_of_their_module(void)
+TEST(types_have_the_path_of_their_module)
 {
 	static const uint16_t path[] = { '/', 'a', '/', 0xe9, '.', 'd', 'l', 'l', 0 };
 	struct fake_clr *fake = fake_clr_create(NULL);
@@ -199,7 +199,7 @@ static void types_have_the_path_of_their_module(void)
 	fake_clr_destroy(fake);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	uint64_t nth = 1;
 	enum hd_status status = HD_ERR_NOMEM;
@@ -224,23 +224,4 @@ static void each_failed_allocation_is_reported(void)
 	CU_ASSERT(nth > 10 && status == HD_OK);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "regions_are_ranges_of_their_generation",
-		  regions_are_ranges_of_their_generation },
-		{ "the_ephemeral_segment_has_three", the_ephemeral_segment_has_three },
-		{ "the_process_has_its_whole_name", the_process_has_its_whole_name },
-		{ "only_a_process_is_on_this_machine", only_a_process_is_on_this_machine },
-		{ "the_time_is_local_in_ticks", the_time_is_local_in_ticks },
-		{ "a_module_without_a_path_is_not_known", a_module_without_a_path_is_not_known },
-		{ "types_have_the_path_of_their_module", types_have_the_path_of_their_module },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "snapshot info", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "snapshot info")

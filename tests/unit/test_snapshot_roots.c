@@ -127,7 +127,7 @@ static void check_link(const struct hd_graph *graph, uint64_t from, uint64_t to,
 }
 
 /* Edges beside objects, claimed slots, and what links are called. */
-static void test_edges(void)
+TEST(test_edges)
 {
 	struct small s;
 	make(&s);
@@ -392,7 +392,7 @@ static void check_roots(const struct many *m, const struct hd_graph *graph)
 	}
 }
 
-static void test_roots(void)
+TEST(test_roots)
 {
 	struct many m;
 	make_many(&m);
@@ -436,7 +436,7 @@ static void test_roots(void)
 }
 
 /* A stack overflow: names are shared, and what repeats is found. */
-static void test_overflow(void)
+TEST(test_overflow)
 {
 	enum {
 		FRAMES = 175000
@@ -483,7 +483,7 @@ static void test_overflow(void)
 	unmake(&s);
 }
 
-static void test_failures(void)
+TEST(test_failures)
 {
 	struct many m;
 	make_many(&m);
@@ -510,18 +510,4 @@ static void test_failures(void)
 	unmake(&m.s);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "edges", test_edges },
-		{ "roots", test_roots },
-		{ "overflow", test_overflow },
-		{ "failures", test_failures },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "snapshot roots", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "snapshot roots")

@@ -59,7 +59,7 @@ static void check_sort(struct random *random, uint64_t spread, uint32_t count)
 	free(order);
 }
 
-static void keys_are_sorted_stably_with_their_places(void)
+TEST(keys_are_sorted_stably_with_their_places)
 {
 	for (uint64_t seed = 1; seed <= 600; seed++) {
 		struct random random = { .state = seed };
@@ -106,7 +106,7 @@ static void check_pieces(struct random *random, uint32_t regions)
 	ASSERT_UINT(next, count);
 }
 
-static void a_few_runs_are_sorted_by_pieces(void)
+TEST(a_few_runs_are_sorted_by_pieces)
 {
 	for (uint64_t seed = 1; seed <= 500; seed++) {
 		struct random random = { .state = seed };
@@ -114,7 +114,7 @@ static void a_few_runs_are_sorted_by_pieces(void)
 	}
 }
 
-static void many_runs_have_no_pieces(void)
+TEST(many_runs_have_no_pieces)
 {
 	static uint64_t keys[10000];
 	static struct sort_piece pieces[SORT_PIECES_MAX];
@@ -130,7 +130,7 @@ static void many_runs_have_no_pieces(void)
 	ASSERT_UINT(sort_pieces(keys, 0, pieces), 0);
 }
 
-static void values_go_where_their_keys_go(void)
+TEST(values_go_where_their_keys_go)
 {
 	uint64_t keys[] = { 3, 1, 2, 1 };
 	uint32_t values[] = { 30, 10, 20, 11 };
@@ -141,7 +141,7 @@ static void values_go_where_their_keys_go(void)
 	ASSERT_UINT(values[3], 30);
 }
 
-static void a_failed_sort_changes_nothing(void)
+TEST(a_failed_sort_changes_nothing)
 {
 	for (uint64_t nth = 1; nth <= 2; nth++) {
 		uint64_t keys[] = { 3, 1, 2 };
@@ -167,7 +167,7 @@ static size_t expected_place(const struct row *rows, size_t count, uint64_t key,
 	return place;
 }
 
-static void rows_are_found_by_their_numbers(void)
+TEST(rows_are_found_by_their_numbers)
 {
 	struct random random = { 7 };
 	struct row rows[40];
@@ -194,21 +194,4 @@ static void rows_are_found_by_their_numbers(void)
 	ASSERT_UINT(ROWS_FROM((const struct row *)NULL, 0, large, key), 0);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "keys_are_sorted_stably_with_their_places",
-		  keys_are_sorted_stably_with_their_places },
-		{ "a_few_runs_are_sorted_by_pieces", a_few_runs_are_sorted_by_pieces },
-		{ "many_runs_have_no_pieces", many_runs_have_no_pieces },
-		{ "values_go_where_their_keys_go", values_go_where_their_keys_go },
-		{ "a_failed_sort_changes_nothing", a_failed_sort_changes_nothing },
-		{ "rows_are_found_by_their_numbers", rows_are_found_by_their_numbers },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "sort", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "sort")

@@ -4,7 +4,7 @@
 #include "support/stack_fixture.h"
 #include "support/suite.h"
 
-static void managed_frames_are_walked_up_to_native_code(void)
+TEST(managed_frames_are_walked_up_to_native_code)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -37,7 +37,7 @@ static void managed_frames_are_walked_up_to_native_code(void)
 	stack_end(&fixture);
 }
 
-static void saved_registers_are_found_where_they_were_saved(void)
+TEST(saved_registers_are_found_where_they_were_saved)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -57,7 +57,7 @@ static void saved_registers_are_found_where_they_were_saved(void)
 	stack_end(&fixture);
 }
 
-static void inlined_call_frames_lead_out_of_native_code(void)
+TEST(inlined_call_frames_lead_out_of_native_code)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -84,7 +84,7 @@ static void inlined_call_frames_lead_out_of_native_code(void)
 	stack_end(&fixture);
 }
 
-static void transition_blocks_lead_out_of_stubs(void)
+TEST(transition_blocks_lead_out_of_stubs)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -118,7 +118,7 @@ static void transition_blocks_lead_out_of_stubs(void)
 	stack_end(&fixture);
 }
 
-static void maps_say_which_arguments_are_references(void)
+TEST(maps_say_which_arguments_are_references)
 {
 	/* Two bits each, 0 skip, 1 reference, 2 interior: positions 0, 1, 2. */
 	static const uint8_t map[] = { 0x24 };
@@ -142,7 +142,7 @@ static void maps_say_which_arguments_are_references(void)
 	stack_end(&fixture);
 }
 
-static void throwing_frames_come_from_contexts(void)
+TEST(throwing_frames_come_from_contexts)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -169,7 +169,7 @@ static void throwing_frames_come_from_contexts(void)
 	stack_end(&fixture);
 }
 
-static void overflowed_stacks_begin_in_the_guard_page(void)
+TEST(overflowed_stacks_begin_in_the_guard_page)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -224,7 +224,7 @@ static uint64_t in_handler(struct stack_fixture *fixture, uint64_t method)
 	return parent;
 }
 
-static void handlers_report_for_their_method(void)
+TEST(handlers_report_for_their_method)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -250,7 +250,7 @@ static void handlers_report_for_their_method(void)
 	stack_end(&fixture);
 }
 
-static void filters_leave_all_frames_alive(void)
+TEST(filters_leave_all_frames_alive)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -268,7 +268,7 @@ static void filters_leave_all_frames_alive(void)
 	stack_end(&fixture);
 }
 
-static void exceptions_in_flight_are_roots(void)
+TEST(exceptions_in_flight_are_roots)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -307,7 +307,7 @@ static void exceptions_in_flight_are_roots(void)
 	stack_end(&fixture);
 }
 
-static void the_runtimes_own_variables_are_roots(void)
+TEST(the_runtimes_own_variables_are_roots)
 {
 	/* Where .NET 10 and .NET 8 have Thread.m_pGCFrame. */
 	static const uint64_t offsets[] = { 0x2b0, 0x5a8 };
@@ -340,7 +340,7 @@ static void the_runtimes_own_variables_are_roots(void)
 }
 
 /* What they held is among the words that may be references then. */
-static void lists_of_the_runtimes_own_variables_may_be_broken(void)
+TEST(lists_of_the_runtimes_own_variables_may_be_broken)
 {
 	const uint64_t frame = STACK_TOP + 0x100, other = STACK_TOP + 0x200;
 	struct {
@@ -370,7 +370,7 @@ static void lists_of_the_runtimes_own_variables_may_be_broken(void)
 	}
 }
 
-static void signals_show_where_managed_code_was(void)
+TEST(signals_show_where_managed_code_was)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -398,7 +398,7 @@ static void signals_show_where_managed_code_was(void)
 	stack_end(&fixture);
 }
 
-static void hijacked_return_addresses_are_undone(void)
+TEST(hijacked_return_addresses_are_undone)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -419,7 +419,7 @@ static void hijacked_return_addresses_are_undone(void)
 }
 
 /* Between two safe points: what is live there is written nowhere. */
-static void where_nothing_is_known_words_may_be_references(void)
+TEST(where_nothing_is_known_words_may_be_references)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -445,7 +445,7 @@ static void where_nothing_is_known_words_may_be_references(void)
 }
 
 /* As a write barrier has none. */
-static void leaves_need_no_unwind_information(void)
+TEST(leaves_need_no_unwind_information)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -472,7 +472,7 @@ static void leaves_need_no_unwind_information(void)
 	stack_end(&fixture);
 }
 
-static void threads_stopped_by_a_return_keep_what_they_return(void)
+TEST(threads_stopped_by_a_return_keep_what_they_return)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -494,7 +494,7 @@ static void threads_stopped_by_a_return_keep_what_they_return(void)
 	stack_end(&fixture);
 }
 
-static void interrupted_frames_may_not_be_made_yet(void)
+TEST(interrupted_frames_may_not_be_made_yet)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -515,39 +515,4 @@ static void interrupted_frames_may_not_be_made_yet(void)
 	stack_end(&fixture);
 }
 
-static CU_TestInfo tests[] = {
-	{ "managed_frames_are_walked_up_to_native_code",
-	  managed_frames_are_walked_up_to_native_code },
-	{ "saved_registers_are_found_where_they_were_saved",
-	  saved_registers_are_found_where_they_were_saved },
-	{ "inlined_call_frames_lead_out_of_native_code",
-	  inlined_call_frames_lead_out_of_native_code },
-	{ "transition_blocks_lead_out_of_stubs", transition_blocks_lead_out_of_stubs },
-	{ "maps_say_which_arguments_are_references", maps_say_which_arguments_are_references },
-	{ "throwing_frames_come_from_contexts", throwing_frames_come_from_contexts },
-	{ "overflowed_stacks_begin_in_the_guard_page", overflowed_stacks_begin_in_the_guard_page },
-	{ "handlers_report_for_their_method", handlers_report_for_their_method },
-	{ "filters_leave_all_frames_alive", filters_leave_all_frames_alive },
-	{ "exceptions_in_flight_are_roots", exceptions_in_flight_are_roots },
-	{ "the_runtimes_own_variables_are_roots", the_runtimes_own_variables_are_roots },
-	{ "lists_of_the_runtimes_own_variables_may_be_broken",
-	  lists_of_the_runtimes_own_variables_may_be_broken },
-	{ "signals_show_where_managed_code_was", signals_show_where_managed_code_was },
-	{ "hijacked_return_addresses_are_undone", hijacked_return_addresses_are_undone },
-	{ "where_nothing_is_known_words_may_be_references",
-	  where_nothing_is_known_words_may_be_references },
-	{ "leaves_need_no_unwind_information", leaves_need_no_unwind_information },
-	{ "threads_stopped_by_a_return_keep_what_they_return",
-	  threads_stopped_by_a_return_keep_what_they_return },
-	{ "interrupted_frames_may_not_be_made_yet", interrupted_frames_may_not_be_made_yet },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "stack", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "stack")

@@ -5,7 +5,7 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 
-static void wrong_return_addresses_are_seen(void)
+TEST(wrong_return_addresses_are_seen)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -41,7 +41,7 @@ static void wrong_return_addresses_are_seen(void)
 	stack_end(&fixture);
 }
 
-static void wrong_stack_pointers_are_seen(void)
+TEST(wrong_stack_pointers_are_seen)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -71,7 +71,7 @@ static void wrong_stack_pointers_are_seen(void)
 	stack_end(&fixture);
 }
 
-static void broken_gc_info_makes_a_frame_conservative(void)
+TEST(broken_gc_info_makes_a_frame_conservative)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -93,7 +93,7 @@ static void broken_gc_info_makes_a_frame_conservative(void)
 }
 
 /* Words above the last good frame are in no frame, and not that frame's. */
-static void words_beyond_the_last_frame_are_in_none(void)
+TEST(words_beyond_the_last_frame_are_in_none)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -118,7 +118,7 @@ static void words_beyond_the_last_frame_are_in_none(void)
 	stack_end(&fixture);
 }
 
-static void what_is_missing_is_said(void)
+TEST(what_is_missing_is_said)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -150,7 +150,7 @@ static void what_is_missing_is_said(void)
 	stack_end(&fixture);
 }
 
-static void broken_chains_of_frames_are_seen(void)
+TEST(broken_chains_of_frames_are_seen)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -169,7 +169,7 @@ static void broken_chains_of_frames_are_seen(void)
 	stack_end(&fixture);
 }
 
-static void conservative_walks_add_every_word(void)
+TEST(conservative_walks_add_every_word)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -207,7 +207,7 @@ static int cancel(void *arg)
 	return 1;
 }
 
-static void long_walks_can_be_cancelled(void)
+TEST(long_walks_can_be_cancelled)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -229,7 +229,7 @@ static void long_walks_can_be_cancelled(void)
 }
 
 /* As many threads on one stack: what is read of it has an end. */
-static void stacks_that_are_read_again_and_again_end(void)
+TEST(stacks_that_are_read_again_and_again_end)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -262,7 +262,7 @@ static void stacks_that_are_read_again_and_again_end(void)
 	stack_end(&fixture);
 }
 
-static void every_allocation_may_fail(void)
+TEST(every_allocation_may_fail)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -295,7 +295,7 @@ static void every_allocation_may_fail(void)
 	stack_end(&fixture);
 }
 
-static void code_that_is_not_known_is_seen(void)
+TEST(code_that_is_not_known_is_seen)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -333,26 +333,4 @@ static void code_that_is_not_known_is_seen(void)
 	stack_end(&fixture);
 }
 
-static CU_TestInfo tests[] = {
-	{ "wrong_return_addresses_are_seen", wrong_return_addresses_are_seen },
-	{ "wrong_stack_pointers_are_seen", wrong_stack_pointers_are_seen },
-	{ "broken_gc_info_makes_a_frame_conservative", broken_gc_info_makes_a_frame_conservative },
-	{ "words_beyond_the_last_frame_are_in_none", words_beyond_the_last_frame_are_in_none },
-	{ "what_is_missing_is_said", what_is_missing_is_said },
-	{ "broken_chains_of_frames_are_seen", broken_chains_of_frames_are_seen },
-	{ "conservative_walks_add_every_word", conservative_walks_add_every_word },
-	{ "long_walks_can_be_cancelled", long_walks_can_be_cancelled },
-	{ "stacks_that_are_read_again_and_again_end", stacks_that_are_read_again_and_again_end },
-	{ "every_allocation_may_fail", every_allocation_may_fail },
-	{ "code_that_is_not_known_is_seen", code_that_is_not_known_is_seen },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "stack_damage", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "stack_damage")

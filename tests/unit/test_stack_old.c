@@ -4,7 +4,7 @@
 #include "support/stack_fixture.h"
 #include "support/suite.h"
 
-static void frames_of_older_runtimes_are_told_by_their_shape(void)
+TEST(frames_of_older_runtimes_are_told_by_their_shape)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -33,7 +33,7 @@ static void frames_of_older_runtimes_are_told_by_their_shape(void)
 }
 
 /* It lies where the helper's return address is, which nothing looks at as a Frame's vtable. */
-static void what_calls_a_throwing_helper_is_not_gone_back_to(void)
+TEST(what_calls_a_throwing_helper_is_not_gone_back_to)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -93,7 +93,7 @@ static size_t sure_roots(const struct stack_fixture *fixture)
 }
 
 /* frames.h of 8.0 and 9.0: m_pObjRefs, then UINT m_numObjRefs; what is behind it is padding. */
-static void a_helper_that_protects_an_array_keeps_all_of_it(void)
+TEST(a_helper_that_protects_an_array_keeps_all_of_it)
 {
 	struct stack_fixture fixture;
 	uint64_t array = STACK_TOP + 0x3000; /* of a caller: far from the Frame */
@@ -110,7 +110,7 @@ static void a_helper_that_protects_an_array_keeps_all_of_it(void)
 	stack_end(&fixture);
 }
 
-static void a_helper_protects_as_many_variables_as_its_class_says(void)
+TEST(a_helper_protects_as_many_variables_as_its_class_says)
 {
 	for (unsigned int count = 0; count <= 3; count++) {
 		struct stack_fixture fixture;
@@ -125,7 +125,7 @@ static void a_helper_protects_as_many_variables_as_its_class_says(void)
 	}
 }
 
-static void what_a_helper_protects_and_the_dump_lacks_makes_the_stack_partial(void)
+TEST(what_a_helper_protects_and_the_dump_lacks_makes_the_stack_partial)
 {
 	struct stack_fixture fixture;
 	begin_helper(&fixture, FRAME_HELPER_METHOD_PROTECTOBJ, 0x1000, 2, 0);
@@ -139,7 +139,7 @@ static void what_a_helper_protects_and_the_dump_lacks_makes_the_stack_partial(vo
 }
 
 /* Without the vtables, {pointer, count} looks like no second pointer. */
-static void an_array_is_kept_where_the_helpers_class_is_not_known(void)
+TEST(an_array_is_kept_where_the_helpers_class_is_not_known)
 {
 	struct stack_fixture fixture;
 	uint64_t array = STACK_TOP + 0x3f8;
@@ -155,7 +155,7 @@ static void an_array_is_kept_where_the_helpers_class_is_not_known(void)
 }
 
 /* HijackFrame::GcScanRoots of 8.0 and 9.0: HijackArgs begin with Rax and Rdx. */
-static void what_a_hijacked_call_returns_is_kept(void)
+TEST(what_a_hijacked_call_returns_is_kept)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -179,7 +179,7 @@ static void what_a_hijacked_call_returns_is_kept(void)
 }
 
 /* ProtectByRefsFrame: ByRefInfo {next, index, element type, TypeHandle, value}. */
-static void what_a_call_by_reflection_has_by_reference_is_kept(void)
+TEST(what_a_call_by_reflection_has_by_reference_is_kept)
 {
 	struct stack_fixture fixture;
 	uint64_t info = STACK_TOP + 0x3000;
@@ -198,7 +198,7 @@ static void what_a_call_by_reflection_has_by_reference_is_kept(void)
  * ExceptionTracker of 8.0 (exceptionhandling.h): the one before at 8, its Thread at 16, a handle at
  * 64.  They lie in memory of their own, in any order.
  */
-static void exceptions_of_8_lie_anywhere(void)
+TEST(exceptions_of_8_lie_anywhere)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
@@ -238,31 +238,4 @@ static void exceptions_of_8_lie_anywhere(void)
 	stack_end(&fixture);
 }
 
-static CU_TestInfo tests[] = {
-	{ "exceptions_of_8_lie_anywhere", exceptions_of_8_lie_anywhere },
-	{ "a_helper_that_protects_an_array_keeps_all_of_it",
-	  a_helper_that_protects_an_array_keeps_all_of_it },
-	{ "a_helper_protects_as_many_variables_as_its_class_says",
-	  a_helper_protects_as_many_variables_as_its_class_says },
-	{ "what_a_helper_protects_and_the_dump_lacks_makes_the_stack_partial",
-	  what_a_helper_protects_and_the_dump_lacks_makes_the_stack_partial },
-	{ "an_array_is_kept_where_the_helpers_class_is_not_known",
-	  an_array_is_kept_where_the_helpers_class_is_not_known },
-	{ "what_a_hijacked_call_returns_is_kept", what_a_hijacked_call_returns_is_kept },
-	{ "what_a_call_by_reflection_has_by_reference_is_kept",
-	  what_a_call_by_reflection_has_by_reference_is_kept },
-	{ "frames_of_older_runtimes_are_told_by_their_shape",
-	  frames_of_older_runtimes_are_told_by_their_shape },
-	{ "what_calls_a_throwing_helper_is_not_gone_back_to",
-	  what_calls_a_throwing_helper_is_not_gone_back_to },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "stack_old", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "stack_old")

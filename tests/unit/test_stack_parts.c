@@ -11,7 +11,7 @@
 
 #define CODE ((uint64_t)0x400000)
 
-static void calls_are_told_by_their_bytes(void)
+TEST(calls_are_told_by_their_bytes)
 {
 	/* As objdump shows them. */
 	static const struct {
@@ -59,7 +59,7 @@ static void calls_are_told_by_their_bytes(void)
 	fake_memory_deinit(&memory);
 }
 
-static void spans_join_writable_ranges(void)
+TEST(spans_join_writable_ranges)
 {
 	struct target_range ranges[] = {
 		{ .start = 0x1000, .end = 0x2000, .flags = 5 },
@@ -111,7 +111,7 @@ static void check_map(const uint8_t *bytes, size_t size, const char *expected)
 	fake_clr_destroy(fake);
 }
 
-static void maps_of_references_are_read_by_bits(void)
+TEST(maps_of_references_are_read_by_bits)
 {
 	/* gcrefmap.h: two bits a word, seven bits a byte. */
 	check_map((const uint8_t[]){ 0x00 }, 1, "0:0 ");
@@ -141,7 +141,7 @@ static void maps_of_references_are_read_by_bits(void)
 	fake_clr_destroy(fake);
 }
 
-static void maps_are_found_by_their_cell(void)
+TEST(maps_are_found_by_their_cell)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct clr *clr = fake_runtime(fake);
@@ -189,7 +189,7 @@ static void maps_are_found_by_their_cell(void)
 	fake_clr_destroy(fake);
 }
 
-static void slots_have_names(void)
+TEST(slots_have_names)
 {
 	static const struct {
 		struct stack_root root;
@@ -208,20 +208,4 @@ static void slots_have_names(void)
 	}
 }
 
-static CU_TestInfo tests[] = {
-	{ "calls_are_told_by_their_bytes", calls_are_told_by_their_bytes },
-	{ "spans_join_writable_ranges", spans_join_writable_ranges },
-	{ "maps_of_references_are_read_by_bits", maps_of_references_are_read_by_bits },
-	{ "maps_are_found_by_their_cell", maps_are_found_by_their_cell },
-	{ "slots_have_names", slots_have_names },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "stack_parts", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "stack_parts")

@@ -128,7 +128,7 @@ static void check(struct made *made, bool with_free, unsigned int workers)
 	starts_destroy(starts);
 }
 
-static void test_random(void)
+TEST(test_random)
 {
 	for (uint64_t seed = 1; seed <= 14; seed++) {
 		struct made made;
@@ -139,7 +139,7 @@ static void test_random(void)
 	}
 }
 
-static void test_empty(void)
+TEST(test_empty)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct starts *starts = NULL;
@@ -155,7 +155,7 @@ static void test_empty(void)
 }
 
 /* What cannot be walked has no starts; what follows has. */
-static void test_damage(void)
+TEST(test_damage)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	(void)fake_segment(fake, 0, GENERATION_0, 0x1000);
@@ -174,7 +174,7 @@ static void test_damage(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_failures(void)
+TEST(test_failures)
 {
 	struct made made;
 	make(&made, 5);
@@ -202,15 +202,4 @@ static void test_failures(void)
 	unmake(&made);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "random", test_random },     { "empty", test_empty }, { "damage", test_damage },
-		{ "failures", test_failures }, CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "starts", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "starts")

@@ -35,7 +35,7 @@ static void check_slot(struct fake_statics *statics, const struct static_slots *
 	text_deinit(&text);
 }
 
-static void test_slots(void)
+TEST(test_slots)
 {
 	struct fake_statics statics = fake_statics_create();
 	struct static_slots slots = read_slots(&statics);
@@ -74,7 +74,7 @@ static void test_slots(void)
 	fake_statics_destroy(&statics);
 }
 
-static void test_threads(void)
+TEST(test_threads)
 {
 	struct fake_statics statics = fake_statics_create();
 	struct static_slots slots = read_slots(&statics);
@@ -98,7 +98,7 @@ static void test_threads(void)
 	fake_statics_destroy(&statics);
 }
 
-static void test_without_metadata(void)
+TEST(test_without_metadata)
 {
 	struct fake_statics statics = fake_statics_create();
 	fake_poke_u64(&statics.fake->memory, statics.fake->module + FAKE_MODULE_DYNAMIC_METADATA,
@@ -119,7 +119,7 @@ static void test_without_metadata(void)
 }
 
 /* Slots of the runtime's arrays that no field claims: reflection's objects, or what was missed. */
-static void test_nameless(void)
+TEST(test_nameless)
 {
 	struct fake_statics statics = fake_statics_create();
 	struct fake_memory *memory = &statics.fake->memory;
@@ -148,7 +148,7 @@ static void test_nameless(void)
 	fake_statics_destroy(&statics);
 }
 
-static void test_damage(void)
+TEST(test_damage)
 {
 	struct fake_statics statics = fake_statics_create();
 	struct fake_memory *memory = &statics.fake->memory;
@@ -189,7 +189,7 @@ static void test_damage(void)
 	fake_statics_destroy(&statics);
 }
 
-static void test_without_types(void)
+TEST(test_without_types)
 {
 	struct fake_statics statics = fake_statics_create();
 	statics.clr->app_domain = 0;
@@ -201,7 +201,7 @@ static void test_without_types(void)
 	fake_statics_destroy(&statics);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	bool failed = true;
 	for (uint64_t nth = 1; failed && nth < 1000; nth++) {
@@ -227,7 +227,7 @@ static int always(void *arg)
 }
 
 /* It is asked for every thousand types or so. */
-static void test_cancelled(void)
+TEST(test_cancelled)
 {
 	struct fake_statics statics = fake_statics_create();
 	struct fake_clr *fake = statics.fake;
@@ -287,7 +287,7 @@ static uint64_t find_8(struct fixture_8 *fixture, const struct type *type, uint8
 	return field_static_address(fixture->statics.clr, &field, ret_initialised);
 }
 
-static void test_module_8(void)
+TEST(test_module_8)
 {
 	struct fixture_8 fixture = set_up_8();
 	struct fake_memory *memory = &fixture.statics.fake->memory;
@@ -309,7 +309,7 @@ static void test_module_8(void)
 }
 
 /* Behind the vtable of an instantiation stands {list of FieldDescs that name it, number}. */
-static void test_generic_8(void)
+TEST(test_generic_8)
 {
 	struct fixture_8 fixture = set_up_8();
 	struct fake_memory *memory = &fixture.statics.fake->memory;
@@ -342,7 +342,7 @@ static void test_generic_8(void)
 }
 
 /* Of a collectible type the first two words of the entry are LOADERHANDLEs. */
-static void test_collectible_8(void)
+TEST(test_collectible_8)
 {
 	struct fixture_8 fixture = set_up_8();
 	struct fake_memory *memory = &fixture.statics.fake->memory;
@@ -372,26 +372,4 @@ static void test_collectible_8(void)
 	tear_down_8(&fixture);
 }
 
-static CU_TestInfo tests[] = {
-	{ "every_reference_has_its_slot", test_slots },
-	{ "threads_have_slots_of_their_own", test_threads },
-	{ "without_metadata_slots_have_numbers", test_without_metadata },
-	{ "slots_without_a_field_are_told", test_nameless },
-	{ "damaged_types_are_left_out", test_damage },
-	{ "without_the_list_of_types_nothing_is_known", test_without_types },
-	{ "net_8_has_statics_per_module", test_module_8 },
-	{ "net_8_has_generic_classes", test_generic_8 },
-	{ "net_8_has_collectible_classes", test_collectible_8 },
-	{ "every_allocation_may_fail", test_no_memory },
-	{ "it_can_be_cancelled", test_cancelled },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "static", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "static")

@@ -40,7 +40,7 @@ static void check_row(const struct strings *strings, size_t row, const char *exp
 	text_deinit(&text);
 }
 
-static void equal_values_are_counted_together(void)
+TEST(equal_values_are_counted_together)
 {
 	static const char *const values[] = { "b", "twelve chars", "a", "b", "", "b", "a" };
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
@@ -63,7 +63,7 @@ static void equal_values_are_counted_together(void)
 	strings_deinit(&strings);
 }
 
-static void a_heap_without_strings_gives_none(void)
+TEST(a_heap_without_strings_gives_none)
 {
 	(void)fake_object(fake, fake->object_type, 0);
 	struct strings strings;
@@ -100,7 +100,7 @@ static void check_same(const struct strings *a, const struct strings *b)
 	}
 }
 
-static void workers_find_the_same(void)
+TEST(workers_find_the_same)
 {
 	struct random random = { 7 };
 	make_many(&random);
@@ -129,7 +129,7 @@ static bool is_long(void *arg, const struct walker *walker)
 	return walker->object.length >= *(const uint32_t *)arg;
 }
 
-static void a_filter_leaves_out(void)
+TEST(a_filter_leaves_out)
 {
 	uint64_t first = fake_string(fake, "a"), second = fake_string(fake, "bb");
 	uint64_t third = fake_string(fake, "ccc");
@@ -155,7 +155,7 @@ static void a_filter_leaves_out(void)
 	CU_ASSERT_PTR_NOT_EQUAL(heap_segment_at(fake->heap, fourth), segments[0]);
 }
 
-static void long_texts_are_told_apart_at_their_ends(void)
+TEST(long_texts_are_told_apart_at_their_ends)
 {
 	uint64_t all[3];
 	for (unsigned int i = 0; i < 3; i++) {
@@ -175,7 +175,7 @@ static void long_texts_are_told_apart_at_their_ends(void)
 	}
 }
 
-static void gaps_are_remembered(void)
+TEST(gaps_are_remembered)
 {
 	(void)fake_string(fake, "before");
 	uint64_t bad = fake_object(fake, fake->object_type, 0);
@@ -190,7 +190,7 @@ static void gaps_are_remembered(void)
 	strings_deinit(&strings);
 }
 
-static void the_memory_limit_is_kept(void)
+TEST(the_memory_limit_is_kept)
 {
 	struct random random = { 7 };
 	make_many(&random);
@@ -201,7 +201,7 @@ static void the_memory_limit_is_kept(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "max-mem"));
 }
 
-static void every_allocation_may_fail(void)
+TEST(every_allocation_may_fail)
 {
 	for (unsigned int i = 0; i < 30; i++)
 		(void)fake_string(fake, i % 2 ? "odd" : "even");
@@ -229,7 +229,7 @@ static int cancel(void *arg)
 	return 1;
 }
 
-static void a_cancelled_job_ends(void)
+TEST(a_cancelled_job_ends)
 {
 	struct random random = { 7 };
 	make_many(&random);
@@ -239,25 +239,4 @@ static void a_cancelled_job_ends(void)
 			HD_ERR_CANCELLED);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "equal_values_are_counted_together", equal_values_are_counted_together },
-		{ "a_heap_without_strings_gives_none", a_heap_without_strings_gives_none },
-		{ "workers_find_the_same", workers_find_the_same },
-		{ "a_filter_leaves_out", a_filter_leaves_out },
-		{ "long_texts_are_told_apart_at_their_ends",
-		  long_texts_are_told_apart_at_their_ends },
-		{ "gaps_are_remembered", gaps_are_remembered },
-		{ "the_memory_limit_is_kept", the_memory_limit_is_kept },
-		{ "every_allocation_may_fail", every_allocation_may_fail },
-		{ "a_cancelled_job_ends", a_cancelled_job_ends },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "strings",
-				    .pSetUpFunc = set_up,
-				    .pTearDownFunc = tear_down,
-				    .pTests = tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "strings", .set_up = set_up, .tear_down = tear_down)

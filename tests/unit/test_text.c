@@ -5,7 +5,7 @@
 #include "util/fail.h"
 #include "util/text.h"
 
-static void a_text_grows_as_it_is_appended_to(void)
+TEST(a_text_grows_as_it_is_appended_to)
 {
 	struct text text = { 0 };
 	for (unsigned int i = 0; i < 10000; i++)
@@ -23,7 +23,7 @@ static void a_text_grows_as_it_is_appended_to(void)
 	text_deinit(&text);
 }
 
-static void printing_has_no_limit(void)
+TEST(printing_has_no_limit)
 {
 	char word[3000];
 	for (size_t size = 250; size < 262; size++) {
@@ -46,7 +46,7 @@ static void printing_has_no_limit(void)
 	text_deinit(&text);
 }
 
-static void a_failed_text_stays_failed(void)
+TEST(a_failed_text_stays_failed)
 {
 	struct text text = { 0 };
 	text_puts(&text, "one");
@@ -102,7 +102,7 @@ static const struct {
 	{ "ab", 2, 1 },
 };
 
-static void utf8_is_told_from_other_bytes(void)
+TEST(utf8_is_told_from_other_bytes)
 {
 	for (size_t i = 0; i < sizeof(characters) / sizeof(characters[0]); i++) {
 		ASSERT_UINT(utf8_length(characters[i].bytes, characters[i].size),
@@ -125,7 +125,7 @@ static size_t encode(uint32_t point, char *buf)
 	return length;
 }
 
-static void every_character_is_utf8(void)
+TEST(every_character_is_utf8)
 {
 	uint32_t wrong = 0;
 	for (uint32_t point = 0; point < 0x110000; point++) {
@@ -158,7 +158,7 @@ static const struct {
 	{ "back\\slash", 10, "back\\slash" },
 };
 
-static void what_a_terminal_would_act_on_is_escaped(void)
+TEST(what_a_terminal_would_act_on_is_escaped)
 {
 	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
 		struct text text = { 0 };
@@ -172,7 +172,7 @@ static void what_a_terminal_would_act_on_is_escaped(void)
 	}
 }
 
-static void a_copy_for_a_person_is_cut_between_characters(void)
+TEST(a_copy_for_a_person_is_cut_between_characters)
 {
 	static const char *const cuts[] = { "",  "a", "a",        "a",        "a",
 					    "a", "a", "a\\u202e", "a\\u202e", "a\\u202e\xc3\xa4" };
@@ -191,7 +191,7 @@ static void a_copy_for_a_person_is_cut_between_characters(void)
 	ASSERT_UINT(hd_escape("abc", 3, buf, 0), 0);
 }
 
-static void a_message_holds_nothing_that_a_terminal_acts_on(void)
+TEST(a_message_holds_nothing_that_a_terminal_acts_on)
 {
 	struct hd_error err;
 	ASSERT_UINT(fail(&err, HD_ERR_FORMAT, 0, "%s: no file",
@@ -211,7 +211,7 @@ static void a_message_holds_nothing_that_a_terminal_acts_on(void)
 	}
 }
 
-static void counts_have_singular_and_plural(void)
+TEST(counts_have_singular_and_plural)
 {
 	char buf[COUNT_SIZE];
 	ASSERT_TEXT(format_count(0, "root", buf), "0 roots");
@@ -221,7 +221,7 @@ static void counts_have_singular_and_plural(void)
 		    "18,446,744,073,709,551,615 stack roots");
 }
 
-static void thousands_are_parted(void)
+TEST(thousands_are_parted)
 {
 	static const struct {
 		uint64_t value;
@@ -242,7 +242,7 @@ static void thousands_are_parted(void)
 	}
 }
 
-static void bytes(void)
+TEST(bytes)
 {
 	static const struct {
 		uint64_t value;
@@ -302,7 +302,7 @@ static const struct {
 	{ "1.5", UNPARSED },
 };
 
-static void numbers_are_decimal_or_hexadecimal_with_a_suffix(void)
+TEST(numbers_are_decimal_or_hexadecimal_with_a_suffix)
 {
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		uint64_t value = UNPARSED;
@@ -346,7 +346,7 @@ static const struct {
 	{ "1ce056 ", UNPARSED },
 };
 
-static void addresses_are_hexadecimal_sums(void)
+TEST(addresses_are_hexadecimal_sums)
 {
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
 		uint64_t value = UNPARSED;
@@ -356,7 +356,7 @@ static void addresses_are_hexadecimal_sums(void)
 	}
 }
 
-static void hexadecimal_digits_have_values(void)
+TEST(hexadecimal_digits_have_values)
 {
 	for (int c = -128; c < 128; c++) {
 		const char *digits = "0123456789abcdef", *capitals = "0123456789ABCDEF";
@@ -368,32 +368,4 @@ static void hexadecimal_digits_have_values(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a_text_grows_as_it_is_appended_to", a_text_grows_as_it_is_appended_to },
-		{ "printing_has_no_limit", printing_has_no_limit },
-		{ "a_failed_text_stays_failed", a_failed_text_stays_failed },
-		{ "utf8_is_told_from_other_bytes", utf8_is_told_from_other_bytes },
-		{ "every_character_is_utf8", every_character_is_utf8 },
-		{ "what_a_terminal_would_act_on_is_escaped",
-		  what_a_terminal_would_act_on_is_escaped },
-		{ "a_copy_for_a_person_is_cut_between_characters",
-		  a_copy_for_a_person_is_cut_between_characters },
-		{ "a_message_holds_nothing_that_a_terminal_acts_on",
-		  a_message_holds_nothing_that_a_terminal_acts_on },
-		{ "thousands_are_parted", thousands_are_parted },
-		{ "counts_have_singular_and_plural", counts_have_singular_and_plural },
-		{ "bytes", bytes },
-		{ "numbers_are_decimal_or_hexadecimal_with_a_suffix",
-		  numbers_are_decimal_or_hexadecimal_with_a_suffix },
-		{ "addresses_are_hexadecimal_sums", addresses_are_hexadecimal_sums },
-		{ "hexadecimal_digits_have_values", hexadecimal_digits_have_values },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "text", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "text")

@@ -66,7 +66,7 @@ static void check(struct fixture *fixture, const char *line, const char *part, s
 	answer_deinit(&answer);
 }
 
-static void threads_have_the_columns_of_sos(void)
+TEST(threads_have_the_columns_of_sos)
 {
 	struct fixture fixture;
 	char part[256];
@@ -106,7 +106,7 @@ static void threads_have_the_columns_of_sos(void)
 	end(&fixture);
 }
 
-static void what_is_no_thread_has_no_role(void)
+TEST(what_is_no_thread_has_no_role)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -119,7 +119,7 @@ static void what_is_no_thread_has_no_role(void)
 }
 
 /* What their stacks keep alive is not known then. */
-static void without_threads_nothing_is_called_dead(void)
+TEST(without_threads_nothing_is_called_dead)
 {
 	for (unsigned int lost = 0; lost < 2; lost++) {
 		struct fixture fixture;
@@ -137,7 +137,7 @@ static void without_threads_nothing_is_called_dead(void)
 	}
 }
 
-static void monitors_are_the_same_in_json(void)
+TEST(monitors_are_the_same_in_json)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -160,7 +160,7 @@ static void write_remains(const struct fixture *fixture, uint32_t first)
 	}
 }
 
-static void what_stands_behind_the_sync_blocks_is_none(void)
+TEST(what_stands_behind_the_sync_blocks_is_none)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -172,7 +172,7 @@ static void what_stands_behind_the_sync_blocks_is_none(void)
 }
 
 /* SyncBlockCache of 10 (syncblk.h): m_FreeSyncTableIndex at 108, m_SyncTableSize at 120. */
-static void the_runtimes_own_count_of_sync_blocks_counts(void)
+TEST(the_runtimes_own_count_of_sync_blocks_counts)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -190,21 +190,4 @@ static void the_runtimes_own_count_of_sync_blocks_counts(void)
 	end(&fixture);
 }
 
-static CU_TestInfo tests[] = {
-	{ "what_stands_behind_the_sync_blocks_is_none",
-	  what_stands_behind_the_sync_blocks_is_none },
-	{ "the_runtimes_own_count_of_sync_blocks_counts",
-	  the_runtimes_own_count_of_sync_blocks_counts },
-	{ "threads_have_the_columns_of_sos", threads_have_the_columns_of_sos },
-	{ "what_is_no_thread_has_no_role", what_is_no_thread_has_no_role },
-	{ "without_threads_nothing_is_called_dead", without_threads_nothing_is_called_dead },
-	{ "monitors_are_the_same_in_json", monitors_are_the_same_in_json },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = { { "thread_command", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "thread_command")

@@ -52,7 +52,7 @@ static void match(struct fixture *fixture)
 }
 
 /* Seen from around a container: registers are known by the id outside, which the runtime does not know. */
-static void a_process_knows_both_ids(void)
+TEST(a_process_knows_both_ids)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -69,7 +69,7 @@ static void a_process_knows_both_ids(void)
 }
 
 /* A core has one kind of ids, but each thread is on a stack of its own. */
-static void stacks_tell_the_threads_of_a_core(void)
+TEST(stacks_tell_the_threads_of_a_core)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -96,7 +96,7 @@ static void stacks_tell_the_threads_of_a_core(void)
 }
 
 /* Where one of them is on the stack of its number, numbers are good: others may be on a signal's stack. */
-static void ids_that_fit_stay(void)
+TEST(ids_that_fit_stay)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -113,7 +113,7 @@ static void ids_that_fit_stay(void)
 }
 
 /* Two of the target on one stack, a stack whose end is before its begin, one that has ended. */
-static void what_is_not_clear_is_not_guessed(void)
+TEST(what_is_not_clear_is_not_guessed)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -131,16 +131,4 @@ static void what_is_not_clear_is_not_guessed(void)
 	end(&fixture);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "a process", a_process_knows_both_ids },
-		{ "a core", stacks_tell_the_threads_of_a_core },
-		{ "ids that fit", ids_that_fit_stay },
-		{ "not clear", what_is_not_clear_is_not_guessed },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "thread_ids", NULL, NULL, NULL, NULL, tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "thread_ids")

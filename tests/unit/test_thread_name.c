@@ -59,7 +59,7 @@ static void check(struct fixture *fixture, uint64_t object, const char *name)
 	text_deinit(&text);
 }
 
-static void threads_have_the_name_of_their_object(void)
+TEST(threads_have_the_name_of_their_object)
 {
 	struct fixture fixture;
 	begin(&fixture, true);
@@ -72,7 +72,7 @@ static void threads_have_the_name_of_their_object(void)
 	end(&fixture);
 }
 
-static void other_objects_are_not_the_threads(void)
+TEST(other_objects_are_not_the_threads)
 {
 	struct fixture fixture;
 	begin(&fixture, true);
@@ -95,7 +95,7 @@ static void other_objects_are_not_the_threads(void)
 	end(&fixture);
 }
 
-static void without_metadata_its_string_is_the_name(void)
+TEST(without_metadata_its_string_is_the_name)
 {
 	struct fixture fixture;
 	begin(&fixture, false);
@@ -105,18 +105,4 @@ static void without_metadata_its_string_is_the_name(void)
 	end(&fixture);
 }
 
-static CU_TestInfo tests[] = {
-	{ "threads_have_the_name_of_their_object", threads_have_the_name_of_their_object },
-	{ "other_objects_are_not_the_threads", other_objects_are_not_the_threads },
-	{ "without_metadata_its_string_is_the_name", without_metadata_its_string_is_the_name },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "thread_name", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "thread_name")

@@ -21,7 +21,7 @@ static uint64_t address_of(struct fake_statics *statics, uint64_t method_table, 
 	return address;
 }
 
-static void test_addresses(void)
+TEST(test_addresses)
 {
 	struct fake_statics statics = fake_statics_create();
 	for (unsigned int i = 0; i < 2; i++) {
@@ -48,7 +48,7 @@ static void test_addresses(void)
 }
 
 /* Some numbers of CoreLib lie inside the ThreadLocalData; a type may have no index at all. */
-static void test_direct(void)
+TEST(test_direct)
 {
 	struct fake_statics statics = fake_statics_create();
 	struct fake_memory *memory = &statics.fake->memory;
@@ -63,7 +63,7 @@ static void test_direct(void)
 	fake_statics_destroy(&statics);
 }
 
-static void test_damage(void)
+TEST(test_damage)
 {
 	struct fake_statics statics = fake_statics_create();
 	struct fake_memory *memory = &statics.fake->memory;
@@ -145,7 +145,7 @@ static uint64_t find_8(const struct fixture_8 *fixture, uint8_t element)
 	return field_thread_static_address(fixture->statics.clr, &field, &fixture->thread);
 }
 
-static void test_module_8(void)
+TEST(test_module_8)
 {
 	struct fixture_8 fixture = set_up_8();
 	struct fake_memory *memory = &fixture.statics.fake->memory;
@@ -166,7 +166,7 @@ static void test_module_8(void)
 }
 
 /* A type made by Reflection.Emit has its number in EEClassOptionalFields. */
-static void test_dynamic_8(void)
+TEST(test_dynamic_8)
 {
 	struct fixture_8 fixture = set_up_8();
 	struct fake_memory *memory = &fixture.statics.fake->memory;
@@ -185,7 +185,7 @@ static void test_dynamic_8(void)
 }
 
 /* What a collectible type has is behind LOADERHANDLEs: elements of its LoaderAllocator's m_slots. */
-static void test_collectible_8(void)
+TEST(test_collectible_8)
 {
 	struct fixture_8 fixture = set_up_8();
 	struct fake_memory *memory = &fixture.statics.fake->memory;
@@ -214,21 +214,4 @@ static void test_collectible_8(void)
 	fake_statics_destroy(&fixture.statics);
 }
 
-static CU_TestInfo tests[] = {
-	{ "each_thread_has_its_own", test_addresses },
-	{ "some_lie_inside_the_thread_data", test_direct },
-	{ "damage_means_no_address", test_damage },
-	{ "net_8_has_a_table_per_module", test_module_8 },
-	{ "net_8_has_dynamic_classes", test_dynamic_8 },
-	{ "net_8_has_collectible_classes", test_collectible_8 },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "thread_static", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "thread_static")

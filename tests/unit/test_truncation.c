@@ -60,17 +60,17 @@ static void check_prefixes(bool lenient)
 	}
 }
 
-static void no_cut_goes_unnoticed(void)
+TEST(no_cut_goes_unnoticed)
 {
 	check_prefixes(false);
 }
 
-static void a_lenient_reader_reads_up_to_the_cut(void)
+TEST(a_lenient_reader_reads_up_to_the_cut)
 {
 	check_prefixes(true);
 }
 
-static void the_whole_file_is_complete(void)
+TEST(the_whole_file_is_complete)
 {
 	for (size_t i = 0; i < SAMPLES; i++) {
 		struct text sample = dump_source_file(samples[i]);
@@ -92,7 +92,7 @@ static void the_whole_file_is_complete(void)
 	}
 }
 
-static void a_cut_between_lines_keeps_what_stands_before(void)
+TEST(a_cut_between_lines_keeps_what_stands_before)
 {
 	struct text sample = dump_source_file("corefiles/bubblecs.heap");
 	uint32_t objects = 0, roots = 0;
@@ -113,19 +113,4 @@ static void a_cut_between_lines_keeps_what_stands_before(void)
 	text_deinit(&sample);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "no_cut_goes_unnoticed", no_cut_goes_unnoticed },
-		{ "a_lenient_reader_reads_up_to_the_cut", a_lenient_reader_reads_up_to_the_cut },
-		{ "the_whole_file_is_complete", the_whole_file_is_complete },
-		{ "a_cut_between_lines_keeps_what_stands_before",
-		  a_cut_between_lines_keeps_what_stands_before },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "truncation", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "truncation")

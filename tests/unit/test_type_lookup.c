@@ -72,7 +72,7 @@ static void check(struct fixture *fixture, const char *name, uint64_t module, ui
 	ASSERT_UINT(type ? type->method_table : 0, expected);
 }
 
-static void test_names(void)
+TEST(test_names)
 {
 	struct fixture fixture = set_up();
 	check(&fixture, "System.Object", 0, fixture.fake->object_type);
@@ -103,7 +103,7 @@ static bool visit(void *arg, const struct type *type)
 	return ++visits->count < visits->limit;
 }
 
-static void test_visits(void)
+TEST(test_visits)
 {
 	struct fixture fixture = set_up();
 	struct visits visits = { .limit = 100 };
@@ -117,7 +117,7 @@ static void test_visits(void)
 }
 
 /* While a table grows, its new array hangs on the old one and entries may be in either. */
-static void test_growing(void)
+TEST(test_growing)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = &fixture.fake->memory;
@@ -138,7 +138,7 @@ static void test_growing(void)
 }
 
 /* Chains, arrays and maps that lead back to themselves end. */
-static void test_cycles(void)
+TEST(test_cycles)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = &fixture.fake->memory;
@@ -160,7 +160,7 @@ static void test_cycles(void)
 	fake_clr_destroy(fixture.fake);
 }
 
-static void test_lies(void)
+TEST(test_lies)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = &fixture.fake->memory;
@@ -180,7 +180,7 @@ static void test_lies(void)
 	fake_clr_destroy(fixture.fake);
 }
 
-static void test_no_list(void)
+TEST(test_no_list)
 {
 	struct fixture fixture = set_up();
 	struct hd_error err = { 0 };
@@ -193,7 +193,7 @@ static void test_no_list(void)
 	fake_clr_destroy(fixture.fake);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	bool failed = true;
 	for (uint64_t nth = 1; failed && nth < 1000; nth++) {
@@ -208,22 +208,4 @@ static void test_no_memory(void)
 	CU_ASSERT(!failed);
 }
 
-static CU_TestInfo tests[] = {
-	{ "types_are_found_by_name_and_module", test_names },
-	{ "every_type_is_visited_once", test_visits },
-	{ "tables_may_be_growing", test_growing },
-	{ "cycles_end", test_cycles },
-	{ "counts_may_lie", test_lies },
-	{ "without_a_list_of_modules_there_are_no_types", test_no_list },
-	{ "every_allocation_may_fail", test_no_memory },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "type_lookup", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "type_lookup")

@@ -101,7 +101,7 @@ static void check(struct fixture *fixture, uint64_t method_table, const char *ex
 	CU_ASSERT(type_name(fixture->clr, type, NULL) == name);
 }
 
-static void test_plain(void)
+TEST(test_plain)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -114,7 +114,7 @@ static void test_plain(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_arrays(void)
+TEST(test_arrays)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -138,7 +138,7 @@ static void test_arrays(void)
 }
 
 /* Arguments are dealt out to the levels of nesting by their arity. */
-static void test_generics(void)
+TEST(test_generics)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -169,7 +169,7 @@ static void test_generics(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_unknown(void)
+TEST(test_unknown)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -193,7 +193,7 @@ static void test_unknown(void)
 }
 
 /* What contains itself ends: by depth, and by the size of the name. */
-static void test_cycles(void)
+TEST(test_cycles)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -226,7 +226,7 @@ static void test_cycles(void)
 }
 
 /* A type of 128 bytes has a name of 64 kB: not each of very many. */
-static void test_many_long(void)
+TEST(test_many_long)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -276,7 +276,7 @@ static void check_signature(struct fixture *fixture, const char *bytes, size_t s
 #define ARRAY_SPEC "\x06" /* TypeSpec 1 */
 #define SELF_SPEC  "\x0a" /* TypeSpec 2 */
 
-static void test_signatures(void)
+TEST(test_signatures)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.fake;
@@ -323,7 +323,7 @@ static void test_signatures(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_bad_signatures(void)
+TEST(test_bad_signatures)
 {
 	struct fixture fixture = set_up();
 	struct type_arguments arguments = { 0 };
@@ -351,7 +351,7 @@ static void test_bad_signatures(void)
 	fake_clr_destroy(fixture.fake);
 }
 
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	bool failed = true;
 	for (uint64_t nth = 1; failed; nth++) {
@@ -369,24 +369,4 @@ static void test_no_memory(void)
 	}
 }
 
-static CU_TestInfo tests[] = {
-	{ "namespaces_and_nesting_are_spelled_as_clrmd_does", test_plain },
-	{ "arrays_of_all_ranks_have_names", test_arrays },
-	{ "generic_arguments_go_to_their_level", test_generics },
-	{ "what_is_not_known_says_so", test_unknown },
-	{ "types_that_contain_themselves_end", test_cycles },
-	{ "very_many_long_names_are_cut", test_many_long },
-	{ "signatures_are_read", test_signatures },
-	{ "bad_signatures_end", test_bad_signatures },
-	{ "every_allocation_may_fail", test_no_memory },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "type_name", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "type_name")

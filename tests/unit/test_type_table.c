@@ -13,7 +13,7 @@
 #define ALLOCATOR_HANDLE 752
 #define COLLECTIBLE      0x00200000u
 
-static void test_fields(void)
+TEST(test_fields)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	const struct gc_series series = { .size = 8 - 40, .offset = 16 };
@@ -59,7 +59,7 @@ static void test_fields(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_categories(void)
+TEST(test_categories)
 {
 	static const struct {
 		uint32_t flags;
@@ -89,7 +89,7 @@ static uint64_t made(struct fake_clr *fake, uint32_t base_size, uint16_t compone
 						    .flags = flags });
 }
 
-static void test_sizes(void)
+TEST(test_sizes)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct clr *clr = fake_runtime(fake);
@@ -107,7 +107,7 @@ static void test_sizes(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_no_types(void)
+TEST(test_no_types)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct fake_memory *memory = &fake->memory;
@@ -140,7 +140,7 @@ static void test_no_types(void)
 	fake_clr_destroy(fake);
 }
 
-static void test_canonical(void)
+TEST(test_canonical)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct clr *clr = fake_runtime(fake);
@@ -161,7 +161,7 @@ static void test_canonical(void)
 
 #define MANY 5000u
 
-static void test_many(void)
+TEST(test_many)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct clr *clr = fake_runtime(fake);
@@ -206,7 +206,7 @@ static void look_up_all(void *arg, unsigned int index)
 	}
 }
 
-static void test_threads(void)
+TEST(test_threads)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	static uint64_t addresses[MANY];
@@ -250,7 +250,7 @@ static uint64_t allocator_of(struct fake_clr *fake, uint64_t address)
 	return type->loader_allocator;
 }
 
-static void test_loader_allocator(void)
+TEST(test_loader_allocator)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct fake_memory *memory = &fake->memory;
@@ -279,7 +279,7 @@ static void test_loader_allocator(void)
 }
 
 /* Each allocation fails once: the type is not found and the table says why, or it is found. */
-static void test_no_memory(void)
+TEST(test_no_memory)
 {
 	const struct gc_series series = { .size = -24, .offset = 8 };
 	for (uint64_t nth = 1; nth < 100; nth++) {
@@ -307,18 +307,4 @@ static void test_no_memory(void)
 	CU_FAIL("it never succeeded");
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "fields", test_fields },       { "categories", test_categories },
-		{ "sizes", test_sizes },         { "no types", test_no_types },
-		{ "canonical", test_canonical }, { "many", test_many },
-		{ "threads", test_threads },     { "loader allocator", test_loader_allocator },
-		{ "no memory", test_no_memory }, CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "type table", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "type table")

@@ -237,7 +237,7 @@ static void check_tree(const struct hd_graph *graph, const uint64_t *types, bool
 	root_paths_deinit(&paths);
 }
 
-static void branches_are_the_shortest_paths_merged(void)
+TEST(branches_are_the_shortest_paths_merged)
 {
 	for (uint64_t seed = 1; seed <= 400; seed++) {
 		struct hd_graph *graph = make_graph(seed);
@@ -250,7 +250,7 @@ static void branches_are_the_shortest_paths_merged(void)
 }
 
 /* The branches that are open are no more than the limit, and a tree; their sums are right. */
-static void a_limit_opens_the_branches_with_most_bytes(void)
+TEST(a_limit_opens_the_branches_with_most_bytes)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct hd_graph *graph = make_graph(seed);
@@ -283,7 +283,7 @@ static void a_limit_opens_the_branches_with_most_bytes(void)
 	}
 }
 
-static void a_long_list_is_one_branch_that_repeats(void)
+TEST(a_long_list_is_one_branch_that_repeats)
 {
 	struct hd_graph *graph = graph_make_list(100000);
 	REQUIRE(graph);
@@ -300,7 +300,7 @@ static void a_long_list_is_one_branch_that_repeats(void)
 }
 
 /* 1,000 types below each other: only so many are told apart. */
-static void depth_has_an_end(void)
+TEST(depth_has_an_end)
 {
 	enum {
 		COUNT = 1000
@@ -333,7 +333,7 @@ static void depth_has_an_end(void)
 	graph_destroy(graph);
 }
 
-static void each_failed_allocation_is_reported(void)
+TEST(each_failed_allocation_is_reported)
 {
 	struct hd_graph *graph = make_graph(7);
 	uint64_t types = 15;
@@ -353,22 +353,4 @@ static void each_failed_allocation_is_reported(void)
 	graph_destroy(graph);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "branches_are_the_shortest_paths_merged",
-		  branches_are_the_shortest_paths_merged },
-		{ "a_limit_opens_the_branches_with_most_bytes",
-		  a_limit_opens_the_branches_with_most_bytes },
-		{ "a_long_list_is_one_branch_that_repeats",
-		  a_long_list_is_one_branch_that_repeats },
-		{ "depth_has_an_end", depth_has_an_end },
-		{ "each_failed_allocation_is_reported", each_failed_allocation_is_reported },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "type tree", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "type tree")

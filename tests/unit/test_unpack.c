@@ -97,7 +97,7 @@ static bool is_core(const char *name)
 	return is;
 }
 
-static void packed_cores_are_read(void)
+TEST(packed_cores_are_read)
 {
 	static const size_t frames[] = { (size_t)4 << 20, 100000, 65536 };
 	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
@@ -117,7 +117,7 @@ static void packed_cores_are_read(void)
 	}
 }
 
-static void skippable_frames_are_skipped(void)
+TEST(skippable_frames_are_skipped)
 {
 	struct text packed = { 0 }, frame = pack(core.bytes, core.size, core.size, false);
 	/* Magic number, size, bytes. */
@@ -144,7 +144,7 @@ static void assert_failure(const struct text *packed, uint64_t max_mem, enum hd_
 		ASSERT_TEXT(err.message, part);
 }
 
-static void max_mem_is_kept(void)
+TEST(max_mem_is_kept)
 {
 	for (int as_stream = 0; as_stream < 2; as_stream++) {
 		struct text packed = pack(core.bytes, core.size, 500000, as_stream);
@@ -160,7 +160,7 @@ static void max_mem_is_kept(void)
 	}
 }
 
-static void damage_is_named_with_its_place(void)
+TEST(damage_is_named_with_its_place)
 {
 	struct text packed = pack(core.bytes, core.size, 300000, false);
 	packed.bytes[packed.size / 2] ^= 0x55;
@@ -186,7 +186,7 @@ static void damage_is_named_with_its_place(void)
 	text_deinit(&packed);
 }
 
-static void what_came_before_a_cut_is_read(void)
+TEST(what_came_before_a_cut_is_read)
 {
 	struct text packed = pack(core.bytes, core.size, 100000, true);
 	unsigned int opened = 0;
@@ -210,7 +210,7 @@ static void what_came_before_a_cut_is_read(void)
 	text_deinit(&packed);
 }
 
-static void is_core_looks_into_the_packed_file(void)
+TEST(is_core_looks_into_the_packed_file)
 {
 	static const char dump[] = "a 2 x 1\nt 1 T\no 10 1 8 20 30\n";
 	struct text packed = pack(dump, sizeof(dump), sizeof(dump), false);
@@ -238,7 +238,7 @@ static int is_cancelled(void *arg)
 	return 1;
 }
 
-static void unpacking_can_be_cancelled(void)
+TEST(unpacking_can_be_cancelled)
 {
 	struct text packed = pack(core.bytes, core.size, 100000, false);
 	struct target *target = NULL;
@@ -248,7 +248,7 @@ static void unpacking_can_be_cancelled(void)
 	text_deinit(&packed);
 }
 
-static void every_failed_allocation_is_told(void)
+TEST(every_failed_allocation_is_told)
 {
 	struct text packed = pack(core.bytes, core.size, 700000, false);
 	uint64_t nth = 1;
@@ -265,28 +265,4 @@ static void every_failed_allocation_is_told(void)
 	text_deinit(&packed);
 }
 
-#define TEST(name)          \
-	{                   \
-#name, name \
-	}
-
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		TEST(packed_cores_are_read),
-		TEST(skippable_frames_are_skipped),
-		TEST(max_mem_is_kept),
-		TEST(damage_is_named_with_its_place),
-		TEST(what_came_before_a_cut_is_read),
-		TEST(is_core_looks_into_the_packed_file),
-		TEST(unpacking_can_be_cancelled),
-		TEST(every_failed_allocation_is_told),
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "unpack",
-				    .pTests = tests,
-				    .pInitFunc = make_core,
-				    .pCleanupFunc = free_core },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "unpack", .init = make_core, .cleanup = free_core)

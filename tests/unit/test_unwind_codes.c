@@ -94,7 +94,7 @@ static void check_fails(struct fixture *fixture)
 	CU_ASSERT(memcmp(&fixture->registers, &fixture->before, sizeof(fixture->before)) == 0);
 }
 
-static void test_pushes(void)
+TEST(test_pushes)
 {
 	struct fixture fixture = set_up(0x20);
 	/* push rbp; push r15; push rbx; sub rsp, 0x28 */
@@ -118,7 +118,7 @@ static void test_pushes(void)
 	tear_down(&fixture);
 }
 
-static void test_large(void)
+TEST(test_large)
 {
 	struct fixture fixture = set_up(0x20);
 	/* scaled by 8; or all 32 bits */
@@ -133,7 +133,7 @@ static void test_large(void)
 	tear_down(&fixture);
 }
 
-static void test_prologue(void)
+TEST(test_prologue)
 {
 	/* Only what was carried out is undone: codes up to the offset. */
 	static const struct {
@@ -155,7 +155,7 @@ static void test_prologue(void)
 	}
 }
 
-static void test_frame_register(void)
+TEST(test_frame_register)
 {
 	/* push rbp; sub rsp, 0x50; lea rbp, [rsp+0x20]; then rsp moved (alloca) */
 	struct fixture fixture = set_up(0x40);
@@ -184,7 +184,7 @@ static void test_frame_register(void)
 	tear_down(&fixture);
 }
 
-static void test_saved_registers(void)
+TEST(test_saved_registers)
 {
 	struct fixture fixture = set_up(0x40);
 	/* saves count from the frame's base, whatever was undone before; vectors are not read */
@@ -206,7 +206,7 @@ static void test_saved_registers(void)
 	tear_down(&fixture);
 }
 
-static void test_machine_frame(void)
+TEST(test_machine_frame)
 {
 	for (unsigned int has_code = 0; has_code < 2; has_code++) {
 		struct fixture fixture = set_up(0x40);
@@ -228,7 +228,7 @@ static void put_chain(struct fixture *fixture, uint64_t at, const uint16_t *code
 		  sizeof(function));
 }
 
-static void test_chain(void)
+TEST(test_chain)
 {
 	static const uint16_t first[] = { CODE(0, PUSH, REG_R13) };
 	static const uint16_t second[] = { CODE(4, ALLOC_SMALL, 0), CODE(1, PUSH, REG_RBX) };
@@ -251,7 +251,7 @@ static void test_chain(void)
 	tear_down(&fixture);
 }
 
-static void test_bad(void)
+TEST(test_bad)
 {
 	struct fixture fixture = set_up(0x40);
 	uint8_t version = 0;
@@ -285,7 +285,7 @@ static bool is_whole(struct fixture *fixture)
 				     &fixture->registers);
 }
 
-static void test_prologue_ends(void)
+TEST(test_prologue_ends)
 {
 	static const struct {
 		uint64_t offset;
@@ -302,7 +302,7 @@ static void test_prologue_ends(void)
 }
 
 /* Instructions at rip; what is left of an epilogue is carried out. */
-static void test_epilogue(void)
+TEST(test_epilogue)
 {
 	static const struct {
 		const char *bytes;
@@ -357,7 +357,7 @@ static void test_epilogue(void)
 	tear_down(&fixture);
 }
 
-static void test_registers(void)
+TEST(test_registers)
 {
 	struct target_thread thread = { .tid = 1 };
 	struct registers registers;
@@ -377,26 +377,4 @@ static void test_registers(void)
 	ASSERT_TEXT(register_names[REG_RIP], "rip");
 }
 
-static CU_TestInfo tests[] = {
-	{ "pushed_registers_are_found", test_pushes },
-	{ "large_frames_are_undone", test_large },
-	{ "in_a_prologue_only_what_was_done_is_undone", test_prologue },
-	{ "a_frame_register_gives_the_stack_pointer", test_frame_register },
-	{ "registers_saved_by_moves_are_found", test_saved_registers },
-	{ "a_machine_frame_ends_it", test_machine_frame },
-	{ "chained_information_is_followed", test_chain },
-	{ "bad_codes_change_nothing", test_bad },
-	{ "a_frame_is_whole_behind_its_prologue", test_prologue_ends },
-	{ "an_epilogue_is_carried_out", test_epilogue },
-	{ "registers_of_a_thread_have_their_numbers", test_registers },
-	CU_TEST_INFO_NULL,
-};
-
-int main(void)
-{
-	CU_SuiteInfo suites[] = {
-		{ "unwind_codes", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "unwind_codes")

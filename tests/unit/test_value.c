@@ -48,7 +48,7 @@ static struct value_out read_bits(struct heap *heap, uint8_t element, uint64_t b
 	return value;
 }
 
-static void primitives_are_shown_as_sos_does(void)
+TEST(primitives_are_shown_as_sos_does)
 {
 	static const struct {
 		uint8_t element;
@@ -88,7 +88,7 @@ static void primitives_are_shown_as_sos_does(void)
 	}
 }
 
-static void references_structs_and_missing_bytes_have_their_forms(void)
+TEST(references_structs_and_missing_bytes_have_their_forms)
 {
 	struct heap *heap = attached();
 	struct value_out value = read_bits(heap, ELEMENT_CLASS, 0x1234);
@@ -124,7 +124,7 @@ static uint64_t make_enum(void)
 			       .type = { .base_size = 24, .flags = ENUM_FLAGS, .parent = base } });
 }
 
-static void enums_are_called_by_name(void)
+TEST(enums_are_called_by_name)
 {
 	uint64_t method_table = make_enum();
 	struct heap *heap = attached();
@@ -170,7 +170,7 @@ static void check_known(const char *name, const struct fake_field *fields, uint3
 	set_up();
 }
 
-static void dates_are_shown(void)
+TEST(dates_are_shown)
 {
 	const struct fake_field fields[] = { { .name = "_dateData", .element = ELEMENT_U8 },
 					     { .name = NULL } };
@@ -193,7 +193,7 @@ static void dates_are_shown(void)
 	}
 }
 
-static void spans_and_guids_are_shown(void)
+TEST(spans_and_guids_are_shown)
 {
 	const struct fake_field ticks[] = { { .name = "_ticks", .element = ELEMENT_I8 },
 					    { .name = NULL } };
@@ -209,7 +209,7 @@ static void spans_and_guids_are_shown(void)
 	check_known("Guid", ticks, STRUCT_FLAGS, "00112233-5544-7766-8899-aabbccddeeff");
 }
 
-static void decimals_are_shown(void)
+TEST(decimals_are_shown)
 {
 	const struct fake_field fields[] = {
 		{ .name = "_flags", .element = ELEMENT_I4 },
@@ -238,7 +238,7 @@ static void decimals_are_shown(void)
 	}
 }
 
-static void nullables_are_shown(void)
+TEST(nullables_are_shown)
 {
 	const struct fake_field fields[] = {
 		{ .name = "hasValue", .element = ELEMENT_BOOLEAN },
@@ -270,7 +270,7 @@ static void check_string(const uint16_t *units, uint32_t length, uint32_t limit,
 	set_up();
 }
 
-static void strings_become_utf8(void)
+TEST(strings_become_utf8)
 {
 	static const uint16_t units[] = { 'a', 0xe9, 0x4e2d, 0xd83d, 0xde00, '!' };
 	check_string(units, 6, UINT32_MAX, "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80!");
@@ -281,7 +281,7 @@ static void strings_become_utf8(void)
 	check_string(lone, 5, UINT32_MAX, "\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80\xef\xbf\xbd");
 }
 
-static void pairs_may_lie_in_two_pieces(void)
+TEST(pairs_may_lie_in_two_pieces)
 {
 	static uint16_t units[5000];
 	for (size_t i = 0; i < 5000; i++)
@@ -298,7 +298,7 @@ static void pairs_may_lie_in_two_pieces(void)
 	text_deinit(&text);
 }
 
-static void what_is_no_string_is_refused(void)
+TEST(what_is_no_string_is_refused)
 {
 	uint64_t object = fake_object(fake, fake->object_type, 0);
 	uint64_t string = fake_string(fake, "long");
@@ -315,7 +315,7 @@ static void what_is_no_string_is_refused(void)
 	text_deinit(&text);
 }
 
-static void exhausted_memory_marks_the_text(void)
+TEST(exhausted_memory_marks_the_text)
 {
 	uint64_t string = fake_string(fake, "text");
 	struct heap *heap = attached();
@@ -328,7 +328,7 @@ static void exhausted_memory_marks_the_text(void)
 	text_deinit(&text);
 }
 
-static void every_place_of_a_segment_is_told(void)
+TEST(every_place_of_a_segment_is_told)
 {
 	uint64_t a = fake_object(fake, fake->object_type, 0);
 	uint64_t b = fake_string(fake, "some text");
@@ -360,7 +360,7 @@ static void every_place_of_a_segment_is_told(void)
 	alloc_fail_at(0);
 }
 
-static void damage_is_a_place_too(void)
+TEST(damage_is_a_place_too)
 {
 	uint64_t a = fake_object(fake, fake->object_type, 0);
 	uint64_t bad = fake_object(fake, fake->object_type, 0);
@@ -390,7 +390,7 @@ static void check_slot(struct heap *heap, uint64_t address, uint64_t offset, con
 	window_deinit(&window);
 }
 
-static void slots_have_names(void)
+TEST(slots_have_names)
 {
 	const struct fake_field pair_fields[] = {
 		{ .name = "first", .element = ELEMENT_CLASS },
@@ -436,30 +436,4 @@ static void slots_have_names(void)
 	check_slot(heap, objects, 32, "[2]");
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "primitives_are_shown_as_sos_does", primitives_are_shown_as_sos_does },
-		{ "references_structs_and_missing_bytes_have_their_forms",
-		  references_structs_and_missing_bytes_have_their_forms },
-		{ "enums_are_called_by_name", enums_are_called_by_name },
-		{ "dates_are_shown", dates_are_shown },
-		{ "spans_and_guids_are_shown", spans_and_guids_are_shown },
-		{ "decimals_are_shown", decimals_are_shown },
-		{ "nullables_are_shown", nullables_are_shown },
-		{ "strings_become_utf8", strings_become_utf8 },
-		{ "pairs_may_lie_in_two_pieces", pairs_may_lie_in_two_pieces },
-		{ "what_is_no_string_is_refused", what_is_no_string_is_refused },
-		{ "exhausted_memory_marks_the_text", exhausted_memory_marks_the_text },
-		{ "every_place_of_a_segment_is_told", every_place_of_a_segment_is_told },
-		{ "damage_is_a_place_too", damage_is_a_place_too },
-		{ "slots_have_names", slots_have_names },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "value",
-				    .pSetUpFunc = set_up,
-				    .pTearDownFunc = tear_down,
-				    .pTests = tests },
-				  CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "value", .set_up = set_up, .tear_down = tear_down)

@@ -86,7 +86,7 @@ static const struct verify_finding *one(struct fixture *fixture, const char *kin
 	return finding;
 }
 
-static void a_sound_heap_has_no_finding(void)
+TEST(a_sound_heap_has_no_finding)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -100,7 +100,7 @@ static void a_sound_heap_has_no_finding(void)
 	end(&fixture);
 }
 
-static void a_bad_method_table_is_one_finding_with_its_referrers(void)
+TEST(a_bad_method_table_is_one_finding_with_its_referrers)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -123,7 +123,7 @@ static void a_bad_method_table_is_one_finding_with_its_referrers(void)
 	end(&fixture);
 }
 
-static void bad_references_are_the_fault_of_who_refers(void)
+TEST(bad_references_are_the_fault_of_who_refers)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -151,7 +151,7 @@ static void bad_references_are_the_fault_of_who_refers(void)
 	end(&fixture);
 }
 
-static void wrong_lengths_are_the_fault_of_the_array(void)
+TEST(wrong_lengths_are_the_fault_of_the_array)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -175,7 +175,7 @@ static void wrong_lengths_are_the_fault_of_the_array(void)
 	end(&fixture);
 }
 
-static void headers_are_checked(void)
+TEST(headers_are_checked)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -199,7 +199,7 @@ static void headers_are_checked(void)
 	end(&fixture);
 }
 
-static void many_marks_are_a_collection(void)
+TEST(many_marks_are_a_collection)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -215,7 +215,7 @@ static void many_marks_are_a_collection(void)
 	end(&fixture);
 }
 
-static void a_collection_that_moves_objects_is_no_damage(void)
+TEST(a_collection_that_moves_objects_is_no_damage)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -248,7 +248,7 @@ static void mark_two(struct fixture *fixture, uint64_t bits)
 /* While objects of the small object heap are marked, the GC only plans: see moving.c. */
 static const struct verify_options crashed = { .crashed = true };
 
-static void what_no_plan_writes_is_damage(void)
+TEST(what_no_plan_writes_is_damage)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -294,7 +294,7 @@ static void what_no_plan_writes_is_damage(void)
 }
 
 /* The array is at fault whose length leads into the midst of an object after it. */
-static void an_array_that_covers_objects_is_at_fault(void)
+TEST(an_array_that_covers_objects_is_at_fault)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -312,7 +312,7 @@ static void an_array_that_covers_objects_is_at_fault(void)
 	end(&fixture);
 }
 
-static void zeros_in_generation_0_are_a_context_without_owner(void)
+TEST(zeros_in_generation_0_are_a_context_without_owner)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -327,7 +327,7 @@ static void zeros_in_generation_0_are_a_context_without_owner(void)
 }
 
 /* A thread clears the memory of its next context: behind the zeros lie objects of earlier collections. */
-static void memory_that_is_being_cleared_proves_nothing(void)
+TEST(memory_that_is_being_cleared_proves_nothing)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -346,7 +346,7 @@ static void memory_that_is_being_cleared_proves_nothing(void)
 }
 
 /* What a background GC has freed may still be named by the dead that it has not yet freed. */
-static void swept_blocks_may_be_referred_to_by_the_dead(void)
+TEST(swept_blocks_may_be_referred_to_by_the_dead)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -368,7 +368,7 @@ static void swept_blocks_may_be_referred_to_by_the_dead(void)
 	end(&fixture);
 }
 
-static void a_wrong_half_of_a_context_is_its_own_finding(void)
+TEST(a_wrong_half_of_a_context_is_its_own_finding)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -397,7 +397,7 @@ static void a_wrong_half_of_a_context_is_its_own_finding(void)
 	end(&fixture);
 }
 
-static void a_context_may_be_covered_by_one_free_block(void)
+TEST(a_context_may_be_covered_by_one_free_block)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -434,7 +434,7 @@ static void a_context_may_be_covered_by_one_free_block(void)
 	end(&fixture);
 }
 
-static void an_end_in_the_wrong_place_is_one_finding(void)
+TEST(an_end_in_the_wrong_place_is_one_finding)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -451,7 +451,7 @@ static void an_end_in_the_wrong_place_is_one_finding(void)
 	end(&fixture);
 }
 
-static void a_list_that_leads_back_is_one_finding(void)
+TEST(a_list_that_leads_back_is_one_finding)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -461,7 +461,7 @@ static void a_list_that_leads_back_is_one_finding(void)
 	end(&fixture);
 }
 
-static void ranges_and_segments_limit_what_is_told(void)
+TEST(ranges_and_segments_limit_what_is_told)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -479,7 +479,7 @@ static void ranges_and_segments_limit_what_is_told(void)
 	end(&fixture);
 }
 
-static void one_object_is_verified_as_all_are(void)
+TEST(one_object_is_verified_as_all_are)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -505,7 +505,7 @@ static void one_object_is_verified_as_all_are(void)
 	end(&fixture);
 }
 
-static void every_allocation_may_fail(void)
+TEST(every_allocation_may_fail)
 {
 	struct fixture fixture;
 	begin(&fixture);
@@ -525,33 +525,4 @@ static void every_allocation_may_fail(void)
 	end(&fixture);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "sound", a_sound_heap_has_no_finding },
-		{ "method tables", a_bad_method_table_is_one_finding_with_its_referrers },
-		{ "references", bad_references_are_the_fault_of_who_refers },
-		{ "lengths", wrong_lengths_are_the_fault_of_the_array },
-		{ "headers", headers_are_checked },
-		{ "marking", many_marks_are_a_collection },
-		{ "moving", a_collection_that_moves_objects_is_no_damage },
-		{ "planning", what_no_plan_writes_is_damage },
-		{ "covered", an_array_that_covers_objects_is_at_fault },
-		{ "unowned", zeros_in_generation_0_are_a_context_without_owner },
-		{ "being cleared", memory_that_is_being_cleared_proves_nothing },
-		{ "swept", swept_blocks_may_be_referred_to_by_the_dead },
-		{ "contexts", a_wrong_half_of_a_context_is_its_own_finding },
-		{ "filled contexts", a_context_may_be_covered_by_one_free_block },
-		{ "ends", an_end_in_the_wrong_place_is_one_finding },
-		{ "lists", a_list_that_leads_back_is_one_finding },
-		{ "ranges", ranges_and_segments_limit_what_is_told },
-		{ "object", one_object_is_verified_as_all_are },
-		{ "faults", every_allocation_may_fail },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ "verify", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "verify")

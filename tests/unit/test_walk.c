@@ -76,7 +76,7 @@ static void check_events(const struct walked *walked, const uint64_t *expected, 
 	check_events((walked), (const uint64_t[]){ __VA_ARGS__ }, \
 		     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-static void test_objects(void)
+TEST(test_objects)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -123,7 +123,7 @@ static void test_objects(void)
 	end(&f);
 }
 
-static void test_object_read(void)
+TEST(test_object_read)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -151,7 +151,7 @@ static void test_object_read(void)
 	end(&f);
 }
 
-static void test_contexts(void)
+TEST(test_contexts)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -171,7 +171,7 @@ static void test_contexts(void)
 }
 
 /* Where the segment ends at the limit, the reserve lies behind it. */
-static void test_context_ends_segment(void)
+TEST(test_context_ends_segment)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -186,7 +186,7 @@ static void test_context_ends_segment(void)
 }
 
 /* Contexts that make no sense are not stepped over: what is there is read as objects. */
-static void test_bad_contexts(void)
+TEST(test_bad_contexts)
 {
 	static const int64_t limits[] = { -8, 0x10000, 4, INT64_MAX };
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -207,7 +207,7 @@ static void test_bad_contexts(void)
 	}
 }
 
-static void test_unaligned_context(void)
+TEST(test_unaligned_context)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -222,7 +222,7 @@ static void test_unaligned_context(void)
 }
 
 /* A context whose pointer lies inside a sound object is the one that is wrong. */
-static void test_context_inside(void)
+TEST(test_context_inside)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -236,7 +236,7 @@ static void test_context_inside(void)
 	end(&f);
 }
 
-static void test_bad_method_table(void)
+TEST(test_bad_method_table)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -262,7 +262,7 @@ static void test_bad_method_table(void)
 }
 
 /* The first and the last object of a segment; and two in a row are one gap. */
-static void test_bad_ends(void)
+TEST(test_bad_ends)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -287,7 +287,7 @@ static void test_bad_ends(void)
 }
 
 /* The words of a damaged object that could be MethodTables are no place to go on. */
-static void test_resync_is_not_fooled(void)
+TEST(test_resync_is_not_fooled)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -308,7 +308,7 @@ static void test_resync_is_not_fooled(void)
 	end(&f);
 }
 
-static void test_bad_size(void)
+TEST(test_bad_size)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -334,7 +334,7 @@ static void test_bad_size(void)
 	end(&f);
 }
 
-static void test_zero_run(void)
+TEST(test_zero_run)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -361,7 +361,7 @@ static void test_zero_run(void)
 }
 
 /* Damage before a context ends there at the latest. */
-static void test_resync_at_context(void)
+TEST(test_resync_at_context)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -397,7 +397,7 @@ static void punch(struct fixture *f, uint64_t segment_begin, uint64_t hole, uint
 	free(bytes);
 }
 
-static void test_missing_bytes(void)
+TEST(test_missing_bytes)
 {
 	for (int ranges = 0; ranges < 2; ranges++) {
 		struct fixture f;
@@ -442,7 +442,7 @@ static void test_missing_bytes(void)
 }
 
 /* The rest of a segment is not there; and what is known says that nothing follows. */
-static void test_truncated(void)
+TEST(test_truncated)
 {
 	struct fixture f;
 	begin(&f, 4 * PAGE);
@@ -470,7 +470,7 @@ static void test_truncated(void)
 }
 
 /* An array of which only the head is there. */
-static void test_huge_array(void)
+TEST(test_huge_array)
 {
 	struct fixture f;
 	begin(&f, 0x1000);
@@ -487,7 +487,7 @@ static void test_huge_array(void)
 }
 
 /* Made at random, walked with runs and through a copied window: the same, all the way. */
-static void test_random(void)
+TEST(test_random)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct fixture f;
@@ -531,7 +531,7 @@ static void test_random(void)
 }
 
 /* Random words over random places: a walk always ends, in order and inside the segment. */
-static void test_random_damage(void)
+TEST(test_random_damage)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct fixture f;
@@ -568,32 +568,4 @@ static void test_random_damage(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "objects", test_objects },
-		{ "object_read", test_object_read },
-		{ "contexts", test_contexts },
-		{ "context ends segment", test_context_ends_segment },
-		{ "bad contexts", test_bad_contexts },
-		{ "unaligned context", test_unaligned_context },
-		{ "context inside", test_context_inside },
-		{ "bad method table", test_bad_method_table },
-		{ "bad ends", test_bad_ends },
-		{ "resync is not fooled", test_resync_is_not_fooled },
-		{ "bad size", test_bad_size },
-		{ "zero run", test_zero_run },
-		{ "resync at context", test_resync_at_context },
-		{ "missing bytes", test_missing_bytes },
-		{ "truncated", test_truncated },
-		{ "huge array", test_huge_array },
-		{ "random", test_random },
-		{ "random damage", test_random_damage },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = {
-		{ .pName = "walk", .pTests = tests },
-		CU_SUITE_INFO_NULL,
-	};
-	return suite_main(suites);
-}
+SUITE(.name = "walk")

@@ -39,7 +39,7 @@ static const uint8_t *fake_run(struct memory *memory, uint64_t address, uint64_t
 static const struct memory_ops fake_ops = { .read = fake_read, .run = fake_run };
 static struct memory fake = { .ops = &fake_ops };
 
-static void mapped_bytes_are_pointed_at(void)
+TEST(mapped_bytes_are_pointed_at)
 {
 	struct window window = { .memory = &fake };
 	uint64_t size = 0;
@@ -55,7 +55,7 @@ static void mapped_bytes_are_pointed_at(void)
 	window_deinit(&window);
 }
 
-static void a_border_is_crossed_by_a_copy(void)
+TEST(a_border_is_crossed_by_a_copy)
 {
 	struct window window = { .memory = &fake };
 	uint64_t size = 0;
@@ -69,7 +69,7 @@ static void a_border_is_crossed_by_a_copy(void)
 	ASSERT_UINT(window.size, 0);
 }
 
-static void what_is_missing_is_null(void)
+TEST(what_is_missing_is_null)
 {
 	struct window window = { .memory = &fake };
 	uint64_t end = FIRST + 64 + WINDOW_SIZE * 2;
@@ -82,7 +82,7 @@ static void what_is_missing_is_null(void)
 	window_deinit(&window);
 }
 
-static void a_failed_move_leaves_nothing_stale(void)
+TEST(a_failed_move_leaves_nothing_stale)
 {
 	struct window window = { .memory = &fake };
 	CU_ASSERT_PTR_NOT_NULL(window_at(&window, FIRST + 100, 8, NULL));
@@ -93,7 +93,7 @@ static void a_failed_move_leaves_nothing_stale(void)
 	window_deinit(&window);
 }
 
-static void exhausted_memory_is_null(void)
+TEST(exhausted_memory_is_null)
 {
 	struct window window = { .memory = &fake };
 	alloc_fail_at(1);
@@ -104,16 +104,4 @@ static void exhausted_memory_is_null(void)
 	window_deinit(&window);
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "mapped_bytes_are_pointed_at", mapped_bytes_are_pointed_at },
-		{ "a_border_is_crossed_by_a_copy", a_border_is_crossed_by_a_copy },
-		{ "what_is_missing_is_null", what_is_missing_is_null },
-		{ "a_failed_move_leaves_nothing_stale", a_failed_move_leaves_nothing_stale },
-		{ "exhausted_memory_is_null", exhausted_memory_is_null },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { .pName = "window", .pTests = tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "window")

@@ -42,7 +42,7 @@ static void check_words(const char *line, int argc, const char *const *argv)
 		check_words(line, sizeof(argv_) / sizeof(argv_[0]), argv_); \
 	} while (0)
 
-static void words_are_cut_at_blanks_and_quotes_hold_them(void)
+TEST(words_are_cut_at_blanks_and_quotes_hold_them)
 {
 	CHECK_WORDS(" a\tbc \v\f d\r\n", "a", "bc", "d");
 	CHECK_WORDS("'a b'c \"d'e\" f\\ g ''", "a bc", "d'e", "f g", "");
@@ -55,7 +55,7 @@ static void words_are_cut_at_blanks_and_quotes_hold_them(void)
 	CHECK_WORDS("a\\", "a\\");
 }
 
-static void a_pipe_or_a_file_ends_the_words(void)
+TEST(a_pipe_or_a_file_ends_the_words)
 {
 	struct words words;
 	CU_ASSERT_FATAL(words_init(&words, "info -x | grep 'a |b' "));
@@ -73,7 +73,7 @@ static void a_pipe_or_a_file_ends_the_words(void)
 	words_deinit(&words);
 }
 
-static void a_comment_is_one_that_is_not_quoted(void)
+TEST(a_comment_is_one_that_is_not_quoted)
 {
 	static const struct {
 		const char *line;
@@ -91,7 +91,7 @@ static void a_comment_is_one_that_is_not_quoted(void)
 	}
 }
 
-static void the_last_word_and_its_open_quote_are_told(void)
+TEST(the_last_word_and_its_open_quote_are_told)
 {
 	static const struct {
 		const char *line;
@@ -118,7 +118,7 @@ static void the_last_word_and_its_open_quote_are_told(void)
 	}
 }
 
-static void only_what_needs_quotes_gets_them(void)
+TEST(only_what_needs_quotes_gets_them)
 {
 	static const char *const rows[][2] = {
 		{ "System.Object[]", "System.Object[]" },
@@ -172,7 +172,7 @@ static void check_round_trip(const char *word, char open)
 	free(text);
 }
 
-static void any_bytes_are_read_back_in_any_locale(void)
+TEST(any_bytes_are_read_back_in_any_locale)
 {
 	static const char often[] = "'\"\\|> \t\n$#-`xn\x1b\xc3\xa4\xe2\x80\xae";
 	static const char quotes[] = { '\0', '\'', '"', '$' };
@@ -212,7 +212,7 @@ static void check_names(const char *word, size_t count, const char *first)
 		ASSERT_TEXT(seen[0], first);
 }
 
-static void names_of_files_are_offered_in_order(void)
+TEST(names_of_files_are_offered_in_order)
 {
 	char folder[] = "/tmp/heapdump-words-XXXXXX", before[4096];
 	CU_ASSERT_FATAL(getcwd(before, sizeof(before)) && mkdtemp(folder) && chdir(folder) == 0);
@@ -239,7 +239,7 @@ static void names_of_files_are_offered_in_order(void)
 	CU_ASSERT_FATAL(chdir(before) == 0 && rmdir(folder) == 0);
 }
 
-static void the_text_of_a_command_is_one_word(void)
+TEST(the_text_of_a_command_is_one_word)
 {
 	CHECK_WORDS("ask SELECT 'a  b' || \"c\" > d", "ask", "SELECT 'a  b' || \"c\" > d");
 	CHECK_WORDS("  ask  -x 'n'  a  b \n", "ask", "-x", "n", "a  b");
@@ -249,7 +249,7 @@ static void the_text_of_a_command_is_one_word(void)
 	CHECK_WORDS("ask", "ask");
 }
 
-static void after_its_end_a_text_may_go_to_a_pipe_or_a_file(void)
+TEST(after_its_end_a_text_may_go_to_a_pipe_or_a_file)
 {
 	struct words words;
 	CU_ASSERT_FATAL(words_init(&words, "ask a; | b ';' c|d\n"));
@@ -273,7 +273,7 @@ static void after_its_end_a_text_may_go_to_a_pipe_or_a_file(void)
 	words_deinit(&words);
 }
 
-static void a_text_goes_on_until_a_semicolon_ends_a_line(void)
+TEST(a_text_goes_on_until_a_semicolon_ends_a_line)
 {
 	static const struct {
 		const char *lines[5]; /* all but the last go on */
@@ -313,25 +313,4 @@ static void a_text_goes_on_until_a_semicolon_ends_a_line(void)
 	}
 }
 
-int main(void)
-{
-	CU_TestInfo tests[] = {
-		{ "words are cut at blanks, and quotes hold them",
-		  words_are_cut_at_blanks_and_quotes_hold_them },
-		{ "a pipe or a file ends the words", a_pipe_or_a_file_ends_the_words },
-		{ "a comment is one that is not quoted", a_comment_is_one_that_is_not_quoted },
-		{ "the last word and its open quote are told",
-		  the_last_word_and_its_open_quote_are_told },
-		{ "only what needs quotes gets them", only_what_needs_quotes_gets_them },
-		{ "any bytes are read back, in any locale", any_bytes_are_read_back_in_any_locale },
-		{ "names of files are offered in order", names_of_files_are_offered_in_order },
-		{ "the text of a command is one word", the_text_of_a_command_is_one_word },
-		{ "after its end a text may go to a pipe or a file",
-		  after_its_end_a_text_may_go_to_a_pipe_or_a_file },
-		{ "a text goes on until a semicolon ends a line",
-		  a_text_goes_on_until_a_semicolon_ends_a_line },
-		CU_TEST_INFO_NULL,
-	};
-	CU_SuiteInfo suites[] = { { "words", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
-	return suite_main(suites);
-}
+SUITE(.name = "words")
