@@ -5,8 +5,12 @@
 #include "clr/gc_vars.h"
 #include "clr/internal.h"
 #include "heap/finalizer.h"
+#include "mem/memory.h"
 #include "roots/handles.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
+#include "util/job.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,6 +10,7 @@
 #include "input_memory.h"
 #include "metadata/image.h"
 #include "metadata/metadata.h"
+#include "targets/target.h"
 #include "util/alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -22,6 +22,8 @@
 #include "clr/types/field.h"
 #include "heap/references.h"
 #include "inspect/value.h"
+#include "targets/target.h"
+#include "util/job.h"
 #include "util/text.h"
 
 #define MAX_UNITS    1000u

@@ -5,6 +5,7 @@
 #include "clr/internal.h"
 #include "heap/heap.h"
 #include "support/fake_memory.h"
+#include "targets/target.h"
 
 /*
  * A small runtime with its GC heap, of the layout of .NET 10, for tests:

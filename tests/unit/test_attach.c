@@ -4,6 +4,7 @@
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/suite.h"
+#include "targets/target.h"
 #include "util/alloc.h"
 
 TEST(no_runtime_is_no_failure)

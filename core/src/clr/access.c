@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What others than clr may know of a runtime. */
 #include "clr/internal.h"
+#include "mem/memory.h"
+#include "targets/target.h"
 
 struct target *clr_target(const struct clr *clr)
 {

@@ -3,9 +3,13 @@
 #define HEAPDUMP_SRC_CLR_CLR_H
 
 #include "clr/layout.h"
-#include "targets/target.h"
+#include "util/fail.h"
 
+struct findings;
 struct gc_vars;
+struct job;
+struct memory;
+struct target;
 
 /** A managed thread (ThreadStore). */
 struct clr_thread {

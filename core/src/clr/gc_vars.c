@@ -4,6 +4,8 @@
 #include <inttypes.h>
 
 #include "clr/internal.h"
+#include "mem/memory.h"
+#include "targets/target.h"
 
 /* Bytes of GcDacVars that all of major version 2 have (gc/gcinterface.dac.h). */
 #define VARS_SIZE 264u

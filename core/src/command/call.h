@@ -6,6 +6,7 @@
 
 #include "answer/answering.h"
 #include "session/session_state.h"
+#include "util/job.h"
 
 #define OPTIONS_MAX 20u
 #define WORDS_MAX   3u

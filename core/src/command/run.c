@@ -7,6 +7,8 @@
 #include "command/call.h"
 #include "command/objects/object.h"
 #include "command/session/core_kind.h"
+#include "format/format.h"
+#include "graph/heap_graph.h"
 #include "mem/mapped_file.h"
 #include "targets/target.h"
 #include "util/signal_hold.h"

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "graph/heap_graph.h"
 #include "util/alloc.h"
+#include "util/job.h"
 
 /*
  * Nodes are renamed to their preorder number in a depth-first search: 1, 2, ... in the order of the

@@ -2,7 +2,11 @@
 #ifndef HEAPDUMP_SRC_GRAPH_DOMINATORS_H
 #define HEAPDUMP_SRC_GRAPH_DOMINATORS_H
 
-#include "graph/heap_graph.h"
+#include <heapdump/graph.h>
+
+#include "util/fail.h"
+
+struct job;
 
 /**
  * The dominator tree below one virtual root that refers to every strongly rooted node, and what

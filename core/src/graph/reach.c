@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph/reach.h"
 
+#include "graph/heap_graph.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
+#include "util/job.h"
 
 #define AHEAD_BITS (CSR_AHEAD_ROWS / 2)
 

@@ -2,7 +2,11 @@
 #ifndef HEAPDUMP_SRC_GRAPH_REACH_H
 #define HEAPDUMP_SRC_GRAPH_REACH_H
 
-#include "graph/heap_graph.h"
+#include <heapdump/graph.h>
+
+#include "util/fail.h"
+
+struct job;
 
 /** What a set of nodes keeps reachable, the nodes themselves included. */
 struct reach {

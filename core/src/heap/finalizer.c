@@ -4,7 +4,10 @@
 #include <inttypes.h>
 
 #include "clr/gc_vars.h"
+#include "mem/memory.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 
 /* Entries that are read at a time. */
 #define ENTRIES_READ 512u

@@ -7,7 +7,10 @@
 #include "arch/address_space.h"
 #include "clr/gc_vars.h"
 #include "heap/segments.h"
+#include "mem/memory.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 #include "util/sort.h"
 
 /* Where bytes of a segment are looked for, at most. */

@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_HEAP_HEAP_H
 #define HEAPDUMP_SRC_HEAP_HEAP_H
 
+#include "clr/clr.h"
 #include "clr/layouts/object_layout.h"
 #include "clr/types/type.h"
 

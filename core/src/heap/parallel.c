@@ -3,6 +3,7 @@
 
 #include "heap/walk.h"
 #include "util/alloc.h"
+#include "util/job.h"
 
 /* One heap_walk(), shared by its workers. */
 struct parallel_walk {

@@ -2,6 +2,7 @@
 #include "heap/resync.h"
 
 #include "arch/address_space.h"
+#include "targets/target.h"
 #include "util/sort.h"
 
 /* What a scan for the next object knows. */

@@ -9,6 +9,7 @@
 #include "clr/gc_vars.h"
 #include "clr/layouts/heap_segment.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 
 /* What is read of one heap at a time. */
 struct segments_reader {

@@ -2,6 +2,7 @@
 #include "heap/starts.h"
 
 #include "util/alloc.h"
+#include "util/job.h"
 #include "util/sort.h"
 
 #define BLOCK_WORDS ((uint64_t)8)          /* of 64 bits: one cache line */

@@ -4,6 +4,7 @@
 #include "heap/plug_node.h"
 #include "heap/resync.h"
 #include "util/alloc.h"
+#include "util/job.h"
 #include "util/sort.h"
 
 /* Bytes between two looks at whether the job was cancelled. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/locate.h"
 
+#include "util/job.h"
+
 /* Take in what the walk has come to; false once it is behind @p address. */
 static bool look_for_address(const struct walker *walker, enum walk_result result, uint64_t address,
 			     struct location *location)

@@ -6,6 +6,7 @@
 
 #include "inspect/value.h"
 #include "util/alloc.h"
+#include "util/job.h"
 
 /* Bytes of a string that are looked at at a time: a multiple of 8. */
 #define HASH_PIECE  ((uint64_t)WINDOW_SIZE / 16)

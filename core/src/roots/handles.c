@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "clr/gc_vars.h"
+#include "mem/memory.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 #include "util/job.h"
 
 /* Maps that are read.  One has room for all that .NET makes; the runtime has one bucket. */

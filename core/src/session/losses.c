@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "graph/heap_graph.h"
 #include "targets/target.h"
 
 /* Kinds that are told in the same words become one. */

@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_SESSION_LOSSES_H
 
 #include "session/session_state.h"
+#include "util/finding_kind.h"
 #include "util/text.h"
 
 /** Roots, references or objects that the graph lacks (LOSS_ROOTS, ...), as a session met it. */

@@ -9,6 +9,7 @@
 
 #include <heapdump/debugger.h>
 
+#include "format/format.h"
 #include "roots/root_set.h"
 #include "snapshot/snapshot.h"
 #include "targets/process/cgroup.h"

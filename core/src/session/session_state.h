@@ -2,14 +2,16 @@
 #ifndef HEAPDUMP_SRC_SESSION_SESSION_STATE_H
 #define HEAPDUMP_SRC_SESSION_SESSION_STATE_H
 
+#include <stdbool.h>
+
 #include <heapdump/session.h>
 
 #include "answer/answer_format.h"
-#include "format/format.h"
 #include "graph/dominators.h"
 #include "graph/reach.h"
 
 struct clr;
+struct format;
 struct heap;
 struct root_set;
 struct target;

@@ -7,6 +7,7 @@
 
 #include "session/session_state.h"
 #include "util/alloc.h"
+#include "util/job.h"
 #include "util/opening.h"
 #include "util/text.h"
 

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "clr/modules/module_proof.h"
+#include "graph/heap_graph.h"
 #include "session/session_state.h"
 #include "targets/target.h"
+#include "util/findings.h"
 #include "util/sink.h"
 #include "util/text.h"
 

@@ -5,6 +5,7 @@
 
 #include "clr/layouts/exinfo.h"
 #include "clr/threads/in_flight.h"
+#include "mem/memory.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 

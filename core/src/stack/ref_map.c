@@ -2,6 +2,7 @@
 #include "stack/ref_map.h"
 
 #include "clr/layouts/ready_to_run.h"
+#include "mem/memory.h"
 
 /* Bytes of a map, at most; arguments that a map may describe lie below this position. */
 #define MAP_BYTES_MAX 4096u

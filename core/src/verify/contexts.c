@@ -2,6 +2,8 @@
 /* Allocation contexts: pointer and limit of the stretch that a thread fills with objects. */
 #include <inttypes.h>
 
+#include "arch/register_table.h"
+#include "targets/target.h"
 #include "verify/resolve.h"
 
 /* A context is no larger than a region of small objects. */

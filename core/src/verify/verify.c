@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "clr/gc_vars.h"
+#include "targets/target.h"
 #include "verify/resolve.h"
 
 const char *verdict_name(enum verdict verdict)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/heap/dead_range.h"
 
+#include "graph/heap_graph.h"
 #include "util/bitmap.h"
+#include "util/job.h"
 
 /* Does any of the heap lie in [begin, end)? */
 static bool is_of_heap(const struct heap *heap, uint64_t begin, uint64_t end)

@@ -3,6 +3,7 @@
 
 #include "analysis/heap/heap_range.h"
 #include "util/alloc.h"
+#include "util/job.h"
 
 /* What one worker counts, by heap. */
 struct heapstat_counter {

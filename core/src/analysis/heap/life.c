@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/heap/life.h"
 
+#include "graph/heap_graph.h"
 #include "graph/root.h"
 #include "util/alloc.h"
 

@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_LIFE_H
 #define HEAPDUMP_SRC_ANALYSIS_LIFE_H
 
+#include "graph/heap_graph.h"
 #include "graph/reach.h"
 #include "heap/walk.h"
 #include "util/bitmap.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/code/code.h"
 #include "clr/internal.h"
+#include "mem/memory.h"
 
 /*
  * The exception clauses of compiled code (codeman.h: CodeHeader, RealCodeHeader; corhdr.h and

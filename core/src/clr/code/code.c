@@ -9,6 +9,8 @@
 #include "clr/code/code_parts.h"
 #include "clr/code/method.h"
 #include "clr/internal.h"
+#include "mem/memory.h"
+#include "targets/target.h"
 #include "util/alloc.h"
 
 /* RangeSectionMap: levels of 256 pointers, indexed by these bits of the address. */

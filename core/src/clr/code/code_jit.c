@@ -3,6 +3,7 @@
 #include "clr/code/code_parts.h"
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "mem/memory.h"
 
 /* The nibble map: 4 bits for 32 bytes of code, 8 of them in a u32. */
 #define NIBBLE_BYTES     32u

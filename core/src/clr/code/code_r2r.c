@@ -4,6 +4,7 @@
 #include "clr/internal.h"
 #include "clr/layouts/ready_to_run.h"
 #include "clr/modules/module_proof.h"
+#include "mem/memory.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 

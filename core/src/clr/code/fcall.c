@@ -6,6 +6,7 @@
  */
 #include "clr/code/method.h"
 #include "clr/internal.h"
+#include "mem/memory.h"
 
 #define FCALL_LISTS 127u
 /* Longer lists are none: all together have some hundred methods. */

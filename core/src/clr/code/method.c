@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clr/internal.h"
+#include "mem/memory.h"
 
 /* MethodDesc: u16 flags, the classification in the lowest three; the same in 8, 9 and 10. */
 #define DESC_FLAGS     6u

@@ -14,6 +14,7 @@
 #include "clr/internal.h"
 #include "clr/types/field.h"
 #include "clr/types/type_name.h"
+#include "mem/memory.h"
 #include "util/alloc.h"
 
 /* What a signature has besides the types of field.h (II.23.2, corhdr.h). */

@@ -5,6 +5,7 @@
 #include "clr/internal.h"
 #include "clr/types/field.h"
 #include "clr/types/type_name.h"
+#include "mem/memory.h"
 
 /* Element types of a signature that no field has as its storage (II.23.1.16, corhdr.h). */
 #define ELEMENT_VOID        0x01u

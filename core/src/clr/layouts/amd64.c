@@ -3,6 +3,7 @@
 
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "mem/memory.h"
 
 /* CONTEXT.ContextFlags: CONTEXT_AMD64, and bits that no CONTEXT has; CONTEXT.SegCs of user space. */
 #define FLAGS_AMD64  0x00100000u

@@ -3,6 +3,7 @@
 
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "mem/memory.h"
 
 /* ExInfo of 10.0. */
 #define EXINFO_HANDLER   0x20u

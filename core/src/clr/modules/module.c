@@ -8,7 +8,9 @@
 #include "clr/internal.h"
 #include "clr/modules/module_image.h"
 #include "clr/types/type.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 
 #define MODULES_LOADED_MAX 65536u
 #define ASSEMBLIES_MAX     65536u

@@ -9,7 +9,9 @@
 #include "clr/features.h"
 #include "clr/internal.h"
 #include "clr/modules/module_proof.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 #include "util/text.h"
 
 #define PATH_UNITS_MAX   2048u

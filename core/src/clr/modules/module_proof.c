@@ -7,6 +7,7 @@
 #include "clr/modules/module.h"
 #include "clr/modules/module_image.h"
 #include "metadata/sizes.h"
+#include "targets/target.h"
 
 /*
  * Module -> PEAssembly -> MDInternalRO (the same in 8, 9 and 10: ceeload.h, peassembly.h, mdinternalro.h,

@@ -4,6 +4,7 @@
 #include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/statics/static_base.h"
+#include "mem/memory.h"
 
 /* MTFlags2 of 9 and 10: a DynamicStaticsInfo lies before the auxiliary data. */
 #define HAS_DYNAMIC_STATICS 0x2u

@@ -4,6 +4,10 @@
 
 #include "clr/types/field.h"
 
+struct clr_thread;
+
+struct job;
+
 /** The slot of a static field that holds a reference, or a reference to its boxed struct. */
 struct static_slot {
 	uint64_t address;        /**< of the slot */

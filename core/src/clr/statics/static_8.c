@@ -6,6 +6,7 @@
 #include "clr/internal.h"
 #include "clr/layouts/object_layout.h"
 #include "clr/statics/static_base.h"
+#include "mem/memory.h"
 
 /* Behind a MethodTable and its vtable. */
 #define OPTIONAL_MEMBERS 6u

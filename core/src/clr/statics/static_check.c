@@ -12,6 +12,9 @@
 #include "clr/internal.h"
 #include "clr/layouts/object_layout.h"
 #include "clr/types/type.h"
+#include "mem/memory.h"
+#include "targets/target.h"
+#include "util/findings.h"
 
 /* Bytes of an AppDomain in which the pointer to its table is looked for: 712 in 10.0. */
 #define APP_DOMAIN_SIZE 8192u

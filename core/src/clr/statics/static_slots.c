@@ -9,7 +9,11 @@
 #include "clr/statics/static_check.h"
 #include "clr/types/field_desc.h"
 #include "clr/types/type_lookup.h"
+#include "mem/memory.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
+#include "util/job.h"
 #include "util/sort.h"
 
 /* MTFlags2 of 9 and 10: the type has static fields, of threads or not. */

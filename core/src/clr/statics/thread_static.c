@@ -7,6 +7,7 @@
 #include "clr/internal.h"
 #include "clr/layouts/object_layout.h"
 #include "clr/statics/static_base.h"
+#include "mem/memory.h"
 
 /* TLSIndex: kind and number. */
 #define TLS_KIND_SHIFT 24

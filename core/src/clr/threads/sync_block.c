@@ -4,6 +4,7 @@
 #include "clr/features.h"
 #include "clr/gc_vars.h"
 #include "clr/internal.h"
+#include "mem/memory.h"
 
 #define ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} (syncblk.h) */
 

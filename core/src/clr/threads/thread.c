@@ -6,7 +6,10 @@
 
 #include "clr/internal.h"
 #include "clr/threads/thread_state.h"
+#include "mem/memory.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 
 /* m_OSThreadId of a thread that does not run (SWITCHED_OUT_FIBER_OSID, threads.h). */
 #define OS_ID_NONE 0xbaadf00du

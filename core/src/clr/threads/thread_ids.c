@@ -2,10 +2,13 @@
 /* Which of the process's threads a managed thread is, where a pid namespace gives it another id. */
 #include <stdlib.h>
 
+#include "arch/register_table.h"
 #include "clr/internal.h"
 #include "clr/threads/thread.h"
 #include "clr/threads/thread_state.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 #include "util/sort.h"
 
 /* Two names of one thread. */

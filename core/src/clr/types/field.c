@@ -9,6 +9,7 @@
 #include "clr/types/field_desc.h"
 #include "clr/types/type_lookup.h"
 #include "clr/types/type_name.h"
+#include "mem/memory.h"
 #include "util/alloc.h"
 
 #define SIGNATURE_FIELD 0x06u

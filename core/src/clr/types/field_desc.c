@@ -6,6 +6,7 @@
 
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "mem/memory.h"
 
 /*
  * FieldDesc: the enclosing MethodTable; u32: Field RID and flags; u32: offset and element type.

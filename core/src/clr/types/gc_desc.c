@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/types/gc_desc.h"
 
+#include "mem/memory.h"
 #include "util/alloc.h"
 
 /* Bytes of an object that a series or run never covers: its header word and its MethodTable. */

@@ -4,6 +4,8 @@
 
 #include "clr/types/type.h"
 
+struct memory;
+
 /**
  * More series than this one type never has: an inline array, the largest thing that needs many,
  * has at most 1 MiB.

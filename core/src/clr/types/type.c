@@ -8,6 +8,7 @@
 #include "clr/features.h"
 #include "clr/internal.h"
 #include "clr/types/gc_desc.h"
+#include "mem/memory.h"
 #include "util/alloc.h"
 
 /* Types are made in blocks that never move. */

@@ -2,8 +2,14 @@
 #ifndef HEAPDUMP_SRC_CLR_TYPE_H
 #define HEAPDUMP_SRC_CLR_TYPE_H
 
-#include "clr/clr.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/fail.h"
 #include "util/fuzzed.h"
+
+struct clr;
 
 /** Flags of a MethodTable (methodtable.h). */
 #define MT_HAS_COMPONENT_SIZE   0x80000000u

@@ -7,7 +7,9 @@
 #include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/modules/module_image.h"
+#include "targets/target.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 
 /* Entries of all tables of all modules that are looked at: real services have some 100,000. */
 #define ENTRIES_MAX       ((uint64_t)8 << 20)

@@ -6,6 +6,7 @@
 
 #include "clr/internal.h"
 #include "clr/types/field.h"
+#include "mem/memory.h"
 #include "util/alloc.h"
 
 #define ITEMS_MAX      65536u

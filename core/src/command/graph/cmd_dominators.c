@@ -5,8 +5,11 @@
 
 #include "command/completeness.h"
 #include "command/table.h"
+#include "format/format.h"
+#include "graph/heap_graph.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
+#include "util/job.h"
 
 enum {
 	OPT_TOP,

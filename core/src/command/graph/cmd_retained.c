@@ -3,6 +3,8 @@
 
 #include "command/completeness.h"
 #include "command/table.h"
+#include "graph/heap_graph.h"
+#include "util/job.h"
 
 enum {
 	OPT_CONSERVATIVE

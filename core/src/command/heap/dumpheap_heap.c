@@ -7,6 +7,7 @@
 #include "command/heap/cmd_strings.h"
 #include "command/heap/dumpheap.h"
 #include "command/heap/heap_call.h"
+#include "targets/target.h"
 
 enum fragment_column {
 	FRAGMENT_ADDRESS,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/completeness.h"
+#include "util/job.h"
 #include "util/sink.h"
 
 const char *const generation_choices[] = { "gen0", "gen1", "gen2", "loh",   "poh", "foh",

@@ -3,6 +3,8 @@
 
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "graph/heap_graph.h"
+#include "util/job.h"
 
 enum {
 	OPT_REFS,

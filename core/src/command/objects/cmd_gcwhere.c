@@ -5,6 +5,7 @@
 
 #include "command/table.h"
 #include "inspect/locate.h"
+#include "util/job.h"
 
 static enum hd_status not_in_heap(const struct call *call, uint64_t address)
 {

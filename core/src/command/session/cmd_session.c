@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/table.h"
+#include "format/format.h"
 #include "targets/target.h"
 
 static const char *target_word(const struct target *target)

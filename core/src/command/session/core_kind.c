@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/session/core_kind.h"
 
+#include "targets/target.h"
+
 const char *producer_name(enum core_producer producer)
 {
 	static const char *const names[] = {

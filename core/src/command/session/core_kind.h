@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_COMMAND_CORE_KIND_H
 
 #include "heap/heap.h"
+#include "targets/target.h"
 
 /** "createdump" "gcore" "kernel" "unknown". */
 const char *producer_name(enum core_producer producer);

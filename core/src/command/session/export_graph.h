@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_COMMAND_EXPORT_GRAPH_H
 
 #include "command/call.h"
+#include "format/format.h"
 
 /** One export: what, how and where to. */
 struct exporting {

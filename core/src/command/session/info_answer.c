@@ -6,6 +6,7 @@
 
 #include "command/session/core_kind.h"
 #include "command/session/info.h"
+#include "graph/heap_graph.h"
 #include "targets/process/process_memory.h"
 
 /* The standalone GC that is loaded, or NULL. */

@@ -10,6 +10,7 @@
 #include "heap/heap.h"
 #include "util/alloc.h"
 #include "util/fuzzed.h"
+#include "util/job.h"
 
 /* Instructions of SQLite's machine between two looks for Ctrl-C. */
 #define PROGRESS_STEPS 20000

@@ -3,6 +3,7 @@
 #include "command/sql/sql_objects.h"
 
 #include "command/sql/sql_sizes.h"
+#include "graph/heap_graph.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"

@@ -5,6 +5,7 @@
 #include "clr/threads/thread_state.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "targets/target.h"
 
 struct thread_counts {
 	uint64_t unstarted, background, dead;

@@ -4,6 +4,7 @@
 #include "clr/threads/sync_block.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "targets/target.h"
 
 enum {
 	OPT_ALL

@@ -4,6 +4,7 @@
 
 #include "format/string_table.h"
 #include "graph/dominators.h"
+#include "graph/heap_graph.h"
 
 /** Branches below this depth are not told apart. */
 #define STACK_DEPTH_MAX 250u
