@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Keep files and functions small.
+"""Keep files, functions and structs small.
 
-Fail: a function of more than 100 lines, more than 12 includes of internal headers in one file, a
-chain of more than 10 of them.  Warn: a file of more than 600 lines, a header of more than 200, a function of more than
-60 lines.
+    check_sizes.py [--update] [FOLDER]
+
+Fail: a function of more than 100 lines or 6 parameters, a struct of more than 20 fields, more than 12 includes of
+internal headers in one file, a chain of more than 8 of them.  Warn: a file of more than 600 lines, a header of more
+than 200, a function of more than 60 lines.
+
+known_sizes.txt has what was larger when a limit came, and how large.  Nothing may be added: what grows fails, and
+what has become smaller is to be taken out, which --update does.
 """
 from __future__ import annotations
 
@@ -13,8 +18,13 @@ import pathlib
 import re
 import sys
 
+import measure_code
+
 FILE_WARN, HEADER_WARN, FUNCTION_WARN = 600, 200, 60
-FUNCTION_FAIL, DEPTH_FAIL, INCLUDES_FAIL = 100, 10, 12
+FUNCTION_FAIL, INCLUDES_FAIL = 100, 12
+LIMITS = {"parameters": 6, "fields": 20, "include-depth": 8}
+KNOWN = pathlib.Path(__file__).resolve().with_name("known_sizes.txt")
+Sizes = dict[tuple[str, str], int]  # what, and where: how large
 FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "scripts", "tests")
 LOCAL = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 HEAD_END = re.compile(r"(\)|\bconst|\boverride|\bnoexcept|,)\s*$")
@@ -70,8 +80,51 @@ class Includes:
         return self.depths[path]
 
 
-def main(root: pathlib.Path) -> int:
+def parts_of(path: pathlib.Path, name: str) -> Sizes:
+    """What is too large of functions and structs of a C file."""
+    code = measure_code.without_comments(path.read_text(encoding="utf-8"))
+    sizes = {
+        ("parameters", f"{name}:{function.name}"): function.parameters
+        for function in measure_code.functions_of(path, code)
+    }
+    for match in measure_code.STRUCT.finditer(code):
+        sizes["fields", f"{name}:{match[1]}"] = measure_code.fields_of(match[2])
+    return {key: size for key, size in sizes.items() if size > LIMITS[key[0]]}
+
+
+def read_known() -> Sizes:
+    """known_sizes.txt."""
+    rows = [line.split() for line in KNOWN.read_text(encoding="utf-8").splitlines()]
+    return {(row[0], row[1]): int(row[2]) for row in rows if row and row[0] != "#"}
+
+
+def compare_known(found: Sizes, known: Sizes) -> list[str]:
+    """What is larger than a limit and than it was, and what of the list is out of date."""
+    errors = []
+    for (what, where), size in sorted(found.items()):
+        limit = max(LIMITS[what], known.get((what, where), 0))
+        if size > limit:
+            errors.append(f"{where}: {what} {size}, more than {limit}")
+    for (what, where), size in sorted(known.items()):
+        now = found.get((what, where), 0)
+        if now < size:
+            errors.append(f"{where}: {what} was {size}: check_sizes.py --update takes it out")
+    return errors
+
+
+def update_known(found: Sizes, known: Sizes) -> None:
+    """Only to less than there was."""
+    rows = {key: min(size, known[key]) for key, size in found.items() if key in known}
+    lines = [
+        "# What was larger than a limit of check_sizes.py when that came: nothing may be added."
+    ]
+    lines += [f"{what} {where} {size}" for (what, where), size in sorted(rows.items())]
+    KNOWN.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main(root: pathlib.Path, update: bool) -> int:
     """Check everything below a root."""
+    found: Sizes = {}
     warnings: list[str] = []
     errors: list[str] = []
     includes = Includes(root)
@@ -97,8 +150,14 @@ def main(root: pathlib.Path) -> int:
             continue
         if len(includes.of(path)) > INCLUDES_FAIL:
             errors.append(f"{name}: more than {INCLUDES_FAIL} local includes")
-        if includes.depth(path) > DEPTH_FAIL:
-            errors.append(f"{name}: includes are {includes.depth(path)} deep, not {DEPTH_FAIL}")
+        found |= parts_of(path, name)
+        if includes.depth(path) > LIMITS["include-depth"]:
+            found["include-depth", name] = includes.depth(path)
+    known = read_known()
+    if update:
+        update_known(found, known)
+    else:
+        errors += compare_known(found, known)
     for message in warnings:
         print(f"warning: {message}")
     for message in errors:
@@ -108,4 +167,5 @@ def main(root: pathlib.Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
+    words = [word for word in sys.argv[1:] if word != "--update"]
+    sys.exit(main(pathlib.Path(words[0] if words else "."), "--update" in sys.argv))
