@@ -79,9 +79,10 @@ static bool merge_tallies(struct object_tally *tallies, unsigned int count)
 				return false;
 		}
 	}
-	if (sum->fragments_count)
+	if (sum->fragments_count) {
 		qsort(sum->fragments, sum->fragments_count, sizeof(*sum->fragments),
 		      compare_fragments);
+	}
 	return true;
 }
 

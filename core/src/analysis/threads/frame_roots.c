@@ -27,9 +27,10 @@ static void sort_by_frame(struct frame_roots *roots, const struct thread_stack *
 		roots->begin[i] = sum;
 		sum += count;
 	}
-	for (size_t i = 0; i < stack->roots_count; i++)
+	for (size_t i = 0; i < stack->roots_count; i++) {
 		roots->order[roots->begin[root_frame_bucket(stack, &stack->roots[i])]++] =
 			(uint32_t)i;
+	}
 	/* Each is now where the next begins. */
 	for (size_t i = buckets; i; i--)
 		roots->begin[i] = roots->begin[i - 1];

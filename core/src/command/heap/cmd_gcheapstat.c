@@ -79,9 +79,10 @@ static void make_figure_cells(const struct generation_bytes *bytes, bool has_unr
 {
 	for (size_t i = 0; i < BYTES_FIGURES; i++) {
 		for (size_t j = 0; j < BYTES_GENERATIONS && (has_unrooted || i != BYTES_UNROOTED);
-		     j++)
+		     j++) {
 			cells[HEAP_FIGURES + i * BYTES_GENERATIONS + j] =
 				cell_number(bytes->of[i][j]);
+		}
 	}
 }
 
