@@ -104,4 +104,58 @@ TEST(so_does_a_check)
 	fake_clr_destroy(fake);
 }
 
+/* Damage and objects of a walk through a heap's first segment. */
+static void count_walk(struct fake_clr *fake, uint64_t *damage, uint64_t *objects)
+{
+	struct heap *heap = fake_heap(fake);
+	struct walker walker;
+	enum walk_result result;
+	*damage = 0;
+	ASSERT_UINT_FATAL(walker_init(&walker, heap, NULL), HD_OK);
+	walker_begin(&walker, heap->segments, heap->segments->begin, heap->segments->end);
+	while ((result = walker_next(&walker)) != WALK_END)
+		*damage += result == WALK_DAMAGE;
+	*objects = walker.objects;
+	walker_deinit(&walker);
+}
+
+/* Allocation contexts that are not known, of a list of threads that is damaged: one object lies between two. */
+TEST(one_object_between_zeros_is_found)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	uint64_t damage, objects;
+	(void)fake_segment(fake, 0, GENERATION_0, 0x2000);
+	(void)fake_object(fake, fake->object_type, 0);
+	(void)fake_hole(fake, 0x100);
+	(void)fake_object(fake, fake->object_type, 0);
+	(void)fake_hole(fake, 0x100);
+	uint64_t locked = fake_object(fake, fake->object_type, 0);
+	/* A header: the upper half of the word is a sync block's index. */
+	fake_poke_u64(&fake->memory, locked - 8, 0x0800000100000000u);
+	(void)fake_object(fake, fake->object_type, 0);
+	(void)fake_hole(fake, 0x100);
+	count_walk(fake, &damage, &objects);
+	ASSERT_UINT(damage, 3);
+	ASSERT_UINT(objects, 4);
+	fake_clr_destroy(fake);
+}
+
+/* A word that looks like an object, after others that are none, is one only when more objects follow. */
+TEST(one_object_after_garbage_is_not_believed)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	uint64_t damage, objects;
+	(void)fake_segment(fake, 0, GENERATION_0, 0x2000);
+	(void)fake_object(fake, fake->object_type, 0);
+	uint64_t hole = fake_hole(fake, 0x100);
+	fake_poke_u64(&fake->memory, hole + 0x40, GARBAGE);
+	(void)fake_object(fake, fake->object_type, 0);
+	hole = fake_hole(fake, 0x100);
+	fake_poke_u64(&fake->memory, hole, GARBAGE);
+	count_walk(fake, &damage, &objects);
+	ASSERT_UINT(damage, 1);
+	ASSERT_UINT(objects, 1);
+	fake_clr_destroy(fake);
+}
+
 SUITE(.name = "resync")

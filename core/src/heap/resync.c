@@ -10,6 +10,7 @@ struct resync_scan {
 	struct walker *walker;
 	uint64_t bound;
 	uint64_t first_content; /* address of the first word that is not zero, or not there */
+	bool is_after_zeros;    /* the damage begins with a word that is zero */
 };
 
 /* Could this word be the MethodTable of an object?  Most that are none end here. */
@@ -56,6 +57,36 @@ bool walker_is_sound(struct walker *walker, uint64_t address, uint64_t bound)
 		address += object.step;
 	}
 	return true;
+}
+
+/* Does one object or more follow, up to RESYNC_OBJECTS, which end at @p bound or where zeros begin? */
+static bool ends_at_zeros(struct walker *walker, uint64_t address, uint64_t bound)
+{
+	for (unsigned int i = 0; i < RESYNC_OBJECTS && address != bound; i++) {
+		struct object object;
+		uint64_t word;
+		if (i && memory_u64(walker->heap->memory, address, &word) && !word)
+			return true;
+		if (!is_object_at(walker, address, bound, &object) ||
+		    heap_segment_at(walker->heap, object.type->method_table))
+			return false;
+		address += object.step;
+	}
+	return true;
+}
+
+/*
+ * Is @p address the first that is not zero, or the next after a header (32 bits that are zero, 32 of a sync
+ * block)?  Where allocation contexts are not known, their zeros end so; few objects may lie between two of them.
+ */
+static bool is_first_content(const struct resync_scan *scan, uint64_t address)
+{
+	uint64_t header;
+	if (!scan->is_after_zeros || address > scan->first_content + 8)
+		return false;
+	return address == scan->first_content ||
+	       (memory_u64(scan->walker->heap->memory, scan->first_content, &header) &&
+		(uint32_t)header == 0);
 }
 
 static uint64_t range_end(const struct target *target, const struct target_range *range)
@@ -105,7 +136,8 @@ static uint64_t scan_bytes(struct resync_scan *scan, uint64_t address, const uin
 			scan->first_content = at;
 		if (!is_plausible(walker->heap, word & ~(uint64_t)7))
 			continue;
-		if (walker_is_sound(walker, at, scan->bound))
+		if (walker_is_sound(walker, at, scan->bound) ||
+		    (is_first_content(scan, at) && ends_at_zeros(walker, at, scan->bound)))
 			return at;
 	}
 	return 0;
@@ -160,6 +192,7 @@ void walker_resync(struct walker *walker, uint64_t bound)
 	const uint8_t *bytes = window_at(&walker->window, address, 8, NULL);
 	if (bytes)
 		damage->word = load_u64(bytes);
+	scan.is_after_zeros = bytes && damage->kind == DAMAGE_BAD_METHOD_TABLE && !damage->word;
 	uint64_t next =
 		find_next_object(&scan, damage->kind == DAMAGE_MISSING_BYTES
 						? walker_next_captured(walker->heap, address)
