@@ -175,7 +175,8 @@ class RootPlaces:
         yield Place("thread.os_id", thread + where.offset("thread.os_id"), everyone)
         yield Place("thread.state", thread + where.offset("thread.state"), mine, 4, ("*",))
         cooperative = thread + where.offset("thread.cooperative")
-        yield Place("thread.cooperative", cooperative, mine, 4)
+        # Registers of a thread in the runtime's code, which uses objects, may hold some.
+        yield Place("thread.cooperative", cooperative, mine, 4, ("*",))
         yield Place("thread.id", thread + where.offset("thread.id"), sources(), 4)
         yield Place("thread.exception", thread + where.offset("thread.exception"), mine, 8, ("*",))
         yield Place("thread.locals", thread + where.offset("thread.locals"), sources())
