@@ -20,14 +20,16 @@ enum fields_column {
 #define VALUE_HELP                                                                                     \
 	"a number, a string's text, the address of another object or of a struct; NULL: it is not in " \
 	"the target"
-#define MEANING_HELP   "what the value means: an enum's name, a date; NULL: no more"
+#define MEANING_HELP "what the value means: an enum's name, a date; NULL: no more"
+#define NAME_HELP \
+	"name of the field; of one in a struct after the field that holds the struct, as in Position.X"
 #define REFERENCE_HELP "the object that it refers to; 0: null; NULL: it is not a reference"
 
 static const struct column fields_columns[FIELDS_COLUMNS] = {
 	[FIELDS_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object" },
 	[FIELDS_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type" },
 	[FIELDS_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[FIELDS_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the field" },
+	[FIELDS_NAME] = { "name", NULL, KIND_TEXT, 0, 0, NAME_HELP },
 	[FIELDS_FIELD_TYPE] = { "field_type", NULL, KIND_TEXT, 0, 0, "declared type of the field" },
 	[FIELDS_VALUE] = { "value", NULL, KIND_ANY, 0, 0, VALUE_HELP },
 	[FIELDS_REFERENCE] = { "reference", NULL, KIND_ADDRESS, 0, 0, REFERENCE_HELP },
@@ -46,10 +48,25 @@ static const struct column arrays_columns[FIELDS_COLUMNS] = {
 	[FIELDS_MEANING] = { "meaning", NULL, KIND_TEXT, 0, 0, MEANING_HELP },
 };
 
+/* Structs in structs deeper than this are not taken apart, nor is a type of more fields. */
+#define NESTED_MAX       16u
+#define NESTED_COUNT_MAX 4096u
+
+/* An instance field of a type, or of a struct that a field of it holds. */
+struct value_field {
+	const struct field *field;
+	struct text name;     /* empty: the field's own */
+	unsigned int nesting; /* 0: of the type itself */
+	uint64_t offset;      /* from the first field of the object */
+};
+
 /* The fields of one type, read once. */
 struct known_fields {
-	struct field_list list;
+	struct field_list list; /* its own, with statics */
 	bool is_read;
+	struct value_field *rows; /* none until objects of it are met */
+	size_t rows_count, rows_capacity;
+	bool is_flat; /* rows are made */
 };
 
 struct values {
@@ -94,8 +111,13 @@ static enum hd_status begin_values(struct values *values, const struct sql_key *
 static void close_values(void *cursor)
 {
 	struct values *values = cursor;
-	for (size_t i = 0; i < values->known_count; i++)
-		field_list_deinit(&values->known[i].list);
+	for (size_t i = 0; i < values->known_count; i++) {
+		struct known_fields *known = &values->known[i];
+		for (size_t row = 0; row < known->rows_count; row++)
+			text_deinit(&known->rows[row].name);
+		pages_free(known->rows, known->rows_capacity, sizeof(*known->rows));
+		field_list_deinit(&known->list);
+	}
 	pages_free(values->known, values->known_capacity, sizeof(*values->known));
 	sql_objects_close(values->objects);
 	text_deinit(&values->text);
@@ -119,9 +141,9 @@ static enum hd_status open_values(struct sql_source *source, const struct sql_ta
 	return HD_OK;
 }
 
-/* Fields of a type; those that cannot be read are none. */
+/* What is known of a type, its fields read; those that cannot be read are none. */
 static enum hd_status fields_of_type(struct values *values, const struct type *type,
-				     const struct field_list **ret)
+				     struct known_fields **ret)
 {
 	struct hd_error unused = { 0 };
 	while (values->known_count <= type->index) {
@@ -136,14 +158,71 @@ static enum hd_status fields_of_type(struct values *values, const struct type *t
 		    HD_ERR_NOMEM)
 			return fail_nomem(values->source->call->err);
 	}
-	*ret = &known->list;
+	*ret = known;
 	return HD_OK;
 }
 
-static const struct field *current_field(const struct values *values)
+static const char *name_of_field(const struct value_field *row)
+{
+	return row->name.size ? row->name.bytes : row->field->name;
+}
+
+/* Add the instance fields of @p list to @p known; @p holder: the row of the struct that has them, or NULL. */
+static enum hd_status add_fields(struct values *values, struct known_fields *known,
+				 const struct field_list *list, const struct value_field *holder)
+{
+	struct hd_error *err = values->source->call->err;
+	for (size_t i = 0; i < list->count && known->rows_count < NESTED_COUNT_MAX; i++) {
+		const struct field *field = &list->rows[i];
+		struct value_field row = { .field = field,
+					   .nesting = holder ? holder->nesting + 1 : 0,
+					   .offset =
+						   (holder ? holder->offset : 0) + field->offset };
+		if (field->is_static)
+			continue;
+		if (!PAGES_RESERVE(known, rows))
+			return fail_nomem(err);
+		if (holder) {
+			text_printf(&row.name, "%s.%s", name_of_field(holder), field->name);
+			if (row.name.failed) {
+				text_deinit(&row.name);
+				return fail_nomem(err);
+			}
+		}
+		known->rows[known->rows_count++] = row;
+	}
+	return HD_OK;
+}
+
+/* The fields of a type, then those of its structs, and of theirs. */
+static enum hd_status flat_fields_of_type(struct values *values, const struct type *type,
+					  const struct known_fields **ret)
+{
+	struct known_fields *known;
+	TRY(fields_of_type(values, type, &known));
+	if (!known->is_flat) {
+		known->is_flat = true;
+		TRY(add_fields(values, known, &known->list, NULL));
+		for (size_t i = 0; i < known->rows_count; i++) {
+			const struct value_field holder = known->rows[i];
+			const struct type *inner = holder.field->type;
+			struct known_fields *of_inner;
+			if (holder.field->element_type != ELEMENT_VALUE || !inner ||
+			    inner == type || holder.nesting >= NESTED_MAX)
+				continue;
+			TRY(fields_of_type(values, inner, &of_inner));
+			known = &values->known[type->index]; /* The table may have moved. */
+			TRY(add_fields(values, known, &of_inner->list, &holder));
+		}
+	}
+	*ret = known;
+	return HD_OK;
+}
+
+static const struct value_field *current_field(const struct values *values)
 {
 	uint32_t index = values->object->object.type->index;
-	return &values->known[index].list.rows[values->next - 1];
+	return &values->known[index].rows[values->next - 1];
 }
 
 /* Go to the next object; its values come from 0 on. */
@@ -159,9 +238,9 @@ static enum hd_status next_object(struct values *values)
 			values->count = values->array.length;
 		return HD_OK;
 	}
-	const struct field_list *list;
-	TRY(fields_of_type(values, object->type, &list));
-	values->count = list->count;
+	const struct known_fields *known;
+	TRY(flat_fields_of_type(values, object->type, &known));
+	values->count = known->rows_count;
 	return HD_OK;
 }
 
@@ -169,18 +248,15 @@ static enum hd_status next_object_value(void *cursor, bool *ret)
 {
 	struct values *values = cursor;
 	values->is_read = false;
-	do {
-		while (!values->object || values->next == values->count) {
-			TRY(next_object(values));
-			if (!values->object) {
-				*ret = false;
-				return HD_OK;
-			}
+	while (!values->object || values->next == values->count) {
+		TRY(next_object(values));
+		if (!values->object) {
+			*ret = false;
+			return HD_OK;
 		}
-		if (values->next++ % JOB_STRIDE == 0)
-			TRY(call_check(values->source->call));
-		/* Statics are no values of an object. */
-	} while (!values->is_arrays && current_field(values)->is_static);
+	}
+	if (values->next++ % JOB_STRIDE == 0)
+		TRY(call_check(values->source->call));
 	*ret = true;
 	return HD_OK;
 }
@@ -196,11 +272,12 @@ static void read_value(struct values *values)
 			   array->data + (values->next - 1) * array->element_size, &values->value);
 		return;
 	}
-	const struct field *field = current_field(values);
+	const struct value_field *row = current_field(values);
 	const struct type *type = values->object->object.type;
 	/* An enum's only field does not know whose it is. */
-	value_read(heap, field->element_type, type_is_enum(heap->clr, type) ? type : field->type,
-		   address + OBJECT_FIELDS + field->offset, &values->value);
+	value_read(heap, row->field->element_type,
+		   type_is_enum(heap->clr, type) ? type : row->field->type,
+		   address + OBJECT_FIELDS + row->offset, &values->value);
 }
 
 /* A string's text in place of its address. */
@@ -251,11 +328,11 @@ static void value_row_cell(void *cursor, size_t column, struct cell *ret)
 		break;
 	case FIELDS_NAME:
 		*ret = values->is_arrays ? cell_number(values->next - 1)
-					 : cell_string(current_field(values)->name);
+					 : cell_string(name_of_field(current_field(values)));
 		break;
 	case FIELDS_FIELD_TYPE:
 		*ret = values->is_arrays ? element_type_cell(values)
-					 : cell_string(current_field(values)->type_name);
+					 : cell_string(current_field(values)->field->type_name);
 		break;
 	case FIELDS_VALUE:
 		*ret = text_or_address(values);
