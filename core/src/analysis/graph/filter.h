@@ -22,13 +22,6 @@ struct filter {
 };
 
 /**
- * Does @p name hold @p part?  Backticks are passed over on both sides; an arity in @p part (`2, or 2)
- * stands for so many arguments where the name has them: <A, B>.  Any character may be written as an
- * escape, as those are that are printed so: \u000a, a byte that is no UTF-8 as \xff.
- */
-bool name_matches(const char *name, size_t size, const char *part);
-
-/**
  * Work out what can be known before the first object.
  *
  * @retval HD_OK

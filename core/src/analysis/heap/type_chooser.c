@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/graph/filter.h"
+#include "analysis/name_match.h"
 #include "clr/clr.h"
 #include "clr/types/type.h"
 #include "util/alloc.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/graph/filter.h"
+#include "analysis/name_match.h"
 #include "util/alloc.h"
 
 bool type_counts_grow(struct type_counts *counts, size_t index)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "analysis/graph/diff.h"
-#include "analysis/graph/filter.h"
 #include "analysis/heap/type_counts.h"
+#include "analysis/name_match.h"
 #include "command/heap/heap_call.h"
 #include "command/session/core_kind.h"
 #include "command/table.h"

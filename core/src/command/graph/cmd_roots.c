@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/graph/filter.h"
+#include "analysis/name_match.h"
 #include "answer/root_row.h"
 #include "command/completeness.h"
 #include "command/table.h"

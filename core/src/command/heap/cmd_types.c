@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/graph/filter.h"
+#include "analysis/name_match.h"
 #include "answer/tables.h"
 #include "command/table.h"
 
