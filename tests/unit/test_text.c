@@ -368,4 +368,24 @@ TEST(hexadecimal_digits_have_values)
 	}
 }
 
+/* What ends a run, at each place of texts of each length. */
+TEST(runs_end_before_what_is_not_plain)
+{
+	static const char ends[] = { '"', '\\', '\x7f', '\x1f', '\0', '\n', '\x80', '\xff' };
+	char bytes[40];
+	for (size_t size = 0; size <= sizeof(bytes); size++) {
+		memset(bytes, '~', sizeof(bytes));
+		ASSERT_UINT(printable_run(bytes, size), size);
+		ASSERT_UINT(quotable_run(bytes, size), size);
+		for (size_t at = 0; at < size; at++) {
+			for (size_t i = 0; i < sizeof(ends); i++) {
+				memset(bytes, i % 2 ? ' ' : '~', sizeof(bytes));
+				bytes[at] = ends[i];
+				ASSERT_UINT(quotable_run(bytes, size), at);
+				ASSERT_UINT(printable_run(bytes, size), i < 2 ? size : at);
+			}
+		}
+	}
+}
+
 SUITE(.name = "text")

@@ -5,20 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Bytes at the beginning that stand in quotes as they are. */
-static size_t plain_run(const char *bytes, size_t size)
-{
-	size_t run = printable_run(bytes, size);
-	const char *quote = memchr(bytes, '"', run);
-	run = quote ? (size_t)(quote - bytes) : run;
-	const char *backslash = memchr(bytes, '\\', run);
-	return backslash ? (size_t)(backslash - bytes) : run;
-}
-
 static void put_quoted(struct out *out, const char *bytes, size_t size)
 {
 	struct text *text = &out->text;
-	size_t run = plain_run(bytes, size);
+	size_t run = quotable_run(bytes, size);
 	char *whole = run == size ? text_extend(text, size + 2) : NULL;
 	if (whole) {
 		whole[0] = whole[size + 1] = '"';
@@ -27,7 +17,7 @@ static void put_quoted(struct out *out, const char *bytes, size_t size)
 	}
 	text_append(text, "\"", 1);
 	for (size_t i = 0; i < size;) {
-		run = plain_run(bytes + i, size - i);
+		run = quotable_run(bytes + i, size - i);
 		text_append(text, bytes + i, run);
 		i += run;
 		if (i == size) {
@@ -49,6 +39,10 @@ static void put_quoted(struct out *out, const char *bytes, size_t size)
 	text_append(text, "\"", 1);
 }
 
+/* Keys longer than this are copied by memcpy(). */
+#define SHORT_KEY 32u
+
+/* Keys are names in the code: nothing in them is escaped. */
 static void put_key(struct json *json, const char *key)
 {
 	uint64_t level = (uint64_t)1 << json->depth;
@@ -59,10 +53,24 @@ static void put_key(struct json *json, const char *key)
 		text_append(text, ", ", has_items ? 2 : 0);
 		return;
 	}
-	/* Keys are names in the code: nothing in them is escaped. */
-	text_append(text, has_items ? ", \"" : "\"", has_items ? 3 : 1);
-	text_puts(text, key);
-	text_append(text, "\": ", 3);
+	size_t lead = has_items ? 2 : 0, size = 0;
+	char *room = text_extend(text, lead + 1 + SHORT_KEY + 3);
+	if (!room)
+		return;
+	memcpy(room, ", \"", 3);
+	room += lead;
+	*room++ = '"';
+	/* Most have a handful of characters: faster than to ask for their length. */
+	for (; size < SHORT_KEY && key[size]; size++)
+		room[size] = key[size];
+	memcpy(room + size, "\": ", 3);
+	text->size -= SHORT_KEY - size;
+	text->bytes[text->size] = '\0';
+	if (size == SHORT_KEY && key[size]) {
+		text->size -= 3;
+		text_puts(text, key + size);
+		text_append(text, "\": ", 3);
+	}
 }
 
 static void open_level(struct json *json, const char *key, bool array)
@@ -110,7 +118,7 @@ void json_text(struct json *json, const char *key, const char *bytes, size_t siz
 	}
 	put_key(json, key);
 	put_quoted(json->out, bytes, size);
-	out_puts(json->out, "");
+	out_flush_if_full(json->out);
 }
 
 void json_string(struct json *json, const char *key, const char *string)
@@ -150,17 +158,14 @@ void json_real(struct json *json, const char *key, double value, bool is_single)
 void json_address(struct json *json, const char *key, uint64_t value)
 {
 	put_key(json, key);
-	char buf[20];
-	size_t at = sizeof(buf);
-	buf[--at] = '"';
-	do {
-		buf[--at] = "0123456789abcdef"[value & 15];
-		value >>= 4;
-	} while (value);
-	buf[--at] = 'x';
-	buf[--at] = '0';
-	buf[--at] = '"';
-	text_append(&json->out->text, buf + at, sizeof(buf) - at);
+	unsigned int digits = value ? (67u - (unsigned int)__builtin_clzll(value)) / 4 : 1;
+	char *room = text_extend(&json->out->text, digits + 4);
+	if (!room)
+		return;
+	memcpy(room, "\"0x", 3);
+	room[3 + digits] = '"';
+	for (unsigned int i = digits; i; i--, value >>= 4)
+		room[2 + i] = "0123456789abcdef"[value & 15];
 }
 
 void json_bool(struct json *json, const char *key, bool value)

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OUT_FLUSH_SIZE ((size_t)64 << 10)
-
 static const char *const codes[] = {
 	[STYLE_ADDRESS] = "\033[33m", [STYLE_TYPE] = "\033[36m", [STYLE_HEAD] = "\033[1m",
 	[STYLE_NOTE] = "\033[2m",     [STYLE_END] = "\033[0m",
@@ -154,23 +152,10 @@ void out_flush(struct out *out)
 	out->text.size = 0;
 }
 
-static void flush_if_full(struct out *out)
-{
-	bool at_line_end = out->text.size && out->text.bytes[out->text.size - 1] == '\n';
-	if (out->text.failed || (out->text.size >= OUT_FLUSH_SIZE && (!out->width || at_line_end)))
-		out_flush(out);
-}
-
 void out_deinit(struct out *out)
 {
 	out_flush(out);
 	text_deinit(&out->text);
-}
-
-void out_puts(struct out *out, const char *string)
-{
-	text_puts(&out->text, string);
-	flush_if_full(out);
 }
 
 HD_PRINTF(2, 0) static void vprint(struct out *out, const char *format, va_list args)
@@ -186,7 +171,7 @@ HD_PRINTF(2, 0) static void vprint(struct out *out, const char *format, va_list 
 void out_vprintf(struct out *out, const char *format, va_list args)
 {
 	vprint(out, format, args);
-	flush_if_full(out);
+	out_flush_if_full(out);
 }
 
 void out_printf(struct out *out, const char *format, ...)
@@ -195,7 +180,7 @@ void out_printf(struct out *out, const char *format, ...)
 	va_start(args, format);
 	vprint(out, format, args);
 	va_end(args);
-	flush_if_full(out);
+	out_flush_if_full(out);
 }
 
 void out_begin_style(struct out *out, enum style style)
@@ -218,7 +203,7 @@ void out_styled(struct out *out, enum style style, const char *format, ...)
 	vprint(out, format, args);
 	out_end_style(out);
 	va_end(args);
-	flush_if_full(out);
+	out_flush_if_full(out);
 }
 
 void out_type(struct out *out, const char *name, size_t size, uint64_t id)
@@ -230,7 +215,7 @@ void out_type(struct out *out, const char *name, size_t size, uint64_t id)
 	out_begin_style(out, STYLE_TYPE);
 	text_escape(&out->text, name, size);
 	out_end_style(out);
-	flush_if_full(out);
+	out_flush_if_full(out);
 }
 
 void out_pad(struct out *out, size_t count)

@@ -34,10 +34,24 @@ void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool 
 void out_flush(struct out *out);
 /** Same, and free. */
 void out_deinit(struct out *out);
+/** What is buffered, at most, before it is handed on; of a text that is cut to a width only whole lines are. */
+#define OUT_FLUSH_SIZE ((size_t)64 << 10)
+/** out_flush() when enough is buffered. */
+static inline void out_flush_if_full(struct out *out)
+{
+	if ((out->text.size >= OUT_FLUSH_SIZE &&
+	     (!out->width || out->text.bytes[out->text.size - 1] == '\n')) ||
+	    out->text.failed)
+		out_flush(out);
+}
 
 void out_printf(struct out *out, const char *format, ...) HD_PRINTF(2, 3);
 void out_vprintf(struct out *out, const char *format, va_list args) HD_PRINTF(2, 0);
-void out_puts(struct out *out, const char *string);
+static inline void out_puts(struct out *out, const char *string)
+{
+	text_puts(&out->text, string);
+	out_flush_if_full(out);
+}
 /** Same in the colour of @p style. */
 void out_styled(struct out *out, enum style style, const char *format, ...) HD_PRINTF(3, 4);
 /** Begin the colour of @p style, and end it: around text that is appended to out->text. */

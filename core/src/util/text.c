@@ -37,7 +37,7 @@ static bool text_reserve(struct text *text, size_t size)
 	return true;
 }
 
-char *text_extend(struct text *text, size_t size)
+char *text_extend_more(struct text *text, size_t size)
 {
 	if (!text_reserve(text, size))
 		return NULL;
@@ -45,20 +45,6 @@ char *text_extend(struct text *text, size_t size)
 	text->size += size;
 	text->bytes[text->size] = '\0';
 	return room;
-}
-
-void text_append(struct text *text, const char *bytes, size_t size)
-{
-	if (!size || !text_reserve(text, size))
-		return;
-	memcpy(text->bytes + text->size, bytes, size);
-	text->size += size;
-	text->bytes[text->size] = '\0';
-}
-
-void text_puts(struct text *text, const char *string)
-{
-	text_append(text, string, strlen(string));
 }
 
 void text_printf(struct text *text, const char *format, ...)
@@ -85,19 +71,50 @@ void text_printf(struct text *text, const char *format, ...)
 /* A byte of each eight. */
 #define EACH(byte) (0x0101010101010101u * (byte))
 
+/* The highest bit of a byte is set, of one at least, where a byte of @p word is @p c. */
+static uint64_t marks_of(uint64_t word, uint64_t c)
+{
+	uint64_t other = word ^ EACH(c);
+	return (other - EACH(1)) & ~other & EACH(0x80);
+}
+
+/* The same where one is below 0x20, above 0x7f, or 0x7f. */
+static uint64_t marks_of_unprintable(uint64_t word)
+{
+	return ((((word - EACH(0x20)) & ~word) | word) & EACH(0x80)) | marks_of(word, 0x7f);
+}
+
+static uint64_t word_at(const char *bytes)
+{
+	uint64_t word;
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
 size_t printable_run(const char *bytes, size_t size)
 {
 	size_t i = 0;
-	for (; i + 8 <= size; i += 8) {
-		uint64_t word, is_del;
-		memcpy(&word, bytes + i, sizeof(word));
-		is_del = word ^ EACH(0x7f);
-		/* The highest bit of a byte: is one below 0x20, above 0x7f, or 0x7f? */
-		if ((((word - EACH(0x20)) & ~word) | word | ((is_del - EACH(1)) & ~is_del)) &
-		    EACH(0x80))
-			break;
-	}
+	while (i + 8 <= size && !marks_of_unprintable(word_at(bytes + i)))
+		i += 8;
 	while (i < size && bytes[i] >= 0x20 && bytes[i] < 0x7f)
+		i++;
+	return i;
+}
+
+size_t quotable_run(const char *bytes, size_t size)
+{
+	size_t i = 0;
+	while (i + 8 <= size) {
+		uint64_t word = word_at(bytes + i);
+		if (marks_of_unprintable(word) | marks_of(word, '"') | marks_of(word, '\\'))
+			break;
+		i += 8;
+		/* The last word begins before the end of the one before it. */
+		if (i < size && i + 8 > size)
+			i = size - 8;
+	}
+	while (i < size && bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '"' &&
+	       bytes[i] != '\\')
 		i++;
 	return i;
 }

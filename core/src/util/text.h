@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /** A growing string; zero-initialised is empty.  Once an append fails it stays failed. */
 struct text {
@@ -14,14 +15,38 @@ struct text {
 };
 
 void text_deinit(struct text *text);
-void text_append(struct text *text, const char *bytes, size_t size);
-void text_puts(struct text *text, const char *string);
+/** text_extend() where there is not room enough. */
+char *text_extend_more(struct text *text, size_t size);
+
+/** Append @p size bytes that the caller fills in: where they are to be; NULL when memory is exhausted. */
+static inline char *text_extend(struct text *text, size_t size)
+{
+	if (text->failed || text->capacity - text->size <= size)
+		return text_extend_more(text, size);
+	char *room = text->bytes + text->size;
+	text->size += size;
+	text->bytes[text->size] = '\0';
+	return room;
+}
+
+static inline void text_append(struct text *text, const char *bytes, size_t size)
+{
+	char *room = size ? text_extend(text, size) : NULL;
+	if (room)
+		memcpy(room, bytes, size);
+}
+
+static inline void text_puts(struct text *text, const char *string)
+{
+	text_append(text, string, strlen(string));
+}
+
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Append @p size bytes that the caller fills in: where they are to stand; NULL when memory is exhausted. */
-char *text_extend(struct text *text, size_t size);
 /** Bytes at the beginning of @p bytes that are printable ASCII: 0x20 to 0x7e. */
 size_t printable_run(const char *bytes, size_t size);
+/** The same, and neither a quote nor a backslash: what is written between quotes as it is. */
+size_t quotable_run(const char *bytes, size_t size);
 
 /** Append a number, decimal. */
 void text_number(struct text *text, uint64_t value);
