@@ -105,7 +105,9 @@ TEST(values_are_completed)
 			 "WeakLong WeakShort WeakNativeCom WeakInteriorPointer ");
 	check_completion("dumpgen g", "gen0 gen1 gen2 ");
 	check_completion("dumpgen -stat p", "poh ");
-	check_completion("gcroot ''", "");
+	check_completion("gcroot ''", "System.String System.Object[] Program a\\u000ab ");
+	check_completion("dumpheap -mt Pro", "Program ");
+	check_completion("dumpobj ''", "");
 	check_completion("dumpheap -limit ''", "");
 	struct text got;
 	CU_ASSERT_EQUAL(complete(NULL, "dumpheap -type Sys", &got), 0);

@@ -86,9 +86,9 @@ HD_API int hd_command_run(struct hd_session *session, int argc, const char *cons
 			  const struct hd_sink *sink, struct hd_error *err);
 
 /**
- * Tell which words the command table marks as addresses and that are not plain hexadecimal (with
- * or without 0x, joined by + or -): the words that a debugger evaluates before it calls
- * hd_command_run().
+ * Tell which words the command table marks as addresses and that are neither plain hexadecimal (with
+ * or without 0x, joined by + or -) nor the name of a type where one may be: the words that a debugger
+ * evaluates before it calls hd_command_run().
  *
  * @param[out] ret argc bytes: 1 for such a word, else 0.  Nothing is written when it is NULL, or a word.
  */

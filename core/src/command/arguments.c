@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "command/call.h"
+#include "command/type_words.h"
 
 static const char *const format_choices[] = { "text", "json", "ndjson", "csv", NULL };
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
@@ -175,6 +177,11 @@ static bool is_number(enum value_kind kind)
 	return kind == VALUE_NUMBER || kind == VALUE_THREAD || kind == VALUE_PROCESS;
 }
 
+static bool is_id(enum value_kind kind)
+{
+	return kind == VALUE_ADDRESS || kind == VALUE_TYPE_ID || kind == VALUE_OBJECT;
+}
+
 /* Parse @p text by its kind. */
 static enum hd_status parse_value(const struct call *call, const struct expected *expected,
 				  const char *text, struct value *ret)
@@ -186,7 +193,9 @@ static enum hd_status parse_value(const struct call *call, const struct expected
 			    "%s%s is a number (decimal, or 0x...), not \"%.40s\"", dash, name,
 			    text);
 	}
-	if (kind == VALUE_ADDRESS && !parse_address(text, &ret->number)) {
+	bool is_address = is_id(kind) && parse_address(text, &ret->number);
+	/* No type's name begins with a digit. */
+	if (is_id(kind) && !is_address && (kind == VALUE_ADDRESS || isdigit((unsigned char)*text))) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "%s%s is a hexadecimal id such as 1ce056 or 1ce000+56, not \"%.40s\"",
 			    dash, name, text);
@@ -199,6 +208,7 @@ static enum hd_status parse_value(const struct call *call, const struct expected
 	}
 	ret->given = true;
 	ret->text = text;
+	ret->is_type = is_id(kind) && !is_address;
 	return HD_OK;
 }
 
@@ -303,9 +313,9 @@ enum hd_status arguments_parse(struct call *call, int argc, const char *const *a
 	if (!next->name || next->optional)
 		return HD_OK;
 	bool is_file = next->kind == VALUE_FILE || next->kind == VALUE_OUTPUT;
-	const char *what = is_file                       ? "a file is missing"
-			   : next->kind == VALUE_ADDRESS ? "an id is missing"
-							 : "a word is missing";
+	const char *what = is_file             ? "a file is missing"
+			   : is_id(next->kind) ? "an id is missing"
+					       : "a word is missing";
 	return usage(call, what, "");
 }
 
@@ -350,8 +360,11 @@ void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret)
 	const struct command *command = argc > 0 ? command_find(argv[0]) : NULL;
 	for (int i = 0; i < argc; i++) {
 		uint64_t value;
-		ret[i] = command && i && kind_of_word(command, i, argv) == VALUE_ADDRESS &&
-			 !parse_address(argv[i], &value);
+		enum value_kind kind = command && i ? kind_of_word(command, i, argv) : VALUE_NONE;
+		bool is_expression = kind == VALUE_ADDRESS ||
+				     (kind == VALUE_OBJECT && !word_is_type_name(argv[i])) ||
+				     (kind == VALUE_TYPE_ID && strpbrk(argv[i], "$(*&"));
+		ret[i] = is_expression && !parse_address(argv[i], &value);
 	}
 }
 

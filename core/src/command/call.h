@@ -20,7 +20,9 @@ enum value_kind {
 	VALUE_THREAD,       /**< the managed id of one: a number; of targets only */
 	VALUE_PROCESS,      /**< the id of one: a number; .NET processes are what is offered */
 	VALUE_ADDRESS,      /**< hexadecimal; debuggers evaluate other expressions first */
-	VALUE_TYPE,         /**< part of a type name */
+	VALUE_TYPE_ID,      /**< the same of a type, or its full name: see call_find_types() */
+	VALUE_OBJECT, /**< the same of an object; or the full name of a type: all objects of it */
+	VALUE_TYPE,   /**< part of a type name */
 	VALUE_CHOICE,
 	VALUE_FILE,   /**< one that is read; or the id of a process */
 	VALUE_OUTPUT, /**< a file that is written */
@@ -94,8 +96,9 @@ struct command {
 /** The value of an option or word that was given. */
 struct value {
 	bool given;
+	bool is_type; /**< text is the name of a type: number is its id once the command runs */
 	const char *text;
-	uint64_t number; /**< of VALUE_NUMBER, VALUE_THREAD, VALUE_PROCESS and VALUE_ADDRESS */
+	uint64_t number; /**< of numbers, addresses and ids */
 };
 
 /** One run of a command: what it was given, and where its answer goes. */

@@ -109,6 +109,8 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 	const char *name;
 	switch (kind) {
 	case VALUE_TYPE:
+	case VALUE_TYPE_ID:
+	case VALUE_OBJECT:
 		if (session)
 			offer_types(completer, session);
 		return 0;

@@ -7,6 +7,7 @@
 #include "command/call.h"
 #include "command/objects/object.h"
 #include "command/session/core_kind.h"
+#include "command/type_words.h"
 #include "format/format.h"
 #include "graph/heap_graph.h"
 #include "mem/mapped_file.h"
@@ -223,6 +224,8 @@ static enum hd_status run_parsed(struct call *call)
 		target_set_job(call->session->target, &call->job);
 	enum hd_status status = provide(call);
 	if (status == HD_OK)
+		status = call_find_types(call);
+	if (status == HD_OK)
 		status = call->command->run(call);
 	status = check_call_target(call, status);
 	/* open tells the number itself, info all of them. */
@@ -343,6 +346,7 @@ static enum hd_status run_inner(struct call *inner, int argc, const char *const 
 	TRY(arguments_parse(inner, argc, argv));
 	inner->settings.format = FORMAT_ROWS;
 	TRY(provide(inner));
+	TRY(call_find_types(inner));
 	return inner->command->run(inner);
 }
 

@@ -24,7 +24,7 @@ static const struct option finalizequeue_options[] = {
 			    "objects that are ready, or will be once a GC has found them dead",
 			    NULL },
 	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses, one a line", NULL },
-	[OPT_MT] = { "mt", VALUE_ADDRESS, "MT", "objects of this MethodTable", NULL },
+	[OPT_MT] = { "mt", VALUE_TYPE_ID, "MT", "objects of this MethodTable", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,

@@ -35,7 +35,7 @@ enum {
 static const struct option gcroot_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "a tree of what keeps the objects of such types",
 		       NULL },
-	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID", "the same of one type (MethodTable or type id)",
+	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID", "the same of one type (MethodTable or type id)",
 		     NULL },
 	[OPT_ALL] = { "all", VALUE_NONE, NULL, "show every path whole, to the object", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
@@ -435,10 +435,12 @@ static enum hd_status run_object(struct call *call)
 
 static enum hd_status run_tree(struct call *call)
 {
+	const struct value *word = &call->words[0],
+			   *mt = word->is_type ? word : &call->options[OPT_MT];
 	const struct gcroot_tree_options options = {
 		.filter = { .type_part = call->options[OPT_TYPE].text,
-			    .has_mt = call->options[OPT_MT].given,
-			    .mt = call->options[OPT_MT].number },
+			    .has_mt = mt->given,
+			    .mt = mt->number },
 		.no_stacks = call->options[OPT_NOSTACKS].given,
 		.limit = call_limit(call, OPT_LIMIT, DEFAULT_LIMIT),
 	};
@@ -447,15 +449,17 @@ static enum hd_status run_tree(struct call *call)
 
 static bool is_about_types(const struct call *call)
 {
-	return call->options[OPT_TYPE].given || call->options[OPT_MT].given;
+	return call->options[OPT_TYPE].given || call->options[OPT_MT].given ||
+	       call->words[0].is_type;
 }
 
 static enum hd_status check_gcroot(struct call *call)
 {
 	static const uint8_t of_objects[] = { OPT_ALL, OPT_WEAK, OPT_GCGEN, OPT_FULL };
 	const struct value *generation = &call->options[OPT_GCGEN];
-	bool has_object = call->words[0].given, has_type = is_about_types(call);
-	if (has_object && has_type) {
+	const struct value *word = &call->words[0];
+	bool has_object = word->given && !word->is_type, has_type = is_about_types(call);
+	if (word->given && (call->options[OPT_TYPE].given || call->options[OPT_MT].given)) {
 		return fail(
 			call->err, HD_ERR_ARGUMENT, 0,
 			"gcroot is about one object (ID) or about types (-type, -mt), not both");
@@ -495,10 +499,10 @@ const struct command gcroot_command = {
 		"weak whatever its kind. Runs of over 4 objects of one type and the middle of very\n"
 		"long paths are folded. A path that meets one already shown ends there.\n"
 		"\n"
-		"With -type or -mt in place of ID: the shortest paths to all such objects, merged\n"
-		"into one tree by root, field and type, with how many objects and bytes each branch\n"
-		"leads to; most bytes first. \"repeats\" marks what comes again and again in a path,\n"
-		"as in a list.\n"
+		"With -type, -mt or the name of a type in place of ID: the shortest paths to all\n"
+		"such objects, merged into one tree by root, field and type, with how many objects\n"
+		"and bytes each branch leads to; most bytes first. \"repeats\" marks what comes again\n"
+		"and again in a path, as in a list.\n"
 		"\n"
 		"-gcgen 0 or 1: what keeps the object from a collection of that generation, which\n"
 		"follows no path through older objects, but takes what they refer to for alive.\n",
@@ -506,7 +510,7 @@ const struct command gcroot_command = {
 	.is_sos = true,
 	.needs = NEEDS_PATHS,
 	.options = gcroot_options,
-	.words = { { "ID", VALUE_ADDRESS, true } },
+	.words = { { "ID", VALUE_OBJECT, true } },
 	.check = check_gcroot,
 	.run = run_gcroot,
 };

@@ -15,7 +15,7 @@ enum {
 
 static const struct option dumpgen_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT", NULL },
-	[OPT_MT] = { "mt", VALUE_ADDRESS, "MT", "list the objects of this MethodTable", NULL },
+	[OPT_MT] = { "mt", VALUE_TYPE_ID, "MT", "list the objects of this MethodTable", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "with -mt: only the statistics", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },

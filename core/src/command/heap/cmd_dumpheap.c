@@ -12,7 +12,7 @@ static const struct option dumpheap_options[] = {
 	[DUMPHEAP_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[DUMPHEAP_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT",
 			    NULL },
-	[DUMPHEAP_MT] = { "mt", VALUE_ADDRESS, "ID", "objects of this type id or MethodTable",
+	[DUMPHEAP_MT] = { "mt", VALUE_TYPE_ID, "ID", "objects of this type id or MethodTable",
 			  NULL },
 	[DUMPHEAP_MIN] = { "min", VALUE_NUMBER, "N", "objects of N bytes and more", NULL },
 	[DUMPHEAP_MAX] = { "max", VALUE_NUMBER, "N", "objects of at most N bytes", NULL },

@@ -219,7 +219,7 @@ const struct command dumpmt_command = {
 	.example = "dumpmt 7f1bb073ae40",
 	.is_sos = true,
 	.needs = NEEDS_HEAP,
-	.words = { { "MT", VALUE_ADDRESS, false } },
+	.words = { { "MT", VALUE_TYPE_ID, false } },
 	.run = run_dumpmt,
 };
 
@@ -230,6 +230,6 @@ const struct command dumpclass_command = {
 	.example = "dumpclass 7f1bb073ae40",
 	.is_sos = true,
 	.needs = NEEDS_HEAP,
-	.words = { { "CLASS", VALUE_ADDRESS, false } },
+	.words = { { "CLASS", VALUE_TYPE_ID, false } },
 	.run = run_dumpclass,
 };

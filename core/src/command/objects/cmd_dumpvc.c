@@ -39,6 +39,6 @@ const struct command dumpvc_command = {
 	.example = "dumpvc 7f1bb073d428 7f0fd5c0b278",
 	.is_sos = true,
 	.needs = NEEDS_HEAP,
-	.words = { { "MT", VALUE_ADDRESS, false }, { "ADDR", VALUE_ADDRESS, false } },
+	.words = { { "MT", VALUE_TYPE_ID, false }, { "ADDR", VALUE_ADDRESS, false } },
 	.run = run_dumpvc,
 };

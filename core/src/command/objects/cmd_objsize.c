@@ -20,7 +20,7 @@ enum {
 };
 
 static const struct option objsize_options[] = {
-	[OPT_MT] = { "mt", VALUE_ADDRESS, "ID",
+	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID",
 		     "of all objects of that type (MethodTable or type id) together", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one a line", NULL },
@@ -34,7 +34,8 @@ static const struct option objsize_options[] = {
 
 /* What is asked about: an object, or all of a type. */
 struct subject {
-	uint32_t node; /* HD_NONE: nodes */
+	const struct value *of_type; /* the id of a type; NULL: of one object */
+	uint32_t node;               /* HD_NONE: nodes */
 	uint32_t type;
 	uint32_t *nodes;
 	size_t nodes_count, nodes_capacity;
@@ -116,7 +117,7 @@ static void write_subject(struct call *call, const struct subject *subject,
 	if (subject->node != HD_NONE) {
 		cells[SUBJECT_OBJECT] = cell_number(graph_id(call->graph, subject->node));
 	} else {
-		cells[SUBJECT_MT] = cell_number(call->options[OPT_MT].number);
+		cells[SUBJECT_MT] = cell_number(subject->of_type->number);
 		cells[SUBJECT_OF] = cell_number(subject->nodes_count);
 	}
 	write(&call->answer, &subject_schema, cells);
@@ -147,7 +148,7 @@ static enum hd_status write_reached(struct call *call, const struct subject *sub
 /* All objects of the types with id -mt: a dump file may have one in several sections. */
 static enum hd_status find_instances(struct call *call, struct subject *subject)
 {
-	struct filter filter = { .has_mt = true, .mt = call->options[OPT_MT].number };
+	struct filter filter = { .has_mt = true, .mt = subject->of_type->number };
 	const struct hd_graph *graph = call->graph;
 	enum hd_status status = HD_OK;
 	TRY(filter_prepare(&filter, graph, call->err));
@@ -183,7 +184,7 @@ static enum hd_status check_objsize(struct call *call)
 
 static enum hd_status find_subject(struct call *call, struct subject *subject)
 {
-	if (call->options[OPT_MT].given)
+	if (subject->of_type)
 		return find_instances(call, subject);
 	TRY(call_object(call, 0, &subject->node));
 	subject->type = call->graph->node_types[subject->node];
@@ -223,7 +224,10 @@ static enum hd_status objsize_answer(struct call *call, const struct subject *su
 
 static enum hd_status run_objsize(struct call *call)
 {
+	const struct value *word = &call->words[0];
 	struct subject subject = { .node = HD_NONE };
+	if (word->is_type || !word->given)
+		subject.of_type = word->is_type ? word : &call->options[OPT_MT];
 	if (call->options[OPT_SUMMARY].given)
 		call->options[OPT_STAT].given = true;
 	if (call->options[OPT_STAT].given)
@@ -244,7 +248,7 @@ const struct command objsize_command = {
 	.is_sos = true,
 	.needs = NEEDS_GRAPH,
 	.options = objsize_options,
-	.words = { { "ID", VALUE_ADDRESS, true } },
+	.words = { { "ID", VALUE_OBJECT, true } },
 	.check = check_objsize,
 	.run = run_objsize,
 };

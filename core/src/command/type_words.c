@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of types where ids are wanted: dumpmt WebShop.Session. */
+#include "command/type_words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/name_match.h"
+#include "clr/types/type.h"
+#include "clr/types/type_lookup.h"
+#include "clr/types/type_name.h"
+#include "graph/heap_graph.h"
+#include "heap/heap.h"
+#include "util/text.h"
+
+/* So many ids of one name, or names that are similar, a message has. */
+#define SHOWN_MAX 3u
+
+/* What is looked for, and what was found. */
+struct type_search {
+	const char *name;
+	size_t size;
+	uint64_t ids[SHOWN_MAX];
+	size_t id_count; /* of that name, those that are not in ids too */
+	struct similar_name {
+		const char *name;
+		size_t size;
+	} similar[SHOWN_MAX]; /* the shortest first */
+	size_t similar_count;
+	const struct heap *heap; /* NULL: types of a dump file */
+};
+
+bool word_is_type_name(const char *word)
+{
+	return *word && !strpbrk(word, "$(*&-") && strpbrk(word, ".<");
+}
+
+static bool is_found(const struct type_search *search, uint64_t id)
+{
+	for (size_t i = 0; i < search->id_count && i < SHOWN_MAX; i++) {
+		if (search->ids[i] == id)
+			return true;
+	}
+	return false;
+}
+
+/* The names are the graph's, or the runtime's: they stay as long as it is open. */
+static void keep_similar(struct type_search *search, const char *name, size_t size)
+{
+	struct similar_name *rows = search->similar;
+	size_t at = search->similar_count;
+	for (; at && rows[at - 1].size > size; at--) {
+		if (at < SHOWN_MAX)
+			rows[at] = rows[at - 1];
+	}
+	if (at == SHOWN_MAX)
+		return;
+	rows[at] = (struct similar_name){ name, size };
+	search->similar_count += search->similar_count < SHOWN_MAX;
+}
+
+static void look_at_name(struct type_search *search, const char *name, size_t size, uint64_t id)
+{
+	if (size == search->size && memcmp(name, search->name, size) == 0) {
+		if (is_found(search, id))
+			return; /* a dump file may have a type in several sections */
+		if (search->id_count < SHOWN_MAX)
+			search->ids[search->id_count] = id;
+		search->id_count++;
+	} else if (name_matches(name, size, search->name)) {
+		keep_similar(search, name, size);
+	}
+}
+
+static bool look_at_type(void *arg, const struct type *type)
+{
+	struct type_search *search = arg;
+	size_t size;
+	const char *name = type_name(search->heap->clr, type, &size);
+	if (name && !type->is_free)
+		look_at_name(search, name, size, type->method_table);
+	return true;
+}
+
+static enum hd_status look_at_all(const struct call *call, struct type_search *search)
+{
+	const struct hd_graph *graph = call->graph;
+	if (call->heap) {
+		search->heap = call->heap;
+		return type_for_each(call->heap->clr, look_at_type, search, call->err);
+	}
+	for (uint32_t i = 0; graph && i < graph->type_count; i++) {
+		const struct graph_type *type = &graph->types[i];
+		if (type->name)
+			look_at_name(search, type->name, type->name_size, type->id);
+	}
+	return HD_OK;
+}
+
+static enum hd_status no_such_type(const struct call *call, const struct type_search *search)
+{
+	struct text similar = { 0 };
+	for (size_t i = 0; i < search->similar_count; i++) {
+		text_puts(&similar, i ? ", " : "; similar: ");
+		text_escape(&similar, search->similar[i].name, search->similar[i].size);
+	}
+	if (similar.failed) {
+		text_deinit(&similar);
+		return fail_nomem(call->err);
+	}
+	enum hd_status status = fail(
+		call->err, HD_ERR_NOTFOUND, 0,
+		"\"%.200s\" is neither a hexadecimal id, such as 1ce056, nor the name of a type%.600s",
+		search->name, search->similar_count ? similar.bytes : "; types lists the types");
+	text_deinit(&similar);
+	return status;
+}
+
+static enum hd_status not_one_type(const struct call *call, const struct type_search *search)
+{
+	const char *name = search->name;
+	if (!search->id_count)
+		return no_such_type(call, search);
+	return fail(call->err, HD_ERR_ARGUMENT, 0,
+		    "%zu types are called %.200s; say which by its id: %" PRIx64 ", %" PRIx64 "%s",
+		    search->id_count, name, search->ids[0], search->ids[1],
+		    search->id_count > 2 ? ", ..." : "");
+}
+
+static enum hd_status find_type_of_word(const struct call *call, struct value *value)
+{
+	struct type_search search = { .name = value->text, .size = strlen(value->text) };
+	TRY(look_at_all(call, &search));
+	if (search.id_count != 1)
+		return not_one_type(call, &search);
+	value->number = search.ids[0];
+	return HD_OK;
+}
+
+enum hd_status call_find_types(struct call *call)
+{
+	for (size_t i = 0; i < WORDS_MAX; i++) {
+		if (call->words[i].is_type)
+			TRY(find_type_of_word(call, &call->words[i]));
+	}
+	for (size_t i = 0; i < OPTIONS_MAX; i++) {
+		if (call->options[i].is_type)
+			TRY(find_type_of_word(call, &call->options[i]));
+	}
+	return HD_OK;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_TYPE_WORDS_H
+#define HEAPDUMP_SRC_COMMAND_TYPE_WORDS_H
+
+#include "command/call.h"
+
+/**
+ * Find the types that words and options of @p call name in place of an id: of each such value, number is the
+ * type's id then.  What the command needs must be there.
+ *
+ * Cost: each type's name once for each such word.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOTFOUND no type is called so; the message has similar names
+ * @retval HD_ERR_ARGUMENT several types are called so: the message has their ids
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status call_find_types(struct call *call);
+
+/** Is @p word the name of a type rather than an expression of a debugger: with a point or type arguments? */
+bool word_is_type_name(const char *word);
+
+#endif

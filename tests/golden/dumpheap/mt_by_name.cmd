@@ -1,0 +1,2 @@
+file: corefiles/leak.core.zst
+dumpheap -stat -mt WebShop.Session

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+dumpheap -stat -type ^bubblecs.*board$

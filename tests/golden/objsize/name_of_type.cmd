@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+objsize BubbleCS.GameBoard -stat
