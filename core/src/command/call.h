@@ -179,9 +179,6 @@ void help_usage(struct text *text, const struct command *command);
 /** HD_ERR_ARGUMENT: "PROBLEM; usage: ..." of the command. */
 HD_NODISCARD enum hd_status call_usage(const struct call *call, const char *problem);
 
-/** Append the names of all commands, for messages. */
-void help_names(struct text *text);
-
 /** Append the names of the commands that begin with @p part, "a, b or c"; false when none does. */
 bool help_meant(struct text *text, const char *part);
 

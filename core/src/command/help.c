@@ -96,12 +96,6 @@ static void help_append(struct text *text, const struct command *command)
 			"hexadecimal\nand may be sums: 1ce000+56.\n");
 }
 
-void help_names(struct text *text)
-{
-	for (size_t i = 0; command_at(i); i++)
-		text_printf(text, "%s%s", i ? ", " : "", command_at(i)->name);
-}
-
 bool help_meant(struct text *text, const char *part)
 {
 	const char *last = NULL;

@@ -5,6 +5,7 @@
 
 #include "answer/rows.h"
 #include "command/call.h"
+#include "command/foreign_names.h"
 #include "command/objects/object.h"
 #include "command/session/core_kind.h"
 #include "command/type_words.h"
@@ -42,13 +43,14 @@ static enum hd_status unknown_command(const char *name, struct hd_error *err)
 			    "no command \"%.40s\": options stand behind the command (info %.40s)",
 			    name, name);
 	}
+	const char *advice = foreign_name_advice(name);
+	if (advice)
+		return fail(err, HD_ERR_ARGUMENT, 0, "no command \"%.40s\": %s", name, advice);
 	struct text text = { 0 };
 	bool meant = help_meant(&text, name);
-	if (!meant)
-		help_names(&text);
 	enum hd_status status = fail(err, HD_ERR_ARGUMENT, 0, "no command \"%.40s\"%s%s%s", name,
-				     meant ? ": did you mean " : "; there are ",
-				     text.bytes ? text.bytes : "", meant ? "?" : "");
+				     meant ? ": did you mean " : "; help lists the commands",
+				     meant && text.bytes ? text.bytes : "", meant ? "?" : "");
 	text_deinit(&text);
 	return status;
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands of SOS and dotnet-dump that are not commands here (names: dotnet/diagnostics, src/SOS, of 2026). */
+#include "command/foreign_names.h"
+
+#include <stddef.h>
+#include <strings.h>
+
+#define NOTHING     "nothing here does what it does in SOS"
+#define LIVE        "it is about a process that runs under a debugger; nothing here does that"
+#define WINDOWS     "it is about Windows; nothing here does that"
+#define DEBUGGER    "use the debugger's own command for memory and registers"
+#define NOT_NEEDED  "it is not needed: nothing has to be set up or downloaded here"
+#define USE_MODULES "use sql \"SELECT * FROM modules\""
+#define USE_STACKS  "use clrstack -all"
+#define USE_OBJECT  "use dumpobj, or sql on the tables fields and arrays"
+#define USE_TYPES   "use types -type NAME, then dumpmt NAME"
+
+static const struct {
+	const char *name, *advice;
+} names[] = {
+	{ "analyzeoom", NOTHING },
+	{ "ao", NOTHING },
+	{ "assemblies", USE_MODULES },
+	{ "bpmd", LIVE },
+	{ "clrma", NOTHING },
+	{ "clrmodules", USE_MODULES },
+	{ "clru", NOTHING },
+	{ "comstate", WINDOWS },
+	{ "crashinfo", "use info" },
+	{ "d", DEBUGGER },
+	{ "da", "use dumparray; for memory, the debugger's own command" },
+	{ "db", DEBUGGER },
+	{ "dc", DEBUGGER },
+	{ "dbgout", NOT_NEEDED },
+	{ "dcd", USE_OBJECT },
+	{ "dcq", USE_OBJECT },
+	{ "dd", DEBUGGER },
+	{ "dp", DEBUGGER },
+	{ "dq", DEBUGGER },
+	{ "dso", "use clrstack -roots" },
+	{ "du", DEBUGGER },
+	{ "dumpalc", NOTHING },
+	{ "dumpassembly", USE_MODULES },
+	{ "dumpasync", NOTHING },
+	{ "dumpccw", WINDOWS },
+	{ "dumpconcurrentdictionary", USE_OBJECT },
+	{ "dumpconcurrentqueue", USE_OBJECT },
+	{ "dumpdomain", USE_MODULES },
+	{ "dumpexceptions", "use sql \"SELECT * FROM exceptions\"" },
+	{ "dumpgcdata", NOTHING },
+	{ "dumphttp", NOTHING },
+	{ "dumpil", NOTHING },
+	{ "dumplog", NOTHING },
+	{ "dumpmd", NOTHING },
+	{ "dumpmodule", USE_MODULES },
+	{ "dumprcw", WINDOWS },
+	{ "dumprequests", NOTHING },
+	{ "dumpruntimetypes", "use types" },
+	{ "dumpsig", NOTHING },
+	{ "dumpsigelem", NOTHING },
+	{ "dumpstack", USE_STACKS ", or the debugger's own backtrace" },
+	{ "dumpstackobjects", "use clrstack -roots" },
+	{ "dw", DEBUGGER },
+	{ "eestack", USE_STACKS },
+	{ "eeversion", "use info" },
+	{ "ehinfo", NOTHING },
+	{ "enummem", NOT_NEEDED },
+	{ "ext", "use help" },
+	{ "findappdomain", NOTHING },
+	{ "findpointersin", NOTHING },
+	{ "findroots", LIVE },
+	{ "gchandleleaks", "use gchandles -stat" },
+	{ "gcinfo", NOTHING },
+	{ "gctonative", NOTHING },
+	{ "histclear", NOTHING },
+	{ "histinit", NOTHING },
+	{ "histobj", NOTHING },
+	{ "histobjfind", NOTHING },
+	{ "histroot", NOTHING },
+	{ "histstats", NOTHING },
+	{ "ip2md", NOTHING },
+	{ "lm", USE_MODULES },
+	{ "loadsymbols", NOT_NEEDED },
+	{ "logclose", "use the shell: heapdump TARGET COMMAND >FILE" },
+	{ "logging", NOT_NEEDED },
+	{ "logopen", "use the shell: heapdump TARGET COMMAND >FILE" },
+	{ "maddress", NOTHING },
+	{ "modules", USE_MODULES },
+	{ "name2ee", USE_TYPES },
+	{ "nameof", "use dumpobj" },
+	{ "parallelstacks", USE_STACKS },
+	{ "pstacks", USE_STACKS },
+	{ "r", DEBUGGER },
+	{ "rcwcleanuplist", WINDOWS },
+	{ "readmemory", DEBUGGER },
+	{ "registers", DEBUGGER },
+	{ "runtimes", "use info" },
+	{ "setclrpath", NOT_NEEDED },
+	{ "sethostruntime", NOT_NEEDED },
+	{ "setsymbolserver", NOT_NEEDED },
+	{ "setthread", "use clrstack -thread N" },
+	{ "sizestats", "use sql \"SELECT size, count(*) FROM objects GROUP BY size\"" },
+	{ "sos", "use the command without it" },
+	{ "sosflush", NOT_NEEDED },
+	{ "soshelp", "use help" },
+	{ "sosstatus", "use info" },
+	{ "stoponcatch", LIVE },
+	{ "stoponexception", LIVE },
+	{ "taskstate", "use dumpobj" },
+	{ "threadpool", NOTHING },
+	{ "threadpoolqueue", NOTHING },
+	{ "threads", "use clrthreads" },
+	{ "threadstate", "use clrthreads" },
+	{ "ti", NOTHING },
+	{ "timerinfo", NOTHING },
+	{ "tks", "use dumpobj" },
+	{ "token2ee", USE_TYPES },
+	{ "tpq", NOTHING },
+	{ "traverseheap", "use export FILE" },
+	{ "u", NOTHING },
+	{ "vh", "use verifyheap" },
+	{ "vo", "use verifyobj" },
+	{ "watsonbuckets", WINDOWS },
+};
+
+const char *foreign_name_at(unsigned int index)
+{
+	return index < sizeof(names) / sizeof(names[0]) ? names[index].name : NULL;
+}
+
+const char *foreign_name_advice(const char *name)
+{
+	for (unsigned int i = 0; foreign_name_at(i); i++) {
+		if (strcasecmp(names[i].name, name) == 0)
+			return names[i].advice;
+	}
+	return NULL;
+}

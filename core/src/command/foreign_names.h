@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_FOREIGN_NAMES_H
+#define HEAPDUMP_SRC_COMMAND_FOREIGN_NAMES_H
+
+/**
+ * What to use in place of @p name, a command of SOS or dotnet-dump that is not a command here: "use clrstack
+ * -roots", or that there is nothing.  Case does not matter.
+ *
+ * @return a part of a sentence; NULL: neither tool has a command of that name
+ */
+const char *foreign_name_advice(const char *name);
+
+/** The name at @p index of those that there is advice for; NULL after the last. */
+const char *foreign_name_at(unsigned int index);
+
+#endif
