@@ -35,6 +35,7 @@ MEMBERS: dict[str, set[str]] = {
     "objsize 1ce056 -stat": {"object", "count", "size"},
     "objsize -mt 32": {"mt", "of", "count", "size"},
     "notreachableinrange 0 ffffffff": {"objects"},
+    "referrers 1ce056": {"referrers", "to", "count", "roots"},
     "retained 1ce056": {"object", "count", "size"},
     "dominators": {"nodes"},
     "dumpheap": {"objects"},
@@ -67,6 +68,10 @@ ELEMENTS: dict[str, tuple[str, set[str]]] = {
     "gcroot -type Particle": ("branches", {"depth", "count", "size", "own", "repeats"}),
     "roots -stat": ("kinds", {"kind", "handle", "weak", "container", "count"}),
     "pathto 1ce03a 1ce056": ("path", {"address", "type", "size", "via"}),
+    "referrers 1ce056": (
+        "referrers",
+        {"count", "objects", "size", "mt", "type", "field"},
+    ),
     "dominators": ("nodes", {"address", "type", "size", "retained", "count", "parent"}),
     "dumpheap": ("objects", {"address", "mt", "type", "size", "free", "generation"}),
     "dumpheap -stat": ("types", {"mt", "name", "count", "size"}),

@@ -28,6 +28,7 @@ WORDS = {
     "gcroot": [OBJECT],
     "pathto": [ARRAY, OBJECT],
     "objsize": [OBJECT],
+    "referrers": [OBJECT],
     "retained": [OBJECT],
     "dumpheap": ["-stat"],
     "dumpobj": [OBJECT],

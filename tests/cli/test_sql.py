@@ -214,6 +214,17 @@ class Sql(Base):
             for (pair, name), fields in zip(texts, found):
                 self.assertEqual(fields, [{"f": name}], (target, pair))
 
+    def test_referrers(self) -> None:
+        """The command counts what the table lists."""
+        for target in (LEAK, BUBBLECS):
+            name = "WebShop.Session" if target == LEAK else "BubbleCS.GameBoard"
+            text = 'SELECT a.type AS type, count(DISTINCT "from") AS n FROM refs'
+            text += ' JOIN objects a ON a.address = "from" JOIN objects b ON b.address = "to"'
+            text += f" WHERE b.type = '{name}' GROUP BY a.type"
+            expected = {row["type"]: row["n"] for row in self.query(target, text)}
+            rows = self.document(target, f"referrers {name}")["referrers"]
+            self.assertEqual({row["type"]: row["objects"] for row in rows}, expected)
+
     def test_fields_and_elements(self) -> None:
         session = self.query(
             LEAK, "SELECT address FROM objects WHERE type = 'WebShop.Session' LIMIT 1"

@@ -78,7 +78,16 @@ WHOLE = [
     "info",
 ]
 # Of each type, about its first object.
-OF_OBJECT = ["dumpobj", "gcroot", "objsize", "retained", "gcwhere", "listnearobj", "verifyobj"]
+OF_OBJECT = [
+    "dumpobj",
+    "gcroot",
+    "objsize",
+    "referrers",
+    "retained",
+    "gcwhere",
+    "listnearobj",
+    "verifyobj",
+]
 
 
 def ask(pid: int, commands: list[str], *options: str) -> list[str]:

@@ -32,6 +32,7 @@ static const struct command *const commands[] = {
 	&ephrefs_command,
 	&ephtoloh_command,
 	&balance_command,
+	&referrers_command,
 	&retained_command,
 	&dominators_command,
 	&roots_command,

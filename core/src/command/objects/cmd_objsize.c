@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "analysis/graph/filter.h"
 #include "answer/tables.h"
+#include "command/chosen_objects.h"
 #include "command/completeness.h"
 #include "command/heap/cmd_strings.h"
 #include "command/table.h"
 #include "graph/reach.h"
-#include "util/alloc.h"
 #include "util/bitmap.h"
 
 enum {
@@ -31,15 +30,6 @@ static const struct option objsize_options[] = {
 };
 
 #define REACHES_MORE "it may reach more"
-
-/* What is asked about: an object, or all of a type. */
-struct subject {
-	const struct value *of_type; /* the id of a type; NULL: of one object */
-	uint32_t node;               /* HD_NONE: nodes */
-	uint32_t type;
-	uint32_t *nodes;
-	size_t nodes_count, nodes_capacity;
-};
 
 static enum hd_status list_reached(struct call *call, const struct reach *reach,
 				   struct statistics *statistics)
@@ -103,7 +93,7 @@ static void subject_layout(struct out *out, const struct cell *cells)
 static const struct schema subject_schema = { SCHEMA_COLUMNS(subject_columns),
 					      .layout = subject_layout };
 
-static void write_subject(struct call *call, const struct subject *subject,
+static void write_subject(struct call *call, const struct chosen_objects *subject,
 			  const struct reach *reach,
 			  void (*write)(struct answer *, const struct schema *,
 					const struct cell *))
@@ -114,8 +104,8 @@ static void write_subject(struct call *call, const struct subject *subject,
 		[SUBJECT_SIZE] = cell_number(reach_size(call->graph, reach)),
 		[SUBJECT_CLASS] = cell_type(type->name, type->name_size, type->id),
 	};
-	if (subject->node != HD_NONE) {
-		cells[SUBJECT_OBJECT] = cell_number(graph_id(call->graph, subject->node));
+	if (!subject->of_type) {
+		cells[SUBJECT_OBJECT] = cell_number(graph_id(call->graph, subject->nodes[0]));
 	} else {
 		cells[SUBJECT_MT] = cell_number(subject->of_type->number);
 		cells[SUBJECT_OF] = cell_number(subject->nodes_count);
@@ -123,7 +113,7 @@ static void write_subject(struct call *call, const struct subject *subject,
 	write(&call->answer, &subject_schema, cells);
 }
 
-static enum hd_status write_reached(struct call *call, const struct subject *subject,
+static enum hd_status write_reached(struct call *call, const struct chosen_objects *subject,
 				    const struct reach *reach)
 {
 	struct answer *answer = &call->answer;
@@ -145,33 +135,6 @@ static enum hd_status write_reached(struct call *call, const struct subject *sub
 	return status;
 }
 
-/* All objects of the types with id -mt: a dump file may have one in several sections. */
-static enum hd_status find_instances(struct call *call, struct subject *subject)
-{
-	struct filter filter = { .has_mt = true, .mt = subject->of_type->number };
-	const struct hd_graph *graph = call->graph;
-	enum hd_status status = HD_OK;
-	TRY(filter_prepare(&filter, graph, call->err));
-	for (uint32_t node = 0; status == HD_OK; node++) {
-		node = filter_next(&filter, graph, node);
-		if (node >= filter.last)
-			break;
-		if (!PAGES_RESERVE(subject, nodes)) {
-			status = fail_nomem(call->err);
-		} else {
-			subject->nodes[subject->nodes_count++] = node;
-		}
-	}
-	filter_deinit(&filter, graph);
-	TRY(status);
-	if (!subject->nodes_count) {
-		return fail(call->err, HD_ERR_NOTFOUND, filter.mt,
-			    "no objects of a type %" PRIx64 "; types lists the types", filter.mt);
-	}
-	subject->type = graph->node_types[subject->nodes[0]];
-	return HD_OK;
-}
-
 static enum hd_status check_objsize(struct call *call)
 {
 	bool has_object = call->words[0].given, has_mt = call->options[OPT_MT].given;
@@ -182,16 +145,7 @@ static enum hd_status check_objsize(struct call *call)
 	return has_object || has_mt ? HD_OK : call_usage(call, "an id is missing (or -mt ID)");
 }
 
-static enum hd_status find_subject(struct call *call, struct subject *subject)
-{
-	if (subject->of_type)
-		return find_instances(call, subject);
-	TRY(call_object(call, 0, &subject->node));
-	subject->type = call->graph->node_types[subject->node];
-	return HD_OK;
-}
-
-static enum hd_status write_strings(struct call *call, const struct subject *subject,
+static enum hd_status write_strings(struct call *call, const struct chosen_objects *subject,
 				    const struct reach *reach)
 {
 	const struct heap_range range = { .is_whole = true };
@@ -209,12 +163,11 @@ static enum hd_status write_strings(struct call *call, const struct subject *sub
 	return HD_OK;
 }
 
-static enum hd_status objsize_answer(struct call *call, const struct subject *subject)
+static enum hd_status objsize_answer(struct call *call, const struct chosen_objects *subject)
 {
 	struct reach reach;
-	bool is_one = subject->node != HD_NONE;
-	TRY(reach_init(call->graph, is_one ? &subject->node : subject->nodes,
-		       is_one ? 1 : subject->nodes_count, &call->job, &reach, call->err));
+	TRY(reach_init(call->graph, subject->nodes, subject->nodes_count, &call->job, &reach,
+		       call->err));
 	enum hd_status status = call->options[OPT_STRINGS].given
 					? write_strings(call, subject, &reach)
 					: write_reached(call, subject, &reach);
@@ -224,18 +177,14 @@ static enum hd_status objsize_answer(struct call *call, const struct subject *su
 
 static enum hd_status run_objsize(struct call *call)
 {
-	const struct value *word = &call->words[0];
-	struct subject subject = { .node = HD_NONE };
-	if (word->is_type || !word->given)
-		subject.of_type = word->is_type ? word : &call->options[OPT_MT];
+	struct chosen_objects subject;
 	if (call->options[OPT_SUMMARY].given)
 		call->options[OPT_STAT].given = true;
 	if (call->options[OPT_STAT].given)
 		call->options[OPT_SHORT].given = false;
-	enum hd_status status = find_subject(call, &subject);
-	if (status == HD_OK)
-		status = objsize_answer(call, &subject);
-	pages_free(subject.nodes, subject.nodes_capacity, sizeof(*subject.nodes));
+	TRY(chosen_objects_init(call, &call->options[OPT_MT], &subject));
+	enum hd_status status = objsize_answer(call, &subject);
+	chosen_objects_deinit(&subject);
 	return status;
 }
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/chosen_objects.h"
+
+#include <inttypes.h>
+
+#include "analysis/graph/filter.h"
+#include "util/alloc.h"
+
+static enum hd_status add_node(struct call *call, struct chosen_objects *objects, uint32_t node)
+{
+	if (!PAGES_RESERVE(objects, nodes))
+		return fail_nomem(call->err);
+	objects->nodes[objects->nodes_count++] = node;
+	return HD_OK;
+}
+
+static enum hd_status choose_of_type(struct call *call, struct chosen_objects *objects)
+{
+	struct filter filter = { .has_mt = true, .mt = objects->of_type->number };
+	enum hd_status status = HD_OK;
+	TRY(filter_prepare(&filter, call->graph, call->err));
+	for (uint32_t node = 0; status == HD_OK; node++) {
+		node = filter_next(&filter, call->graph, node);
+		if (node >= filter.last)
+			break;
+		status = add_node(call, objects, node);
+	}
+	filter_deinit(&filter, call->graph);
+	if (status == HD_OK && !objects->nodes_count) {
+		return fail(call->err, HD_ERR_NOTFOUND, filter.mt,
+			    "no objects of a type %" PRIx64 "; types lists the types", filter.mt);
+	}
+	return status;
+}
+
+enum hd_status chosen_objects_init(struct call *call, const struct value *mt,
+				   struct chosen_objects *ret)
+{
+	const struct value *word = &call->words[0];
+	struct chosen_objects objects = { .of_type = word->is_type ? word
+						     : word->given ? NULL
+								   : mt };
+	enum hd_status status;
+	if (objects.of_type) {
+		status = choose_of_type(call, &objects);
+	} else {
+		uint32_t node;
+		status = call_object(call, 0, &node);
+		if (status == HD_OK)
+			status = add_node(call, &objects, node);
+	}
+	if (status != HD_OK) {
+		chosen_objects_deinit(&objects);
+		return status;
+	}
+	objects.type = call->graph->node_types[objects.nodes[0]];
+	*ret = objects;
+	return HD_OK;
+}
+
+void chosen_objects_deinit(struct chosen_objects *objects)
+{
+	pages_free(objects->nodes, objects->nodes_capacity, sizeof(*objects->nodes));
+	*objects = (struct chosen_objects){ 0 };
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_CHOSEN_OBJECTS_H
+#define HEAPDUMP_SRC_COMMAND_CHOSEN_OBJECTS_H
+
+#include "command/call.h"
+
+/** What a command is about: an object, or all of a type. */
+struct chosen_objects {
+	const struct value *of_type; /**< the id of a type; NULL: one object */
+	uint32_t type;               /**< index in call->graph->types */
+	uint32_t *nodes;             /**< ascending */
+	size_t nodes_count, nodes_capacity;
+};
+
+/**
+ * The objects that the first word of @p call names, by an id or as those of a type, or those of the type @p mt
+ * when no word was given.  A dump file may have a type in several sections: all of them.
+ *
+ * @param[out] ret To be given to chosen_objects_deinit(); untouched on failure.
+ * @retval HD_OK there is one object at least
+ * @retval HD_ERR_NOTFOUND says what is there instead
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status chosen_objects_init(struct call *call, const struct value *mt,
+						struct chosen_objects *ret);
+void chosen_objects_deinit(struct chosen_objects *objects);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "analysis/graph/referrer_counts.h"
+#include "answer/tables.h"
+#include "command/chosen_objects.h"
+#include "command/completeness.h"
+#include "command/table.h"
+
+enum {
+	OPT_MT,
+	OPT_LIMIT
+};
+
+static const struct option referrers_options[] = {
+	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID",
+		     "to all objects of that type (MethodTable or type id) together", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "at most N rows (0 = all)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum referrer_column {
+	REFERRER_COUNT,
+	REFERRER_OBJECTS,
+	REFERRER_SIZE,
+	REFERRER_MT,
+	REFERRER_TYPE,
+	REFERRER_FIELD,
+	REFERRER_COLUMNS
+};
+
+static const struct column referrer_columns[REFERRER_COLUMNS] = {
+	[REFERRER_COUNT] = { "count", "References", KIND_NUMBER, 10, LOOK_THOUSANDS,
+			     "references from objects of the type by the field" },
+	[REFERRER_OBJECTS] = { "objects", "Objects", KIND_NUMBER, 9, LOOK_THOUSANDS,
+			       "objects that have them" },
+	[REFERRER_SIZE] = { "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS, "their bytes" },
+	[REFERRER_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable, or the dump's type id" },
+	[REFERRER_TYPE] = { "type", "Class Name", KIND_TYPE, 0, 0, "name of their type" },
+	[REFERRER_FIELD] = { "field", "Field", KIND_TEXT, 0, 0,
+			     "the field, as \".next\", or \"[]\" of an array; null: not known" },
+};
+
+static const struct schema referrers_schema = {
+	.name = "referrers",
+	SCHEMA_COLUMNS(referrer_columns),
+	.is_main = true,
+};
+
+enum referred_column {
+	REFERRED_OBJECTS,
+	REFERRED_REFERENCES,
+	REFERRED_ROOTS,
+	REFERRED_COLUMNS
+};
+
+static const struct column referred_columns[REFERRED_COLUMNS] = {
+	[REFERRED_OBJECTS] = { "to", NULL, KIND_NUMBER, 0, 0, "objects that are asked about" },
+	[REFERRED_REFERENCES] = { "count", NULL, KIND_NUMBER, 0, 0, "references to them" },
+	[REFERRED_ROOTS] = { "roots", NULL, KIND_NUMBER, 0, 0, "roots that refer to them" },
+};
+
+static void referred_layout(struct out *out, const struct cell *cells)
+{
+	char references[COUNT_SIZE], objects[COUNT_SIZE], roots[COUNT_SIZE];
+	out_printf(out, "%s to %s",
+		   format_count(cells[REFERRED_REFERENCES].number, "reference", references),
+		   format_count(cells[REFERRED_OBJECTS].number, "object", objects));
+	if (cells[REFERRED_ROOTS].number) {
+		out_printf(out, ", and %s; gcroot shows them",
+			   format_count(cells[REFERRED_ROOTS].number, "root", roots));
+	}
+	out_puts(out, ".\n");
+}
+
+static const struct schema referred_schema = { SCHEMA_COLUMNS(referred_columns),
+					       .layout = referred_layout };
+
+static void write_counts(struct call *call, const struct referrer_counts *counts)
+{
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
+	struct answer *answer = &call->answer;
+	answer_table(answer, &referrers_schema,
+		     &(const struct table_options){ .limit = limit, .late_heading = true });
+	for (size_t i = 0; i < counts->rows_count; i++) {
+		const struct referrer_count *row = &counts->rows[i];
+		const struct graph_type *type = &call->graph->types[row->type];
+		const char *field = link_name(&counts->names, row->name);
+		if (!answer_wants_row(answer))
+			continue;
+		answer_row(answer, (const struct cell[REFERRER_COLUMNS]){
+					   [REFERRER_COUNT] = cell_number(row->references),
+					   [REFERRER_OBJECTS] = cell_number(row->objects),
+					   [REFERRER_SIZE] = cell_number(row->size),
+					   [REFERRER_MT] = cell_number(type->id),
+					   [REFERRER_TYPE] =
+						   cell_type(type->name, type->name_size, type->id),
+					   [REFERRER_FIELD] = cell_string(*field ? field : NULL) });
+	}
+	if (answer_table_end(answer))
+		answer_cut(answer, limit);
+}
+
+static enum hd_status check_referrers(struct call *call)
+{
+	bool has_object = call->words[0].given, has_mt = call->options[OPT_MT].given;
+	if (has_object && has_mt) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "referrers is about one object (ID) or about a type (-mt), not both");
+	}
+	return has_object || has_mt ? HD_OK : call_usage(call, "an id is missing (or -mt ID)");
+}
+
+static enum hd_status run_referrers(struct call *call)
+{
+	struct chosen_objects objects;
+	struct referrer_counts counts;
+	TRY(chosen_objects_init(call, &call->options[OPT_MT], &objects));
+	size_t count = objects.nodes_count;
+	enum hd_status status = referrer_counts_init(call->graph, objects.nodes, count, &call->job,
+						     &counts, call->err);
+	chosen_objects_deinit(&objects);
+	TRY(status);
+	job_end(&call->job);
+	write_counts(call, &counts);
+	answer_record(&call->answer, &referred_schema,
+		      (const struct cell[REFERRED_COLUMNS]){
+			      [REFERRED_OBJECTS] = cell_number(count),
+			      [REFERRED_REFERENCES] = cell_number(counts.references),
+			      [REFERRED_ROOTS] = cell_number(counts.roots) });
+	links_completeness_json(call);
+	links_completeness_write(call, "more may refer to it");
+	referrer_counts_deinit(&counts);
+	return HD_OK;
+}
+
+const struct command referrers_command = {
+	.name = "referrers",
+	.has_rows = true,
+	.summary = "count who refers directly to an object, by type and field",
+	.description =
+		"With the name of a type in place of ID, or -mt: to all objects of the type. What\n"
+		"is dead refers too; roots are only counted.\n",
+	.example = "referrers 1ce056",
+	.needs = NEEDS_GRAPH,
+	.options = referrers_options,
+	.words = { { "ID", VALUE_OBJECT, true } },
+	.check = check_referrers,
+	.run = run_referrers,
+};

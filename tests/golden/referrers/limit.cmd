@@ -1,0 +1,2 @@
+file: corefiles/leak.core.zst
+referrers -mt System.String -limit 4
