@@ -45,6 +45,7 @@ static const char *const log_lines[] = {
 	"objsize 1ce056 -stat",
 	"referrers BubbleCS.Bubble",
 	"retained 1ce056",
+	"retained -type Bubble",
 	"dominators -top 5",
 	"dumpheap -stat",
 	"dumpheap --json",
@@ -199,6 +200,7 @@ static const char *const core_lines[] = {
 	"roots -stat",
 	"referrers WebShop.Session",
 	"retained 7f039fe5a158",
+	"retained WebShop.Session",
 	"export OUT.gcdump",
 	"diff " LOG,
 };

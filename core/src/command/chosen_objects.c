@@ -16,7 +16,10 @@ static enum hd_status add_node(struct call *call, struct chosen_objects *objects
 
 static enum hd_status choose_of_type(struct call *call, struct chosen_objects *objects)
 {
-	struct filter filter = { .has_mt = true, .mt = objects->of_type->number };
+	const struct value *type = objects->of_type;
+	struct filter filter = { .has_mt = type,
+				 .mt = type ? type->number : 0,
+				 .type_part = objects->part };
 	enum hd_status status = HD_OK;
 	TRY(filter_prepare(&filter, call->graph, call->err));
 	for (uint32_t node = 0; status == HD_OK; node++) {
@@ -27,21 +30,30 @@ static enum hd_status choose_of_type(struct call *call, struct chosen_objects *o
 	}
 	filter_deinit(&filter, call->graph);
 	if (status == HD_OK && !objects->nodes_count) {
-		return fail(call->err, HD_ERR_NOTFOUND, filter.mt,
-			    "no objects of a type %" PRIx64 "; types lists the types", filter.mt);
+		return !type ? fail(call->err, HD_ERR_NOTFOUND, 0,
+				    "no objects of a type whose name holds \"%.200s\"; types lists "
+				    "the types",
+				    objects->part)
+			     : fail(call->err, HD_ERR_NOTFOUND, filter.mt,
+				    "no objects of a type %" PRIx64 "; types lists the types",
+				    filter.mt);
 	}
 	return status;
 }
 
 enum hd_status chosen_objects_init(struct call *call, const struct value *mt,
-				   struct chosen_objects *ret)
+				   const struct value *part, struct chosen_objects *ret)
 {
 	const struct value *word = &call->words[0];
-	struct chosen_objects objects = { .of_type = word->is_type ? word
-						     : word->given ? NULL
-								   : mt };
+	struct chosen_objects objects = { 0 };
+	if (word->is_type)
+		objects.of_type = word;
+	if (!word->given && mt->given)
+		objects.of_type = mt;
 	enum hd_status status;
-	if (objects.of_type) {
+	if (!word->given && !objects.of_type)
+		objects.part = part->text;
+	if (objects.of_type || objects.part) {
 		status = choose_of_type(call, &objects);
 	} else {
 		uint32_t node;

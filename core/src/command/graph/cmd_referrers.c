@@ -115,7 +115,7 @@ static enum hd_status run_referrers(struct call *call)
 {
 	struct chosen_objects objects;
 	struct referrer_counts counts;
-	TRY(chosen_objects_init(call, &call->options[OPT_MT], &objects));
+	TRY(chosen_objects_init(call, &call->options[OPT_MT], NULL, &objects));
 	size_t count = objects.nodes_count;
 	enum hd_status status = referrer_counts_init(call->graph, objects.nodes, count, &call->job,
 						     &counts, call->err);

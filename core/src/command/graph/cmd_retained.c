@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "analysis/graph/retained_set.h"
+#include "command/chosen_objects.h"
 #include "command/completeness.h"
 #include "command/table.h"
 #include "graph/heap_graph.h"
 #include "util/job.h"
 
 enum {
+	OPT_TYPE,
+	OPT_MT,
 	OPT_CONSERVATIVE
 };
 
@@ -14,6 +18,10 @@ enum {
 #define FROZEN 5u
 
 static const struct option retained_options[] = {
+	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT",
+		       "all objects of types whose names hold TEXT, together", NULL },
+	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID",
+		     "all objects of that type (MethodTable or type id), together", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "take all words on stacks for references", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -119,8 +127,88 @@ static void write_retained(struct call *call, const struct dominators *dominator
 	completeness_write(call, is_alive ? RETAINED_ROUGHLY : "it need not be dead");
 }
 
+enum set_column {
+	SET_OF,
+	SET_ALIVE,
+	SET_COUNT,
+	SET_SIZE,
+	/* text only */
+	SET_TYPE,
+	SET_PART,
+	SET_COLUMNS
+};
+
+static const struct column set_columns[SET_COLUMNS] = {
+	[SET_OF] = { "of", NULL, KIND_NUMBER, 0, 0, "the objects that are asked about" },
+	[SET_ALIVE] = { "alive", NULL, KIND_NUMBER, 0, 0, "those that roots keep alive" },
+	[SET_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
+			"objects that would be freed with them, and themselves" },
+	[SET_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
+	[SET_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
+	[SET_PART] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
+};
+
+static void set_layout(struct out *out, const struct cell *cells)
+{
+	char of[COUNT_SIZE], count[COUNT_SIZE], size[COUNT_SIZE], number[NUMBER_SIZE];
+	out_printf(out, "%s of ", format_count(cells[SET_OF].number, "object", of));
+	if (cells[SET_PART].is_there) {
+		out_puts(out, "types with \"");
+		text_escape(&out->text, cells[SET_PART].text.bytes, cells[SET_PART].text.size);
+		out_puts(out, "\"");
+	} else {
+		out_type_cell(out, &cells[SET_TYPE]);
+	}
+	out_printf(out, ", %s of them alive, retain %s, %s: these would be freed with them.\n",
+		   format_thousands(cells[SET_ALIVE].number, number),
+		   format_count(cells[SET_COUNT].number, "object", count),
+		   format_count(cells[SET_SIZE].number, "byte", size));
+}
+
+static const struct schema set_schema = { SCHEMA_COLUMNS(set_columns), .layout = set_layout };
+
+static enum hd_status run_set(struct call *call)
+{
+	struct chosen_objects objects;
+	struct retained_set set;
+	TRY(chosen_objects_init(call, &call->options[OPT_MT], &call->options[OPT_TYPE], &objects));
+	const struct graph_type *type = &call->graph->types[objects.type];
+	const char *part = objects.part;
+	size_t count = objects.nodes_count;
+	enum hd_status status =
+		retained_set_count(call->graph, objects.nodes, count, &call->job, &set, call->err);
+	chosen_objects_deinit(&objects);
+	TRY(status);
+	job_end(&call->job);
+	call->findings = !set.alive;
+	answer_record(&call->answer, &set_schema,
+		      (const struct cell[SET_COLUMNS]){
+			      [SET_OF] = cell_number(count),
+			      [SET_ALIVE] = cell_number(set.alive),
+			      [SET_COUNT] = cell_number(set.count),
+			      [SET_SIZE] = cell_number(set.size),
+			      [SET_TYPE] = cell_type(type->name, type->name_size, type->id),
+			      [SET_PART] = cell_string(part) });
+	completeness_json(call);
+	completeness_write(call, set.alive ? RETAINED_ROUGHLY : "they need not be dead");
+	return HD_OK;
+}
+
+static enum hd_status check_retained(struct call *call)
+{
+	int given =
+		call->words[0].given + call->options[OPT_TYPE].given + call->options[OPT_MT].given;
+	if (given > 1) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "retained is about one of ID, -type and -mt, not several");
+	}
+	return given ? HD_OK : call_usage(call, "an id is missing (or -type TEXT, or -mt ID)");
+}
+
 static enum hd_status run_retained(struct call *call)
 {
+	if (!call->words[0].given || call->words[0].is_type)
+		return run_set(call);
 	uint32_t node;
 	TRY(call_object(call, 0, &node));
 	const struct dominators *dominators;
@@ -136,10 +224,12 @@ const struct command retained_command = {
 	.summary = "count what would be freed if an object went away",
 	.description =
 		"The objects that every strong path from the roots reaches through this one, itself\n"
-		"included: what its dominator subtree holds.\n",
+		"included: what its dominator subtree holds. With -type, -mt or the name of a type in\n"
+		"place of ID: of all such objects together.\n",
 	.example = "retained 1ce056",
 	.needs = NEEDS_GRAPH,
 	.options = retained_options,
-	.words = { { "ID", VALUE_ADDRESS, false } },
+	.words = { { "ID", VALUE_OBJECT, true } },
+	.check = check_retained,
 	.run = run_retained,
 };

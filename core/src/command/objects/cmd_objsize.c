@@ -182,7 +182,7 @@ static enum hd_status run_objsize(struct call *call)
 		call->options[OPT_STAT].given = true;
 	if (call->options[OPT_STAT].given)
 		call->options[OPT_SHORT].given = false;
-	TRY(chosen_objects_init(call, &call->options[OPT_MT], &subject));
+	TRY(chosen_objects_init(call, &call->options[OPT_MT], NULL, &subject));
 	enum hd_status status = objsize_answer(call, &subject);
 	chosen_objects_deinit(&subject);
 	return status;

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+retained -mt BubbleCS.Bubble --json
