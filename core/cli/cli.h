@@ -14,8 +14,10 @@ struct worker;
 struct cli {
 	struct hd_session *session; /**< of this process; with a worker, it opens nothing */
 	struct worker *worker;      /**< NULL: commands run here, without a sandbox */
-	bool lenient; /**< --lenient was given before the target: holds for every command */
-	bool goes_on; /**< what is typed belongs to the lines before (statement.h) */
+	bool lenient;       /**< --lenient was given before the target: holds for every command */
+	bool goes_on;       /**< what is typed belongs to the lines before (statement.h) */
+	const char **lines; /**< of the options -c, in their order */
+	size_t line_count;
 };
 
 /** Run one command: answer on standard output, error on standard error; the exit status. */
@@ -38,6 +40,9 @@ int cli_complete(struct cli *cli, int argc, const char *const *argv,
 
 /** Print an error as the program does. */
 void cli_error(const struct hd_error *err);
+
+/** Run the lines of -c, each as at the prompt; the highest exit status. */
+int cli_run_lines(struct cli *cli);
 
 /** The prompt (on a terminal) or the lines of standard input; the highest exit status. */
 int cli_repl(struct cli *cli);

@@ -239,10 +239,11 @@ int cli_complete(struct cli *cli, int argc, const char *const *argv,
 
 static void print_usage(FILE *to)
 {
-	(void)fputs("usage: heapdump [OPTION...] TARGET [COMMAND [ARG...]]\n"
-		    "       heapdump [OPTION...] collect|ps|help [ARG...]\n"
-		    "       heapdump --print-gdbinit | --print-lldbinit | --version | --help\n",
-		    to);
+	(void)fputs(
+		"usage: heapdump [OPTION...] TARGET [OPTION...] [COMMAND [ARG...] | -c LINE...]\n"
+		"       heapdump [OPTION...] collect|ps|help [ARG...]\n"
+		"       heapdump --print-gdbinit | --print-lldbinit | --version | --help\n",
+		to);
 }
 
 static int help(struct cli *cli)
@@ -250,7 +251,8 @@ static int help(struct cli *cli)
 	print_usage(stdout);
 	(void)puts("\nTARGET is a heap dump file, a core file or the id of a process.\n"
 		   "Without COMMAND: a prompt on a terminal, else commands from standard input.\n"
-		   "\nOptions, before TARGET or behind COMMAND:\n"
+		   "\nOptions, before or after TARGET and, but for -c, after COMMAND:\n"
+		   "  -c LINE         run a command line as at the prompt; may be given again\n"
 		   "  --json          answer with one JSON document\n"
 		   "  --format FORMAT text, json, ndjson or csv (the rows of the main table)\n"
 		   "  --lenient       count and skip malformed records of a dump file\n"
@@ -330,10 +332,16 @@ static int usage_error(const char *what, const char *word)
 	return HD_EXIT_USAGE;
 }
 
-/* One option before the target, at argv[*index]; the status to end with, or -1. */
+/* One option that is not a command's, at argv[*index]; the status to end with, or -1. */
 static int take_option(struct cli *cli, int argc, char **argv, int *index)
 {
 	const char *arg = argv[*index];
+	if (strcmp(arg, "-c") == 0) {
+		if (++*index >= argc)
+			return usage_error("a command is missing after ", arg);
+		cli->lines[cli->line_count++] = argv[*index];
+		return -1;
+	}
 	int special = run_special(cli, arg);
 	if (special >= 0)
 		return special;
@@ -380,6 +388,35 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 	return HD_EXIT_USAGE;
 }
 
+/* All that begin at argv[*index], up to the first word that is none; the status to end with, or -1. */
+static int take_options(struct cli *cli, int argc, char **argv, int *index)
+{
+	int status = -1;
+	for (; status < 0 && *index < argc && argv[*index][0] == '-' && argv[*index][1]; ++*index) {
+		if (strcmp(argv[*index], "--") == 0) {
+			++*index;
+			break;
+		}
+		status = take_option(cli, argc, argv, index);
+	}
+	return status;
+}
+
+/* "heapdump gcroot --help": the help of a command, which needs no target. */
+static bool is_help_of_command(int argc, char **argv)
+{
+	struct hd_command_info info;
+	return argc == 2 && hd_command_find(argv[0], &info) == 0 && access(argv[0], F_OK) != 0 &&
+	       (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
+
+/* One word that is a line: heapdump core "dumpheap -stat". */
+static bool is_line(const char *word)
+{
+	struct hd_command_info info;
+	return strpbrk(word, " \t\n") && hd_command_find(word, &info) != 0;
+}
+
 /* Is it a command that needs no target, and no file? */
 static bool needs_no_target(const char *word)
 {
@@ -412,18 +449,46 @@ static int open_at_once(struct cli *cli, const char *target, bool is_prompt)
 			   : cli_open_quietly(cli, target);
 }
 
+/* What a script puts there may be somebody else's words: no shell gets any of it, and no file is written. */
+static int run_one_word(struct cli *cli, const char *line)
+{
+	struct words words;
+	if (!words_init(&words, line)) {
+		cli_say("out of memory");
+		return HD_EXIT_INPUT;
+	}
+	int status = words.open_quote || words.pipe || !words.argc
+			     ? usage_error("give a line with a pipe or a redirection to -c: ", line)
+			     : cli_run(cli, words.argc, words.argv);
+	words_deinit(&words);
+	return status;
+}
+
 static int run_target(struct cli *cli, int argc, char **argv)
 {
+	if (is_help_of_command(argc, argv))
+		return cli_run_here(cli, 2, (const char *const[]){ "help", argv[0] });
 	if (needs_no_target(argv[0]))
 		return cli_run(cli, argc, (const char *const *)argv);
-	int status = HD_EXIT_OK;
-	bool is_prompt = argc == 1 && isatty(STDIN_FILENO);
+	int index = 1, status = take_options(cli, argc, argv, &index);
+	if (status >= 0)
+		return status;
+	int left = argc - index;
+	char **command = argv + index;
+	if (left && cli->line_count)
+		return usage_error("with -c, a command is one word too many: ", command[0]);
+	status = HD_EXIT_OK;
+	bool is_prompt = !left && !cli->line_count && isatty(STDIN_FILENO);
 	if (!is_prompt)
 		status = defer_target(cli, argv[0]);
 	if (status != HD_EXIT_OK)
 		return status;
-	if (argc > 1)
-		return cli_run(cli, argc - 1, (const char *const *)(argv + 1));
+	if (cli->line_count)
+		return cli_run_lines(cli);
+	if (left == 1 && is_line(command[0]))
+		return run_one_word(cli, command[0]);
+	if (left)
+		return cli_run(cli, left, (const char *const *)command);
 	/* Without a command the file is opened at once: a script must not end well without it. */
 	status = open_at_once(cli, argv[0], is_prompt);
 	return status > HD_EXIT_FINDINGS ? status : cli_repl(cli);
@@ -458,14 +523,12 @@ int main(int argc, char **argv)
 		cli_error(&err);
 		return HD_EXIT_INPUT;
 	}
-	int index = 1, status = -1;
-	for (; status < 0 && index < argc && argv[index][0] == '-' && argv[index][1]; index++) {
-		if (strcmp(argv[index], "--") == 0) {
-			index++;
-			break;
-		}
-		status = take_option(&cli, argc, argv, &index);
+	cli.lines = calloc((size_t)argc + 1, sizeof(*cli.lines));
+	if (!cli.lines) {
+		cli_say("out of memory");
+		return HD_EXIT_INPUT;
 	}
+	int index = 1, status = take_options(&cli, argc, argv, &index);
 	if (status < 0 && index >= argc) {
 		print_usage(stderr);
 		status = HD_EXIT_USAGE;
@@ -474,6 +537,7 @@ int main(int argc, char **argv)
 		status = run_target(&cli, argc - index, argv + index);
 	worker_end(&worker);
 	hd_session_destroy(cli.session);
+	free(cli.lines);
 	int write_error = flush_stdout(0);
 	if (write_error)
 		status = write_failure(write_error);

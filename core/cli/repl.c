@@ -182,6 +182,20 @@ static int run_batch(struct cli *cli)
 	return status;
 }
 
+int cli_run_lines(struct cli *cli)
+{
+	int status = HD_EXIT_OK;
+	bool quit = false;
+	struct statement statement = { 0 };
+	for (size_t i = 0; i < cli->line_count && !quit; i++) {
+		status = max_status(status, take_line(cli, &statement, cli->lines[i], &quit));
+		if (!quit)
+			status = max_status(status, take_line(cli, &statement, NULL, &quit));
+	}
+	statement_deinit(&statement);
+	return status;
+}
+
 /* Where history is kept: $XDG_STATE_HOME or ~/.local/state; NULL: nowhere. */
 static char *history_path(void)
 {

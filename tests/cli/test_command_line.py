@@ -67,6 +67,45 @@ class Statuses(Base):
         self.assertEqual((result.status, result.out), (2, ""))
         self.assertIn("usage:", result.err)
 
+    def test_options_after_the_target(self) -> None:
+        expected = run("--json", BUBBLECS, "dumpheap", "-stat")
+        self.assertEqual(run(BUBBLECS, "--json", "dumpheap", "-stat").out, expected.out)
+        self.assertEqual(run(BUBBLECS, "dumpheap", "-stat", "--json").out, expected.out)
+        narrow = run(BUBBLECS, "--width", "60", "--workers=1", "types")
+        self.assertEqual(max(len(line) for line in narrow.out.splitlines()), 60)
+        self.check_error(run(BUBBLECS, "--nosuch", "info"), 2, "unknown option --nosuch")
+        self.check_error(run(BUBBLECS, "--width"), 2, "missing")
+
+    def test_lines(self) -> None:
+        """-c, and a command in one word."""
+        total, retained = "Total 273 objects, 219,720 bytes\n", run(BUBBLECS, "retained", "1ce056")
+        lines = ("-c", "dumpheap -stat | tail -1", "-c", "retained 1ce056")
+        for words in ((BUBBLECS, *lines), (*lines, BUBBLECS), (*lines[:2], BUBBLECS, *lines[2:])):
+            result = run(*words)
+            self.assertEqual((result.status, result.out), (0, total + retained.out), words)
+        several = run(BUBBLECS, "-c", "sql SELECT 1 AS x\n;", "--json", "-c", "retained 1ce056")
+        self.assertEqual(len([json.loads(line) for line in several.out.splitlines()]), 2)
+        # All lines are run, and the highest status counts.
+        result = run(
+            BUBBLECS, "-c", "gcroot deadbeef", "-c", "retained 1ce056", "-c", "quit", "-c", "x"
+        )
+        self.assertEqual((result.status, result.out), (2, retained.out))
+        result = run(BUBBLECS, "retained 1ce056")
+        self.assertEqual((result.status, result.out), (0, retained.out))
+        path = os.path.join(folder.name, "written-by-one-word")
+        for line in (f"info > {path}", f"info | tee {path}", f"info '{path}"):
+            self.check_error(run(BUBBLECS, line), 2, "-c")
+            self.assertFalse(os.path.exists(path))
+        self.check_error(run(BUBBLECS, "-c"), 2, "missing")
+        self.check_error(run(BUBBLECS, "-c", "info", "dumpheap"), 2, "one word too many: dumpheap")
+        self.check_error(run("no-such.heap", "-c", "info"), 3, "No such file")
+
+    def test_help_of_a_command(self) -> None:
+        expected = run("help", "gcroot")
+        for option in ("--help", "-h"):
+            self.assertEqual(run("gcroot", option).out, expected.out)
+        self.assertIn("usage: heapdump", run(BUBBLECS, "--help").out)
+
     def test_3_input(self) -> None:
         garbage = temporary("garbage", bytes(range(256)) * 64)
         elf = temporary("elf", b"\x7fELF" + bytes(100))
