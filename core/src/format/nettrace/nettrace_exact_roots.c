@@ -1,201 +1,159 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes of addresses, and the tree of nodes that stand for roots. */
-#include <string.h>
-#include <sys/random.h>
+/* What keeps objects alive, as dotnet-gcdump hangs it into its tree of roots. */
+#include <inttypes.h>
 
 #include "format/nettrace/nettrace_exact.h"
-#include "util/alloc.h"
 
-static size_t map_slot_at(const struct exact_map *map, uint64_t address)
-{
-	uint64_t x = address ^ map->seed; /* splitmix64's finaliser */
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return (size_t)(x ^ (x >> 31)) & (map->capacity - 1);
-}
+#define CCW_SIZE 44u
+#define CCW_NODE 200
+#define RCW_SIZE 40u
 
-/* The slot that has the node of an address, or would. */
-static uint32_t *map_find(const struct exact_map *map, const uint64_t *addresses, uint64_t address)
+/* The node of the tree that a root belongs to. */
+static enum hd_status root_group(struct exact_tree *tree, const struct nt_root *root, uint32_t *ret)
 {
-	size_t slot = map_slot_at(map, address);
-	while (map->slots[slot] && addresses[map->slots[slot] - 1] != address)
-		slot = (slot + 1) & (map->capacity - 1);
-	return &map->slots[slot];
-}
-
-static enum hd_status map_grow(struct exact_dump *exact)
-{
-	struct exact_map *map = &exact->map;
-	struct exact_map larger = { .capacity = map->capacity ? map->capacity * 2 : 4096,
-				    .seed = map->seed,
-				    .count = map->count };
-	if (!map->capacity && getrandom(&larger.seed, sizeof(larger.seed), GRND_NONBLOCK) < 0)
-		larger.seed = (uint64_t)(uintptr_t)exact;
-	TRY(job_check_memory(exact->job, (uint64_t)larger.capacity * sizeof(*larger.slots),
-			     exact->err));
-	larger.slots = pages_alloc(larger.capacity, sizeof(*larger.slots));
-	if (!larger.slots)
-		return fail_nomem(exact->err);
-	for (size_t i = 0; i < map->capacity; i++) {
-		uint32_t slot = map->slots[i];
-		if (slot)
-			*map_find(&larger, exact->addresses, exact->addresses[slot - 1]) = slot;
+	if (root->kind == NT_ROOT_STACK)
+		return exact_kid_named(tree, 0, "[local vars]", ret);
+	uint32_t others;
+	TRY(exact_kid_named(tree, 0, "[other roots]", &others));
+	const char *name = "[other Handles]";
+	if (root->flags & NT_ROOT_REF_COUNTED) {
+		name = "[COM/WinRT Objects]";
+	} else if (root->kind == NT_ROOT_FINALIZER) {
+		name = "[finalizer Handles]";
+	} else if (root->kind == NT_ROOT_HANDLE) {
+		name = root->flags == NT_ROOT_PINNING ? "[pinning Handles]" : "[strong Handles]";
 	}
-	pages_free(map->slots, map->capacity, sizeof(*map->slots));
-	*map = larger;
-	return HD_OK;
+	return exact_kid_named(tree, others, name, ret);
 }
 
-enum hd_status exact_new_node(struct exact_dump *exact, uint32_t *ret)
+static enum hd_status add_exact_roots(struct exact_tree *tree, const struct nt_item *item,
+				      uint32_t pointer_size)
 {
-	if (exact->addresses_count >= INT32_MAX) {
-		return fail(exact->err, HD_ERR_UNSUPPORTED, 0,
-			    "a .gcdump has at most 2 billion nodes");
-	}
-	if (!PAGES_RESERVE(exact, addresses))
-		return fail_nomem(exact->err);
-	*ret = (uint32_t)exact->addresses_count;
-	exact->addresses[exact->addresses_count++] = 0;
-	return HD_OK;
-}
-
-void exact_prefetch_slot(const struct exact_dump *exact, uint64_t address)
-{
-	if (exact->map.capacity)
-		__builtin_prefetch(&exact->map.slots[map_slot_at(&exact->map, address)]);
-}
-
-void exact_prefetch_node(const struct exact_dump *exact, uint64_t address)
-{
-	uint32_t slot =
-		exact->map.capacity ? exact->map.slots[map_slot_at(&exact->map, address)] : 0;
-	if (slot)
-		__builtin_prefetch(&exact->addresses[slot - 1]);
-}
-
-enum hd_status exact_node(struct exact_dump *exact, uint64_t address, uint32_t *ret)
-{
-	if (exact->map.count >= exact->map.capacity / 4 * 3)
-		TRY(map_grow(exact));
-	uint32_t *slot = map_find(&exact->map, exact->addresses, address);
-	if (!*slot) {
-		uint32_t node = 0;
-		TRY(exact_new_node(exact, &node));
-		exact->addresses[node] = address;
-		*slot = node + 1;
-		exact->map.count++;
-	}
-	*ret = *slot - 1;
-	return HD_OK;
-}
-
-static enum hd_status add_link(struct exact_dump *exact, uint32_t pseudo, uint32_t node)
-{
-	if (!PAGES_RESERVE(exact, links))
-		return fail_nomem(exact->err);
-	exact->links[exact->links_count++] = (struct exact_link){ .pseudo = pseudo, .node = node };
-	return HD_OK;
-}
-
-/* A pseudo-node of the name in exact->text. */
-static enum hd_status make_exact_pseudo(struct exact_dump *exact, uint32_t parent, uint32_t *ret)
-{
-	struct exact_pseudo pseudo = {
-		.parent = parent, .first_kid = HD_NONE, .last_kid = HD_NONE, .sibling = HD_NONE
-	};
-	TRY(exact_copy_text(exact, &pseudo.name));
-	TRY(exact_new_node(exact, &pseudo.node));
-	if (!PAGES_RESERVE(exact, pseudos))
-		return fail_nomem(exact->err);
-	*ret = (uint32_t)exact->pseudos_count++;
-	exact->pseudos[*ret] = pseudo;
-	if (parent == HD_NONE)
-		return HD_OK;
-	struct exact_pseudo *above = &exact->pseudos[parent];
-	if (above->last_kid == HD_NONE) {
-		above->first_kid = *ret;
-	} else {
-		exact->pseudos[above->last_kid].sibling = *ret;
-	}
-	above->last_kid = *ret;
-	return add_link(exact, parent, pseudo.node);
-}
-
-enum hd_status exact_root(struct exact_dump *exact)
-{
-	uint32_t root;
-	exact->text.size = 0;
-	text_puts(&exact->text, "[.NET Roots]");
-	return make_exact_pseudo(exact, HD_NONE, &root);
-}
-
-enum hd_status exact_kid(struct exact_dump *exact, uint32_t parent, uint32_t *ret)
-{
-	uint32_t *value;
-	TRY(exact_value(exact, EXACT_KID, parent, NULL, exact->text.bytes, exact->text.size,
-			&value));
-	if (*value == HD_NONE)
-		TRY(make_exact_pseudo(exact, parent, value));
-	*ret = *value;
-	return HD_OK;
-}
-
-enum hd_status exact_kid_named(struct exact_dump *exact, uint32_t parent, const char *name,
-			       uint32_t *ret)
-{
-	exact->text.size = 0;
-	text_puts(&exact->text, name);
-	return exact_kid(exact, parent, ret);
-}
-
-enum hd_status exact_add_child(struct exact_dump *exact, uint32_t pseudo, uint64_t address)
-{
-	uint32_t node;
-	TRY(exact_node(exact, address, &node));
-	return add_link(exact, pseudo, node);
-}
-
-uint32_t exact_after(const struct exact_dump *exact, uint32_t pseudo)
-{
-	if (exact->pseudos[pseudo].first_kid != HD_NONE)
-		return exact->pseudos[pseudo].first_kid;
-	while (pseudo != HD_NONE && exact->pseudos[pseudo].sibling == HD_NONE)
-		pseudo = exact->pseudos[pseudo].parent;
-	return pseudo == HD_NONE ? HD_NONE : exact->pseudos[pseudo].sibling;
-}
-
-/* Put the children of each pseudo-node together, in their order. */
-static enum hd_status sort_links(struct exact_dump *exact)
-{
-	exact->pseudo_children = pages_alloc(exact->links_count, sizeof(*exact->pseudo_children));
-	if (!exact->pseudo_children)
-		return fail_nomem(exact->err);
-	for (size_t i = 0; i < exact->links_count; i++)
-		exact->pseudos[exact->links[i].pseudo].child_count++;
-	uint64_t at = 0;
-	for (size_t i = 0; i < exact->pseudos_count; i++) {
-		exact->pseudos[i].first_child = at;
-		at += exact->pseudos[i].child_count;
-		exact->pseudos[i].child_count = 0;
-	}
-	for (size_t i = 0; i < exact->links_count; i++) {
-		struct exact_pseudo *pseudo = &exact->pseudos[exact->links[i].pseudo];
-		exact->pseudo_children[pseudo->first_child + pseudo->child_count++] =
-			exact->links[i].node;
+	uint32_t group;
+	TRY(exact_kid_named(tree, 0, "[static vars]", &group));
+	size_t row_size = NT_ROOT_SIZE(pointer_size);
+	struct nt_rows rows = nt_indexed_rows(item, (uint32_t)row_size);
+	for (uint32_t i = 0; i < rows.count; i++) {
+		struct nt_root root = nt_root(rows.at + row_size * i, pointer_size);
+		if (root.flags & NT_ROOT_WEAK)
+			continue;
+		TRY(root_group(tree, &root, &group));
+		TRY(exact_add_child(tree, group, root.object));
 	}
 	return HD_OK;
 }
 
-enum hd_status exact_finish_pseudos(struct exact_dump *exact)
+static enum hd_status add_weak_tables(struct exact_tree *tree, const struct nt_item *item,
+				      uint32_t pointer_size)
 {
-	for (uint32_t i = 0; i != HD_NONE; i = exact_after(exact, i)) {
-		struct exact_pseudo *pseudo = &exact->pseudos[i];
-		uint32_t *value;
-		TRY(exact_value(exact, EXACT_PSEUDO_TYPE, 0, NULL, (const char *)pseudo->name.bytes,
-				pseudo->name.size, &value));
-		if (*value == HD_NONE)
-			TRY(exact_add_type(exact, &pseudo->name, NULL, value));
-		pseudo->type = *value;
+	uint32_t group;
+	TRY(exact_kid_named(tree, 0, "[other roots]", &group));
+	TRY(exact_kid_named(tree, group, "[Dependent Handles]", &group));
+	size_t row_size = NT_WEAK_TABLE_SIZE(pointer_size);
+	struct nt_rows rows = nt_indexed_rows(item, (uint32_t)row_size);
+	for (uint32_t i = 0; i < rows.count; i++) {
+		const uint8_t *at = rows.at + row_size * i;
+		uint64_t key = nt_load_pointer(at, pointer_size);
+		if (key) {
+			TRY(exact_add_child(tree, group,
+					    nt_load_pointer(at + pointer_size, pointer_size)));
+		}
 	}
-	return sort_links(exact);
+	return HD_OK;
+}
+
+static enum hd_status add_rcws(struct exact_types *types, const struct nt_item *item)
+{
+	struct nt_rows rows = nt_rows(item, 6, RCW_SIZE);
+	for (uint32_t i = 0; i < rows.count; i++) {
+		const uint8_t *at = rows.at + (size_t)RCW_SIZE * i;
+		TRY(exact_set_rcw(types, load_u64(at), load_u64(at + 16)));
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_ccws(struct exact_dump *exact, const struct nt_item *item, uint32_t group)
+{
+	struct text *text = &exact->names.text;
+	struct nt_rows rows = nt_rows(item, 6, CCW_SIZE);
+	for (uint32_t i = 0; i < rows.count; i++) {
+		const uint8_t *at = rows.at + (size_t)CCW_SIZE * i;
+		uint64_t object = load_u64(at + 8), id = load_u64(at + 16);
+		uint64_t unknown = load_u64(at + 24);
+		if (!unknown)
+			continue;
+		uint32_t node, type;
+		TRY(exact_node(&exact->nodes, unknown, &node));
+		TRY(exact_type_of(&exact->types, id, CCW_NODE, &type));
+		text->size = 0;
+		text_printf(text, "[CCW 0x%" PRIx64 " for type ", unknown);
+		exact_append_copy(&exact->names, &exact->types.types[type].name);
+		text_puts(text, "]");
+		TRY(exact_type_named(&exact->types, NULL, &type));
+		TRY(exact_append_child(&exact->objects, object));
+		TRY(exact_add_record(&exact->objects, node, type, CCW_NODE, 1));
+		TRY(exact_add_child(&exact->tree, group, unknown));
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_exact_statics(struct exact_tree *tree, struct exact_types *types,
+					const struct nt_item *item)
+{
+	struct exact_names *names = types->names;
+	uint32_t count;
+	struct nt_bytes at = nt_statics(item, &count);
+	struct nt_static variable;
+	for (uint32_t i = 0; i < count && nt_static_next(&at, &variable); i++) {
+		bool of_thread = variable.flags & NT_STATIC_OF_THREAD;
+		uint32_t group, type, own;
+		TRY(exact_kid_named(tree, 0, of_thread ? "[thread static vars]" : "[static vars]",
+				    &group));
+		TRY(exact_known_type(types, variable.type, &type));
+		exact_set_text(names, "[static var ");
+		if (type == HD_NONE) {
+			text_printf(&names->text, "Type(0x%" PRIx64 ")", variable.type);
+		} else {
+			exact_append_copy(names, &types->types[type].name);
+		}
+		text_puts(&names->text, ".");
+		exact_append(names, &variable.field);
+		text_puts(&names->text, "]");
+		TRY(exact_kid(tree, group, &own));
+		TRY(exact_add_child(tree, own, variable.object));
+	}
+	return HD_OK;
+}
+
+enum hd_status exact_early_roots(struct exact_dump *exact)
+{
+	const struct nt_snapshot *snapshot = exact->snapshot;
+	const struct nt_item *items = exact->trace->items;
+	for (size_t i = snapshot->first; i < snapshot->end; i++) {
+		if (items[i].kind == NT_ROOTS)
+			TRY(add_exact_roots(&exact->tree, &items[i], exact->pointer_size));
+		if (items[i].kind == NT_WEAK_TABLES)
+			TRY(add_weak_tables(&exact->tree, &items[i], exact->pointer_size));
+		if (items[i].kind == NT_RCWS)
+			TRY(add_rcws(&exact->types, &items[i]));
+	}
+	return HD_OK;
+}
+
+enum hd_status exact_late_roots(struct exact_dump *exact)
+{
+	const struct nt_snapshot *snapshot = exact->snapshot;
+	const struct nt_item *items = exact->trace->items;
+	uint32_t group;
+	TRY(exact_kid_named(&exact->tree, 0, "[COM/WinRT Objects]", &group));
+	for (size_t i = snapshot->first; i < snapshot->end; i++) {
+		if (items[i].kind == NT_CCWS)
+			TRY(add_ccws(exact, &items[i], group));
+	}
+	TRY(exact_kid_named(&exact->tree, 0, "[static vars]", &group));
+	for (size_t i = snapshot->first; i < snapshot->end; i++) {
+		if (items[i].kind == NT_STATICS)
+			TRY(add_exact_statics(&exact->tree, &exact->types, &items[i]));
+	}
+	return HD_OK;
 }

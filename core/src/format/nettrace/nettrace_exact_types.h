@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_TYPES_H
+#define HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_TYPES_H
+
+#include "format/nettrace/nettrace_exact_names.h"
+#include "format/nettrace/nettrace_types.h"
+#include "format/type_table.h"
+
+/** What the runtime's numbers of types, modules and RCWs stand for. */
+struct exact_slot {
+	uint32_t type;             /**< of a type id */
+	uint64_t address;          /**< of an RCW */
+	struct gcdump_text module; /**< of a module */
+};
+
+/** Types, in the order in which they were first mentioned; begins with only names and err set. */
+struct exact_types {
+	struct exact_names *names;
+	struct hd_error *err;
+	struct gcdump_type *types; /**< pages */
+	size_t types_count, types_capacity;
+	struct type_table by_id;  /**< section 0: type ids, 1: modules, 2: RCWs; all into slots */
+	struct exact_slot *slots; /**< pages */
+	size_t slots_count, slots_capacity;
+	bool has_rcws;
+};
+
+/* All that fail do so with HD_ERR_NOMEM, or as exact_copy_text() does. */
+
+/** A type without a look at its name. */
+HD_NODISCARD enum hd_status exact_add_type(struct exact_types *types,
+					   const struct gcdump_text *name,
+					   const struct gcdump_text *module, uint32_t *ret);
+/** Collect modules and types of the process. */
+HD_NODISCARD enum hd_status exact_types_collect(struct exact_types *types,
+						const struct nt_trace *trace,
+						const struct nt_snapshot *snapshot);
+/** Type of the name in names->text. */
+HD_NODISCARD enum hd_status exact_type_named(struct exact_types *types,
+					     const struct gcdump_text *module, uint32_t *ret);
+/** Type of an object of a type id and a size. */
+HD_NODISCARD enum hd_status exact_type_of(struct exact_types *types, uint64_t id, int32_t size,
+					  uint32_t *ret);
+/** The type of a type id, or HD_NONE. */
+HD_NODISCARD enum hd_status exact_known_type(struct exact_types *types, uint64_t id, uint32_t *ret);
+/** Remember, and look up, the IUnknown of an object that is an RCW. */
+HD_NODISCARD enum hd_status exact_set_rcw(struct exact_types *types, uint64_t object,
+					  uint64_t unknown);
+HD_NODISCARD enum hd_status exact_rcw(struct exact_types *types, uint64_t object, bool *ret_is_rcw,
+				      uint64_t *ret_unknown);
+
+void exact_types_deinit(struct exact_types *types);
+
+#endif
