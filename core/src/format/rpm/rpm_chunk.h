@@ -2,6 +2,8 @@
 #ifndef HEAPDUMP_SRC_FORMAT_RPM_CHUNK_H
 #define HEAPDUMP_SRC_FORMAT_RPM_CHUNK_H
 
+#include "format/rpm/rpm_objects.h"
+#include "format/rpm/rpm_window.h"
 #include "format/type_table.h"
 #include "graph/heap_graph.h"
 
@@ -78,12 +80,6 @@ struct rpm_root {
 	uint8_t kind, flags;
 };
 
-/** The size of an object of SIZE_LARGE bytes or more; objects ascend in a chunk. */
-struct rpm_large {
-	size_t object; /**< its number in the chunk; the merge adds those of the chunks before */
-	uint64_t size;
-};
-
 /** Types looked up lately: nearly every object has one of them. */
 #define RPM_RECENT_TYPES 256u
 struct recent_type {
@@ -92,53 +88,48 @@ struct recent_type {
 	uint32_t type; /**< + 1; 0 = none */
 };
 
-/** One range of lines, parsed. */
-struct rpm_chunk {
-	/* the range: lines that begin at begin <= offset < end */
-	int fd;
-	const char *path;
-	uint64_t begin, end, file_size;
-	bool lenient;
-	unsigned int worker;
-	struct job *job;
-	uint64_t position;    /**< of the file: read up to here */
-	uint64_t find_object; /**< stop at this object (from 1) and leave its line; 0 = read on */
-
-	/* per object; one capacity for all four */
-	uint64_t *ids;
-	uint32_t *types; /**< index in type */
-	uint32_t *sizes; /**< SIZE_LARGE: see large */
-	uint32_t *degrees;
-	size_t object_count, object_capacity;
-	uint64_t parsed_objects; /**< object_count when the range was read */
-	uint64_t *refs;          /**< ids, in the order of the objects */
-	size_t refs_count, refs_capacity;
-	bool ascending; /**< ids strictly ascend */
-
-	struct rpm_large *large;
-	size_t large_count, large_capacity;
-	struct rpm_root *roots;
-	size_t roots_count, roots_capacity;
-	struct rpm_segment *segments; /**< the first one has no `a` record */
-	size_t segments_count, segments_capacity;
-	struct rpm_type *type;
-	size_t type_count, type_capacity;
-	struct type_table table;
-	struct arena *arena;
-
-	uint64_t lines;  /**< whole file lines read so far */
-	bool in_section; /**< the last segment is open */
-	bool in_records; /**< and has records */
-	struct rpm_problem problems[RPM_PROBLEM_COUNT];
-	struct rpm_problem error; /**< when status is HD_ERR_FORMAT: the first problem */
-	enum hd_status status;
-	struct hd_error err;                         /**< when status is another failure */
+/** Types by id, each in its segment. */
+struct rpm_types {
+	struct rpm_type *rows;
+	size_t rows_count, rows_capacity;
+	struct type_table table;                     /**< (segment, id) -> row */
 	struct recent_type recent[RPM_RECENT_TYPES]; /**< by the low bits of the id */
 };
 
+/** The sections that a chunk has a part in. */
+struct rpm_sections {
+	struct rpm_segment *segments; /**< the first one has no `a` record */
+	size_t segments_count, segments_capacity;
+	bool is_open;     /**< the last segment is */
+	bool has_records; /**< and has records */
+};
+
+/** What is wrong with the lines of a chunk. */
+struct rpm_problems {
+	struct rpm_problem counted[RPM_PROBLEM_COUNT]; /**< in lenient reading */
+	struct rpm_problem first; /**< in other: when status is HD_ERR_FORMAT */
+};
+
+/** One range of lines, parsed. */
+struct rpm_chunk {
+	struct rpm_range range;
+	uint64_t find_object; /**< stop at this object (from 1) and leave its line; 0 = read on */
+	struct rpm_objects objects;
+	uint64_t parsed_objects; /**< objects.count when the range was read */
+	struct rpm_sections sections;
+	struct rpm_root *roots;
+	size_t roots_count, roots_capacity;
+	struct arena *arena; /**< of names */
+	uint64_t lines;      /**< whole file lines read so far */
+	enum hd_status status;
+	struct hd_error err; /**< when status is a failure other than HD_ERR_FORMAT */
+	struct rpm_problems problems;
+	struct rpm_types types;
+};
+
 /**
- * Read and parse the range; the outcome is chunk->status.  Only begin, end, fd, path, file_size,
- * lenient, worker and job are set before; rpm_chunk_deinit() frees, whatever the outcome.
+ * Read and parse the range; the outcome is chunk->status.  Only the range is set before, and perhaps
+ * find_object; rpm_chunk_deinit() frees, whatever the outcome.
  */
 void rpm_chunk_read(struct rpm_chunk *chunk);
 void rpm_chunk_deinit(struct rpm_chunk *chunk);
@@ -147,7 +138,7 @@ void rpm_chunk_deinit(struct rpm_chunk *chunk);
  * Parse one line, @p size bytes without its end, of any content (chunk->lines is its number).
  *
  * @retval HD_OK read, or counted as a problem (lenient)
- * @retval HD_ERR_FORMAT chunk->error is set
+ * @retval HD_ERR_FORMAT chunk->problems.first is set
  * @retval HD_ERR_NOMEM
  */
 HD_NODISCARD enum hd_status rpm_parse_line(struct rpm_chunk *chunk, const char *line, size_t size);
@@ -156,20 +147,14 @@ HD_NODISCARD enum hd_status rpm_parse_line(struct rpm_chunk *chunk, const char *
 bool rpm_problem(struct rpm_chunk *chunk, enum rpm_problem_kind kind, size_t column,
 		 const char *format, ...) HD_PRINTF(4, 5);
 
-/** How long the line that begins with these bytes may be. */
-size_t rpm_line_max(const struct rpm_chunk *chunk, const char *line, size_t size);
+/** How long the line that begins with these bytes may be; @p job may be NULL. */
+size_t rpm_line_max(const struct job *job, const char *line, size_t size);
 
 /** Note that the present line is longer than @p limit. */
 bool rpm_problem_long_line(struct rpm_chunk *chunk, size_t limit);
 
 /** Index of a type id in the open segment, made when it is new; HD_NONE: out of memory. */
 uint32_t rpm_chunk_type(struct rpm_chunk *chunk, uint64_t id);
-
-/** Make room for more objects; chunk->err is filled on failure. */
-HD_NODISCARD enum hd_status rpm_chunk_grow_objects(struct rpm_chunk *chunk);
-
-/** Make room for @p count more references; chunk->err is filled on failure. */
-HD_NODISCARD enum hd_status rpm_chunk_reserve_refs(struct rpm_chunk *chunk, size_t count);
 
 /**
  * Line (from 1, in the file) on which object number @p index of the file stands: reads it again.

@@ -15,42 +15,46 @@
 uint64_t merge_raw_ref(const struct merge *merge, uint64_t index)
 {
 	size_t i = 0;
-	while (index >= merge->chunks[i].refs_count)
-		index -= merge->chunks[i++].refs_count;
-	return merge->chunks[i].refs[index];
+	while (index >= merge->chunks[i].objects.refs_count)
+		index -= merge->chunks[i++].objects.refs_count;
+	return merge->chunks[i].objects.refs[index];
 }
 
-/* Copy the objects of every later chunk behind those of the first. */
+/* Copy objects behind those of the first chunk, for which it has room, and free them. */
+static void move_objects(struct rpm_objects *to, struct rpm_objects *from, const uint32_t *types)
+{
+	size_t n = from->count, at = to->count;
+	to->ascending = to->ascending && from->ascending && (!at || to->ids[at - 1] < from->ids[0]);
+	memcpy(to->ids + at, from->ids, n * sizeof(*to->ids));
+	memcpy(to->sizes + at, from->sizes, n * sizeof(*to->sizes));
+	memcpy(to->degrees + at, from->degrees, n * sizeof(*to->degrees));
+	for (size_t k = 0; k < n; k++)
+		to->types[at + k] = types[from->types[k]];
+	for (size_t k = 0; k < from->large_count; k++)
+		from->large[k].object += at;
+	to->count += n;
+	pages_free(from->ids, from->capacity, sizeof(*from->ids));
+	pages_free(from->types, from->capacity, sizeof(*from->types));
+	pages_free(from->sizes, from->capacity, sizeof(*from->sizes));
+	pages_free(from->degrees, from->capacity, sizeof(*from->degrees));
+	from->ids = NULL;
+	from->types = from->sizes = from->degrees = NULL;
+	from->count = from->capacity = 0;
+}
+
+/* Move the objects of every later chunk into the first. */
 static enum hd_status append_objects(struct merge *merge)
 {
 	struct rpm_chunk *all = &merge->chunks[0];
 	for (size_t i = 1; i < merge->count; i++) {
-		struct rpm_chunk *chunk = &merge->chunks[i];
-		size_t n = chunk->object_count, at = all->object_count;
-		while (all->object_capacity - at < n) {
-			all->position = all->file_size;
-			if (rpm_chunk_grow_objects(all) != HD_OK)
+		struct rpm_objects *objects = &merge->chunks[i].objects;
+		while (all->objects.capacity - all->objects.count < objects->count) {
+			all->range.position = all->range.file_size;
+			if (rpm_objects_grow(&all->objects, &all->range, &all->err) != HD_OK)
 				return fail(merge->err, HD_ERR_NOMEM, 0, "%s", all->err.message);
 		}
-		if (!n)
-			continue;
-		all->ascending = all->ascending && chunk->ascending &&
-				 (!at || all->ids[at - 1] < chunk->ids[0]);
-		memcpy(all->ids + at, chunk->ids, n * sizeof(*all->ids));
-		memcpy(all->sizes + at, chunk->sizes, n * sizeof(*all->sizes));
-		memcpy(all->degrees + at, chunk->degrees, n * sizeof(*all->degrees));
-		for (size_t k = 0; k < n; k++)
-			all->types[at + k] = merge->type_maps[i][chunk->types[k]];
-		for (size_t k = 0; k < chunk->large_count; k++)
-			chunk->large[k].object += at;
-		all->object_count += n;
-		pages_free(chunk->ids, chunk->object_capacity, sizeof(*chunk->ids));
-		pages_free(chunk->types, chunk->object_capacity, sizeof(*chunk->types));
-		pages_free(chunk->sizes, chunk->object_capacity, sizeof(*chunk->sizes));
-		pages_free(chunk->degrees, chunk->object_capacity, sizeof(*chunk->degrees));
-		chunk->ids = NULL;
-		chunk->types = chunk->sizes = chunk->degrees = NULL;
-		chunk->object_count = chunk->object_capacity = 0;
+		if (objects->count)
+			move_objects(&all->objects, objects, merge->type_maps[i]);
 	}
 	return HD_OK;
 }
@@ -70,17 +74,17 @@ static bool resolve_range(const struct resolve_part *part, unsigned int worker, 
 	const struct hd_graph *graph = merge->graph;
 	uint64_t base = 0;
 	for (size_t i = 0; i < merge->count; i++) {
-		const struct rpm_chunk *chunk = &merge->chunks[i];
+		const struct rpm_objects *objects = &merge->chunks[i].objects;
 		uint64_t from = begin > base ? begin - base : 0;
-		uint64_t to = end - base < chunk->refs_count ? end - base : chunk->refs_count;
+		uint64_t to = end - base < objects->refs_count ? end - base : objects->refs_count;
 		for (; end > base && from < to; from += RESOLVE_BATCH) {
 			size_t n = to - from < RESOLVE_BATCH ? (size_t)(to - from) : RESOLVE_BATCH;
-			id_index_find_all(&graph->index, graph->ids, chunk->refs + from,
+			id_index_find_all(&graph->index, graph->ids, objects->refs + from,
 					  part->targets + base + from, n);
 			if (!job_step(merge->job, worker, n))
 				return false;
 		}
-		base += chunk->refs_count;
+		base += objects->refs_count;
 	}
 	return true;
 }
@@ -112,10 +116,10 @@ static enum hd_status resolve(struct merge *merge)
 static void free_refs(struct merge *merge)
 {
 	for (size_t i = 0; i < merge->count; i++) {
-		struct rpm_chunk *chunk = &merge->chunks[i];
-		pages_free(chunk->refs, chunk->refs_capacity, sizeof(*chunk->refs));
-		chunk->refs = NULL;
-		chunk->refs_count = chunk->refs_capacity = 0;
+		struct rpm_objects *objects = &merge->chunks[i].objects;
+		pages_free(objects->refs, objects->refs_capacity, sizeof(*objects->refs));
+		objects->refs = NULL;
+		objects->refs_count = objects->refs_capacity = 0;
 	}
 }
 
@@ -140,14 +144,15 @@ static enum hd_status collect_missing_refs(struct merge *merge, const uint32_t *
 	uint64_t base = 0;
 	for (size_t i = 0; i < merge->count; i++) {
 		const struct rpm_chunk *chunk = &merge->chunks[i];
-		for (size_t k = 0; k < chunk->refs_count; k++) {
+		const struct rpm_objects *objects = &chunk->objects;
+		for (size_t k = 0; k < objects->refs_count; k++) {
 			if (targets[base + k] != HD_NONE)
 				continue;
 			missing->references++;
-			if (!add_missing_ref(missing, chunk->refs[k]))
+			if (!add_missing_ref(missing, objects->refs[k]))
 				return fail_nomem(merge->err);
 		}
-		base += chunk->refs_count;
+		base += objects->refs_count;
 		for (size_t k = 0; k < chunk->roots_count; k++) {
 			uint32_t node = id_index_find(&merge->graph->index, merge->graph->ids,
 						      chunk->roots[k].id);
@@ -185,12 +190,12 @@ static enum hd_status add_missing_nodes(struct merge *merge, uint32_t *targets,
 		memcpy(ids + graph->object_count, missing->ids, missing->ids_count * sizeof(*ids));
 	uint64_t base = 0;
 	for (size_t i = 0; missing->references && i < merge->count; i++) {
-		const struct rpm_chunk *chunk = &merge->chunks[i];
-		for (size_t k = 0; k < chunk->refs_count; k++) {
+		const struct rpm_objects *objects = &merge->chunks[i].objects;
+		for (size_t k = 0; k < objects->refs_count; k++) {
 			if (targets[base + k] == HD_NONE)
-				targets[base + k] = hd_graph_find(graph, chunk->refs[k]);
+				targets[base + k] = hd_graph_find(graph, objects->refs[k]);
 		}
-		base += chunk->refs_count;
+		base += objects->refs_count;
 	}
 	if (missing->references) {
 		TRY(merge_finding(merge, FINDING_UNRESOLVED_REFERENCE, missing->references, 0,
@@ -227,9 +232,9 @@ static enum hd_status take_array(struct merge *merge, void *from, size_t capacit
 /* The first chunk's arrays, which hold all objects by now, become the graph's. */
 static enum hd_status take_chunk_objects(struct merge *merge)
 {
-	struct rpm_chunk *all = &merge->chunks[0];
+	struct rpm_objects *all = &merge->chunks[0].objects;
 	struct hd_graph *graph = merge->graph;
-	size_t count = all->object_count, capacity = all->object_capacity;
+	size_t count = all->count, capacity = all->capacity;
 	if (count > HD_NONE - 2)
 		return fail(merge->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
 	graph->object_count = graph->node_count = (uint32_t)count;
@@ -247,14 +252,14 @@ static enum hd_status take_chunk_objects(struct merge *merge)
 /* Degrees of the nodes, where their offsets will stand. */
 static enum hd_status take_chunk_degrees(struct merge *merge)
 {
-	struct rpm_chunk *all = &merge->chunks[0];
+	struct rpm_objects *all = &merge->chunks[0].objects;
 	struct hd_graph *graph = merge->graph;
 	struct csr *forward = &graph->forward;
 	size_t count = graph->object_count;
 	forward->node_count = graph->object_count;
 	if (!merge->order) {
-		TRY(take_array(merge, all->degrees, all->object_capacity, count + 1,
-			       sizeof(*all->degrees), (void **)&forward->offsets));
+		TRY(take_array(merge, all->degrees, all->capacity, count + 1, sizeof(*all->degrees),
+			       (void **)&forward->offsets));
 		all->degrees = NULL;
 		forward->offsets[count] = 0;
 		return HD_OK;
@@ -288,12 +293,12 @@ static enum hd_status freeze_rows(struct merge *merge)
 static enum hd_status merge_objects(struct merge *merge)
 {
 	TRY(append_objects(merge));
-	if (!merge->chunks[0].ascending) {
+	if (!merge->chunks[0].objects.ascending) {
 		TRY(merge_sort(merge));
 	}
 	TRY(take_chunk_objects(merge));
 	TRY(take_chunk_degrees(merge));
-	merge->chunks[0].object_capacity = 0;
+	merge->chunks[0].objects.capacity = 0;
 	struct hd_graph *graph = merge->graph;
 	TRY(id_index_init(&graph->index, graph->ids, graph->object_count, merge->err));
 	return merge_large(merge);
@@ -302,8 +307,8 @@ static enum hd_status merge_objects(struct merge *merge)
 enum hd_status merge_nodes(struct merge *merge)
 {
 	for (size_t i = 0; i < merge->count; i++) {
-		merge->object_total += merge->chunks[i].object_count;
-		merge->edge_total += merge->chunks[i].refs_count;
+		merge->object_total += merge->chunks[i].objects.count;
+		merge->edge_total += merge->chunks[i].objects.refs_count;
 	}
 	TRY(job_check_memory(merge->job, merge->object_total * 32 + merge->edge_total * 12,
 			     merge->err));

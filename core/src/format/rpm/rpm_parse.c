@@ -47,16 +47,18 @@ enum finding_kind rpm_problem_finding(enum rpm_problem_kind kind)
 bool rpm_problem(struct rpm_chunk *chunk, enum rpm_problem_kind kind, size_t column,
 		 const char *format, ...)
 {
-	struct rpm_problem *problem = chunk->lenient ? &chunk->problems[kind] : &chunk->error;
+	bool is_lenient = chunk->range.lenient;
+	struct rpm_problem *problem =
+		is_lenient ? &chunk->problems.counted[kind] : &chunk->problems.first;
 	if (problem->count++)
-		return chunk->lenient;
+		return is_lenient;
 	problem->line = chunk->lines;
 	problem->column = column;
 	va_list args;
 	va_start(args, format);
 	(void)vsnprintf(problem->text, sizeof(problem->text), format, args);
 	va_end(args);
-	return chunk->lenient;
+	return is_lenient;
 }
 
 static bool is_blank(char c)
@@ -64,15 +66,14 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-size_t rpm_line_max(const struct rpm_chunk *chunk, const char *line, size_t size)
+size_t rpm_line_max(const struct job *job, const char *line, size_t size)
 {
 	size_t at = 0;
 	while (at < size && is_blank(line[at]))
 		at++;
 	if (at + 1 >= size || line[at] != 'o' || !is_blank(line[at + 1]))
 		return RPM_LINE_MAX;
-	uint64_t quarter =
-		chunk->job && chunk->job->max_mem ? chunk->job->max_mem / 4 : RPM_OBJECT_LINE_MAX;
+	uint64_t quarter = job && job->max_mem ? job->max_mem / 4 : RPM_OBJECT_LINE_MAX;
 	return quarter > RPM_LINE_MAX ? (size_t)quarter : RPM_LINE_MAX;
 }
 
@@ -161,16 +162,16 @@ static enum line_outcome take_end(struct line *line)
 
 static struct rpm_segment *open_segment(struct rpm_chunk *chunk)
 {
-	return &chunk->segments[chunk->segments_count - 1];
+	return &chunk->sections.segments[chunk->sections.segments_count - 1];
 }
 
 static bool chunk_add_segment(struct rpm_chunk *chunk)
 {
-	if (!PAGES_RESERVE(chunk, segments))
+	if (!PAGES_RESERVE(&chunk->sections, segments))
 		return false;
-	chunk->segments[chunk->segments_count++] = (struct rpm_segment){ 0 };
-	chunk->in_section = true;
-	chunk->in_records = false;
+	chunk->sections.segments[chunk->sections.segments_count++] = (struct rpm_segment){ 0 };
+	chunk->sections.is_open = true;
+	chunk->sections.has_records = false;
 	return true;
 }
 
@@ -178,7 +179,7 @@ static bool chunk_add_segment(struct rpm_chunk *chunk)
 static enum line_outcome need_section(struct line *line)
 {
 	struct rpm_chunk *chunk = line->chunk;
-	if (!chunk->in_section) {
+	if (!chunk->sections.is_open) {
 		if (refuse_element(line, RPM_OUTSIDE_SECTION, "an \"a\" record before this one") ==
 		    REFUSED)
 			return REFUSED;
@@ -188,19 +189,20 @@ static enum line_outcome need_section(struct line *line)
 		open_segment(chunk)->name_size = 1;
 	}
 	open_segment(chunk)->has_records = true;
-	chunk->in_records = true;
+	chunk->sections.has_records = true;
 	return TAKEN;
 }
 
 /* The type of an id that is not among the recent ones. */
 static uint32_t chunk_find_type(struct rpm_chunk *chunk, uint32_t segment, uint64_t id)
 {
-	if (chunk->type_count >= HD_NONE - 2 || !PAGES_RESERVE(chunk, type)) {
+	if (chunk->types.rows_count >= HD_NONE - 2 || !PAGES_RESERVE(&chunk->types, rows)) {
 		return HD_NONE;
 	}
-	uint32_t index = type_table_add(&chunk->table, segment, id, (uint32_t)chunk->type_count);
-	if (index != HD_NONE && index == chunk->type_count) {
-		chunk->type[chunk->type_count++] =
+	uint32_t index =
+		type_table_add(&chunk->types.table, segment, id, (uint32_t)chunk->types.rows_count);
+	if (index != HD_NONE && index == chunk->types.rows_count) {
+		chunk->types.rows[chunk->types.rows_count++] =
 			(struct rpm_type){ .id = id, .segment = segment };
 	}
 	return index;
@@ -208,8 +210,8 @@ static uint32_t chunk_find_type(struct rpm_chunk *chunk, uint32_t segment, uint6
 
 uint32_t rpm_chunk_type(struct rpm_chunk *chunk, uint64_t id)
 {
-	uint32_t segment = (uint32_t)chunk->segments_count - 1;
-	struct recent_type *recent = &chunk->recent[id % RPM_RECENT_TYPES];
+	uint32_t segment = (uint32_t)chunk->sections.segments_count - 1;
+	struct recent_type *recent = &chunk->types.recent[id % RPM_RECENT_TYPES];
 	if (recent->type && recent->id == id && recent->segment == segment) {
 		return recent->type - 1;
 	}
@@ -233,7 +235,7 @@ static enum line_outcome type_record(struct line *line)
 	uint32_t index = rpm_chunk_type(chunk, id);
 	if (index == HD_NONE)
 		return EXHAUSTED;
-	struct rpm_type *type = &chunk->type[index];
+	struct rpm_type *type = &chunk->types.rows[index];
 	const char *name;
 	uint32_t size;
 	if (!rpm_name_copy(chunk->arena, line->at, (size_t)(line->end - line->at), &name, &size))
@@ -252,22 +254,23 @@ static enum line_outcome type_record(struct line *line)
 static enum hd_status chunk_add_object(struct rpm_chunk *chunk, uint64_t id, uint32_t type,
 				       uint64_t size)
 {
-	if (chunk->object_count == chunk->object_capacity)
-		TRY(rpm_chunk_grow_objects(chunk));
+	struct rpm_objects *objects = &chunk->objects;
+	if (objects->count == objects->capacity)
+		TRY(rpm_objects_grow(objects, &chunk->range, &chunk->err));
 	if (size >= SIZE_LARGE) {
-		if (!PAGES_RESERVE(chunk, large))
+		if (!PAGES_RESERVE(objects, large))
 			return fail_nomem(&chunk->err);
-		chunk->large[chunk->large_count++] =
-			(struct rpm_large){ .object = chunk->object_count, .size = size };
+		objects->large[objects->large_count++] =
+			(struct rpm_large){ .object = objects->count, .size = size };
 		size = SIZE_LARGE;
 	}
-	size_t n = chunk->object_count;
-	chunk->ascending = chunk->ascending && (!n || chunk->ids[n - 1] < id);
-	chunk->ids[n] = id;
-	chunk->types[n] = type;
-	chunk->sizes[n] = (uint32_t)size;
-	chunk->degrees[n] = 0;
-	chunk->object_count++;
+	size_t n = objects->count;
+	objects->ascending = objects->ascending && (!n || objects->ids[n - 1] < id);
+	objects->ids[n] = id;
+	objects->types[n] = type;
+	objects->sizes[n] = (uint32_t)size;
+	objects->degrees[n] = 0;
+	objects->count++;
 	return HD_OK;
 }
 
@@ -276,25 +279,27 @@ static enum line_outcome object_record(struct line *line)
 	TAKE(need_section(line));
 	line->at++;
 	struct rpm_chunk *chunk = line->chunk;
+	struct rpm_objects *objects = &chunk->objects;
 	uint64_t id, type_id, size, ref;
 	TAKE(take_hex_element(line, "a hexadecimal object id", &id));
 	TAKE(take_hex_element(line, "a hexadecimal type id", &type_id));
 	TAKE(take_hex_element(line, "a hexadecimal object size", &size));
-	size_t first = chunk->refs_count;
-	if (rpm_chunk_reserve_refs(chunk, (size_t)(line->end - line->at) / 2 + 1) != HD_OK)
+	size_t first = objects->refs_count;
+	if (rpm_objects_reserve_refs(objects, (size_t)(line->end - line->at) / 2 + 1, &chunk->range,
+				     &chunk->err) != HD_OK)
 		return EXHAUSTED;
 	for (skip_line_blanks(line); line->at < line->end; skip_line_blanks(line)) {
 		enum line_outcome outcome = take_hex_element(line, "a hexadecimal object id", &ref);
 		if (outcome != TAKEN) {
-			chunk->refs_count = first;
+			objects->refs_count = first;
 			return outcome;
 		}
-		chunk->refs[chunk->refs_count++] = ref;
+		objects->refs[objects->refs_count++] = ref;
 	}
 	uint32_t type = rpm_chunk_type(chunk, type_id);
 	if (type == HD_NONE || chunk_add_object(chunk, id, type, size) != HD_OK)
 		return EXHAUSTED;
-	chunk->degrees[chunk->object_count - 1] = (uint32_t)(chunk->refs_count - first);
+	objects->degrees[objects->count - 1] = (uint32_t)(objects->refs_count - first);
 	return TAKEN;
 }
 
@@ -358,7 +363,7 @@ static enum line_outcome root_record(struct line *line)
 	chunk->roots[chunk->roots_count++] =
 		(struct rpm_root){ .id = id,
 				   .container = container,
-				   .segment = (uint32_t)chunk->segments_count - 1,
+				   .segment = (uint32_t)chunk->sections.segments_count - 1,
 				   .kind = (uint8_t)kind,
 				   .flags = (uint8_t)flags };
 	return TAKEN;
@@ -417,7 +422,7 @@ static enum line_outcome domain_record(struct line *line)
 static enum line_outcome end_record(struct line *line)
 {
 	struct rpm_chunk *chunk = line->chunk;
-	if (!chunk->in_section)
+	if (!chunk->sections.is_open)
 		return refuse_element(line, RPM_OUTSIDE_SECTION, "an \"a\" record before this one");
 	line->at++;
 	struct rpm_segment *segment = open_segment(chunk);
@@ -425,8 +430,8 @@ static enum line_outcome end_record(struct line *line)
 			      &segment->end));
 	segment->has_records = true;
 	segment->closed = true;
-	chunk->in_section = false;
-	chunk->in_records = false;
+	chunk->sections.is_open = false;
+	chunk->sections.has_records = false;
 	return TAKEN;
 }
 
@@ -457,11 +462,11 @@ enum hd_status rpm_parse_line(struct rpm_chunk *chunk, const char *line, size_t 
 	while (at.end > at.at && is_blank(at.end[-1]))
 		at.end--;
 	if (size > RPM_LINE_MAX) {
-		size_t limit = rpm_line_max(chunk, line, size);
+		size_t limit = rpm_line_max(chunk->range.job, line, size);
 		if (size > limit)
 			return rpm_problem_long_line(chunk, limit) ? HD_OK : HD_ERR_FORMAT;
 	}
-	bool first_line = chunk->begin == 0 && chunk->lines == 1;
+	bool first_line = chunk->range.begin == 0 && chunk->lines == 1;
 	if (first_line && at.end - at.at >= 3 && memcmp(at.at, "\xef\xbb\xbf", 3) == 0)
 		at.at += 3;
 	skip_line_blanks(&at);

@@ -70,7 +70,7 @@ static enum hd_status merge_roots(struct merge *merge)
 				.node = hd_graph_find(graph, root->id),
 				.container = has_container ? merge->type_maps[i][root->container]
 							   : HD_NONE,
-				.domain = chunk->segments[root->segment].domain,
+				.domain = chunk->sections.segments[root->segment].domain,
 				.kind = root->kind,
 				.flags = root->flags,
 			};
@@ -84,7 +84,8 @@ static enum hd_status merge_roots(struct merge *merge)
 static enum hd_status count_types(struct merge *merge)
 {
 	struct hd_graph *graph = merge->graph;
-	TRY(raw_graph_count_types(graph, NULL, merge->chunks[0].path, merge->job, merge->err));
+	TRY(raw_graph_count_types(graph, NULL, merge->chunks[0].range.path, merge->job,
+				  merge->err));
 	uint64_t objects = 0, types = 0;
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		if (graph->types[i].name)
@@ -139,7 +140,8 @@ static enum hd_status fit_arrays(struct merge *merge)
 static void merge_deinit(struct merge *merge)
 {
 	for (size_t i = 0; merge->type_maps && i < merge->count; i++)
-		pages_free(merge->type_maps[i], merge->chunks[i].type_count, sizeof(uint32_t));
+		pages_free(merge->type_maps[i], merge->chunks[i].types.rows_count,
+			   sizeof(uint32_t));
 	mem_free(merge->type_maps);
 	type_table_deinit(&merge->table);
 	pages_free(merge->order, merge->file_rows.node_count, sizeof(*merge->order));
@@ -173,10 +175,10 @@ enum hd_status rpm_merge(struct rpm_chunk *chunks, size_t count, struct job *job
 static bool has_problems(const struct rpm_chunk *chunks, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (chunks[i].error.count)
+		if (chunks[i].problems.first.count)
 			return true;
 		for (size_t kind = 0; kind < RPM_PROBLEM_COUNT; kind++) {
-			if (chunks[i].problems[kind].count)
+			if (chunks[i].problems.counted[kind].count)
 				return true;
 		}
 	}
@@ -184,10 +186,10 @@ static bool has_problems(const struct rpm_chunk *chunks, size_t count)
 }
 
 /*
- * Read a file like that of @p whole in @p count chunks.  With more than one, HD_ERR_FORMAT says
+ * Read a whole file in @p count chunks.  With more than one, HD_ERR_FORMAT says
  * that the file is malformed somewhere, in lenient reading too.
  */
-static enum hd_status rpm_read_chunks(const struct rpm_chunk *whole, size_t count,
+static enum hd_status rpm_read_chunks(const struct rpm_range *whole, size_t count,
 				      struct hd_graph **ret, struct hd_error *err)
 {
 	struct rpm_chunk *chunks = mem_calloc(count, sizeof(*chunks));
@@ -195,10 +197,10 @@ static enum hd_status rpm_read_chunks(const struct rpm_chunk *whole, size_t coun
 		return fail_nomem(err);
 	uint64_t size = whole->file_size;
 	for (size_t i = 0; i < count; i++) {
-		chunks[i] = *whole;
-		chunks[i].begin = size / count * i;
-		chunks[i].end = i + 1 == count ? size : size / count * (i + 1);
-		chunks[i].worker = (unsigned int)i;
+		chunks[i].range = *whole;
+		chunks[i].range.begin = size / count * i;
+		chunks[i].range.end = i + 1 == count ? size : size / count * (i + 1);
+		chunks[i].range.worker = (unsigned int)i;
 	}
 	job_begin(whole->job, "Reading", size);
 	run_parallel((unsigned int)count, whole->job, rpm_read_chunk, chunks);
@@ -218,7 +220,7 @@ enum hd_status rpm_read(int fd, uint64_t size, const char *path,
 			const struct format_options *options, struct job *job,
 			struct hd_graph **ret, struct hd_error *err)
 {
-	const struct rpm_chunk whole = {
+	const struct rpm_range whole = {
 		.fd = fd, .path = path, .file_size = size, .lenient = options->lenient, .job = job
 	};
 	size_t count = job_workers(job);

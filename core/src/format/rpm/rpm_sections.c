@@ -41,7 +41,7 @@ enum hd_status merge_fail(const struct merge *merge, uint64_t line, size_t colum
 	if (column)
 		(void)snprintf(where, sizeof(where), ", column %zu", column);
 	return fail(merge->err, HD_ERR_FORMAT, line, "%s: line %llu%s: %s (--lenient goes on)",
-		    merge->chunks[0].path, (unsigned long long)line, where, text);
+		    merge->chunks[0].range.path, (unsigned long long)line, where, text);
 }
 
 /* Lines before chunk @p index. */
@@ -113,12 +113,12 @@ static enum hd_status chunk_sections(struct merge *merge, size_t index, bool *op
 {
 	struct rpm_chunk *chunk = &merge->chunks[index];
 	/* The first segment continues the open section; there may be none. */
-	struct rpm_segment *first = &chunk->segments[0];
+	struct rpm_segment *first = &chunk->sections.segments[0];
 	first->domain = *open ? merge->graph->domain_count - 1 : HD_NONE;
 	if (!*open && first->has_records)
 		return HD_ERR_FORMAT; /* read in order, this is one line's problem */
-	for (size_t i = 0; i < chunk->segments_count; i++) {
-		struct rpm_segment *segment = &chunk->segments[i];
+	for (size_t i = 0; i < chunk->sections.segments_count; i++) {
+		struct rpm_segment *segment = &chunk->sections.segments[i];
 		if (i) {
 			if (*open)
 				TRY(not_ended(merge, merge->graph->domain_count - 1, false));
@@ -130,10 +130,10 @@ static enum hd_status chunk_sections(struct merge *merge, size_t index, bool *op
 			*open = false;
 		}
 	}
-	if (!chunk->error.count)
+	if (!chunk->problems.first.count)
 		return HD_OK;
-	return merge_fail(merge, merge_line_base(merge, index) + chunk->error.line,
-			  chunk->error.column, chunk->error.text);
+	return merge_fail(merge, merge_line_base(merge, index) + chunk->problems.first.line,
+			  chunk->problems.first.column, chunk->problems.first.text);
 }
 
 enum hd_status merge_sections(struct merge *merge)
@@ -148,7 +148,7 @@ static enum hd_status merge_add_type(struct merge *merge, size_t index, const st
 				     uint32_t *ret)
 {
 	struct hd_graph *graph = merge->graph;
-	uint32_t domain = merge->chunks[index].segments[type->segment].domain;
+	uint32_t domain = merge->chunks[index].sections.segments[type->segment].domain;
 	uint32_t global = type_table_add(&merge->table, domain, type->id, graph->type_count);
 	if (global == HD_NONE ||
 	    (graph->type_count == merge->types_capacity &&
@@ -177,11 +177,12 @@ enum hd_status merge_types(struct merge *merge)
 		return fail_nomem(merge->err);
 	for (size_t i = 0; i < merge->count; i++) {
 		const struct rpm_chunk *chunk = &merge->chunks[i];
-		merge->type_maps[i] = pages_alloc(chunk->type_count, sizeof(uint32_t));
+		merge->type_maps[i] = pages_alloc(chunk->types.rows_count, sizeof(uint32_t));
 		if (!merge->type_maps[i])
 			return fail_nomem(merge->err);
-		for (size_t k = 0; k < chunk->type_count; k++)
-			TRY(merge_add_type(merge, i, &chunk->type[k], &merge->type_maps[i][k]));
+		for (size_t k = 0; k < chunk->types.rows_count; k++)
+			TRY(merge_add_type(merge, i, &chunk->types.rows[k],
+					   &merge->type_maps[i][k]));
 	}
 	return HD_OK;
 }
@@ -192,7 +193,8 @@ enum hd_status merge_problems(struct merge *merge)
 		uint64_t count = 0, line = 0;
 		const struct rpm_problem *first = NULL;
 		for (size_t i = 0; i < merge->count; i++) {
-			const struct rpm_problem *problem = &merge->chunks[i].problems[kind];
+			const struct rpm_problem *problem =
+				&merge->chunks[i].problems.counted[kind];
 			if (!first && problem->count) {
 				first = problem;
 				line = merge_line_base(merge, i) + problem->line;

@@ -31,9 +31,9 @@ static uint64_t large_size(const struct merge *merge, size_t object)
 {
 	const struct rpm_large key = { .object = object }, *found = NULL;
 	for (size_t i = 0; !found && i < merge->count; i++) {
-		const struct rpm_chunk *chunk = &merge->chunks[i];
-		if (chunk->large_count) {
-			found = bsearch(&key, chunk->large, chunk->large_count, sizeof(key),
+		const struct rpm_objects *objects = &merge->chunks[i].objects;
+		if (objects->large_count) {
+			found = bsearch(&key, objects->large, objects->large_count, sizeof(key),
 					compare_large_objects);
 		}
 	}
@@ -43,7 +43,7 @@ static uint64_t large_size(const struct merge *merge, size_t object)
 /* Are objects @p a and @p b (in the order of the file) the same but for their section? */
 static bool same_object(const struct merge *merge, uint32_t a, uint32_t b)
 {
-	const struct rpm_chunk *all = &merge->chunks[0];
+	const struct rpm_objects *all = &merge->chunks[0].objects;
 	const struct csr *rows = &merge->file_rows;
 	uint64_t degree = csr_degree(rows, a);
 	if (all->sizes[a] != all->sizes[b] || degree != csr_degree(rows, b) ||
@@ -63,8 +63,8 @@ static bool same_object(const struct merge *merge, uint32_t a, uint32_t b)
 static enum hd_status duplicate_differs(struct merge *merge, uint64_t id, uint32_t first,
 					uint32_t second)
 {
-	struct rpm_problem *problem = &merge->chunks[0].problems[RPM_DUPLICATE_OBJECT];
-	if (problem->count++ && merge->chunks[0].lenient)
+	struct rpm_problem *problem = &merge->chunks[0].problems.counted[RPM_DUPLICATE_OBJECT];
+	if (problem->count++ && merge->chunks[0].range.lenient)
 		return HD_OK;
 	problem->line = rpm_line_of_object(merge->chunks, merge->count, second);
 	problem->column = 3;
@@ -72,7 +72,7 @@ static enum hd_status duplicate_differs(struct merge *merge, uint64_t id, uint32
 		       "object %" PRIx64 " is defined again with different content (first on line "
 		       "%" PRIu64 ")",
 		       id, rpm_line_of_object(merge->chunks, merge->count, first));
-	if (merge->chunks[0].lenient)
+	if (merge->chunks[0].range.lenient)
 		return HD_OK;
 	return merge_fail(merge, problem->line, problem->column, problem->text);
 }
@@ -80,7 +80,7 @@ static enum hd_status duplicate_differs(struct merge *merge, uint64_t id, uint32
 /* Keep the first of each id; ids and order shrink together. */
 static enum hd_status join_duplicates(struct merge *merge, uint32_t *ret_count)
 {
-	uint64_t *ids = merge->chunks[0].ids;
+	uint64_t *ids = merge->chunks[0].objects.ids;
 	uint32_t *order = merge->order;
 	uint32_t kept = 0, count = merge->file_rows.node_count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -103,7 +103,7 @@ static enum hd_status join_duplicates(struct merge *merge, uint32_t *ret_count)
 /* Replace an array of @p capacity by its elements in @p order. */
 static enum hd_status gather_array(struct merge *merge, uint32_t **array, uint32_t count)
 {
-	size_t capacity = merge->chunks[0].object_capacity;
+	size_t capacity = merge->chunks[0].objects.capacity;
 	uint32_t *to = pages_alloc(capacity, sizeof(*to));
 	if (!to)
 		return fail_nomem(merge->err);
@@ -120,26 +120,26 @@ static enum hd_status gather_array(struct merge *merge, uint32_t **array, uint32
 /* The degrees in the order of the file become rows. */
 static enum hd_status make_chunk_rows(struct merge *merge)
 {
-	struct rpm_chunk *all = &merge->chunks[0];
+	struct rpm_objects *all = &merge->chunks[0].objects;
 	struct csr *rows = &merge->file_rows;
-	size_t count = all->object_count;
+	size_t count = all->count;
 	uint32_t *offsets = pages_alloc(count + 1, sizeof(*offsets));
 	uint64_t *bases = pages_alloc(csr_block_count((uint32_t)count), sizeof(*bases));
 	*rows = (struct csr){ .offsets = offsets, .bases = bases, .node_count = (uint32_t)count };
 	if (!offsets || !bases)
 		return fail_nomem(merge->err);
 	memcpy(offsets, all->degrees, count * sizeof(*offsets));
-	pages_free(all->degrees, all->object_capacity, sizeof(*all->degrees));
+	pages_free(all->degrees, all->capacity, sizeof(*all->degrees));
 	all->degrees = NULL;
 	return csr_offsets_from_degrees(rows, merge->err);
 }
 
 enum hd_status merge_sort(struct merge *merge)
 {
-	struct rpm_chunk *all = &merge->chunks[0];
-	if (all->object_count > HD_NONE - 2)
+	struct rpm_objects *all = &merge->chunks[0].objects;
+	if (all->count > HD_NONE - 2)
 		return fail(merge->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
-	uint32_t count = (uint32_t)all->object_count;
+	uint32_t count = (uint32_t)all->count;
 	job_begin(merge->job, "Sorting objects", 0);
 	if (!job_step(merge->job, 0, 0))
 		return fail_cancelled(merge->err);
@@ -151,7 +151,7 @@ enum hd_status merge_sort(struct merge *merge)
 	TRY(join_duplicates(merge, &kept));
 	TRY(gather_array(merge, &all->types, kept));
 	TRY(gather_array(merge, &all->sizes, kept));
-	all->object_count = kept;
+	all->count = kept;
 	return HD_OK;
 }
 
@@ -189,7 +189,7 @@ enum hd_status merge_large(struct merge *merge)
 	struct hd_graph *graph = merge->graph;
 	size_t count = 0, given = 0;
 	for (size_t i = 0; i < merge->count; i++)
-		given += merge->chunks[i].large_count;
+		given += merge->chunks[i].objects.large_count;
 	for (uint32_t node = 0; given && node < graph->object_count; node++)
 		count += graph->sizes[node] == SIZE_LARGE;
 	if (!count)

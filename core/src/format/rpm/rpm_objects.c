@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The arrays of objects and references that lines are read into. */
+#include "format/rpm/rpm_objects.h"
+
+#include "format/rpm/rpm_window.h"
+#include "graph/heap_graph.h"
+#include "util/alloc.h"
+
+/*
+ * Capacity for @p count elements that fill @p capacity by now: as many as the whole range will need
+ * if it goes on like this.  The first worker's arrays become those of all.
+ */
+static size_t extrapolate(const struct rpm_range *range, size_t count, size_t capacity)
+{
+	uint64_t behind = range->position - range->begin + 1;
+	uint64_t all = (range->worker ? range->end : range->file_size) - range->begin;
+	double scale = all > behind ? (double)all / (double)behind : 1.0;
+	size_t least = grown_capacity(capacity, sizeof(uint64_t));
+	size_t guess = (size_t)((double)count * scale * 1.02) + 4096;
+	return guess > least ? guess : least;
+}
+
+static bool within_budget(const struct rpm_objects *objects, size_t count, size_t refs,
+			  struct job *job, struct hd_error *err)
+{
+	size_t per_object = sizeof(*objects->ids) + sizeof(*objects->types) +
+			    sizeof(*objects->sizes) + sizeof(*objects->degrees);
+	return job_check_memory(job, count * per_object + refs * sizeof(*objects->refs), err) ==
+	       HD_OK;
+}
+
+static bool resize_array(void **array, size_t old_capacity, size_t capacity, size_t size)
+{
+	void *ptr = pages_resize(*array, old_capacity, capacity, size);
+	if (ptr)
+		*array = ptr;
+	return ptr;
+}
+
+enum hd_status rpm_objects_grow(struct rpm_objects *objects, const struct rpm_range *range,
+				struct hd_error *err)
+{
+	size_t old = objects->capacity;
+	size_t capacity = extrapolate(range, objects->count, old);
+	if (!within_budget(objects, capacity, objects->refs_capacity, range->job, err))
+		return HD_ERR_NOMEM;
+	if (objects->count >= HD_NONE - 1)
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
+	/* On failure the arrays differ in size, so each gets the old size back. */
+	struct {
+		void **array;
+		size_t size;
+	} arrays[] = {
+		{ (void **)&objects->ids, sizeof(*objects->ids) },
+		{ (void **)&objects->types, sizeof(*objects->types) },
+		{ (void **)&objects->sizes, sizeof(*objects->sizes) },
+		{ (void **)&objects->degrees, sizeof(*objects->degrees) },
+	};
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		if (resize_array(arrays[i].array, old, capacity, arrays[i].size))
+			continue;
+		for (size_t k = 0; k < i; k++) {
+			pages_free(*arrays[k].array, capacity, arrays[k].size);
+			*arrays[k].array = NULL;
+		}
+		for (size_t k = i; k < sizeof(arrays) / sizeof(arrays[0]); k++) {
+			pages_free(*arrays[k].array, old, arrays[k].size);
+			*arrays[k].array = NULL;
+		}
+		objects->capacity = 0;
+		objects->count = 0;
+		return fail_nomem(err);
+	}
+	objects->capacity = capacity;
+	return HD_OK;
+}
+
+enum hd_status rpm_objects_reserve_refs(struct rpm_objects *objects, size_t count,
+					const struct rpm_range *range, struct hd_error *err)
+{
+	if (objects->refs_capacity - objects->refs_count >= count)
+		return HD_OK;
+	size_t capacity = extrapolate(range, objects->refs_count, objects->refs_capacity);
+	if (capacity < objects->refs_count + count)
+		capacity = objects->refs_count + count;
+	if (!within_budget(objects, objects->capacity, capacity, range->job, err))
+		return HD_ERR_NOMEM;
+	if (!resize_array((void **)&objects->refs, objects->refs_capacity, capacity,
+			  sizeof(*objects->refs)))
+		return fail_nomem(err);
+	objects->refs_capacity = capacity;
+	return HD_OK;
+}
+
+void rpm_objects_deinit(struct rpm_objects *objects)
+{
+	pages_free(objects->ids, objects->capacity, sizeof(*objects->ids));
+	pages_free(objects->types, objects->capacity, sizeof(*objects->types));
+	pages_free(objects->sizes, objects->capacity, sizeof(*objects->sizes));
+	pages_free(objects->degrees, objects->capacity, sizeof(*objects->degrees));
+	pages_free(objects->refs, objects->refs_capacity, sizeof(*objects->refs));
+	pages_free(objects->large, objects->large_capacity, sizeof(*objects->large));
+}
