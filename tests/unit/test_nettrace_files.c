@@ -90,11 +90,11 @@ static void check_events(const struct nt_stream *stream, const json_t *events)
 	json_t *value;
 	json_object_foreach((json_t *)(uintptr_t)events, key, value) expected_total +=
 		strcmp(key, "SP") ? (uint64_t)json_integer_value(value) : 0;
-	for (size_t i = 0; i < stream->metadata_count; i++) {
-		const struct nt_metadata *row = &stream->metadata[i];
+	for (size_t i = 0; i < stream->metadata.rows_count; i++) {
+		const struct nt_metadata *row = &stream->metadata.rows[i];
 		uint64_t count = 0;
-		for (size_t k = 0; k < stream->metadata_count; k++) {
-			const struct nt_metadata *same = &stream->metadata[k];
+		for (size_t k = 0; k < stream->metadata.rows_count; k++) {
+			const struct nt_metadata *same = &stream->metadata.rows[k];
 			if (same->provider == row->provider && same->event == row->event &&
 			    same->version == row->version)
 				count += same->count;
@@ -122,23 +122,23 @@ static void check_container(const char *name, uint32_t version)
 		HD_OK);
 	const struct nt_stream *stream = &trace.stream;
 	ASSERT_UINT(stream->version, version);
-	ASSERT_UINT(stream->pid, number(expected, "trace", "pid"));
-	ASSERT_UINT(stream->sync_time, number(expected, "trace", "qpc"));
-	ASSERT_UINT(stream->frequency, number(expected, "trace", "freq"));
-	ASSERT_UINT(stream->pointer_size, number(expected, "trace", "ptr"));
+	ASSERT_UINT(stream->about.pid, number(expected, "trace", "pid"));
+	ASSERT_UINT(stream->about.sync_time, number(expected, "trace", "qpc"));
+	ASSERT_UINT(stream->about.frequency, number(expected, "trace", "freq"));
+	ASSERT_UINT(stream->about.pointer_size, number(expected, "trace", "ptr"));
 	for (size_t i = 0; i < 8; i++) {
 		ASSERT_UINT(
-			stream->time[i],
+			stream->about.time[i],
 			(uint64_t)json_integer_value(json_array_get(
 				json_object_get(json_object_get(expected, "trace"), "time"), i)));
 	}
-	CU_ASSERT(stream->is_complete);
-	CU_ASSERT_PTR_NULL(stream->stopped);
-	ASSERT_UINT(stream->lost + stream->damaged + stream->unknown, 0);
+	CU_ASSERT(stream->outcome.is_complete);
+	CU_ASSERT_PTR_NULL(stream->outcome.stopped);
+	ASSERT_UINT(stream->outcome.lost + stream->outcome.damaged + stream->outcome.unknown, 0);
 	check_events(stream, json_object_get(expected, "events"));
-	ASSERT_UINT(stream->blocks[NT_EVENTS],
+	ASSERT_UINT(stream->outcome.blocks[NT_EVENTS],
 		    number(expected, "objects", version == 4 ? "obj EventBlock" : "blk 2"));
-	ASSERT_UINT(stream->blocks[NT_METADATA],
+	ASSERT_UINT(stream->outcome.blocks[NT_METADATA],
 		    number(expected, "objects", version == 4 ? "obj MetadataBlock" : "blk 3"));
 	ASSERT_UINT(trace.snapshots_count, 1);
 	nt_trace_deinit(&trace);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Event blobs of versions 4 and 6, with compressed headers and without (NetTraceFormat.md). */
-#include <string.h>
-
 #include "format/nettrace/nettrace_stream.h"
 
 /* Bits of the first byte of a compressed header: which fields differ from the blob before. */
@@ -106,37 +104,4 @@ bool nt_blob_read(struct nt_bytes *block, uint32_t version, bool is_compressed,
 	if (is_compressed)
 		return read_compressed(block, version, blob);
 	return version >= 6 ? read_blob_v6(block, blob) : read_blob_v4(block, blob);
-}
-
-/* Providers whose events are looked at. */
-static const struct {
-	const char *name;
-	enum nt_provider provider;
-} providers[] = { { "Microsoft-Windows-DotNETRuntime", NT_RUNTIME },
-		  { "Microsoft-Windows-DotNETRuntimeRundown", NT_RUNDOWN },
-		  { "Microsoft-DotNETCore-EventPipe", NT_EVENT_PIPE } };
-
-#define PROVIDERS (sizeof(providers) / sizeof(providers[0]))
-
-enum nt_provider nt_provider_utf8(const char *name, size_t size)
-{
-	for (size_t i = 0; i < PROVIDERS; i++) {
-		if (strlen(providers[i].name) == size && memcmp(providers[i].name, name, size) == 0)
-			return providers[i].provider;
-	}
-	return NT_OTHER;
-}
-
-enum nt_provider nt_provider_utf16(const struct nt_utf16 *name)
-{
-	char ascii[64];
-	if (name->units > sizeof(ascii))
-		return NT_OTHER;
-	for (uint32_t i = 0; i < name->units; i++) {
-		uint16_t unit = nt_unit(name, i);
-		if (unit >= 0x80)
-			return NT_OTHER;
-		ascii[i] = (char)unit;
-	}
-	return nt_provider_utf8(ascii, name->units);
 }

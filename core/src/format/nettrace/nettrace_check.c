@@ -92,7 +92,7 @@ static enum hd_status check_snapshot(const struct nt_trace *trace,
 				.snapshot = snapshot,
 				.job = job,
 				.err = err,
-				.pointer_size = trace->stream.pointer_size == 4 ? 4 : 8 };
+				.pointer_size = trace->stream.about.pointer_size == 4 ? 4 : 8 };
 	struct names names = { .recent = mem_calloc(RECENT_NAMES, sizeof(*names.recent)) };
 	bool made = names.recent;
 	for (size_t i = snapshot->process_first; made && i < snapshot->process_end; i++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/nettrace/nettrace_exact.h"
 
+#include "format/nettrace/nettrace_heap.h"
 #include "util/arena.h"
 
 enum hd_status exact_fail_incomplete(const struct exact_dump *exact, const char *what)
 {
 	return fail(
-		exact->err, HD_ERR_FORMAT, exact->trace->stream.stopped_at,
+		exact->err, HD_ERR_FORMAT, exact->trace->stream.outcome.stopped_at,
 		"%s: %s: dotnet-gcdump makes nothing of such a snapshot; read it without --exact",
 		exact->trace->stream.path, what);
 }
@@ -52,7 +53,7 @@ enum hd_status nt_exact_write(const struct nt_trace *trace, const struct nt_snap
 		.snapshot = snapshot,
 		.job = job,
 		.err = err,
-		.pointer_size = trace->stream.pointer_size == 4 ? 4 : 8,
+		.pointer_size = trace->stream.about.pointer_size == 4 ? 4 : 8,
 		.nodes = { .job = job, .err = err },
 		.names = { .err = err },
 		.types = { .names = &exact.names, .err = err },

@@ -7,7 +7,7 @@
 #include "format/nettrace/nettrace_exact_nodes.h"
 #include "format/nettrace/nettrace_exact_tree.h"
 #include "format/nettrace/nettrace_exact_types.h"
-#include "format/nettrace/nettrace_heap.h"
+#include "format/nettrace/nettrace_snapshot.h"
 
 /*
  * A snapshot as dotnet-gcdump turns it into a graph (doc/formats.md 7; DotNetHeapDumpGraphReader.cs, MemoryGraph.cs):

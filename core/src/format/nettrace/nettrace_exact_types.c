@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "format/nettrace/nettrace_types.h"
 #include "util/alloc.h"
 
 enum {

@@ -3,8 +3,10 @@
 #define HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_TYPES_H
 
 #include "format/nettrace/nettrace_exact_names.h"
-#include "format/nettrace/nettrace_types.h"
 #include "format/type_table.h"
+
+struct nt_snapshot;
+struct nt_trace;
 
 /** What the runtime's numbers of types, modules and RCWs stand for. */
 struct exact_slot {

@@ -40,22 +40,22 @@ enum hd_status nt_trace_findings(const struct nt_trace *trace, const struct nt_s
 			    (size_t)(snapshot - trace->snapshots) + 1, snapshot->pid,
 			    trace->snapshots_count));
 	}
-	if (stream->lost) {
+	if (stream->outcome.lost) {
 		const enum finding_kind kind =
 			snapshot->lost ? FINDING_LOST_EVENTS : FINDING_OTHER_LOSSES;
-		TRY(finding(graph, err, kind, stream->lost,
+		TRY(finding(graph, err, kind, stream->outcome.lost,
 			    "events were dropped while the trace was made (%" PRIu64
 			    " gaps), %" PRIu64 " of them of the thread that walked this "
 			    "snapshot's heap%s",
-			    stream->gaps, snapshot->lost,
+			    stream->outcome.gaps, snapshot->lost,
 			    snapshot->lost ? ": collect with a larger buffer" : ""));
 	}
-	if (stream->stopped && !stream->is_complete) {
+	if (stream->outcome.stopped && !stream->outcome.is_complete) {
 		TRY(finding(graph, err, FINDING_TRUNCATED, 1, "offset %" PRIu64 ": %s",
-			    stream->stopped_at, stream->stopped));
+			    stream->outcome.stopped_at, stream->outcome.stopped));
 	}
-	if (stream->damaged) {
-		TRY(finding(graph, err, FINDING_DAMAGED, stream->damaged,
+	if (stream->outcome.damaged) {
+		TRY(finding(graph, err, FINDING_DAMAGED, stream->outcome.damaged,
 			    "blocks of the trace could not be read to their end"));
 	}
 	return HD_OK;
@@ -149,14 +149,15 @@ static uint64_t days_of(unsigned int year, unsigned int month, unsigned int day)
 /* Ticks of a time stamp; 0: the trace does not tell. */
 static uint64_t ticks_of(const struct nt_stream *stream, uint64_t time)
 {
-	const uint16_t *at = stream->time; /* year, month, -, day, hour, minute, second, ms */
-	if (!stream->has_trace || !at[0] || at[0] > 9998 || !at[1] || at[1] > 12 || !at[3] ||
+	const uint16_t *at = stream->about.time; /* year, month, -, day, hour, minute, second, ms */
+	if (!stream->about.has_trace || !at[0] || at[0] > 9998 || !at[1] || at[1] > 12 || !at[3] ||
 	    at[3] > 31 || at[4] > 23 || at[5] > 59 || at[6] > 59 || at[7] > 999)
 		return 0;
 	uint64_t seconds = ((days_of(at[0], at[1], at[3]) * 24 + at[4]) * 60 + at[5]) * 60 + at[6];
 	uint64_t ticks = seconds * TICKS_PER_SECOND + at[7] * (TICKS_PER_SECOND / 1000);
-	if (stream->frequency && time >= stream->sync_time) {
-		double later = (double)(time - stream->sync_time) / (double)stream->frequency;
+	if (stream->about.frequency && time >= stream->about.sync_time) {
+		double later =
+			(double)(time - stream->about.sync_time) / (double)stream->about.frequency;
 		if (later < 1e9)
 			ticks += (uint64_t)(later * (double)TICKS_PER_SECOND);
 	}
@@ -304,7 +305,7 @@ enum hd_status nt_exact_info(const struct nt_trace *trace, const struct nt_snaps
 				.snapshot = snapshot,
 				.graph = graph,
 				.err = err,
-				.pointer_size = trace->stream.pointer_size == 4 ? 4 : 8 };
+				.pointer_size = trace->stream.about.pointer_size == 4 ? 4 : 8 };
 	bool is_partial = graph->info.is_partial;
 	graph->info.tool = NULL;
 	TRY(nt_heap_info(&heap));
@@ -342,7 +343,7 @@ static enum hd_status measure_snapshot(struct nt_heap *heap)
 	TRY(nt_heap_roots(heap));
 	TRY(nt_heap_count(heap));
 	if (!heap->object_count) {
-		return fail(heap->err, HD_ERR_FORMAT, heap->trace->stream.stopped_at,
+		return fail(heap->err, HD_ERR_FORMAT, heap->trace->stream.outcome.stopped_at,
 			    "%s: no object of the heap snapshot can be used: its first events are "
 			    "missing",
 			    heap->trace->stream.path);
@@ -394,7 +395,7 @@ enum hd_status nt_heap_graph(const struct nt_trace *trace, const struct nt_snaps
 				.options = options,
 				.job = job,
 				.err = err,
-				.pointer_size = trace->stream.pointer_size == 4 ? 4 : 8 };
+				.pointer_size = trace->stream.about.pointer_size == 4 ? 4 : 8 };
 	heap.graph = mem_calloc(1, sizeof(*heap.graph));
 	if (!heap.graph)
 		return fail_nomem(err);

@@ -282,11 +282,11 @@ enum hd_status nt_trace_choose(const struct nt_trace *trace, uint32_t number, bo
 			       const struct nt_snapshot **ret, struct hd_error *err)
 {
 	const struct nt_stream *stream = &trace->stream;
-	if (!trace->snapshots_count && stream->stopped) {
-		return fail(err, HD_ERR_FORMAT, stream->stopped_at,
+	if (!trace->snapshots_count && stream->outcome.stopped) {
+		return fail(err, HD_ERR_FORMAT, stream->outcome.stopped_at,
 			    "%s: no heap snapshot in what can be read of it: offset %" PRIu64
 			    ": %s",
-			    stream->path, stream->stopped_at, stream->stopped);
+			    stream->path, stream->outcome.stopped_at, stream->outcome.stopped);
 	}
 	if (!trace->snapshots_count) {
 		return fail(err, HD_ERR_FORMAT, stream->size,

@@ -7,15 +7,8 @@
 
 #include <string.h>
 
-#include "util/alloc.h"
-
 #define MAGIC         "Nettrace"
 #define SERIALIZATION "!FastSerialization.1"
-
-enum {
-	TABLE_METADATA,
-	TABLE_THREADS
-};
 
 /* Tags of FastSerialization. */
 enum {
@@ -27,82 +20,19 @@ enum {
 #define TRACE_SIZE      48u
 #define OBJECT_NAME_MAX 256u
 
-void nt_stop(struct nt_stream *stream, uint64_t at, const char *why)
+void nt_stop(struct nt_outcome *outcome, uint64_t at, const char *why)
 {
-	if (stream->stopped)
+	if (outcome->stopped)
 		return;
-	stream->stopped = why;
-	stream->stopped_at = at;
-}
-
-/*
- * The row of an id in a table that has @p count rows and room for one more: a new one is zero, which
- * is of no era.  false: no memory.
- */
-static bool find_id_row(struct nt_stream *stream, uint32_t table, uint64_t id, size_t *count,
-			struct nt_last *ret)
-{
-	uint32_t fresh = (uint32_t)*count;
-	uint32_t index = type_table_add(&stream->table, table, id, fresh);
-	if (index == UINT32_MAX)
-		return false;
-	*count += index == fresh;
-	*ret = (struct nt_last){ .id = id, .row = (size_t)index + 1 };
-	return true;
-}
-
-/* The row of a metadata id; NULL: no memory. */
-static struct nt_metadata *metadata_row(struct nt_stream *stream, uint64_t id)
-{
-	struct nt_last *last = &stream->last_metadata;
-	if ((!last->row || last->id != id) &&
-	    (!PAGES_RESERVE(stream, metadata) ||
-	     !find_id_row(stream, TABLE_METADATA, id, &stream->metadata_count, last)))
-		return NULL;
-	return &stream->metadata[last->row - 1];
-}
-
-enum hd_status nt_define(struct nt_stream *stream, uint64_t id, const struct nt_metadata *metadata)
-{
-	struct nt_metadata *row = metadata_row(stream, id);
-	if (!row)
-		return fail_nomem(stream->err);
-	*row = *metadata;
-	row->era = stream->metadata_era;
-	return HD_OK;
-}
-
-/* What an id stands for, or NULL: an id that is not defined gets a row that is of no era. */
-static enum hd_status find_metadata(struct nt_stream *stream, uint64_t id, struct nt_metadata **ret)
-{
-	struct nt_metadata *row = metadata_row(stream, id);
-	if (!row)
-		return fail_nomem(stream->err);
-	*ret = row->era == stream->metadata_era ? row : NULL;
-	return HD_OK;
-}
-
-struct nt_thread *nt_thread(struct nt_stream *stream, uint64_t id)
-{
-	struct nt_last *last = &stream->last_thread;
-	if ((!last->row || last->id != id) &&
-	    (!PAGES_RESERVE(stream, threads) ||
-	     !find_id_row(stream, TABLE_THREADS, id, &stream->threads_count, last)))
-		return NULL;
-	struct nt_thread *thread = &stream->threads[last->row - 1];
-	if (thread->era != stream->thread_era) {
-		*thread = (struct nt_thread){ .id = id,
-					      .pid = stream->pid,
-					      .era = stream->thread_era };
-	}
-	return thread;
+	outcome->stopped = why;
+	outcome->stopped_at = at;
 }
 
 static enum hd_status add_loss(struct nt_stream *stream, const struct nt_thread *thread,
 			       uint32_t count, uint64_t time)
 {
-	stream->lost += count;
-	stream->gaps++;
+	stream->outcome.lost += count;
+	stream->outcome.gaps++;
 	const struct nt_loss loss = { .thread = thread->id,
 				      .time = time,
 				      .count = count,
@@ -113,7 +43,7 @@ static enum hd_status add_loss(struct nt_stream *stream, const struct nt_thread 
 
 enum hd_status nt_thread_at(struct nt_stream *stream, uint64_t id, uint32_t sequence)
 {
-	struct nt_thread *thread = nt_thread(stream, id);
+	struct nt_thread *thread = nt_thread(&stream->threads, id, stream->about.pid);
 	if (!thread)
 		return fail_nomem(stream->err);
 	uint32_t ahead = sequence - thread->sequence;
@@ -140,13 +70,14 @@ static enum hd_status check_sequence(struct nt_stream *stream, const struct nt_b
 enum hd_status nt_blob_event(struct nt_stream *stream, const struct nt_blob *blob)
 {
 	struct nt_metadata *metadata = NULL;
-	TRY(find_metadata(stream, blob->metadata, &metadata));
-	struct nt_thread *thread = nt_thread(stream, blob->capture_thread);
+	TRY(nt_metadata_find(&stream->metadata, blob->metadata, &metadata, stream->err));
+	struct nt_thread *thread =
+		nt_thread(&stream->threads, blob->capture_thread, stream->about.pid);
 	if (!thread)
 		return fail_nomem(stream->err);
 	TRY(check_sequence(stream, blob, thread));
 	if (!metadata) {
-		stream->unknown++;
+		stream->outcome.unknown++;
 		return HD_OK;
 	}
 	metadata->count++;
@@ -155,12 +86,13 @@ enum hd_status nt_blob_event(struct nt_stream *stream, const struct nt_blob *blo
 	struct nt_event event = { .metadata = metadata,
 				  .payload = blob->payload,
 				  .size = blob->size,
-				  .pid = stream->pid,
+				  .pid = stream->about.pid,
 				  .interval = stream->interval,
 				  .thread = blob->capture_thread,
 				  .time = blob->time };
 	if (stream->version >= 6) {
-		const struct nt_thread *of = nt_thread(stream, blob->thread);
+		const struct nt_thread *of =
+			nt_thread(&stream->threads, blob->thread, stream->about.pid);
 		if (!of)
 			return fail_nomem(stream->err);
 		event.pid = of->pid;
@@ -176,13 +108,14 @@ enum hd_status nt_blobs(struct nt_stream *stream, struct nt_bytes block,
 	struct nt_bytes header = block;
 	uint16_t header_size = nt_u16(&header), flags = nt_u16(&header);
 	if (header_size < 4 || !nt_take(&block, header_size)) {
-		stream->damaged += stream->stopped ? 0 : 1;
+		stream->outcome.damaged += stream->outcome.stopped ? 0 : 1;
 		return HD_OK;
 	}
 	struct nt_blob blob = { 0 };
 	while (nt_left(&block)) {
 		if (!nt_blob_read(&block, stream->version, flags & 1, &blob)) {
-			stream->damaged += stream->stopped ? 0 : 1; /* if not cut off */
+			stream->outcome.damaged +=
+				stream->outcome.stopped ? 0 : 1; /* if not cut off */
 			return HD_OK;
 		}
 		TRY(each(stream, &blob));
@@ -200,11 +133,11 @@ static enum hd_status metadata_blob_v4(struct nt_stream *stream, const struct nt
 	(void)nt_u64(&at);    /* keywords */
 	metadata.version = nt_u32(&at);
 	if (at.is_short) {
-		stream->damaged++;
+		stream->outcome.damaged++;
 		return HD_OK;
 	}
 	metadata.provider = nt_provider_utf16(&provider);
-	return nt_define(stream, id, &metadata);
+	return nt_define(&stream->metadata, id, &metadata, stream->err);
 }
 
 static enum hd_status sequence_point_v4(struct nt_stream *stream, struct nt_bytes at)
@@ -219,15 +152,15 @@ static enum hd_status sequence_point_v4(struct nt_stream *stream, struct nt_byte
 	return HD_OK;
 }
 
-static void trace_object(struct nt_stream *stream, struct nt_bytes at)
+static void trace_object(struct nt_about *about, struct nt_bytes at)
 {
 	for (unsigned int i = 0; i < 8; i++)
-		stream->time[i] = nt_u16(&at);
-	stream->sync_time = nt_u64(&at);
-	stream->frequency = nt_u64(&at);
-	stream->pointer_size = nt_u32(&at);
-	stream->pid = nt_u32(&at);
-	stream->has_trace = !at.is_short;
+		about->time[i] = nt_u16(&at);
+	about->sync_time = nt_u64(&at);
+	about->frequency = nt_u64(&at);
+	about->pointer_size = nt_u32(&at);
+	about->pid = nt_u32(&at);
+	about->has_trace = !at.is_short;
 }
 
 /* What an object of that name is. */
@@ -261,11 +194,11 @@ static bool object_begin(struct nt_stream *stream, struct nt_bytes *at, enum nt_
 	const uint8_t *name = is_object ? nt_take(at, size) : NULL;
 	uint8_t end = nt_u8(at);
 	if (at->is_short && (is_object || begin + 15 > at->end)) {
-		nt_stop(stream, offset, "the file ends here, cut off");
+		nt_stop(&stream->outcome, offset, "the file ends here, cut off");
 	} else if (!name || end != TAG_END_OBJECT) {
-		nt_stop(stream, offset, "no object begins here");
+		nt_stop(&stream->outcome, offset, "no object begins here");
 	}
-	if (stream->stopped)
+	if (stream->outcome.stopped)
 		return false;
 	*ret = block_of(name, size);
 	return true;
@@ -280,14 +213,14 @@ static struct nt_bytes object_contents(struct nt_stream *stream, struct nt_bytes
 	if (block != NT_TRACE) {
 		size = nt_u32(at);
 		if (size > INT32_MAX) {
-			nt_stop(stream, offset, "a block of a negative size");
+			nt_stop(&stream->outcome, offset, "a block of a negative size");
 			return (struct nt_bytes){ .at = at->end, .end = at->end };
 		}
 		/* Blocks lie at multiples of 4 of the stream. */
 		(void)nt_take(at, (0 - (uint64_t)(at->at - stream->bytes)) % 4);
 	}
 	if (size > nt_left(at) || at->is_short) {
-		nt_stop(stream, offset, "the file ends within the block here, cut off");
+		nt_stop(&stream->outcome, offset, "the file ends within the block here, cut off");
 		struct nt_bytes rest = *at;
 		at->at = at->end;
 		return rest;
@@ -301,7 +234,7 @@ static enum hd_status read_block_v4(struct nt_stream *stream, enum nt_block bloc
 {
 	switch (block) {
 	case NT_TRACE:
-		trace_object(stream, contents);
+		trace_object(&stream->about, contents);
 		return HD_OK;
 	case NT_EVENTS:
 		return nt_blobs(stream, contents, nt_blob_event);
@@ -317,10 +250,10 @@ static enum hd_status read_block_v4(struct nt_stream *stream, enum nt_block bloc
 static enum hd_status read_stream_v4(struct nt_stream *stream, uint64_t offset)
 {
 	struct nt_bytes at = nt_bytes(stream->bytes + offset, stream->size - offset);
-	while (!stream->stopped) {
+	while (!stream->outcome.stopped) {
 		const uint8_t *begin = at.at;
 		if (nt_left(&at) && *at.at == TAG_NULL) {
-			stream->is_complete = true;
+			stream->outcome.is_complete = true;
 			return HD_OK;
 		}
 		enum nt_block block;
@@ -328,10 +261,10 @@ static enum hd_status read_stream_v4(struct nt_stream *stream, uint64_t offset)
 			break;
 		struct nt_bytes contents = object_contents(stream, &at, block);
 		if (block < NT_BLOCKS)
-			stream->blocks[block]++;
+			stream->outcome.blocks[block]++;
 		TRY(read_block_v4(stream, block, contents));
-		if (!stream->stopped && nt_u8(&at) != TAG_END_OBJECT) {
-			nt_stop(stream, (uint64_t)(at.at - stream->bytes),
+		if (!stream->outcome.stopped && nt_u8(&at) != TAG_END_OBJECT) {
+			nt_stop(&stream->outcome, (uint64_t)(at.at - stream->bytes),
 				at.is_short ? "the file ends here, cut off"
 					    : "no end of the object here");
 		}
@@ -375,20 +308,19 @@ static enum hd_status read_blocks(struct nt_stream *stream)
 enum hd_status nt_stream_read(struct nt_stream *stream)
 {
 	job_begin(stream->job, "Reading events", stream->size);
-	stream->thread_era = stream->metadata_era = 1;
+	stream->threads.era = stream->metadata.era = 1;
 	TRY(read_blocks(stream));
 	job_end(stream->job);
-	bool has_pointers = stream->pointer_size == 4 || stream->pointer_size == 8;
-	if (stream->has_trace && !has_pointers) {
+	bool has_pointers = stream->about.pointer_size == 4 || stream->about.pointer_size == 8;
+	if (stream->about.has_trace && !has_pointers) {
 		return fail(stream->err, HD_ERR_FORMAT, 0, "%s: a trace of pointers of %u bytes",
-			    stream->path, stream->pointer_size);
+			    stream->path, stream->about.pointer_size);
 	}
 	return HD_OK;
 }
 
 void nt_stream_deinit(struct nt_stream *stream)
 {
-	pages_free(stream->metadata, stream->metadata_capacity, sizeof(*stream->metadata));
-	pages_free(stream->threads, stream->threads_capacity, sizeof(*stream->threads));
-	type_table_deinit(&stream->table);
+	nt_metadata_table_deinit(&stream->metadata);
+	nt_thread_table_deinit(&stream->threads);
 }

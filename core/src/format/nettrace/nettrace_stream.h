@@ -3,43 +3,13 @@
 #define HEAPDUMP_SRC_FORMAT_NETTRACE_STREAM_H
 
 #include "format/nettrace/nettrace_bytes.h"
-#include "format/type_table.h"
+#include "format/nettrace/nettrace_tables.h"
 #include "util/job.h"
 
 /*
- * The container: blocks, event blobs, what events are (metadata), sequence numbers.  One pass over the
+ * The container: blocks, event blobs, what events are (nettrace_tables.h), sequence numbers.  One pass over the
  * bytes hands out every event; nothing of the file is copied.
  */
-
-enum nt_provider {
-	NT_OTHER,
-	NT_RUNTIME,    /**< Microsoft-Windows-DotNETRuntime */
-	NT_RUNDOWN,    /**< Microsoft-Windows-DotNETRuntimeRundown */
-	NT_EVENT_PIPE, /**< Microsoft-DotNETCore-EventPipe */
-};
-
-/** What a metadata id stands for. */
-struct nt_metadata {
-	enum nt_provider provider;
-	uint32_t event, version;
-	uint32_t era;   /**< of the stream when it was defined, from 1 on */
-	uint64_t count; /**< its events */
-};
-
-/** The row that was looked up last in a table of ids. */
-struct nt_last {
-	uint64_t id;
-	size_t row; /**< index + 1; 0: none */
-};
-
-/** A thread that captures events, or that they are of. */
-struct nt_thread {
-	uint64_t id; /**< version 4: of the system, version 6: an index */
-	uint32_t sequence;
-	uint32_t pid;
-	uint32_t era;
-	bool has_events;
-};
 
 /** An event; its payload lies in the file. */
 struct nt_event {
@@ -72,23 +42,16 @@ enum nt_block {
 	NT_BLOCKS
 };
 
-struct nt_stream {
-	/* the caller's: */
-	const uint8_t *bytes;
-	uint64_t size;
-	const char *path;
-	struct job *job;
-	struct hd_error *err;
-	enum hd_status (*event)(void *arg, const struct nt_event *event);
-	enum hd_status (*loss)(void *arg, const struct nt_loss *loss);
-	void *arg;
-	/* what it says about itself: */
-	uint32_t version; /**< 4 or 6 */
+/** What a trace says about itself, and its process. */
+struct nt_about {
 	bool has_trace;
 	uint16_t time[8]; /**< year, month, day of the week, day, hour, minute, second, ms; UTC */
-	uint64_t sync_time, frequency;
+	uint64_t sync_time, frequency; /**< the clock of events: at that time, and in a second */
 	uint32_t pointer_size, pid;
-	/* how reading went: */
+};
+
+/** How reading went. */
+struct nt_outcome {
 	bool is_complete;    /**< its end was there */
 	const char *stopped; /**< why not, of what is no more than cut off as well */
 	uint64_t stopped_at;
@@ -97,21 +60,35 @@ struct nt_stream {
 	uint64_t lost;    /**< events that sequence numbers miss */
 	uint64_t gaps;
 	uint64_t blocks[NT_BLOCKS];
-	/* tables: */
-	struct nt_metadata *metadata; /**< pages */
-	size_t metadata_count, metadata_capacity;
-	struct nt_thread *threads; /**< pages */
-	size_t threads_count, threads_capacity;
-	struct type_table table; /**< section 0: metadata ids, 1: threads */
-	uint32_t thread_era, metadata_era, interval;
-	struct nt_last last_metadata, last_thread;
+};
+
+/** Remember why reading ends. */
+void nt_stop(struct nt_outcome *outcome, uint64_t at, const char *why);
+
+struct nt_stream {
+	/* the caller's: */
+	const uint8_t *bytes;
+	uint64_t size;
+	const char *path; /**< for messages */
+	struct job *job;
+	struct hd_error *err;
+	enum hd_status (*event)(void *arg, const struct nt_event *event);
+	enum hd_status (*loss)(void *arg, const struct nt_loss *loss);
+	void *arg;
+	/* what is known by now: */
+	uint32_t version; /**< 4 or 6 */
+	struct nt_about about;
+	struct nt_outcome outcome;
+	struct nt_metadata_table metadata;
+	struct nt_thread_table threads;
+	uint32_t interval; /**< sequence points that were met */
 };
 
 /**
  * Read all of it.
  *
  * @param stream The caller's fields set, all else zero; to be given to nt_stream_deinit() in any case.
- * @retval HD_OK also when it was cut off or damaged somewhere: see stopped
+ * @retval HD_OK also when it was cut off or damaged somewhere: see outcome
  * @retval HD_ERR_FORMAT not even its header can be read
  * @retval HD_ERR_UNSUPPORTED of another version
  * @retval HD_ERR_NOMEM
@@ -140,21 +117,10 @@ HD_NODISCARD enum hd_status nt_blobs(struct nt_stream *stream, struct nt_bytes b
 /** An event of a blob. */
 HD_NODISCARD enum hd_status nt_blob_event(struct nt_stream *stream, const struct nt_blob *blob);
 
-/** Set what a metadata id stands for. */
-HD_NODISCARD enum hd_status nt_define(struct nt_stream *stream, uint64_t id,
-				      const struct nt_metadata *metadata);
-/** The row of a thread, made when it is new; NULL: no memory. */
-struct nt_thread *nt_thread(struct nt_stream *stream, uint64_t id);
 /** The last sequence number of a thread, as a sequence point says. */
 HD_NODISCARD enum hd_status nt_thread_at(struct nt_stream *stream, uint64_t id, uint32_t sequence);
 
-enum nt_provider nt_provider_utf16(const struct nt_utf16 *name);
-enum nt_provider nt_provider_utf8(const char *name, size_t size);
-
 /** Read the blocks of version 6 from offset @p at on. */
 HD_NODISCARD enum hd_status nt_read_v6(struct nt_stream *stream, uint64_t at);
-
-/** Remember why reading ends. */
-void nt_stop(struct nt_stream *stream, uint64_t at, const char *why);
 
 #endif

@@ -50,15 +50,15 @@ static struct nt_bytes sized(struct nt_bytes *at)
 	return bytes ? nt_bytes(bytes, size) : (struct nt_bytes){ .is_short = true };
 }
 
-static void trace_block(struct nt_stream *stream, struct nt_bytes at)
+static void trace_block(struct nt_about *about, struct nt_bytes at)
 {
 	for (unsigned int i = 0; i < 8; i++)
-		stream->time[i] = nt_u16(&at);
-	stream->sync_time = nt_u64(&at);
-	stream->frequency = nt_u64(&at);
-	stream->pointer_size = nt_u32(&at);
+		about->time[i] = nt_u16(&at);
+	about->sync_time = nt_u64(&at);
+	about->frequency = nt_u64(&at);
+	about->pointer_size = nt_u32(&at);
 	uint32_t count = nt_u32(&at);
-	stream->has_trace = !at.is_short;
+	about->has_trace = !at.is_short;
 	for (uint32_t i = 0; i < count && nt_left(&at); i++) {
 		struct string6 key = string6(&at), value = string6(&at);
 		if (!key.bytes || key.size != 9 || memcmp(key.bytes, "ProcessId", 9) != 0)
@@ -67,7 +67,7 @@ static void trace_block(struct nt_stream *stream, struct nt_bytes at)
 		for (size_t k = 0; k < value.size && value.bytes[k] >= '0' && value.bytes[k] <= '9';
 		     k++)
 			pid = pid * 10 + (uint32_t)(value.bytes[k] - '0');
-		stream->pid = pid;
+		about->pid = pid;
 	}
 }
 
@@ -119,12 +119,12 @@ static enum hd_status metadata_block(struct nt_stream *stream, struct nt_bytes a
 			(void)sized(&row);
 		struct nt_bytes options = sized(&row);
 		if (row.is_short) {
-			stream->damaged++;
+			stream->outcome.damaged++;
 			continue;
 		}
 		metadata.version = version_option(options);
 		metadata.provider = nt_provider_utf8(provider.bytes, provider.size);
-		TRY(nt_define(stream, id, &metadata));
+		TRY(nt_define(&stream->metadata, id, &metadata, stream->err));
 	}
 	return HD_OK;
 }
@@ -135,16 +135,16 @@ static enum hd_status thread_block(struct nt_stream *stream, struct nt_bytes at)
 		struct nt_bytes row = sized(&at);
 		uint64_t index = nt_var(&row);
 		if (row.is_short) {
-			stream->damaged++;
+			stream->outcome.damaged++;
 			continue;
 		}
-		struct nt_thread *thread = nt_thread(stream, index);
+		struct nt_thread *thread = nt_thread(&stream->threads, index, stream->about.pid);
 		if (!thread)
 			return fail_nomem(stream->err);
 		/* A new row: an index may be used again. */
 		*thread = (struct nt_thread){ .id = index,
-					      .pid = stream->pid,
-					      .era = stream->thread_era };
+					      .pid = stream->about.pid,
+					      .era = stream->threads.era };
 		while (nt_left(&row)) {
 			uint8_t kind = nt_u8(&row);
 			if (kind == THREAD_PROCESS) {
@@ -182,9 +182,9 @@ static enum hd_status sequence_point_v6(struct nt_stream *stream, struct nt_byte
 	uint32_t count = nt_u32(&at);
 	TRY(sequence_numbers(stream, at, count));
 	if (flags & FORGET_THREADS)
-		stream->thread_era++;
+		stream->threads.era++;
 	if (flags & FORGET_METADATA)
-		stream->metadata_era++;
+		stream->metadata.era++;
 	stream->interval++;
 	return HD_OK;
 }
@@ -194,7 +194,7 @@ static enum hd_status read_block_v6(struct nt_stream *stream, uint32_t kind,
 {
 	switch (kind) {
 	case NT_TRACE:
-		trace_block(stream, contents);
+		trace_block(&stream->about, contents);
 		return HD_OK;
 	case NT_EVENTS:
 		return nt_blobs(stream, contents, nt_blob_event);
@@ -220,22 +220,23 @@ enum hd_status nt_read_v6(struct nt_stream *stream, uint64_t offset)
 		uint64_t begin = (uint64_t)(at.at - stream->bytes);
 		uint32_t head = nt_u32(&at), kind = head >> 24, size = head & 0xffffff;
 		if (at.is_short) {
-			nt_stop(stream, begin, "the file ends here, cut off");
+			nt_stop(&stream->outcome, begin, "the file ends here, cut off");
 			return HD_OK;
 		}
 		if (kind < NT_BLOCKS)
-			stream->blocks[kind]++;
+			stream->outcome.blocks[kind]++;
 		if (kind == NT_END) {
-			stream->is_complete = true;
+			stream->outcome.is_complete = true;
 			return HD_OK;
 		}
 		if (size > nt_left(&at)) {
-			nt_stop(stream, begin, "the file ends within the block here, cut off");
+			nt_stop(&stream->outcome, begin,
+				"the file ends within the block here, cut off");
 			size = (uint32_t)nt_left(&at);
 		}
 		TRY(read_block_v6(stream, kind, nt_bytes(at.at, size)));
 		at.at += size;
-		if (stream->stopped)
+		if (stream->outcome.stopped)
 			return HD_OK;
 		if (!job_step(stream->job, 0, 4 + (uint64_t)size))
 			return fail_cancelled(stream->err);
