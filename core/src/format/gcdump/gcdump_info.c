@@ -461,12 +461,12 @@ static enum hd_status report_sizes(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
 	struct gcdump_record root;
-	int64_t total = reading->total_size;
-	if (reading->tree_count && gcdump_record(file, gcdump_offset(file, file->root), &root) &&
-	    root.size > 0)
+	int64_t total = reading->sums.total_size;
+	if (reading->pseudo.tree_count &&
+	    gcdump_record(file, gcdump_offset(file, file->root), &root) && root.size > 0)
 		total += root.size;
-	if (reading->cut_sizes) {
-		TRY(raw_graph_finding(reading->graph, FINDING_CUT_SIZE, reading->cut_sizes,
+	if (reading->sums.cut_sizes) {
+		TRY(raw_graph_finding(reading->graph, FINDING_CUT_SIZE, reading->sums.cut_sizes,
 				      "objects of over 4 GiB, of whose sizes the file has only "
 				      "the low 32 bits",
 				      reading->err));

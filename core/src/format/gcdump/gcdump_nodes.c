@@ -31,6 +31,12 @@ enum pass_outcome {
 	NO_MEMORY
 };
 
+/* What is found out about the records of all objects, or of a batch. */
+struct node_sums {
+	struct gcdump_sums sizes;
+	bool met_pseudo, has_others; /* references to pseudo-nodes, to what is no object */
+};
+
 /* What workers share. */
 struct node_pass {
 	struct gcdump_reading *reading;
@@ -42,9 +48,7 @@ struct node_pass {
 	uint64_t edges; /* of those before it */
 	enum pass_outcome outcome;
 	uint32_t bad_node;
-	int64_t total_size;
-	uint64_t cut_sizes;
-	bool met_pseudo, has_others;
+	struct node_sums sums;
 };
 
 /* A batch at its worker. */
@@ -55,9 +59,7 @@ struct node_part {
 	bool has_turn;
 	uint32_t *begin, *to, *end; /* where references go: the buffer, or raw.targets */
 	uint32_t *numbered;         /* up to there they are objects */
-	int64_t total_size;
-	uint64_t cut_sizes;
-	bool met_pseudo, has_others;
+	struct node_sums sums;
 	enum pass_outcome outcome;
 	uint32_t bad_node;
 };
@@ -81,8 +83,8 @@ static void stop_pass(struct node_pass *pass, enum pass_outcome outcome)
 /* What is no object, but a missing one or nothing. */
 static uint32_t other_target(struct node_part *part, uint32_t node, uint32_t target)
 {
-	part->has_others = true;
-	part->met_pseudo |= bitmap_has(part->reading->pseudo, node);
+	part->sums.has_others = true;
+	part->sums.met_pseudo |= bitmap_has(part->reading->pseudo.nodes, node);
 	return target == HD_NONE ? HD_NONE
 				 : part->reading->raw.object_count + (target & ~GCDUMP_MISSING);
 }
@@ -90,16 +92,16 @@ static uint32_t other_target(struct node_part *part, uint32_t node, uint32_t tar
 static inline uint32_t target_of(struct node_part *part, uint32_t node)
 {
 	const struct gcdump_reading *reading = part->reading;
-	if (node - reading->main_node < reading->main_count)
-		return node - reading->main_node + reading->main_object;
-	uint32_t target = gcdump_object(reading, node);
+	if (node - reading->numbers.main_node < reading->numbers.main_count)
+		return node - reading->numbers.main_node + reading->numbers.main_object;
+	uint32_t target = gcdump_object(&reading->numbers, node);
 	return target < GCDUMP_MISSING ? target : other_target(part, node, target);
 }
 
 /* Nodes that wait become objects, whose numbers lie all over the map. */
 static void number_targets(struct node_part *part)
 {
-	const uint32_t *map = part->reading->map;
+	const uint32_t *map = part->reading->numbers.map;
 	for (uint32_t *at = part->numbered; at < part->to; at++) {
 		if (part->to - at > (ptrdiff_t)AHEAD_ORDER)
 			__builtin_prefetch(&map[at[AHEAD_ORDER]]);
@@ -136,7 +138,7 @@ static void go_direct(struct node_part *part, uint64_t first)
 static bool make_edge_room(struct node_part *part, uint32_t count)
 {
 	struct node_pass *pass = part->pass;
-	if (part->reading->order)
+	if (part->reading->numbers.order)
 		number_targets(part);
 	if (!part->has_turn) {
 		(void)pthread_mutex_lock(&pass->lock);
@@ -165,8 +167,8 @@ static inline uint32_t object_size(const struct gcdump_record *record, struct no
 	/* -1 is the size of a type without nodes. */
 	if (record->size == -1)
 		return 0;
-	part->total_size += record->size;
-	part->cut_sizes += record->size < 0;
+	part->sums.sizes.total_size += record->size;
+	part->sums.sizes.cut_sizes += record->size < 0;
 	return (uint32_t)record->size;
 }
 
@@ -226,10 +228,10 @@ static bool read_ascending(struct node_part *part, uint32_t object, uint32_t end
 {
 	const struct gcdump_reading *reading = part->reading;
 	uint64_t *ids = reading->raw.ids;
-	uint32_t node = gcdump_node_of(reading, object);
+	uint32_t node = gcdump_node_of(&reading->numbers, object);
 	uint64_t last = 0;
 	for (; object < end; node++) {
-		if (gcdump_object(reading, node) != object)
+		if (gcdump_object(&reading->numbers, node) != object)
 			continue;
 		uint64_t id = gcdump_address(&reading->file, node);
 		if (id <= last) {
@@ -248,7 +250,7 @@ static bool read_ascending(struct node_part *part, uint32_t object, uint32_t end
 static bool read_ordered(struct node_part *part, uint32_t object, uint32_t end)
 {
 	const struct gcdump *file = &part->reading->file;
-	const uint32_t *order = part->reading->order;
+	const uint32_t *order = part->reading->numbers.order;
 	for (; object < end; object++) {
 		if (object + AHEAD_ORDER < end) {
 			uint32_t soon = order[object + AHEAD_RECORDS];
@@ -268,9 +270,10 @@ static bool read_pieces(struct node_part *part, uint32_t object, uint32_t end)
 {
 	const struct gcdump_reading *reading = part->reading;
 	struct gcdump_cursor cursor;
-	gcdump_cursor_init(&cursor, &reading->starts, object);
+	gcdump_cursor_init(&cursor, &reading->numbers.starts, object);
 	for (; object < end; object++) {
-		uint32_t node = reading->order[object], offset = gcdump_cursor_next(&cursor);
+		uint32_t node = reading->numbers.order[object],
+			 offset = gcdump_cursor_next(&cursor);
 		/* Should the file change while it is read, it may be what was there before. */
 		if (node >= reading->file.node_count)
 			node = 0;
@@ -279,6 +282,14 @@ static bool read_pieces(struct node_part *part, uint32_t object, uint32_t end)
 	}
 	number_targets(part);
 	return true;
+}
+
+static void add_node_sums(struct node_sums *all, const struct node_sums *part)
+{
+	all->sizes.total_size += part->sizes.total_size;
+	all->sizes.cut_sizes += part->sizes.cut_sizes;
+	all->met_pseudo |= part->met_pseudo;
+	all->has_others |= part->has_others;
 }
 
 /* Add a batch that was read to the pass, or what went wrong; false: the pass has ended. */
@@ -295,10 +306,7 @@ static bool end_batch(struct node_part *part)
 		pass->outcome = part->outcome;
 		pass->bad_node = part->bad_node;
 		pass->edges += count;
-		pass->total_size += part->total_size;
-		pass->cut_sizes += part->cut_sizes;
-		pass->met_pseudo |= part->met_pseudo;
-		pass->has_others |= part->has_others;
+		add_node_sums(&pass->sums, &part->sums);
 		pass->turn++;
 	}
 	goes_on = pass->outcome == GOOD;
@@ -321,9 +329,9 @@ static bool read_batch(struct node_part *part)
 	(void)pthread_mutex_unlock(&pass->lock);
 	if (is_next)
 		go_direct(part, first);
-	if (reading->starts.bits) {
+	if (reading->numbers.starts.bits) {
 		(void)read_pieces(part, begin, end);
-	} else if (reading->order) {
+	} else if (reading->numbers.order) {
 		(void)read_ordered(part, begin, end);
 	} else {
 		(void)read_ascending(part, begin, end);
@@ -383,7 +391,7 @@ static uint64_t count_record_edges(const struct gcdump_reading *reading)
 	uint64_t edges = 0;
 	for (uint32_t node = 0; node < file->node_count && edges <= file->blob_size; node++) {
 		struct gcdump_record record;
-		if (gcdump_object(reading, node) < GCDUMP_MISSING &&
+		if (gcdump_object(&reading->numbers, node) < GCDUMP_MISSING &&
 		    gcdump_record(file, gcdump_offset(file, node), &record))
 			edges += record.child_count;
 	}
@@ -428,7 +436,7 @@ static enum pass_outcome run_pass(struct node_pass *pass)
 	run_parallel(workers, reading->job, read_batches, pass);
 	(void)pthread_cond_destroy(&pass->moved);
 	(void)pthread_mutex_destroy(&pass->lock);
-	if (pass->outcome == GOOD && !reading->order && !batches_ascend(&reading->raw))
+	if (pass->outcome == GOOD && !reading->numbers.order && !batches_ascend(&reading->raw))
 		return DESCENDS;
 	return pass->outcome;
 }
@@ -444,11 +452,10 @@ static enum hd_status take_pass(const struct node_pass *pass)
 		return fail_nomem(reading->err);
 	raw->targets = targets;
 	raw->edge_count = pass->edges;
-	raw->all_inside = !pass->has_others;
-	raw->ascends = raw->ascends || !reading->order;
+	raw->all_inside = !pass->sums.has_others;
+	raw->ascends = raw->ascends || !reading->numbers.order;
 	raw->type_map = reading->type_map;
-	reading->total_size = pass->total_size;
-	reading->cut_sizes = pass->cut_sizes;
+	reading->sums = pass->sums.sizes;
 	return gcdump_make_types(reading);
 }
 
@@ -463,6 +470,6 @@ enum hd_status gcdump_read_nodes(struct gcdump_reading *reading, bool *ret_met_p
 		pass = (struct node_pass){ .reading = reading };
 		outcome = run_pass(&pass);
 	}
-	*ret_met_pseudo = pass.met_pseudo;
+	*ret_met_pseudo = pass.sums.met_pseudo;
 	return outcome == GOOD ? take_pass(&pass) : fail_pass(&pass, outcome);
 }

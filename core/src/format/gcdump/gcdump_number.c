@@ -20,60 +20,63 @@ static bool is_plain_block(const struct gcdump_reading *reading, uint32_t first)
 	if (file->node_count - first < GCDUMP_BLOCK)
 		return false;
 	for (uint32_t word = first / 64; word < (first + GCDUMP_BLOCK) / 64; word++)
-		others |= reading->pseudo[word] || (reading->bad && reading->bad[word]);
-	for (uint32_t i = 0; reading->zero_is_undefined && i < GCDUMP_BLOCK; i++)
+		others |= reading->pseudo.nodes[word] ||
+			  (reading->undefined.bad && reading->undefined.bad[word]);
+	for (uint32_t i = 0; reading->undefined.is_zero && i < GCDUMP_BLOCK; i++)
 		others |= !gcdump_offset(file, first + i);
 	return !others;
 }
 
 static enum hd_status number_node(struct gcdump_reading *reading, uint32_t node, uint32_t *count)
 {
+	struct gcdump_numbers *numbers = &reading->numbers;
 	uint64_t address = gcdump_address(&reading->file, node);
-	reading->map[node] = HD_NONE;
-	if (bitmap_has(reading->pseudo, node))
+	numbers->map[node] = HD_NONE;
+	if (bitmap_has(reading->pseudo.nodes, node))
 		return HD_OK;
-	if (!gcdump_is_undefined(reading, node)) {
-		reading->map[node] = (*count)++;
+	if (!gcdump_is_undefined(&reading->file, &reading->undefined, node)) {
+		numbers->map[node] = (*count)++;
 		return HD_OK;
 	}
 	/* Such as an empty slot of a stack. */
 	if (!address)
 		return HD_OK;
-	if (!PAGES_RESERVE(reading, missing))
+	if (!PAGES_RESERVE(numbers, missing))
 		return fail_nomem(reading->err);
-	reading->map[node] = GCDUMP_MISSING | (uint32_t)reading->missing_count;
-	reading->missing[reading->missing_count++] = address;
+	numbers->map[node] = GCDUMP_MISSING | (uint32_t)numbers->missing_count;
+	numbers->missing[numbers->missing_count++] = address;
 	return HD_OK;
 }
 
 /* Blocks become parts of the longest run, as long as one follows the other. */
-static void add_to_run(struct gcdump_reading *reading, uint32_t *run, uint32_t first)
+static void add_to_run(struct gcdump_numbers *numbers, uint32_t *run, uint32_t first)
 {
 	uint32_t end = first + GCDUMP_BLOCK;
 	if (*run == HD_NONE)
 		*run = first;
-	if (end - *run <= reading->main_count)
+	if (end - *run <= numbers->main_count)
 		return;
-	reading->main_node = *run;
-	reading->main_count = end - *run;
-	reading->main_object = *run - reading->shifts[first / GCDUMP_BLOCK];
+	numbers->main_node = *run;
+	numbers->main_count = end - *run;
+	numbers->main_object = *run - numbers->shifts[first / GCDUMP_BLOCK];
 }
 
-/* Number the objects of all blocks as they stand. */
+/* Number the objects of all blocks as they are in the file. */
 static enum hd_status number_blocks(struct gcdump_reading *reading, uint32_t *ret_count)
 {
+	struct gcdump_numbers *numbers = &reading->numbers;
 	uint32_t count = 0, run = HD_NONE, nodes = reading->file.node_count;
-	reading->main_count = 0;
-	for (size_t block = 0; block < gcdump_blocks(&reading->file); block++) {
+	numbers->main_count = 0;
+	for (size_t block = 0; block < numbers->blocks; block++) {
 		uint32_t first = (uint32_t)block * GCDUMP_BLOCK;
-		reading->firsts[block] = count;
+		numbers->firsts[block] = count;
 		if (is_plain_block(reading, first)) {
-			reading->shifts[block] = first - count;
+			numbers->shifts[block] = first - count;
 			count += GCDUMP_BLOCK;
-			add_to_run(reading, &run, first);
+			add_to_run(numbers, &run, first);
 			continue;
 		}
-		reading->shifts[block] = run = HD_NONE;
+		numbers->shifts[block] = run = HD_NONE;
 		for (uint32_t node = first; node < nodes && node - first < GCDUMP_BLOCK; node++)
 			TRY(number_node(reading, node, &count));
 	}
@@ -81,12 +84,11 @@ static enum hd_status number_blocks(struct gcdump_reading *reading, uint32_t *re
 	return HD_OK;
 }
 
-uint32_t gcdump_node_of(const struct gcdump_reading *reading, uint32_t object)
+uint32_t gcdump_node_of(const struct gcdump_numbers *numbers, uint32_t object)
 {
-	size_t low = search_run_of(
-		NUMBERS_ABOVE(reading->firsts, gcdump_blocks(&reading->file), object));
+	size_t low = search_run_of(NUMBERS_ABOVE(numbers->firsts, numbers->blocks, object));
 	uint32_t node = (uint32_t)low * GCDUMP_BLOCK;
-	while (gcdump_object(reading, node) != object)
+	while (gcdump_object(numbers, node) != object)
 		node++;
 	return node;
 }
@@ -103,12 +105,13 @@ static inline uint32_t word_ahead(const struct gcdump_reading *reading, uint32_t
 /* Mark the records of all objects; false: two objects share one. */
 static bool mark_starts(struct gcdump_reading *reading)
 {
-	const struct gcdump_starts *starts = &reading->starts;
+	const struct gcdump_starts *starts = &reading->numbers.starts;
 	const struct gcdump *file = &reading->file;
 	for (uint32_t node = 0; node < file->node_count; node++) {
 		uint32_t offset = gcdump_offset(file, node);
 		__builtin_prefetch(&starts->bits[word_ahead(reading, node)], 1);
-		if (gcdump_object(reading, node) < GCDUMP_MISSING && offset < file->blob_size)
+		if (gcdump_object(&reading->numbers, node) < GCDUMP_MISSING &&
+		    offset < file->blob_size)
 			starts->bits[offset / 64] |= (uint64_t)1 << offset % 64;
 	}
 	uint32_t count = 0;
@@ -129,7 +132,7 @@ static uint32_t count_bits(uint64_t bits)
 /* How many records begin before that of @p node; should the file change meanwhile, any object. */
 static uint32_t rank_of(const struct gcdump_reading *reading, uint32_t node)
 {
-	const struct gcdump_starts *starts = &reading->starts;
+	const struct gcdump_starts *starts = &reading->numbers.starts;
 	uint32_t offset = gcdump_offset(&reading->file, node);
 	if (offset >= reading->file.blob_size)
 		return 0;
@@ -160,16 +163,16 @@ static void list_addresses(void *arg, unsigned int worker)
 		uint32_t ranks[GROUP], nodes[GROUP], count = 0;
 		for (; node < end && count < GROUP; node++) {
 			uint32_t ahead = word_ahead(reading, node);
-			__builtin_prefetch(&reading->starts.bits[ahead]);
-			__builtin_prefetch(&reading->starts.ranks[ahead]);
-			if (gcdump_object(reading, node) >= GCDUMP_MISSING)
+			__builtin_prefetch(&reading->numbers.starts.bits[ahead]);
+			__builtin_prefetch(&reading->numbers.starts.ranks[ahead]);
+			if (gcdump_object(&reading->numbers, node) >= GCDUMP_MISSING)
 				continue;
 			nodes[count] = node;
 			ranks[count] = rank_of(reading, node);
 			__builtin_prefetch(&reading->raw.ids[ranks[count++]], 1);
 		}
 		for (uint32_t i = 0; i < count; i++) {
-			reading->map[nodes[i]] = ranks[i];
+			reading->numbers.map[nodes[i]] = ranks[i];
 			reading->raw.ids[ranks[i]] = gcdump_address(&reading->file, nodes[i]);
 		}
 	}
@@ -187,26 +190,26 @@ static void place_sorted_objects(void *arg, unsigned int worker)
 	const struct sorting *sorting = arg;
 	const struct gcdump_reading *reading = sorting->reading;
 	const struct gcdump *file = &reading->file;
-	const struct sort_piece *piece = reading->starts.pieces;
+	const struct sort_piece *piece = reading->numbers.starts.pieces;
 	uint32_t end = sorting_share(sorting, worker + 1);
 	for (uint32_t node = sorting_share(sorting, worker); node < end;) {
 		uint32_t places[GROUP], nodes[GROUP], count = 0;
 		for (; node < end && count < GROUP; node++) {
-			if (gcdump_object(reading, node) >= GCDUMP_MISSING)
+			if (gcdump_object(&reading->numbers, node) >= GCDUMP_MISSING)
 				continue;
-			uint32_t rank = reading->map[node];
+			uint32_t rank = reading->numbers.map[node];
 			if (rank - piece->from >= piece->count)
-				piece = find_piece(&reading->starts, rank);
+				piece = find_piece(&reading->numbers.starts, rank);
 			uint32_t at = piece->to + (rank - piece->from);
 			__builtin_prefetch(&reading->raw.ids[at], 1);
-			__builtin_prefetch(&reading->order[at], 1);
+			__builtin_prefetch(&reading->numbers.order[at], 1);
 			nodes[count] = node;
 			places[count++] = at;
 		}
 		for (uint32_t i = 0; i < count; i++) {
 			reading->raw.ids[places[i]] = gcdump_address(file, nodes[i]);
-			reading->order[places[i]] = nodes[i];
-			reading->map[nodes[i]] = places[i];
+			reading->numbers.order[places[i]] = nodes[i];
+			reading->numbers.map[nodes[i]] = places[i];
 		}
 	}
 }
@@ -234,7 +237,7 @@ static int compare_to(const void *a, const void *b)
 static enum hd_status sort_by_record(struct sorting *sorting)
 {
 	struct gcdump_reading *reading = sorting->reading;
-	struct gcdump_starts *starts = &reading->starts;
+	struct gcdump_starts *starts = &reading->numbers.starts;
 	uint32_t count = reading->raw.object_count;
 	starts->words = bitmap_words(reading->file.blob_size);
 	starts->bits = bitmap_alloc(reading->file.blob_size);
@@ -254,60 +257,21 @@ static enum hd_status sort_by_record(struct sorting *sorting)
 	return HD_OK;
 }
 
-void gcdump_starts_deinit(struct gcdump_reading *reading)
-{
-	struct gcdump_starts *starts = &reading->starts;
-	bitmap_free(starts->bits, reading->file.blob_size);
-	pages_free(starts->ranks, starts->words, sizeof(*starts->ranks));
-	starts->bits = NULL;
-	starts->ranks = NULL;
-	starts->piece_count = 0;
-}
-
-/* Stand before the record of @p rank. */
-static void cursor_go(struct gcdump_cursor *cursor, uint32_t rank)
-{
-	const struct gcdump_starts *starts = cursor->starts;
-	size_t low = search_run_of(NUMBERS_ABOVE(starts->ranks, starts->words, rank));
-	cursor->word = low;
-	cursor->bits = starts->bits[low];
-	for (uint32_t skip = rank - starts->ranks[low]; skip; skip--)
-		cursor->bits &= cursor->bits - 1;
-}
-
-void gcdump_cursor_next_piece(struct gcdump_cursor *cursor)
-{
-	cursor->piece++;
-	cursor->left = cursor->piece->count;
-	cursor_go(cursor, cursor->piece->from);
-}
-
-void gcdump_cursor_init(struct gcdump_cursor *cursor, const struct gcdump_starts *starts,
-			uint32_t object)
-{
-	*cursor = (struct gcdump_cursor){ .starts = starts, .piece = starts->pieces };
-	while (object - cursor->piece->to >= cursor->piece->count)
-		cursor->piece++;
-	uint32_t skipped = object - cursor->piece->to;
-	cursor->left = cursor->piece->count - skipped;
-	cursor_go(cursor, cursor->piece->from + skipped);
-}
-
 /* Of those with one address, and without one, the order of nodes stays. */
 static enum hd_status sort_by_address(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
 	uint32_t next = 0;
 	for (uint32_t node = 0; node < file->node_count; node++) {
-		if (gcdump_object(reading, node) >= GCDUMP_MISSING)
+		if (gcdump_object(&reading->numbers, node) >= GCDUMP_MISSING)
 			continue;
 		reading->raw.ids[next] = gcdump_address(file, node);
-		reading->order[next++] = node;
+		reading->numbers.order[next++] = node;
 	}
-	if (!sort_pairs(reading->raw.ids, reading->order, next))
+	if (!sort_pairs(reading->raw.ids, reading->numbers.order, next))
 		return fail_nomem(reading->err);
 	for (uint32_t i = 0; i < next; i++)
-		reading->map[reading->order[i]] = i;
+		reading->numbers.map[reading->numbers.order[i]] = i;
 	return HD_OK;
 }
 
@@ -319,23 +283,24 @@ enum hd_status gcdump_sort(struct gcdump_reading *reading)
 	if (!job_step(reading->job, 0, 0))
 		return fail_cancelled(reading->err);
 	TRY(job_check_memory(reading->job, (uint64_t)count * 40, reading->err));
-	reading->order = reading->raw.types;
+	reading->numbers.order = reading->raw.types;
 	TRY(sort_by_record(&sorting));
 	if (!reading->raw.ascends) {
-		gcdump_starts_deinit(reading);
+		gcdump_starts_deinit(&reading->numbers.starts, reading->file.blob_size);
 		TRY(sort_by_address(reading));
 	}
-	reading->main_count = 0;
-	memset(reading->shifts, 0xff, gcdump_blocks(&reading->file) * sizeof(*reading->shifts));
+	reading->numbers.main_count = 0;
+	memset(reading->numbers.shifts, 0xff,
+	       reading->numbers.blocks * sizeof(*reading->numbers.shifts));
 	return HD_OK;
 }
 
 enum hd_status gcdump_number(struct gcdump_reading *reading)
 {
 	uint32_t count;
-	reading->order = NULL;
-	gcdump_starts_deinit(reading);
-	reading->missing_count = 0;
+	reading->numbers.order = NULL;
+	gcdump_starts_deinit(&reading->numbers.starts, reading->file.blob_size);
+	reading->numbers.missing_count = 0;
 	TRY(number_blocks(reading, &count));
 	raw_graph_deinit(&reading->raw);
 	TRY(raw_graph_init(&reading->raw, count, 0, reading->job, reading->err));

@@ -51,8 +51,8 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 	const struct gcdump *file = &reading->file;
 	uint64_t bad = 0, edges = 0;
 	uint32_t last = file->lacks_records ? last_offset(file) : UINT32_MAX;
-	reading->bad = bitmap_alloc(file->node_count);
-	if (!reading->bad)
+	reading->undefined.bad = bitmap_alloc(file->node_count);
+	if (!reading->undefined.bad)
 		return fail_nomem(reading->err);
 	job_begin(reading->job, "Checking nodes", file->node_count);
 	for (uint32_t node = 0; node < file->node_count; node++) {
@@ -61,9 +61,9 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 			edges += record.child_count;
 		/* The records of a file lie apart: more references are not in it. */
 		if (edges > file->blob_size || !record_is_good(file, node)) {
-			(void)bitmap_add(reading->bad, node);
+			(void)bitmap_add(reading->undefined.bad, node);
 			if (file->lacks_records && gcdump_offset(file, node) >= last) {
-				reading->lost++;
+				reading->undefined.lost++;
 			} else if (!reading->lenient) {
 				return gcdump_bad_record(reading, node);
 			} else {
@@ -87,18 +87,20 @@ static enum hd_status allocate(struct gcdump_reading *reading)
 	TRY(job_check_memory(reading->job, bytes, reading->err));
 	reading->graph->arena = arena_create();
 	reading->graph->root_arena = arena_create();
-	reading->shifts = pages_alloc(gcdump_blocks(file), sizeof(*reading->shifts));
-	reading->firsts = pages_alloc(gcdump_blocks(file), sizeof(*reading->firsts));
-	reading->map = pages_alloc(file->node_count, sizeof(*reading->map));
-	reading->pseudo = bitmap_alloc(file->node_count);
+	struct gcdump_numbers *numbers = &reading->numbers;
+	numbers->blocks = (size_t)file->node_count / GCDUMP_BLOCK + 1;
+	numbers->shifts = pages_alloc(numbers->blocks, sizeof(*numbers->shifts));
+	numbers->firsts = pages_alloc(numbers->blocks, sizeof(*numbers->firsts));
+	numbers->map = pages_alloc(file->node_count, sizeof(*numbers->map));
+	reading->pseudo.nodes = bitmap_alloc(file->node_count);
 	reading->used = pages_alloc(file->type_count, sizeof(*reading->used));
 	reading->type_map = pages_alloc(file->type_count, sizeof(*reading->type_map));
-	if (!reading->graph->arena || !reading->graph->root_arena || !reading->shifts ||
-	    !reading->firsts || !reading->map || !reading->pseudo || !reading->used ||
+	if (!reading->graph->arena || !reading->graph->root_arena || !numbers->shifts ||
+	    !numbers->firsts || !numbers->map || !reading->pseudo.nodes || !reading->used ||
 	    !reading->type_map)
 		return fail_nomem(reading->err);
 	struct gcdump_record record;
-	reading->zero_is_undefined = gcdump_record(file, 0, &record) && !record.type &&
+	reading->undefined.is_zero = gcdump_record(file, 0, &record) && !record.type &&
 				     !record.has_size && !record.child_count;
 	return HD_OK;
 }
@@ -111,7 +113,7 @@ static void resolve_roots(struct gcdump_reading *reading)
 		struct raw_root *root = &reading->roots[i];
 		uint32_t object = (uint32_t)root->id;
 		if (object >= GCDUMP_MISSING) {
-			root->id = reading->missing[object & ~GCDUMP_MISSING];
+			root->id = reading->numbers.missing[object & ~GCDUMP_MISSING];
 		} else {
 			root->id = reading->graph->ids[raw->rank ? raw->rank[object] : object];
 		}
@@ -141,13 +143,13 @@ static enum hd_status report_cut(struct gcdump_reading *reading)
 		return HD_OK;
 	if (file->lacks_records) {
 		reading->graph->info.is_partial = true;
-		bool has_root = !bitmap_has(reading->bad, file->root);
+		bool has_root = !bitmap_has(reading->undefined.bad, file->root);
 		(void)snprintf(detail, sizeof(detail),
 			       "the file is cut short: of %" PRIu32 " nodes (objects and groups of "
 			       "roots) %" PRIu64
 			       " are missing%s, and so are all addresses and what "
 			       "stands behind them (process, time, log)",
-			       file->node_count, reading->lost,
+			       file->node_count, reading->undefined.lost,
 			       has_root ? "" : ", that of the roots among them: no root is known");
 	} else if (file->padded) {
 		(void)snprintf(detail, sizeof(detail),
@@ -188,8 +190,9 @@ static enum hd_status read_graph(struct gcdump_reading *reading)
 	}
 	TRY(gcdump_true_sizes(reading));
 	TRY(gcdump_collect_roots(reading));
-	TRY(raw_graph_finish(&reading->raw, reading->missing, reading->missing_count,
-			     reading->graph, reading->job, reading->err));
+	TRY(raw_graph_finish(&reading->raw, reading->numbers.missing,
+			     reading->numbers.missing_count, reading->graph, reading->job,
+			     reading->err));
 	TRY(report_undefined(reading));
 	resolve_roots(reading);
 	TRY(raw_graph_roots(reading->graph, reading->roots, reading->roots_count, reading->err));
@@ -197,18 +200,24 @@ static enum hd_status read_graph(struct gcdump_reading *reading)
 	return gcdump_make_info(reading);
 }
 
+static void numbers_deinit(struct gcdump_numbers *numbers, const struct gcdump *file)
+{
+	gcdump_starts_deinit(&numbers->starts, file->blob_size);
+	pages_free(numbers->shifts, numbers->blocks, sizeof(*numbers->shifts));
+	pages_free(numbers->firsts, numbers->blocks, sizeof(*numbers->firsts));
+	pages_free(numbers->map, file->node_count, sizeof(*numbers->map));
+	pages_free(numbers->missing, numbers->missing_capacity, sizeof(*numbers->missing));
+}
+
 static void deinit(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
-	gcdump_starts_deinit(reading);
+	numbers_deinit(&reading->numbers, file);
 	raw_graph_deinit(&reading->raw);
-	bitmap_free(reading->bad, file->node_count);
-	bitmap_free(reading->pseudo, file->node_count);
-	pages_free(reading->tree, reading->tree_capacity, sizeof(*reading->tree));
-	pages_free(reading->shifts, gcdump_blocks(file), sizeof(*reading->shifts));
-	pages_free(reading->firsts, gcdump_blocks(file), sizeof(*reading->firsts));
-	pages_free(reading->map, file->node_count, sizeof(*reading->map));
-	pages_free(reading->missing, reading->missing_capacity, sizeof(*reading->missing));
+	bitmap_free(reading->undefined.bad, file->node_count);
+	bitmap_free(reading->pseudo.nodes, file->node_count);
+	pages_free(reading->pseudo.tree, reading->pseudo.tree_capacity,
+		   sizeof(*reading->pseudo.tree));
 	pages_free(reading->used, file->type_count, sizeof(*reading->used));
 	pages_free(reading->type_map, file->type_count, sizeof(*reading->type_map));
 	pages_free(reading->roots, reading->roots_capacity, sizeof(*reading->roots));

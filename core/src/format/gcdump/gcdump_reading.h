@@ -5,11 +5,11 @@
 #include "format/gcdump/fast_serialization.h"
 #include "format/gcdump/gcdump.h"
 #include "format/gcdump/gcdump_cint.h"
+#include "format/gcdump/gcdump_starts.h"
 #include "format/raw/raw_graph.h"
 #include "util/bitmap.h"
-#include "util/sort.h"
 
-/** Nodes that gcdump_reading.shifts tells of together. */
+/** Nodes that gcdump_numbers.shifts tells of together. */
 #define GCDUMP_BLOCK 256u
 
 struct text;
@@ -23,36 +23,31 @@ struct gcdump_pseudo_node {
 	uint32_t parent; /**< in tree; of the first itself */
 };
 
-/** Where the records of objects begin in the blob. */
-struct gcdump_starts {
-	uint64_t *bits;  /**< bitmap of the blob; NULL: it is not known */
-	uint32_t *ranks; /**< pages, words: the records before each word */
-	size_t words;
-	/* records that are objects in their order, ascending by from (their ranks) and, once they are
-	 * numbered, by to (the objects) */
-	struct sort_piece pieces[SORT_PIECES_MAX];
-	uint32_t piece_count;
-};
-
-/** A .gcdump on its way into a graph. */
-struct gcdump_reading {
-	struct gcdump file;
-	bool lenient;
-	bool exact; /**< names of types stay as they are */
-	struct job *job;
-	struct hd_error *err;
-	struct hd_graph *graph;
-	struct raw_graph raw;
-	bool zero_is_undefined; /**< the record at 0 is that of UNDEFINED */
-	uint64_t *bad;          /**< bitmap of nodes whose record is damaged, or not there; NULL:
-				     not looked */
-	uint64_t lost;          /**< of them those whose record the end of the file cuts off */
-	uint64_t *pseudo;       /**< bitmap of pseudo-nodes */
+/** The nodes that stand for no object: in the tree of roots, where no reference of an object leads. */
+struct gcdump_pseudo {
+	uint64_t *nodes;                 /**< bitmap of them */
 	struct gcdump_pseudo_node *tree; /**< pages: the root, then parents before children */
 	size_t tree_count, tree_capacity;
-	uint32_t *shifts; /**< pages, of each GCDUMP_BLOCK nodes: all of them are objects, in raw at
-				node - shift; HD_NONE: map tells */
-	uint32_t *firsts; /**< pages, of each GCDUMP_BLOCK nodes: objects before them */
+};
+
+/** The nodes that are only named, or whose record is no good. */
+struct gcdump_undefined {
+	bool is_zero; /**< the record at 0 is that of UNDEFINED, which all those named share */
+	uint64_t *
+		bad; /**< bitmap of nodes whose record is damaged, or not there; NULL: not looked */
+	uint64_t lost; /**< of them those whose record the end of the file cuts off */
+};
+
+/**
+ * Which object each node is, and which node an object.  Objects are first numbered in the order of
+ * nodes; if their addresses do not ascend so, they are numbered again, by address (gcdump_sort()).
+ */
+struct gcdump_numbers {
+	size_t blocks; /**< of GCDUMP_BLOCK nodes */
+	uint32_t
+		*shifts; /**< pages, of each block: all of them are objects, in raw at node - shift;
+				HD_NONE: map tells */
+	uint32_t *firsts; /**< pages, of each block: objects before it */
 	/** Consecutive nodes that are consecutive objects, most of them in a file of one order. */
 	uint32_t main_node, main_object, main_count;
 	uint32_t *map; /**< pages, node_count: index in raw, GCDUMP_MISSING, or HD_NONE */
@@ -60,14 +55,33 @@ struct gcdump_reading {
 		order; /**< raw.types, which are the nodes of objects by address until their records are
 				read; NULL: they ascend with their nodes, and there is no need of it */
 	struct gcdump_starts starts; /**< with an order */
-	uint64_t *missing;           /**< pages: addresses */
+	uint64_t *missing;           /**< pages: addresses of undefined nodes */
 	size_t missing_count, missing_capacity;
+};
+
+/** What the records of objects add up to. */
+struct gcdump_sums {
+	int64_t total_size; /**< of all nodes, as they are in the file */
+	uint64_t cut_sizes; /**< objects whose size is negative */
+};
+
+/** A .gcdump on its way into a graph: the stages of gcdump_read.c fill it from top to bottom. */
+struct gcdump_reading {
+	struct gcdump file;
+	bool lenient;
+	bool exact; /**< names of types stay as they are */
+	struct job *job;
+	struct hd_error *err;
+	struct hd_graph *graph;
+	struct gcdump_undefined undefined;
+	struct gcdump_pseudo pseudo;
+	struct gcdump_numbers numbers;
+	struct raw_graph raw;
+	struct gcdump_sums sums;
 	uint8_t *used;          /**< pages, type_count: objects are of the type */
 	uint32_t *type_map;     /**< pages, type_count: type of the graph */
 	struct raw_root *roots; /**< pages; before raw_graph_finish() id is what map says */
 	size_t roots_count, roots_capacity;
-	int64_t total_size; /**< of all nodes, as they are in the file */
-	uint64_t cut_sizes; /**< objects whose size is negative */
 };
 
 static inline uint64_t gcdump_address(const struct gcdump *file, uint32_t node)
@@ -80,70 +94,35 @@ static inline uint32_t gcdump_offset(const struct gcdump *file, uint32_t node)
 	return load_u32(file->offsets + (size_t)node * 4);
 }
 
-static inline size_t gcdump_blocks(const struct gcdump *file)
-{
-	return (size_t)file->node_count / GCDUMP_BLOCK + 1;
-}
-
 /** Is a node only named, or damaged? */
-static inline bool gcdump_is_undefined(const struct gcdump_reading *reading, uint32_t node)
+static inline bool gcdump_is_undefined(const struct gcdump *file,
+				       const struct gcdump_undefined *undefined, uint32_t node)
 {
-	return (reading->zero_is_undefined && !gcdump_offset(&reading->file, node)) ||
-	       (reading->bad && bitmap_has(reading->bad, node));
+	return (undefined->is_zero && !gcdump_offset(file, node)) ||
+	       (undefined->bad && bitmap_has(undefined->bad, node));
 }
 
 /** HD_ERR_FORMAT: the record of @p node is no good. */
 enum hd_status gcdump_bad_record(const struct gcdump_reading *reading, uint32_t node);
 
 /** Where a node is in raw, GCDUMP_MISSING and its number in missing, or HD_NONE. */
-static inline uint32_t gcdump_object(const struct gcdump_reading *reading, uint32_t node)
+static inline uint32_t gcdump_object(const struct gcdump_numbers *numbers, uint32_t node)
 {
-	uint32_t shift = reading->shifts[node / GCDUMP_BLOCK];
-	return shift != HD_NONE ? node - shift : reading->map[node];
+	uint32_t shift = numbers->shifts[node / GCDUMP_BLOCK];
+	return shift != HD_NONE ? node - shift : numbers->map[node];
 }
 
 /**
- * Number the objects as they stand, and collect the addresses of undefined nodes: fills map and
- * missing; makes raw.
+ * Number the objects in the order of nodes, and collect the addresses of undefined nodes: fills map
+ * and missing; makes raw.
  */
 HD_NODISCARD enum hd_status gcdump_number(struct gcdump_reading *reading);
 
-/** Number them anew, by address: fills map, order and the ids of raw. */
+/** Number them again, by address: fills map, order and the ids of raw. */
 HD_NODISCARD enum hd_status gcdump_sort(struct gcdump_reading *reading);
 
 /** The node of an object, while there is no order. */
-uint32_t gcdump_node_of(const struct gcdump_reading *reading, uint32_t object);
-
-/** Forget starts. */
-void gcdump_starts_deinit(struct gcdump_reading *reading);
-
-/** Records one after the other, in the order of objects. */
-struct gcdump_cursor {
-	const struct gcdump_starts *starts;
-	const struct sort_piece *piece;
-	uint32_t left; /**< of the piece */
-	size_t word;
-	uint64_t bits; /**< of the word, those that are to come */
-};
-
-/** Stand before the record of @p object. */
-void gcdump_cursor_init(struct gcdump_cursor *cursor, const struct gcdump_starts *starts,
-			uint32_t object);
-/** Go to the piece behind the one that has ended. */
-void gcdump_cursor_next_piece(struct gcdump_cursor *cursor);
-
-/** Where the next record begins. */
-static inline uint32_t gcdump_cursor_next(struct gcdump_cursor *cursor)
-{
-	if (!cursor->left)
-		gcdump_cursor_next_piece(cursor);
-	cursor->left--;
-	while (!cursor->bits)
-		cursor->bits = cursor->starts->bits[++cursor->word];
-	uint32_t bit = (uint32_t)__builtin_ctzll(cursor->bits);
-	cursor->bits &= cursor->bits - 1;
-	return (uint32_t)cursor->word * 64 + bit;
-}
+uint32_t gcdump_node_of(const struct gcdump_numbers *numbers, uint32_t object);
 
 /**
  * Make raw of the records of all objects, and the types.

@@ -16,18 +16,19 @@ static bool may_be_pseudo(const struct gcdump_reading *reading, uint32_t node)
 {
 	const struct gcdump *file = &reading->file;
 	struct gcdump_record record;
-	return !gcdump_address(file, node) && !gcdump_is_undefined(reading, node) &&
+	return !gcdump_address(file, node) &&
+	       !gcdump_is_undefined(file, &reading->undefined, node) &&
 	       gcdump_record(file, gcdump_offset(file, node), &record) && record.size <= 0;
 }
 
 static enum hd_status add_pseudo_node(struct gcdump_reading *reading, uint32_t node,
 				      uint32_t parent)
 {
-	if (!bitmap_add(reading->pseudo, node))
+	if (!bitmap_add(reading->pseudo.nodes, node))
 		return HD_OK;
-	if (!PAGES_RESERVE(reading, tree))
+	if (!PAGES_RESERVE(&reading->pseudo, tree))
 		return fail_nomem(reading->err);
-	reading->tree[reading->tree_count++] =
+	reading->pseudo.tree[reading->pseudo.tree_count++] =
 		(struct gcdump_pseudo_node){ .node = node, .parent = parent };
 	return HD_OK;
 }
@@ -36,10 +37,11 @@ enum hd_status gcdump_find_pseudo(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
 	uint64_t edges = 0;
-	if (!gcdump_address(file, file->root) && !gcdump_is_undefined(reading, file->root))
+	if (!gcdump_address(file, file->root) &&
+	    !gcdump_is_undefined(file, &reading->undefined, file->root))
 		TRY(add_pseudo_node(reading, file->root, 0));
-	for (size_t i = 0; i < reading->tree_count; i++) {
-		uint32_t node = reading->tree[i].node;
+	for (size_t i = 0; i < reading->pseudo.tree_count; i++) {
+		uint32_t node = reading->pseudo.tree[i].node;
 		struct gcdump_record record;
 		if (!gcdump_record(file, gcdump_offset(file, node), &record))
 			return gcdump_bad_record(reading, node);
@@ -77,9 +79,9 @@ static enum hd_status check_children(struct gcdump_reading *reading, uint32_t no
 		uint32_t child = gcdump_child(&record.children, record.end, node, file->node_count);
 		if (child == HD_NONE)
 			return HD_OK;
-		if (child == file->root || !bitmap_has(reading->pseudo, child))
+		if (child == file->root || !bitmap_has(reading->pseudo.nodes, child))
 			continue;
-		reading->pseudo[child / 64] &= ~((uint64_t)1 << child % 64);
+		reading->pseudo.nodes[child / 64] &= ~((uint64_t)1 << child % 64);
 		if (!PAGES_RESERVE(found, nodes))
 			return fail_nomem(reading->err);
 		found->nodes[found->nodes_count++] = child;
@@ -92,7 +94,7 @@ static enum hd_status check_all_children(struct gcdump_reading *reading,
 {
 	for (uint32_t node = 0; node < reading->file.node_count; node++) {
 		/* Those found meanwhile are looked at below. */
-		if (gcdump_object(reading, node) < GCDUMP_MISSING)
+		if (gcdump_object(&reading->numbers, node) < GCDUMP_MISSING)
 			TRY(check_children(reading, node, found));
 	}
 	for (size_t i = 0; i < found->nodes_count; i++)
@@ -246,7 +248,7 @@ static enum hd_status mean_unknown(struct root_collecting *collecting, const cha
 static enum hd_status mean(struct root_collecting *collecting, size_t index, uint32_t type)
 {
 	struct meaning *ret = &collecting->meanings[index];
-	uint32_t parent_index = collecting->reading->tree[index].parent;
+	uint32_t parent_index = collecting->reading->pseudo.tree[index].parent;
 	const struct meaning *parent = &collecting->meanings[parent_index];
 	*ret = (struct meaning){ .kind = HD_ROOT_INTERNAL };
 	if (index == 0)
@@ -290,10 +292,10 @@ static enum hd_status collect_children(struct root_collecting *collecting, size_
 {
 	struct gcdump_reading *reading = collecting->reading;
 	const struct gcdump *file = &reading->file;
-	uint32_t node = reading->tree[index].node;
+	uint32_t node = reading->pseudo.tree[index].node;
 	struct gcdump_record record;
 	/* One that turned out to be an object, and so did all that follow from it. */
-	if (!bitmap_has(reading->pseudo, node))
+	if (!bitmap_has(reading->pseudo.nodes, node))
 		return HD_OK;
 	if (!gcdump_record(file, gcdump_offset(file, node), &record))
 		return gcdump_bad_record(reading, node);
@@ -304,7 +306,7 @@ static enum hd_status collect_children(struct root_collecting *collecting, size_
 		uint32_t child = gcdump_child(&record.children, record.end, node, file->node_count);
 		if (child == HD_NONE)
 			return gcdump_bad_record(reading, node);
-		uint32_t object = gcdump_object(reading, child);
+		uint32_t object = gcdump_object(&reading->numbers, child);
 		if (object != HD_NONE)
 			TRY(add_meant_root(reading, &collecting->meanings[index], object));
 	}
@@ -315,21 +317,22 @@ static enum hd_status collect_children(struct root_collecting *collecting, size_
 static enum hd_status collect_top(struct gcdump_reading *reading)
 {
 	const struct meaning meaning = { .kind = HD_ROOT_INTERNAL };
-	uint32_t target = gcdump_object(reading, reading->file.root);
-	return reading->tree_count || target == HD_NONE ? HD_OK
-							: add_meant_root(reading, &meaning, target);
+	uint32_t target = gcdump_object(&reading->numbers, reading->file.root);
+	return reading->pseudo.tree_count || target == HD_NONE
+		       ? HD_OK
+		       : add_meant_root(reading, &meaning, target);
 }
 
 enum hd_status gcdump_collect_roots(struct gcdump_reading *reading)
 {
 	struct root_collecting collecting = {
 		.reading = reading,
-		.meanings = pages_alloc(reading->tree_count, sizeof(*collecting.meanings)),
+		.meanings = pages_alloc(reading->pseudo.tree_count, sizeof(*collecting.meanings)),
 		.names = pages_alloc(reading->file.type_count, sizeof(*collecting.names)),
 	};
 	enum hd_status status =
 		collecting.meanings && collecting.names ? HD_OK : fail_nomem(reading->err);
-	for (size_t i = 0; status == HD_OK && i < reading->tree_count; i++) {
+	for (size_t i = 0; status == HD_OK && i < reading->pseudo.tree_count; i++) {
 		if (i % JOB_STRIDE == 0 && !job_step(reading->job, 0, 0))
 			status = fail_cancelled(reading->err);
 		if (status == HD_OK)
@@ -337,7 +340,7 @@ enum hd_status gcdump_collect_roots(struct gcdump_reading *reading)
 	}
 	if (status == HD_OK)
 		status = collect_top(reading);
-	pages_free(collecting.meanings, reading->tree_count, sizeof(*collecting.meanings));
+	pages_free(collecting.meanings, reading->pseudo.tree_count, sizeof(*collecting.meanings));
 	pages_free(collecting.names, reading->file.type_count, sizeof(*collecting.names));
 	return status;
 }
