@@ -49,9 +49,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		struct stream_scan whole = scan_by(data + 1, size - 1, size);
 		struct stream_scan parts = scan_by(data + 1, size - 1, data[0]);
-		if (whole.state != parts.state || whole.objects != parts.objects ||
-		    whole.references != parts.references || whole.is_done != parts.is_done ||
-		    whole.is_lost != parts.is_lost || whole.event_count != parts.event_count)
+		if (whole.state != parts.state ||
+		    whole.snapshot.objects != parts.snapshot.objects ||
+		    whole.snapshot.references != parts.snapshot.references ||
+		    whole.snapshot.is_done != parts.snapshot.is_done ||
+		    whole.snapshot.is_lost != parts.snapshot.is_lost ||
+		    whole.snapshot.event_count != parts.snapshot.event_count)
 			abort();
 	}
 	return 0;

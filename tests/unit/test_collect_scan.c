@@ -47,10 +47,11 @@ TEST(a_whole_snapshot_is_counted)
 	feed(SIZE_MAX / 2);
 	ASSERT_UINT(scan.state, SCAN_END);
 	ASSERT_UINT(scan.offset, maker.bytes.size);
-	ASSERT_UINT(scan.objects, 3);
-	ASSERT_UINT(scan.references, 5);
-	ASSERT_UINT(scan.event_count, 5);
-	CU_ASSERT(scan.is_done && !scan.is_lost && !scan.is_lost_elsewhere);
+	ASSERT_UINT(scan.snapshot.objects, 3);
+	ASSERT_UINT(scan.snapshot.references, 5);
+	ASSERT_UINT(scan.snapshot.event_count, 5);
+	CU_ASSERT(scan.snapshot.is_done && !scan.snapshot.is_lost &&
+		  !scan.snapshot.is_lost_elsewhere);
 }
 
 TEST(pieces_of_any_size_give_the_same)
@@ -61,10 +62,10 @@ TEST(pieces_of_any_size_give_the_same)
 		stream_scan_deinit(&scan);
 		feed(step);
 		ASSERT_UINT(scan.state, SCAN_END);
-		ASSERT_UINT(scan.objects, 3);
-		ASSERT_UINT(scan.references, 5);
+		ASSERT_UINT(scan.snapshot.objects, 3);
+		ASSERT_UINT(scan.snapshot.references, 5);
 		ASSERT_UINT(scan.offset, maker.bytes.size);
-		CU_ASSERT(scan.is_done && !scan.is_lost);
+		CU_ASSERT(scan.snapshot.is_done && !scan.snapshot.is_lost);
 	}
 }
 
@@ -77,7 +78,7 @@ TEST(every_cut_is_no_more_than_a_cut)
 		maker.bytes.size = end;
 		feed(SIZE_MAX / 2);
 		CU_ASSERT(scan.state != SCAN_BAD && scan.state != SCAN_END);
-		CU_ASSERT(!scan.is_lost);
+		CU_ASSERT(!scan.snapshot.is_lost);
 	}
 	maker.bytes.size = size;
 }
@@ -87,8 +88,8 @@ TEST(a_gap_in_the_sequence_is_a_loss)
 	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
 	stream_maker_event(&maker, MADE_GC_END, 12, 7, 3, 2, 10);
 	feed(64);
-	CU_ASSERT(scan.is_lost && scan.is_done);
-	ASSERT_UINT(scan.lost_events, 10);
+	CU_ASSERT(scan.snapshot.is_lost && scan.snapshot.is_done);
+	ASSERT_UINT(scan.snapshot.lost_events, 10);
 }
 
 TEST(a_hole_in_the_numbers_of_the_walk_is_a_loss)
@@ -96,7 +97,7 @@ TEST(a_hole_in_the_numbers_of_the_walk_is_a_loss)
 	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
 	stream_maker_event(&maker, MADE_NODES, 2, 7, 2, 2, 74);
 	feed(64);
-	CU_ASSERT(scan.is_lost);
+	CU_ASSERT(scan.snapshot.is_lost);
 }
 
 TEST(a_loss_of_another_thread_is_told_apart)
@@ -105,7 +106,8 @@ TEST(a_loss_of_another_thread_is_told_apart)
 	stream_maker_event(&maker, MADE_OTHER, 4, 8, 0, 0, 10);
 	stream_maker_event(&maker, MADE_GC_END, 2, 7, 3, 2, 10);
 	feed(64);
-	CU_ASSERT(!scan.is_lost && scan.is_lost_elsewhere && scan.is_done);
+	CU_ASSERT(!scan.snapshot.is_lost && scan.snapshot.is_lost_elsewhere &&
+		  scan.snapshot.is_done);
 }
 
 TEST(a_sequence_point_ahead_is_a_loss)
@@ -113,12 +115,12 @@ TEST(a_sequence_point_ahead_is_a_loss)
 	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
 	stream_maker_point(&maker, 7, 1);
 	feed(64);
-	CU_ASSERT(!scan.is_lost);
+	CU_ASSERT(!scan.snapshot.is_lost);
 	stream_scan_deinit(&scan);
 	stream_maker_point(&maker, 7, 4);
 	feed(64);
-	CU_ASSERT(scan.is_lost && !scan.is_done);
-	ASSERT_UINT(scan.lost_events, 3);
+	CU_ASSERT(scan.snapshot.is_lost && !scan.snapshot.is_done);
+	ASSERT_UINT(scan.snapshot.lost_events, 3);
 }
 
 TEST(what_follows_the_snapshot_does_not_matter)
@@ -128,8 +130,8 @@ TEST(what_follows_the_snapshot_does_not_matter)
 	stream_maker_event(&maker, MADE_NODES, 7, 7, 5, 9, 74);
 	stream_maker_event(&maker, MADE_OTHER, 90, 8, 0, 0, 10);
 	feed(64);
-	CU_ASSERT(scan.is_done && !scan.is_lost);
-	ASSERT_UINT(scan.objects, 3);
+	CU_ASSERT(scan.snapshot.is_done && !scan.snapshot.is_lost);
+	ASSERT_UINT(scan.snapshot.objects, 3);
 }
 
 /* Another buffer was begun before. */
@@ -140,8 +142,8 @@ TEST(a_gap_far_behind_the_snapshot_is_none_of_it)
 		stream_maker_event(&maker, MADE_NODES, 6 + i, 7, i, 2, 65000);
 	stream_maker_event(&maker, MADE_NODES, 90, 7, 60, 2, 74);
 	feed(4096);
-	CU_ASSERT(scan.is_done && !scan.is_lost);
-	ASSERT_UINT(scan.objects, 3);
+	CU_ASSERT(scan.snapshot.is_done && !scan.snapshot.is_lost);
+	ASSERT_UINT(scan.snapshot.objects, 3);
 }
 
 /* The buffer of the walk had room for its GCEnd, not for nodes: the gap shows in the next one. */
@@ -151,8 +153,8 @@ TEST(a_gap_behind_the_snapshot_is_a_loss_of_it)
 	stream_maker_event(&maker, MADE_OTHER, 1699, 7, 0, 0, 10);
 	stream_maker_end(&maker);
 	feed(64);
-	CU_ASSERT(scan.is_done && scan.is_lost);
-	ASSERT_UINT(scan.lost_events, 1693);
+	CU_ASSERT(scan.snapshot.is_done && scan.snapshot.is_lost);
+	ASSERT_UINT(scan.snapshot.lost_events, 1693);
 	stream_scan_deinit(&scan);
 	maker.bytes.size = 0;
 	text_deinit(&maker.bytes);
@@ -160,7 +162,7 @@ TEST(a_gap_behind_the_snapshot_is_a_loss_of_it)
 	make_walk();
 	stream_maker_point(&maker, 7, 9);
 	feed(64);
-	CU_ASSERT(scan.is_done && scan.is_lost);
+	CU_ASSERT(scan.snapshot.is_done && scan.snapshot.is_lost);
 }
 
 TEST(a_collection_without_a_walk_is_no_snapshot)
@@ -169,7 +171,7 @@ TEST(a_collection_without_a_walk_is_no_snapshot)
 	stream_maker_event(&maker, MADE_GC_END, 2, 7, 3, 2, 10);
 	stream_maker_event(&maker, MADE_OTHER, 3, 7, 3, 2, 10);
 	feed(64);
-	CU_ASSERT(!scan.is_done && !scan.has_nodes);
+	CU_ASSERT(!scan.snapshot.is_done && !scan.snapshot.has_nodes);
 	make_walk();
 }
 
@@ -183,7 +185,7 @@ TEST(other_blocks_are_passed_over)
 	stream_maker_end_block(&maker, "SomethingNew");
 	make_walk();
 	feed(64);
-	CU_ASSERT(scan.is_done && !scan.is_lost);
+	CU_ASSERT(scan.snapshot.is_done && !scan.snapshot.is_lost);
 }
 
 /* Put @p value at @p offset from the end, and see what it is called. */

@@ -129,9 +129,9 @@ static bool is_starting(const struct collecting *collecting)
 static uint64_t needed_by(const struct trace *trace)
 {
 	const struct stream_scan *scan = &trace->scan;
-	if (!scan->lost_events || scan->lost_events > UINT32_MAX)
+	if (!scan->snapshot.lost_events || scan->snapshot.lost_events > UINT32_MAX)
 		return 0;
-	return trace->size + scan->lost_events * EVENT_SIZE;
+	return trace->size + scan->snapshot.lost_events * EVENT_SIZE;
 }
 
 /* Are some of the objects of a better use than others? */
@@ -154,9 +154,9 @@ static enum hd_status check_stream(struct collecting *collecting, const struct t
 	const struct stream_scan *scan = &trace->scan;
 	const struct collect_options *options = collecting->options;
 	*ret = (struct collected_check){ .is_whole = true,
-					 .objects = scan->objects,
-					 .references = scan->references };
-	if (options->check && scan->has_nodes) {
+					 .objects = scan->snapshot.objects,
+					 .references = scan->snapshot.references };
+	if (options->check && scan->snapshot.has_nodes) {
 		enum hd_status status = options->check(options->arg, file->fd, ret, err);
 		if (status == HD_ERR_FORMAT) {
 			/* It has said so itself: there is nothing of use. */
@@ -165,10 +165,11 @@ static enum hd_status check_stream(struct collecting *collecting, const struct t
 			return status;
 		}
 	}
-	ret->is_whole = ret->is_whole && scan->is_done && !scan->is_lost;
+	ret->is_whole = ret->is_whole && scan->snapshot.is_done && !scan->snapshot.is_lost;
 	collecting->end = trace->end;
 	collecting->needed = needed_by(trace);
-	collecting->was_lost = scan->is_lost || (scan->has_nodes && !ret->is_whole);
+	collecting->was_lost =
+		scan->snapshot.is_lost || (scan->snapshot.has_nodes && !ret->is_whole);
 	return HD_OK;
 }
 
@@ -195,7 +196,7 @@ static void keep_if_better(struct collecting *collecting, const struct trace *tr
 		findings_add(&best->findings, FINDING_NO_END, NULL,
 			     "the trace has no end: names of modules may be missing");
 	}
-	if (check->is_whole && scan->is_lost_elsewhere && !collecting->options->check) {
+	if (check->is_whole && scan->snapshot.is_lost_elsewhere && !collecting->options->check) {
 		findings_add(&best->findings, FINDING_LOST_EVENTS, NULL,
 			     "events of other threads were lost: names of types may be missing");
 	}

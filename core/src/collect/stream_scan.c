@@ -7,16 +7,12 @@
 
 #include <string.h>
 
-#include "util/alloc.h"
-
 #define STREAM_HEADER_SIZE ((size_t)32)
 #define TRACE_SIZE         ((size_t)48)
 #define NAME_MAX_SIZE      ((size_t)32)
 #define BLOCK_MAX          ((uint64_t)1 << 30)
-#define EVENT_HEAD         ((size_t)16)        /* of an event's payload: all that is looked at */
-#define METADATA_HEAD      ((size_t)72)        /* id, provider, event id */
-#define THREAD_BUFFER_MAX  ((uint64_t)1 << 20) /* of a thread's events (ep-buffer-manager.c) */
-#define METADATA_ID_MAX    ((uint32_t)1 << 16)
+#define EVENT_HEAD         ((size_t)16) /* of an event's payload: all that is looked at */
+#define METADATA_HEAD      ((size_t)72) /* id, provider, event id */
 
 /* Why an item cannot be taken: its bytes are not all there, or never will. */
 #define MORE ((size_t)0)
@@ -134,8 +130,7 @@ static size_t take_block_header(struct stream_scan *scan, const struct view *vie
 		return bad(scan, "its events have headers that no runtime writes");
 	scan->block_left -= size;
 	scan->skip = size - 4;
-	scan->metadata_id = scan->sequence = scan->payload_size = 0;
-	scan->thread = 0;
+	scan->blob = (struct scan_blob){ 0 };
 	scan->state = scan->block_left ? SCAN_BLOB : SCAN_BLOCK_END;
 	return 4;
 }
@@ -157,16 +152,9 @@ static uint64_t take_var(struct view *view)
 	return 0;
 }
 
-/* What a blob's header says; kept only once its head is there as a whole. */
-struct blob {
-	uint32_t metadata_id, sequence, payload_size;
-	uint64_t thread;
-};
-
-static void take_blob_header(const struct stream_scan *scan, struct view *view, struct blob *blob)
+/* Go from the header of one blob to that of the next. */
+static void take_blob_header(struct view *view, struct scan_blob *blob)
 {
-	*blob = (struct blob){ scan->metadata_id, scan->sequence, scan->payload_size,
-			       scan->thread };
 	if (!view->size) {
 		view->is_short = true;
 		return;
@@ -193,147 +181,12 @@ static void take_blob_header(const struct stream_scan *scan, struct view *view, 
 		view->is_short = true;
 }
 
-static uint8_t event_of(uint32_t id)
-{
-	switch (id) {
-	case 1:
-		return SCAN_GC_START;
-	case 2:
-		return SCAN_GC_END;
-	case 18:
-		return SCAN_NODES;
-	case 19:
-		return SCAN_EDGES;
-	default:
-		return SCAN_OTHER;
-	}
-}
-
-static bool set_event(struct stream_scan *scan, uint32_t id, uint8_t event)
-{
-	if (id >= METADATA_ID_MAX || (event == SCAN_OTHER && id >= scan->events_capacity))
-		return true;
-	if (id >= scan->events_capacity) {
-		size_t capacity = (size_t)id + 64;
-		uint8_t *events = pages_resize(scan->events, scan->events_capacity, capacity, 1);
-		if (!events)
-			return false;
-		scan->events = events;
-		scan->events_capacity = capacity;
-	}
-	scan->events[id] = event;
-	return true;
-}
-
-/* A metadata blob: i32 id, provider as UTF-16 that ends with 0, i32 event id, ... */
-static bool take_metadata_blob(struct stream_scan *scan, const uint8_t *payload, size_t size)
-{
-	static const char provider[] = "Microsoft-Windows-DotNETRuntime";
-	if (size < 4 + 2 * sizeof(provider) + 4)
-		return true;
-	for (size_t i = 0; i < sizeof(provider); i++) {
-		if (payload[4 + 2 * i] != (uint8_t)provider[i] || payload[5 + 2 * i])
-			return true;
-	}
-	return set_event(scan, u32_at(payload),
-			 event_of(u32_at(payload + 4 + 2 * sizeof(provider))));
-}
-
-/* The thread of that id; NULL when there are too many, or no memory (*@p ret_nomem). */
-static struct scan_thread *find_thread(struct stream_scan *scan, uint64_t id, bool *ret_nomem)
-{
-	if (scan->thread_at < scan->threads_count && scan->threads[scan->thread_at].id == id)
-		return &scan->threads[scan->thread_at];
-	for (size_t i = 0; i < scan->threads_count; i++) {
-		if (scan->threads[i].id == id) {
-			scan->thread_at = i;
-			return &scan->threads[i];
-		}
-	}
-	if (scan->threads_count >= SCAN_THREADS_MAX)
-		return NULL;
-	if (!PAGES_RESERVE(scan, threads)) {
-		*ret_nomem = true;
-		return NULL;
-	}
-	scan->thread_at = scan->threads_count;
-	scan->threads[scan->threads_count] = (struct scan_thread){ .id = id };
-	return &scan->threads[scan->threads_count++];
-}
-
-/* Thread @p id has come to number @p sequence: with this event, or before a sequence point. */
-static bool follow_thread(struct stream_scan *scan, uint64_t id, uint32_t sequence, bool is_event)
-{
-	bool nomem = false;
-	struct scan_thread *thread = find_thread(scan, id, &nomem);
-	if (!thread)
-		return !nomem;
-	uint32_t missing = sequence - thread->last - (is_event ? 1 : 0);
-	if (missing > INT32_MAX) { /* an SPBlock knows of less, or a new thread has the old id */
-		if (is_event)
-			thread->last = sequence;
-		return true;
-	}
-	thread->last = sequence;
-	/*
-	 * A buffer numbers its events from that of its first one on (ep-buffer-manager.c), and small
-	 * events still fit into one when large ones were dropped: what the walk has lost may show
-	 * behind its GCEnd only, where the thread's next buffer begins.  What is lost still later is of
-	 * the next collection.
-	 */
-	if (!missing ||
-	    (scan->is_done && (id != scan->walk_thread || scan->behind >= THREAD_BUFFER_MAX)))
-		return true;
-	/* Before the first node any thread may be the one that will walk. */
-	bool is_walk = !scan->has_nodes || id == scan->walk_thread;
-	scan->lost_events += missing;
-	if (is_walk) {
-		scan->is_lost = true;
-	} else {
-		scan->is_lost_elsewhere = true;
-	}
-	return true;
-}
-
-/* GCBulkNode and GCBulkEdge: u32 number of the event, u32 how many it has. */
-static void take_bulk(struct stream_scan *scan, const uint8_t *payload, size_t size, bool is_nodes)
-{
-	if (size < 8)
-		return;
-	uint32_t index = u32_at(payload), count = u32_at(payload + 4);
-	uint32_t *next = is_nodes ? &scan->next_node : &scan->next_edge;
-	if (!scan->has_nodes)
-		scan->walk_thread = scan->thread;
-	scan->has_nodes = true;
-	if (index != *next)
-		scan->is_lost = true;
-	*next = index + 1;
-	*(is_nodes ? &scan->coming_objects : &scan->coming_references) = count;
-}
-
-static bool take_scanned_event(struct stream_scan *scan, const uint8_t *payload, size_t size)
-{
-	scan->event_count++;
-	if (!follow_thread(scan, scan->thread, scan->sequence, true))
-		return false;
-	uint8_t event = scan->metadata_id < scan->events_capacity ? scan->events[scan->metadata_id]
-								  : (uint8_t)SCAN_OTHER;
-	if (scan->is_done && scan->thread == scan->walk_thread)
-		scan->behind += scan->payload_size;
-	if (event == SCAN_OTHER || scan->is_done)
-		return true;
-	if (event == SCAN_NODES || event == SCAN_EDGES)
-		take_bulk(scan, payload, size, event == SCAN_NODES);
-	if (event == SCAN_GC_END)
-		scan->is_done = scan->has_nodes;
-	return true;
-}
-
 /* A header and as much of the payload as matters; the rest is skipped. */
 static size_t take_blob(struct stream_scan *scan, struct view *view, bool *ret_nomem)
 {
-	struct blob blob;
-	take_blob_header(scan, view, &blob);
+	/* Kept only once its head is there as a whole. */
+	struct scan_blob blob = scan->blob;
+	take_blob_header(view, &blob);
 	if (view->is_short && !view->is_bad && view->size < scan->block_left)
 		return MORE;
 	if (view->is_short || view->is_bad || view->at > scan->block_left ||
@@ -345,12 +198,10 @@ static size_t take_blob(struct stream_scan *scan, struct view *view, bool *ret_n
 		head = blob.payload_size;
 	if (view->size - view->at < head)
 		return MORE;
-	scan->metadata_id = blob.metadata_id;
-	scan->sequence = blob.sequence;
-	scan->payload_size = blob.payload_size;
-	scan->thread = blob.thread;
-	*ret_nomem = is_metadata ? !take_metadata_blob(scan, view->bytes + view->at, head)
-				 : !take_scanned_event(scan, view->bytes + view->at, head);
+	scan->blob = blob;
+	const uint8_t *payload = view->bytes + view->at;
+	*ret_nomem = is_metadata ? !scan_snapshot_metadata(&scan->snapshot, payload, head)
+				 : !scan_snapshot_event(&scan->snapshot, &blob, payload, head);
 	scan->skip = blob.payload_size - head;
 	scan->block_left -= view->at + blob.payload_size;
 	if (!scan->block_left)
@@ -383,7 +234,8 @@ static size_t take_point(struct stream_scan *scan, const struct view *view, bool
 	}
 	if (view->size < 12)
 		return MORE;
-	*ret_nomem = !follow_thread(scan, u64_at(view->bytes), u32_at(view->bytes + 8), false);
+	*ret_nomem =
+		!scan_snapshot_point(&scan->snapshot, u64_at(view->bytes), u32_at(view->bytes + 8));
 	scan->points_left--;
 	scan->block_left -= 12;
 	return 12;
@@ -400,9 +252,7 @@ static size_t take_block_end(struct stream_scan *scan, const struct view *view)
 /* Take one item; MORE when it is not there as a whole, or only the state has changed. */
 static size_t take_scan_item(struct stream_scan *scan, struct view *view, bool *ret_nomem)
 {
-	scan->objects += scan->coming_objects;
-	scan->references += scan->coming_references;
-	scan->coming_objects = scan->coming_references = 0;
+	scan_snapshot_step(&scan->snapshot);
 	switch (scan->state) {
 	case SCAN_HEADER:
 		return take_header(scan, view);
@@ -512,7 +362,6 @@ bool stream_scan_feed(struct stream_scan *scan, const uint8_t *bytes, size_t siz
 
 void stream_scan_deinit(struct stream_scan *scan)
 {
-	pages_free(scan->events, scan->events_capacity, 1);
-	pages_free(scan->threads, scan->threads_capacity, sizeof(*scan->threads));
+	scan_snapshot_deinit(&scan->snapshot);
 	*scan = (struct stream_scan){ 0 };
 }

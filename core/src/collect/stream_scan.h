@@ -6,17 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/scan_snapshot.h"
+
 /*
- * Watches a NetTrace stream (version 4) as it arrives: is the heap snapshot there, was anything of
- * it lost?  Looks at block framing, blob headers and the first words of a few payloads; whatever
- * has to be understood may be cut anywhere.
+ * Watches a NetTrace stream (version 4) as it arrives: takes blocks and blob headers apart, which
+ * may be cut anywhere, and hands what they hold to the snapshot (scan_snapshot.h).
  */
 
 /** The longest thing that is looked at in one piece. */
 #define SCAN_ITEM_MAX ((size_t)256)
-
-/** Threads whose sequence is followed; those of others are not checked. */
-#define SCAN_THREADS_MAX ((size_t)4096)
 
 enum scan_state {
 	SCAN_HEADER,
@@ -32,20 +30,6 @@ enum scan_state {
 	SCAN_BAD        /**< it breaks the format: see problem */
 };
 
-/** Events that matter, of the provider Microsoft-Windows-DotNETRuntime. */
-enum scan_event {
-	SCAN_OTHER,
-	SCAN_GC_START,
-	SCAN_GC_END,
-	SCAN_NODES,
-	SCAN_EDGES
-};
-
-struct scan_thread {
-	uint64_t id;
-	uint32_t last; /**< sequence number of its last event */
-};
-
 /** Zero-initialised but for nothing; to be given to stream_scan_deinit(). */
 struct stream_scan {
 	enum scan_state state;
@@ -57,27 +41,8 @@ struct stream_scan {
 	uint8_t block_kind;  /**< 'E' 'M' 'P' (SPBlock), 'S' (others) */
 	uint64_t block_left; /**< bytes of it that were not consumed */
 	uint32_t points_left;
-	/* state of compressed blob headers */
-	uint32_t metadata_id, sequence, payload_size;
-	uint64_t thread;
-	/* what is known of the trace */
-	uint8_t *events; /**< pages: enum scan_event by metadata id */
-	size_t events_capacity;
-	struct scan_thread *threads; /**< pages */
-	size_t threads_count, threads_capacity;
-	size_t thread_at;     /**< the one that was met last */
-	uint64_t event_count; /**< blobs that are no metadata */
-	/* the snapshot */
-	bool has_nodes;
-	uint64_t walk_thread;                       /**< whose events they are */
-	uint64_t objects, references;               /**< as counted by its events */
-	uint64_t coming_objects, coming_references; /**< of the event whose rest is to come */
-	uint32_t next_node, next_edge;              /**< numbers of the events to come */
-	bool is_done;                               /**< the GCEnd behind it was met */
-	bool is_lost; /**< events of it are missing: known at the end of the stream alone */
-	bool is_lost_elsewhere; /**< events of other threads are missing */
-	uint64_t lost_events;
-	uint64_t behind;     /**< bytes of events of its thread behind it */
+	struct scan_blob blob; /**< the last one's header, which the next continues */
+	struct scan_snapshot snapshot;
 	const char *problem; /**< static, of SCAN_BAD */
 };
 

@@ -211,8 +211,8 @@ static bool goal_is_reached(const struct trace *trace)
 {
 	const struct stream_scan *scan = &trace->scan;
 	if (trace->goal == TRACE_ONE_EVENT)
-		return scan->event_count > 0;
-	return scan->is_done || scan->is_lost;
+		return scan->snapshot.event_count > 0;
+	return scan->snapshot.is_done || scan->snapshot.is_lost;
 }
 
 /* Is there no use in waiting any longer?  Why is put into trace->end. */
@@ -236,11 +236,11 @@ static bool is_in_vain(struct trace *trace)
 	trace->end = TRACE_IDLE;
 	if (silence < TRACE_LOOK_MS)
 		return false;
-	if (trace->is_hasty && !trace->scan.event_count)
+	if (trace->is_hasty && !trace->scan.snapshot.event_count)
 		return true;
 	if (trace->goal == TRACE_ONE_EVENT)
 		return watch_idle(&trace->watch, now) >= TRACE_LOOK_MS;
-	if (trace->scan.has_nodes && silence >= SILENCE_MS)
+	if (trace->scan.snapshot.has_nodes && silence >= SILENCE_MS)
 		return true;
 	return silence >= IDLE_MS && watch_idle(&trace->watch, now) >= IDLE_MS;
 }
@@ -249,11 +249,11 @@ static bool is_in_vain(struct trace *trace)
 static void show_trace_progress(struct trace *trace)
 {
 	char objects[NUMBER_SIZE], size[NUMBER_SIZE];
-	if (!trace->job || !trace->scan.objects)
+	if (!trace->job || !trace->scan.snapshot.objects)
 		return;
 	(void)snprintf(trace->progress, sizeof(trace->progress),
 		       "Collecting heap: %s objects, %s MB",
-		       format_thousands(trace->scan.objects, objects),
+		       format_thousands(trace->scan.snapshot.objects, objects),
 		       format_thousands(trace->size >> 20, size));
 	trace->job->what = trace->progress;
 }
