@@ -33,14 +33,15 @@ static int compare_runs(const void *a, const void *b)
 
 enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places)
 {
+	const struct nt_pairs *pairs = &heap->pairs;
 	uint64_t from = 0;
 	size_t next = 0; /* of paired */
 	bool made = true, is_same = true;
 	for (uint32_t p = 0; made && is_same && p < places->count; p++) {
 		const struct sort_piece *piece = &places->pieces[p];
 		uint64_t to = places->edges[p], end = to + places->edge_counts[p];
-		for (; made && next < heap->paired_count; next++) {
-			const struct nt_paired *paired = &heap->paired[next];
+		for (; made && next < pairs->paired_count; next++) {
+			const struct nt_paired *paired = &pairs->paired[next];
 			if (paired->object - piece->from >= piece->count)
 				break;
 			/* The bytes may be others than when they were counted. */
@@ -58,7 +59,7 @@ enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places
 	}
 	if (!made)
 		return fail_nomem(heap->err);
-	if (!is_same || next < heap->paired_count)
+	if (!is_same || next < pairs->paired_count)
 		return nt_heap_changed(heap);
 	if (heap->runs_count)
 		qsort(heap->runs, heap->runs_count, sizeof(*heap->runs), compare_runs);
@@ -90,12 +91,13 @@ static size_t run_of(const struct nt_heap *heap, uint64_t reference)
 void nt_heap_references(const void *arg, uint64_t begin, size_t count, uint64_t *ret)
 {
 	const struct nt_heap *heap = arg;
+	const struct nt_pairs *pairs = &heap->pairs;
 	for (const struct nt_run *run = &heap->runs[run_of(heap, begin)]; count; run++) {
 		uint64_t skipped = begin - run->to;
 		uint64_t some = run->count - skipped < count ? run->count - skipped : count;
 		if (run->is_values) {
 			for (uint64_t i = 0; i < some; i++)
-				ret[i] = heap->values[heap->order[run->from + skipped + i]];
+				ret[i] = pairs->values[pairs->order[run->from + skipped + i]];
 		} else {
 			read_edge_rows(heap, run->from + skipped, some, ret);
 		}

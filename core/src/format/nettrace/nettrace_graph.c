@@ -325,14 +325,15 @@ static enum hd_status add_trace_domain(struct hd_graph *graph, struct hd_error *
 /* Ids that must be nodes: of all roots. */
 static enum hd_status finish_trace_graph(struct nt_heap *heap)
 {
-	uint64_t *ids = pages_alloc(heap->roots_count, sizeof(*ids));
+	const struct nt_roots *roots = &heap->roots;
+	uint64_t *ids = pages_alloc(roots->rows_count, sizeof(*ids));
 	if (!ids)
 		return fail_nomem(heap->err);
-	for (size_t i = 0; i < heap->roots_count; i++)
-		ids[i] = heap->roots[i].id;
-	enum hd_status status = raw_graph_finish(&heap->raw, ids, heap->roots_count, heap->graph,
+	for (size_t i = 0; i < roots->rows_count; i++)
+		ids[i] = roots->rows[i].id;
+	enum hd_status status = raw_graph_finish(&heap->raw, ids, roots->rows_count, heap->graph,
 						 heap->job, heap->err);
-	pages_free(ids, heap->roots_count, sizeof(*ids));
+	pages_free(ids, roots->rows_count, sizeof(*ids));
 	return status;
 }
 
@@ -365,7 +366,7 @@ static enum hd_status build_trace_graph(struct nt_heap *heap)
 	TRY(nt_types_name(&heap->types, heap->graph));
 	TRY(nt_heap_statics(heap));
 	TRY(finish_trace_graph(heap));
-	TRY(raw_graph_roots(heap->graph, heap->roots, heap->roots_count, heap->err));
+	TRY(raw_graph_roots(heap->graph, heap->roots.rows, heap->roots.rows_count, heap->err));
 	TRY(nt_heap_info(heap));
 	return nt_heap_findings(heap);
 }
@@ -374,14 +375,9 @@ static void heap_deinit(struct nt_heap *heap)
 {
 	pages_free(heap->nodes.rows, heap->nodes.rows_capacity, sizeof(*heap->nodes.rows));
 	pages_free(heap->edges.rows, heap->edges.rows_capacity, sizeof(*heap->edges.rows));
-	pages_free(heap->keys, heap->pairs_capacity, sizeof(*heap->keys));
-	pages_free(heap->values, heap->pairs_capacity, sizeof(*heap->values));
-	pages_free(heap->order, heap->pairs_capacity, sizeof(*heap->order));
-	pages_free(heap->paired, heap->paired_capacity, sizeof(*heap->paired));
+	nt_pairs_deinit(&heap->pairs);
 	pages_free(heap->runs, heap->runs_capacity, sizeof(*heap->runs));
-	pages_free(heap->roots, heap->roots_capacity, sizeof(*heap->roots));
-	pages_free(heap->interior, heap->interior_count, sizeof(*heap->interior));
-	pages_free(heap->interior_root, heap->interior_count, sizeof(*heap->interior_root));
+	nt_roots_deinit(&heap->roots);
 	nt_types_deinit(&heap->types);
 	raw_graph_deinit(&heap->raw);
 }

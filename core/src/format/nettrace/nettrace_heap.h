@@ -47,14 +47,36 @@ struct nt_blocks {
 struct nt_paired {
 	uint32_t object;  /**< its number as they came */
 	uint32_t count;   /**< of its values */
-	size_t first;     /**< of them: index in order */
+	size_t first;     /**< of them: index in nt_pairs.order */
 	uint64_t own_end; /**< references, without values, of it and the objects before it */
 };
+
+/** The entries of weak tables and dependent handles: a value is alive while its key is. */
+struct nt_pairs {
+	uint64_t *keys;   /**< pages, capacity; ascending, once all are there */
+	uint64_t *values; /**< pages, capacity; in the order of the trace */
+	uint32_t *order;  /**< pages, capacity: where the value of each key is in values */
+	size_t count, capacity;
+	struct nt_paired *paired; /**< pages; the objects that are keys, ascending */
+	size_t paired_count, paired_capacity;
+};
+void nt_pairs_deinit(struct nt_pairs *pairs);
+
+/** The roots of a snapshot, and those of them that point into an object, by address. */
+struct nt_roots {
+	struct raw_root *rows; /**< pages */
+	size_t rows_count, rows_capacity;
+	uint64_t *interior;      /**< pages: addresses of interior roots, ascending */
+	uint32_t *interior_root; /**< pages: their index in rows */
+	size_t interior_count;
+	size_t adopted_count; /**< interior roots whose object was found */
+};
+void nt_roots_deinit(struct nt_roots *roots);
 
 /** References of the graph that lie side by side in the trace, or are values of weak tables. */
 struct nt_run {
 	uint64_t to;    /**< number of the first among those of the graph */
-	uint64_t from;  /**< its number among the rows of edges, or in order */
+	uint64_t from;  /**< its number among the rows of edges, or in nt_pairs.order */
 	uint64_t count; /**< at least 1 */
 	bool is_values;
 };
@@ -71,20 +93,11 @@ struct nt_heap {
 	struct nt_blocks nodes, edges;
 	uint32_t object_count; /**< of nodes: those that have all their references */
 	uint64_t edge_count;   /**< of them, with those of weak tables */
-	/* keys of weak tables and dependent handles, ascending, and where each stood in values: */
-	uint64_t *keys, *values; /**< pages, pairs_capacity; order: pair_count */
-	uint32_t *order;
-	size_t pair_count, pairs_capacity;
-	struct nt_paired *paired; /**< pages; ascending by object */
-	size_t paired_count, paired_capacity;
+	struct nt_pairs pairs;
 	struct nt_run
 		*runs; /**< pages; ascending by to, no gaps; what heap->raw reads references by */
 	size_t runs_count, runs_capacity;
-	struct raw_root *roots; /**< pages */
-	size_t roots_count, roots_capacity;
-	uint64_t *interior;      /**< pages: addresses of interior roots, ascending */
-	uint32_t *interior_root; /**< pages: their index in roots */
-	size_t interior_count, adopted_count;
+	struct nt_roots roots;
 	struct nt_types types;
 	struct raw_graph raw;
 };

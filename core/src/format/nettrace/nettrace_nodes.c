@@ -47,9 +47,10 @@ enum hd_status nt_heap_blocks(struct nt_heap *heap)
 
 /* Walks over the objects as they came. */
 struct node_walk {
-	const struct nt_heap *heap;
+	const struct nt_blocks *nodes;
+	uint32_t pointer_size;
+	uint32_t row; /* of the block */
 	size_t block;
-	uint32_t row;
 };
 
 /* From object @p index on. */
@@ -57,22 +58,23 @@ static struct node_walk node_walk_from(const struct nt_heap *heap, uint32_t inde
 {
 	size_t block = nt_block_of(&heap->nodes, index);
 	uint64_t first = block < heap->nodes.rows_count ? heap->nodes.rows[block].first : 0;
-	return (struct node_walk){ .heap = heap, .block = block, .row = (uint32_t)(index - first) };
+	return (struct node_walk){ .nodes = &heap->nodes,
+				   .pointer_size = heap->pointer_size,
+				   .row = (uint32_t)(index - first),
+				   .block = block };
 }
 
 static bool walk_next(struct node_walk *walk, struct nt_node *ret)
 {
-	const struct nt_heap *heap = walk->heap;
-	while (walk->block < heap->nodes.rows_count &&
-	       walk->row >= heap->nodes.rows[walk->block].count) {
+	const struct nt_blocks *nodes = walk->nodes;
+	while (walk->block < nodes->rows_count && walk->row >= nodes->rows[walk->block].count) {
 		walk->block++;
 		walk->row = 0;
 	}
-	if (walk->block >= heap->nodes.rows_count)
+	if (walk->block >= nodes->rows_count)
 		return false;
-	size_t row_size = NT_NODE_SIZE(heap->pointer_size);
-	*ret = nt_node(heap->nodes.rows[walk->block].at + row_size * walk->row++,
-		       heap->pointer_size);
+	size_t row_size = NT_NODE_SIZE(walk->pointer_size);
+	*ret = nt_node(nodes->rows[walk->block].at + row_size * walk->row++, walk->pointer_size);
 	return true;
 }
 
@@ -80,26 +82,26 @@ static bool walk_next(struct node_walk *walk, struct nt_node *ret)
  * Make the interior roots that lie in an object those of the object.  Each lies in one: they would be more
  * only if objects overlapped, and then all in all of them.
  */
-static void adopt_interior(struct nt_heap *heap, struct nt_cursor *cursor,
+static void adopt_interior(struct nt_roots *roots, struct nt_cursor *cursor,
 			   const struct nt_node *node)
 {
 	for (size_t i = nt_cursor_seek(cursor, node->address);
 	     i < cursor->count && cursor->keys[i] - node->address < node->size &&
-	     heap->adopted_count < cursor->count;
-	     i++, heap->adopted_count++)
-		heap->roots[heap->interior_root[i]].id = node->address;
+	     roots->adopted_count < cursor->count;
+	     i++, roots->adopted_count++)
+		roots->rows[roots->interior_root[i]].id = node->address;
 }
 
 /* The values of weak tables that an object is the key of, if it is one. */
-static enum hd_status find_values(struct nt_heap *heap, struct nt_cursor *keys, uint64_t address,
-				  struct nt_paired *ret)
+static enum hd_status find_values(struct nt_pairs *pairs, struct nt_cursor *keys, uint64_t address,
+				  struct nt_paired *ret, struct hd_error *err)
 {
 	ret->count = (uint32_t)nt_cursor_equal(keys, address, &ret->first);
 	if (!ret->count)
 		return HD_OK;
-	if (!PAGES_RESERVE(heap, paired))
-		return fail_nomem(heap->err);
-	heap->paired[heap->paired_count++] = *ret;
+	if (!PAGES_RESERVE(pairs, paired))
+		return fail_nomem(err);
+	pairs->paired[pairs->paired_count++] = *ret;
 	return HD_OK;
 }
 
@@ -108,23 +110,24 @@ enum hd_status nt_heap_count(struct nt_heap *heap)
 	uint64_t available = heap->edges.total, total = heap->nodes.total, used = 0, pairs = 0;
 	if (total >= HD_NONE)
 		return fail(heap->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
-	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
-	struct nt_cursor interior = { .keys = heap->interior, .count = heap->interior_count };
-	struct node_walk walk = { .heap = heap };
+	struct nt_cursor keys = { .keys = heap->pairs.keys, .count = heap->pairs.count };
+	struct nt_cursor interior = { .keys = heap->roots.interior,
+				      .count = heap->roots.interior_count };
+	struct node_walk walk = node_walk_from(heap, 0);
 	struct nt_node node;
 	job_begin(heap->job, "Counting objects", total);
 	uint32_t objects = 0;
 	while (walk_next(&walk, &node) && node.edges <= available - used) {
 		used += node.edges;
 		struct nt_paired paired = { .object = objects++, .own_end = used };
-		TRY(find_values(heap, &keys, node.address, &paired));
+		TRY(find_values(&heap->pairs, &keys, node.address, &paired, heap->err));
 		pairs += paired.count;
 		if (node.edges + paired.count > UINT32_MAX) {
 			return fail(heap->err, HD_ERR_UNSUPPORTED, 0,
 				    "an object with over 4 billion references");
 		}
 		if (interior.count)
-			adopt_interior(heap, &interior, &node);
+			adopt_interior(&heap->roots, &interior, &node);
 		if (objects % JOB_STRIDE == 0 && !job_step(heap->job, 0, JOB_STRIDE))
 			return fail_cancelled(heap->err);
 	}
@@ -188,7 +191,7 @@ static void list_trace_objects(void *arg, unsigned int worker)
 {
 	struct trace_filling *filling = arg;
 	const struct nt_heap *heap = filling->heap;
-	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
+	struct nt_cursor keys = { .keys = heap->pairs.keys, .count = heap->pairs.count };
 	uint32_t begin = first_of(filling, worker), end = first_of(filling, worker + 1);
 	struct node_walk walk = node_walk_from(heap, begin);
 	struct nt_node node;
@@ -240,7 +243,7 @@ static void place_trace_objects(void *arg, unsigned int worker)
 	struct trace_filling *filling = arg;
 	const struct nt_heap *heap = filling->heap;
 	const struct raw_graph *raw = &heap->raw;
-	struct nt_cursor keys = { .keys = heap->keys, .count = heap->pair_count };
+	struct nt_cursor keys = { .keys = heap->pairs.keys, .count = heap->pairs.count };
 	uint32_t begin = first_of(filling, worker), end = first_of(filling, worker + 1);
 	struct type_at_hand *recent = mem_calloc(RECENT_TYPES, sizeof(*recent));
 	struct node_walk walk = node_walk_from(heap, begin);
@@ -276,7 +279,7 @@ static enum hd_status place_rest(struct trace_filling *filling)
 	struct nt_heap *heap = filling->heap;
 	struct raw_graph *raw = &heap->raw;
 	const struct sort_piece *piece = filling->places.pieces;
-	struct node_walk walk = { .heap = heap };
+	struct node_walk walk = node_walk_from(heap, 0);
 	struct nt_node node;
 	for (uint32_t i = 0; i < heap->object_count && walk_next(&walk, &node); i++) {
 		while (i - piece->from >= piece->count)

@@ -67,6 +67,7 @@ static const char *trace_method_name(struct nt_heap *heap, uint64_t method)
 
 static enum hd_status add_trace_roots(struct nt_heap *heap, const struct nt_item *item)
 {
+	struct nt_roots *roots = &heap->roots;
 	size_t row_size = NT_ROOT_SIZE(heap->pointer_size);
 	struct nt_rows rows = nt_indexed_rows(item, (uint32_t)row_size);
 	/* Roots of a frame are next to each other. */
@@ -76,9 +77,9 @@ static enum hd_status add_trace_roots(struct nt_heap *heap, const struct nt_item
 		struct nt_root root = nt_root(rows.at + row_size * i, heap->pointer_size);
 		if (!root.object)
 			continue;
-		if (!PAGES_RESERVE(heap, roots))
+		if (!PAGES_RESERVE(roots, rows))
 			return fail_nomem(heap->err);
-		struct raw_root *raw = &heap->roots[heap->roots_count++];
+		struct raw_root *raw = &roots->rows[roots->rows_count++];
 		*raw = root_of(&root);
 		if (raw->kind != HD_ROOT_STACK || !root.id)
 			continue;
@@ -92,18 +93,19 @@ static enum hd_status add_trace_roots(struct nt_heap *heap, const struct nt_item
 	return HD_OK;
 }
 
-static enum hd_status add_pairs(struct nt_heap *heap, const struct nt_item *item)
+static enum hd_status add_pairs(struct nt_pairs *pairs, const struct nt_item *item,
+				uint32_t pointer_size)
 {
-	size_t row_size = NT_WEAK_TABLE_SIZE(heap->pointer_size);
+	size_t row_size = NT_WEAK_TABLE_SIZE(pointer_size);
 	struct nt_rows rows = nt_indexed_rows(item, (uint32_t)row_size);
 	for (uint32_t i = 0; i < rows.count; i++) {
 		const uint8_t *at = rows.at + row_size * i;
-		uint64_t key = nt_load_pointer(at, heap->pointer_size);
-		uint64_t value = nt_load_pointer(at + heap->pointer_size, heap->pointer_size);
+		uint64_t key = nt_load_pointer(at, pointer_size);
+		uint64_t value = nt_load_pointer(at + pointer_size, pointer_size);
 		if (!key || !value)
 			continue;
-		heap->keys[heap->pair_count] = key;
-		heap->values[heap->pair_count++] = value;
+		pairs->keys[pairs->count] = key;
+		pairs->values[pairs->count++] = value;
 	}
 	return HD_OK;
 }
@@ -121,55 +123,57 @@ static enum hd_status allocate_pairs(struct nt_heap *heap)
 	}
 	if (count >= HD_NONE)
 		return fail(heap->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion dependent handles");
-	heap->pairs_capacity = (size_t)count;
-	heap->keys = pages_alloc(count, sizeof(*heap->keys));
-	heap->values = pages_alloc(count, sizeof(*heap->values));
-	heap->order = pages_alloc(count, sizeof(*heap->order));
-	return heap->keys && heap->values && heap->order ? HD_OK : fail_nomem(heap->err);
+	struct nt_pairs *pairs = &heap->pairs;
+	pairs->capacity = (size_t)count;
+	pairs->keys = pages_alloc(count, sizeof(*pairs->keys));
+	pairs->values = pages_alloc(count, sizeof(*pairs->values));
+	pairs->order = pages_alloc(count, sizeof(*pairs->order));
+	return pairs->keys && pairs->values && pairs->order ? HD_OK : fail_nomem(heap->err);
 }
 
-static enum hd_status sort_interior(struct nt_heap *heap)
+static enum hd_status sort_interior(struct nt_roots *roots, struct hd_error *err)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < heap->roots_count; i++)
-		count += heap->roots[i].flags & HD_ROOT_INTERIOR ? 1 : 0;
+	for (size_t i = 0; i < roots->rows_count; i++)
+		count += roots->rows[i].flags & HD_ROOT_INTERIOR ? 1 : 0;
 	if (!count)
 		return HD_OK;
 	uint32_t *place = pages_alloc(count, sizeof(*place));
-	heap->interior = pages_alloc(count, sizeof(*heap->interior));
-	heap->interior_root = pages_alloc(count, sizeof(*heap->interior_root));
-	heap->interior_count = count;
-	bool made = place && heap->interior && heap->interior_root;
-	for (size_t i = 0, next = 0; made && i < heap->roots_count; i++) {
-		if (heap->roots[i].flags & HD_ROOT_INTERIOR) {
-			heap->interior[next] = heap->roots[i].id;
+	roots->interior = pages_alloc(count, sizeof(*roots->interior));
+	roots->interior_root = pages_alloc(count, sizeof(*roots->interior_root));
+	roots->interior_count = count;
+	bool made = place && roots->interior && roots->interior_root;
+	for (size_t i = 0, next = 0; made && i < roots->rows_count; i++) {
+		if (roots->rows[i].flags & HD_ROOT_INTERIOR) {
+			roots->interior[next] = roots->rows[i].id;
 			place[next++] = (uint32_t)i;
 		}
 	}
 	uint32_t *order = pages_alloc(count, sizeof(*order));
-	made = made && order && sort_keys(heap->interior, order, (uint32_t)count);
+	made = made && order && sort_keys(roots->interior, order, (uint32_t)count);
 	for (size_t i = 0; made && i < count; i++)
-		heap->interior_root[i] = place[order[i]];
+		roots->interior_root[i] = place[order[i]];
 	pages_free(place, count, sizeof(*place));
 	pages_free(order, count, sizeof(*order));
-	return made ? HD_OK : fail_nomem(heap->err);
+	return made ? HD_OK : fail_nomem(err);
 }
 
 enum hd_status nt_heap_roots(struct nt_heap *heap)
 {
+	struct nt_pairs *pairs = &heap->pairs;
 	TRY(allocate_pairs(heap));
 	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
 		const struct nt_item *item = &heap->trace->items[i];
 		if (item->kind == NT_ROOTS)
 			TRY(add_trace_roots(heap, item));
 		if (item->kind == NT_WEAK_TABLES)
-			TRY(add_pairs(heap, item));
+			TRY(add_pairs(pairs, item, heap->pointer_size));
 	}
-	if (heap->roots_count >= HD_NONE)
+	if (heap->roots.rows_count >= HD_NONE)
 		return fail(heap->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion roots");
-	if (heap->pair_count && !sort_keys(heap->keys, heap->order, (uint32_t)heap->pair_count))
+	if (pairs->count && !sort_keys(pairs->keys, pairs->order, (uint32_t)pairs->count))
 		return fail_nomem(heap->err);
-	return sort_interior(heap);
+	return sort_interior(&heap->roots, heap->err);
 }
 
 /* All rows of NT_STATICS that have an object. */
@@ -280,20 +284,21 @@ static enum hd_status find_declaring_type(const struct nt_heap *heap, struct sen
 
 static enum hd_status add_trace_statics(struct nt_heap *heap, struct sent_statics *statics)
 {
+	struct nt_roots *roots = &heap->roots;
 	struct text text = { 0 };
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < statics->rows_count; i++) {
 		const struct nt_static *row = &statics->rows[i];
 		const char *name = NULL;
 		uint32_t size, declarer = 0;
-		if (PAGES_RESERVE(heap, roots))
+		if (PAGES_RESERVE(roots, rows))
 			name = trace_static_name(heap, row, &statics->declarers[i], &text, &size);
 		status = name ? find_declaring_type(heap, statics, i, name, size, &declarer)
 			      : fail_nomem(heap->err);
 		if (status != HD_OK)
 			break;
 		bool of_thread = row->flags & NT_STATIC_OF_THREAD;
-		heap->roots[heap->roots_count++] = (struct raw_root){
+		roots->rows[roots->rows_count++] = (struct raw_root){
 			.id = row->object,
 			.address = row->slot,
 			.declarer = declarer,
@@ -331,4 +336,19 @@ enum hd_status nt_heap_statics(struct nt_heap *heap)
 	pages_free(statics.types, statics.types_capacity, sizeof(*statics.types));
 	type_table_deinit(&statics.table);
 	return status;
+}
+
+void nt_pairs_deinit(struct nt_pairs *pairs)
+{
+	pages_free(pairs->keys, pairs->capacity, sizeof(*pairs->keys));
+	pages_free(pairs->values, pairs->capacity, sizeof(*pairs->values));
+	pages_free(pairs->order, pairs->capacity, sizeof(*pairs->order));
+	pages_free(pairs->paired, pairs->paired_capacity, sizeof(*pairs->paired));
+}
+
+void nt_roots_deinit(struct nt_roots *roots)
+{
+	pages_free(roots->rows, roots->rows_capacity, sizeof(*roots->rows));
+	pages_free(roots->interior, roots->interior_count, sizeof(*roots->interior));
+	pages_free(roots->interior_root, roots->interior_count, sizeof(*roots->interior_root));
 }
