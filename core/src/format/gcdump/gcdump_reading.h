@@ -24,7 +24,7 @@ struct gcdump_pseudo_node {
 };
 
 /** The nodes that stand for no object: in the tree of roots, where no reference of an object leads. */
-struct gcdump_pseudo {
+struct gcdump_pseudo_nodes {
 	uint64_t *nodes;                 /**< bitmap of them */
 	struct gcdump_pseudo_node *tree; /**< pages: the root, then parents before children */
 	size_t tree_count, tree_capacity;
@@ -74,7 +74,7 @@ struct gcdump_reading {
 	struct hd_error *err;
 	struct hd_graph *graph;
 	struct gcdump_undefined undefined;
-	struct gcdump_pseudo pseudo;
+	struct gcdump_pseudo_nodes pseudo;
 	struct gcdump_numbers numbers;
 	struct raw_graph raw;
 	struct gcdump_sums sums;

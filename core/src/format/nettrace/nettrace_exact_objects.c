@@ -61,17 +61,16 @@ static bool edges_there(const struct exact_dump *exact, struct edges *edges)
 	return true;
 }
 
-/* Ask for what the rows behind @p row need, which begin with an address. */
-static void prefetch(const struct exact_dump *exact, const struct nt_rows *rows, uint32_t row,
-		     size_t row_size)
+/* Ask for what the rows after @p row need, which begin with an address. */
+static void prefetch(const struct exact_nodes *nodes, const struct nt_rows *rows, uint32_t row,
+		     size_t row_size, uint32_t pointer_size)
 {
 	const uint8_t *at = rows->at + row_size * row;
 	if (rows->count - row <= 2 * AHEAD_LOOKUPS)
 		return;
-	exact_prefetch_node(&exact->nodes,
-			    nt_load_pointer(at + row_size * AHEAD_LOOKUPS, exact->pointer_size));
-	exact_prefetch_slot(&exact->nodes, nt_load_pointer(at + row_size * 2 * AHEAD_LOOKUPS,
-							   exact->pointer_size));
+	exact_prefetch_node(nodes, nt_load_pointer(at + row_size * AHEAD_LOOKUPS, pointer_size));
+	exact_prefetch_slot(nodes,
+			    nt_load_pointer(at + row_size * 2 * AHEAD_LOOKUPS, pointer_size));
 }
 
 static enum hd_status add_exact_node(struct exact_dump *exact, const struct nt_node *object,
@@ -80,17 +79,16 @@ static enum hd_status add_exact_node(struct exact_dump *exact, const struct nt_n
 	uint32_t node, type;
 	uint32_t size = (uint32_t)object->size;
 	struct exact_objects *objects = &exact->objects;
-	size_t first = objects->children_count;
+	size_t first = objects->children_count, row_size = NT_EDGE_SIZE(exact->pointer_size);
 	TRY(exact_node(&exact->nodes, object->address, &node));
 	TRY(exact_type_of(&exact->types, object->type, (int32_t)size, &type));
 	for (uint64_t i = 0; i < object->edges; i++) {
 		if (!edges_there(exact, edges))
 			return exact_fail_incomplete(exact,
 						     "references of its objects are missing");
-		const uint8_t *at =
-			edges->rows.at + (size_t)NT_EDGE_SIZE(exact->pointer_size) * edges->row++;
+		const uint8_t *at = edges->rows.at + row_size * edges->row++;
 		TRY(exact_append_child(objects, nt_load_pointer(at, exact->pointer_size)));
-		prefetch(exact, &edges->rows, edges->row, NT_EDGE_SIZE(exact->pointer_size));
+		prefetch(objects->nodes, &edges->rows, edges->row, row_size, exact->pointer_size);
 	}
 	uint64_t unknown;
 	bool has_rcw;
@@ -120,7 +118,7 @@ enum hd_status exact_objects_read(struct exact_dump *exact)
 		for (uint32_t k = 0; k < rows.count; k++) {
 			struct nt_node node = nt_node(rows.at + row_size * k, exact->pointer_size);
 			TRY(add_exact_node(exact, &node, &edges));
-			prefetch(exact, &rows, k, row_size);
+			prefetch(&exact->nodes, &rows, k, row_size, exact->pointer_size);
 			if (exact->nodes.addresses_count >= NODES_MAX)
 				return HD_OK;
 		}
