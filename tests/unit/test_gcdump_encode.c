@@ -102,9 +102,8 @@ static const struct gcdump_about plain_about = { .version = 10,
 						 .min_reader = 8,
 						 .is_64bit = true,
 						 .has_is_64bit = true,
-						 .average_count = 1,
-						 .average_size = 1,
-						 .has_interop = true,
+						 .sampling = { 1, 1, NULL, 0 },
+						 .interop = { .is_there = true },
 						 .has_tool = true };
 
 /*
@@ -201,13 +200,8 @@ static struct gcdump_about perfview_about(void)
 	return (struct gcdump_about){
 		.version = 9,
 		.min_reader = 8,
-		.average_count = 2.5f,
-		.average_size = 1,
-		.has_heap_info = true,
-		.segment_bytes = 0x123456789a,
-		.segment_version = 1,
-		.segments = segments,
-		.segment_count = 2,
+		.sampling = { 2.5f, 1, (const uint8_t *)"\x00\x00\x80\x3f", 1 },
+		.heap = { true, 0x123456789a, 1, segments, 2 },
 		.log = ascii("a log"),
 		.machine = ascii("box"),
 		.process = ascii("app"),
@@ -215,11 +209,7 @@ static struct gcdump_about perfview_about(void)
 		.process_id = 4711,
 		.commit = 1,
 		.working_set = 2,
-		.multipliers = (const uint8_t *)"\x00\x00\x80\x3f",
-		.multiplier_count = 1,
-		.has_interop = true,
-		.interop = (const uint8_t *)"\x01\x02\x03\x04",
-		.interop_size = 4,
+		.interop = { true, (const uint8_t *)"\x01\x02\x03\x04", 4 },
 	};
 }
 
@@ -288,9 +278,7 @@ TEST(old_files_become_new_ones)
 	const struct gcdump_type types[] = { { .name = ascii("UNDEFINED") } };
 	const struct gcdump_about about = { .version = 7,
 					    .min_reader = 4,
-					    .has_heap_info = true,
-					    .segments = segments,
-					    .segment_count = 1 };
+					    .heap = { true, 0, 0, segments, 1 } };
 	struct made made = { .types = types };
 	struct gcdump_source source = source_of(&made, &about, 1, 0);
 	struct text got = encode(&source), segment = { 0 }, head = { 0 };

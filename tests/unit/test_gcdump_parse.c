@@ -119,14 +119,14 @@ TEST(all_that_a_file_may_have)
 	ASSERT_UINT((uint64_t)about->version, 10);
 	ASSERT_UINT((uint64_t)about->min_reader, 8);
 	CU_ASSERT(about->has_is_64bit && about->is_64bit);
-	CU_ASSERT(about->average_count > 2.99f && about->average_count < 3.01f);
-	CU_ASSERT(about->has_heap_info);
-	ASSERT_UINT((uint64_t)about->segment_bytes, 1 << 30);
-	ASSERT_UINT(about->segment_count, 2);
-	ASSERT_UINT(about->segments[1].start, 0x2000);
-	ASSERT_UINT(about->segments[1].end, 0x3000);
-	ASSERT_UINT(about->segments[1].ends[4], 0x3000);
-	ASSERT_UINT(about->segments[0].ends[0], 0x2000);
+	CU_ASSERT(about->sampling.average_count > 2.99f && about->sampling.average_count < 3.01f);
+	CU_ASSERT(about->heap.is_there);
+	ASSERT_UINT((uint64_t)about->heap.bytes, 1 << 30);
+	ASSERT_UINT(about->heap.segment_count, 2);
+	ASSERT_UINT(about->heap.segments[1].start, 0x2000);
+	ASSERT_UINT(about->heap.segments[1].end, 0x3000);
+	ASSERT_UINT(about->heap.segments[1].ends[4], 0x3000);
+	ASSERT_UINT(about->heap.segments[0].ends[0], 0x2000);
 	CU_ASSERT(is(&about->log, "line 1\n"));
 	CU_ASSERT(is(&about->machine, "host"));
 	CU_ASSERT(is(&about->process, "proc"));
@@ -135,11 +135,11 @@ TEST(all_that_a_file_may_have)
 	ASSERT_UINT((uint64_t)about->process_id, 4242);
 	ASSERT_UINT((uint64_t)about->commit, 1 << 20);
 	ASSERT_UINT((uint64_t)about->working_set, 1 << 19);
-	ASSERT_UINT(about->multiplier_count, 2);
-	ASSERT_UINT(load_u32(about->multipliers + 4), 0x40200000); /* 2.5 */
-	CU_ASSERT(about->has_interop && about->has_tool);
+	ASSERT_UINT(about->sampling.multiplier_count, 2);
+	ASSERT_UINT(load_u32(about->sampling.multipliers + 4), 0x40200000); /* 2.5 */
+	CU_ASSERT(about->interop.is_there && about->has_tool);
 	/* Counts, an RCW, a CCW, an interface, a module with its name. */
-	ASSERT_UINT(about->interop_size, 20 + 40 + 32 + 33 + 16 + 4 + 7);
+	ASSERT_UINT(about->interop.size, 20 + 40 + 32 + 33 + 16 + 4 + 7);
 	gcdump_deinit(&gcdump);
 	free(bytes);
 }
@@ -179,8 +179,8 @@ TEST(bare_files)
 	uint8_t *bytes;
 	parse(&spec, 17, &gcdump, &bytes);
 	assert_graph(&gcdump);
-	CU_ASSERT(!gcdump.about.has_is_64bit && !gcdump.about.has_heap_info);
-	CU_ASSERT(gcdump.about.has_interop && !gcdump.about.interop);
+	CU_ASSERT(!gcdump.about.has_is_64bit && !gcdump.about.heap.is_there);
+	CU_ASSERT(gcdump.about.interop.is_there && !gcdump.about.interop.fields);
 	CU_ASSERT(gcdump.about.has_tool && is(&gcdump.about.tool, NULL));
 	CU_ASSERT(is(&gcdump.types[3].name, NULL));
 	CU_ASSERT(!gcdump.deferred);
@@ -219,15 +219,15 @@ TEST(old_versions)
 		assert_graph(&gcdump);
 		const struct gcdump_about *about = &gcdump.about;
 		ASSERT_UINT((uint64_t)about->version, (uint64_t)version);
-		ASSERT_UINT((uint64_t)about->segment_bytes, 1 << 30);
+		ASSERT_UINT((uint64_t)about->heap.bytes, 1 << 30);
 		CU_ASSERT(is(&about->process, version >= 5 ? "proc" : NULL));
 		ASSERT_UINT((uint64_t)about->process_id, version >= 5 ? 4242 : 0);
-		ASSERT_UINT(about->segment_count, version >= 6 ? 2 : 0);
+		ASSERT_UINT(about->heap.segment_count, version >= 6 ? 2 : 0);
 		if (version >= 6) {
-			ASSERT_UINT(about->segments[0].ends[0], 0x2000);
-			ASSERT_UINT(about->segments[1].ends[4], 0);
+			ASSERT_UINT(about->heap.segments[0].ends[0], 0x2000);
+			ASSERT_UINT(about->heap.segments[1].ends[4], 0);
 		}
-		CU_ASSERT(version > 8 || about->average_count == 1.0f);
+		CU_ASSERT(version > 8 || about->sampling.average_count == 1.0f);
 		gcdump_deinit(&gcdump);
 		free(bytes);
 	}

@@ -305,14 +305,14 @@ TEST(the_file_tells_of_the_process)
 	CU_ASSERT(about->log.bytes == NULL);
 	ASSERT_UINT((uint64_t)about->process_id, 4711);
 	ASSERT_UINT((uint64_t)about->time, 638000000000000001);
-	ASSERT_UINT(about->segment_count, 3);
-	ASSERT_UINT((uint64_t)about->segment_bytes, 0x800 + 8 + 1);
+	ASSERT_UINT(about->heap.segment_count, 3);
+	ASSERT_UINT((uint64_t)about->heap.bytes, 0x800 + 8 + 1);
 	const uint64_t ends[3][5] = { { 0, 0, 0x1800 }, { 0, 0, 0, 0, 0x2008 } };
 	for (size_t i = 0; i < 3; i++) {
-		ASSERT_UINT(about->segments[i].start, info->ranges[i].start);
-		ASSERT_UINT(about->segments[i].end, info->ranges[i].end);
+		ASSERT_UINT(about->heap.segments[i].start, info->ranges[i].start);
+		ASSERT_UINT(about->heap.segments[i].end, info->ranges[i].end);
 		for (size_t k = 0; k < 5; k++)
-			ASSERT_UINT(about->segments[i].ends[k], ends[i][k]);
+			ASSERT_UINT(about->heap.segments[i].ends[k], ends[i][k]);
 	}
 	gcdump_deinit(&file);
 	text_deinit(&bytes);

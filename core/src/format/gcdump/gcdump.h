@@ -32,26 +32,41 @@ struct gcdump_segment {
 	uint64_t start, end, ends[5];
 };
 
-/** What a GCHeapDump has beside its graph. */
+/** A DotNetHeapInfo: where objects lie. */
+struct gcdump_heap {
+	bool is_there;
+	int64_t bytes;                   /**< of all segments */
+	int32_t version;                 /**< of the segments */
+	struct gcdump_segment *segments; /**< pages */
+	uint32_t segment_count;
+};
+
+/** How the objects were sampled: each stands for so many. */
+struct gcdump_sampling {
+	float average_count, average_size;
+	const uint8_t *multipliers; /**< multiplier_count little-endian floats, by type */
+	uint32_t multiplier_count;
+};
+
+/** An InteropInfo, which is not looked into. */
+struct gcdump_interop {
+	bool is_there;         /**< the tagged region is, its object may be null: */
+	const uint8_t *fields; /**< as they are, or NULL */
+	uint64_t size;
+};
+
+/** What a GCHeapDump has apart from its graph. */
 struct gcdump_about {
 	int32_t version, min_reader; /**< of the GCHeapDump */
 	bool is_64bit, has_is_64bit; /**< the graph's */
-	float average_count, average_size;
-	bool has_heap_info; /**< a DotNetHeapInfo: the next three */
-	int64_t segment_bytes;
-	int32_t segment_version;
-	struct gcdump_segment *segments; /**< pages */
-	uint32_t segment_count;
+	struct gcdump_sampling sampling;
+	struct gcdump_heap heap;
 	struct gcdump_text log, machine, process, tool;
 	bool has_tool;
 	int64_t time; /**< .NET ticks */
 	int32_t process_id;
 	int64_t commit, working_set;
-	const uint8_t *multipliers; /**< multiplier_count little-endian floats, by type */
-	uint32_t multiplier_count;
-	bool has_interop;       /**< the tagged region is there, its object may be null: */
-	const uint8_t *interop; /**< the fields of an InteropInfo as they are, or NULL */
-	uint64_t interop_size;
+	struct gcdump_interop interop;
 };
 
 /** A parsed file; everything but what is marked as pages lies in its bytes. */

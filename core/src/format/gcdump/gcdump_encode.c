@@ -378,9 +378,9 @@ static enum hd_status put_graph(struct encoder *encoder)
 	return encoder->status;
 }
 
-static void put_segment(struct encoder *encoder, const struct gcdump_segment *segment)
+static void put_segment(struct encoder *encoder, const struct gcdump_segment *segment,
+			int32_t version)
 {
-	int32_t version = encoder->source->about->segment_version ? 1 : 0;
 	encode_object_begin(encoder, TYPE_SEGMENT, version, version);
 	encode_u64(encoder, segment->start);
 	encode_u64(encoder, segment->end);
@@ -391,16 +391,16 @@ static void put_segment(struct encoder *encoder, const struct gcdump_segment *se
 
 static void put_heap_info(struct encoder *encoder)
 {
-	const struct gcdump_about *about = encoder->source->about;
-	if (!about->has_heap_info) {
+	const struct gcdump_heap *heap = &encoder->source->about->heap;
+	if (!heap->is_there) {
 		encode_u8(encoder, TAG_NULL);
 		return;
 	}
 	encode_object_begin(encoder, TYPE_HEAP_INFO, 0, 0);
-	encode_u64(encoder, (uint64_t)about->segment_bytes);
-	encode_u32(encoder, about->segment_count);
-	for (uint32_t i = 0; i < about->segment_count && encoder->status == HD_OK; i++)
-		put_segment(encoder, &about->segments[i]);
+	encode_u64(encoder, (uint64_t)heap->bytes);
+	encode_u32(encoder, heap->segment_count);
+	for (uint32_t i = 0; i < heap->segment_count && encoder->status == HD_OK; i++)
+		put_segment(encoder, &heap->segments[i], heap->version ? 1 : 0);
 	encode_object_end(encoder);
 }
 
@@ -409,8 +409,8 @@ static void put_about(struct encoder *encoder)
 {
 	const struct gcdump_about *about = encoder->source->about;
 	encode_u8(encoder, about->is_64bit);
-	encode_float(encoder, about->average_count);
-	encode_float(encoder, about->average_size);
+	encode_float(encoder, about->sampling.average_count);
+	encode_float(encoder, about->sampling.average_size);
 	encode_u8(encoder, TAG_NULL); /* JSHeapInfo */
 	put_heap_info(encoder);
 	encode_text(encoder, &about->log);
@@ -420,19 +420,20 @@ static void put_about(struct encoder *encoder)
 	encode_u32(encoder, (uint32_t)about->process_id);
 	encode_u64(encoder, (uint64_t)about->commit);
 	encode_u64(encoder, (uint64_t)about->working_set);
-	encode_u32(encoder, about->multiplier_count);
-	encode_bytes(encoder, about->multipliers, (uint64_t)about->multiplier_count * 4);
+	encode_u32(encoder, about->sampling.multiplier_count);
+	encode_bytes(encoder, about->sampling.multipliers,
+		     (uint64_t)about->sampling.multiplier_count * 4);
 }
 
 static void put_tagged(struct encoder *encoder)
 {
 	const struct gcdump_about *about = encoder->source->about;
-	if (about->has_interop) {
+	if (about->interop.is_there) {
 		encode_u8(encoder, TAG_SKIP_REGION);
 		uint32_t forward = put_forward(encoder);
-		if (about->interop) {
+		if (about->interop.fields) {
 			encode_object_begin(encoder, TYPE_INTEROP, 0, 0);
-			encode_bytes(encoder, about->interop, about->interop_size);
+			encode_bytes(encoder, about->interop.fields, about->interop.size);
 			encode_object_end(encoder);
 		} else {
 			encode_u8(encoder, TAG_NULL);

@@ -404,10 +404,10 @@ static int compare_gcdump_ranges(const void *a, const void *b)
 /* Ascending and apart: of ranges that overlap the first one counts. */
 static enum hd_status make_gcdump_ranges(struct gcdump_reading *reading, struct ranges *ranges)
 {
-	const struct gcdump_about *about = &reading->file.about;
+	const struct gcdump_heap *heap = &reading->file.about.heap;
 	struct graph_info *info = &reading->graph->info;
-	for (uint32_t i = 0; i < about->segment_count; i++) {
-		if (!add_segment_ranges(ranges, &about->segments[i]))
+	for (uint32_t i = 0; i < heap->segment_count; i++) {
+		if (!add_segment_ranges(ranges, &heap->segments[i]))
 			return fail_nomem(reading->err);
 	}
 	if (!ranges->rows_count)
@@ -430,30 +430,30 @@ static enum hd_status make_gcdump_ranges(struct gcdump_reading *reading, struct 
 }
 
 /* Is it a dump of which only some objects were kept? */
-static bool is_sampled(const struct gcdump_about *about)
+static bool is_sampled(const struct gcdump_sampling *sampling)
 {
-	for (uint32_t i = 0; i < about->multiplier_count; i++) {
-		uint32_t bits = load_u32(about->multipliers + 4 * (size_t)i);
+	for (uint32_t i = 0; i < sampling->multiplier_count; i++) {
+		uint32_t bits = load_u32(sampling->multipliers + 4 * (size_t)i);
 		float multiplier;
 		memcpy(&multiplier, &bits, sizeof(multiplier));
 		if (multiplier > 1)
 			return true;
 	}
-	return about->average_count > 1;
+	return sampling->average_count > 1;
 }
 
 static enum hd_status report_sampled(struct gcdump_reading *reading)
 {
 	struct hd_graph *graph = reading->graph;
-	const struct gcdump_about *about = &reading->file.about;
-	if (!is_sampled(about))
+	const struct gcdump_sampling *sampling = &reading->file.about.sampling;
+	if (!is_sampled(sampling))
 		return HD_OK;
 	graph->info.is_partial = true;
 	char detail[160];
 	(void)snprintf(detail, sizeof(detail),
 		       "the file holds a sample of the objects (1 of %.4g): counts and sizes are "
 		       "those of the sample",
-		       (double)(about->average_count > 1 ? about->average_count : 1));
+		       (double)(sampling->average_count > 1 ? sampling->average_count : 1));
 	return raw_graph_finding(graph, FINDING_SAMPLED, graph->object_count, detail, reading->err);
 }
 

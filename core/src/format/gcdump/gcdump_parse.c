@@ -337,7 +337,7 @@ static enum hd_status parse_graph(struct parsing *parsing)
 static enum hd_status parse_segment(struct parsing *parsing, size_t *capacity)
 {
 	struct fast_reader *reader = &parsing->reader;
-	struct gcdump_about *about = &parsing->gcdump->about;
+	struct gcdump_heap *heap = &parsing->gcdump->about.heap;
 	struct fast_object object;
 	TRY(fast_begin_as(reader, "GCHeapDumpSegment", 1, &object));
 	if (object.is_null)
@@ -347,21 +347,21 @@ static enum hd_status parse_segment(struct parsing *parsing, size_t *capacity)
 	for (size_t i = 0; i < 2 + ends; i++)
 		TRY(fast_i64(reader, &values[i]));
 	TRY(fast_end(reader, &object));
-	if (about->segment_count == *capacity &&
-	    !pages_grow((void **)&about->segments, capacity, sizeof(*about->segments)))
+	if (heap->segment_count == *capacity &&
+	    !pages_grow((void **)&heap->segments, capacity, sizeof(*heap->segments)))
 		return fail_nomem(reader->err);
-	struct gcdump_segment *segment = &about->segments[about->segment_count++];
+	struct gcdump_segment *segment = &heap->segments[heap->segment_count++];
 	segment->start = (uint64_t)values[0];
 	segment->end = (uint64_t)values[1];
 	for (size_t i = 0; i < ends; i++)
 		segment->ends[i] = (uint64_t)values[2 + i];
-	about->segment_version = object.type.version;
+	heap->version = object.type.version;
 	return HD_OK;
 }
 
 static enum hd_status parse_segments(struct parsing *parsing)
 {
-	struct gcdump_about *about = &parsing->gcdump->about;
+	struct gcdump_heap *heap = &parsing->gcdump->about.heap;
 	uint32_t count;
 	size_t capacity = 0;
 	TRY(fast_count(&parsing->reader, false, 1, "segments", &count));
@@ -369,27 +369,27 @@ static enum hd_status parse_segments(struct parsing *parsing)
 	for (uint32_t i = 0; status == HD_OK && i < count; i++)
 		status = parse_segment(parsing, &capacity);
 	/* To the size that gcdump_deinit() knows. */
-	void *fit = pages_resize(about->segments, capacity, about->segment_count,
-				 sizeof(*about->segments));
+	void *fit = pages_resize(heap->segments, capacity, heap->segment_count,
+				 sizeof(*heap->segments));
 	if (fit) {
-		about->segments = fit;
+		heap->segments = fit;
 		return status;
 	}
-	pages_free(about->segments, capacity, sizeof(*about->segments));
-	about->segments = NULL;
-	about->segment_count = 0;
+	pages_free(heap->segments, capacity, sizeof(*heap->segments));
+	heap->segments = NULL;
+	heap->segment_count = 0;
 	return status == HD_OK ? fail_nomem(parsing->reader.err) : status;
 }
 
 static enum hd_status parse_heap_info(struct parsing *parsing)
 {
-	struct gcdump_about *about = &parsing->gcdump->about;
+	struct gcdump_heap *heap = &parsing->gcdump->about.heap;
 	struct fast_object object;
 	TRY(fast_begin_as(&parsing->reader, "DotNetHeapInfo", 0, &object));
 	if (object.is_null)
 		return HD_OK;
-	about->has_heap_info = true;
-	TRY(fast_i64(&parsing->reader, &about->segment_bytes));
+	heap->is_there = true;
+	TRY(fast_i64(&parsing->reader, &heap->bytes));
 	TRY(parse_segments(parsing));
 	return fast_end(&parsing->reader, &object);
 }
@@ -438,12 +438,12 @@ static enum hd_status parse_tagged(struct parsing *parsing)
 		struct fast_object object;
 		TRY(fast_skip(reader, 5));
 		TRY(fast_begin_as(reader, "InteropInfo", 0, &object));
-		about->has_interop = true;
+		about->interop.is_there = true;
 		if (!object.is_null) {
-			about->interop = reader->bytes + reader->at;
+			about->interop.fields = reader->bytes + reader->at;
 			uint64_t begin = reader->at;
 			TRY(parse_interop_fields(reader));
-			about->interop_size = reader->at - begin;
+			about->interop.size = reader->at - begin;
 		}
 		TRY(fast_end(reader, &object));
 	}
@@ -460,8 +460,8 @@ static enum hd_status parse_averages(struct parsing *parsing)
 	struct fast_reader *reader = &parsing->reader;
 	struct fast_object script;
 	TRY(fast_skip(reader, 1));
-	TRY(fast_float(reader, &parsing->gcdump->about.average_count));
-	TRY(fast_float(reader, &parsing->gcdump->about.average_size));
+	TRY(fast_float(reader, &parsing->gcdump->about.sampling.average_count));
+	TRY(fast_float(reader, &parsing->gcdump->about.sampling.average_size));
 	TRY(fast_begin_as(reader, "JSHeapInfo", 0, &script));
 	return fast_end(reader, &script);
 }
@@ -474,9 +474,9 @@ static enum hd_status parse_fields(struct parsing *parsing)
 	TRY(parse_averages(parsing));
 	TRY(parse_heap_info(parsing));
 	TRY(parse_process(parsing));
-	TRY(fast_count(reader, false, 4, "multipliers", &about->multiplier_count));
-	about->multipliers = reader->bytes + reader->at;
-	TRY(fast_skip(reader, (uint64_t)about->multiplier_count * 4));
+	TRY(fast_count(reader, false, 4, "multipliers", &about->sampling.multiplier_count));
+	about->sampling.multipliers = reader->bytes + reader->at;
+	TRY(fast_skip(reader, (uint64_t)about->sampling.multiplier_count * 4));
 	return parse_tagged(parsing);
 }
 
@@ -485,10 +485,10 @@ static enum hd_status parse_old_fields(struct parsing *parsing)
 {
 	struct fast_reader *reader = &parsing->reader;
 	struct gcdump_about *about = &parsing->gcdump->about;
-	about->average_count = about->average_size = 1;
+	about->sampling.average_count = about->sampling.average_size = 1;
 	TRY(parse_graph(parsing));
-	about->has_heap_info = true;
-	TRY(fast_i64(reader, &about->segment_bytes));
+	about->heap.is_there = true;
+	TRY(fast_i64(reader, &about->heap.bytes));
 	TRY(fast_skip(reader, 17));
 	if (about->version >= 5)
 		TRY(parse_process(parsing));
@@ -594,7 +594,7 @@ enum hd_status gcdump_parse_cut(const uint8_t *bytes, uint64_t size, const char 
 void gcdump_deinit(struct gcdump *gcdump)
 {
 	forget_graph(gcdump);
-	pages_free(gcdump->about.segments, gcdump->about.segment_count,
-		   sizeof(*gcdump->about.segments));
+	pages_free(gcdump->about.heap.segments, gcdump->about.heap.segment_count,
+		   sizeof(*gcdump->about.heap.segments));
 	*gcdump = (struct gcdump){ 0 };
 }

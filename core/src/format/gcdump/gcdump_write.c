@@ -299,27 +299,27 @@ static enum hd_status make_log(struct gcdump_writer *writer)
 static enum hd_status make_segments(struct gcdump_writer *writer)
 {
 	const struct graph_info *info = &writer->graph->info;
-	struct gcdump_about *about = &writer->about;
+	struct gcdump_heap *heap = &writer->about.heap;
 	if (!info->range_count || info->range_count > INT32_MAX)
 		return HD_OK;
-	about->segments = pages_alloc(info->range_count, sizeof(*about->segments));
-	if (!about->segments)
+	heap->segments = pages_alloc(info->range_count, sizeof(*heap->segments));
+	if (!heap->segments)
 		return fail_nomem(writer->err);
-	about->has_heap_info = true;
-	about->segment_version = 1;
-	about->segment_count = (uint32_t)info->range_count;
+	heap->is_there = true;
+	heap->version = 1;
+	heap->segment_count = (uint32_t)info->range_count;
 	/* Ranges of a file may be anything. */
 	uint64_t bytes = 0;
 	for (size_t i = 0; i < info->range_count; i++) {
 		const struct graph_range *range = &info->ranges[i];
-		struct gcdump_segment *segment = &about->segments[i];
+		struct gcdump_segment *segment = &heap->segments[i];
 		segment->start = range->start;
 		segment->end = range->end;
 		if (range->generation < 5)
 			segment->ends[range->generation] = range->end;
 		bytes += range->end - range->start;
 	}
-	about->segment_bytes = bytes <= INT64_MAX ? (int64_t)bytes : INT64_MAX;
+	heap->bytes = bytes <= INT64_MAX ? (int64_t)bytes : INT64_MAX;
 	return HD_OK;
 }
 
@@ -331,8 +331,8 @@ static enum hd_status make_about(struct gcdump_writer *writer)
 	about->min_reader = 8;
 	about->has_is_64bit = true;
 	about->is_64bit = !info->is_32bit;
-	about->average_count = about->average_size = 1;
-	about->has_interop = about->has_tool = true;
+	about->sampling.average_count = about->sampling.average_size = 1;
+	about->interop.is_there = about->has_tool = true;
 	about->process_id = info->pid <= INT32_MAX ? (int32_t)info->pid : 0;
 	about->time = info->time <= TIME_MAX ? (int64_t)info->time : 0;
 	TRY(keep_string(writer, info->process, &about->process));
@@ -383,8 +383,8 @@ enum hd_status gcdump_write(const struct hd_graph *graph, const struct write_opt
 	pages_free(writer.types, writer.type_count, sizeof(*writer.types));
 	pages_free(writer.ranks, bitmap_words(graph->node_count), sizeof(*writer.ranks));
 	pages_free(writer.children, writer.children_count, sizeof(*writer.children));
-	pages_free(writer.about.segments, writer.about.segment_count,
-		   sizeof(*writer.about.segments));
+	pages_free(writer.about.heap.segments, writer.about.heap.segment_count,
+		   sizeof(*writer.about.heap.segments));
 	arena_destroy(writer.arena);
 	return status;
 }

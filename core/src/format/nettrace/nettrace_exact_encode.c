@@ -86,10 +86,9 @@ enum hd_status exact_encode(const struct exact_dump *exact, format_write_fn writ
 				      .min_reader = 8,
 				      .is_64bit = exact->pointer_size == 8,
 				      .has_is_64bit = true,
-				      .average_count = 1,
-				      .average_size = 1,
+				      .sampling = { .average_count = 1, .average_size = 1 },
 				      .has_tool = true,
-				      .has_interop = true };
+				      .interop = { .is_there = true } };
 	if (!gcdump_text_of(exact->names.arena, tool, strlen(tool), &about.tool))
 		return fail_nomem(exact->err);
 	struct exact_reading reading = { .exact = exact };
