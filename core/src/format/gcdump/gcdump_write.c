@@ -15,42 +15,51 @@
 /* Ids of a heap are asked for so many at once. */
 #define IDS_ASKED 512u
 
+/* Which nodes of the graph are written, and as which nodes of the file. */
+struct written_nodes {
+	const uint64_t *live; /* only what has a bit is written; NULL: everything */
+	uint32_t *ranks;      /* pages: nodes with a bit before each word of live */
+	uint32_t first;       /* of the graph's nodes; those before it are the tree's */
+	uint32_t count;       /* of the graph that are written */
+};
+
+/* Ids that were asked for together. */
+struct asked_ids {
+	uint32_t first; /* node of the first */
+	uint32_t count;
+	uint64_t ids[IDS_ASKED];
+};
+
 struct gcdump_writer {
 	const struct hd_graph *graph;
-	const uint64_t *live; /* only what has a bit is written; NULL: everything */
-	const char *lacks;    /**< write_options */
+	const char *lacks; /**< write_options */
 	struct job *job;
 	struct hd_error *err;
 	struct gcdump_tree tree;
+	struct written_nodes written;
 	struct gcdump_about about;
 	struct gcdump_type *types; /* pages: undefined, the graph's, those of the tree */
 	uint32_t type_count;
 	struct arena *arena;
-	uint32_t *ranks;         /* pages: nodes with a bit before each word of live */
-	uint32_t first;          /* of the graph's nodes; those before it are the tree's */
-	uint32_t objects, nodes; /* of the graph that are written */
-	uint32_t *children;      /* pages, room for the most that an object has */
+	uint32_t *children; /* pages, room for the most that an object has */
 	uint64_t children_count;
-	/* where a pass is */
-	uint32_t pseudo, node, index;
-	/* where addresses are, and those of the nodes from ids_first on */
-	uint32_t address_node, ids_first;
-	uint64_t ids[IDS_ASKED];
-	uint32_t ids_count;
+	uint32_t pseudo, node, index; /* where a pass over the records is */
+	uint32_t address_node;        /* where that over the addresses is */
+	struct asked_ids asked;
 };
 
 /* Index in the file of a node of the graph. */
-static inline uint32_t index_of(const struct gcdump_writer *writer, uint32_t node)
+static inline uint32_t index_of(const struct written_nodes *written, uint32_t node)
 {
-	if (!writer->live)
-		return writer->first + node;
-	uint64_t before = writer->live[node / 64] & (((uint64_t)1 << (node % 64)) - 1);
-	return writer->first + writer->ranks[node / 64] + (uint32_t)__builtin_popcountll(before);
+	if (!written->live)
+		return written->first + node;
+	uint64_t before = written->live[node / 64] & (((uint64_t)1 << (node % 64)) - 1);
+	return written->first + written->ranks[node / 64] + (uint32_t)__builtin_popcountll(before);
 }
 
-static inline bool is_kept(const struct gcdump_writer *writer, uint32_t node)
+static inline bool is_kept(const struct written_nodes *written, uint32_t node)
 {
-	return !writer->live || bitmap_has(writer->live, node);
+	return !written->live || bitmap_has(written->live, node);
 }
 
 static void give_type(void *arg, uint32_t type, struct gcdump_type *ret)
@@ -63,7 +72,7 @@ static void writer_begin_pass(void *arg)
 {
 	struct gcdump_writer *writer = arg;
 	writer->pseudo = writer->node = 0;
-	writer->index = writer->first;
+	writer->index = writer->written.first;
 }
 
 static bool next_pseudo(struct gcdump_writer *writer, struct gcdump_node *ret)
@@ -83,9 +92,9 @@ static bool next_node(void *arg, struct gcdump_node *ret)
 {
 	struct gcdump_writer *writer = arg;
 	const struct hd_graph *graph = writer->graph;
-	if (writer->pseudo < writer->first)
+	if (writer->pseudo < writer->written.first)
 		return next_pseudo(writer, ret);
-	while (writer->node < graph->object_count && !is_kept(writer, writer->node))
+	while (writer->node < graph->object_count && !is_kept(&writer->written, writer->node))
 		writer->node++;
 	if (writer->node >= graph->object_count)
 		return false;
@@ -94,7 +103,7 @@ static bool next_node(void *arg, struct gcdump_node *ret)
 	uint64_t begin = csr_begin(&graph->forward, node);
 	uint64_t count = csr_begin(&graph->forward, node + 1) - begin;
 	for (uint64_t i = 0; i < count; i++)
-		writer->children[i] = index_of(writer, graph->forward.targets[begin + i]);
+		writer->children[i] = index_of(&writer->written, graph->forward.targets[begin + i]);
 	*ret = (struct gcdump_node){
 		.index = writer->index++,
 		.type = 1 + graph->node_types[node],
@@ -106,31 +115,30 @@ static bool next_node(void *arg, struct gcdump_node *ret)
 }
 
 /* Id of a node not before the last one. */
-static uint64_t next_id(struct gcdump_writer *writer, uint32_t node)
+static uint64_t next_id(const struct hd_graph *graph, struct asked_ids *asked, uint32_t node)
 {
-	const struct hd_graph *graph = writer->graph;
 	if (!graph->places.ids || graph_is_missing(graph, node))
 		return graph_id(graph, node);
-	if (node - writer->ids_first >= writer->ids_count) {
+	if (node - asked->first >= asked->count) {
 		uint32_t left = graph->object_count - node;
-		writer->ids_first = node;
-		writer->ids_count = left < IDS_ASKED ? left : IDS_ASKED;
-		graph->places.ids(graph->places.arg, node, writer->ids, writer->ids_count);
+		asked->first = node;
+		asked->count = left < IDS_ASKED ? left : IDS_ASKED;
+		graph->places.ids(graph->places.arg, node, asked->ids, asked->count);
 	}
-	return writer->ids[node - writer->ids_first];
+	return asked->ids[node - asked->first];
 }
 
 /* They are asked for in order. */
 static uint64_t next_address(void *arg, uint32_t index)
 {
 	struct gcdump_writer *writer = arg;
-	if (index < writer->first) {
+	if (index < writer->written.first) {
 		writer->address_node = 0;
 		return 0;
 	}
-	while (!is_kept(writer, writer->address_node))
+	while (!is_kept(&writer->written, writer->address_node))
 		writer->address_node++;
-	return next_id(writer, writer->address_node++);
+	return next_id(writer->graph, &writer->asked, writer->address_node++);
 }
 
 /* A text that may as well be borrowed. */
@@ -202,37 +210,35 @@ static enum hd_status make_written_types(struct gcdump_writer *writer)
 	return HD_OK;
 }
 
-/* How many nodes there will be, and ranks. */
-static enum hd_status count_nodes(struct gcdump_writer *writer)
+/* How many nodes of the graph there will be after @p tree's, and ranks. */
+static enum hd_status count_nodes(const struct hd_graph *graph, const struct gcdump_tree *tree,
+				  struct written_nodes *written, struct hd_error *err)
 {
-	const struct hd_graph *graph = writer->graph;
-	writer->objects = graph->object_count;
-	writer->nodes = graph->node_count;
-	if (writer->live) {
+	written->count = graph->node_count;
+	if (written->live) {
 		size_t words = bitmap_words(graph->node_count);
 		uint32_t count = 0;
-		writer->ranks = pages_alloc(words, sizeof(*writer->ranks));
-		if (!writer->ranks)
-			return fail_nomem(writer->err);
+		written->ranks = pages_alloc(words, sizeof(*written->ranks));
+		if (!written->ranks)
+			return fail_nomem(err);
 		for (size_t i = 0; i < words; i++) {
-			writer->ranks[i] = count;
-			count += (uint32_t)__builtin_popcountll(writer->live[i]);
+			written->ranks[i] = count;
+			count += (uint32_t)__builtin_popcountll(written->live[i]);
 		}
-		writer->nodes = count;
+		written->count = count;
 	}
-	if (writer->nodes > UINT32_MAX - writer->tree.pseudos_count)
-		return fail(writer->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion nodes");
-	writer->first = (uint32_t)writer->tree.pseudos_count;
+	if (written->count > UINT32_MAX - tree->pseudos_count)
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "over 4 billion nodes");
+	written->first = (uint32_t)tree->pseudos_count;
 	return HD_OK;
 }
 
 /* The tree counts nodes of the graph as if all were written. */
-static void renumber_tree(struct gcdump_writer *writer)
+static void renumber_tree(struct gcdump_tree *tree, const struct written_nodes *written)
 {
-	struct gcdump_tree *tree = &writer->tree;
-	for (uint64_t i = 0; writer->live && i < tree->child_count; i++) {
-		if (tree->children[i] >= writer->first)
-			tree->children[i] = index_of(writer, tree->children[i] - writer->first);
+	for (uint64_t i = 0; written->live && i < tree->child_count; i++) {
+		if (tree->children[i] >= written->first)
+			tree->children[i] = index_of(written, tree->children[i] - written->first);
 	}
 }
 
@@ -281,7 +287,7 @@ static enum hd_status make_log(struct gcdump_writer *writer)
 	const struct hd_graph *graph = writer->graph;
 	struct text text = { 0 };
 	for (uint32_t i = 0; i < graph->object_count; i++) {
-		if (graph->sizes[i] <= INT32_MAX || !is_kept(writer, i))
+		if (graph->sizes[i] <= INT32_MAX || !is_kept(&writer->written, i))
 			continue;
 		if (!text.size)
 			text_puts(&text, "heapdump: true sizes\n");
@@ -350,12 +356,12 @@ static enum hd_status prepare_gcdump(struct gcdump_writer *writer,
 		return fail_nomem(writer->err);
 	const uint64_t *live = options ? options->live : NULL;
 	bool live_only = options && options->live_only;
-	writer->live = live_only ? live : NULL;
+	writer->written.live = live_only ? live : NULL;
 	writer->lacks = options ? options->lacks : NULL;
 	TRY(gcdump_tree_init(writer->graph, live_only ? NULL : live, writer->job, &writer->tree,
 			     writer->err));
-	TRY(count_nodes(writer));
-	renumber_tree(writer);
+	TRY(count_nodes(writer->graph, &writer->tree, &writer->written, writer->err));
+	renumber_tree(&writer->tree, &writer->written);
 	TRY(make_written_types(writer));
 	TRY(make_children_room(writer));
 	return make_about(writer);
@@ -370,7 +376,7 @@ enum hd_status gcdump_write(const struct hd_graph *graph, const struct write_opt
 		const struct gcdump_source source = {
 			.about = &writer.about,
 			.type_count = writer.type_count,
-			.node_count = writer.first + writer.nodes,
+			.node_count = writer.written.first + writer.written.count,
 			.type = give_type,
 			.rewind = writer_begin_pass,
 			.next = next_node,
@@ -381,7 +387,8 @@ enum hd_status gcdump_write(const struct hd_graph *graph, const struct write_opt
 	}
 	gcdump_tree_deinit(&writer.tree);
 	pages_free(writer.types, writer.type_count, sizeof(*writer.types));
-	pages_free(writer.ranks, bitmap_words(graph->node_count), sizeof(*writer.ranks));
+	pages_free(writer.written.ranks, bitmap_words(graph->node_count),
+		   sizeof(*writer.written.ranks));
 	pages_free(writer.children, writer.children_count, sizeof(*writer.children));
 	pages_free(writer.about.heap.segments, writer.about.heap.segment_count,
 		   sizeof(*writer.about.heap.segments));
