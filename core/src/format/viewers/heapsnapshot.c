@@ -66,6 +66,15 @@ struct type_look {
 	enum node_type type;
 };
 
+/* The nodes that are not objects, which come first: the root, "(GC roots)", kinds of roots, "(Not reachable)". */
+struct synthetic_nodes {
+	uint32_t count;
+	uint32_t groups;                  /* kinds that have roots */
+	uint64_t group_edges[ROOT_KINDS]; /* roots of a kind, each once */
+	uint32_t root_name, gc_roots_name, unreached_name;
+	uint32_t group_names[ROOT_KINDS];
+};
+
 struct snapshot_writing {
 	const struct hd_graph *graph;
 	struct stream stream;
@@ -75,12 +84,9 @@ struct snapshot_writing {
 	struct type_look *looks; /* type_count */
 	uint32_t *ranks;  /* per 64 nodes: written ones before them; NULL: all nodes are written */
 	uint32_t written; /* nodes of the graph */
-	uint32_t synthetic;               /* nodes before them */
-	uint32_t groups;                  /* that have roots */
-	uint64_t group_edges[ROOT_KINDS]; /* roots of a kind, each once */
+	struct synthetic_nodes synthetic; /* before them */
 	uint64_t edge_count;
-	uint32_t root_name, gc_roots_name, unreached_name, missing_name;
-	uint32_t group_names[ROOT_KINDS];
+	uint32_t missing_name;
 	bool has_names; /* of references */
 	bool has_edges; /* one was put */
 	struct text scratch;
@@ -96,9 +102,9 @@ static bool is_node_written(const struct snapshot_writing *snapshot, uint32_t no
 static uint64_t position_of(const struct snapshot_writing *snapshot, uint32_t node)
 {
 	if (!snapshot->ranks)
-		return (uint64_t)snapshot->synthetic + node;
+		return (uint64_t)snapshot->synthetic.count + node;
 	uint64_t before = snapshot->unreached.live[node / 64] & (((uint64_t)1 << node % 64) - 1);
-	return (uint64_t)snapshot->synthetic + snapshot->ranks[node / 64] +
+	return (uint64_t)snapshot->synthetic.count + snapshot->ranks[node / 64] +
 	       (unsigned int)__builtin_popcountll(before);
 }
 
@@ -138,22 +144,23 @@ static bool has_unreached(const struct snapshot_writing *snapshot)
 
 static void count_written_edges(struct snapshot_writing *snapshot)
 {
+	struct synthetic_nodes *synthetic = &snapshot->synthetic;
 	const struct hd_graph *graph = snapshot->graph;
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		if (is_root_written(snapshot, i))
-			snapshot->group_edges[root_kind_of(&graph->roots[i])]++;
+			synthetic->group_edges[root_kind_of(&graph->roots[i])]++;
 	}
 	/* The root's edge, and those of all groups. */
 	snapshot->edge_count = 1;
 	for (unsigned int kind = 0; kind < ROOT_KINDS; kind++) {
-		if (!snapshot->group_edges[kind])
+		if (!synthetic->group_edges[kind])
 			continue;
-		snapshot->groups++;
-		snapshot->edge_count += snapshot->group_edges[kind] + 1;
+		synthetic->groups++;
+		snapshot->edge_count += synthetic->group_edges[kind] + 1;
 	}
 	if (has_unreached(snapshot))
 		snapshot->edge_count += snapshot->unreached.top_count + 1;
-	snapshot->synthetic = 2 + snapshot->groups + has_unreached(snapshot);
+	synthetic->count = 2 + synthetic->groups + has_unreached(snapshot);
 	if (!snapshot->ranks) {
 		snapshot->edge_count += graph->forward.edge_count;
 		return;
@@ -196,16 +203,17 @@ static enum node_type node_type_of(const char *name, size_t size)
 
 static enum hd_status add_fixed_names(struct snapshot_writing *snapshot)
 {
+	struct synthetic_nodes *synthetic = &snapshot->synthetic;
 	const struct hd_graph *graph = snapshot->graph;
 	uint32_t dummy;
 	TRY(add_literal(snapshot, "<dummy>", &dummy)); /* V8: number 0 is no string */
-	TRY(add_literal(snapshot, "", &snapshot->root_name));
-	TRY(add_literal(snapshot, "(GC roots)", &snapshot->gc_roots_name));
-	TRY(add_literal(snapshot, "(Not reachable)", &snapshot->unreached_name));
+	TRY(add_literal(snapshot, "", &synthetic->root_name));
+	TRY(add_literal(snapshot, "(GC roots)", &synthetic->gc_roots_name));
+	TRY(add_literal(snapshot, "(Not reachable)", &synthetic->unreached_name));
 	TRY(add_literal(snapshot, "(missing)", &snapshot->missing_name));
 	for (unsigned int kind = 0; kind < ROOT_KINDS; kind++) {
 		TRY(add_literal(snapshot, root_group_name(graph, kind),
-				&snapshot->group_names[kind]));
+				&synthetic->group_names[kind]));
 	}
 	snapshot->looks = pages_alloc(graph->type_count, sizeof(*snapshot->looks));
 	if (!snapshot->looks)
@@ -239,19 +247,20 @@ static void put_node(struct snapshot_writing *snapshot, enum node_type type, uin
 
 static void put_nodes(struct snapshot_writing *snapshot)
 {
+	const struct synthetic_nodes *synthetic = &snapshot->synthetic;
 	const struct hd_graph *graph = snapshot->graph;
-	put_node(snapshot, NODE_SYNTHETIC, snapshot->root_name, ID_ROOT, 0,
+	put_node(snapshot, NODE_SYNTHETIC, synthetic->root_name, ID_ROOT, 0,
 		 1 + has_unreached(snapshot));
-	put_node(snapshot, NODE_SYNTHETIC, snapshot->gc_roots_name, ID_GC_ROOTS, 0,
-		 snapshot->groups);
+	put_node(snapshot, NODE_SYNTHETIC, synthetic->gc_roots_name, ID_GC_ROOTS, 0,
+		 synthetic->groups);
 	for (unsigned int kind = 0; kind < ROOT_KINDS; kind++) {
-		if (snapshot->group_edges[kind]) {
-			put_node(snapshot, NODE_SYNTHETIC, snapshot->group_names[kind],
-				 ID_GROUPS + 2 * kind, 0, snapshot->group_edges[kind]);
+		if (synthetic->group_edges[kind]) {
+			put_node(snapshot, NODE_SYNTHETIC, synthetic->group_names[kind],
+				 ID_GROUPS + 2 * kind, 0, synthetic->group_edges[kind]);
 		}
 	}
 	if (has_unreached(snapshot)) {
-		put_node(snapshot, NODE_SYNTHETIC, snapshot->unreached_name, ID_UNREACHED, 0,
+		put_node(snapshot, NODE_SYNTHETIC, synthetic->unreached_name, ID_UNREACHED, 0,
 			 snapshot->unreached.top_count);
 	}
 	for (uint32_t node = 0; node < graph->node_count; node++) {
@@ -308,15 +317,16 @@ static enum hd_status put_root_edge(struct snapshot_writing *snapshot, uint32_t 
 
 static enum hd_status put_synthetic_edges(struct snapshot_writing *snapshot)
 {
+	const struct synthetic_nodes *synthetic = &snapshot->synthetic;
 	const struct hd_graph *graph = snapshot->graph;
 	put_edge(snapshot, EDGE_ELEMENT, 1, 1);
 	if (has_unreached(snapshot))
-		put_edge(snapshot, EDGE_ELEMENT, 2, snapshot->synthetic - 1);
-	for (uint32_t i = 0; i < snapshot->groups; i++)
+		put_edge(snapshot, EDGE_ELEMENT, 2, synthetic->count - 1);
+	for (uint32_t i = 0; i < synthetic->groups; i++)
 		put_edge(snapshot, EDGE_ELEMENT, i, 2 + (uint64_t)i);
 	for (unsigned int kind = 0; kind < ROOT_KINDS; kind++) {
 		uint64_t number = 0;
-		for (uint32_t i = 0; snapshot->group_edges[kind] && i < graph->root_count; i++) {
+		for (uint32_t i = 0; synthetic->group_edges[kind] && i < graph->root_count; i++) {
 			if (root_kind_of(&graph->roots[i]) == kind && is_root_written(snapshot, i))
 				TRY(put_root_edge(snapshot, i, number++));
 		}
@@ -412,7 +422,7 @@ static enum hd_status put_heapsnapshot(struct snapshot_writing *snapshot)
 {
 	struct stream *stream = &snapshot->stream;
 	stream_puts(stream, meta);
-	stream_number(stream, (uint64_t)snapshot->synthetic + snapshot->written);
+	stream_number(stream, (uint64_t)snapshot->synthetic.count + snapshot->written);
 	stream_puts(stream, ",\"edge_count\":");
 	stream_number(stream, snapshot->edge_count);
 	stream_puts(stream, ",\"trace_function_count\":0},\n\"nodes\":[");
