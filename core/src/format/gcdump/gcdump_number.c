@@ -19,9 +19,9 @@ static bool is_plain_block(const struct gcdump_reading *reading, uint32_t first)
 	uint32_t others = 0;
 	if (file->node_count - first < GCDUMP_BLOCK)
 		return false;
+	const uint64_t *pseudo = reading->pseudo.nodes, *bad = reading->undefined.bad;
 	for (uint32_t word = first / 64; word < (first + GCDUMP_BLOCK) / 64; word++)
-		others |= reading->pseudo.nodes[word] ||
-			  (reading->undefined.bad && reading->undefined.bad[word]);
+		others |= pseudo[word] || (bad && bad[word]);
 	for (uint32_t i = 0; reading->undefined.is_zero && i < GCDUMP_BLOCK; i++)
 		others |= !gcdump_offset(file, first + i);
 	return !others;

@@ -83,9 +83,10 @@ static enum hd_status add_exact_node(struct exact_dump *exact, const struct nt_n
 	TRY(exact_node(&exact->nodes, object->address, &node));
 	TRY(exact_type_of(&exact->types, object->type, (int32_t)size, &type));
 	for (uint64_t i = 0; i < object->edges; i++) {
-		if (!edges_there(exact, edges))
+		if (!edges_there(exact, edges)) {
 			return exact_fail_incomplete(exact,
 						     "references of its objects are missing");
+		}
 		const uint8_t *at = edges->rows.at + row_size * edges->row++;
 		TRY(exact_append_child(objects, nt_load_pointer(at, exact->pointer_size)));
 		prefetch(objects->nodes, &edges->rows, edges->row, row_size, exact->pointer_size);

@@ -139,9 +139,10 @@ static enum hd_status fit_arrays(struct merge *merge)
 
 static void merge_deinit(struct merge *merge)
 {
-	for (size_t i = 0; merge->type_maps && i < merge->count; i++)
+	for (size_t i = 0; merge->type_maps && i < merge->count; i++) {
 		pages_free(merge->type_maps[i], merge->chunks[i].types.rows_count,
 			   sizeof(uint32_t));
+	}
 	mem_free(merge->type_maps);
 	type_table_deinit(&merge->table);
 	pages_free(merge->order, merge->file_rows.node_count, sizeof(*merge->order));

@@ -176,13 +176,12 @@ enum hd_status merge_types(struct merge *merge)
 	if (!merge->type_maps)
 		return fail_nomem(merge->err);
 	for (size_t i = 0; i < merge->count; i++) {
-		const struct rpm_chunk *chunk = &merge->chunks[i];
-		merge->type_maps[i] = pages_alloc(chunk->types.rows_count, sizeof(uint32_t));
+		const struct rpm_types *types = &merge->chunks[i].types;
+		merge->type_maps[i] = pages_alloc(types->rows_count, sizeof(uint32_t));
 		if (!merge->type_maps[i])
 			return fail_nomem(merge->err);
-		for (size_t k = 0; k < chunk->types.rows_count; k++)
-			TRY(merge_add_type(merge, i, &chunk->types.rows[k],
-					   &merge->type_maps[i][k]));
+		for (size_t k = 0; k < types->rows_count; k++)
+			TRY(merge_add_type(merge, i, &types->rows[k], &merge->type_maps[i][k]));
 	}
 	return HD_OK;
 }

@@ -215,6 +215,12 @@ static enum hd_status add_fixed_names(struct snapshot_writing *snapshot)
 		TRY(add_literal(snapshot, root_group_name(graph, kind),
 				&synthetic->group_names[kind]));
 	}
+	return HD_OK;
+}
+
+static enum hd_status add_type_looks(struct snapshot_writing *snapshot)
+{
+	const struct hd_graph *graph = snapshot->graph;
 	snapshot->looks = pages_alloc(graph->type_count, sizeof(*snapshot->looks));
 	if (!snapshot->looks)
 		return fail_nomem(snapshot->err);
@@ -446,6 +452,7 @@ static enum hd_status prepare_heapsnapshot(struct snapshot_writing *snapshot,
 	TRY(count_written(snapshot, options && options->live_only));
 	count_written_edges(snapshot);
 	TRY(add_fixed_names(snapshot));
+	TRY(add_type_looks(snapshot));
 	heapsnapshot_ids_init(&snapshot->ids, graph);
 	snapshot->has_names = graph->places.link && graph->forward.edge_count <= NAMED_EDGES_MAX;
 	job_begin(job, "Writing objects", graph->node_count + graph->forward.edge_count);
