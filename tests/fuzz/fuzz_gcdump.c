@@ -2,7 +2,7 @@
 /*
  * covers: core/src/format/gcdump/fast_serialization.c core/src/format/gcdump/gcdump_parse.c
  * core/src/format/gcdump/gcdump_nodes.c core/src/format/gcdump/gcdump_number.c core/src/format/gcdump/gcdump_read.c
- * core/src/format/gcdump/gcdump_roots.c
+ * core/src/format/gcdump/gcdump_roots.c core/src/format/gcdump/gcdump_starts.c
  */
 #include <stdlib.h>
 

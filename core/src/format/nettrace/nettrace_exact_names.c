@@ -65,7 +65,7 @@ enum hd_status exact_value(struct exact_names *names, enum exact_name kind, uint
 		text_append(key, "!", 1);
 	}
 	text_append(key, names->text.bytes, names->text.size);
-	if (key->failed)
+	if (names->text.failed || key->failed)
 		return fail_nomem(names->err);
 	uint32_t number;
 	if (!PAGES_RESERVE(names, values))

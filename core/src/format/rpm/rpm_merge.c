@@ -20,7 +20,7 @@ uint64_t merge_raw_ref(const struct merge *merge, uint64_t index)
 	return merge->chunks[i].objects.refs[index];
 }
 
-/* Copy objects behind those of the first chunk, for which it has room, and free them. */
+/* Copy objects after those of the first chunk, which has room for them, and free them. */
 static void move_objects(struct rpm_objects *to, struct rpm_objects *from, const uint32_t *types)
 {
 	size_t n = from->count, at = to->count;
