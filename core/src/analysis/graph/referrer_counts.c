@@ -134,8 +134,9 @@ static enum hd_status count_links(struct referrer_counts *counts, const struct h
 	return HD_OK;
 }
 
-static enum hd_status count_roots(struct referrer_counts *counts, const struct hd_graph *graph,
-				  const uint32_t *nodes, size_t count, struct hd_error *err)
+static enum hd_status count_referring_roots(struct referrer_counts *counts,
+					    const struct hd_graph *graph, const uint32_t *nodes,
+					    size_t count, struct hd_error *err)
 {
 	uint64_t *are_meant = bitmap_alloc(graph->node_count);
 	if (!are_meant)
@@ -152,7 +153,7 @@ static enum hd_status count_roots(struct referrer_counts *counts, const struct h
 }
 
 /* Most references first; then most bytes, and the order of types and names in the dump. */
-static int compare_counts(const void *a, const void *b)
+static int compare_referrer_counts(const void *a, const void *b)
 {
 	const struct referrer_count *x = a, *y = b;
 	if (x->references != y->references)
@@ -175,14 +176,15 @@ enum hd_status referrer_counts_init(struct hd_graph *graph, const uint32_t *node
 	if (status == HD_OK)
 		status = count_links(&counts, graph, &links, job, err);
 	if (status == HD_OK)
-		status = count_roots(&counts, graph, nodes, count, err);
+		status = count_referring_roots(&counts, graph, nodes, count, err);
 	direct_links_deinit(&links);
 	if (status != HD_OK) {
 		referrer_counts_deinit(&counts);
 		return status;
 	}
 	if (counts.rows_count)
-		qsort(counts.rows, counts.rows_count, sizeof(*counts.rows), compare_counts);
+		qsort(counts.rows, counts.rows_count, sizeof(*counts.rows),
+		      compare_referrer_counts);
 	*ret = counts;
 	return HD_OK;
 }

@@ -167,7 +167,7 @@ static void set_layout(struct out *out, const struct cell *cells)
 
 static const struct schema set_schema = { SCHEMA_COLUMNS(set_columns), .layout = set_layout };
 
-static enum hd_status run_set(struct call *call)
+static enum hd_status run_retained_set(struct call *call)
 {
 	struct chosen_objects objects;
 	struct retained_set set;
@@ -208,7 +208,7 @@ static enum hd_status check_retained(struct call *call)
 static enum hd_status run_retained(struct call *call)
 {
 	if (!call->words[0].given || call->words[0].is_type)
-		return run_set(call);
+		return run_retained_set(call);
 	uint32_t node;
 	TRY(call_object(call, 0, &node));
 	const struct dominators *dominators;
