@@ -242,10 +242,10 @@ class Sql(Base):
         self.assertEqual(by_name["Started"]["meaning"], "2024-01-01T00:55:56.0000000")
         # Structs are taken apart: these are the values that dumpobj shows.
         started = next(field for field in fields if field["name"] == "Started")
-        expected = {field["name"]: field["value"] for field in started["fields"]}
+        inner = {field["name"]: field["value"] for field in started["fields"]}
         nested = {row["name"]: row["value"] for row in rows if row["name"].startswith("Started.")}
-        self.assertTrue(expected)
-        self.assertEqual(nested, {f"Started.{name}": value for name, value in expected.items()})
+        self.assertTrue(inner)
+        self.assertEqual(nested, {f"Started.{name}": value for name, value in inner.items()})
         array = self.query(LEAK, "SELECT address FROM objects WHERE type = 'WebShop.Session[]'")[0]
         elements = self.document(LEAK, f"dumparray {array['address']}")["elements"]
         rows = self.query(

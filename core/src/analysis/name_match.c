@@ -90,7 +90,7 @@ static bool ends_part(const char *part)
 
 static char lower(char c)
 {
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
 /* Does @p name, from its start, begin with @p wanted?  What comes after both is @p rest and @p ret_next. */

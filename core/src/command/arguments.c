@@ -195,7 +195,8 @@ static enum hd_status parse_value(const struct call *call, const struct expected
 	}
 	bool is_address = is_id(kind) && parse_address(text, &ret->number);
 	/* No type's name begins with a digit. */
-	if (is_id(kind) && !is_address && (kind == VALUE_ADDRESS || isdigit((unsigned char)*text))) {
+	if (is_id(kind) && !is_address &&
+	    (kind == VALUE_ADDRESS || isdigit((unsigned char)*text))) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "%s%s is a hexadecimal id such as 1ce056 or 1ce000+56, not \"%.40s\"",
 			    dash, name, text);

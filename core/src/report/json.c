@@ -39,8 +39,9 @@ static void put_quoted(struct out *out, const char *bytes, size_t size)
 	text_append(text, "\"", 1);
 }
 
-/* Keys longer than this are copied by memcpy(). */
+/* Longer keys are copied in two pieces. */
 #define SHORT_KEY 32u
+static const char key_begin[] = { ',', ' ', '"' }, key_end[] = { '"', ':', ' ' };
 
 /* Keys are names in the code: nothing in them is escaped. */
 static void put_key(struct json *json, const char *key)
@@ -53,23 +54,22 @@ static void put_key(struct json *json, const char *key)
 		text_append(text, ", ", has_items ? 2 : 0);
 		return;
 	}
-	size_t lead = has_items ? 2 : 0, size = 0;
-	char *room = text_extend(text, lead + 1 + SHORT_KEY + 3);
+	size_t lead = has_items ? sizeof(key_begin) : 1, size = 0;
+	char *room = text_extend(text, lead + SHORT_KEY + sizeof(key_end));
 	if (!room)
 		return;
-	memcpy(room, ", \"", 3);
+	memcpy(room, key_begin + sizeof(key_begin) - lead, lead);
 	room += lead;
-	*room++ = '"';
 	/* Most have a handful of characters: faster than to ask for their length. */
 	for (; size < SHORT_KEY && key[size]; size++)
 		room[size] = key[size];
-	memcpy(room + size, "\": ", 3);
+	memcpy(room + size, key_end, sizeof(key_end));
 	text->size -= SHORT_KEY - size;
 	text->bytes[text->size] = '\0';
 	if (size == SHORT_KEY && key[size]) {
-		text->size -= 3;
+		text->size -= sizeof(key_end);
 		text_puts(text, key + size);
-		text_append(text, "\": ", 3);
+		text_append(text, key_end, sizeof(key_end));
 	}
 }
 
@@ -162,7 +162,8 @@ void json_address(struct json *json, const char *key, uint64_t value)
 	char *room = text_extend(&json->out->text, digits + 4);
 	if (!room)
 		return;
-	memcpy(room, "\"0x", 3);
+	static const char begin[] = { '"', '0', 'x' };
+	memcpy(room, begin, sizeof(begin));
 	room[3 + digits] = '"';
 	for (unsigned int i = digits; i; i--, value >>= 4)
 		room[2 + i] = "0123456789abcdef"[value & 15];

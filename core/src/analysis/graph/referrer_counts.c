@@ -182,9 +182,10 @@ enum hd_status referrer_counts_init(struct hd_graph *graph, const uint32_t *node
 		referrer_counts_deinit(&counts);
 		return status;
 	}
-	if (counts.rows_count)
+	if (counts.rows_count) {
 		qsort(counts.rows, counts.rows_count, sizeof(*counts.rows),
 		      compare_referrer_counts);
+	}
 	*ret = counts;
 	return HD_OK;
 }
