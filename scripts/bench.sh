@@ -14,13 +14,15 @@
 # small file, the core of the tour and one of a million objects, and print a table.
 # bench.sh sql [RUNS [CORE...]]: time queries of sql against dumpheap -stat of the same cores, 5 runs each, and print
 # a table.  Needs the .NET SDK.
+# bench.sh rows [RUNS [PROGRAM]]: write the rows of a dump of 10 million objects as text, JSON and CSV, 5 runs each, and
+# print a table; beside it what PROGRAM takes, an earlier heapdump.
 # bench.sh process [RUNS]: open a process of 2 GB whose heap has 100 MB, and one in a cgroup of 64 MB; 10 runs, and
 # print a table.  Needs the .NET SDK; as root, for the cgroup.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|process)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql [RUNS [CORE...]] | process [RUNS]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|rows|process)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql [RUNS [CORE...]] | rows [RUNS [PROGRAM]] | process [RUNS]" >&2
     exit 2
 fi
 case $what in
@@ -33,18 +35,24 @@ shift $(($# > 1 ? 2 : 1))
 build=build
 data=$build/bench-data
 
+# make_dump OBJECTS[-shuffled]: unless it is there
+make_dump() {
+    local size=$1 dump=$data/$1.heap options
+    cmake --build "$build" -j "$(nproc)" --target dump_maker >&2
+    if [ ! -f "$dump" ] || [ "$build/tests/bench/dump_maker" -nt "$dump" ]; then
+        echo "making $dump" >&2
+        options=("${size%-shuffled}")
+        [ "$size" = "${options[0]}" ] || options+=(--shuffle)
+        "$build/tests/bench/dump_maker" "${options[@]}" >"$dump.new" 2>"$data/$size.targets"
+        mv "$dump.new" "$dump"
+    fi
+}
+
 bench_dumps() {
     [ $# -gt 0 ] || set -- 1000000 10000000
-    cmake --build "$build" -j "$(nproc)" --target bench_dumps dump_maker plain_loop >&2
+    cmake --build "$build" -j "$(nproc)" --target bench_dumps plain_loop >&2
     for size in "$@"; do
-        dump=$data/$size.heap
-        if [ ! -f "$dump" ] || [ "$build/tests/bench/dump_maker" -nt "$dump" ]; then
-            echo "making $dump" >&2
-            options=("${size%-shuffled}")
-            [ "$size" = "${options[0]}" ] || options+=(--shuffle)
-            "$build/tests/bench/dump_maker" "${options[@]}" >"$dump.new" 2>"$data/$size.targets"
-            mv "$dump.new" "$dump"
-        fi
+        make_dump "$size"
     done
     python3 scripts/bench_table.py "$build" "$data" "$runs" "$@"
 }
@@ -84,6 +92,11 @@ bench_sandbox() {
     cmake --build "$build" -j "$(nproc)" --target heapdump_program >&2
     scripts/make_corefiles.sh gen10-1m-full >&2
     python3 scripts/bench_sandbox.py "$build/heapdump" "$runs" "$@"
+}
+
+bench_rows() {
+    make_dump 10000000
+    python3 scripts/bench_rows.py "$runs" "$data/10000000.heap" "$build/heapdump" "$@"
 }
 
 bench_sql() {

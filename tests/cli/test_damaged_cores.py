@@ -45,11 +45,6 @@ class Changed(unittest.TestCase):
             self.assertNotIn("damage", result.out + result.err, line)
             self.assertIn("bytes of the heap are not in the file", result.out + result.err, line)
 
-    def test_options_before_the_command(self) -> None:
-        result = run(LEAK, "--workers", "1", "info")
-        self.assertEqual(result.status, 2)
-        self.assertIn("behind the command", result.err)
-
 
 class Incomplete(unittest.TestCase):
     """What no root is found for is called dead only where nothing is known to be missing."""
