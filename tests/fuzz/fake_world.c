@@ -425,8 +425,8 @@ void fake_world_run(const char *const *lines, unsigned int object, const uint8_t
 	hd_session_destroy(session);
 	findings_deinit(&target->findings);
 	target->findings = (struct findings){ 0 };
-	relocation_cache_destroy(target->relocations);
-	target->relocations = relocation_cache_create();
+	relocation_cache_destroy(target->files.relocations);
+	target->files.relocations = relocation_cache_create();
 	while (count--)
 		put_word(undo[count].address, undo[count].word);
 }

@@ -102,8 +102,8 @@ static void walk(struct space *space, uint64_t ip, bool has_mapping)
 	char path[] = "/x";
 	struct target_mapping mapping = { .start = BASE, .end = BASE + IMAGE_SIZE, .path = path };
 	struct target target = { .memory = &space->memory,
-				 .mappings = &mapping,
-				 .mapping_count = has_mapping };
+				 .map.mappings = &mapping,
+				 .map.mapping_count = has_mapping };
 	struct registers registers = { 0 };
 	for (unsigned int i = 0; i < REG_ROWS; i++)
 		registers.values[i] = STACK + 256 + 8 * (uint64_t)i;

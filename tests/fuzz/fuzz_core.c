@@ -12,6 +12,8 @@
 
 #include "linear.h"
 #include "targets/target.h"
+#include "targets/target_files.h"
+#include "targets/target_modules.h"
 #include "targets/unpack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,10 +50,10 @@ static void require(bool holds)
 static void check_memory(struct target *target)
 {
 	uint8_t buf[256];
-	for (size_t i = 0; i < target->range_count; i++) {
-		const struct target_range *range = &target->ranges[i];
+	for (size_t i = 0; i < target->map.range_count; i++) {
+		const struct target_range *range = &target->map.ranges[i];
 		require(range->start < range->end && range->captured <= range->end - range->start);
-		require(!i || target->ranges[i - 1].end <= range->start);
+		require(!i || target->map.ranges[i - 1].end <= range->start);
 		size_t got = memory_prefix(target->own, range->start, buf, sizeof(buf));
 		require(got >= range->captured || got == sizeof(buf));
 		uint64_t size = 0;
@@ -62,11 +64,11 @@ static void check_memory(struct target *target)
 			require(memcmp(run, buf, size < got ? (size_t)size : got) == 0);
 		(void)memory_prefix(target->memory, range->end - 1, buf, sizeof(buf));
 	}
-	for (size_t i = 0; i < target->mapping_count; i++) {
-		const struct target_mapping *mapping = &target->mappings[i];
+	for (size_t i = 0; i < target->map.mapping_count; i++) {
+		const struct target_mapping *mapping = &target->map.mappings[i];
 		require(mapping->start < mapping->end);
-		require(!i || target->mappings[i - 1].end <= mapping->start);
-		require(target_mapping_at(target, mapping->start) == mapping);
+		require(!i || target->map.mappings[i - 1].end <= mapping->start);
+		require(target_mapping_at(&target->map, mapping->start) == mapping);
 		(void)memory_prefix(target->memory, mapping->start, buf, sizeof(buf));
 		(void)memory_prefix(target->memory, mapping->end - 1, buf, sizeof(buf));
 	}

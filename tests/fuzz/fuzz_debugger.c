@@ -10,6 +10,7 @@
 
 #include "clr/clr.h"
 #include "targets/target.h"
+#include "targets/target_modules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,6 +6,7 @@
 
 #include "input_memory.h"
 #include "targets/file_match.h"
+#include "targets/target_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -78,10 +79,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct target target = { .kind = TARGET_CORE,
 				       .memory = &memory.memory,
 				       .own = &memory.memory,
-				       .mappings = mappings,
-				       .mapping_count = count,
-				       .ranges = ranges,
-				       .range_count = count };
+				       .map.mappings = mappings,
+				       .map.mapping_count = count,
+				       .map.ranges = ranges,
+				       .map.range_count = count };
 	const struct file_parts parts = { .mappings = all, .count = count };
 	char reason[256];
 	enum target_file_state state = file_match(&target, &parts, &file, reason, sizeof(reason));

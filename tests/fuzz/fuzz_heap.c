@@ -301,8 +301,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.target = &target,
 		.memory = &memory.memory,
 		.major = image.flags & 2 ? 8 : 10,
-		.free_method_table = BASE + 8 * (uint64_t)image.free_type,
-		.object_method_table = BASE + 8 * (uint64_t)image.object_type,
+		.globals.free_method_table = BASE + 8 * (uint64_t)image.free_type,
+		.globals.object_method_table = BASE + 8 * (uint64_t)image.object_type,
 	};
 	layout_init(&clr.layout);
 	layout_fill(&clr.layout, clr.major, ORIGIN_SERIES);

@@ -44,9 +44,9 @@ static void run_maps(const char *text, size_t size)
 	}
 	struct target *target = target_create(TARGET_PROCESS, NULL);
 	require(target && proc_maps_to_target(&maps, target));
-	require(target->range_count <= maps.rows_count);
-	for (size_t i = 0; i < target->mapping_count; i++)
-		require(target->mappings[i].path[0] == '/');
+	require(target->map.range_count <= maps.rows_count);
+	for (size_t i = 0; i < target->map.mapping_count; i++)
+		require(target->map.mappings[i].path[0] == '/');
 	target_destroy(target);
 	proc_maps_deinit(&maps);
 }
@@ -78,7 +78,7 @@ static void run_auxv(const uint8_t *data, size_t size)
 {
 	struct target *target = target_create(TARGET_PROCESS, NULL);
 	require(target);
-	target_set_auxv(target, data, size);
+	target_auxv_read(&target->auxv, data, size);
 	target_destroy(target);
 }
 

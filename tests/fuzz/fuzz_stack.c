@@ -96,10 +96,10 @@ static void make_clr(const struct image *image, struct target *target, struct cl
 			     .memory = target->memory,
 			     .major = image->flags & FLAG_9 ? 9 : 10,
 			     .gc_info_version = image->flags & FLAG_9 ? 3 : 4,
-			     .dac_table = place(image->dac_table),
-			     .dac_count = 1 };
+			     .globals.dac_table = place(image->dac_table),
+			     .globals.dac_count = 1 };
 	for (unsigned int i = 1; clr->major == 10 && i <= FRAME_EXCEPTION_FILTER; i++)
-		clr->frame_identifiers[i] = i;
+		clr->frames.identifiers[i] = i;
 	layout_init(&clr->layout);
 	layout_fill(&clr->layout, clr->major, ORIGIN_SERIES);
 	check(clr_type_table_create(clr, &clr->types, NULL) == HD_OK);
@@ -147,10 +147,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct target target = { .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory,
-				 .ranges = ranges,
-				 .range_count = make_ranges(&image, size, ranges),
-				 .threads = &registers,
-				 .thread_count = image.flags & FLAG_NO_REGISTERS ? 0 : 1 };
+				 .map.ranges = ranges,
+				 .map.range_count = make_ranges(&image, size, ranges),
+				 .threads.rows = &registers,
+				 .threads.count = image.flags & FLAG_NO_REGISTERS ? 0 : 1 };
 	struct clr clr;
 	make_clr(&image, &target, &clr);
 	struct segment segment = { .begin = place(image.segment_begin),

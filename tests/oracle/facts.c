@@ -79,8 +79,8 @@ static void write_segments(struct facts *facts)
 
 static void write_threads(struct facts *facts)
 {
-	for (size_t i = 0; i < facts->clr->thread_count; i++) {
-		const struct clr_thread *t = &facts->clr->threads[i];
+	for (size_t i = 0; i < facts->clr->threads.count; i++) {
+		const struct clr_thread *t = &facts->clr->threads.rows[i];
 		fprintf(facts->out, "H\t%" PRIu32 "\t%" PRIu64 "\t%" PRIx64 "\t%" PRIx32 "\n",
 			t->id, t->os_id, t->address, t->state);
 	}

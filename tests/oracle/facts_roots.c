@@ -71,7 +71,7 @@ static void write_static(struct facts *facts, const struct static_slot *slot)
 	fprintf(out, "%c\t%" PRIx64 "\t%" PRIx32 "\t%s", slot->thread == UINT32_MAX ? 'q' : 't',
 		table, slot->token, field_name(&name, type));
 	if (slot->thread != UINT32_MAX)
-		fprintf(out, "\t%" PRIu64, facts->clr->threads[slot->thread].os_id);
+		fprintf(out, "\t%" PRIu64, facts->clr->threads.rows[slot->thread].os_id);
 	fprintf(out, "\t%" PRIx64 "\n", slot->address);
 	if (!slot->is_initialised)
 		fprintf(out, "u\t%" PRIx64 "\t%" PRIx32 "\tuninitialised\n", table, slot->token);

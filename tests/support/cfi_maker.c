@@ -153,8 +153,8 @@ void cfi_world_init(struct cfi_world *world, const struct cfi_spec *spec)
 						      .path = path };
 	world->target = (struct target){
 		.memory = &world->fake.memory,
-		.mappings = world->mappings,
-		.mapping_count = 1,
+		.map.mappings = world->mappings,
+		.map.mapping_count = 1,
 		.modules = world->modules,
 	};
 }

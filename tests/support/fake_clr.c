@@ -111,11 +111,11 @@ void fake_clr_destroy(struct fake_clr *fake)
 	heap_destroy(fake->heap);
 	clr_destroy(fake->clr);
 	findings_deinit(&fake->target.findings);
-	relocation_cache_destroy(fake->target.relocations);
+	relocation_cache_destroy(fake->target.files.relocations);
 	for (size_t i = 0; i < fake->target.module_count; i++)
 		mem_free(fake->target.modules[i].path);
 	mem_free(fake->target.modules);
-	mem_free(fake->target.threads);
+	mem_free(fake->target.threads.rows);
 	fake_memory_deinit(&fake->memory);
 	free(fake->threads);
 	free(fake);
@@ -369,11 +369,11 @@ struct clr *fake_runtime(struct fake_clr *fake)
 	clr->gc = fake->gc;
 	layout_init(&clr->layout);
 	layout_fill(&clr->layout, 10, ORIGIN_SERIES);
-	clr->free_method_table = fake->free_type;
-	clr->object_method_table = fake->object_type;
-	clr->string_method_table = fake->string_type;
-	clr->object_array_method_table = fake->object_array_type;
-	clr->sync_table = fake->sync_table;
+	clr->globals.free_method_table = fake->free_type;
+	clr->globals.object_method_table = fake->object_type;
+	clr->globals.string_method_table = fake->string_type;
+	clr->globals.object_array_method_table = fake->object_array_type;
+	clr->globals.sync_table = fake->sync_table;
 	if (clr_type_table_create(clr, &clr->types, NULL) != HD_OK ||
 	    module_table_create(clr, &clr->modules, NULL) != HD_OK)
 		abort();
@@ -385,13 +385,14 @@ struct heap *fake_heap(struct fake_clr *fake)
 	struct clr *clr = fake_runtime(fake);
 	heap_destroy(fake->heap);
 	fake->heap = NULL;
-	mem_free(clr->threads);
-	clr->threads = mem_alloc(fake->thread_count + 1, sizeof(*clr->threads));
-	if (!clr->threads)
+	mem_free(clr->threads.rows);
+	clr->threads.rows = mem_alloc(fake->thread_count + 1, sizeof(*clr->threads.rows));
+	if (!clr->threads.rows)
 		abort();
 	if (fake->thread_count)
-		memcpy(clr->threads, fake->threads, fake->thread_count * sizeof(*clr->threads));
-	clr->thread_count = fake->thread_count;
+		memcpy(clr->threads.rows, fake->threads,
+		       fake->thread_count * sizeof(*clr->threads.rows));
+	clr->threads.count = fake->thread_count;
 	clr->gc = fake->gc;
 	if (heap_open(clr, &fake->heap, NULL) != HD_OK)
 		abort();

@@ -163,8 +163,8 @@ struct fake_core fake_core_make(void)
 	make_objects(&statics, &core);
 	struct fake_stack *stack = fake_stack_create(fake);
 	make_stack(stack, &core);
-	uint64_t domain = statics.clr->app_domain;
-	uint64_t map = fake_peek_u64(&fake->memory, stack->clr->dac_table);
+	uint64_t domain = statics.clr->globals.app_domain;
+	uint64_t map = fake_peek_u64(&fake->memory, stack->clr->globals.dac_table);
 	fake_export(fake, &(struct fake_export){ .path = PATH });
 	fake_set_global(fake, FAKE_APP_DOMAIN, domain);
 	fake_poke_u64(&fake->memory, FAKE_MODULE_BASE + FAKE_PLACE_DAC_TABLE, map);
@@ -176,7 +176,7 @@ struct fake_core fake_core_make(void)
 	core.bytes = elf_maker_build(&maker);
 	place_pieces(&maker, &core);
 	elf_maker_deinit(&maker);
-	mem_free(fake->target.threads);
+	mem_free(fake->target.threads.rows);
 	fake_stack_destroy(stack);
 	fake_statics_destroy(&statics);
 	return core;

@@ -223,8 +223,8 @@ static uint64_t make_threads(struct fake_clr *fake)
 		threads[i].tid = (int32_t)thread->os_id;
 	}
 	fake_poke_u32(memory, store + 112, (uint32_t)fake->thread_count);
-	fake->target.threads = threads;
-	fake->target.thread_count = fake->thread_count;
+	fake->target.threads.rows = threads;
+	fake->target.threads.count = fake->thread_count;
 	return store;
 }
 
@@ -279,8 +279,8 @@ static void add_module(struct fake_clr *fake, const char *path)
 {
 	struct target *target = &fake->target;
 	target->modules = mem_calloc(1, sizeof(*target->modules));
-	target->relocations = relocation_cache_create();
-	if (!target->modules || !target->relocations)
+	target->files.relocations = relocation_cache_create();
+	if (!target->modules || !target->files.relocations)
 		abort();
 	target->modules[0] = (struct target_module){
 		.base = FAKE_MODULE_BASE,

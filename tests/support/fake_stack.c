@@ -54,9 +54,9 @@ struct fake_stack *fake_stack_create(struct fake_clr *fake)
 	stack->clr = fake_runtime(fake);
 	stack->clr->gc_info_version = 4;
 	for (unsigned int kind = 1; kind <= FRAME_EXCEPTION_FILTER; kind++)
-		stack->clr->frame_identifiers[kind] = kind;
-	stack->clr->dac_table = make_map(stack);
-	stack->clr->dac_count = 1;
+		stack->clr->frames.identifiers[kind] = kind;
+	stack->clr->globals.dac_table = make_map(stack);
+	stack->clr->globals.dac_count = 1;
 	fake_map(stack->memory, FAKE_CODE, FAKE_CODE_SIZE + 0x1000);
 	fake_map(stack->memory, FAKE_STACK, FAKE_STACK_SIZE);
 	fake_poke(stack->memory, FAKE_NATIVE - sizeof(call), call, sizeof(call));
@@ -71,11 +71,11 @@ struct fake_stack *fake_stack_create(struct fake_clr *fake)
 						  .flags = PF_R | PF_W };
 	for (size_t i = 0; i < 2; i++)
 		stack->ranges[i].captured = stack->ranges[i].end - stack->ranges[i].start;
-	fake->target.ranges = stack->ranges;
-	fake->target.range_count = 2;
+	fake->target.map.ranges = stack->ranges;
+	fake->target.map.range_count = 2;
 	stack->registers.tid = (int32_t)stack->thread->os_id;
-	fake->target.threads = &stack->registers;
-	fake->target.thread_count = 1;
+	fake->target.threads.rows = &stack->registers;
+	fake->target.threads.count = 1;
 	fake_poke_u64(stack->memory, stack->thread->address + THREAD_FRAME, UINT64_MAX);
 	stack->frame_slot = stack->thread->address + THREAD_FRAME;
 	return stack;
@@ -84,9 +84,9 @@ struct fake_stack *fake_stack_create(struct fake_clr *fake)
 void fake_stack_destroy(struct fake_stack *stack)
 {
 	struct target *target = &stack->fake->target;
-	target->ranges = NULL;
-	target->threads = NULL;
-	target->range_count = target->thread_count = 0;
+	target->map.ranges = NULL;
+	target->threads.rows = NULL;
+	target->map.range_count = target->threads.count = 0;
 	code_cache_destroy(stack->clr->code);
 	stack->clr->code = NULL;
 	free(stack);

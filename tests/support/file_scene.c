@@ -7,6 +7,7 @@
 
 #include "support/assert_more.h"
 #include "support/suite.h"
+#include "targets/target_files.h"
 
 #define PAGE SCENE_PAGE
 #define BASE SCENE_BASE

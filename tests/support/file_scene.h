@@ -3,6 +3,7 @@
 #define HEAPDUMP_TESTS_FILE_SCENE_H
 
 #include "support/elf_maker.h"
+#include "targets/target_files.h"
 
 /* A core, and the file of a module beside it. */
 

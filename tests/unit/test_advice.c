@@ -5,6 +5,7 @@
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
 #include "support/suite.h"
+#include "targets/target_files.h"
 
 #define PAGE  ((uint64_t)4096)
 #define OWN   ((uint64_t)0x500000000000)
@@ -47,7 +48,7 @@ static bool is_again(const char *advice)
 TEST(a_cut_core_is_written_again)
 {
 	struct target *target = open_cut(PAGE, false, NULL);
-	CU_ASSERT(target->is_truncated);
+	CU_ASSERT(target->core.is_truncated);
 	CU_ASSERT(is_again(target_advice(target, CUT + 4 * PAGE, FILES)));
 	/* The image as a whole. */
 	CU_ASSERT(is_again(target_advice(target, CUT, FILES)));
@@ -63,7 +64,7 @@ TEST(a_cut_core_is_written_again)
 	target_destroy(target);
 	/* The names of files are lost. */
 	target = open_cut(8, true, NULL);
-	ASSERT_UINT(target->mapping_count, 0);
+	ASSERT_UINT(target->map.mapping_count, 0);
 	CU_ASSERT(is_again(target_advice(target, WHOLE, FILES)));
 	target_destroy(target);
 }

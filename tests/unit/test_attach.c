@@ -18,8 +18,8 @@ TEST(no_runtime_is_no_failure)
 	ASSERT_UINT_FATAL(session_attach(child.pid, NULL, NULL, &target, &clr, &err), HD_OK);
 	ASSERT_TEXT(err.message, "");
 	CU_ASSERT_PTR_NULL(clr);
-	ASSERT_UINT(target->stops, 1);
-	CU_ASSERT(target->stopped_seconds > 0);
+	ASSERT_UINT(target->process.stops, 1);
+	CU_ASSERT(target->process.stopped_seconds > 0);
 	CU_ASSERT(child_is_running(&child));
 	target_destroy(target);
 	child_end(&child);

@@ -81,13 +81,13 @@ TEST(images_of_a_target)
 		  .path = path },
 	};
 	memcpy(world.mappings, parts, sizeof(parts));
-	world.target.mapping_count = 4;
+	world.target.map.mapping_count = 4;
 	ASSERT_UINT(cfi_world_step_at(&world, 0, &registers), CFI_FRAME);
-	world.target.mappings = world.mappings + 2;
-	world.target.mapping_count = 2;
+	world.target.map.mappings = world.mappings + 2;
+	world.target.map.mapping_count = 2;
 	ASSERT_UINT(cfi_world_step_at(&world, 0, &registers), CFI_NONE);
 	/* No file at all, as the vdso. */
-	world.target.mapping_count = 0;
+	world.target.map.mapping_count = 0;
 	ASSERT_UINT(cfi_world_step_at(&world, 0, &registers), CFI_FRAME);
 	cfi_world_deinit(&world);
 }
@@ -100,7 +100,7 @@ TEST(images_of_a_debugger)
 	for (unsigned int is_program = 0; is_program < 2; is_program++) {
 		const struct cfi_spec spec = { .type = is_program ? ET_EXEC : 0, FDE_CODE("") };
 		cfi_world_init(&world, &spec);
-		world.target.mapping_count = 0;
+		world.target.map.mapping_count = 0;
 		/* The code is 1 MB behind. */
 		uint64_t far = UINT64_C(1) << 20, at = BASE + 64 + 40;
 		cfi_world_put(&world, &at, CFI_IMAGE_SIZE + far, 8);
@@ -115,7 +115,7 @@ TEST(images_of_a_debugger)
 		world.modules[1].base = is_program ? 0 : BASE;
 		world.modules[2].base = BASE + 0x10000000;
 		world.target.module_count = 3;
-		world.target.auxv_phdr = is_program ? BASE + 64 : 0;
+		world.target.auxv.phdr = is_program ? BASE + 64 : 0;
 		ASSERT_UINT(cfi_world_step_at(&world, far, &registers), CFI_FRAME);
 		cfi_world_deinit(&world);
 	}

@@ -44,27 +44,27 @@ static void check_findings(const struct fake_clr *fake, enum finding_kind kind)
 
 static void check_objects(const struct fake_clr *fake, const struct clr *clr)
 {
-	ASSERT_UINT(clr->free_method_table, fake->free_type);
-	ASSERT_UINT(clr->object_method_table, fake->object_type);
-	ASSERT_UINT(clr->string_method_table, fake->string_type);
-	ASSERT_UINT(clr->object_array_method_table, fake->object_array_type);
-	ASSERT_UINT(clr->exception_method_table,
+	ASSERT_UINT(clr->globals.free_method_table, fake->free_type);
+	ASSERT_UINT(clr->globals.object_method_table, fake->object_type);
+	ASSERT_UINT(clr->globals.string_method_table, fake->string_type);
+	ASSERT_UINT(clr->globals.object_array_method_table, fake->object_array_type);
+	ASSERT_UINT(clr->globals.exception_method_table,
 		    fake_peek_u64((struct fake_memory *)(uintptr_t)&fake->memory,
 				  fake_global(FAKE_EXCEPTION)));
-	ASSERT_UINT(clr->global_alloc_context, fake_global(FAKE_ALLOC_CONTEXT) + 8);
-	CU_ASSERT(clr->app_domain != 0);
-	CU_ASSERT(clr->thread_store != 0);
-	ASSERT_UINT_FATAL(clr->thread_count, fake->thread_count);
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		ASSERT_UINT(clr->threads[i].address, fake->threads[i].address);
-		ASSERT_UINT(clr->threads[i].id, i + 1);
-		ASSERT_UINT(clr->threads[i].os_id, fake->threads[i].os_id);
-		ASSERT_UINT(clr->threads[i].alloc_pointer, fake->threads[i].alloc_pointer);
-		ASSERT_UINT(clr->threads[i].alloc_limit, fake->threads[i].alloc_limit);
+	ASSERT_UINT(clr->globals.alloc_context, fake_global(FAKE_ALLOC_CONTEXT) + 8);
+	CU_ASSERT(clr->globals.app_domain != 0);
+	CU_ASSERT(clr->globals.thread_store != 0);
+	ASSERT_UINT_FATAL(clr->threads.count, fake->thread_count);
+	for (size_t i = 0; i < clr->threads.count; i++) {
+		ASSERT_UINT(clr->threads.rows[i].address, fake->threads[i].address);
+		ASSERT_UINT(clr->threads.rows[i].id, i + 1);
+		ASSERT_UINT(clr->threads.rows[i].os_id, fake->threads[i].os_id);
+		ASSERT_UINT(clr->threads.rows[i].alloc_pointer, fake->threads[i].alloc_pointer);
+		ASSERT_UINT(clr->threads.rows[i].alloc_limit, fake->threads[i].alloc_limit);
 	}
-	ASSERT_UINT(clr->finalizer_thread, fake->threads[1].address);
-	ASSERT_UINT(clr->gc_thread, 0);
-	ASSERT_UINT((uint64_t)clr->pending_threads, 0);
+	ASSERT_UINT(clr->threads.finalizer, fake->threads[1].address);
+	ASSERT_UINT(clr->threads.gc, 0);
+	ASSERT_UINT((uint64_t)clr->threads.pending, 0);
 	CU_ASSERT_PTR_NOT_NULL(clr->types);
 	CU_ASSERT_PTR_NOT_NULL(clr->modules);
 }
@@ -77,7 +77,7 @@ TEST(by_shape)
 	fake_export(fake, &(struct fake_export){ 0 });
 	struct clr *clr = open(fake);
 	check_objects(fake, clr);
-	ASSERT_UINT(clr->sync_table, fake->sync_table);
+	ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
 	ASSERT_TEXT(clr->version, "10.0.3");
 	ASSERT_UINT(clr->major, 10);
 	ASSERT_TEXT(clr->build_id, "");
@@ -129,7 +129,7 @@ TEST(by_descriptor)
 					   .version = "@(#)Version 10.0.1226.42308 @Commit: 95" });
 		struct clr *clr = open(fake);
 		check_objects(fake, clr);
-		ASSERT_UINT(clr->sync_table, fake->sync_table);
+		ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
 		ASSERT_TEXT(clr->version, "10.0.12");
 		CU_ASSERT_TRUE(clr->has_descriptor);
 		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
@@ -152,7 +152,7 @@ TEST(known_build)
 	ASSERT_TEXT(clr->version, "10.0.12");
 	ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
 	/* No object has a sync block yet; where the table is, is known of this build. */
-	ASSERT_UINT(clr->sync_table, fake->sync_table);
+	ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
 	check_no_findings(fake);
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
@@ -217,7 +217,7 @@ TEST(newer_runtime)
 	clr = open(fake);
 	ASSERT_UINT(clr->major, 12);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_NEWER_RUNTIME));
-	ASSERT_UINT(clr->thread_count, 0);
+	ASSERT_UINT(clr->threads.count, 0);
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
 }
@@ -234,14 +234,14 @@ TEST(calibration)
 	fake_poke(memory, domain + 1200, list, sizeof(list));
 	fake_poke(memory, domain + 576, (uint8_t[32]){ 0 }, 32);
 	struct clr *clr = open(fake);
-	ASSERT_UINT(clr->app_domain, domain);
+	ASSERT_UINT(clr->globals.app_domain, domain);
 	ASSERT_UINT((uint64_t)clr->layout.offsets[L_DOMAIN_ASSEMBLIES], 1200);
 	ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_CALIBRATED);
 	clr_destroy(clr);
 	/* It is nowhere. */
 	fake_poke(memory, domain + 1200, (uint8_t[32]){ 0 }, 32);
 	clr = open(fake);
-	ASSERT_UINT(clr->app_domain, 0);
+	ASSERT_UINT(clr->globals.app_domain, 0);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_MISSING_SYMBOLS));
 	CU_ASSERT_FALSE(findings_has(&fake->target.findings, FINDING_NO_THREADS));
 	clr_destroy(clr);
@@ -293,7 +293,7 @@ TEST(no_symbols)
 		fake_export(fake, &(struct fake_export){ 0 });
 		fake_poke_u64(&fake->memory, FAKE_MODULE_BASE + FAKE_PLACE_DYNAMIC, 0);
 		fake->target.options.no_files = true;
-		fake->target.is_truncated = is_cut;
+		fake->target.core.is_truncated = is_cut;
 		check_refused(fake, HD_ERR_FAULT,
 			      is_cut ? "not in the target: the core is cut: write it again"
 				     : "not in the target: leave --no-files away");
@@ -397,7 +397,7 @@ TEST(broken_thread_lists)
 		uint64_t bad[] = { links[7], links[3], 0x10, links[2] + 4 };
 		fake_poke_u64(&fake->memory, links[7], bad[how]);
 		struct clr *clr = open(fake);
-		ASSERT_UINT(clr->thread_count, 8);
+		ASSERT_UINT(clr->threads.count, 8);
 		check_findings(fake, FINDING_THREAD_LIST);
 		clr_destroy(clr);
 		fake_clr_destroy(fake);
@@ -412,7 +412,7 @@ TEST(ring_of_threads)
 	uint64_t store = fake_peek_u64(&fake->memory, fake_global(FAKE_THREAD_STORE));
 	fake_poke_u64(&fake->memory, fake->threads[2].address + 112, store + 88);
 	struct clr *clr = open(fake);
-	ASSERT_UINT(clr->thread_count, 3);
+	ASSERT_UINT(clr->threads.count, 3);
 	check_no_findings(fake);
 	const struct clr_thread *thread = clr_thread_by_id(clr, 2);
 	REQUIRE(thread);
@@ -426,10 +426,10 @@ TEST(threads_of_another_process)
 {
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ 0 });
-	for (size_t i = 0; i < fake->target.thread_count; i++)
-		fake->target.threads[i].tid = 7;
+	for (size_t i = 0; i < fake->target.threads.count; i++)
+		fake->target.threads.rows[i].tid = 7;
 	struct clr *clr = open(fake);
-	ASSERT_UINT(clr->thread_count, 3);
+	ASSERT_UINT(clr->threads.count, 3);
 	check_findings(fake, FINDING_THREAD_LIST);
 	clr_destroy(clr);
 	fake_clr_destroy(fake);

@@ -242,15 +242,15 @@ TEST(test_advice)
 	(void)fake_runtime(fake);
 	target->options.no_files = true;
 	CU_ASSERT(strstr(advice_on(fake, modules[0]), "leave --no-files away") != NULL);
-	target->is_truncated = true;
+	target->core.is_truncated = true;
 	CU_ASSERT(strstr(advice_on(fake, modules[1]), "write it again") != NULL);
 	/* a dynamic one is in no file */
 	CU_ASSERT(strstr(advice_on(fake, modules[2]), "write it again") != NULL);
-	target->is_truncated = false;
+	target->core.is_truncated = false;
 	CU_ASSERT_PTR_NULL(advice_on(fake, modules[3]));
 	target->options.no_files = false;
 	CU_ASSERT_PTR_NULL(advice_on(fake, modules[4]));
-	target->content = CONTENT_MINI;
+	target->core.content = CONTENT_MINI;
 	ASSERT_TEXT(advice_on(fake, modules[5]),
 		    "take a dump with the heap in it (createdump --withheap or --full, gcore)");
 	fake_clr_destroy(fake);
@@ -299,7 +299,7 @@ TEST(test_bad_list)
 	size_t count;
 	struct hd_error err = { 0 };
 	fake_domain(fake, addresses, 2);
-	uint64_t list = clr->app_domain + 576;
+	uint64_t list = clr->globals.app_domain + 576;
 	fake_poke_u32(&fake->memory, list, UINT32_MAX);
 	ASSERT_UINT(module_list(clr, &modules, &count, &err), HD_ERR_FORMAT);
 	/* a list that goes round ends when it has seen as many as it has */

@@ -140,7 +140,7 @@ TEST(what_is_wrong_is_said)
 	check(&fixture, "clrstack -roots --json", "\"flags\": [\"conservative\"]", 2);
 	check(&fixture, "clrstack --json",
 	      "\"partial\": true, \"missing\": false, \"why\": \"the return address 1234", 1);
-	fixture.fake->target.thread_count = 0;
+	fixture.fake->target.threads.count = 0;
 	check(&fixture, "clrstack",
 	      "    stack missing: the target has no registers of thread 3e9\n", 1);
 	check(&fixture, "clrstack --json", "\"partial\": false, \"missing\": true, \"why\": \"the ",

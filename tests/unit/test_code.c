@@ -41,8 +41,8 @@ static struct fixture set_up(void)
 	fake_poke_u64(fixture.memory, fragment + 24, fixture.section);
 	fake_poke_u64(fixture.memory, fixture.section, CODE_BASE);
 	fake_poke_u64(fixture.memory, fixture.section + 8, CODE_BASE + CODE_SIZE);
-	fixture.clr->dac_table = dac_table;
-	fixture.clr->dac_count = 1;
+	fixture.clr->globals.dac_table = dac_table;
+	fixture.clr->globals.dac_count = 1;
 	fake_map(fixture.memory, CODE_BASE, CODE_SIZE);
 	return fixture;
 }

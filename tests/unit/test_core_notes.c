@@ -32,8 +32,8 @@ TEST(threads_have_their_registers)
 	registers[REGISTER_RSP] = 0xabcd;
 	elf_maker_thread(&maker, -7, registers, 0);
 	struct target *target = open_with_page(&maker);
-	ASSERT_UINT(target->thread_count, 2);
-	CU_ASSERT(target->signal == 11);
+	ASSERT_UINT(target->threads.count, 2);
+	CU_ASSERT(target->core.signal == 11);
 	const struct target_thread *thread = target_thread(target, 100);
 	REQUIRE(thread);
 	ASSERT_UINT(thread->registers[REGISTER_R15], 0x1000);
@@ -59,10 +59,10 @@ TEST(process_and_auxv_are_taken)
 	struct target *target = open_with_page(&maker);
 	CU_ASSERT(target->pid == 4711);
 	ASSERT_TEXT(target->name, "a-name-of-15-by");
-	ASSERT_UINT(target->auxv_phdr, 0x40);
-	ASSERT_UINT(target->auxv_phnum, 13);
-	ASSERT_UINT(target->auxv_entry, 0x50);
-	ASSERT_UINT(target->auxv_base, 0x60);
+	ASSERT_UINT(target->auxv.phdr, 0x40);
+	ASSERT_UINT(target->auxv.phnum, 13);
+	ASSERT_UINT(target->auxv.entry, 0x50);
+	ASSERT_UINT(target->auxv.base, 0x60);
 	target_destroy(target);
 }
 
@@ -74,15 +74,15 @@ TEST(mapped_files_are_sorted_and_found)
 	elf_maker_file(&maker, BASE + 4 * PAGE, BASE + 6 * PAGE, 3, "/b");
 	elf_maker_file(&maker, BASE, BASE + 2 * PAGE, 0, "/a");
 	struct target *target = open_with_page(&maker);
-	ASSERT_UINT(target->mapping_count, 2);
-	ASSERT_TEXT(target->mappings[0].path, "/a");
-	ASSERT_UINT(target->mappings[1].offset, 3 * PAGE);
-	CU_ASSERT(target_mapping_at(target, BASE) == &target->mappings[0]);
-	CU_ASSERT(target_mapping_at(target, BASE + 2 * PAGE - 1) == &target->mappings[0]);
-	CU_ASSERT_PTR_NULL(target_mapping_at(target, BASE + 2 * PAGE));
-	CU_ASSERT(target_mapping_at(target, BASE + 5 * PAGE) == &target->mappings[1]);
-	CU_ASSERT_PTR_NULL(target_mapping_at(target, BASE + 6 * PAGE));
-	CU_ASSERT_PTR_NULL(target_mapping_at(target, 0));
+	ASSERT_UINT(target->map.mapping_count, 2);
+	ASSERT_TEXT(target->map.mappings[0].path, "/a");
+	ASSERT_UINT(target->map.mappings[1].offset, 3 * PAGE);
+	CU_ASSERT(target_mapping_at(&target->map, BASE) == &target->map.mappings[0]);
+	CU_ASSERT(target_mapping_at(&target->map, BASE + 2 * PAGE - 1) == &target->map.mappings[0]);
+	CU_ASSERT_PTR_NULL(target_mapping_at(&target->map, BASE + 2 * PAGE));
+	CU_ASSERT(target_mapping_at(&target->map, BASE + 5 * PAGE) == &target->map.mappings[1]);
+	CU_ASSERT_PTR_NULL(target_mapping_at(&target->map, BASE + 6 * PAGE));
+	CU_ASSERT_PTR_NULL(target_mapping_at(&target->map, 0));
 	ASSERT_UINT(target->findings.count, 0);
 	target_destroy(target);
 }
@@ -99,11 +99,11 @@ TEST(mapped_files_that_cannot_be_are_findings)
 	elf_maker_file(&maker, BASE + 3 * PAGE, BASE + 6 * PAGE, 1, "/overlaps");
 	struct target *target = open_with_page(&maker);
 	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
-	ASSERT_UINT(target->mapping_count, 2);
-	ASSERT_TEXT(target->mappings[0].path, "/a");
-	ASSERT_TEXT(target->mappings[1].path, "/overlaps");
-	ASSERT_UINT(target->mappings[1].start, BASE + 4 * PAGE);
-	ASSERT_UINT(target->mappings[1].offset, 2 * PAGE);
+	ASSERT_UINT(target->map.mapping_count, 2);
+	ASSERT_TEXT(target->map.mappings[0].path, "/a");
+	ASSERT_TEXT(target->map.mappings[1].path, "/overlaps");
+	ASSERT_UINT(target->map.mappings[1].start, BASE + 4 * PAGE);
+	ASSERT_UINT(target->map.mappings[1].offset, 2 * PAGE);
 	target_destroy(target);
 }
 
@@ -123,8 +123,8 @@ TEST(notes_too_short_are_findings)
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		struct target *target = open_with_note(types[i], bytes, sizeof(bytes));
 		CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
-		ASSERT_UINT(target->thread_count, 0);
-		ASSERT_UINT(target->mapping_count, 0);
+		ASSERT_UINT(target->threads.count, 0);
+		ASSERT_UINT(target->map.mapping_count, 0);
 		target_destroy(target);
 		target = open_with_note(types[i], "", 0);
 		CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
@@ -140,14 +140,14 @@ TEST(counts_beyond_the_note_are_findings)
 	} files = { UINT64_MAX, 1, { BASE, BASE + PAGE, 0 }, "/a" };
 	struct target *target = open_with_note(NT_FILE, &files, sizeof(files));
 	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
-	ASSERT_UINT(target->mapping_count, 1);
+	ASSERT_UINT(target->map.mapping_count, 1);
 	target_destroy(target);
 	/* Rows for two, one path that does not end. */
 	files.count = 1;
 	memset(files.path, 'x', sizeof(files.path));
 	target = open_with_note(NT_FILE, &files, sizeof(files));
 	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
-	ASSERT_UINT(target->mapping_count, 0);
+	ASSERT_UINT(target->map.mapping_count, 0);
 	target_destroy(target);
 }
 
@@ -168,7 +168,7 @@ TEST(a_note_larger_than_its_segment_ends_them)
 		CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &target, NULL) ==
 				HD_OK);
 		REQUIRE(target);
-		ASSERT_UINT(target->thread_count, 1);
+		ASSERT_UINT(target->threads.count, 1);
 		CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
 		target_destroy(target);
 		text_deinit(&core);
@@ -185,7 +185,7 @@ TEST(the_producer_shows_in_the_notes)
 	elf_maker_process(&maker, 1, "dotnet", "");
 	elf_maker_thread(&maker, 1, NULL, 0);
 	target = open_with_page(&maker);
-	ASSERT_UINT(target->producer, PRODUCER_CREATEDUMP);
+	ASSERT_UINT(target->core.producer, PRODUCER_CREATEDUMP);
 	target_destroy(target);
 
 	elf_maker_init(&maker);
@@ -194,7 +194,7 @@ TEST(the_producer_shows_in_the_notes)
 	elf_maker_note(&maker, "LINUX", NT_X86_XSTATE, info, sizeof(info));
 	elf_maker_note(&maker, "GDB", 0xff000000, "<target/>", 10);
 	target = open_with_page(&maker);
-	ASSERT_UINT(target->producer, PRODUCER_GCORE);
+	ASSERT_UINT(target->core.producer, PRODUCER_GCORE);
 	target_destroy(target);
 
 	elf_maker_init(&maker);
@@ -202,12 +202,12 @@ TEST(the_producer_shows_in_the_notes)
 	elf_maker_process(&maker, 1, "dotnet", "dotnet a.dll");
 	elf_maker_note(&maker, "CORE", NT_SIGINFO, info, sizeof(info));
 	target = open_with_page(&maker);
-	ASSERT_UINT(target->producer, PRODUCER_KERNEL);
+	ASSERT_UINT(target->core.producer, PRODUCER_KERNEL);
 	target_destroy(target);
 
 	elf_maker_init(&maker);
 	target = open_with_page(&maker);
-	ASSERT_UINT(target->producer, PRODUCER_UNKNOWN);
+	ASSERT_UINT(target->core.producer, PRODUCER_UNKNOWN);
 	target_destroy(target);
 }
 
@@ -224,7 +224,7 @@ static enum core_content content_with(uint64_t file_pages, uint64_t heap_size, u
 	elf_maker_load(&maker, BASE + 64 * PAGE, zeros, file_pages * PAGE, 20 * PAGE, PF_R | PF_X);
 	elf_maker_load(&maker, BASE + 128 * PAGE, zeros, heap_size, heap_size, PF_R | PF_W);
 	struct target *target = open_with_page(&maker);
-	enum core_content content = target->content;
+	enum core_content content = target->core.content;
 	target_destroy(target);
 	return content;
 }
@@ -264,9 +264,9 @@ TEST(notes_that_many_segments_have_are_read_once)
 	struct target *target = NULL;
 	CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &target, NULL) == HD_OK);
 	REQUIRE(target);
-	ASSERT_UINT(target->thread_count, 2);
-	ASSERT_UINT(target->mapping_count, 1);
-	CU_ASSERT(target->signal == 11);
+	ASSERT_UINT(target->threads.count, 2);
+	ASSERT_UINT(target->map.mapping_count, 1);
+	CU_ASSERT(target->core.signal == 11);
 	ASSERT_UINT_FATAL(target->findings.count, 1);
 	ASSERT_TEXT(finding_name(target->findings.rows[0].kind), "odd-note");
 	CU_ASSERT(!strncmp(target->findings.rows[0].detail, "300 segments of notes", 21));
@@ -296,9 +296,9 @@ TEST(notes_of_segments_that_overlap_are_all_read)
 	struct target *target = NULL;
 	CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &target, NULL) == HD_OK);
 	REQUIRE(target);
-	ASSERT_UINT_FATAL(target->thread_count, 6);
+	ASSERT_UINT_FATAL(target->threads.count, 6);
 	for (int32_t i = 0; i < 6; i++)
-		CU_ASSERT(target->threads[i].tid == 10 + i);
+		CU_ASSERT(target->threads.rows[i].tid == 10 + i);
 	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_NOTE));
 	target_destroy(target);
 	text_deinit(&core);
@@ -315,12 +315,12 @@ TEST(threads_are_found_in_any_order)
 		elf_maker_thread(&maker, i * 7919 % 500 - 20, registers, 0);
 	}
 	struct target *target = open_with_page(&maker);
-	ASSERT_UINT(target->thread_count, 1000);
+	ASSERT_UINT(target->threads.count, 1000);
 	for (int32_t i = 0; i < 500; i++) {
 		const struct target_thread *thread = target_thread(target, i * 7919 % 500 - 20);
 		REQUIRE(thread);
 		/* Each id is there twice: the first counts. */
-		CU_ASSERT(thread == &target->threads[i]);
+		CU_ASSERT(thread == &target->threads.rows[i]);
 	}
 	CU_ASSERT_PTR_NULL(target_thread(target, -21));
 	CU_ASSERT_PTR_NULL(target_thread(target, 480));

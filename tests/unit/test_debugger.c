@@ -11,6 +11,7 @@
 #include "support/elf_maker.h"
 #include "support/live_child.h"
 #include "support/suite.h"
+#include "targets/target_modules.h"
 #include "util/alloc.h"
 
 #define BASE UINT64_C(0x7f1200000000)
@@ -77,7 +78,7 @@ TEST(callback_is_read_through_a_cache)
 	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
 	REQUIRE(target);
 	ASSERT_UINT(target->kind, TARGET_DEBUGGER);
-	ASSERT_TEXT(target->route, "the debugger");
+	ASSERT_TEXT(target->debugger.route, "the debugger");
 	ASSERT_UINT((uint64_t)target->pid, 42);
 	CU_ASSERT_PTR_EQUAL(target->own, target->memory);
 	uint8_t buf[300];
@@ -182,7 +183,7 @@ static void check_threads(const struct target *target)
 		{ 12, REGISTER_R12 }, { 13, REGISTER_R13 }, { 14, REGISTER_R14 },
 		{ 15, REGISTER_R15 }, { 16, REGISTER_RIP },
 	};
-	ASSERT_UINT_FATAL(target->thread_count, 2);
+	ASSERT_UINT_FATAL(target->threads.count, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct target_thread *thread = target_thread(target, (int32_t)(100 + i));
 		REQUIRE(thread);
@@ -205,7 +206,7 @@ TEST(threads_of_the_debugger)
 	make_threads(threads);
 	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
 	REQUIRE(target);
-	ASSERT_UINT(target->thread_count, 0);
+	ASSERT_UINT(target->threads.count, 0);
 	target_destroy(target);
 	debugger.thread_count = 2; /* of none */
 	target_destroy(open_debugger(&debugger, NULL, HD_OK, ""));
@@ -241,15 +242,15 @@ TEST(local_process_is_read_past_the_debugger)
 			open_debugger(&debugger, turn ? "process" : NULL, HD_OK, "");
 		REQUIRE(target);
 		ASSERT_UINT(target->kind, TARGET_PROCESS);
-		ASSERT_TEXT(target->route, "the process, past the debugger");
+		ASSERT_TEXT(target->debugger.route, "the process, past the debugger");
 		ASSERT_TEXT(target->name, "test_debugger");
 		unsigned int before = shown.calls;
 		uint8_t buf[64];
 		CU_ASSERT(memory_read(target->memory, (uintptr_t)shown.bytes, buf, sizeof(buf)));
 		ASSERT_UINT((uint64_t)memcmp(buf, shown.bytes, sizeof(buf)), 0);
 		ASSERT_UINT(shown.calls, before);
-		CU_ASSERT(target->module_count > 1 && target->mapping_count > 4);
-		CU_ASSERT(target->auxv_phdr != 0);
+		CU_ASSERT(target->module_count > 1 && target->map.mapping_count > 4);
+		CU_ASSERT(target->auxv.phdr != 0);
 		ASSERT_UINT(target->findings.count, 0);
 		check_threads(target);
 		target_destroy(target);
@@ -272,7 +273,7 @@ TEST(other_bytes_step_down_to_the_debugger)
 	debugger.stack_pointer = BASE + 0x1000;
 	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
 	REQUIRE(target);
-	ASSERT_TEXT(target->route, "the debugger");
+	ASSERT_TEXT(target->debugger.route, "the debugger");
 	target_destroy(target);
 	open_debugger(&debugger, "process", HD_ERR_ARGUMENT, "is not what the debugger shows");
 	/* The stack is there, with other bytes. */
@@ -286,12 +287,12 @@ TEST(other_bytes_step_down_to_the_debugger)
 	open_debugger(&debugger, "process", HD_ERR_ARGUMENT, "cannot be compared");
 	target = open_debugger(&debugger, NULL, HD_OK, "");
 	REQUIRE(target);
-	ASSERT_TEXT(target->route, "the debugger");
+	ASSERT_TEXT(target->debugger.route, "the debugger");
 	target_destroy(target);
 	debugger.pid = 0;
 	target = open_debugger(&debugger, NULL, HD_OK, "");
 	REQUIRE(target);
-	ASSERT_TEXT(target->route, "the debugger");
+	ASSERT_TEXT(target->debugger.route, "the debugger");
 	target_destroy(target);
 	child_end(&child);
 }
@@ -338,8 +339,8 @@ TEST(core_with_threads_of_the_debugger)
 		threads[1].number = number;
 		target = open_debugger(&debugger, "file", HD_OK, "");
 		REQUIRE(target);
-		ASSERT_UINT_FATAL(target->thread_count, 1);
-		ASSERT_UINT((uint64_t)target->threads[0].tid, 42);
+		ASSERT_UINT_FATAL(target->threads.count, 1);
+		ASSERT_UINT((uint64_t)target->threads.rows[0].tid, 42);
 		CU_ASSERT_EQUAL(target_thread_number(target, 42), number ? 5 : -1);
 		CU_ASSERT_EQUAL(target_thread_number(target, 100), -1);
 		target_destroy(target);
@@ -356,8 +357,8 @@ TEST(core_comes_first)
 		struct target *target = open_debugger(&debugger, turn ? "file" : NULL, HD_OK, "");
 		REQUIRE(target);
 		ASSERT_UINT(target->kind, TARGET_CORE);
-		ASSERT_TEXT(target->route, "the core file, then the debugger");
-		ASSERT_UINT(target->thread_count, 1);
+		ASSERT_TEXT(target->debugger.route, "the core file, then the debugger");
+		ASSERT_UINT(target->threads.count, 1);
 		unsigned int before = shown.calls;
 		uint8_t buf[256];
 		CU_ASSERT(memory_read(target->memory, BASE + 0x2000, buf, sizeof(buf)));
@@ -373,7 +374,7 @@ TEST(core_comes_first)
 	debugger.read = NULL;
 	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
 	REQUIRE(target);
-	ASSERT_TEXT(target->route, "the core file");
+	ASSERT_TEXT(target->debugger.route, "the core file");
 	target_destroy(target);
 	(void)unlink(core_path);
 }
@@ -386,7 +387,7 @@ TEST(core_that_the_debugger_does_not_show)
 	shown.bytes[0x1010] ^= 1;
 	struct target *target = open_debugger(&debugger, NULL, HD_OK, "");
 	REQUIRE(target);
-	ASSERT_TEXT(target->route, "the debugger");
+	ASSERT_TEXT(target->debugger.route, "the debugger");
 	CU_ASSERT(findings_has(&target->findings, FINDING_CORE_NOT_USED));
 	target_destroy(target);
 	open_debugger(&debugger, "file", HD_ERR_FORMAT, "is not what the debugger shows");

@@ -63,12 +63,12 @@ TEST(loads_are_read_and_neighbours_joined)
 	elf_maker_load(&maker, BASE, page(1), PAGE, PAGE, PF_R);
 	elf_maker_load(&maker, BASE + PAGE, page(2), 2 * PAGE, 2 * PAGE, PF_R | PF_W);
 	struct target *target = elf_maker_open(&maker, NULL);
-	CU_ASSERT(target->kind == TARGET_CORE && target->is_64 && !target->is_truncated);
-	ASSERT_UINT(target->range_count, 3);
-	ASSERT_UINT(target->ranges[0].start, BASE);
-	ASSERT_UINT(target->ranges[0].flags, PF_R);
-	ASSERT_UINT(target->ranges[1].end, BASE + 3 * PAGE);
-	ASSERT_UINT(target->ranges[2].captured, PAGE);
+	CU_ASSERT(target->kind == TARGET_CORE && target->is_64 && !target->core.is_truncated);
+	ASSERT_UINT(target->map.range_count, 3);
+	ASSERT_UINT(target->map.ranges[0].start, BASE);
+	ASSERT_UINT(target->map.ranges[0].flags, PF_R);
+	ASSERT_UINT(target->map.ranges[1].end, BASE + 3 * PAGE);
+	ASSERT_UINT(target->map.ranges[2].captured, PAGE);
 	assert_bytes(target, BASE, page(1), 3 * PAGE);
 	assert_bytes(target, BASE + 16 * PAGE + 5, page(0) + 5, PAGE - 5);
 	assert_run(target, BASE + 8, 3 * PAGE - 8);
@@ -105,14 +105,14 @@ TEST(bytes_beyond_filesz_are_missing_not_zero)
 	elf_maker_load(&maker, BASE, page(0), PAGE, 4 * PAGE, PF_R);
 	elf_maker_load(&maker, BASE + 8 * PAGE, page(0), 0, PAGE, PF_R);
 	struct target *target = elf_maker_open(&maker, NULL);
-	ASSERT_UINT(target->range_count, 2);
-	ASSERT_UINT(target->ranges[0].end, BASE + 4 * PAGE);
-	ASSERT_UINT(target->ranges[0].captured, PAGE);
-	ASSERT_UINT(target->ranges[1].captured, 0);
+	ASSERT_UINT(target->map.range_count, 2);
+	ASSERT_UINT(target->map.ranges[0].end, BASE + 4 * PAGE);
+	ASSERT_UINT(target->map.ranges[0].captured, PAGE);
+	ASSERT_UINT(target->map.ranges[1].captured, 0);
 	CU_ASSERT(memory_u8(target->memory, BASE + PAGE - 1, &byte));
 	CU_ASSERT(!memory_u8(target->memory, BASE + PAGE, &byte));
 	CU_ASSERT(!memory_u8(target->memory, BASE + 8 * PAGE, &byte));
-	CU_ASSERT(!target->is_truncated);
+	CU_ASSERT(!target->core.is_truncated);
 	target_destroy(target);
 	elf_maker_deinit(&maker);
 }
@@ -126,7 +126,7 @@ TEST(offsets_need_no_alignment)
 	elf_maker_load(&maker, BASE, page(0), 2 * PAGE, 2 * PAGE, PF_R);
 	elf_maker_load(&maker, BASE + 4 * PAGE, page(2), PAGE, PAGE, PF_R);
 	struct target *target = elf_maker_open(&maker, NULL);
-	ASSERT_UINT(target->producer, PRODUCER_GCORE);
+	ASSERT_UINT(target->core.producer, PRODUCER_GCORE);
 	assert_bytes(target, BASE, page(0), 2 * PAGE);
 	assert_bytes(target, BASE + 4 * PAGE, page(2), PAGE);
 	target_destroy(target);
@@ -144,9 +144,9 @@ TEST(of_overlapping_loads_the_first_of_the_file_wins)
 	elf_maker_load(&maker, BASE + 4 * PAGE, page(7), PAGE, PAGE, PF_X);
 	struct target *target = elf_maker_open(&maker, NULL);
 	CU_ASSERT(findings_has(&target->findings, FINDING_OVERLAPPING_SEGMENTS));
-	ASSERT_UINT(target->range_count, 3);
-	for (size_t i = 1; i < target->range_count; i++)
-		CU_ASSERT(target->ranges[i].start >= target->ranges[i - 1].end);
+	ASSERT_UINT(target->map.range_count, 3);
+	for (size_t i = 1; i < target->map.range_count; i++)
+		CU_ASSERT(target->map.ranges[i].start >= target->map.ranges[i - 1].end);
 	assert_bytes(target, BASE + PAGE, page(2), PAGE);
 	assert_bytes(target, BASE + 2 * PAGE, page(0), 2 * PAGE);
 	assert_bytes(target, BASE + 4 * PAGE, page(5), PAGE);
@@ -201,7 +201,7 @@ TEST(pn_xnum_takes_the_number_from_section_0)
 	struct target *target = NULL;
 	CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &target, NULL) == HD_OK);
 	REQUIRE(target);
-	ASSERT_UINT(target->range_count, 70001);
+	ASSERT_UINT(target->map.range_count, 70001);
 	CU_ASSERT(target->pid == 9);
 	assert_bytes(target, BASE - PAGE, page(3), PAGE);
 	target_destroy(target);
@@ -209,7 +209,7 @@ TEST(pn_xnum_takes_the_number_from_section_0)
 	/* Cut before section 0: the number follows from where the first segment begins. */
 	CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size - 64, NULL, &target, NULL) == HD_OK);
 	REQUIRE(target);
-	ASSERT_UINT(target->range_count, 70001);
+	ASSERT_UINT(target->map.range_count, 70001);
 	assert_bytes(target, BASE - PAGE, page(3), PAGE);
 	target_destroy(target);
 	text_deinit(&core);
@@ -334,7 +334,7 @@ TEST(segments_that_lie_are_findings)
 	assert_bytes(target, UINT64_MAX - PAGE, page(1), PAGE);
 	CU_ASSERT(!memory_u8(target->memory, UINT64_MAX, &byte));
 	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_SEGMENT));
-	CU_ASSERT(target->is_truncated);
+	CU_ASSERT(target->core.is_truncated);
 	target_destroy(target);
 	elf_maker_deinit(&maker);
 }
@@ -368,11 +368,11 @@ static void assert_truncated(const struct text *core, const struct target *whole
 		return;
 	}
 	REQUIRE(target);
-	ASSERT_UINT(target->file_size, size);
-	ASSERT_UINT(target->is_truncated, size < core->size);
+	ASSERT_UINT(target->core.file_size, size);
+	ASSERT_UINT(target->core.is_truncated, size < core->size);
 	ASSERT_UINT(findings_has(&target->findings, FINDING_TRUNCATED), size < core->size);
-	for (size_t i = 0; i < whole->range_count; i++) {
-		const struct target_range *range = &whole->ranges[i];
+	for (size_t i = 0; i < whole->map.range_count; i++) {
+		const struct target_range *range = &whole->map.ranges[i];
 		uint8_t was[PAGE], is[PAGE];
 		size_t had = memory_prefix(whole->own, range->start, was, sizeof(was));
 		size_t has = memory_prefix(target->own, range->start, is, sizeof(is));
@@ -406,12 +406,12 @@ TEST(truncation_says_how_much_is_gone)
 	CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size - 2 * PAGE, NULL, &target, NULL) ==
 			HD_OK);
 	REQUIRE(target);
-	ASSERT_UINT(target->missing_bytes, 2 * PAGE);
+	ASSERT_UINT(target->core.missing_bytes, 2 * PAGE);
 	const char *detail = finding_of(target, "truncated");
 	CU_ASSERT(strstr(detail, ": 8192 bytes (") != NULL);
 	CU_ASSERT(target->pid == 4711);
-	ASSERT_UINT(target->ranges[2].captured, 2 * PAGE);
-	ASSERT_UINT(target->ranges[2].end - target->ranges[2].start, 4 * PAGE);
+	ASSERT_UINT(target->map.ranges[2].captured, 2 * PAGE);
+	ASSERT_UINT(target->map.ranges[2].end - target->map.ranges[2].start, 4 * PAGE);
 	target_destroy(target);
 	text_deinit(&core);
 }
@@ -424,7 +424,7 @@ TEST(notes_behind_the_cut_are_said_to_be_gone)
 			HD_OK);
 	REQUIRE(target);
 	CU_ASSERT(strstr(finding_of(target, "truncated"), "with the notes") != NULL);
-	ASSERT_UINT(target->thread_count, 0);
+	ASSERT_UINT(target->threads.count, 0);
 	target_destroy(target);
 	text_deinit(&core);
 }
@@ -452,16 +452,17 @@ TEST(bytes_of_the_file_are_given_twice_at_most)
 	struct target *target = NULL;
 	CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &target, NULL) == HD_OK);
 	REQUIRE(target);
-	ASSERT_UINT(target->range_count, 50);
+	ASSERT_UINT(target->map.range_count, 50);
 	uint64_t sum = 0;
-	for (size_t i = 0; i < target->range_count; i++)
-		sum += target->ranges[i].captured;
+	for (size_t i = 0; i < target->map.range_count; i++)
+		sum += target->map.ranges[i].captured;
 	CU_ASSERT(sum >= sizeof(bytes) && sum <= 2 * core.size);
 	/* The first has its bytes, and a single one that shares them as well. */
-	ASSERT_UINT(target->ranges[0].captured, sizeof(bytes));
-	ASSERT_UINT(target->ranges[1].captured, sizeof(bytes));
-	ASSERT_UINT(target->ranges[49].captured, 0);
-	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_SEGMENT) && !target->is_truncated);
+	ASSERT_UINT(target->map.ranges[0].captured, sizeof(bytes));
+	ASSERT_UINT(target->map.ranges[1].captured, sizeof(bytes));
+	ASSERT_UINT(target->map.ranges[49].captured, 0);
+	CU_ASSERT(findings_has(&target->findings, FINDING_ODD_SEGMENT) &&
+		  !target->core.is_truncated);
 	target_destroy(target);
 	text_deinit(&core);
 	elf_maker_deinit(&maker);
@@ -567,7 +568,7 @@ TEST(a_real_core_opens_at_every_size)
 		CU_ASSERT_FATAL(truncate(copy_path, (off_t)cuts[i]) == 0);
 		enum hd_status status = target_open_core(copy_path, &options, NULL, &target, NULL);
 		CU_ASSERT(status == HD_OK || status == HD_ERR_FORMAT);
-		CU_ASSERT(status == HD_ERR_FORMAT || target->is_truncated);
+		CU_ASSERT(status == HD_ERR_FORMAT || target->core.is_truncated);
 		opened += status == HD_OK;
 		target_destroy(target);
 	}

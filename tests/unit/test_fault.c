@@ -41,10 +41,10 @@ static void begin(struct fixture *fixture)
 		fixture->threads[i].registers[REGISTER_RIP] = RUNTIME + 0x100040;
 	}
 	fixture->target.memory = &fixture->fake.memory;
-	fixture->target.threads = fixture->threads;
-	fixture->target.thread_count = 2;
-	fixture->target.mappings = fixture->mappings;
-	fixture->target.mapping_count = 3;
+	fixture->target.threads.rows = fixture->threads;
+	fixture->target.threads.count = 2;
+	fixture->target.map.mappings = fixture->mappings;
+	fixture->target.map.mapping_count = 3;
 }
 
 /* uc_mcontext: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, flags, selectors, ..., fpstate. */

@@ -4,6 +4,7 @@
 #include "support/assert_more.h"
 #include "support/file_scene.h"
 #include "support/suite.h"
+#include "targets/target_files.h"
 
 #define PAGE SCENE_PAGE
 #define BASE SCENE_BASE

@@ -80,10 +80,10 @@ TEST(kinds_of_frames)
 TEST(frames_are_told_by_their_first_word)
 {
 	struct clr numbered = { .major = 10 }, old = { .major = 8 };
-	numbered.frame_identifiers[FRAME_INLINED_CALL] = 1;
-	numbered.frame_identifiers[FRAME_HIJACK] = 8;
-	numbered.frame_vtables[FRAME_FUNC_EVAL] = 0x1000;
-	old.frame_vtables[FRAME_HELPER_METHOD] = 0x7f001000;
+	numbered.frames.identifiers[FRAME_INLINED_CALL] = 1;
+	numbered.frames.identifiers[FRAME_HIJACK] = 8;
+	numbered.frames.vtables[FRAME_FUNC_EVAL] = 0x1000;
+	old.frames.vtables[FRAME_HELPER_METHOD] = 0x7f001000;
 	CU_ASSERT_TRUE(clr_frames_are_numbered(&numbered));
 	CU_ASSERT_FALSE(clr_frames_are_numbered(&old));
 	ASSERT_UINT(clr_frame_kind(&numbered, 8), FRAME_HIJACK);

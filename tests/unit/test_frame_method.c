@@ -95,8 +95,8 @@ TEST(helpers_are_the_methods_that_made_them)
 		 lists = fake_alloc(fixture.memory, 127 * 8),
 		 entry = fake_alloc(fixture.memory, 24), desc = make_desc(&fixture, "Sleep");
 	clr->major = 9;
-	memset(clr->frame_identifiers, 0, sizeof(clr->frame_identifiers));
-	clr->fcall_table = lists;
+	memset(clr->frames.identifiers, 0, sizeof(clr->frames.identifiers));
+	clr->globals.fcall_table = lists;
 	fake_poke_u64(fixture.memory, lists + 8 * 5, entry);
 	fake_poke_u64(fixture.memory, entry + 8, code + 5);
 	fake_poke_u64(fixture.memory, entry + 16, desc);

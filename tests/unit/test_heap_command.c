@@ -199,8 +199,8 @@ TEST(without_a_heap_commands_say_so)
 	check(&fixture, "clrthreads", 0, "ThreadCount:");
 	check(&fixture, "info", 1, "no-heap: no segment of the GC heap can be read\n");
 	struct target *target = &fixture.fake->target;
-	target->producer = PRODUCER_CREATEDUMP;
-	target->content = CONTENT_MINI;
+	target->core.producer = PRODUCER_CREATEDUMP;
+	target->core.content = CONTENT_MINI;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		check(&fixture, refused[i], 3,
 		      "this is a triage dump of createdump: the GC heap is not in it; write the "
@@ -208,8 +208,8 @@ TEST(without_a_heap_commands_say_so)
 	}
 	check(&fixture, "info", 1, "written by createdump (triage)");
 	check(&fixture, "info --json", 1, "\"content\": \"triage\"");
-	target->content = CONTENT_UNKNOWN;
-	target->is_truncated = true;
+	target->core.content = CONTENT_UNKNOWN;
+	target->core.is_truncated = true;
 	check(&fixture, "dumpheap", 3,
 	      "the list of the GC heap's segments is lost; the core is cut");
 	end(&fixture);
@@ -225,7 +225,7 @@ TEST(a_page_of_the_heap_is_no_heap)
 	struct fake_hidden hidden;
 	fake_hide(&hidden, &fixture.fake->memory, fixture.last, fixture.last + 24);
 	target->memory = target->own = &hidden.memory;
-	target->content = CONTENT_MINI;
+	target->core.content = CONTENT_MINI;
 	check(&fixture, "dumpheap -stat", 3,
 	      "this is a mini dump: the GC heap is not in it; write the core again with "
 	      "createdump --withheap or --full, or gcore");
@@ -237,15 +237,16 @@ TEST(kinds_of_cores_are_told_apart)
 {
 	struct segment segment = { .generation = GENERATION_0 };
 	struct heap heap = { .segments = &segment, .segment_count = 1 }, none = { 0 };
-	struct target target = { .producer = PRODUCER_CREATEDUMP, .content = CONTENT_MINI };
+	struct target target = { .core.producer = PRODUCER_CREATEDUMP,
+				 .core.content = CONTENT_MINI };
 	ASSERT_TEXT(content_text(&target, NULL), "mini or triage");
 	ASSERT_TEXT(content_text(&target, &heap), "mini");
 	ASSERT_TEXT(content_text(&target, &none), "triage");
 	ASSERT_TEXT(content_name(&target, NULL), "mini");
 	ASSERT_TEXT(content_name(&target, &none), "triage");
-	target.producer = PRODUCER_KERNEL;
+	target.core.producer = PRODUCER_KERNEL;
 	ASSERT_TEXT(content_text(&target, &none), "mini");
-	target.content = CONTENT_HEAP;
+	target.core.content = CONTENT_HEAP;
 	ASSERT_TEXT(content_text(&target, &heap), "without the pages of module files");
 	ASSERT_TEXT(content_name(&target, &none), "heap");
 	ASSERT_TEXT(producer_name(PRODUCER_GCORE), "gcore");

@@ -82,8 +82,8 @@ static void map_section(struct fixture *fixture)
 	fake_poke_u64(memory, fixture->section, CODE_BASE);
 	fake_poke_u64(memory, fixture->section + 8, CODE_BASE + CODE_SIZE);
 	fake_poke_u64(memory, dac_table, top);
-	fixture->clr->dac_table = dac_table;
-	fixture->clr->dac_count = 1;
+	fixture->clr->globals.dac_table = dac_table;
+	fixture->clr->globals.dac_count = 1;
 	fake_map(memory, CODE_BASE, CODE_SIZE);
 }
 
@@ -286,14 +286,14 @@ TEST(test_fcalls)
 	}
 	fake_poke_u64(memory, entries[3] + 8, code + 127);
 	fake_poke_u64(memory, entries[0], entries[3]);
-	fake_poke_u64(memory, globals, fake_peek_u64(memory, fixture.clr->dac_table));
+	fake_poke_u64(memory, globals, fake_peek_u64(memory, fixture.clr->globals.dac_table));
 	fake_poke_u64(memory, globals + 8, fixture.run); /* something else */
 	fake_poke_u64(memory, globals + 16, lists);
-	fixture.clr->dac_table = globals;
-	fixture.clr->dac_count = 3;
+	fixture.clr->globals.dac_table = globals;
+	fixture.clr->globals.dac_count = 3;
 	ASSERT_UINT(fcall_table_find(fixture.clr), lists);
 	check_code(&fixture, code, 0);
-	fixture.clr->fcall_table = lists;
+	fixture.clr->globals.fcall_table = lists;
 	check_code(&fixture, code, fixture.walk);
 	check_code(&fixture, code + 2, fixture.run);
 	check_code(&fixture, code + 127, fixture.run); /* the second of its list */
@@ -374,7 +374,7 @@ TEST(test_jit)
 	/* a stub has its kind in place of a header */
 	fake_poke_u64(fixture.memory, CODE_BASE + 0x300 - 8, 3);
 	check_code(&fixture, CODE_BASE + 0x300, 0);
-	fixture.clr->dac_count = 0;
+	fixture.clr->globals.dac_count = 0;
 	check_code(&fixture, CODE_BASE + 0x24, 0);
 	fake_clr_destroy(fixture.fake);
 }
@@ -457,7 +457,7 @@ TEST(test_cycle)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = fixture.memory;
-	uint64_t table = fake_peek_u64(memory, fixture.clr->dac_table);
+	uint64_t table = fake_peek_u64(memory, fixture.clr->globals.dac_table);
 	static const unsigned int shifts[] = { 49, 41, 33, 25 };
 	for (size_t i = 0; i < 4; i++)
 		table = fake_peek_u64(memory, table + 8 * (CODE_BASE >> shifts[i] & 255)) & ~1ull;

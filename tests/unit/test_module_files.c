@@ -9,6 +9,7 @@
 #include "support/assert_more.h"
 #include "support/file_scene.h"
 #include "support/suite.h"
+#include "targets/target_files.h"
 #include "util/alloc.h"
 
 #define PAGE SCENE_PAGE

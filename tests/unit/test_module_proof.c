@@ -13,6 +13,7 @@
 #include "support/elf_maker.h"
 #include "support/metadata_maker.h"
 #include "support/suite.h"
+#include "targets/target_files.h"
 
 /* A core as gcore writes it: the runtime's Module, its PEAssembly and its reader of metadata, and of the
  * image only that it is mapped. */

@@ -7,6 +7,7 @@
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
 #include "support/suite.h"
+#include "targets/target_modules.h"
 #include "util/alloc.h"
 
 #define PAGE     ((uint64_t)4096)

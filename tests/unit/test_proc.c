@@ -47,8 +47,8 @@ TEST(maps_are_parsed)
 	struct target *target = target_create(TARGET_PROCESS, NULL);
 	REQUIRE(target);
 	CU_ASSERT(proc_maps_to_target(&maps, target));
-	ASSERT_UINT(target->mapping_count, 3);
-	ASSERT_UINT(target->range_count, 5);
+	ASSERT_UINT(target->map.mapping_count, 3);
+	ASSERT_UINT(target->map.range_count, 5);
 	target_destroy(target);
 	proc_maps_deinit(&maps);
 	for (size_t size = 0; size < sizeof(text); size++) {
@@ -121,11 +121,11 @@ TEST(auxv_is_parsed)
 	uint64_t words[] = { 3, 0x40, 4, 56, 5, 13, 7, 0x1000, 9, 0x2000, 0, 0, 3, 99 };
 	struct target target = { 0 };
 	for (size_t size = 0; size <= sizeof(words); size++)
-		target_set_auxv(&target, (const uint8_t *)words, size);
-	ASSERT_UINT(target.auxv_phdr, 0x40);
-	ASSERT_UINT(target.auxv_phnum, 13);
-	ASSERT_UINT(target.auxv_base, 0x1000);
-	ASSERT_UINT(target.auxv_entry, 0x2000);
+		target_auxv_read(&target.auxv, (const uint8_t *)words, size);
+	ASSERT_UINT(target.auxv.phdr, 0x40);
+	ASSERT_UINT(target.auxv.phnum, 13);
+	ASSERT_UINT(target.auxv.base, 0x1000);
+	ASSERT_UINT(target.auxv.entry, 0x2000);
 }
 
 static void expect_failure(pid_t pid, enum hd_status status, const char *part)
@@ -170,8 +170,8 @@ TEST(thread_is_not_its_process)
 	const struct target_options one_byte = { .max_mem = 1 };
 	ASSERT_UINT(target_open_process(child.pid, &one_byte, NULL, &target, NULL), HD_OK);
 	REQUIRE(target);
-	ASSERT_UINT_FATAL(target->thread_count, 2);
-	int32_t tid = target->threads[1].tid;
+	ASSERT_UINT_FATAL(target->threads.count, 2);
+	int32_t tid = target->threads.rows[1].tid;
 	target_destroy(target);
 	char expected[64];
 	(void)snprintf(expected, sizeof(expected), "is a thread of process %d", (int)child.pid);

@@ -87,12 +87,12 @@ TEST(known_bytes_are_copied)
 	REQUIRE(target);
 	ASSERT_UINT(target->kind, TARGET_PROCESS);
 	ASSERT_UINT((uint64_t)target->pid, (uint64_t)child.pid);
-	CU_ASSERT(target->stopped_seconds > 0 && target->stopped_seconds < 5);
+	CU_ASSERT(target->process.stopped_seconds > 0 && target->process.stopped_seconds < 5);
 	ASSERT_TEXT(target->name, "test_process");
 	CU_ASSERT(child_is_running(&child));
 	ASSERT_UINT(child_state(child.pid) == 't', false);
-	CU_ASSERT(target->auxv_phdr && target->auxv_phnum && target->auxv_entry);
-	CU_ASSERT_PTR_NOT_NULL(target_mapping_at(target, at(constant_bytes)));
+	CU_ASSERT(target->auxv.phdr && target->auxv.phnum && target->auxv.entry);
+	CU_ASSERT_PTR_NOT_NULL(target_mapping_at(&target->map, at(constant_bytes)));
 	ASSERT_UINT(target->findings.count, 0);
 	check_bytes(target);
 	child_end(&child);
@@ -142,8 +142,8 @@ TEST(every_readable_byte_is_there)
 	CU_ASSERT(fd >= 0);
 	uint8_t expected[PAGE], got[PAGE];
 	unsigned int pages = 0, missing = 0, wrong = 0;
-	for (size_t i = 0; i < target->range_count; i++) {
-		const struct target_range *range = &target->ranges[i];
+	for (size_t i = 0; i < target->map.range_count; i++) {
+		const struct target_range *range = &target->map.ranges[i];
 		for (uint64_t page = range->start; page < range->end && pages < 40000;
 		     page += PAGE) {
 			if (pread(fd, expected, PAGE, (off_t)page) != (ssize_t)PAGE)
@@ -170,19 +170,20 @@ TEST(each_thread_has_registers)
 	struct live_child child = child_start(3, fill, NULL);
 	struct target *target = open_child(&child, NULL);
 	REQUIRE(target);
-	ASSERT_UINT_FATAL(target->thread_count, 4);
+	ASSERT_UINT_FATAL(target->threads.count, 4);
 	uint64_t stacks[4];
 	for (size_t i = 0; i < 4; i++) {
-		const struct target_thread *thread = &target->threads[i];
+		const struct target_thread *thread = &target->threads.rows[i];
 		uint64_t word;
 		stacks[i] = thread->registers[REGISTER_RSP];
 		CU_ASSERT(memory_u64(target->memory, stacks[i], &word));
 		CU_ASSERT(memory_u64(target->memory, thread->registers[REGISTER_RIP], &word));
 		CU_ASSERT_PTR_EQUAL(target_thread(target, thread->tid), thread);
 		for (size_t j = 0; j < i; j++)
-			CU_ASSERT(stacks[i] != stacks[j] && target->threads[j].tid != thread->tid);
+			CU_ASSERT(stacks[i] != stacks[j] &&
+				  target->threads.rows[j].tid != thread->tid);
 	}
-	ASSERT_UINT((uint64_t)target->threads[0].tid, (uint64_t)child.pid);
+	ASSERT_UINT((uint64_t)target->threads.rows[0].tid, (uint64_t)child.pid);
 	target_destroy(target);
 	child_end(&child);
 }
@@ -465,9 +466,9 @@ TEST(first_thread_may_have_ended)
 	for (unsigned int turn = 0; turn < 2; turn++) {
 		struct target *target = open_child(&child, turn ? &one_byte : NULL);
 		REQUIRE(target);
-		ASSERT_UINT_FATAL(target->thread_count, 1);
-		CU_ASSERT(target->threads[0].tid != child.pid);
-		CU_ASSERT(target->auxv_phdr && target->mapping_count && target->module_count);
+		ASSERT_UINT_FATAL(target->threads.count, 1);
+		CU_ASSERT(target->threads.rows[0].tid != child.pid);
+		CU_ASSERT(target->auxv.phdr && target->map.mapping_count && target->module_count);
 		check_bytes(target);
 		target_destroy(target);
 		CU_ASSERT(child_is_running(&child));

@@ -7,6 +7,7 @@
 #include "support/live_child.h"
 #include "support/suite.h"
 #include "targets/process/process_memory.h"
+#include "targets/target_files.h"
 
 #define PAGE      ((size_t)4096)
 #define LARGE     ((size_t)64 << 20)
@@ -87,7 +88,7 @@ static void look(pid_t pid, struct page_list *kept)
 	ASSERT_UINT(target_open_process(pid, &how, NULL, &target, NULL), HD_OK);
 	REQUIRE(target);
 	/* For which it was stopped for a moment. */
-	ASSERT_UINT(target->thread_count, 1);
+	ASSERT_UINT(target->threads.count, 1);
 	CU_ASSERT(kept->rows_count > 0);
 	target_destroy(target);
 }
@@ -102,13 +103,13 @@ TEST(what_is_not_kept_is_left_out)
 	page_list_add(&kept, page_at(KEPT_PAGE), 1);
 	struct target *target = open_child(child.pid, &kept, (uint64_t)32 << 20);
 	CU_ASSERT(child_is_running(&child));
-	REQUIRE(target->copy);
-	CU_ASSERT(process_copy_left(target->copy) > LARGE - (1 << 20));
+	REQUIRE(target->process.copy);
+	CU_ASSERT(process_copy_left(target->process.copy) > LARGE - (1 << 20));
 	ASSERT_UINT(target->findings.count, 0);
 	CU_ASSERT(has_page(target, HEAP_PAGE));
 	CU_ASSERT(has_page(target, HEAP_PAGE + 1));
 	CU_ASSERT(has_page(target, KEPT_PAGE));
-	ASSERT_UINT(process_copy_missed(target->copy)->rows_count, 0);
+	ASSERT_UINT(process_copy_missed(target->process.copy)->rows_count, 0);
 	target_add_file_findings(target);
 	CU_ASSERT_FALSE(findings_has(&target->findings, FINDING_MISSING_NATIVE));
 	/* What is not there is said, however it is asked for. */
@@ -119,7 +120,7 @@ TEST(what_is_not_kept_is_left_out)
 	ASSERT_UINT(memory_next(target->memory, page_at(100)), page_at(HEAP_PAGE));
 	ASSERT_UINT(memory_prefix(target->memory, page_at(KEPT_PAGE) + 1, bytes, sizeof(bytes)),
 		    PAGE - 1);
-	const struct page_list *missed = process_copy_missed(target->copy);
+	const struct page_list *missed = process_copy_missed(target->process.copy);
 	ASSERT_UINT(missed->rows_count, 2);
 	ASSERT_UINT(missed->rows[0].start, page_at(100));
 	ASSERT_UINT(missed->rows[1].start, page_at(KEPT_PAGE + 1));
@@ -138,13 +139,13 @@ TEST(stacks_are_copied)
 	struct live_child child = start(LARGE);
 	struct page_list kept = { 0 };
 	struct target *target = open_child(child.pid, &kept, 0);
-	REQUIRE(target->copy);
-	REQUIRE(target->threads);
-	uint64_t word, sp = target->threads[0].registers[REGISTER_RSP];
+	REQUIRE(target->process.copy);
+	REQUIRE(target->threads.rows);
+	uint64_t word, sp = target->threads.rows[0].registers[REGISTER_RSP];
 	CU_ASSERT(memory_u64(target->memory, sp, &word));
 	CU_ASSERT(memory_u64(target->memory, sp - 64, &word));
-	CU_ASSERT(
-		memory_u64(target->memory, target->threads[0].registers[REGISTER_FS_BASE], &word));
+	CU_ASSERT(memory_u64(target->memory, target->threads.rows[0].registers[REGISTER_FS_BASE],
+			     &word));
 	target_destroy(target);
 	page_list_deinit(&kept);
 	stop(&child);
@@ -156,7 +157,7 @@ static void all_is_copied(size_t bytes, enum hd_status status)
 	struct page_list kept = { 0 };
 	found = status;
 	struct target *target = open_child(child.pid, &kept, 0);
-	CU_ASSERT_PTR_NULL(target->copy);
+	CU_ASSERT_PTR_NULL(target->process.copy);
 	ASSERT_UINT(target->findings.count, 0);
 	CU_ASSERT(has_page(target, 100));
 	CU_ASSERT(has_page(target, bytes / PAGE - 1));

@@ -87,10 +87,10 @@ static struct fixture set_up(void)
 
 static void tear_down(struct fixture *fixture)
 {
-	fixture->statics.fake->target.threads = NULL;
-	fixture->statics.fake->target.thread_count = 0;
-	fixture->statics.fake->target.ranges = NULL;
-	fixture->statics.fake->target.range_count = 0;
+	fixture->statics.fake->target.threads.rows = NULL;
+	fixture->statics.fake->target.threads.count = 0;
+	fixture->statics.fake->target.map.ranges = NULL;
+	fixture->statics.fake->target.map.range_count = 0;
 	fake_statics_destroy(&fixture->statics);
 }
 
@@ -99,14 +99,14 @@ static void add_registers(struct fixture *fixture, unsigned int index, uint64_t 
 {
 	struct target *target = &fixture->statics.fake->target;
 	fixture->threads[index] = (struct target_thread){
-		.tid = (int32_t)fixture->statics.clr->threads[index].os_id
+		.tid = (int32_t)fixture->statics.clr->threads.rows[index].os_id
 	};
 	fixture->threads[index].registers[REGISTER_RSP] = sp;
 	fixture->ranges[index] =
 		(struct target_range){ .start = sp, .end = sp + STACK_SIZE, .flags = PF_W };
-	target->threads = fixture->threads;
-	target->ranges = fixture->ranges;
-	target->thread_count = target->range_count = index + 1;
+	target->threads.rows = fixture->threads;
+	target->map.ranges = fixture->ranges;
+	target->threads.count = target->map.range_count = index + 1;
 }
 
 static struct root_set *collect(struct fixture *fixture, bool conservative)
@@ -171,7 +171,7 @@ TEST(test_runtime)
 	struct fake_clr *fake = fixture.statics.fake;
 	const uint64_t *objects = fixture.statics.objects;
 	uint64_t info = fake_alloc(&fake->memory, 64), outer = info + 32;
-	const struct clr_thread *threads = fixture.statics.clr->threads;
+	const struct clr_thread *threads = fixture.statics.clr->threads.rows;
 	/* a thread's last exception; two in flight; a weak handle is one all the same */
 	fake_poke_u64(&fake->memory, threads[1].address + LAST_THROWN_OF, fixture.strong[0]);
 	fake_poke_u64(&fake->memory, threads[0].address + TRACKER_OF, info);
@@ -338,7 +338,7 @@ TEST(test_gaps)
 	findings_deinit(&fake->target.findings);
 	add_registers(&fixture, 0, make_stack(&fixture, fixture.statics.objects[6]));
 	add_registers(&fixture, 1, 0x12345000);
-	clr->threads[0].is_cooperative = true;
+	clr->threads.rows[0].is_cooperative = true;
 	roots = collect(&fixture, false);
 	REQUIRE(roots);
 	ASSERT_UINT(roots->stack_count, 2);
@@ -352,8 +352,8 @@ TEST(test_gaps)
 	root_set_destroy(roots);
 	/* dead ones have no stack, nor those that were never started */
 	findings_deinit(&fake->target.findings);
-	clr->threads[0].state = DEAD;
-	clr->threads[1].os_id = 0;
+	clr->threads.rows[0].state = DEAD;
+	clr->threads.rows[1].os_id = 0;
 	roots = collect(&fixture, false);
 	REQUIRE(roots);
 	ASSERT_UINT(roots->stack_count, 0);
@@ -368,7 +368,7 @@ TEST(test_twice)
 {
 	struct fixture fixture = set_up();
 	add_registers(&fixture, 0, make_stack(&fixture, fixture.statics.objects[6]));
-	fixture.statics.clr->threads[1].os_id = fixture.statics.clr->threads[0].os_id;
+	fixture.statics.clr->threads.rows[1].os_id = fixture.statics.clr->threads.rows[0].os_id;
 	struct root_set *roots = collect(&fixture, true);
 	REQUIRE(roots);
 	ASSERT_UINT(roots->stack_count, 1);

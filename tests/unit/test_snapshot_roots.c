@@ -254,7 +254,7 @@ static void make_stacks(struct many *m)
 							 .frame = UINT32_MAX,
 							 .kind = STACK_ROOT_GC_FRAME,
 							 .base = UINT8_MAX };
-		m->stacks[i] = (struct thread_stack){ .thread = &s->heap->clr->threads[i + 1],
+		m->stacks[i] = (struct thread_stack){ .thread = &s->heap->clr->threads.rows[i + 1],
 						      .frames = m->frames[i],
 						      .frames_count = 3,
 						      .roots = m->on_stack[i],
@@ -281,7 +281,7 @@ static void make_many(struct many *m)
 	make(s);
 	const struct type *pool = type_find(s->heap->clr, s->pool);
 	m->set.heap = s->heap;
-	s->heap->clr->exception_method_table = s->node;
+	s->heap->clr->globals.exception_method_table = s->node;
 	for (uint32_t i = 0; i < COUNT(m->handles); i++)
 		m->handles[i] = (struct handle){ .address = 0x5000 + 8 * (uint64_t)i };
 	m->handles[0].type = HANDLE_PINNED;
@@ -443,7 +443,7 @@ TEST(test_overflow)
 	};
 	struct small s;
 	make(&s);
-	struct thread_stack stack = { .thread = &s.heap->clr->threads[0],
+	struct thread_stack stack = { .thread = &s.heap->clr->threads.rows[0],
 				      .frames_count = FRAMES,
 				      .roots_count = 2 * (size_t)FRAMES };
 	stack.frames = calloc(FRAMES, sizeof(*stack.frames));

@@ -180,7 +180,7 @@ TEST(overflowed_stacks_begin_in_the_guard_page)
 	fixture.stack->ranges[1] = (struct target_range){
 		.start = other, .end = other + 0x2000, .captured = 0x2000, .flags = 6
 	};
-	fixture.fake->target.range_count = 3;
+	fixture.fake->target.map.range_count = 3;
 	fake_stop_at(fixture.stack, FAKE_NATIVE, other + 0x100, 0);
 	fixture.stack->thread->is_cooperative = true;
 	uint64_t sp = FAKE_STACK - FAKE_LOCALS;

@@ -124,7 +124,7 @@ TEST(what_is_missing_is_said)
 	stack_begin(&fixture);
 	uint64_t sp = stack_in_native_code(&fixture);
 	stack_frames(&fixture, fixture.work, sp, 2);
-	fixture.fake->target.thread_count = 0;
+	fixture.fake->target.threads.count = 0;
 	stack_again(&fixture);
 	CU_ASSERT(fixture.result.is_missing);
 	ASSERT_TEXT(fixture.result.why, "the target has no registers of thread 3e9");
@@ -138,7 +138,7 @@ TEST(what_is_missing_is_said)
 	CU_ASSERT(fixture.result.is_partial);
 	ASSERT_UINT(fixture.result.managed_count, 2);
 	/* Registers, but no stack. */
-	fixture.fake->target.thread_count = 1;
+	fixture.fake->target.threads.count = 1;
 	fake_unmap(fixture.memory, FAKE_STACK);
 	stack_again(&fixture);
 	CU_ASSERT(fixture.result.is_missing);
@@ -312,9 +312,9 @@ TEST(code_that_is_not_known_is_seen)
 	char path[] = "/usr/lib/libother.so";
 	struct target_module module = { .path = path };
 	mapping.path = path;
-	fixture.fake->target.mappings = &mapping;
+	fixture.fake->target.map.mappings = &mapping;
 	fixture.fake->target.modules = &module;
-	fixture.fake->target.mapping_count = fixture.fake->target.module_count = 1;
+	fixture.fake->target.map.mapping_count = fixture.fake->target.module_count = 1;
 	fake_poke_u64(fixture.memory, sp + 8 + 32, fake_call(fixture.work, 1));
 	stack_frames(&fixture, fixture.work, sp, 2);
 	stack_again(&fixture);
@@ -327,9 +327,9 @@ TEST(code_that_is_not_known_is_seen)
 	module.path = linked;
 	stack_again(&fixture);
 	CU_ASSERT(!fixture.result.is_partial);
-	fixture.fake->target.mappings = NULL;
+	fixture.fake->target.map.mappings = NULL;
 	fixture.fake->target.modules = NULL;
-	fixture.fake->target.mapping_count = fixture.fake->target.module_count = 0;
+	fixture.fake->target.map.mapping_count = fixture.fake->target.module_count = 0;
 	stack_end(&fixture);
 }
 

@@ -9,8 +9,8 @@ TEST(frames_of_older_runtimes_are_told_by_their_shape)
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
 	fixture.stack->clr->major = 9;
-	memset(fixture.stack->clr->frame_identifiers, 0,
-	       sizeof(fixture.stack->clr->frame_identifiers));
+	memset(fixture.stack->clr->frames.identifiers, 0,
+	       sizeof(fixture.stack->clr->frames.identifiers));
 	uint64_t thread = fixture.stack->thread->address;
 	uint64_t helper = STACK_TOP + 0x400, variable = helper - 0x18, sp = STACK_TOP + 0x1000;
 	/* The layout is still that of 10. */
@@ -39,8 +39,8 @@ TEST(what_calls_a_throwing_helper_is_not_gone_back_to)
 	stack_begin(&fixture);
 	uint64_t saver = fake_method(fixture.stack, &(struct fake_method){ .saves_rbx = true });
 	fixture.stack->clr->major = 9;
-	memset(fixture.stack->clr->frame_identifiers, 0,
-	       sizeof(fixture.stack->clr->frame_identifiers));
+	memset(fixture.stack->clr->frames.identifiers, 0,
+	       sizeof(fixture.stack->clr->frames.identifiers));
 	fixture.stack->thread->is_cooperative = true;
 	fake_stop_at(fixture.stack, FAKE_NATIVE + 0x40, STACK_TOP, fake_rbp(STACK_TOP + 8));
 	fixture.stack->registers.registers[REGISTER_RBX] = fixture.object;
@@ -69,8 +69,8 @@ static uint64_t begin_helper(struct stack_fixture *fixture, enum frame_kind kind
 	stack_begin(fixture);
 	struct clr *clr = fixture->stack->clr;
 	clr->major = 9;
-	memset(clr->frame_identifiers, 0, sizeof(clr->frame_identifiers));
-	clr->frame_vtables[kind] = 0x7f123450;
+	memset(clr->frames.identifiers, 0, sizeof(clr->frames.identifiers));
+	clr->frames.vtables[kind] = 0x7f123450;
 	fake_stop_at(fixture->stack, FAKE_NATIVE, STACK_TOP, 0);
 	fake_explicit(fixture->stack, helper, 0x7f123450);
 	fake_poke_u64(fixture->memory, helper + 32, fixture->stack->thread->address);
@@ -144,7 +144,7 @@ TEST(an_array_is_kept_where_the_helpers_class_is_not_known)
 	struct stack_fixture fixture;
 	uint64_t array = STACK_TOP + 0x3f8;
 	begin_helper(&fixture, FRAME_HELPER_METHOD_PROTECTOBJ, array, 2, 0);
-	memset(fixture.stack->clr->frame_vtables, 0, sizeof(fixture.stack->clr->frame_vtables));
+	memset(fixture.stack->clr->frames.vtables, 0, sizeof(fixture.stack->clr->frames.vtables));
 	fake_poke_u64(fixture.memory, STACK_TOP + 0x400 + 232, array - 8);
 	fake_poke_u64(fixture.memory, array - 8, fixture.object);
 	fake_poke_u64(fixture.memory, array, fixture.object);
@@ -162,7 +162,7 @@ TEST(what_a_hijacked_call_returns_is_kept)
 	struct clr *clr = fixture.stack->clr;
 	uint64_t frame = STACK_TOP + 0x400, arguments = STACK_TOP + 0x800;
 	clr->major = 9;
-	memset(clr->frame_identifiers, 0, sizeof(clr->frame_identifiers));
+	memset(clr->frames.identifiers, 0, sizeof(clr->frames.identifiers));
 	fake_stop_at(fixture.stack, FAKE_NATIVE, STACK_TOP, 0);
 	fake_explicit(fixture.stack, frame, 0x7f123450);
 	fake_poke_u64(fixture.memory, frame + 16, fake_call(fixture.work, 2));

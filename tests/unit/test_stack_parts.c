@@ -68,7 +68,7 @@ TEST(spans_join_writable_ranges)
 		{ .start = 0x6000, .end = 0x7000, .flags = 6 },
 		{ .start = 0x7000, .end = 0x8000, .flags = 4 },
 	};
-	struct target target = { .ranges = ranges, .range_count = 5 };
+	struct target target = { .map = { .ranges = ranges, .range_count = 5 } };
 	for (uint64_t at = 0x2000; at < 0x5000; at += 0xff8) {
 		struct span span = span_at(&target, at);
 		ASSERT_UINT(span.start, 0x2000);
@@ -82,7 +82,7 @@ TEST(spans_join_writable_ranges)
 	CU_ASSERT(span_is_code(&target, 0x1000) && !span_is_code(&target, 0x2000));
 	CU_ASSERT(!span_is_code(&target, 0x5800));
 	/* Without ranges everything may be a stack, or code. */
-	target.range_count = 0;
+	target.map.range_count = 0;
 	struct span span = span_at(&target, 0x2000);
 	CU_ASSERT(span_has(&span, 0x2000) && span_has(&span, 0x100000));
 	span = span_at(&target, UINT64_MAX);

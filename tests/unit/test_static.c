@@ -192,7 +192,7 @@ TEST(test_damage)
 TEST(test_without_types)
 {
 	struct fake_statics statics = fake_statics_create();
-	statics.clr->app_domain = 0;
+	statics.clr->globals.app_domain = 0;
 	struct static_slots slots = read_slots(&statics);
 	ASSERT_UINT(slots.rows_count, 0);
 	CU_ASSERT(strstr(fake_finding(statics.fake, "statics"), "static fields are not known") !=

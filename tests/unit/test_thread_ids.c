@@ -21,16 +21,16 @@ static void begin(struct fixture *fixture)
 	for (unsigned int i = 0; i < THREADS; i++)
 		fake_thread(fixture->fake)->os_id = i + 1;
 	fixture->clr = fake_heap(fixture->fake)->clr;
-	fixture->fake->target.threads = fixture->threads;
-	fixture->fake->target.thread_count = THREADS;
+	fixture->fake->target.threads.rows = fixture->threads;
+	fixture->fake->target.threads.count = THREADS;
 	for (unsigned int i = 0; i < THREADS; i++)
 		fixture->threads[i].tid = (int32_t)(700 + i);
 }
 
 static void end(struct fixture *fixture)
 {
-	fixture->fake->target.threads = NULL;
-	fixture->fake->target.thread_count = 0;
+	fixture->fake->target.threads.rows = NULL;
+	fixture->fake->target.threads.count = 0;
 	findings_deinit(&fixture->fake->target.findings);
 	fake_clr_destroy(fixture->fake);
 }
@@ -63,7 +63,7 @@ TEST(a_process_knows_both_ids)
 	fixture.threads[0].tid = 2;
 	match(&fixture);
 	for (unsigned int i = 0; i < THREADS; i++)
-		ASSERT_UINT(fixture.clr->threads[i].os_id, (uint64_t)fixture.threads[i].tid);
+		ASSERT_UINT(fixture.clr->threads.rows[i].os_id, (uint64_t)fixture.threads[i].tid);
 	ASSERT_UINT(fixture.fake->target.findings.count, 0);
 	end(&fixture);
 }
@@ -83,11 +83,11 @@ TEST(stacks_tell_the_threads_of_a_core)
 	fixture.threads[0].tid = 2;
 	fixture.threads[3].registers[REGISTER_RSP] = 0x1000;
 	match(&fixture);
-	ASSERT_UINT(fixture.clr->threads[0].os_id, 704);
-	ASSERT_UINT(fixture.clr->threads[1].os_id, 0);
-	ASSERT_UINT(fixture.clr->threads[2].os_id, 702);
-	ASSERT_UINT(fixture.clr->threads[3].os_id, 701);
-	ASSERT_UINT(fixture.clr->threads[4].os_id, 2);
+	ASSERT_UINT(fixture.clr->threads.rows[0].os_id, 704);
+	ASSERT_UINT(fixture.clr->threads.rows[1].os_id, 0);
+	ASSERT_UINT(fixture.clr->threads.rows[2].os_id, 702);
+	ASSERT_UINT(fixture.clr->threads.rows[3].os_id, 701);
+	ASSERT_UINT(fixture.clr->threads.rows[4].os_id, 2);
 	ASSERT_UINT_FATAL(fixture.fake->target.findings.count, 1);
 	ASSERT_TEXT(finding_name(fixture.fake->target.findings.rows[0].kind), "thread-ids");
 	CU_ASSERT_PTR_NOT_NULL(
@@ -107,7 +107,7 @@ TEST(ids_that_fit_stay)
 	}
 	match(&fixture);
 	for (unsigned int i = 0; i < THREADS; i++)
-		ASSERT_UINT(fixture.clr->threads[i].os_id, i + 1);
+		ASSERT_UINT(fixture.clr->threads.rows[i].os_id, i + 1);
 	ASSERT_UINT(fixture.fake->target.findings.count, 0);
 	end(&fixture);
 }
@@ -123,10 +123,10 @@ TEST(what_is_not_clear_is_not_guessed)
 	fixture.threads[2].registers[REGISTER_RSP] = second + 8;
 	fixture.threads[3].registers[REGISTER_RSP] = give_stack(&fixture, 3) + 8;
 	fake_poke_u64(&fixture.fake->memory, fixture.fake->threads[1].address + 120, second - 8);
-	fixture.clr->threads[3].state = 0x800;
+	fixture.clr->threads.rows[3].state = 0x800;
 	match(&fixture);
 	for (unsigned int i = 0; i < THREADS; i++)
-		ASSERT_UINT(fixture.clr->threads[i].os_id, i + 1);
+		ASSERT_UINT(fixture.clr->threads.rows[i].os_id, i + 1);
 	ASSERT_UINT(fixture.fake->target.findings.count, 0);
 	end(&fixture);
 }

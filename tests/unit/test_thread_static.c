@@ -15,7 +15,7 @@ static uint64_t address_of(struct fake_statics *statics, uint64_t method_table, 
 	for (size_t i = 0; i < list.count; i++) {
 		if (strcmp(list.rows[i].name, name) == 0)
 			address = field_thread_static_address(statics->clr, &list.rows[i],
-							      &statics->clr->threads[thread]);
+							      &statics->clr->threads.rows[thread]);
 	}
 	field_list_deinit(&list);
 	return address;
@@ -40,7 +40,7 @@ TEST(test_addresses)
 		    fake_element(statics.plug_statics, 0));
 	ASSERT_UINT(address_of(&statics, statics.plug, "last", 1), 0);
 	struct thread_local_data data;
-	CU_ASSERT(thread_local_data_read(statics.clr, &statics.clr->threads[1], &data));
+	CU_ASSERT(thread_local_data_read(statics.clr, &statics.clr->threads.rows[1], &data));
 	ASSERT_UINT(data.address, statics.locals[1]);
 	ASSERT_UINT(data.array, statics.thread_arrays[1]);
 	ASSERT_UINT(fake_peek_u64(&statics.fake->memory, data.array_slot), data.array);
@@ -85,10 +85,10 @@ TEST(test_damage)
 	fake_poke_u64(memory, statics.locals[0] + 16, 0x123450);
 	ASSERT_UINT(address_of(&statics, statics.plug, "last", 0), 0);
 	/* no thread data */
-	fake_poke_u64(memory, statics.clr->threads[0].address + 568, 0);
+	fake_poke_u64(memory, statics.clr->threads.rows[0].address + 568, 0);
 	ASSERT_UINT(address_of(&statics, statics.holder, "turns", 0), 0);
 	struct thread_local_data data;
-	CU_ASSERT(!thread_local_data_read(statics.clr, &statics.clr->threads[0], &data));
+	CU_ASSERT(!thread_local_data_read(statics.clr, &statics.clr->threads.rows[0], &data));
 	fake_statics_destroy(&statics);
 }
 

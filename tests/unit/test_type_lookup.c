@@ -185,10 +185,10 @@ TEST(test_no_list)
 	struct fixture fixture = set_up();
 	struct hd_error err = { 0 };
 	struct visits visits = { .limit = 100 };
-	fixture.clr->app_domain = 0;
+	fixture.clr->globals.app_domain = 0;
 	ASSERT_UINT(type_for_each(fixture.clr, visit, &visits, &err), HD_ERR_UNSUPPORTED);
 	CU_ASSERT(!type_by_name(fixture.clr, "System.Object", 0));
-	fixture.clr->app_domain = 0x1230;
+	fixture.clr->globals.app_domain = 0x1230;
 	ASSERT_UINT(type_for_each(fixture.clr, visit, &visits, &err), HD_ERR_FAULT);
 	fake_clr_destroy(fixture.fake);
 }

@@ -79,9 +79,9 @@ static enum hd_status open_packed(const struct text *packed, uint64_t max_mem, s
 
 static void assert_whole(const struct target *target, const struct text *packed)
 {
-	CU_ASSERT(target->is_compressed && !target->is_truncated);
-	ASSERT_UINT(target->file_size, packed->size);
-	ASSERT_UINT(target->unpacked_size, core.size);
+	CU_ASSERT(target->core.is_compressed && !target->core.is_truncated);
+	ASSERT_UINT(target->core.file_size, packed->size);
+	ASSERT_UINT(target->core.unpacked_size, core.size);
 	CU_ASSERT(target->pid == 4711);
 	uint64_t size = 0;
 	const uint8_t *run = memory_run(target->memory, BASE, &size);

@@ -425,8 +425,8 @@ TEST(test_missing_bytes)
 		};
 		struct heap *heap = fake_heap(f.fake);
 		if (ranges) {
-			f.fake->target.ranges = known;
-			f.fake->target.range_count = 3;
+			f.fake->target.map.ranges = known;
+			f.fake->target.map.range_count = 3;
 		}
 		struct walked walked;
 		walk(heap, 0, &walked);
@@ -435,8 +435,8 @@ TEST(test_missing_bytes)
 		ASSERT_UINT(walked.damage[0].address, first);
 		ASSERT_UINT(walked.damage[0].address + walked.damage[0].skipped, after);
 		ASSERT_UINT(walked.objects, count - (after - first) / 32);
-		f.fake->target.ranges = NULL;
-		f.fake->target.range_count = 0;
+		f.fake->target.map.ranges = NULL;
+		f.fake->target.map.range_count = 0;
 		end(&f);
 	}
 }
@@ -454,8 +454,8 @@ TEST(test_truncated)
 	punch(&f, segment_begin, hole, UINT64_MAX, 4 * PAGE);
 	struct target_range known = { .start = segment_begin, .captured = hole - segment_begin };
 	struct heap *heap = fake_heap(f.fake);
-	f.fake->target.ranges = &known;
-	f.fake->target.range_count = 1;
+	f.fake->target.map.ranges = &known;
+	f.fake->target.map.range_count = 1;
 	/* As a hostile file has it: the segment goes on for terabytes. */
 	heap->segments[0].end += (uint64_t)1 << 45;
 	segment_end += (uint64_t)1 << 45;
@@ -464,8 +464,8 @@ TEST(test_truncated)
 	ASSERT_UINT_FATAL(walked.damage_count, 1);
 	ASSERT_UINT(walked.damage[0].kind, DAMAGE_MISSING_BYTES);
 	ASSERT_UINT(walked.damage[0].address + walked.damage[0].skipped, segment_end);
-	f.fake->target.ranges = NULL;
-	f.fake->target.range_count = 0;
+	f.fake->target.map.ranges = NULL;
+	f.fake->target.map.range_count = 0;
 	end(&f);
 }
 

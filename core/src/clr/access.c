@@ -106,70 +106,70 @@ bool clr_gc_is_moving(const struct clr *clr)
 
 uint64_t clr_app_domain(const struct clr *clr)
 {
-	return clr->app_domain;
+	return clr->globals.app_domain;
 }
 
 uint64_t clr_free_method_table(const struct clr *clr)
 {
-	return clr->free_method_table;
+	return clr->globals.free_method_table;
 }
 
 uint64_t clr_object_method_table(const struct clr *clr)
 {
-	return clr->object_method_table;
+	return clr->globals.object_method_table;
 }
 
 uint64_t clr_object_array_method_table(const struct clr *clr)
 {
-	return clr->object_array_method_table;
+	return clr->globals.object_array_method_table;
 }
 
 uint64_t clr_exception_method_table(const struct clr *clr)
 {
-	return clr->exception_method_table;
+	return clr->globals.exception_method_table;
 }
 
 uint64_t clr_global_alloc_context(const struct clr *clr)
 {
-	return clr->global_alloc_context;
+	return clr->globals.alloc_context;
 }
 
 bool clr_has_sync_table(const struct clr *clr)
 {
-	return clr->sync_table != 0;
+	return clr->globals.sync_table != 0;
 }
 
 size_t clr_thread_count(const struct clr *clr)
 {
-	return clr->thread_count;
+	return clr->threads.count;
 }
 
 const struct clr_thread *clr_thread_at(const struct clr *clr, size_t index)
 {
-	return &clr->threads[index];
+	return &clr->threads.rows[index];
 }
 
 size_t clr_thread_index(const struct clr *clr, const struct clr_thread *thread)
 {
-	return (size_t)(thread - clr->threads);
+	return (size_t)(thread - clr->threads.rows);
 }
 
 int64_t clr_pending_threads(const struct clr *clr)
 {
-	return clr->pending_threads;
+	return clr->threads.pending;
 }
 
 bool clr_knows_finalizer_thread(const struct clr *clr)
 {
-	return clr->finalizer_thread != 0;
+	return clr->threads.finalizer != 0;
 }
 
 bool clr_is_finalizer_thread(const struct clr *clr, const struct clr_thread *thread)
 {
-	return thread->address == clr->finalizer_thread;
+	return thread->address == clr->threads.finalizer;
 }
 
 bool clr_is_gc_thread(const struct clr *clr, const struct clr_thread *thread)
 {
-	return thread->address == clr->gc_thread;
+	return thread->address == clr->threads.gc;
 }

@@ -95,7 +95,7 @@ static const char *gc_advice(const struct target *target)
 	if (target->kind == TARGET_CORE)
 		return "take another dump when no GC runs, or read its totals as too low";
 	/* A debugger holds it. */
-	if (target->route)
+	if (target->debugger.route)
 		return "let the process run on for a moment, then run the command again";
 	return "run the command again, or read its totals as too low";
 }
@@ -103,12 +103,12 @@ static const char *gc_advice(const struct target *target)
 static void report_gc(const struct clr *clr)
 {
 	struct findings *findings = &clr->target->findings;
-	if (clr->target->stops > 1) {
+	if (clr->target->process.stops > 1) {
 		findings_add(findings, FINDING_GC_IN_PROGRESS,
 			     "open it again when it collects less, or read its totals as too low",
 			     "a GC was moving objects each of the %u times that the process was "
 			     "stopped: parts of the heap cannot be walked, which is no damage",
-			     clr->target->stops);
+			     clr->target->process.stops);
 	} else {
 		bool crashed = target_crashed_thread(clr->target);
 		findings_add(findings, FINDING_GC_IN_PROGRESS, gc_advice(clr->target),
@@ -167,8 +167,8 @@ void clr_destroy(struct clr *clr)
 	type_lookup_destroy(clr->lookup);
 	clr_type_table_destroy(clr->types);
 	module_table_destroy(clr->modules);
-	mem_free(clr->threads);
-	mem_free(clr->thread_order);
+	mem_free(clr->threads.rows);
+	mem_free(clr->threads.order);
 	mem_free(clr);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "targets/target_modules.h"
 #include "util/alloc.h"
 
 #define DESCRIPTOR_MAGIC    0x0043414443434e44u /* "DNCCDAC\0" */

@@ -6,6 +6,7 @@
 #include "clr/internal.h"
 #include "mem/memory.h"
 #include "targets/target.h"
+#include "targets/target_modules.h"
 
 /* Bytes of GcDacVars that all of major version 2 have (gc/gcinterface.dac.h). */
 #define VARS_SIZE 264u
@@ -34,8 +35,9 @@ enum {
 
 bool dac_entry(const struct clr *clr, uint64_t index, uint64_t *ret)
 {
-	return index < clr->dac_count &&
-	       target_module_pointer(clr->target, clr->module, clr->dac_table + 8 * index, ret) &&
+	return index < clr->globals.dac_count &&
+	       target_module_pointer(clr->target, clr->module, clr->globals.dac_table + 8 * index,
+				     ret) &&
 	       *ret != 0;
 }
 
@@ -60,7 +62,7 @@ static bool has_shape(const struct clr *clr, const uint8_t *bytes)
 static bool find_gc_vars(const struct clr *clr, uint8_t *bytes, uint64_t *ret_address,
 			 size_t *ret_index)
 {
-	for (size_t i = 0; i < clr->dac_count; i++) {
+	for (size_t i = 0; i < clr->globals.dac_count; i++) {
 		uint64_t address = 0;
 		if (!dac_pointer(clr, i, &address) || address == 0 || address % 8 != 0 ||
 		    !memory_read(clr->memory, address, bytes, VARS_SIZE) || !has_shape(clr, bytes))
@@ -126,18 +128,18 @@ static enum hd_status read_offsets(struct clr *clr, const uint8_t *bytes, struct
 static enum hd_status gc_vars_not_found(const struct clr *clr, struct hd_error *err)
 {
 	uint64_t value = 0;
-	if (clr->dac_count == 0 || !dac_entry(clr, 0, &value)) {
-		return fail(err, HD_ERR_FAULT, clr->dac_table,
+	if (clr->globals.dac_count == 0 || !dac_entry(clr, 0, &value)) {
+		return fail(err, HD_ERR_FAULT, clr->globals.dac_table,
 			    "the runtime's g_dacTable at 0x%" PRIx64 " of %s is not in the target: "
 			    "%s",
-			    clr->dac_table, clr->module->path,
-			    target_advice(clr->target, clr->dac_table,
+			    clr->globals.dac_table, clr->module->path,
+			    target_advice(clr->target, clr->globals.dac_table,
 					  "give the folder with that file by --sysroot"));
 	}
-	return fail(err, HD_ERR_UNSUPPORTED, clr->dac_table,
+	return fail(err, HD_ERR_UNSUPPORTED, clr->globals.dac_table,
 		    "the GC is not initialised yet, or not known (no GcDacVars of version 2 among "
 		    "the %" PRIu64 " globals of the runtime): no managed heap",
-		    clr->dac_count);
+		    clr->globals.dac_count);
 }
 
 /*

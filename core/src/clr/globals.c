@@ -69,7 +69,7 @@ static uint64_t parent_of(const struct clr *clr, uint64_t address)
 static bool is_exception(const struct clr *clr, uint64_t address)
 {
 	unsigned int count = 0;
-	for (size_t i = 0; i < clr->dac_count && count < 3; i++) {
+	for (size_t i = 0; i < clr->globals.dac_count && count < 3; i++) {
 		uint64_t other = 0;
 		if (dac_pointer(clr, i, &other) && other != address)
 			count += parent_of(clr, parent_of(clr, other)) == address;
@@ -88,7 +88,7 @@ static uint64_t find_object_array(const struct clr *clr, uint64_t variable)
 			continue;
 		if (shape.is_sound && shape.component_size == 8 &&
 		    (shape.flags & FLAG_ARRAY_MASK) == FLAG_SZ_ARRAY &&
-		    shape.element == clr->object_method_table)
+		    shape.element == clr->globals.object_method_table)
 			return address;
 	}
 	return 0;
@@ -97,28 +97,29 @@ static uint64_t find_object_array(const struct clr *clr, uint64_t variable)
 static void find_method_tables(struct clr *clr)
 {
 	uint64_t string_variable = 0;
-	for (size_t i = 0; i < clr->dac_count; i++) {
+	for (size_t i = 0; i < clr->globals.dac_count; i++) {
 		uint64_t address = 0;
 		struct shape shape;
 		if (!dac_pointer(clr, i, &address) || !read_shape(clr, address, &shape))
 			continue;
-		if (is_free(&shape) && !clr->free_method_table)
-			clr->free_method_table = address;
+		if (is_free(&shape) && !clr->globals.free_method_table)
+			clr->globals.free_method_table = address;
 		if (shape.is_sound && shape.component_size == 2 && shape.base_size == 22 &&
-		    !clr->string_method_table && dac_entry(clr, i, &string_variable)) {
-			clr->string_method_table = address;
-			clr->object_method_table = shape.parent;
+		    !clr->globals.string_method_table && dac_entry(clr, i, &string_variable)) {
+			clr->globals.string_method_table = address;
+			clr->globals.object_method_table = shape.parent;
 		}
 	}
-	if (!clr->string_method_table)
+	if (!clr->globals.string_method_table)
 		return;
-	clr->object_array_method_table = find_object_array(clr, string_variable);
-	for (size_t i = 0; i < clr->dac_count && !clr->exception_method_table; i++) {
+	clr->globals.object_array_method_table = find_object_array(clr, string_variable);
+	for (size_t i = 0; i < clr->globals.dac_count && !clr->globals.exception_method_table;
+	     i++) {
 		uint64_t address = 0;
 		if (dac_pointer(clr, i, &address) && address &&
-		    parent_of(clr, address) == clr->object_method_table &&
+		    parent_of(clr, address) == clr->globals.object_method_table &&
 		    is_exception(clr, address))
-			clr->exception_method_table = address;
+			clr->globals.exception_method_table = address;
 	}
 }
 
@@ -194,7 +195,7 @@ static uint64_t find_global(struct clr *clr, size_t first,
 	uint64_t address = 0;
 	if (dac_pointer(clr, first, &address) && is(clr, address))
 		return address;
-	for (size_t i = 0; i < clr->dac_count; i++) {
+	for (size_t i = 0; i < clr->globals.dac_count; i++) {
 		if (dac_pointer(clr, i, &address) && is(clr, address))
 			return address;
 	}
@@ -227,15 +228,15 @@ static bool is_sync_table(struct clr *clr, uint64_t address)
 static void find_sync_table(struct clr *clr, size_t gc_index)
 {
 	const struct clr_release *release = clr_release_find(clr->major);
-	clr->sync_table = find_global(clr, clr->dac_count, is_sync_table);
-	if (clr->sync_table || !release || !layout_build_find(clr->build_id))
+	clr->globals.sync_table = find_global(clr, clr->globals.dac_count, is_sync_table);
+	if (clr->globals.sync_table || !release || !layout_build_find(clr->build_id))
 		return;
 	/* No object has a sync block: the table of a known build is taken as it is. */
 	uint64_t address = 0, first[2] = { 1, 1 };
 	if (dac_pointer(clr, gc_index + release->sync_table_distance, &address) &&
 	    address % 8 == 0 && memory_read(clr->memory, address, first, sizeof(first)) &&
 	    !first[0] && !first[1])
-		clr->sync_table = address;
+		clr->globals.sync_table = address;
 }
 
 /*
@@ -244,7 +245,7 @@ static void find_sync_table(struct clr *clr, size_t gc_index)
  */
 static void find_alloc_context(struct clr *clr, size_t gc_index)
 {
-	for (size_t i = gc_index; i + 3 < clr->dac_count && i < gc_index + 32; i++) {
+	for (size_t i = gc_index; i + 3 < clr->globals.dac_count && i < gc_index + 32; i++) {
 		uint64_t table = 0, low = 0, high = 0, context = 0;
 		if (!dac_pointer(clr, i, &table) || !dac_pointer(clr, i + 1, &low) ||
 		    !dac_pointer(clr, i + 2, &high) || !dac_entry(clr, i + 3, &context))
@@ -253,7 +254,7 @@ static void find_alloc_context(struct clr *clr, size_t gc_index)
 			continue;
 		if (layout_has(&clr->layout, L_EE_ALLOC_CONTEXT))
 			context += clr_offset(clr, L_EE_ALLOC_CONTEXT);
-		clr->global_alloc_context = context;
+		clr->globals.alloc_context = context;
 		return;
 	}
 }
@@ -264,16 +265,16 @@ static void read_named(struct clr *clr, const struct descriptor *descriptor)
 		const char *name;
 		uint64_t *value;
 	} globals[] = {
-		{ "AppDomain", &clr->app_domain },
-		{ "ThreadStore", &clr->thread_store },
-		{ "FreeObjectMethodTable", &clr->free_method_table },
-		{ "ObjectMethodTable", &clr->object_method_table },
-		{ "StringMethodTable", &clr->string_method_table },
-		{ "ObjectArrayMethodTable", &clr->object_array_method_table },
-		{ "ExceptionMethodTable", &clr->exception_method_table },
-		{ "SyncTableEntries", &clr->sync_table },
-		{ "FinalizerThread", &clr->finalizer_thread },
-		{ "GCThread", &clr->gc_thread },
+		{ "AppDomain", &clr->globals.app_domain },
+		{ "ThreadStore", &clr->globals.thread_store },
+		{ "FreeObjectMethodTable", &clr->globals.free_method_table },
+		{ "ObjectMethodTable", &clr->globals.object_method_table },
+		{ "StringMethodTable", &clr->globals.string_method_table },
+		{ "ObjectArrayMethodTable", &clr->globals.object_array_method_table },
+		{ "ExceptionMethodTable", &clr->globals.exception_method_table },
+		{ "SyncTableEntries", &clr->globals.sync_table },
+		{ "FinalizerThread", &clr->threads.finalizer },
+		{ "GCThread", &clr->threads.gc },
 	};
 	for (size_t i = 0; i < sizeof(globals) / sizeof(globals[0]); i++) {
 		uint64_t variable = 0;
@@ -288,7 +289,7 @@ static void read_named(struct clr *clr, const struct descriptor *descriptor)
 	    descriptor_offset(descriptor, "SyncBlockCache", "FreeSyncTableIndex", &offset) &&
 	    memory_u64(clr->memory, variable, &cache) &&
 	    memory_u32(clr->memory, cache + (uint64_t)offset, &count))
-		clr->sync_count = count;
+		clr->globals.sync_count = count;
 }
 
 static void report_missing_globals(const struct clr *clr)
@@ -298,14 +299,14 @@ static void report_missing_globals(const struct clr *clr)
 		enum finding_kind kind;
 		const char *name, *cost;
 	} needed[] = {
-		{ clr->app_domain, FINDING_MISSING_SYMBOLS, "AppDomain",
+		{ clr->globals.app_domain, FINDING_MISSING_SYMBOLS, "AppDomain",
 		  "the list of assemblies cannot be read" },
-		{ clr->thread_store, FINDING_NO_THREADS, "ThreadStore",
+		{ clr->globals.thread_store, FINDING_NO_THREADS, "ThreadStore",
 		  "threads, what their stacks keep alive, and their allocation contexts are not "
 		  "known, and the walk may take their free space for damage" },
-		{ clr->free_method_table, FINDING_MISSING_SYMBOLS, "Free MethodTable",
+		{ clr->globals.free_method_table, FINDING_MISSING_SYMBOLS, "Free MethodTable",
 		  "free blocks of the heap count as damage" },
-		{ clr->string_method_table, FINDING_MISSING_SYMBOLS, "String MethodTable",
+		{ clr->globals.string_method_table, FINDING_MISSING_SYMBOLS, "String MethodTable",
 		  "strings are not shown" },
 	};
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
@@ -329,10 +330,11 @@ static void read_frame_identifiers(struct clr *clr, const struct descriptor *des
 		(void)snprintf(name, sizeof(name), "%sIdentifier",
 			       frame_kind_layout((enum frame_kind)kind)->name);
 		if (descriptor && descriptor_global(descriptor, name, &value)) {
-			clr->frame_identifiers[kind] = value;
+			clr->frames.identifiers[kind] = value;
 		} else if (!descriptor && clr_has(clr, CLR_FRAME_NUMBERS) &&
 			   kind <= FRAME_EXCEPTION_FILTER) {
-			clr->frame_identifiers[kind] = kind; /* as 10.0 for Linux on x64 has them */
+			clr->frames.identifiers[kind] =
+				kind; /* as 10.0 for Linux on x64 has them */
 		}
 	}
 }
@@ -361,13 +363,14 @@ static const struct {
 static void read_frame_vtables(struct clr *clr)
 {
 	const struct clr_release *release = clr_release_find(clr->major);
-	if (!clr_has(clr, CLR_FRAME_VTABLES) || !release || release->dac_count != clr->dac_count)
+	if (!clr_has(clr, CLR_FRAME_VTABLES) || !release ||
+	    release->dac_count != clr->globals.dac_count)
 		return;
 	size_t column = (size_t)(release - clr_releases);
 	for (size_t i = 0; i < sizeof(frame_vtable_places) / sizeof(*frame_vtable_places); i++) {
 		uint64_t from_end = frame_vtable_places[i].from_end[column];
-		(void)dac_entry(clr, clr->dac_count - from_end,
-				&clr->frame_vtables[frame_vtable_places[i].kind]);
+		(void)dac_entry(clr, clr->globals.dac_count - from_end,
+				&clr->frames.vtables[frame_vtable_places[i].kind]);
 	}
 }
 
@@ -390,32 +393,32 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 		clr->gc_info_version = (unsigned int)version;
 	read_frame_identifiers(clr, descriptor);
 	read_frame_vtables(clr);
-	clr->fcall_table = fcall_table_find(clr);
-	if (!clr->free_method_table || !clr->string_method_table)
+	clr->globals.fcall_table = fcall_table_find(clr);
+	if (!clr->globals.free_method_table || !clr->globals.string_method_table)
 		find_method_tables(clr);
 	/* In 8, 9 and 10 ThreadStore is 4 before GcDacVars in g_dacTable, and AppDomain 1 after. */
-	if (!clr->thread_store) {
+	if (!clr->globals.thread_store) {
 		uint64_t address = 0;
 		if (gc_index >= 4 && dac_pointer(clr, gc_index - 4, &address) &&
 		    thread_store_is(clr, address, false)) {
-			clr->thread_store = address;
+			clr->globals.thread_store = address;
 		} else {
-			clr->thread_store = find_global(clr, gc_index - 4, is_thread_store);
+			clr->globals.thread_store = find_global(clr, gc_index - 4, is_thread_store);
 		}
 	}
 	/* Those of two of its threads are behind it (inc/dacvars.h); the list tells if they are. */
-	if (!clr->finalizer_thread && gc_index >= 3) {
-		(void)dac_pointer(clr, gc_index - 3, &clr->finalizer_thread);
-		(void)dac_pointer(clr, gc_index - 2, &clr->gc_thread);
+	if (!clr->threads.finalizer && gc_index >= 3) {
+		(void)dac_pointer(clr, gc_index - 3, &clr->threads.finalizer);
+		(void)dac_pointer(clr, gc_index - 2, &clr->threads.gc);
 	}
-	if (!clr->app_domain) {
-		clr->app_domain = find_global(clr, gc_index + 1, is_app_domain);
-	} else if (!is_app_domain(clr, clr->app_domain)) {
+	if (!clr->globals.app_domain) {
+		clr->globals.app_domain = find_global(clr, gc_index + 1, is_app_domain);
+	} else if (!is_app_domain(clr, clr->globals.app_domain)) {
 		findings_add(&clr->target->findings, FINDING_MISSING_SYMBOLS, NULL,
 			     "the AppDomain's list of assemblies was not found in it: types that "
 			     "have no object on the heap are not known");
 	}
-	if (!clr->sync_table && !descriptor)
+	if (!clr->globals.sync_table && !descriptor)
 		find_sync_table(clr, gc_index);
 	clr_sync_count(clr);
 	find_alloc_context(clr, gc_index);

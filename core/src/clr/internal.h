@@ -13,6 +13,36 @@ struct module_table;
 struct type_lookup;
 struct code_cache;
 
+/** Values of the runtime's globals: addresses, 0 = not known. */
+struct clr_globals {
+	/* objects of the runtime */
+	uint64_t app_domain, thread_store, free_method_table, object_method_table,
+		string_method_table, object_array_method_table, exception_method_table;
+	uint64_t sync_table;    /**< SyncTableEntry array */
+	uint64_t sync_count;    /**< the first entry of it that was never used, 0 = unknown */
+	uint64_t alloc_context; /**< address of g_global_alloc_context {ptr, limit} */
+	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
+	uint64_t fcall_table;          /**< see clr_fcall_method() */
+};
+
+/** The managed threads. */
+struct clr_threads {
+	struct clr_thread *rows; /**< all of the ThreadStore's list */
+	size_t count;
+	uint32_t *order;    /**< by id, then index; NULL: not sorted */
+	uint64_t finalizer; /**< address of the one that runs finalizers, 0 = not known */
+	uint64_t gc;        /**< of the one that has suspended all for a GC, 0 = none */
+	int64_t pending;    /**< that are being made, -1 = not known */
+};
+
+/** How a Frame on a stack tells its kind; 0: not known. */
+struct frame_words {
+	/** First word of each kind.  All 0 in 8 and 9, where it is a vtable. */
+	uint64_t identifiers[FRAME_KINDS];
+	/** The vtables of 8 and 9, of the kinds that have no shape of their own. */
+	uint64_t vtables[FRAME_KINDS];
+};
+
 /** The runtime in a target. */
 struct clr {
 	struct target *target;              /**< borrowed */
@@ -26,20 +56,8 @@ struct clr {
 	bool has_descriptor;
 	uint64_t descriptor_address; /**< of DotNetRuntimeContractDescriptor, 0 = none */
 	struct gc_vars gc;
-	/* values of globals: addresses of objects of the runtime, 0 = not known */
-	uint64_t app_domain, thread_store, free_method_table, object_method_table,
-		string_method_table, object_array_method_table, exception_method_table;
-	uint64_t sync_table; /**< SyncTableEntry array */
-	uint64_t sync_count; /**< the first entry of it that was never used, 0 = unknown */
-	uint64_t global_alloc_context; /**< address of g_global_alloc_context {ptr, limit}, or 0 */
-	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
-	uint64_t fcall_table;          /**< see clr_fcall_method(); 0 = not known */
-	struct clr_thread *threads;    /**< all of the ThreadStore's list */
-	size_t thread_count;
-	uint32_t *thread_order;       /**< threads by id, then index; NULL: not sorted */
-	uint64_t finalizer_thread;    /**< address of the one that runs finalizers, 0 = not known */
-	uint64_t gc_thread;           /**< of the one that has suspended all for a GC, 0 = none */
-	int64_t pending_threads;      /**< that are being made, -1 = not known */
+	struct clr_globals globals;
+	struct clr_threads threads;
 	uint64_t name_extra;          /**< bytes and steps of long names: clr/types/type_name.h */
 	struct clr_type_table *types; /**< see clr/types/type.h */
 	struct module_table *modules; /**< see clr/modules/module.h */
@@ -47,10 +65,7 @@ struct clr {
 		*lookup;         /**< see clr/types/type_lookup.h; NULL until the first look-up */
 	struct code_cache *code; /**< see clr/code/code.h; NULL until the first look-up */
 	unsigned int gc_info_version; /**< of the JIT's code: 2 (.NET 8), 3 (9), 4 (10) */
-	/** First word of a Frame of each kind; 0: none.  All 0 in 8 and 9, where it is a vtable. */
-	uint64_t frame_identifiers[FRAME_KINDS];
-	/** The vtables of 8 and 9, of the kinds that have no shape of their own; 0: not known. */
-	uint64_t frame_vtables[FRAME_KINDS];
+	struct frame_words frames;
 };
 
 #endif

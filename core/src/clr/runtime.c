@@ -8,6 +8,7 @@
 
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "targets/target_modules.h"
 #include "util/alloc.h"
 
 #define RUNTIME_DYNAMIC_MAX 256u
@@ -55,12 +56,13 @@ static bool symbols_readable(const struct target *target, const struct target_mo
 static bool has_runtime(struct clr *clr, const struct target_module *module)
 {
 	uint64_t size = 0;
-	bool has_table = target_symbol(clr->target, module, "g_dacTable", &clr->dac_table, &size);
+	bool has_table =
+		target_symbol(clr->target, module, "g_dacTable", &clr->globals.dac_table, &size);
 	bool has_descriptor = target_symbol(clr->target, module, "DotNetRuntimeContractDescriptor",
 					    &clr->descriptor_address, NULL);
 	if (!has_table && !has_descriptor)
 		return false;
-	clr->dac_count = size / 8 < DAC_TABLE_MAX ? size / 8 : DAC_TABLE_MAX;
+	clr->globals.dac_count = size / 8 < DAC_TABLE_MAX ? size / 8 : DAC_TABLE_MAX;
 	clr->module = module;
 	return true;
 }
@@ -228,7 +230,7 @@ static unsigned int major_of_shape(const struct clr *clr, const struct descripto
 		return descriptor_has_type(descriptor, "EEAllocContext") ? 10 : 9;
 	}
 	for (size_t i = 0; i < CLR_RELEASES; i++) {
-		if (clr_releases[i].dac_count == clr->dac_count)
+		if (clr_releases[i].dac_count == clr->globals.dac_count)
 			return clr_releases[i].major;
 	}
 	return 0;

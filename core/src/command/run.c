@@ -82,11 +82,11 @@ static void end_json(struct call *call, enum hd_status status)
 static void tell_stop(const struct call *call)
 {
 	const struct target *target = call->session->target;
-	if (!target || target->stopped_seconds <= 0)
+	if (!target || target->process.stopped_seconds <= 0)
 		return;
 	char line[96];
 	(void)snprintf(line, sizeof(line), "process %d stood still for %.1f ms to be copied",
-		       target->pid, target->stopped_seconds * 1e3);
+		       target->pid, target->process.stopped_seconds * 1e3);
 	sink_warn(call->sink, line);
 }
 

@@ -160,7 +160,7 @@ static bool has_ends(const struct heap *heap, const struct segment *segment)
 static bool is_captured(const struct heap *heap)
 {
 	const struct target *target = heap_target(heap);
-	bool is_mini = target->kind == TARGET_CORE && target->content == CONTENT_MINI;
+	bool is_mini = target->kind == TARGET_CORE && target->core.content == CONTENT_MINI;
 	bool is_empty = false, has = false, lacks = false;
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *segment = &heap->segments[i];
@@ -205,7 +205,7 @@ void heap_report_missing(struct heap *heap, uint64_t bytes, uint64_t places)
 {
 	struct target *target = heap_target(heap);
 	findings_add_counted(&target->findings, FINDING_HEAP_BYTES_MISSING, bytes,
-			     target->is_truncated
+			     target->core.is_truncated
 				     ? target_advice(target, 0, NULL)
 				     : "write the core again with all of the heap (createdump "
 				       "--withheap or --full, gcore)",

@@ -101,22 +101,22 @@ uint64_t walker_next_captured(const struct heap *heap, uint64_t address)
 	uint64_t page = arch_page_after(address);
 	if (page == 0)
 		return UINT64_MAX;
-	if (!target || !target->range_count) {
+	if (!target || !target->map.range_count) {
 		uint64_t next = memory_next(heap->memory, page);
 		return next < UINT64_MAX - 7 ? (next + 7) & ~(uint64_t)7 : UINT64_MAX;
 	}
-	size_t low = 0, high = target->range_count;
+	size_t low = 0, high = target->map.range_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (range_end(target, &target->ranges[middle]) <= address) {
+		if (range_end(target, &target->map.ranges[middle]) <= address) {
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
-	if (low == target->range_count)
+	if (low == target->map.range_count)
 		return UINT64_MAX;
-	uint64_t start = target->ranges[low].start;
+	uint64_t start = target->map.ranges[low].start;
 	if (start <= address)
 		return page;
 	return start < UINT64_MAX - 7 ? (start + 7) & ~(uint64_t)7 : UINT64_MAX;
@@ -177,8 +177,8 @@ static bool is_not_captured(const struct heap *heap, uint64_t word)
 	word &= ~(uint64_t)7;
 	if (!target || memory_prefix(heap->memory, word, &byte, 1))
 		return false;
-	size_t low = ROWS_ABOVE(target->ranges, target->range_count, end, word);
-	return low < target->range_count && target->ranges[low].start <= word;
+	size_t low = ROWS_ABOVE(target->map.ranges, target->map.range_count, end, word);
+	return low < target->map.range_count && target->map.ranges[low].start <= word;
 }
 
 void walker_resync(struct walker *walker, uint64_t bound)

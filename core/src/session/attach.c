@@ -117,10 +117,10 @@ static enum hd_status try_copy(struct target *target, struct clr *clr, struct jo
 			       struct page_list *kept, bool *ret_lacks, struct hd_error *err)
 {
 	*ret_lacks = false;
-	if (!target->copy || !clr)
+	if (!target->process.copy || !clr)
 		return HD_OK;
 	TRY(survey_native(clr, job, err));
-	const struct page_list *missed = process_copy_missed(target->copy);
+	const struct page_list *missed = process_copy_missed(target->process.copy);
 	*ret_lacks = missed->rows_count > 0;
 	page_list_join(kept, missed);
 	return HD_OK;
@@ -148,12 +148,12 @@ static enum hd_status stop_and_copy(int pid, const struct target_options *with,
 		if (is_last)
 			stopping.busy_at = 0;
 		TRY(target_open_process(pid, &stopping, job, &target, err));
-		target->stops = tries;
+		target->process.stops = tries;
 		enum hd_status status = HD_OK;
-		if (!target->is_busy)
+		if (!target->process.is_busy)
 			status = find_runtime(target, job, &clr, err);
-		stopped += target->stopped_seconds;
-		bool again = target->is_busy || (clr && clr_gc_is_moving(clr) && !is_last);
+		stopped += target->process.stopped_seconds;
+		bool again = target->process.is_busy || (clr && clr_gc_is_moving(clr) && !is_last);
 		if (status == HD_OK && !again) {
 			status = try_copy(target, clr, job, &watched->kept, &lacks, err);
 			again = lacks && !is_last && ++lacked < LACKED_MAX;

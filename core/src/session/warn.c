@@ -7,6 +7,7 @@
 #include "graph/heap_graph.h"
 #include "session/session_state.h"
 #include "targets/target.h"
+#include "targets/target_files.h"
 #include "util/findings.h"
 #include "util/sink.h"
 #include "util/text.h"

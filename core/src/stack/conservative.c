@@ -263,8 +263,8 @@ enum step walk_conservative(struct thread_walk *walk)
 	if (!walk->walker->heap)
 		return STEP_ON;
 	enum step step = walk_registers(walk);
-	for (unsigned int i = 0; i < walk->span_count && step == STEP_ON; i++) {
-		const struct visited_span *visited = &walk->spans[i];
+	for (unsigned int i = 0; i < walk->spans.count && step == STEP_ON; i++) {
+		const struct visited_span *visited = &walk->spans.rows[i];
 		step = scan_stack(walk, scan_begin(walk, visited), scan_end(walk, visited));
 	}
 	return step;

@@ -46,14 +46,14 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 			    const struct explicit_frame *lead, struct registers *registers,
 			    enum native_found *ret)
 {
-	struct span span = walk->span;
+	struct span span = walk->spans.now;
 	*ret = FOUND_NONE;
-	while (walk->cfi_steps++ < CFI_STEPS_MAX) {
+	while (walk->native.cfi_steps++ < CFI_STEPS_MAX) {
 		uint64_t sp = registers->values[REG_RSP];
 		enum cfi_result result = cfi_step(walk->walker->cfi, is_exact, registers);
 		if (result == CFI_NONE && is_exact)
 			result = leave_leaf(walk, registers);
-		walk->cfi_failed = result == CFI_NONE;
+		walk->native.cfi_failed = result == CFI_NONE;
 		if (result == CFI_END || result == CFI_NONE)
 			return STEP_ON;
 		is_exact = result == CFI_SIGNAL;
@@ -63,7 +63,7 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 			if (!walk_visit(walk, next))
 				return STEP_ON;
 		} else if (next <= sp || !span_has(&span, next)) {
-			walk->cfi_failed = true;
+			walk->native.cfi_failed = true;
 			return STEP_ON;
 		}
 		if (is_past(lead, &span, next))
@@ -113,7 +113,7 @@ static enum step adjust_ip(struct thread_walk *walk, const struct explicit_frame
 /* Without unwind information: may there be managed frames above those that Frame @p index has? */
 static bool is_uncertain(const struct thread_walk *walk, size_t index, bool is_first)
 {
-	if (!walk->cfi_failed)
+	if (!walk->native.cfi_failed)
 		return false;
 	for (size_t i = walk->next_frame; i < index; i++) {
 		if (frame_is_helper(walk->chain.rows[i].kind))
@@ -161,7 +161,7 @@ static bool leads_to_code(struct thread_walk *walk, uint64_t address, enum step 
  */
 static bool find_ucontext(struct thread_walk *walk, enum step *ret)
 {
-	uint64_t begin = *walk_register(walk, REG_RSP) & ~(uint64_t)7, end = walk->span.end;
+	uint64_t begin = *walk_register(walk, REG_RSP) & ~(uint64_t)7, end = walk->spans.now.end;
 	if (end - begin > UCONTEXT_SEARCH)
 		end = begin + UCONTEXT_SEARCH;
 	for (uint64_t at = begin; at < end && *ret == STEP_ON; at += 8) {
@@ -180,7 +180,7 @@ static bool find_ucontext(struct thread_walk *walk, enum step *ret)
 static enum step no_managed_code(struct thread_walk *walk, bool is_first)
 {
 	const struct clr_thread *thread = walk->stack->thread;
-	if (is_first && thread->is_cooperative && walk->cfi_failed) {
+	if (is_first && thread->is_cooperative && walk->native.cfi_failed) {
 		return walk_bad(walk,
 				"it runs managed code, but no frame of that was found from %" PRIx64
 				" on",
@@ -188,7 +188,7 @@ static enum step no_managed_code(struct thread_walk *walk, bool is_first)
 	}
 	/* In 8 and 9 not every Frame says where it leads to; the last may be the thread's start's. */
 	size_t left = walk->chain.rows_count - walk->next_frame;
-	if (walk->cfi_failed && !clr_frames_are_numbered(walk->clr) &&
+	if (walk->native.cfi_failed && !clr_frames_are_numbered(walk->clr) &&
 	    (left > 1 || (left && frame_is_helper(walk->chain.rows[walk->next_frame].kind)))) {
 		return walk_bad(walk, "native frames without unwind information, and Frames that "
 				      "cannot be told apart");
@@ -207,7 +207,7 @@ static bool is_thrown(const struct thread_walk *walk, uint64_t sp)
 	const struct explicit_frame *last = NULL;
 	for (size_t i = walk->next_frame; i < walk->chain.rows_count; i++) {
 		const struct explicit_frame *frame = &walk->chain.rows[i];
-		if (frame->address >= sp || !span_has(&walk->span, frame->address))
+		if (frame->address >= sp || !span_has(&walk->spans.now, frame->address))
 			break;
 		last = frame;
 	}
@@ -226,7 +226,7 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 		index = walk->chain.rows[walk->next_frame].leads;
 	const struct explicit_frame *lead =
 		index < walk->chain.rows_count ? &walk->chain.rows[index] : NULL;
-	walk->cfi_failed = true;
+	walk->native.cfi_failed = true;
 	if (!is_first || walk->has_registers) {
 		struct registers registers = walk->context.registers;
 		step = follow_cfi(walk, is_first, lead, &registers, &found);
@@ -234,12 +234,12 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 			return step;
 		/* Managed code called, but what is not known. */
 		uint64_t end = registers.values[REG_RIP];
-		if (walk->cfi_failed && registers.values[REG_RSP] != sp &&
+		if (walk->native.cfi_failed && registers.values[REG_RSP] != sp &&
 		    span_is_code(clr_target(walk->clr), end) &&
 		    !walk_is_native_code(walk->walker, end))
 			(void)walk_bad(walk, "the code at %" PRIx64 " is not known", end);
 		if (is_first) {
-			walk->in_helper =
+			walk->native.in_helper =
 				found == FOUND_CALLER && walk->stack->thread->is_cooperative;
 		}
 		if (found != FOUND_NONE) {
@@ -260,7 +260,8 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 		}
 		return take_frame(walk, index);
 	}
-	if (is_first && walk->has_registers && walk->cfi_failed && find_ucontext(walk, &step))
+	if (is_first && walk->has_registers && walk->native.cfi_failed &&
+	    find_ucontext(walk, &step))
 		return STEP_ON;
 	return step == STEP_ON ? no_managed_code(walk, is_first) : step;
 }

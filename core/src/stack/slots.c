@@ -50,7 +50,7 @@ enum step walk_add_root(struct thread_walk *walk, const struct stack_root *root)
 /* A slot that cannot be read. */
 static enum step missing_slot(struct thread_walk *walk, uint64_t address)
 {
-	const struct span *span = &walk->span;
+	const struct span *span = &walk->spans.now;
 	uint64_t ip = *walk_register(walk, REG_RIP);
 	/* In the guard page, after a stack overflow: it was never written. */
 	if (walk->stack->managed_count == 1 && address < span->start &&
@@ -169,8 +169,8 @@ enum step walk_slots(struct thread_walk *walk, const struct code_info *code, boo
 	uint8_t frame_register;
 	bool is_unknown = false;
 	/* Calls of some helpers are no safe points. */
-	bool is_stopped =
-		walk->context.is_active || (walk->in_helper && walk->stack->managed_count == 1);
+	bool is_stopped = walk->context.is_active ||
+			  (walk->native.in_helper && walk->stack->managed_count == 1);
 	enum step step = STEP_ON;
 	if (is_stopped || walk->context.is_aborted || no_untracked) {
 		struct gc_info *info = &walk->walker->gc_info;

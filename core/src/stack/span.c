@@ -15,26 +15,26 @@
 /* Index of the range that holds @p address, or range_count. */
 static size_t range_at(const struct target *target, uint64_t address)
 {
-	size_t low = ROWS_ABOVE(target->ranges, target->range_count, start, address);
-	return low && address < target->ranges[low - 1].end ? low - 1 : target->range_count;
+	size_t low = ROWS_ABOVE(target->map.ranges, target->map.range_count, start, address);
+	return low && address < target->map.ranges[low - 1].end ? low - 1 : target->map.range_count;
 }
 
 struct span span_at(const struct target *target, uint64_t address)
 {
-	const struct target_range *ranges = target->ranges;
-	if (!target->range_count) {
+	const struct target_range *ranges = target->map.ranges;
+	if (!target->map.range_count) {
 		uint64_t above =
 			address > UINT64_MAX - GUESS_ABOVE ? UINT64_MAX : address + GUESS_ABOVE;
 		return (struct span){ address < GUESS_BELOW ? 0 : address - GUESS_BELOW, above };
 	}
 	size_t first = range_at(target, address);
-	if (first == target->range_count || !(ranges[first].flags & PF_W))
+	if (first == target->map.range_count || !(ranges[first].flags & PF_W))
 		return (struct span){ 0, 0 };
 	size_t last = first, from = first;
 	while (first && from - first < NEIGHBOURS_MAX &&
 	       ranges[first - 1].end == ranges[first].start && (ranges[first - 1].flags & PF_W))
 		first--;
-	while (last + 1 < target->range_count && last - from < NEIGHBOURS_MAX &&
+	while (last + 1 < target->map.range_count && last - from < NEIGHBOURS_MAX &&
 	       ranges[last + 1].start == ranges[last].end && (ranges[last + 1].flags & PF_W))
 		last++;
 	return (struct span){ ranges[first].start, ranges[last].end };
@@ -42,11 +42,11 @@ struct span span_at(const struct target *target, uint64_t address)
 
 bool span_is_code(const struct target *target, uint64_t address)
 {
-	if (!target->range_count)
+	if (!target->map.range_count)
 		return true;
 	size_t index = range_at(target, address);
-	return (index < target->range_count && (target->ranges[index].flags & PF_X)) ||
-	       target_mapping_at(target, address) != NULL;
+	return (index < target->map.range_count && (target->map.ranges[index].flags & PF_X)) ||
+	       target_mapping_at(&target->map, address) != NULL;
 }
 
 /*

@@ -30,7 +30,7 @@ enum step walk_bad(struct thread_walk *walk, const char *format, ...)
 		(void)vsnprintf(stack->why, sizeof(stack->why), format, args);
 		va_end(args);
 		stack->is_partial = true;
-		walk->bad_sp = walk->is_skipping ? walk->skip_sp : walk->last_sp;
+		walk->bad_sp = walk->skip.is_on ? walk->skip.sp : walk->last_sp;
 	}
 	return STEP_BAD;
 }
@@ -49,8 +49,8 @@ bool walk_take(struct thread_walk *walk, uint64_t bytes)
 
 bool walk_visit(struct thread_walk *walk, uint64_t address)
 {
-	for (unsigned int i = 0; i < walk->span_count; i++) {
-		struct visited_span *visited = &walk->spans[i];
+	for (unsigned int i = 0; i < walk->spans.count; i++) {
+		struct visited_span *visited = &walk->spans.rows[i];
 		if (span_has(&visited->span, address)) {
 			if (address < visited->low)
 				visited->low = address;
@@ -60,9 +60,9 @@ bool walk_visit(struct thread_walk *walk, uint64_t address)
 	struct span span = span_at(clr_target(walk->clr), address);
 	if (!span.end)
 		return true;
-	if (walk->span_count == SPANS_MAX)
+	if (walk->spans.count == SPANS_MAX)
 		return false;
-	walk->spans[walk->span_count++] = (struct visited_span){ span, address };
+	walk->spans.rows[walk->spans.count++] = (struct visited_span){ span, address };
 	return true;
 }
 
@@ -105,7 +105,7 @@ enum step walk_pass_frame(struct thread_walk *walk)
 				       .frame = from->address,
 				       .name = name,
 				       .method_desc = explicit_frame_method(walk->clr, from),
-				       .is_dead = walk->is_skipping ||
+				       .is_dead = walk->skip.is_on ||
 						  exception_is_unwound(&walk->exceptions,
 								       from->address) };
 	if (frame->is_dead || walk->options->no_roots)
@@ -117,7 +117,7 @@ enum step walk_pass_frames(struct thread_walk *walk, uint64_t sp)
 {
 	while (walk->next_frame < walk->chain.rows_count) {
 		uint64_t address = walk->chain.rows[walk->next_frame].address;
-		if (address >= sp || !span_has(&walk->span, address))
+		if (address >= sp || !span_has(&walk->spans.now, address))
 			break;
 		enum step step = walk_pass_frame(walk);
 		if (step != STEP_ON)
@@ -136,17 +136,17 @@ static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_s
 				"the frame at %" PRIx64 " has stack from %" PRIx64 " to %" PRIx64,
 				ip, sp, caller_sp);
 	}
-	if (!clr_target(walk->clr)->range_count)
+	if (!clr_target(walk->clr)->map.range_count)
 		return STEP_ON;
-	if (!span_has(&walk->span, sp)) {
+	if (!span_has(&walk->spans.now, sp)) {
 		/* After a stack overflow it may lie in the guard page. */
 		struct span span = span_at(clr_target(walk->clr), caller_sp);
 		if (walk->stack->managed_count || !span.end || sp >= span.start ||
 		    span.start - sp > GUARD_REACH)
 			return walk_bad(walk, "the stack pointer %" PRIx64 " is in no stack", sp);
-		walk->span = span;
+		walk->spans.now = span;
 	}
-	if (caller_sp > walk->span.end)
+	if (caller_sp > walk->spans.now.end)
 		return walk_bad(walk, "the frame at %" PRIx64 " ends behind its stack", ip);
 	return STEP_ON;
 }
@@ -157,11 +157,11 @@ static enum step report_managed(struct thread_walk *walk, const struct code_info
 {
 	uint64_t fp = *walk_register(walk, REG_RBP);
 	bool no_untracked = false;
-	if (walk->is_skipping) {
-		bool is_parent = !code->is_funclet && code->start == walk->parent_start &&
-				 fp == walk->parent_fp;
+	if (walk->skip.is_on) {
+		bool is_parent = !code->is_funclet && code->start == walk->skip.parent_start &&
+				 fp == walk->skip.parent_fp;
 		frame->is_dead = !is_parent;
-		walk->is_skipping = !is_parent;
+		walk->skip.is_on = !is_parent;
 		return STEP_ON; /* the funclet has reported its parent's slots */
 	}
 	frame->is_dead = exception_is_unwound(&walk->exceptions, caller_sp);
@@ -169,10 +169,10 @@ static enum step report_managed(struct thread_walk *walk, const struct code_info
 		return STEP_ON;
 	if (code->is_funclet) {
 		no_untracked = is_filter_funclet(walk, code);
-		walk->is_skipping = !no_untracked;
-		walk->parent_start = code->start;
-		walk->parent_fp = fp;
-		walk->skip_sp = *walk_register(walk, REG_RSP);
+		walk->skip.is_on = !no_untracked;
+		walk->skip.parent_start = code->start;
+		walk->skip.parent_fp = fp;
+		walk->skip.sp = *walk_register(walk, REG_RSP);
 	}
 	if (walk->options->no_roots)
 		return STEP_ON;
@@ -187,9 +187,9 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 	uint64_t ip = *walk_register(walk, REG_RIP), sp = *walk_register(walk, REG_RSP);
 	if (!walk->context.is_active && !entry->follows_call)
 		return walk_bad(walk, "the return address %" PRIx64 " does not follow a call", ip);
-	if (!span_has(&walk->span, sp))
-		walk->span = span_at(clr_target(walk->clr), sp);
-	if (span_has(&walk->span, walk->last_sp) && sp <= walk->last_sp) {
+	if (!span_has(&walk->spans.now, sp))
+		walk->spans.now = span_at(clr_target(walk->clr), sp);
+	if (span_has(&walk->spans.now, walk->last_sp) && sp <= walk->last_sp) {
 		return walk_bad(walk, "the frame at %" PRIx64 " lies below that which it called",
 				ip);
 	}
@@ -207,7 +207,8 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 	}
 	uint64_t caller_sp = caller.values[REG_RSP];
 	enum step step = check_managed_frame(walk, caller_sp);
-	if (step == STEP_ON && !walk_visit(walk, span_has(&walk->span, sp) ? sp : walk->span.start))
+	if (step == STEP_ON &&
+	    !walk_visit(walk, span_has(&walk->spans.now, sp) ? sp : walk->spans.now.start))
 		step = walk_bad(walk, "it goes over more than %u stacks", SPANS_MAX);
 	if (step == STEP_ON)
 		step = walk_pass_frames(walk, caller_sp);
@@ -268,9 +269,9 @@ static int compare_name_pointers(const void *a, const void *b)
 bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip)
 {
 	const struct target *target = clr_target(walker->clr);
-	const struct target_mapping *mapping = target_mapping_at(target, ip);
+	const struct target_mapping *mapping = target_mapping_at(&target->map, ip);
 	if (!mapping)
-		return !target->mapping_count;
+		return !target->map.mapping_count;
 	const char *name = file_name(mapping->path);
 	return !walker->names_count ||
 	       bsearch(&name, walker->names, walker->names_count, sizeof(*walker->names),
@@ -297,11 +298,11 @@ static bool sort_names(struct stack_walker *walker)
 /* How many bytes the walks of a core may read; those of a process are not limited. */
 static uint64_t most_bytes(const struct target *target)
 {
-	if (target->kind != TARGET_CORE || !target->range_count)
+	if (target->kind != TARGET_CORE || !target->map.range_count)
 		return UINT64_MAX;
 	uint64_t captured = 0;
-	for (size_t i = 0; i < target->range_count; i++)
-		captured += target->ranges[i].captured;
+	for (size_t i = 0; i < target->map.range_count; i++)
+		captured += target->map.ranges[i].captured;
 	return READ_FLOOR + READ_FACTOR * captured;
 }
 
@@ -345,7 +346,7 @@ static enum step walk_stack_frames(struct thread_walk *walk)
 		step = walk_caller(walk, is_first);
 		is_first = false;
 	}
-	if (step == STEP_END && walk->is_skipping)
+	if (step == STEP_END && walk->skip.is_on)
 		return walk_bad(walk, "the frame of the method whose handler runs was not found");
 	return step;
 }
@@ -365,7 +366,7 @@ static bool begin_thread_walk(struct thread_walk *walk)
 		registers_of_thread(registers, &walk->initial);
 	walk->context.registers = walk->initial;
 	uint64_t sp = walk->initial.values[REG_RSP];
-	walk->span = span_at(clr_target(walk->clr), sp);
+	walk->spans.now = span_at(clr_target(walk->clr), sp);
 	(void)walk_visit(walk, sp);
 	for (size_t i = 0; i < walk->chain.rows_count; i++)
 		(void)walk_visit(walk, walk->chain.rows[i].address);
@@ -418,7 +419,7 @@ static enum step walk_thread(struct thread_walk *walk)
 		step = walk_gc_frames(walk);
 	if (step != STEP_NOMEM && (walk->stack->is_partial || walk->options->conservative)) {
 		step = walk_conservative(walk);
-	} else if (step != STEP_NOMEM && walk->in_helper) {
+	} else if (step != STEP_NOMEM && walk->native.in_helper) {
 		step = walk_registers(walk);
 	}
 	return step;

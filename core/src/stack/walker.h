@@ -61,6 +61,27 @@ struct visited_span {
 };
 #define SPANS_MAX 16u
 
+/** The stacks that a thread is on, and was on. */
+struct visited_spans {
+	struct span now; /**< of the frame that comes next */
+	struct visited_span rows[SPANS_MAX];
+	unsigned int count;
+};
+
+/** How native frames are left. */
+struct native_walk {
+	uint32_t cfi_steps; /**< taken so far */
+	bool cfi_failed;    /**< one could not be left by its unwind information */
+	bool in_helper; /**< it is in native code that managed code called as its own: no Frame */
+};
+
+/** After a funclet nothing is reported up to the frame of its method. */
+struct funclet_skip {
+	bool is_on;
+	uint64_t parent_start, parent_fp;
+	uint64_t sp; /**< of the funclet */
+};
+
 /** The walk of one thread. */
 struct thread_walk {
 	struct stack_walker *walker;
@@ -75,19 +96,12 @@ struct thread_walk {
 	size_t next_frame; /**< of chain: those before were passed */
 	struct exception_chain exceptions;
 	struct frame_context context; /**< of the frame that comes next */
-	struct span span;             /**< that frame's */
-	struct visited_span spans[SPANS_MAX];
-	unsigned int span_count;
-	uint64_t last_sp;   /**< of the managed frame before, 0: none */
-	uint64_t bad_sp;    /**< of the last good one, where something went wrong first */
-	uint32_t cfi_steps; /**< taken so far */
-	bool cfi_failed;    /**< a native frame could not be left by its unwind information */
-	bool is_unsure;     /**< the frame's slots may hold what was there before */
-	bool in_helper; /**< it is in native code that managed code called as its own: no Frame */
-	/* after a funclet: nothing is reported up to the frame of its method */
-	bool is_skipping;
-	uint64_t parent_start, parent_fp;
-	uint64_t skip_sp; /**< of the funclet */
+	struct visited_spans spans;
+	uint64_t last_sp; /**< of the managed frame before, 0: none */
+	uint64_t bad_sp;  /**< of the last good one, where something went wrong first */
+	struct native_walk native;
+	bool is_unsure; /**< the frame's slots may hold what was there before */
+	struct funclet_skip skip;
 };
 
 static inline uint64_t *walk_register(struct thread_walk *walk, unsigned int number)

@@ -126,10 +126,10 @@ static void use_numbers(struct target *target, const struct hd_debugger *debugge
 {
 	size_t at = 0;
 	for (size_t i = 0; i < count; i++) {
-		for (size_t tried = 0; tried < target->thread_count; tried++) {
-			struct target_thread *thread = &target->threads[at];
+		for (size_t tried = 0; tried < target->threads.count; tried++) {
+			struct target_thread *thread = &target->threads.rows[at];
 			bool is_it = thread->tid == debugger->threads[i].tid;
-			at = (at + 1) % target->thread_count;
+			at = (at + 1) % target->threads.count;
 			if (is_it) {
 				thread->number = debugger->threads[i].number;
 				break;
@@ -157,20 +157,20 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 	size_t count = debugger->threads ? debugger->thread_count : 0;
 	if (count > THREADS_MAX)
 		count = THREADS_MAX;
-	if (target->thread_count || !count) {
+	if (target->threads.count || !count) {
 		use_numbers(target, debugger, count);
 		return HD_OK;
 	}
-	mem_free(target->threads);
-	target->threads = mem_calloc(count, sizeof(*target->threads));
-	if (!target->threads)
+	mem_free(target->threads.rows);
+	target->threads.rows = mem_calloc(count, sizeof(*target->threads.rows));
+	if (!target->threads.rows)
 		return fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
 		const struct hd_debugger_thread *given = &debugger->threads[i];
-		struct target_thread *thread = &target->threads[target->thread_count];
+		struct target_thread *thread = &target->threads.rows[target->threads.count];
 		if (!has_registers(given))
 			continue;
-		target->thread_count++;
+		target->threads.count++;
 		thread->tid = given->tid;
 		thread->number = given->number;
 		thread->signal = 0;
@@ -178,8 +178,8 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 		for (size_t k = 0; k < HD_DEBUGGER_REGISTERS; k++)
 			thread->registers[register_kernel_words[k]] = given->registers[k];
 	}
-	if (debugger->is_local && debugger->pid > 0 && !target->is_shown_core)
-		proc_set_inner_ids(debugger->pid, target->threads, target->thread_count);
+	if (debugger->is_local && debugger->pid > 0 && !target->debugger.is_shown_core)
+		proc_set_inner_ids(debugger->pid, target->threads.rows, target->threads.count);
 	return target_sort_threads(target, err);
 }
 
@@ -207,7 +207,7 @@ static enum hd_status ask_debugger_last(struct target *target, const struct hd_d
 	target->memory = both;
 	if (!both) {
 		target->own = NULL;
-		target->files = NULL;
+		target->files.files = NULL;
 		return fail_nomem(err);
 	}
 	return HD_OK;
@@ -238,7 +238,8 @@ static enum hd_status open_debugged_core(const struct hd_debugger *debugger,
 		target_destroy(target);
 		return status;
 	}
-	target->route = debugger->read ? "the core file, then the debugger" : "the core file";
+	target->debugger.route =
+		debugger->read ? "the core file, then the debugger" : "the core file";
 	*ret = target;
 	return HD_OK;
 }
@@ -283,13 +284,14 @@ static enum hd_status describe(struct target *target, struct hd_error *err)
 {
 	struct text text = { 0 };
 	struct proc_maps maps = { 0 };
-	enum hd_status status = process_server_file(target->server, SERVER_FILE_MAPS, &text, NULL);
+	enum hd_status status =
+		process_server_file(target->process.server, SERVER_FILE_MAPS, &text, NULL);
 	if (status != HD_OK) {
 		text_deinit(&text);
-		return process_server_check(target->server, err);
+		return process_server_check(target->process.server, err);
 	}
 	if (proc_maps_parse(text.bytes, text.size, &maps)) {
-		status = process_describe(target->server, &maps, target, err);
+		status = process_describe(target->process.server, &maps, target, err);
 	} else {
 		status = fail_nomem(err);
 	}
@@ -329,8 +331,8 @@ static enum hd_status open_past_debugger(const struct hd_debugger *debugger,
 	struct target *target = target_create(TARGET_PROCESS, options);
 	if (!target)
 		return fail_nomem(err);
-	target->route = "the process, past the debugger";
-	target->server = process_server_share(server);
+	target->debugger.route = "the process, past the debugger";
+	target->process.server = process_server_share(server);
 	target->memory = process_memory(server, NULL, NULL, true);
 	return finish_debugged(target, debugger, ret, err);
 }
@@ -358,8 +360,8 @@ static enum hd_status open_callback(const struct hd_debugger *debugger,
 	struct target *target = target_create(TARGET_DEBUGGER, options);
 	if (!target)
 		return fail_nomem(err);
-	target->route = "the debugger";
-	target->is_shown_core = debugger->core || debugger->is_core;
+	target->debugger.route = "the debugger";
+	target->debugger.is_shown_core = debugger->core || debugger->is_core;
 	target->memory = debugger_memory(debugger);
 	return finish_debugged(target, debugger, ret, err);
 }

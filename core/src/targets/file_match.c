@@ -9,6 +9,7 @@
 #include "mem/file_memory.h"
 #include "mem/pe_headers.h"
 #include "targets/elf_image.h"
+#include "targets/target_files.h"
 #include "util/sort.h"
 
 /** Captured pages that are compared at most. */
@@ -22,7 +23,7 @@
 static const struct target_mapping *file_part_at(const struct target *target,
 						 const struct file_parts *parts, size_t index)
 {
-	return &target->mappings[parts->mappings[index]];
+	return &target->map.mappings[parts->mappings[index]];
 }
 
 /* The build-id that the core holds: by the image's own headers, else where the file has its. */
@@ -129,8 +130,9 @@ static enum target_file_state match_pe(const struct target *target, const struct
 
 static uint32_t flags_at(const struct target *target, uint64_t address)
 {
-	size_t low = ROWS_ABOVE(target->ranges, target->range_count, start, address);
-	return low && address < target->ranges[low - 1].end ? target->ranges[low - 1].flags : PF_W;
+	size_t low = ROWS_ABOVE(target->map.ranges, target->map.range_count, start, address);
+	return low && address < target->map.ranges[low - 1].end ? target->map.ranges[low - 1].flags
+								: PF_W;
 }
 
 /** Words of captured pages, and how many of them the file has as well; zeros tell nothing. */

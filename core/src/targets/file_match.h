@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_TARGET_FILE_MATCH_H
 
 #include "mem/mapped_file.h"
-#include "targets/target.h"
+#include "targets/target_files.h"
 
 /** The mappings of one file: indices into target->mappings. */
 struct file_parts {

@@ -12,6 +12,7 @@
 #include "mem/named_file.h"
 #include "targets/file_match.h"
 #include "targets/process/process_memory.h"
+#include "targets/target_files.h"
 #include "util/alloc.h"
 
 /** Files that are opened at most: of a core that names very many. */
@@ -137,10 +138,11 @@ static enum target_file_state state_of(struct module_files *files, struct module
 static const uint8_t *module_files_run(struct memory *memory, uint64_t address, uint64_t *ret_size)
 {
 	struct module_files *files = (struct module_files *)memory;
-	const struct target_mapping *mapping = target_mapping_at(files->target, address);
+	const struct target_mapping *mapping = target_mapping_at(&files->target->map, address);
 	if (!mapping)
 		return NULL;
-	struct module_file *file = &files->files[files->file_of[mapping - files->target->mappings]];
+	struct module_file *file =
+		&files->files[files->file_of[mapping - files->target->map.mappings]];
 	enum target_file_state state = state_of(files, file);
 	if (state != TARGET_FILE_MATCHED &&
 	    (state != TARGET_FILE_UNVERIFIED || !files->target->options.trust_files))
@@ -179,12 +181,12 @@ static int compare_paths_in_order(const void *a, const void *b, void *arg)
 static void group_mappings(struct module_files *files)
 {
 	const struct target *target = files->target;
-	for (size_t i = 0; i < target->mapping_count; i++)
+	for (size_t i = 0; i < target->map.mapping_count; i++)
 		files->order[i] = (uint32_t)i;
-	qsort_r(files->order, target->mapping_count, sizeof(*files->order), compare_paths_in_order,
-		target->mappings);
-	for (size_t i = 0; i < target->mapping_count; i++) {
-		const char *path = target->mappings[files->order[i]].path;
+	qsort_r(files->order, target->map.mapping_count, sizeof(*files->order),
+		compare_paths_in_order, target->map.mappings);
+	for (size_t i = 0; i < target->map.mapping_count; i++) {
+		const char *path = target->map.mappings[files->order[i]].path;
 		struct module_file *file = files->count ? &files->files[files->count - 1] : NULL;
 		if (!file || strcmp(file->path, path) != 0) {
 			file = &files->files[files->count++];
@@ -203,7 +205,7 @@ struct memory *target_module_files(struct target *target)
 	static const struct memory_ops ops = { .read = memory_read_runs,
 					       .run = module_files_run,
 					       .destroy = module_files_destroy };
-	size_t count = target->mapping_count;
+	size_t count = target->map.mapping_count;
 	struct module_files *files = mem_calloc(1, sizeof(*files));
 	if (!files)
 		return NULL;
@@ -218,13 +220,13 @@ struct memory *target_module_files(struct target *target)
 		return NULL;
 	}
 	group_mappings(files);
-	target->files = files;
+	target->files.files = files;
 	return &files->memory;
 }
 
 static struct module_file *find_module_file(const struct target *target, const char *path)
 {
-	struct module_files *files = target->files;
+	struct module_files *files = target->files.files;
 	size_t low = 0, high = files ? files->count : 0;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -243,12 +245,12 @@ static struct module_file *find_module_file(const struct target *target, const c
 enum target_file_state target_file_state(const struct target *target, const char *path)
 {
 	struct module_file *file = find_module_file(target, path);
-	return file ? state_of(target->files, file) : TARGET_FILE_NONE;
+	return file ? state_of(target->files.files, file) : TARGET_FILE_NONE;
 }
 
 bool target_has_unverified(const struct target *target)
 {
-	const struct module_files *files = target->files;
+	const struct module_files *files = target->files.files;
 	for (size_t i = 0; files && i < files->count; i++) {
 		if (atomic_load_explicit(&files->files[i].state, memory_order_acquire) ==
 		    (int)TARGET_FILE_UNVERIFIED)
@@ -262,11 +264,11 @@ void target_reject_file(struct target *target, const char *path, const char *rea
 	struct module_file *file = find_module_file(target, path);
 	if (!file)
 		return;
-	(void)state_of(target->files, file);
-	(void)pthread_mutex_lock(&target->files->lock);
+	(void)state_of(target->files.files, file);
+	(void)pthread_mutex_lock(&target->files.files->lock);
 	(void)snprintf(file->reason, sizeof(file->reason), "%s", reason);
 	atomic_store_explicit(&file->state, (int)TARGET_FILE_REJECTED, memory_order_release);
-	(void)pthread_mutex_unlock(&target->files->lock);
+	(void)pthread_mutex_unlock(&target->files.files->lock);
 	target_add_file_findings(target);
 }
 
@@ -282,12 +284,12 @@ void target_confirm_file(struct target *target, const char *path)
 void target_prove_file(struct target *target, const char *path, target_prove *prove, void *arg)
 {
 	struct module_file *file = find_module_file(target, path);
-	if (!file || state_of(target->files, file) != TARGET_FILE_UNVERIFIED)
+	if (!file || state_of(target->files.files, file) != TARGET_FILE_UNVERIFIED)
 		return;
 	struct file_memory bytes = file_memory_of(&file->file);
 	enum target_proof proof = TARGET_PROOF_OTHER;
-	(void)pthread_mutex_lock(&target->files->lock);
-	if (is_refuted(target->files, file)) {
+	(void)pthread_mutex_lock(&target->files.files->lock);
+	if (is_refuted(target->files.files, file)) {
 		refute(file);
 	} else {
 		proof = prove(arg, &bytes.memory);
@@ -302,7 +304,7 @@ void target_prove_file(struct target *target, const char *path, target_prove *pr
 								       : TARGET_FILE_REJECTED),
 				      memory_order_release);
 	}
-	(void)pthread_mutex_unlock(&target->files->lock);
+	(void)pthread_mutex_unlock(&target->files.files->lock);
 	if (proof != TARGET_PROOF_NONE)
 		target_add_file_findings(target);
 }
@@ -319,7 +321,7 @@ static void add_name(struct file_trouble *trouble, const struct target *target,
 		     const struct module_file *file)
 {
 	trouble->cut_count +=
-		target_is_cut(target, target->mappings[file->parts.mappings[0]].start);
+		target_is_cut(target, target->map.mappings[file->parts.mappings[0]].start);
 	if (trouble->count++ >= FILES_NAMED_MAX)
 		return;
 	size_t used = strlen(trouble->names);
@@ -376,8 +378,8 @@ static const struct file_trouble trusted = {
 
 void target_add_file_findings(struct target *target)
 {
-	struct module_files *files = target->files;
-	if (target->copy)
+	struct module_files *files = target->files.files;
+	if (target->process.copy)
 		process_copy_find_missed(target);
 	if (!files)
 		return;

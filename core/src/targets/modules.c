@@ -131,15 +131,15 @@ static bool image_at(const struct target *target, size_t index, struct elf_image
 		     const char **ret_path)
 {
 	uint64_t start;
-	if (target->mapping_count) {
-		if (target->mappings[index].offset)
+	if (target->map.mapping_count) {
+		if (target->map.mappings[index].offset)
 			return false;
-		start = target->mappings[index].start;
-		*ret_path = target->mappings[index].path;
+		start = target->map.mappings[index].start;
+		*ret_path = target->map.mappings[index].path;
 	} else {
-		if (!target->ranges[index].captured)
+		if (!target->map.ranges[index].captured)
 			return false;
-		start = target->ranges[index].start;
+		start = target->map.ranges[index].start;
 		*ret_path = NULL;
 	}
 	return elf_image_read(target->memory, start, ret);
@@ -147,7 +147,7 @@ static bool image_at(const struct target *target, size_t index, struct elf_image
 
 static size_t image_places(const struct target *target)
 {
-	return target->mapping_count ? target->mapping_count : target->range_count;
+	return target->map.mapping_count ? target->map.mapping_count : target->map.range_count;
 }
 
 /* The first of the known .dynamic at or above @p dynamic. */
@@ -223,7 +223,7 @@ static enum hd_status add_images(struct module_collector *collector, struct hd_e
 /* Without a link map the executable is the image that holds its entry point. */
 static void put_executable_first(struct target *target)
 {
-	const struct target_mapping *entry = target_mapping_at(target, target->auxv_entry);
+	const struct target_mapping *entry = target_mapping_at(&target->map, target->auxv.entry);
 	for (size_t i = 1; entry && i < target->module_count; i++) {
 		if (strcmp(target->modules[i].path, entry->path) != 0)
 			continue;
@@ -239,9 +239,9 @@ static enum hd_status name_executable(struct target *target, struct hd_error *er
 {
 	if (!target->module_count || target->modules[0].path[0])
 		return HD_OK;
-	const struct target_mapping *mapping = target_mapping_at(target, target->auxv_entry);
+	const struct target_mapping *mapping = target_mapping_at(&target->map, target->auxv.entry);
 	if (!mapping)
-		mapping = target_mapping_at(target, target->modules[0].dynamic);
+		mapping = target_mapping_at(&target->map, target->modules[0].dynamic);
 	if (!mapping)
 		return HD_OK;
 	char *path = mem_strndup(mapping->path, strlen(mapping->path));
@@ -259,8 +259,8 @@ static enum hd_status find_link_map(const struct module_collector *collector, ui
 	const struct target *target = collector->target;
 	struct elf_image image;
 	const char *path;
-	if (target->auxv_phdr && elf_image_read_program(target->memory, target->auxv_phdr,
-							target->auxv_phnum, 0, &image))
+	if (target->auxv.phdr && elf_image_read_program(target->memory, target->auxv.phdr,
+							target->auxv.phnum, 0, &image))
 		*ret = link_map_of(target, &image);
 	for (size_t i = 0, images = 0;
 	     !*ret && i < image_places(target) && images < IMAGES_LOOKED_AT_MAX; i++) {

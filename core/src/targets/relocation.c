@@ -7,6 +7,7 @@
 
 #include "mem/window.h"
 #include "targets/elf_image.h"
+#include "targets/target_modules.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -160,7 +161,7 @@ static struct relocations *read_relocations(const struct target *target,
 static const struct relocations *find_tables(const struct target *target,
 					     const struct target_module *module)
 {
-	struct relocation_cache *cache = target->relocations;
+	struct relocation_cache *cache = target->files.relocations;
 	(void)pthread_mutex_lock(&cache->lock);
 	struct relocations *row = cache->first;
 	while (row && (row->base != module->base || row->dynamic != module->dynamic))

@@ -3,6 +3,7 @@
 
 #include "targets/elf_image.h"
 #include "targets/target.h"
+#include "targets/target_modules.h"
 
 /** Symbols that one bucket may have before the table is taken for broken. */
 #define CHAIN_MAX       65536u
@@ -134,16 +135,16 @@ static bool read_symbol_image(const struct target *target, const struct target_m
 	if (elf_image_read(target->memory, module->base, ret) && ret->dynamic == module->dynamic)
 		return true;
 	/* One that is linked to an address has bias 0: the first mapping of its file. */
-	const struct target_mapping *mapping = target_mapping_at(target, module->dynamic);
-	size_t index = mapping ? (size_t)(mapping - target->mappings) + 1 : 0;
-	while (index-- && strcmp(target->mappings[index].path, mapping->path) == 0) {
-		const struct target_mapping *part = &target->mappings[index];
+	const struct target_mapping *mapping = target_mapping_at(&target->map, module->dynamic);
+	size_t index = mapping ? (size_t)(mapping - target->map.mappings) + 1 : 0;
+	while (index-- && strcmp(target->map.mappings[index].path, mapping->path) == 0) {
+		const struct target_mapping *part = &target->map.mappings[index];
 		if (!part->offset && elf_image_read(target->memory, part->start, ret) &&
 		    ret->dynamic == module->dynamic)
 			return true;
 	}
-	return target->auxv_phdr &&
-	       elf_image_read_program(target->memory, target->auxv_phdr, target->auxv_phnum, 0,
+	return target->auxv.phdr &&
+	       elf_image_read_program(target->memory, target->auxv.phdr, target->auxv.phnum, 0,
 				      ret) &&
 	       ret->dynamic == module->dynamic;
 }

@@ -146,7 +146,7 @@ static bool find_mapped(const struct target *target, const struct target_mapping
 		if (!row->offset && strcmp(row->path, mapping->path) == 0 &&
 		    try_header(target, row->start, address, ret))
 			return true;
-		if (row == target->mappings)
+		if (row == target->map.mappings)
 			break;
 	}
 	return false;
@@ -162,13 +162,13 @@ static bool find_module(const struct target *target, uint64_t address, struct cf
 			best = base;
 	}
 	return (best && try_header(target, best, address, ret)) ||
-	       (target->auxv_phdr &&
-		try_header(target, arch_page_of(target->auxv_phdr), address, ret));
+	       (target->auxv.phdr &&
+		try_header(target, arch_page_of(target->auxv.phdr), address, ret));
 }
 
 static bool find_cfi_image(const struct target *target, uint64_t address, struct cfi_image *ret)
 {
-	const struct target_mapping *mapping = target_mapping_at(target, address);
+	const struct target_mapping *mapping = target_mapping_at(&target->map, address);
 	if (mapping)
 		return find_mapped(target, mapping, address, ret);
 	if (find_module(target, address, ret))

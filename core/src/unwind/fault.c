@@ -11,7 +11,7 @@ static bool read_fault_context(const struct target *target, uint64_t address, st
 {
 	struct registers registers;
 	if (address % 8 || !ucontext_read(target->memory, address, &registers) ||
-	    !target_mapping_at(target, registers.values[REG_RIP]))
+	    !target_mapping_at(&target->map, registers.values[REG_RIP]))
 		return false;
 	*ret = registers;
 	return true;
@@ -34,9 +34,9 @@ static bool find_context(const struct target *target, uint64_t stack, struct reg
 /* Where the file begins in memory. */
 static uint64_t file_begin(const struct target *target, const struct target_mapping *mapping)
 {
-	for (size_t i = 0; i < target->mapping_count; i++) {
-		if (strcmp(target->mappings[i].path, mapping->path) == 0)
-			return target->mappings[i].start;
+	for (size_t i = 0; i < target->map.mapping_count; i++) {
+		if (strcmp(target->map.mappings[i].path, mapping->path) == 0)
+			return target->map.mappings[i].start;
 	}
 	return mapping->start;
 }
@@ -51,7 +51,7 @@ bool fault_find(const struct target *target, struct fault *ret)
 	fault.is_in_handler =
 		find_context(target, fault.registers.values[REG_RSP], &fault.registers);
 	uint64_t code = fault.registers.values[REG_RIP];
-	const struct target_mapping *mapping = target_mapping_at(target, code);
+	const struct target_mapping *mapping = target_mapping_at(&target->map, code);
 	if (mapping && mapping->path && *mapping->path) {
 		fault.mapping = mapping;
 		fault.offset = code - file_begin(target, mapping);

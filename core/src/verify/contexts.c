@@ -24,8 +24,8 @@ static const struct clr_thread *owner_of(const struct resolver *resolver, uint64
 static bool is_in_image(const struct target *target, uint64_t address)
 {
 	uint32_t magic = 0;
-	for (size_t i = 0; i < target->range_count; i++) {
-		const struct target_range *range = &target->ranges[i];
+	for (size_t i = 0; i < target->map.range_count; i++) {
+		const struct target_range *range = &target->map.ranges[i];
 		if (address >= range->start && address < range->end) {
 			return memory_u32(target->memory, range->start, &magic) &&
 			       magic == ELF_MAGIC;
@@ -37,7 +37,7 @@ static bool is_in_image(const struct target *target, uint64_t address)
 /* Is @p address code that the runtime did not compile, such as the allocator and what it calls? */
 static bool is_native_address(const struct target *target, uint64_t address)
 {
-	const struct target_mapping *mapping = target_mapping_at(target, address);
+	const struct target_mapping *mapping = target_mapping_at(&target->map, address);
 	size_t size = mapping && mapping->path ? strlen(mapping->path) : 0;
 	if (size == 0)
 		return is_in_image(target, address);
@@ -96,10 +96,10 @@ static enum hd_status add_broken_context(struct resolver *resolver, const struct
 		finding.verdict = VERDICT_UNOWNED_CONTEXT;
 	if (at)
 		finding.slot = at + clr_offset(clr, limit_is_bad ? L_ALLOC_LIMIT : L_ALLOC_POINTER);
-	TRY(verify_finding_add(resolver, &finding, ret, err));
+	TRY(finding_list_add(&resolver->found, &finding, ret, err));
 	if (*ret == NO_FINDING)
 		return HD_OK;
-	verify_finding_detail(&resolver->findings[*ret],
+	verify_finding_detail(&resolver->found.rows[*ret],
 			      "Allocation context %" PRIx64 "..%" PRIx64 " of %s %" PRIx64 " %s",
 			      context->pointer, context->limit, owner ? "thread" : "heap",
 			      owner ? owner->address : 0, why);
@@ -198,12 +198,12 @@ static enum hd_status check_context(struct resolver *resolver, const struct cont
 		if (cut && limit >= pointer && limit < cut->reserved &&
 		    context->owner == CONTEXT_THREAD && pointer % 8 == 0) {
 			TRY(segment_end_finding(resolver, cut, &finding, err));
-			return resolver_add_link(resolver, finding, pointer, err);
+			return finding_list_link(&resolver->found, finding, pointer, err);
 		}
 		/* What is on a list that broke off is not known. */
 		if (!segment && resolver->list != NO_FINDING && pointer % 8 == 0 &&
 		    limit >= pointer && limit - pointer < CONTEXT_SIZE_MAX)
-			return resolver_add_link(resolver, resolver->list, pointer, err);
+			return finding_list_link(&resolver->found, resolver->list, pointer, err);
 		limit_is_bad = segment && pointer % 8 == 0;
 		why = !segment || pointer % 8 ? "does not begin where objects are allocated"
 		      : limit < pointer       ? "ends before it begins"

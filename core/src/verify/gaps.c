@@ -15,7 +15,7 @@
 static struct verify_finding *finding_of(const struct resolver *resolver,
 					 const struct verify_gap *gap)
 {
-	return &resolver->findings[gap->finding];
+	return &resolver->found.rows[gap->finding];
 }
 
 static bool is_last_adjacent(const struct verify_gap *gap)
@@ -69,8 +69,8 @@ static bool is_type_missing(const struct resolver *resolver, const struct damage
 
 enum hd_status open_gaps(struct resolver *resolver, struct hd_error *err)
 {
-	for (size_t i = 0; i < resolver->gap_count; i++) {
-		struct verify_gap *gap = &resolver->gaps[i];
+	for (size_t i = 0; i < resolver->notes.gap_count; i++) {
+		struct verify_gap *gap = &resolver->notes.gaps[i];
 		const struct damage *damage = &gap->damage;
 		struct verify_finding finding = { .kind = "InvalidMethodTable",
 						  .verdict = resolver->heap->gc_in_progress
@@ -82,7 +82,7 @@ enum hd_status open_gaps(struct resolver *resolver, struct hd_error *err)
 						  .word = damage->word,
 						  .last_good = damage->last_good,
 						  .skipped = damage->skipped };
-		TRY(verify_finding_add(resolver, &finding, &gap->finding, err));
+		TRY(finding_list_add(&resolver->found, &finding, &gap->finding, err));
 		if (gap->finding == NO_FINDING)
 			continue;
 		describe_gap(resolver, gap);
@@ -156,7 +156,7 @@ static enum hd_status blame_context(struct resolver *resolver, const struct veri
 	    context_is_at_rest(resolver, before)) {
 		TRY(context_finding(resolver, before, "ends before what is empty does", ret, err));
 		struct verify_finding *finding =
-			*ret == NO_FINDING ? NULL : &resolver->findings[*ret];
+			*ret == NO_FINDING ? NULL : &resolver->found.rows[*ret];
 		if (finding && finding->slot && finding->word == before->pointer) {
 			finding->slot += clr_offset(resolver->heap->clr, L_ALLOC_LIMIT) -
 					 clr_offset(resolver->heap->clr, L_ALLOC_POINTER);
@@ -340,10 +340,10 @@ enum hd_status gap_blame_last(struct resolver *resolver, struct verify_gap *gap,
 {
 	struct object last = first_at_fault(resolver, gap);
 	bool has_length = last.type->component_size != 0;
-	uint32_t known = verify_finding_at(resolver, last.address);
+	uint32_t known = finding_list_at(&resolver->found, last.address);
 	gap->blamed = last.address;
-	if (known != NO_FINDING && resolver->findings[known].kind) {
-		TRY(verify_finding_merge(resolver, gap->finding, known, err));
+	if (known != NO_FINDING && resolver->found.rows[known].kind) {
+		TRY(finding_list_merge(&resolver->found, gap->finding, known, err));
 		gap->finding = known;
 		return HD_OK;
 	}
@@ -406,9 +406,10 @@ static void judge(struct resolver *resolver, const struct verify_gap *gap)
 /* The odd references of what lies between the object at fault and the gap follow from it. */
 static void take_own_faults(struct resolver *resolver, const struct verify_gap *gap)
 {
-	struct odd_reference *references = resolver->references;
-	size_t low = ROWS_FROM(references, resolver->reference_count, object, gap->blamed);
-	for (; low < resolver->reference_count && references[low].object < gap->damage.address;
+	struct odd_reference *references = resolver->notes.references;
+	size_t low = ROWS_FROM(references, resolver->notes.reference_count, object, gap->blamed);
+	for (;
+	     low < resolver->notes.reference_count && references[low].object < gap->damage.address;
 	     low++) {
 		if (references[low].finding == OWN_FAULT)
 			references[low].finding = gap->finding;
@@ -447,12 +448,12 @@ static enum hd_status resolve_gap(struct resolver *resolver, struct verify_gap *
 	if (finding_of(resolver, gap)->verdict == VERDICT_MISSING_BYTES)
 		return HD_OK;
 	if (other != NO_FINDING)
-		return verify_finding_merge(resolver, gap->finding, other, err);
+		return finding_list_merge(&resolver->found, gap->finding, other, err);
 	TRY(blame_context(resolver, gap, &other, err));
 	if (other == NO_FINDING && segment_end_is_wrong(resolver, gap))
 		TRY(segment_end_finding(resolver, gap->segment, &other, err));
 	if (other != NO_FINDING)
-		return verify_finding_merge(resolver, gap->finding, other, err);
+		return finding_list_merge(&resolver->found, gap->finding, other, err);
 	judge(resolver, gap);
 	if (finding_of(resolver, gap)->verdict != VERDICT_DAMAGE)
 		return HD_OK;
@@ -465,9 +466,9 @@ static enum hd_status resolve_gap(struct resolver *resolver, struct verify_gap *
 
 enum hd_status resolve_gaps(struct resolver *resolver, struct hd_error *err)
 {
-	for (size_t i = 0; i < resolver->gap_count; i++) {
-		if (resolver->gaps[i].finding != NO_FINDING)
-			TRY(resolve_gap(resolver, &resolver->gaps[i], err));
+	for (size_t i = 0; i < resolver->notes.gap_count; i++) {
+		if (resolver->notes.gaps[i].finding != NO_FINDING)
+			TRY(resolve_gap(resolver, &resolver->notes.gaps[i], err));
 	}
 	return HD_OK;
 }

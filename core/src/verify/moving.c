@@ -23,8 +23,9 @@ static bool is_planning(const struct resolver *resolver, const struct verify_gap
 {
 	const struct segment *segment = gap->segment;
 	return segment->generation == GENERATION_NONGC ||
-	       (resolver->is_planning && segment_generation_at(segment, gap->damage.address) <=
-						 (enum generation)resolver->condemned);
+	       (resolver->marks.is_planning &&
+		segment_generation_at(segment, gap->damage.address) <=
+			(enum generation)resolver->marks.condemned);
 }
 
 /* Is the gap at an address that the thread that crashed had in a register? */
@@ -63,14 +64,14 @@ enum hd_status resolve_moving(struct resolver *resolver, struct hd_error *err)
 	/* Without a crash there is no reason to doubt the heap, and a guess about the phase may be wrong. */
 	if (!resolver->options->crashed)
 		return HD_OK;
-	TRY(verify_index_findings(resolver, err));
-	for (size_t i = 0; i < resolver->gap_count; i++) {
-		struct verify_gap *gap = &resolver->gaps[i];
+	TRY(finding_list_index(&resolver->found, err));
+	for (size_t i = 0; i < resolver->notes.gap_count; i++) {
+		struct verify_gap *gap = &resolver->notes.gaps[i];
 		if (gap->finding == NO_FINDING ||
-		    resolver->findings[gap->finding].verdict != VERDICT_GC_IN_PROGRESS ||
+		    resolver->found.rows[gap->finding].verdict != VERDICT_GC_IN_PROGRESS ||
 		    may_be_moving(resolver, gap))
 			continue;
-		resolver->findings[gap->finding].verdict = VERDICT_DAMAGE;
+		resolver->found.rows[gap->finding].verdict = VERDICT_DAMAGE;
 		if (gap_covers_objects(resolver, gap))
 			TRY(gap_blame_last(resolver, gap, err));
 	}

@@ -38,9 +38,9 @@ static int compare_objects(const void *a, const void *b)
 
 static struct value_run next_value_run(const struct resolver *resolver, size_t first)
 {
-	const struct odd_reference *references = resolver->references;
+	const struct odd_reference *references = resolver->notes.references;
 	struct value_run run = { first, first, references[first].value, 0 };
-	for (; run.end < resolver->reference_count && references[run.end].value == run.value;
+	for (; run.end < resolver->notes.reference_count && references[run.end].value == run.value;
 	     run.end++) {
 		if (run.end == first ||
 		    references[run.end].object != references[run.end - 1].object)
@@ -56,9 +56,10 @@ static enum hd_status blame_block(struct resolver *resolver, const struct segmen
 {
 	/* Runs come in ascending order, so that those of one block follow each other. */
 	const struct verify_finding *last =
-		resolver->findings_count ? &resolver->findings[resolver->findings_count - 1] : NULL;
+		resolver->found.rows_count ? &resolver->found.rows[resolver->found.rows_count - 1]
+					   : NULL;
 	if (last && last->address == block->address) {
-		*ret = (uint32_t)resolver->findings_count - 1;
+		*ret = (uint32_t)resolver->found.rows_count - 1;
 		return HD_OK;
 	}
 	bool is_array = block->type->component_size != 0 && block->address != value;
@@ -72,15 +73,15 @@ static enum hd_status blame_block(struct resolver *resolver, const struct segmen
 		.slot = block->address + (is_array ? 8 : 0),
 		.word = is_array ? block->length : block->type->method_table
 	};
-	TRY(verify_finding_add(resolver, &finding, ret, err));
+	TRY(finding_list_add(&resolver->found, &finding, ret, err));
 	if (*ret == NO_FINDING)
 		return HD_OK;
 	if (block->address == value) {
 		verify_finding_detail(
-			&resolver->findings[*ret],
+			&resolver->found.rows[*ret],
 			"Object %" PRIx64 " is a Free block, but other objects refer to it", value);
 	} else {
-		verify_finding_detail(&resolver->findings[*ret],
+		verify_finding_detail(&resolver->found.rows[*ret],
 				      "Object %" PRIx64 " has size %" PRIu64 " and covers %" PRIx64
 				      ", to which other objects refer",
 				      block->address, block->size, value);
@@ -97,8 +98,9 @@ static enum hd_status blame_lists(struct resolver *resolver, const struct value_
 		return HD_OK;
 	uint64_t block = run->value >> HEAP_REGION_SHIFT, last = 0;
 	size_t sound = 0;
-	for (size_t i = run->first; i < resolver->reference_count && sound < REGION_OBJECTS; i++) {
-		uint64_t value = resolver->references[i].value;
+	for (size_t i = run->first; i < resolver->notes.reference_count && sound < REGION_OBJECTS;
+	     i++) {
+		uint64_t value = resolver->notes.references[i].value;
 		if (value >> HEAP_REGION_SHIFT != block)
 			break;
 		sound += value != last && resolver_is_sound_at(resolver, value);
@@ -110,9 +112,9 @@ static enum hd_status blame_lists(struct resolver *resolver, const struct value_
 	struct verify_finding finding = { .kind = "SegmentNotListed",
 					  .verdict = VERDICT_DAMAGE,
 					  .address = block << HEAP_REGION_SHIFT };
-	TRY(verify_finding_add(resolver, &finding, ret, err));
+	TRY(finding_list_add(&resolver->found, &finding, ret, err));
 	if (*ret != NO_FINDING) {
-		verify_finding_detail(&resolver->findings[*ret],
+		verify_finding_detail(&resolver->found.rows[*ret],
 				      "Objects refer to objects in %" PRIx64 "..%" PRIx64
 				      ", which is in no segment of any generation's list",
 				      block << HEAP_REGION_SHIFT, (block + 1) << HEAP_REGION_SHIFT);
@@ -179,42 +181,44 @@ static enum hd_status resolve_run(struct resolver *resolver, const struct value_
 	uint32_t finding;
 	TRY(blame(resolver, run, &finding, err));
 	for (size_t i = run->first; i < run->end; i++) {
-		struct odd_reference *reference = &resolver->references[i];
+		struct odd_reference *reference = &resolver->notes.references[i];
 		reference->finding = finding;
 		if (finding != OWN_FAULT)
-			TRY(resolver_add_link(resolver, finding, reference->object, err));
+			TRY(finding_list_link(&resolver->found, finding, reference->object, err));
 	}
 	return HD_OK;
 }
 
 enum hd_status resolve_references(struct resolver *resolver, struct hd_error *err)
 {
-	if (!resolver->reference_count)
+	if (!resolver->notes.reference_count)
 		return HD_OK;
-	qsort(resolver->references, resolver->reference_count, sizeof(*resolver->references),
-	      compare_values);
-	for (size_t i = 0; i < resolver->reference_count;) {
+	qsort(resolver->notes.references, resolver->notes.reference_count,
+	      sizeof(*resolver->notes.references), compare_values);
+	for (size_t i = 0; i < resolver->notes.reference_count;) {
 		struct value_run run = next_value_run(resolver, i);
 		TRY(resolve_run(resolver, &run, err));
 		i = run.end;
 	}
-	qsort(resolver->references, resolver->reference_count, sizeof(*resolver->references),
-	      compare_objects);
+	qsort(resolver->notes.references, resolver->notes.reference_count,
+	      sizeof(*resolver->notes.references), compare_objects);
 	return HD_OK;
 }
 
 const struct odd_reference *resolve_find_own_faults(const struct resolver *resolver,
 						    uint64_t object, size_t *ret_count)
 {
-	size_t low = ROWS_FROM(resolver->references, resolver->reference_count, object, object);
+	size_t low = ROWS_FROM(resolver->notes.references, resolver->notes.reference_count, object,
+			       object);
 	const struct odd_reference *first = NULL;
 	*ret_count = 0;
-	for (; low < resolver->reference_count && resolver->references[low].object == object;
+	for (; low < resolver->notes.reference_count &&
+	       resolver->notes.references[low].object == object;
 	     low++) {
-		if (resolver->references[low].finding != OWN_FAULT)
+		if (resolver->notes.references[low].finding != OWN_FAULT)
 			continue;
 		if (!first)
-			first = &resolver->references[low];
+			first = &resolver->notes.references[low];
 		++*ret_count;
 	}
 	return first;
@@ -253,13 +257,13 @@ static enum hd_status own_fault(struct resolver *resolver, const struct odd_refe
 		what = ", where no object is";
 	}
 	uint32_t index;
-	TRY(verify_finding_add(resolver, &finding, &index, err));
+	TRY(finding_list_add(&resolver->found, &finding, &index, err));
 	if (index == NO_FINDING)
 		return HD_OK;
 	char more[48] = "";
 	if (count > 1)
 		(void)snprintf(more, sizeof(more), "; %zu more like it", count - 1);
-	verify_finding_detail(&resolver->findings[index],
+	verify_finding_detail(&resolver->found.rows[index],
 			      "Object %" PRIx64 " has a bad member at offset %" PRIx64 ": %" PRIx64
 			      "%s%s",
 			      odd->object, odd->slot - odd->object, odd->value, what, more);
@@ -268,15 +272,16 @@ static enum hd_status own_fault(struct resolver *resolver, const struct odd_refe
 
 enum hd_status resolve_own_faults(struct resolver *resolver, struct hd_error *err)
 {
-	for (size_t i = 0; i < resolver->reference_count;) {
-		uint64_t object = resolver->references[i].object;
+	for (size_t i = 0; i < resolver->notes.reference_count;) {
+		uint64_t object = resolver->notes.references[i].object;
 		size_t count;
 		const struct odd_reference *first =
 			resolve_find_own_faults(resolver, object, &count);
 		/* What is at fault itself may have references that are none. */
-		if (first && verify_finding_at(resolver, object) == NO_FINDING)
+		if (first && finding_list_at(&resolver->found, object) == NO_FINDING)
 			TRY(own_fault(resolver, first, count, err));
-		while (i < resolver->reference_count && resolver->references[i].object == object)
+		while (i < resolver->notes.reference_count &&
+		       resolver->notes.references[i].object == object)
 			i++;
 	}
 	return HD_OK;
@@ -285,7 +290,7 @@ enum hd_status resolve_own_faults(struct resolver *resolver, struct hd_error *er
 /* The finding that explains why no object starts inside of @p block. */
 static uint32_t finding_over(const struct resolver *resolver, const struct object *block)
 {
-	uint32_t known = verify_finding_at(resolver, block->address);
+	uint32_t known = finding_list_at(&resolver->found, block->address);
 	const struct verify_gap *next = resolver_gap_at(resolver, block->address + block->step);
 	if (known != NO_FINDING)
 		return known;

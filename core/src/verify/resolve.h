@@ -2,29 +2,27 @@
 #ifndef HEAPDUMP_SRC_VERIFY_RESOLVE_H
 #define HEAPDUMP_SRC_VERIFY_RESOLVE_H
 
+#include "verify/finding_list.h"
 #include "verify/scan.h"
 
-#define NO_FINDING UINT32_MAX
 /** The object that refers is at fault, not what it refers to. */
 #define OWN_FAULT (UINT32_MAX - 1)
-
-/** An object, or other address, that is odd because of a finding. */
-struct link {
-	uint32_t finding;
-	uint64_t object;
-};
-
-/** Where a finding is. */
-struct finding_place {
-	uint64_t address;
-	uint32_t finding;
-};
 
 /** An allocation context that cannot be right. */
 struct broken_context {
 	uint64_t pointer, limit;
 	uint32_t finding;
 	bool met; /**< a gap was explained by it */
+};
+
+/** What all workers have met that is odd. */
+struct gathered_notes {
+	struct verify_gap *gaps; /**< ascending */
+	size_t gap_count;
+	struct odd_reference *references;
+	size_t reference_count, reference_capacity;
+	struct odd_object *objects;
+	size_t object_count;
 };
 
 /** Finds out what is at fault for everything odd that the scans noted. */
@@ -38,50 +36,18 @@ struct resolver {
 	bool is_background; /**< a background GC is under way */
 	bool is_sweeping;   /**< it frees dead objects */
 	struct segment_cache cache;
-	struct verify_gap *gaps; /**< ascending */
-	size_t gap_count;
-	struct odd_reference *references;
-	size_t reference_count, reference_capacity;
-	struct odd_object *objects;
-	size_t object_count;
-	struct verify_finding *findings; /**< kind NULL: withdrawn */
-	size_t findings_count, findings_capacity;
-	struct finding_place *places; /**< ascending by address; see verify_index_findings() */
-	size_t place_count;
-	struct link *links;
-	size_t links_count, links_capacity;
-	struct zone zones[ZONES_MAX];
-	size_t zone_count;
+	struct gathered_notes notes;
+	struct finding_list found;
+	struct zones zones;
 	struct broken_context *contexts;
 	size_t contexts_count, contexts_capacity;
 	uint32_t *segment_ends; /**< by segment: the finding about its end */
 	uint32_t list;          /**< the finding about a broken list of segments */
-	uint64_t marked, not_kept, nodes;
-	bool is_planning;  /**< see moving.c */
-	uint8_t condemned; /**< the oldest generation that is collected, of 0 to 2 */
+	struct collection_marks marks;
 };
 
 /* resolve.c: what all parts use. */
 
-/** Add a finding; NO_FINDING in *@p ret when there are too many. */
-HD_NODISCARD enum hd_status verify_finding_add(struct resolver *resolver,
-					       const struct verify_finding *finding, uint32_t *ret,
-					       struct hd_error *err);
-/** Replace the detail of a finding; lost when memory is exhausted. */
-void verify_finding_detail(struct verify_finding *finding, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-/** Finding @p from is a consequence of @p into. */
-HD_NODISCARD enum hd_status verify_finding_merge(struct resolver *resolver, uint32_t from,
-						 uint32_t into, struct hd_error *err);
-/** What finding @p index was merged into, in the end. */
-uint32_t verify_finding_final(const struct resolver *resolver, uint32_t index);
-/** The finding about the block at @p address, or NO_FINDING; of those that verify_index_findings() saw. */
-uint32_t verify_finding_at(const struct resolver *resolver, uint64_t address);
-/** Make an index of the findings so far. */
-HD_NODISCARD enum hd_status verify_index_findings(struct resolver *resolver, struct hd_error *err);
-/** Make @p object a consequence of @p finding; nothing for NO_FINDING. */
-HD_NODISCARD enum hd_status resolver_add_link(struct resolver *resolver, uint32_t finding,
-					      uint64_t object, struct hd_error *err);
 /** The finding that the end of @p segment is not where its objects end, made the first time. */
 HD_NODISCARD enum hd_status segment_end_finding(struct resolver *resolver,
 						const struct segment *segment, uint32_t *ret,

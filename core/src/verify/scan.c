@@ -34,10 +34,13 @@ void scans_deinit(struct scans *scans)
 {
 	for (unsigned int i = 0; scans->rows && i < scans->count; i++) {
 		struct verify_scan *scan = &scans->rows[i];
-		pages_free(scan->gaps, scan->gaps_capacity, sizeof(*scan->gaps));
-		pages_free(scan->references, scan->references_capacity, sizeof(*scan->references));
-		pages_free(scan->objects, scan->objects_capacity, sizeof(*scan->objects));
-		pages_free(scan->referrers, scan->referrers_capacity, sizeof(*scan->referrers));
+		pages_free(scan->notes.gaps, scan->notes.gaps_capacity, sizeof(*scan->notes.gaps));
+		pages_free(scan->notes.references, scan->notes.references_capacity,
+			   sizeof(*scan->notes.references));
+		pages_free(scan->notes.objects, scan->notes.objects_capacity,
+			   sizeof(*scan->notes.objects));
+		pages_free(scan->notes.referrers, scan->notes.referrers_capacity,
+			   sizeof(*scan->notes.referrers));
 		window_deinit(&scan->window);
 	}
 	mem_free(scans->rows);
@@ -78,8 +81,8 @@ static void note_condemned(struct verify_scan *scan, const struct segment *segme
 			   uint64_t address)
 {
 	uint8_t generation = (uint8_t)segment_generation_at(segment, address);
-	if (generation <= GENERATION_2 && generation > scan->condemned)
-		scan->condemned = generation;
+	if (generation <= GENERATION_2 && generation > scan->marks.condemned)
+		scan->marks.condemned = generation;
 }
 
 static enum hd_status note_scan_gap(struct verify_scan *scan, const struct walker *walker,
@@ -87,16 +90,16 @@ static enum hd_status note_scan_gap(struct verify_scan *scan, const struct walke
 {
 	if (walker->damage.kind == DAMAGE_PLUG_NODE) {
 		note_condemned(scan, walker->segment, walker->damage.address);
-		scan->nodes++;
+		scan->marks.nodes++;
 		return HD_OK;
 	}
-	if (scan->gaps_count >= FINDINGS_KEPT) {
-		scan->not_kept++;
+	if (scan->notes.gaps_count >= FINDINGS_KEPT) {
+		scan->notes.not_kept++;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(scan, gaps))
+	if (!PAGES_RESERVE(&scan->notes, gaps))
 		return fail_nomem(err);
-	scan->gaps[scan->gaps_count++] =
+	scan->notes.gaps[scan->notes.gaps_count++] =
 		(struct verify_gap){ .segment = walker->segment,
 				     .damage = walker->damage,
 				     .end = walker->damage.address + walker->damage.skipped };
@@ -119,7 +122,8 @@ static void note_marks(struct verify_scan *scan, const struct walker *walker,
 	const struct object *object = &walker->object;
 	bool is_marked = (object->mark_bits & OBJECT_MARK_BIT) && !object->type->is_free &&
 			 !verify_is_large_or_pinned(walker->segment);
-	scan->is_planning |= is_marked && previous->is_marked && previous->end == object->address;
+	scan->marks.is_planning |=
+		is_marked && previous->is_marked && previous->end == object->address;
 	if (is_marked)
 		note_condemned(scan, walker->segment, object->address);
 	*previous = (struct previous){ object->address + object->step, is_marked };
@@ -153,26 +157,26 @@ enum hd_status scan_starts(struct scans *scans, struct hd_error *err)
 static enum hd_status note_object(struct verify_scan *scan, const struct odd_object *odd,
 				  struct hd_error *err)
 {
-	if (scan->objects_count >= FINDINGS_KEPT) {
-		scan->not_kept++;
+	if (scan->notes.objects_count >= FINDINGS_KEPT) {
+		scan->notes.not_kept++;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(scan, objects))
+	if (!PAGES_RESERVE(&scan->notes, objects))
 		return fail_nomem(err);
-	scan->objects[scan->objects_count++] = *odd;
+	scan->notes.objects[scan->notes.objects_count++] = *odd;
 	return HD_OK;
 }
 
 static enum hd_status note_reference(struct verify_scan *scan, const struct object *object,
 				     const struct reference *reference, struct hd_error *err)
 {
-	if (scan->references_count >= ODD_KEPT) {
-		scan->not_kept++;
+	if (scan->notes.references_count >= ODD_KEPT) {
+		scan->notes.not_kept++;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(scan, references))
+	if (!PAGES_RESERVE(&scan->notes, references))
 		return fail_nomem(err);
-	scan->references[scan->references_count++] =
+	scan->notes.references[scan->notes.references_count++] =
 		(struct odd_reference){ object->address, reference->slot, reference->value, 0 };
 	return HD_OK;
 }
@@ -205,7 +209,7 @@ enum hd_status scan_object(struct verify_scan *scan, const struct object *object
 	if (header && load_u32(header + 4) & HEADER_LOCK_BITS &&
 	    scan_header(scan, object->address, &odd))
 		TRY(note_object(scan, &odd, err));
-	if (object->mark_bits && scan->marked++ < MARKS_KEPT) {
+	if (object->mark_bits && scan->marks.marked++ < MARKS_KEPT) {
 		odd = (struct odd_object){ ODD_MARK, object->address, object->mark_bits };
 		TRY(note_object(scan, &odd, err));
 	}
@@ -268,11 +272,11 @@ static enum hd_status visit_referrers(void *arg, struct walker *walker, struct h
 		references_begin(&references, &scan->window, &walker->object);
 		while (references_next(&references, &reference)) {
 			if (!address_map_has(scan->map, &scan->cache, reference.value) ||
-			    scan->referrers_count >= ODD_KEPT)
+			    scan->notes.referrers_count >= ODD_KEPT)
 				continue;
-			if (!PAGES_RESERVE(scan, referrers))
+			if (!PAGES_RESERVE(&scan->notes, referrers))
 				return fail_nomem(err);
-			scan->referrers[scan->referrers_count++] =
+			scan->notes.referrers[scan->notes.referrers_count++] =
 				(struct referrer){ walker->object.address, reference.value };
 		}
 	}
@@ -286,8 +290,8 @@ enum hd_status scan_referrers(struct scans *scans, struct hd_error *err)
 
 static void note_zones(struct verify_scan *scan, uint64_t object, uint64_t value)
 {
-	for (size_t i = 0; i < scan->zone_count; i++) {
-		struct zone *zone = &scan->zones[i];
+	for (size_t i = 0; i < scan->zones.count; i++) {
+		struct zone *zone = &scan->zones.rows[i];
 		if (value >= zone->begin && value < zone->first &&
 		    (object < zone->begin || object >= zone->end))
 			zone->first = value;

@@ -57,6 +57,33 @@ struct zone {
 	size_t gap;
 };
 
+/** Zones, one for each of several gaps. */
+struct zones {
+	struct zone rows[ZONES_MAX];
+	size_t count;
+};
+
+/** What a GC that was under way has left in objects. */
+struct collection_marks {
+	uint64_t marked;
+	uint64_t nodes;    /**< of plugs, which a GC wrote over objects */
+	bool is_planning;  /**< marked objects next to each other: see moving.c */
+	uint8_t condemned; /**< the oldest generation with marks or nodes, of 0 to 2 */
+};
+
+/** What one worker has met that is odd. */
+struct scan_notes {
+	struct verify_gap *gaps;
+	size_t gaps_count, gaps_capacity;
+	struct odd_reference *references;
+	size_t references_count, references_capacity;
+	struct odd_object *objects;
+	size_t objects_count, objects_capacity;
+	struct referrer *referrers;
+	size_t referrers_count, referrers_capacity;
+	uint64_t not_kept; /**< beyond ODD_KEPT and the like */
+};
+
 /** Odd references that are kept, by worker; the rest is counted. */
 #define ODD_KEPT ((size_t)1 << 19)
 
@@ -69,20 +96,10 @@ struct verify_scan {
 	unsigned int worker;
 	bool any_sync; /**< the sync table is known */
 	bool any_threads;
-	struct verify_gap *gaps;
-	size_t gaps_count, gaps_capacity;
-	struct odd_reference *references;
-	size_t references_count, references_capacity;
-	struct odd_object *objects;
-	size_t objects_count, objects_capacity;
-	struct referrer *referrers;
-	size_t referrers_count, referrers_capacity;
-	struct zone zones[ZONES_MAX];
-	size_t zone_count;
-	uint64_t verified, marked, not_kept;
-	uint64_t nodes;    /**< of plugs, which a GC wrote over objects */
-	bool is_planning;  /**< marked objects next to each other: see moving.c */
-	uint8_t condemned; /**< the oldest generation with marks or nodes */
+	struct scan_notes notes;
+	struct zones zones;
+	uint64_t verified;
+	struct collection_marks marks;
 	struct window window;
 	struct segment_cache cache;
 };

@@ -55,12 +55,12 @@ enum hd_status verify_lists(struct resolver *resolver, struct hd_error *err)
 			.word = problem->word,
 		};
 		uint32_t index;
-		TRY(verify_finding_add(resolver, &finding, &index, err));
+		TRY(finding_list_add(&resolver->found, &finding, &index, err));
 		if (index == NO_FINDING)
 			continue;
 		if (resolver->list == NO_FINDING)
 			resolver->list = index;
-		verify_finding_detail(&resolver->findings[index],
+		verify_finding_detail(&resolver->found.rows[index],
 				      "Segment %" PRIx64 " of heap %u, generation %s %s",
 				      problem->segment, problem->heap,
 				      generation_name((enum generation)problem->generation),
@@ -116,11 +116,12 @@ static void describe_header(const struct resolver *resolver, const struct odd_ob
 /* A gap that ends at @p object, or whose fault begins before it, or NULL. */
 static const struct verify_gap *gap_beside(const struct resolver *resolver, uint64_t object)
 {
-	size_t low = ROWS_ABOVE(resolver->gaps, resolver->gap_count, damage.address, object);
-	const struct verify_gap *gap = low ? &resolver->gaps[low - 1] : NULL;
+	size_t low =
+		ROWS_ABOVE(resolver->notes.gaps, resolver->notes.gap_count, damage.address, object);
+	const struct verify_gap *gap = low ? &resolver->notes.gaps[low - 1] : NULL;
 	if (gap && gap->end == object)
 		return gap;
-	gap = low < resolver->gap_count ? &resolver->gaps[low] : NULL;
+	gap = low < resolver->notes.gap_count ? &resolver->notes.gaps[low] : NULL;
 	return gap && gap->blamed && gap->blamed < object ? gap : NULL;
 }
 
@@ -132,10 +133,10 @@ static enum hd_status resolve_object(struct resolver *resolver, const struct odd
 			 odd->kind == ODD_THIN_LOCK;
 	uint32_t zone = zone_finding(resolver, odd->object);
 	if (zone != NO_FINDING)
-		return resolver_add_link(resolver, zone, odd->object, err);
+		return finding_list_link(&resolver->found, zone, odd->object, err);
 	const struct verify_gap *gap = is_header ? gap_beside(resolver, odd->object) : NULL;
 	if (gap && gap->finding != NO_FINDING)
-		return resolver_add_link(resolver, gap->finding, odd->object, err);
+		return finding_list_link(&resolver->found, gap->finding, odd->object, err);
 	/* Sync blocks of what a background GC has not yet freed are gone. */
 	bool is_busy = resolver->is_sweeping || (odd->kind == ODD_MARK && resolver->is_background);
 	struct verify_finding finding = { .kind = "",
@@ -150,7 +151,7 @@ static enum hd_status resolve_object(struct resolver *resolver, const struct odd
 		finding.verdict = VERDICT_MISSING_BYTES;
 	describe_header(resolver, odd, &finding);
 	uint32_t index;
-	enum hd_status status = verify_finding_add(resolver, &finding, &index, err);
+	enum hd_status status = finding_list_add(&resolver->found, &finding, &index, err);
 	if (status != HD_OK || index == NO_FINDING)
 		mem_free(finding.detail);
 	return status;
@@ -168,11 +169,11 @@ static enum hd_status note_marking(struct resolver *resolver, const struct odd_o
 					  .slot = first->object,
 					  .word = first->word };
 	uint32_t index;
-	TRY(verify_finding_add(resolver, &finding, &index, err));
+	TRY(finding_list_add(&resolver->found, &finding, &index, err));
 	if (index != NO_FINDING) {
-		verify_finding_detail(&resolver->findings[index],
+		verify_finding_detail(&resolver->found.rows[index],
 				      "%" PRIu64 " objects carry GC bits: a GC was marking",
-				      resolver->marked);
+				      resolver->marks.marked);
 	}
 	return HD_OK;
 }
@@ -180,9 +181,9 @@ static enum hd_status note_marking(struct resolver *resolver, const struct odd_o
 enum hd_status resolve_objects(struct resolver *resolver, struct hd_error *err)
 {
 	const struct odd_object *mark = NULL;
-	bool is_marking = resolver->marked > STRAY_MARKS_MAX;
-	for (size_t i = 0; i < resolver->object_count; i++) {
-		const struct odd_object *odd = &resolver->objects[i];
+	bool is_marking = resolver->marks.marked > STRAY_MARKS_MAX;
+	for (size_t i = 0; i < resolver->notes.object_count; i++) {
+		const struct odd_object *odd = &resolver->notes.objects[i];
 		/* Of dead objects in a zone the marks say nothing. */
 		bool is_mark = odd->kind == ODD_MARK && is_marking &&
 			       zone_finding(resolver, odd->object) == NO_FINDING;
@@ -205,9 +206,9 @@ static enum hd_status add_queue_finding(struct resolver *resolver, uint64_t queu
 					  .slot = slot,
 					  .word = word };
 	uint32_t index;
-	TRY(verify_finding_add(resolver, &finding, &index, err));
+	TRY(finding_list_add(&resolver->found, &finding, &index, err));
 	if (index != NO_FINDING) {
-		verify_finding_detail(&resolver->findings[index],
+		verify_finding_detail(&resolver->found.rows[index],
 				      "The finalizer queue %" PRIx64 " has at %" PRIx64 " %" PRIx64
 				      ", %s",
 				      queue, slot, word, what);
@@ -228,15 +229,15 @@ static enum hd_status check_entry(struct resolver *resolver, uint64_t queue, uin
 		/* Its type may be what is wrong: then what follows it is no object either. */
 		const struct verify_gap *gap = resolver_gap_at(resolver, word + object.step);
 		if (gap && gap->damage.address == word + object.step && gap->finding != NO_FINDING)
-			return resolver_add_link(resolver, gap->finding, slot, err);
+			return finding_list_link(&resolver->found, gap->finding, slot, err);
 	} else {
 		uint32_t finding;
 		TRY(resolve_address(resolver, word, &finding, err));
 		if (finding != OWN_FAULT)
-			return resolver_add_link(resolver, finding, slot, err);
+			return finding_list_link(&resolver->found, finding, slot, err);
 	}
 	if ((*bad)++ >= QUEUE_BAD_MAX) {
-		resolver->not_kept++;
+		resolver->found.not_kept++;
 		return HD_OK;
 	}
 	return add_queue_finding(resolver, queue, slot, word, what, err);

@@ -23,27 +23,20 @@ const char *verdict_name(enum verdict verdict)
 	return "unowned-context";
 }
 
-static void findings_free(struct verify_finding *findings, size_t count, size_t capacity)
-{
-	for (size_t i = 0; i < count; i++)
-		mem_free(findings[i].detail);
-	pages_free(findings, capacity, sizeof(*findings));
-}
-
 void verify_result_deinit(struct verify_result *result)
 {
-	findings_free(result->findings, result->count, result->capacity);
+	verify_findings_free(result->findings, result->count, result->capacity);
 	*result = (struct verify_result){ 0 };
 }
 
 static void resolver_deinit(struct resolver *resolver)
 {
-	pages_free(resolver->gaps, resolver->gap_count, sizeof(*resolver->gaps));
-	pages_free(resolver->references, resolver->reference_count, sizeof(*resolver->references));
-	pages_free(resolver->objects, resolver->object_count, sizeof(*resolver->objects));
-	findings_free(resolver->findings, resolver->findings_count, resolver->findings_capacity);
-	pages_free(resolver->places, resolver->place_count, sizeof(*resolver->places));
-	pages_free(resolver->links, resolver->links_capacity, sizeof(*resolver->links));
+	pages_free(resolver->notes.gaps, resolver->notes.gap_count, sizeof(*resolver->notes.gaps));
+	pages_free(resolver->notes.references, resolver->notes.reference_count,
+		   sizeof(*resolver->notes.references));
+	pages_free(resolver->notes.objects, resolver->notes.object_count,
+		   sizeof(*resolver->notes.objects));
+	finding_list_deinit(&resolver->found);
 	pages_free(resolver->contexts, resolver->contexts_capacity, sizeof(*resolver->contexts));
 	mem_free(resolver->segment_ends);
 	window_deinit(&resolver->window);
@@ -80,21 +73,21 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 	do {                                                                              \
 		size_t count_ = 0;                                                        \
 		for (unsigned int i_ = 0; i_ < (scans)->count; i_++)                      \
-			count_ += (scans)->rows[i_].field##_count;                        \
+			count_ += (scans)->rows[i_].notes.field##_count;                  \
 		if (count_) {                                                             \
 			(to) = pages_alloc(count_, sizeof(*(to)));                        \
 			if (!(to))                                                        \
 				return fail_nomem(err);                                   \
 		}                                                                         \
 		for (unsigned int i_ = 0; i_ < (scans)->count; i_++) {                    \
-			struct verify_scan *scan_ = &(scans)->rows[i_];                   \
-			if ((to) && scan_->field##_count)                                 \
-				memcpy((to) + (to_count), scan_->field,                   \
-				       scan_->field##_count * sizeof(*(to)));             \
-			(to_count) += scan_->field##_count;                               \
-			pages_free(scan_->field, scan_->field##_capacity, sizeof(*(to))); \
-			scan_->field = NULL;                                              \
-			scan_->field##_count = scan_->field##_capacity = 0;               \
+			struct scan_notes *from_ = &(scans)->rows[i_].notes;              \
+			if ((to) && from_->field##_count)                                 \
+				memcpy((to) + (to_count), from_->field,                   \
+				       from_->field##_count * sizeof(*(to)));             \
+			(to_count) += from_->field##_count;                               \
+			pages_free(from_->field, from_->field##_capacity, sizeof(*(to))); \
+			from_->field = NULL;                                              \
+			from_->field##_count = from_->field##_capacity = 0;               \
 		}                                                                         \
 	} while (0)
 
@@ -113,37 +106,39 @@ static int compare_odd(const void *a, const void *b)
 static enum hd_status gather_gaps(struct resolver *resolver, struct scans *scans,
 				  struct hd_error *err)
 {
-	GATHER(scans, gaps, resolver->gaps, resolver->gap_count);
+	GATHER(scans, gaps, resolver->notes.gaps, resolver->notes.gap_count);
 	for (unsigned int i = 0; i < scans->count; i++) {
-		resolver->nodes += scans->rows[i].nodes;
-		resolver->is_planning |= scans->rows[i].is_planning;
-		if (scans->rows[i].condemned > resolver->condemned)
-			resolver->condemned = scans->rows[i].condemned;
+		resolver->marks.nodes += scans->rows[i].marks.nodes;
+		resolver->marks.is_planning |= scans->rows[i].marks.is_planning;
+		if (scans->rows[i].marks.condemned > resolver->marks.condemned)
+			resolver->marks.condemned = scans->rows[i].marks.condemned;
 	}
-	if (resolver->gap_count)
-		qsort(resolver->gaps, resolver->gap_count, sizeof(*resolver->gaps), compare_gaps);
+	if (resolver->notes.gap_count) {
+		qsort(resolver->notes.gaps, resolver->notes.gap_count,
+		      sizeof(*resolver->notes.gaps), compare_gaps);
+	}
 	return HD_OK;
 }
 
 static enum hd_status gather_references(struct resolver *resolver, struct scans *scans,
 					struct hd_error *err)
 {
-	GATHER(scans, references, resolver->references, resolver->reference_count);
-	resolver->reference_capacity = resolver->reference_count;
+	GATHER(scans, references, resolver->notes.references, resolver->notes.reference_count);
+	resolver->notes.reference_capacity = resolver->notes.reference_count;
 	return HD_OK;
 }
 
 static enum hd_status gather_objects(struct resolver *resolver, struct scans *scans,
 				     struct hd_error *err)
 {
-	GATHER(scans, objects, resolver->objects, resolver->object_count);
-	if (resolver->object_count) {
-		qsort(resolver->objects, resolver->object_count, sizeof(*resolver->objects),
-		      compare_odd);
+	GATHER(scans, objects, resolver->notes.objects, resolver->notes.object_count);
+	if (resolver->notes.object_count) {
+		qsort(resolver->notes.objects, resolver->notes.object_count,
+		      sizeof(*resolver->notes.objects), compare_odd);
 	}
 	for (unsigned int i = 0; i < scans->count; i++) {
-		resolver->not_kept += scans->rows[i].not_kept;
-		resolver->marked += scans->rows[i].marked;
+		resolver->found.not_kept += scans->rows[i].notes.not_kept;
+		resolver->marks.marked += scans->rows[i].marks.marked;
 	}
 	return HD_OK;
 }
@@ -152,11 +147,11 @@ static enum hd_status gather_objects(struct resolver *resolver, struct scans *sc
 static bool is_partial(const struct resolver *resolver)
 {
 	const struct target *target = heap_target(resolver->heap);
-	for (size_t i = 0; i < resolver->gap_count; i++) {
-		if (resolver->gaps[i].damage.kind == DAMAGE_MISSING_BYTES)
+	for (size_t i = 0; i < resolver->notes.gap_count; i++) {
+		if (resolver->notes.gaps[i].damage.kind == DAMAGE_MISSING_BYTES)
 			return true;
 	}
-	return resolver->heap->segment_count == 0 || (target && target->is_truncated);
+	return resolver->heap->segment_count == 0 || (target && target->core.is_truncated);
 }
 
 /* Note all that is odd. */
@@ -180,7 +175,7 @@ static enum hd_status find_faults(struct resolver *resolver, struct scans *scans
 	TRY(find_zones(resolver, scans, err));
 	TRY(resolve_zones(resolver, err));
 	TRY(resolve_references(resolver, err));
-	TRY(verify_index_findings(resolver, err));
+	TRY(finding_list_index(&resolver->found, err));
 	TRY(resolve_gaps(resolver, err));
 	TRY(resolve_own_faults(resolver, err));
 	TRY(resolve_objects(resolver, err));
@@ -198,20 +193,20 @@ static int compare_links(const void *a, const void *b)
 /* Give the findings their consequences, each object once. */
 static void set_consequences(struct resolver *resolver)
 {
-	for (size_t i = 0; i < resolver->links_count; i++) {
-		resolver->links[i].finding =
-			verify_finding_final(resolver, resolver->links[i].finding);
+	for (size_t i = 0; i < resolver->found.links_count; i++) {
+		resolver->found.links[i].finding =
+			finding_list_final(&resolver->found, resolver->found.links[i].finding);
 	}
-	if (resolver->links_count) {
-		qsort(resolver->links, resolver->links_count, sizeof(*resolver->links),
-		      compare_links);
+	if (resolver->found.links_count) {
+		qsort(resolver->found.links, resolver->found.links_count,
+		      sizeof(*resolver->found.links), compare_links);
 	}
-	for (size_t i = 0; i < resolver->links_count; i++) {
-		const struct link *link = &resolver->links[i];
+	for (size_t i = 0; i < resolver->found.links_count; i++) {
+		const struct link *link = &resolver->found.links[i];
 		if (link->finding == NO_FINDING || (i && compare_links(link, link - 1) == 0) ||
-		    resolver->findings[link->finding].address == link->object)
+		    resolver->found.rows[link->finding].address == link->object)
 			continue;
-		struct verify_finding *finding = &resolver->findings[link->finding];
+		struct verify_finding *finding = &resolver->found.rows[link->finding];
 		if (finding->consequence_count < CONSEQUENCES_KEPT)
 			finding->consequences[finding->consequence_count] = link->object;
 		finding->consequence_count++;
@@ -247,8 +242,8 @@ static int compare_findings(const void *a, const void *b)
 static void select_findings(struct resolver *resolver)
 {
 	size_t kept = 0;
-	for (size_t i = 0; i < resolver->findings_count; i++) {
-		struct verify_finding *finding = &resolver->findings[i];
+	for (size_t i = 0; i < resolver->found.rows_count; i++) {
+		struct verify_finding *finding = &resolver->found.rows[i];
 		if (!finding->kind || !is_chosen_finding(resolver->options, finding)) {
 			mem_free(finding->detail);
 			continue;
@@ -259,11 +254,11 @@ static void select_findings(struct resolver *resolver)
 		    resolver_block_at(resolver, segment, finding->address - 8, &before) &&
 		    before.address < finding->address)
 			finding->last_good = before;
-		resolver->findings[kept++] = *finding;
+		resolver->found.rows[kept++] = *finding;
 	}
-	resolver->findings_count = kept;
+	resolver->found.rows_count = kept;
 	if (kept)
-		qsort(resolver->findings, kept, sizeof(*resolver->findings), compare_findings);
+		qsort(resolver->found.rows, kept, sizeof(*resolver->found.rows), compare_findings);
 }
 
 static int compare_referrers(const void *a, const void *b)
@@ -276,10 +271,10 @@ static int compare_referrers(const void *a, const void *b)
 
 static void add_referrer(struct resolver *resolver, const struct referrer *referrer)
 {
-	uint32_t index = verify_finding_at(resolver, referrer->target);
+	uint32_t index = finding_list_at(&resolver->found, referrer->target);
 	if (index == NO_FINDING)
 		return;
-	struct verify_finding *finding = &resolver->findings[index];
+	struct verify_finding *finding = &resolver->found.rows[index];
 	if (finding->referrer_count < CONSEQUENCES_KEPT)
 		finding->referrers[finding->referrer_count] = referrer->object;
 	finding->referrer_count++;
@@ -289,20 +284,22 @@ static void add_referrer(struct resolver *resolver, const struct referrer *refer
 static enum hd_status set_referrers(struct resolver *resolver, struct scans *scans,
 				    struct hd_error *err)
 {
-	TRY(verify_index_findings(resolver, err));
+	TRY(finding_list_index(&resolver->found, err));
 	address_map_clear(resolver->map);
-	for (size_t i = 0; i < resolver->findings_count; i++) {
-		uint64_t address = resolver->findings[i].address;
+	for (size_t i = 0; i < resolver->found.rows_count; i++) {
+		uint64_t address = resolver->found.rows[i].address;
 		const struct segment *segment = heap_segment_at(resolver->heap, address);
 		if (segment && address % 8 == 0)
 			address_map_add(resolver->map, segment, address);
 	}
 	TRY(scan_referrers(scans, err));
 	for (unsigned int i = 0; i < scans->count; i++) {
-		const struct referrer *rows = scans->rows[i].referrers;
-		size_t count = scans->rows[i].referrers_count;
-		if (count)
-			qsort(scans->rows[i].referrers, count, sizeof(*rows), compare_referrers);
+		const struct referrer *rows = scans->rows[i].notes.referrers;
+		size_t count = scans->rows[i].notes.referrers_count;
+		if (count) {
+			qsort(scans->rows[i].notes.referrers, count, sizeof(*rows),
+			      compare_referrers);
+		}
 		for (size_t j = 0; j < count; j++) {
 			if (j == 0 || compare_referrers(&rows[j], &rows[j - 1]) != 0)
 				add_referrer(resolver, &rows[j]);
@@ -314,18 +311,18 @@ static enum hd_status set_referrers(struct resolver *resolver, struct scans *sca
 static void move_result(struct resolver *resolver, const struct scans *scans,
 			struct verify_result *ret)
 {
-	*ret = (struct verify_result){ .findings = resolver->findings,
-				       .count = resolver->findings_count,
-				       .capacity = resolver->findings_capacity,
-				       .not_kept = resolver->not_kept,
-				       .marked = resolver->marked,
-				       .plug_nodes = resolver->nodes };
+	*ret = (struct verify_result){ .findings = resolver->found.rows,
+				       .count = resolver->found.rows_count,
+				       .capacity = resolver->found.rows_capacity,
+				       .not_kept = resolver->found.not_kept,
+				       .marked = resolver->marks.marked,
+				       .plug_nodes = resolver->marks.nodes };
 	for (unsigned int i = 0; i < scans->count; i++)
 		ret->objects += scans->rows[i].verified;
 	for (size_t i = 0; i < ret->count; i++)
 		ret->damage_count += ret->findings[i].verdict == VERDICT_DAMAGE;
-	resolver->findings = NULL;
-	resolver->findings_count = resolver->findings_capacity = 0;
+	resolver->found.rows = NULL;
+	resolver->found.rows_count = resolver->found.rows_capacity = 0;
 }
 
 static enum hd_status verify(struct resolver *resolver, struct scans *scans,
@@ -336,7 +333,7 @@ static enum hd_status verify(struct resolver *resolver, struct scans *scans,
 					   : find_faults(resolver, scans, err));
 	set_consequences(resolver);
 	select_findings(resolver);
-	if (resolver->findings_count && !resolver->heap->gc_in_progress)
+	if (resolver->found.rows_count && !resolver->heap->gc_in_progress)
 		TRY(set_referrers(resolver, scans, err));
 	move_result(resolver, scans, ret);
 	return HD_OK;

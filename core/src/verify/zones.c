@@ -36,28 +36,31 @@ static bool is_stale(const struct resolver *resolver, const struct verify_gap *g
 enum hd_status find_zones(struct resolver *resolver, struct scans *scans, struct hd_error *err)
 {
 	/* To the block of the wrong size itself others may refer. */
-	for (size_t i = 0; i < resolver->gap_count && resolver->zone_count < ZONES_MAX; i++) {
-		const struct verify_gap *gap = &resolver->gaps[i];
-		const struct zone *last =
-			resolver->zone_count ? &resolver->zones[resolver->zone_count - 1] : NULL;
+	for (size_t i = 0; i < resolver->notes.gap_count && resolver->zones.count < ZONES_MAX;
+	     i++) {
+		const struct verify_gap *gap = &resolver->notes.gaps[i];
+		const struct zone *last = resolver->zones.count
+						  ? &resolver->zones.rows[resolver->zones.count - 1]
+						  : NULL;
 		if (is_stale(resolver, gap) && (!last || gap->damage.address >= last->end)) {
-			resolver->zones[resolver->zone_count++] =
+			resolver->zones.rows[resolver->zones.count++] =
 				(struct zone){ gap->damage.address +
 						       (gap->damage.kind == DAMAGE_BAD_SIZE),
 					       gap->segment->end, gap->segment->end, i };
 		}
 	}
-	if (!resolver->zone_count)
+	if (!resolver->zones.count)
 		return HD_OK;
 	for (unsigned int i = 0; i < scans->count; i++) {
-		memcpy(scans->rows[i].zones, resolver->zones, sizeof(resolver->zones));
-		scans->rows[i].zone_count = resolver->zone_count;
+		memcpy(scans->rows[i].zones.rows, resolver->zones.rows,
+		       sizeof(resolver->zones.rows));
+		scans->rows[i].zones.count = resolver->zones.count;
 	}
 	TRY(scan_zones(scans, err));
 	for (unsigned int i = 0; i < scans->count; i++) {
-		for (size_t j = 0; j < resolver->zone_count; j++) {
-			if (scans->rows[i].zones[j].first < resolver->zones[j].first)
-				resolver->zones[j].first = scans->rows[i].zones[j].first;
+		for (size_t j = 0; j < resolver->zones.count; j++) {
+			if (scans->rows[i].zones.rows[j].first < resolver->zones.rows[j].first)
+				resolver->zones.rows[j].first = scans->rows[i].zones.rows[j].first;
 		}
 	}
 	return HD_OK;
@@ -65,9 +68,9 @@ enum hd_status find_zones(struct resolver *resolver, struct scans *scans, struct
 
 uint64_t zone_end(const struct resolver *resolver, const struct verify_gap *gap)
 {
-	for (size_t i = 0; i < resolver->zone_count; i++) {
-		const struct zone *zone = &resolver->zones[i];
-		if (&resolver->gaps[zone->gap] == gap && zone->first > gap->end)
+	for (size_t i = 0; i < resolver->zones.count; i++) {
+		const struct zone *zone = &resolver->zones.rows[i];
+		if (&resolver->notes.gaps[zone->gap] == gap && zone->first > gap->end)
 			return zone->first;
 	}
 	return gap->end;
@@ -75,28 +78,28 @@ uint64_t zone_end(const struct resolver *resolver, const struct verify_gap *gap)
 
 uint32_t zone_finding(const struct resolver *resolver, uint64_t address)
 {
-	for (size_t i = 0; i < resolver->zone_count; i++) {
-		const struct zone *zone = &resolver->zones[i];
+	for (size_t i = 0; i < resolver->zones.count; i++) {
+		const struct zone *zone = &resolver->zones.rows[i];
 		if (address > zone->begin && address < zone->first)
-			return resolver->gaps[zone->gap].finding;
+			return resolver->notes.gaps[zone->gap].finding;
 	}
 	return NO_FINDING;
 }
 
 enum hd_status resolve_zones(struct resolver *resolver, struct hd_error *err)
 {
-	if (!resolver->zone_count)
+	if (!resolver->zones.count)
 		return HD_OK;
 	size_t kept = 0;
-	for (size_t i = 0; i < resolver->reference_count; i++) {
-		const struct odd_reference *reference = &resolver->references[i];
+	for (size_t i = 0; i < resolver->notes.reference_count; i++) {
+		const struct odd_reference *reference = &resolver->notes.references[i];
 		uint32_t finding = zone_finding(resolver, reference->object);
 		if (finding == NO_FINDING) {
-			resolver->references[kept++] = *reference;
+			resolver->notes.references[kept++] = *reference;
 		} else {
-			TRY(resolver_add_link(resolver, finding, reference->object, err));
+			TRY(finding_list_link(&resolver->found, finding, reference->object, err));
 		}
 	}
-	resolver->reference_count = kept;
+	resolver->notes.reference_count = kept;
 	return HD_OK;
 }

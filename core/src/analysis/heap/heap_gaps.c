@@ -49,7 +49,7 @@ bool heap_lacks_bytes(struct heap *heap)
 {
 	const struct target *target = heap_target(heap);
 	struct walker walker;
-	bool lacks = target && target->is_truncated;
+	bool lacks = target && target->core.is_truncated;
 	if (lacks || walker_init(&walker, heap, NULL) != HD_OK)
 		return lacks;
 	for (size_t i = 0; i < heap->segment_count && !lacks; i++) {

@@ -49,7 +49,7 @@ static bool read_section(struct clr *clr, uint64_t address, struct code_section 
 static bool find_fragments(struct clr *clr, uint64_t code, uint64_t *ret)
 {
 	uint64_t at;
-	if (!clr->dac_count || !memory_u64(clr->memory, clr->dac_table, &at))
+	if (!clr->globals.dac_count || !memory_u64(clr->memory, clr->globals.dac_table, &at))
 		return false;
 	for (unsigned int i = 0; i < MAP_LEVELS; i++) {
 		unsigned int shift = MAP_FIRST_SHIFT - i * MAP_LEVEL_BITS;
@@ -99,8 +99,8 @@ void clr_code_touch(struct clr *clr)
 {
 	const struct target *target = clr->target;
 	uint64_t left = TOUCHED_MAX;
-	for (size_t i = 0; i < target->range_count; i++) {
-		const struct target_range *range = &target->ranges[i];
+	for (size_t i = 0; i < target->map.range_count; i++) {
+		const struct target_range *range = &target->map.ranges[i];
 		if (!(range->flags & PF_X))
 			continue;
 		for (uint64_t at = range->start; at < range->end && left; at += ARCH_PAGE, left--) {

@@ -38,9 +38,9 @@ static bool is_fcall_table(const struct clr *clr, uint64_t address)
 
 uint64_t fcall_table_find(const struct clr *clr)
 {
-	for (uint64_t i = 0; i < clr->dac_count; i++) {
+	for (uint64_t i = 0; i < clr->globals.dac_count; i++) {
 		uint64_t address = 0;
-		if (memory_u64(clr->memory, clr->dac_table + 8 * i, &address) && address &&
+		if (memory_u64(clr->memory, clr->globals.dac_table + 8 * i, &address) && address &&
 		    is_fcall_table(clr, address))
 			return address;
 	}
@@ -50,8 +50,8 @@ uint64_t fcall_table_find(const struct clr *clr)
 bool clr_fcall_method(const struct clr *clr, uint64_t code, uint64_t *ret_method_desc)
 {
 	uint64_t at = 0;
-	if (!code || !clr->fcall_table ||
-	    !memory_u64(clr->memory, clr->fcall_table + 8 * (code % FCALL_LISTS), &at))
+	if (!code || !clr->globals.fcall_table ||
+	    !memory_u64(clr->memory, clr->globals.fcall_table + 8 * (code % FCALL_LISTS), &at))
 		return false;
 	for (unsigned int i = 0; at && i < FCALL_LENGTH_MAX; i++) {
 		struct fcall call;

@@ -58,13 +58,13 @@ const struct frame_layout *frame_kind_layout(enum frame_kind kind)
 
 bool clr_frames_are_numbered(const struct clr *clr)
 {
-	return clr->frame_identifiers[FRAME_INLINED_CALL] != 0;
+	return clr->frames.identifiers[FRAME_INLINED_CALL] != 0;
 }
 
 enum frame_kind clr_frame_kind(const struct clr *clr, uint64_t first)
 {
 	const uint64_t *words =
-		clr_frames_are_numbered(clr) ? clr->frame_identifiers : clr->frame_vtables;
+		clr_frames_are_numbered(clr) ? clr->frames.identifiers : clr->frames.vtables;
 	for (unsigned int kind = 1; kind < FRAME_KINDS; kind++) {
 		if (words[kind] && words[kind] == first)
 			return (enum frame_kind)kind;

@@ -285,11 +285,11 @@ static enum hd_status read_assembly_block(struct clr *clr, uint64_t block, struc
 
 static enum hd_status read_assembly_list(struct clr *clr, struct hd_error *err)
 {
-	if (!clr->app_domain || !layout_has(&clr->layout, L_DOMAIN_ASSEMBLIES)) {
+	if (!clr->globals.app_domain || !layout_has(&clr->layout, L_DOMAIN_ASSEMBLIES)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "cannot list modules: this runtime's AppDomain is not known");
 	}
-	uint64_t list = clr->app_domain + clr_offset(clr, L_DOMAIN_ASSEMBLIES);
+	uint64_t list = clr->globals.app_domain + clr_offset(clr, L_DOMAIN_ASSEMBLIES);
 	uint32_t count;
 	if (!memory_u32(clr->memory, list + LIST_COUNT, &count))
 		return fail(err, HD_ERR_FAULT, list, "cannot read the list of assemblies");

@@ -10,6 +10,7 @@
 #include "clr/internal.h"
 #include "clr/modules/module_proof.h"
 #include "targets/target.h"
+#include "targets/target_files.h"
 #include "util/alloc.h"
 #include "util/findings.h"
 #include "util/text.h"
@@ -82,7 +83,8 @@ static char *read_utf16(struct clr *clr, uint64_t address)
 static const char *mapped_path(const struct clr *clr, const struct module *module)
 {
 	const struct target_mapping *mapping =
-		module->image_base ? target_mapping_at(clr->target, module->image_base) : NULL;
+		module->image_base ? target_mapping_at(&clr->target->map, module->image_base)
+				   : NULL;
 	return mapping && mapping->path && *mapping->path ? mapping->path : NULL;
 }
 
@@ -281,7 +283,8 @@ static const char *metadata_advice(const struct clr *clr, const struct module *m
 	/* No file has them. */
 	if (target_is_cut(target, module->address))
 		return target_advice(target, module->address, NULL);
-	return target->kind == TARGET_CORE && target->content == CONTENT_MINI ? ADVICE_HEAP : NULL;
+	return target->kind == TARGET_CORE && target->core.content == CONTENT_MINI ? ADVICE_HEAP
+										   : NULL;
 }
 
 static void report_missing_metadata(struct clr *clr, const struct module *module)

@@ -8,6 +8,7 @@
 #include "clr/modules/module_image.h"
 #include "metadata/sizes.h"
 #include "targets/target.h"
+#include "targets/target_files.h"
 
 /*
  * Module -> PEAssembly -> MDInternalRO (the same in 8, 9 and 10: ceeload.h, peassembly.h, mdinternalro.h,
@@ -81,7 +82,7 @@ static enum target_proof prove_by_metadata(void *arg, struct memory *file)
 void module_prove_image(struct clr *clr, uint64_t module, uint64_t base)
 {
 	struct proof proof = { .clr = clr, .module = module };
-	const struct target_mapping *mapping = target_mapping_at(clr->target, base);
+	const struct target_mapping *mapping = target_mapping_at(&clr->target->map, base);
 	uint16_t magic;
 	/* With its headers in the core the file is proven by them, when it is needed. */
 	if (mapping && clr->target->own && !memory_u16(clr->target->own, base, &magic))

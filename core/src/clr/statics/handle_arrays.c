@@ -45,7 +45,7 @@ static bool read_array_bucket(const struct clr *clr, uint64_t address, struct ha
 	if (!size || used > size || !handle || !memory_u64(clr->memory, handle, &array) ||
 	    array + ARRAY_DATA != load_u64(bytes + BUCKET_DATA) ||
 	    !memory_u64(clr->memory, array, &type) ||
-	    (type & ~(uint64_t)7) != clr->object_array_method_table ||
+	    (type & ~(uint64_t)7) != clr->globals.object_array_method_table ||
 	    !memory_u32(clr->memory, array + OBJECT_LENGTH, &length) || length != size)
 		return false;
 	*ret = (struct handle_array){ .address = array, .length = length };
@@ -75,7 +75,7 @@ static bool add_bucket_table(const struct clr *clr, uint64_t address, bool is_li
 static bool find_variables(const struct clr *clr, uint64_t *ret_begin, uint64_t *ret_end)
 {
 	uint64_t begin = UINT64_MAX, end = 0;
-	for (size_t i = 0; i < clr->dac_count; i++) {
+	for (size_t i = 0; i < clr->globals.dac_count; i++) {
 		uint64_t at;
 		if (!dac_entry(clr, i, &at) || !at)
 			continue;
@@ -96,7 +96,7 @@ bool handle_arrays_read(const struct clr *clr, struct handle_arrays *ret)
 	uint8_t bytes[SEARCH_CHUNK];
 	bool good = true;
 	*ret = arrays;
-	if (!clr->object_array_method_table || !find_variables(clr, &begin, &end))
+	if (!clr->globals.object_array_method_table || !find_variables(clr, &begin, &end))
 		return true;
 	for (uint64_t at = begin; good && at < end; at += SEARCH_CHUNK) {
 		size_t size = memory_prefix(clr->memory, at, bytes, sizeof(bytes));

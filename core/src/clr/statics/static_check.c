@@ -55,7 +55,7 @@ static bool read_statics_bucket(struct clr *clr, uint64_t address, struct bucket
 	       array + ARRAY_HEAD == ret->elements &&
 	       memory_u32(clr->memory, array + OBJECT_LENGTH, &length) && length == size &&
 	       memory_u64(clr->memory, array, &method_table) &&
-	       (method_table & HANDLE_MASK) == clr->object_array_method_table;
+	       (method_table & HANDLE_MASK) == clr->globals.object_array_method_table;
 }
 
 /* The newest bucket of the table that the AppDomain points to, or 0. */
@@ -64,7 +64,7 @@ static uint64_t find_buckets(struct clr *clr)
 	for (uint64_t at = 0; at < APP_DOMAIN_SIZE; at += 8) {
 		uint64_t table, head;
 		struct bucket bucket;
-		if (memory_u64(clr->memory, clr->app_domain + at, &table) && table &&
+		if (memory_u64(clr->memory, clr->globals.app_domain + at, &table) && table &&
 		    table % 8 == 0 && memory_u64(clr->memory, table, &head) &&
 		    read_statics_bucket(clr, head, &bucket))
 			return head;
@@ -94,7 +94,7 @@ static bool is_runtime_object(struct check *check, uint64_t object)
 	if (!memory_u64(clr->memory, object, &method_table))
 		return false;
 	method_table &= HANDLE_MASK;
-	if (method_table == clr->object_method_table) {
+	if (method_table == clr->globals.object_method_table) {
 		if (!check->sentinel)
 			check->sentinel = object;
 		return object == check->sentinel;
@@ -131,8 +131,8 @@ static void check_bucket(struct check *check, const struct bucket *bucket)
 void static_slots_check(struct clr *clr, const struct static_slots *slots)
 {
 	/* While a GC moves objects their types cannot always be told. */
-	if (!clr_has(clr, CLR_STATIC_ARRAY_TABLE) || !clr->app_domain ||
-	    !clr->object_array_method_table || clr->gc.structures_invalid)
+	if (!clr_has(clr, CLR_STATIC_ARRAY_TABLE) || !clr->globals.app_domain ||
+	    !clr->globals.object_array_method_table || clr->gc.structures_invalid)
 		return;
 	struct check check = { .clr = clr, .slots = slots };
 	uint64_t at = find_buckets(clr);

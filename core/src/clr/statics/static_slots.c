@@ -275,9 +275,9 @@ static void read_threads(struct statics_reader *reader)
 {
 	struct clr *clr = reader->clr;
 	uint64_t left = PAIRS_MAX;
-	for (size_t i = 0; i < clr->thread_count; i++) {
+	for (size_t i = 0; i < clr->threads.count; i++) {
 		struct thread_storage storage;
-		bool has_storage = thread_storage_read(clr, &clr->threads[i], &storage);
+		bool has_storage = thread_storage_read(clr, &clr->threads.rows[i], &storage);
 		reader->slots.broken += storage.is_broken;
 		if (!has_storage)
 			continue;

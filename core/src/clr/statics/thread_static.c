@@ -97,10 +97,11 @@ static void read_array(struct clr *clr, uint64_t data, struct thread_storage *re
 	    !read_storage_u32(clr, data, L_TLS_COUNT, &count)) {
 		ret->is_broken = true;
 	} else if (array) {
-		ret->is_broken = array % 8 != 0 || !memory_u64(clr->memory, array, &method_table) ||
-				 (clr->object_array_method_table && !clr->gc.structures_invalid &&
-				  (method_table & HANDLE_MASK) != clr->object_array_method_table) ||
-				 !memory_u32(clr->memory, array + OBJECT_LENGTH, &length);
+		ret->is_broken =
+			array % 8 != 0 || !memory_u64(clr->memory, array, &method_table) ||
+			(clr->globals.object_array_method_table && !clr->gc.structures_invalid &&
+			 (method_table & HANDLE_MASK) != clr->globals.object_array_method_table) ||
+			!memory_u32(clr->memory, array + OBJECT_LENGTH, &length);
 	} else {
 		ret->is_broken = count > INDEX_UNUSED;
 	}
@@ -189,8 +190,8 @@ static uint64_t handle_slots(struct clr *clr, uint64_t handle)
 	if (!handle || !memory_u64(clr->memory, handle, &array) || !array || array % 8 ||
 	    !memory_u64(clr->memory, array, &method_table))
 		return 0;
-	bool is_array = (method_table & HANDLE_MASK) == clr->object_array_method_table ||
-			!clr->object_array_method_table || clr->gc.structures_invalid;
+	bool is_array = (method_table & HANDLE_MASK) == clr->globals.object_array_method_table ||
+			!clr->globals.object_array_method_table || clr->gc.structures_invalid;
 	return is_array ? array + ARRAY_HEAD : 0;
 }
 

@@ -8,10 +8,10 @@
 
 static void read_sync_entry(const struct clr *clr, struct sync_info *info)
 {
-	if (clr->sync_table == 0 || info->index == 0 ||
-	    (clr->sync_count && info->index >= clr->sync_count))
+	if (clr->globals.sync_table == 0 || info->index == 0 ||
+	    (clr->globals.sync_count && info->index >= clr->globals.sync_count))
 		return;
-	uint64_t entry = clr->sync_table + (uint64_t)info->index * SYNC_ENTRY_SIZE;
+	uint64_t entry = clr->globals.sync_table + (uint64_t)info->index * SYNC_ENTRY_SIZE;
 	uint64_t object = 0;
 	if (!memory_u64(clr->memory, entry, &info->block) ||
 	    !memory_u64(clr->memory, entry + 8, &object)) {

@@ -48,18 +48,18 @@ static bool object_names(const struct clr *clr, uint64_t object, uint32_t index)
 
 static bool read_sync_words(const struct clr *clr, uint32_t index, uint64_t words[2])
 {
-	return memory_read(clr->memory, clr->sync_table + (uint64_t)ENTRY_SIZE * index, words,
-			   ENTRY_SIZE);
+	return memory_read(clr->memory, clr->globals.sync_table + (uint64_t)ENTRY_SIZE * index,
+			   words, ENTRY_SIZE);
 }
 
 /* The runtime's own count, which stands behind the table among its globals (inc/dacvars.h). */
 static uint64_t count_of_cache(const struct clr *clr)
 {
 	uint64_t offset = clr_has(clr, CLR_SMALL_LOCKS) ? CACHE_INDEX_10 : CACHE_INDEX_8;
-	for (uint64_t i = 0; i + 1 < clr->dac_count; i++) {
+	for (uint64_t i = 0; i + 1 < clr->globals.dac_count; i++) {
 		uint64_t table = 0, cache = 0, words[2];
 		uint32_t index = 0, size = 0;
-		if (!dac_pointer(clr, i, &table) || table != clr->sync_table ||
+		if (!dac_pointer(clr, i, &table) || table != clr->globals.sync_table ||
 		    !dac_pointer(clr, i + 1, &cache) || cache % 8 != 0 ||
 		    !memory_u32(clr->memory, cache + offset, &index) ||
 		    !memory_u32(clr->memory, cache + offset + CACHE_COUNT, &size) || !index ||
@@ -92,11 +92,11 @@ static uint64_t count_by_names(const struct clr *clr)
 
 void clr_sync_count(struct clr *clr)
 {
-	if (!clr->sync_table || clr->sync_count)
+	if (!clr->globals.sync_table || clr->globals.sync_count)
 		return;
-	clr->sync_count = count_of_cache(clr);
-	if (!clr->sync_count)
-		clr->sync_count = count_by_names(clr);
+	clr->globals.sync_count = count_of_cache(clr);
+	if (!clr->globals.sync_count)
+		clr->globals.sync_count = count_by_names(clr);
 }
 
 static void read_monitor(const struct clr *clr, uint32_t index, struct sync_block *block)
@@ -111,9 +111,9 @@ static void read_monitor(const struct clr *clr, uint32_t index, struct sync_bloc
 	block->waiters = state >> STATE_WAITERS;
 	block->recursion = load_u32(bytes + LOCK_RECURSION);
 	block->os_id = load_u64(bytes + LOCK_OS_ID);
-	for (size_t i = 0; i < clr->thread_count && block->os_id; i++) {
-		if (clr->threads[i].os_id == block->os_id)
-			block->owner = &clr->threads[i];
+	for (size_t i = 0; i < clr->threads.count && block->os_id; i++) {
+		if (clr->threads.rows[i].os_id == block->os_id)
+			block->owner = &clr->threads.rows[i];
 	}
 }
 
@@ -121,9 +121,10 @@ bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *re
 {
 	struct sync_block block = { 0 };
 	uint64_t words[2];
-	if (!clr->sync_table || !index || index > SYNC_INDEX_MASK ||
-	    (clr->sync_count && index >= clr->sync_count) || !read_sync_words(clr, index, words) ||
-	    (!clr->sync_count && !words[0] && !words[1]))
+	if (!clr->globals.sync_table || !index || index > SYNC_INDEX_MASK ||
+	    (clr->globals.sync_count && index >= clr->globals.sync_count) ||
+	    !read_sync_words(clr, index, words) ||
+	    (!clr->globals.sync_count && !words[0] && !words[1]))
 		return false;
 	/* One that neither names is no entry, whatever the count says. */
 	if (!(words[1] & 1) &&

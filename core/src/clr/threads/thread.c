@@ -122,7 +122,7 @@ bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match)
 	links_begin(&links, clr, address);
 	if (links.is_broken || links.link == 0)
 		return false;
-	must_match = must_match && clr->target->thread_count > 0;
+	must_match = must_match && clr->target->threads.count > 0;
 	bool matches = false;
 	for (unsigned int i = 0; i < 64 && links.link && !links.is_broken; i++) {
 		struct clr_thread thread;
@@ -137,29 +137,29 @@ bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match)
 
 static bool any_in_process(const struct clr *clr)
 {
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		uint64_t id = clr->threads[i].os_id;
+	for (size_t i = 0; i < clr->threads.count; i++) {
+		uint64_t id = clr->threads.rows[i].os_id;
 		if (id && id <= INT32_MAX && target_thread(clr->target, (int32_t)id))
 			return true;
 	}
-	return clr->thread_count == 0 || clr->target->thread_count == 0;
+	return clr->threads.count == 0 || clr->target->threads.count == 0;
 }
 
 /* The end of the list was read more than once if it leads back: keep each thread once. */
 static void drop_repeated(struct clr *clr, size_t cycle)
 {
 	size_t first = 0;
-	while (first + cycle < clr->thread_count &&
-	       clr->threads[first].address != clr->threads[first + cycle].address)
+	while (first + cycle < clr->threads.count &&
+	       clr->threads.rows[first].address != clr->threads.rows[first + cycle].address)
 		first++;
-	if (cycle && first + cycle < clr->thread_count)
-		clr->thread_count = first + cycle;
+	if (cycle && first + cycle < clr->threads.count)
+		clr->threads.count = first + cycle;
 }
 
 static bool is_listed(const struct clr *clr, uint64_t address)
 {
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		if (clr->threads[i].address == address)
+	for (size_t i = 0; i < clr->threads.count; i++) {
+		if (clr->threads.rows[i].address == address)
 			return true;
 	}
 	return false;
@@ -169,21 +169,21 @@ static bool is_listed(const struct clr *clr, uint64_t address)
 static void check_roles(struct clr *clr)
 {
 	uint32_t pending = 0;
-	if (read_thread_u32(clr, clr->thread_store, L_THREAD_STORE_PENDING, &pending) &&
+	if (read_thread_u32(clr, clr->globals.thread_store, L_THREAD_STORE_PENDING, &pending) &&
 	    pending <= CLR_THREADS_MAX)
-		clr->pending_threads = pending;
-	if (!is_listed(clr, clr->finalizer_thread))
-		clr->finalizer_thread = 0;
-	if (!is_listed(clr, clr->gc_thread))
-		clr->gc_thread = 0;
+		clr->threads.pending = pending;
+	if (!is_listed(clr, clr->threads.finalizer))
+		clr->threads.finalizer = 0;
+	if (!is_listed(clr, clr->threads.gc))
+		clr->threads.gc = 0;
 }
 
 /* A thread that runs has an OS id. */
 static void check_ids(const struct clr *clr)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		const struct clr_thread *thread = &clr->threads[i];
+	for (size_t i = 0; i < clr->threads.count; i++) {
+		const struct clr_thread *thread = &clr->threads.rows[i];
 		count += !thread->os_id && !thread_state_is(thread, THREAD_STATES_NO_STACK);
 	}
 	if (!count)
@@ -206,43 +206,43 @@ static int compare_ids(const void *a, const void *b, void *arg)
 /* Objects ask for the thread that has locked them: each of very many. */
 static enum hd_status sort_threads(struct clr *clr, struct hd_error *err)
 {
-	clr->thread_order = mem_alloc(clr->thread_count, sizeof(*clr->thread_order));
-	if (!clr->thread_order)
+	clr->threads.order = mem_alloc(clr->threads.count, sizeof(*clr->threads.order));
+	if (!clr->threads.order)
 		return fail_nomem(err);
-	for (size_t i = 0; i < clr->thread_count; i++)
-		clr->thread_order[i] = (uint32_t)i;
-	if (clr->thread_count) {
-		qsort_r(clr->thread_order, clr->thread_count, sizeof(*clr->thread_order),
-			compare_ids, clr->threads);
+	for (size_t i = 0; i < clr->threads.count; i++)
+		clr->threads.order[i] = (uint32_t)i;
+	if (clr->threads.count) {
+		qsort_r(clr->threads.order, clr->threads.count, sizeof(*clr->threads.order),
+			compare_ids, clr->threads.rows);
 	}
 	return HD_OK;
 }
 
 enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 {
-	clr->pending_threads = -1;
-	if (clr->thread_store == 0)
+	clr->threads.pending = -1;
+	if (clr->globals.thread_store == 0)
 		return HD_OK;
 	struct links links;
-	links_begin(&links, clr, clr->thread_store);
+	links_begin(&links, clr, clr->globals.thread_store);
 	size_t capacity = 0;
 	uint32_t count = 0;
 	bool missing = false;
-	while (links.link && clr->thread_count < CLR_THREADS_MAX) {
+	while (links.link && clr->threads.count < CLR_THREADS_MAX) {
 		struct clr_thread thread;
 		missing = !read_thread(clr, links_thread(&links), &thread);
 		if (missing)
 			break;
-		if (clr->thread_count == capacity) {
+		if (clr->threads.count == capacity) {
 			size_t grown = grown_capacity(capacity, sizeof(thread));
 			struct clr_thread *threads =
-				mem_realloc(clr->threads, grown, sizeof(thread));
+				mem_realloc(clr->threads.rows, grown, sizeof(thread));
 			if (!threads)
 				return fail_nomem(err);
-			clr->threads = threads;
+			clr->threads.rows = threads;
 			capacity = grown;
 		}
-		clr->threads[clr->thread_count++] = thread;
+		clr->threads.rows[clr->threads.count++] = thread;
 		links_follow(&links, links.link);
 	}
 	drop_repeated(clr, links.cycle);
@@ -254,44 +254,44 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 			     "the list of managed threads ends after %zu of them: it cannot be "
 			     "read on, or leads back; allocation contexts of the others are not "
 			     "known, so the walk may take their free space for damage",
-			     clr->thread_count);
-	} else if (read_thread_u32(clr, clr->thread_store, L_THREAD_STORE_COUNT, &count) &&
-		   count > clr->thread_count) {
+			     clr->threads.count);
+	} else if (read_thread_u32(clr, clr->globals.thread_store, L_THREAD_STORE_COUNT, &count) &&
+		   count > clr->threads.count) {
 		findings_add(&clr->target->findings, FINDING_THREAD_LIST, NULL,
 			     "the list of managed threads has %zu of them, but the runtime counts "
 			     "%" PRIu32 ": stacks, thread statics and allocation contexts of the "
 			     "others are not known",
-			     clr->thread_count, count);
+			     clr->threads.count, count);
 	} else if (!any_in_process(clr)) {
 		findings_add(
 			&clr->target->findings, FINDING_THREAD_LIST, NULL,
 			"none of the %zu managed threads is a thread of the process, by its id or "
 			"by its stack: was the dump taken outside of the container of the process? "
 			"Their stacks are not known",
-			clr->thread_count);
+			clr->threads.count);
 	}
 	return sort_threads(clr, err);
 }
 
 const struct clr_thread *clr_thread_by_id(const struct clr *clr, uint32_t id)
 {
-	if (!clr->thread_order) {
-		for (size_t i = 0; i < clr->thread_count; i++) {
-			if (clr->threads[i].id == id)
-				return &clr->threads[i];
+	if (!clr->threads.order) {
+		for (size_t i = 0; i < clr->threads.count; i++) {
+			if (clr->threads.rows[i].id == id)
+				return &clr->threads.rows[i];
 		}
 		return NULL;
 	}
-	size_t low = 0, high = clr->thread_count;
+	size_t low = 0, high = clr->threads.count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (clr->threads[clr->thread_order[middle]].id < id) {
+		if (clr->threads.rows[clr->threads.order[middle]].id < id) {
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
 	const struct clr_thread *found =
-		low < clr->thread_count ? &clr->threads[clr->thread_order[low]] : NULL;
+		low < clr->threads.count ? &clr->threads.rows[clr->threads.order[low]] : NULL;
 	return found && found->id == id ? found : NULL;
 }

@@ -25,12 +25,12 @@ static int compare_inner_ids(const void *a, const void *b)
 
 static void translate(struct clr *clr, const struct name *names, size_t count)
 {
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		const struct name wanted = { .inner = clr->threads[i].os_id };
+	for (size_t i = 0; i < clr->threads.count; i++) {
+		const struct name wanted = { .inner = clr->threads.rows[i].os_id };
 		const struct name *found =
 			bsearch(&wanted, names, count, sizeof(*names), compare_inner_ids);
 		if (found && wanted.inner)
-			clr->threads[i].os_id = (uint64_t)found->tid;
+			clr->threads.rows[i].os_id = (uint64_t)found->tid;
 	}
 }
 
@@ -42,11 +42,11 @@ static enum hd_status use_outer_ids(struct clr *clr, struct hd_error *err)
 {
 	const struct target *target = clr->target;
 	size_t count = 0;
-	struct name *names = mem_alloc(target->thread_count + 1, sizeof(*names));
+	struct name *names = mem_alloc(target->threads.count + 1, sizeof(*names));
 	if (!names)
 		return fail_nomem(err);
-	for (size_t i = 0; i < target->thread_count; i++) {
-		const struct target_thread *thread = &target->threads[i];
+	for (size_t i = 0; i < target->threads.count; i++) {
+		const struct target_thread *thread = &target->threads.rows[i];
 		if (thread->inner_tid > 0)
 			names[count++] = (struct name){ (uint64_t)thread->inner_tid, thread->tid };
 	}
@@ -84,8 +84,8 @@ static bool read_stack(const struct clr *clr, const struct clr_thread *thread, u
 static bool any_id_fits(const struct clr *clr)
 {
 	bool can_tell = false;
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		const struct clr_thread *thread = &clr->threads[i];
+	for (size_t i = 0; i < clr->threads.count; i++) {
+		const struct clr_thread *thread = &clr->threads.rows[i];
 		uint64_t limit, base;
 		if (!read_stack(clr, thread, &limit, &base))
 			continue;
@@ -118,8 +118,8 @@ static const struct stack_place *only_place(const struct stack_place *places, si
 static size_t match_stacks(struct clr *clr, const struct stack_place *places, size_t count)
 {
 	size_t matched = 0;
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		struct clr_thread *thread = &clr->threads[i];
+	for (size_t i = 0; i < clr->threads.count; i++) {
+		struct clr_thread *thread = &clr->threads.rows[i];
 		uint64_t limit, base;
 		const struct stack_place *place = read_stack(clr, thread, &limit, &base)
 							  ? only_place(places, count, limit, base)
@@ -133,8 +133,8 @@ static size_t match_stacks(struct clr *clr, const struct stack_place *places, si
 
 static void drop_foreign(struct clr *clr, const struct stack_place *places, size_t count)
 {
-	for (size_t i = 0; i < clr->thread_count; i++) {
-		struct clr_thread *thread = &clr->threads[i];
+	for (size_t i = 0; i < clr->threads.count; i++) {
+		struct clr_thread *thread = &clr->threads.rows[i];
 		uint64_t limit = 0, base = 0;
 		bool is_matched = read_stack(clr, thread, &limit, &base) &&
 				  only_place(places, count, limit, base);
@@ -151,14 +151,14 @@ static void drop_foreign(struct clr *clr, const struct stack_place *places, size
 static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 {
 	const struct target *target = clr->target;
-	size_t count = target->thread_count;
+	size_t count = target->threads.count;
 	if (target->kind == TARGET_PROCESS || !count || any_id_fits(clr))
 		return HD_OK;
 	struct stack_place *places = mem_alloc(count, sizeof(*places));
 	if (!places)
 		return fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		const struct target_thread *thread = &target->threads[i];
+		const struct target_thread *thread = &target->threads.rows[i];
 		places[i] = (struct stack_place){ thread->registers[REGISTER_RSP], thread->tid };
 	}
 	qsort(places, count, sizeof(*places), compare_stack_places);
@@ -169,7 +169,7 @@ static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 			     "the core and the runtime know the threads by different ids, as where "
 			     "one of them was in a container: %zu of %zu managed threads were "
 			     "found by their stacks, and have the ids that the core gives them",
-			     matched, clr->thread_count);
+			     matched, clr->threads.count);
 	}
 	mem_free(places);
 	return HD_OK;

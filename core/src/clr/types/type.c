@@ -238,7 +238,7 @@ bool type_may_be_missing(const struct clr *clr, uint64_t method_table)
 void type_touch_free(const struct clr *clr)
 {
 	uint8_t bytes[FREE_TABLE_SIZE + FREE_DESC_SIZE];
-	uint64_t at = clr->free_method_table;
+	uint64_t at = clr->globals.free_method_table;
 	if (at > FREE_DESC_SIZE)
 		(void)memory_read(clr->memory, at - FREE_DESC_SIZE, bytes, sizeof(bytes));
 }
@@ -259,7 +259,7 @@ static bool read_type_head(const struct clr *clr, uint64_t method_table, struct 
 	    !read_type_word(clr, method_table, L_MT_BASE_SIZE, &type->base_size))
 		return false;
 	uint32_t flags = type->flags;
-	type->is_free = method_table == clr->free_method_table;
+	type->is_free = method_table == clr->globals.free_method_table;
 	if (flags & MT_HAS_COMPONENT_SIZE)
 		type->component_size = (uint16_t)flags;
 	type->category = (uint8_t)category_of(flags);
@@ -299,8 +299,8 @@ static uint64_t find_loader_allocator(const struct clr *clr, const struct type *
 	    !read_type_head(clr, word & ~(uint64_t)7, &found) || found.base_size == 0 ||
 	    found.component_size || found.is_collectible)
 		return 0;
-	if (clr->object_method_table &&
-	    read_type_head(clr, clr->object_method_table, &object_type) &&
+	if (clr->globals.object_method_table &&
+	    read_type_head(clr, clr->globals.object_method_table, &object_type) &&
 	    found.module != object_type.module)
 		return 0;
 	return object;

@@ -74,7 +74,7 @@ static void opened_target(struct call *call, const char *path)
 		[OPENED_PATH] = cell_string(path),
 		[OPENED_KIND] = cell_string(target_word(target)),
 		[OPENED_FINDINGS] = cell_number(target->findings.count),
-		[OPENED_SECONDS] = cell_real(target->stopped_seconds),
+		[OPENED_SECONDS] = cell_real(target->process.stopped_seconds),
 	};
 	answer_record(&call->answer, &schema, cells);
 }

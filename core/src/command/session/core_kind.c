@@ -25,8 +25,8 @@ static bool has_segments(const struct heap *heap)
 
 static bool is_triage(const struct target *target, const struct heap *heap)
 {
-	return target->producer == PRODUCER_CREATEDUMP && target->content == CONTENT_MINI && heap &&
-	       !has_segments(heap);
+	return target->core.producer == PRODUCER_CREATEDUMP &&
+	       target->core.content == CONTENT_MINI && heap && !has_segments(heap);
 }
 
 const char *content_name(const struct target *target, const struct heap *heap)
@@ -37,15 +37,15 @@ const char *content_name(const struct target *target, const struct heap *heap)
 		[CONTENT_HEAP] = "heap",
 		[CONTENT_MINI] = "mini",
 	};
-	return is_triage(target, heap) ? "triage" : names[target->content];
+	return is_triage(target, heap) ? "triage" : names[target->core.content];
 }
 
 const char *content_text(const struct target *target, const struct heap *heap)
 {
-	bool is_createdump = target->producer == PRODUCER_CREATEDUMP;
-	if (!is_createdump && target->content == CONTENT_HEAP)
+	bool is_createdump = target->core.producer == PRODUCER_CREATEDUMP;
+	if (!is_createdump && target->core.content == CONTENT_HEAP)
 		return "without the pages of module files";
-	if (is_createdump && target->content == CONTENT_MINI && !heap)
+	if (is_createdump && target->core.content == CONTENT_MINI && !heap)
 		return "mini or triage";
 	return content_name(target, heap);
 }
@@ -54,17 +54,17 @@ const char *no_heap_reason(const struct heap *heap, const char **ret_advice)
 {
 	const struct target *target = heap_target(heap);
 	*ret_advice = NULL;
-	if (target->kind == TARGET_CORE && target->content == CONTENT_MINI) {
+	if (target->kind == TARGET_CORE && target->core.content == CONTENT_MINI) {
 		*ret_advice = "write the core again with createdump --withheap or --full, or gcore";
 		return is_triage(target, heap)
 			       ? "this is a triage dump of createdump: the GC heap is not in it"
 			       : "this is a mini dump: the GC heap is not in it";
 	}
-	if (target->is_truncated && has_segments(heap)) {
+	if (target->core.is_truncated && has_segments(heap)) {
 		*ret_advice = target_advice(target, 0, NULL);
 		return "the core is cut: none of the GC heap's bytes are in it";
 	}
-	if (target->is_truncated) {
+	if (target->core.is_truncated) {
 		*ret_advice = target_advice(target, 0, NULL);
 		return "the core is cut, and the list of the GC heap's segments is lost";
 	}

@@ -97,22 +97,23 @@ static void write_target(struct call *call)
 	static const struct schema schema = { SCHEMA_COLUMNS(target_columns),
 					      .layout = target_info_layout };
 	const struct target *target = call->session->target;
-	bool is_file = target->kind == TARGET_CORE, is_core = is_file || target->is_shown_core;
+	bool is_file = target->kind == TARGET_CORE,
+	     is_core = is_file || target->debugger.is_shown_core;
 	struct cell cells[TARGET_INFO_COLUMNS] = {
 		[TARGET_INFO_KIND] = cell_string(is_core ? "core" : "process"),
-		[TARGET_INFO_ROUTE] = cell_string(target->route),
+		[TARGET_INFO_ROUTE] = cell_string(target->debugger.route),
 		[TARGET_INFO_PID] = cell_number((uint64_t)target->pid),
-		[TARGET_INFO_THREADS] = cell_number(target->thread_count),
-		[TARGET_INFO_SIGNAL] = cell_number((uint64_t)target->signal),
+		[TARGET_INFO_THREADS] = cell_number(target->threads.count),
+		[TARGET_INFO_SIGNAL] = cell_number((uint64_t)target->core.signal),
 		[TARGET_INFO_PATH] = cell_string(is_core ? call->session->path : NULL),
 	};
 	if (is_file) {
-		cells[TARGET_INFO_PRODUCER] = cell_string(producer_name(target->producer));
+		cells[TARGET_INFO_PRODUCER] = cell_string(producer_name(target->core.producer));
 		cells[TARGET_INFO_CONTENT] = cell_string(content_name(target, call->heap));
-		cells[TARGET_INFO_SIZE] = cell_number(target->file_size);
-		cells[TARGET_INFO_TRUNCATED] = cell_flag(target->is_truncated);
-		cells[TARGET_INFO_COMPRESSED] = cell_flag(target->is_compressed);
-		cells[TARGET_INFO_MISSING] = cell_number(target->missing_bytes);
+		cells[TARGET_INFO_SIZE] = cell_number(target->core.file_size);
+		cells[TARGET_INFO_TRUNCATED] = cell_flag(target->core.is_truncated);
+		cells[TARGET_INFO_COMPRESSED] = cell_flag(target->core.is_compressed);
+		cells[TARGET_INFO_MISSING] = cell_number(target->core.missing_bytes);
 		cells[TARGET_INFO_CONTENT_TEXT] = cell_string(content_text(target, call->heap));
 	}
 	answer_record(&call->answer, &schema, cells);
@@ -163,13 +164,15 @@ static void write_stop(struct call *call)
 	const struct target *target = call->session->target;
 	bool is_process = target->kind == TARGET_PROCESS;
 	const struct cell cells[STOP_COLUMNS] = {
-		[STOP_MS] = cell_number((uint64_t)(target->stopped_seconds * 1e3 + 0.5)),
-		[STOP_COUNT] = { .is_there = target->stops, .number = target->stops },
+		[STOP_MS] = cell_number((uint64_t)(target->process.stopped_seconds * 1e3 + 0.5)),
+		[STOP_COUNT] = { .is_there = target->process.stops,
+				 .number = target->process.stops },
 		[STOP_NOT_COPIED] = { .is_there = is_process,
-				      .number =
-					      target->copy ? process_copy_left(target->copy) : 0 },
-		[STOP_SECONDS] = cell_real(target->stopped_seconds),
-		[STOP_HAS_COPY] = cell_flag(target->copy),
+				      .number = target->process.copy
+							? process_copy_left(target->process.copy)
+							: 0 },
+		[STOP_SECONDS] = cell_real(target->process.stopped_seconds),
+		[STOP_HAS_COPY] = cell_flag(target->process.copy),
 	};
 	answer_record(&call->answer, &schema, cells);
 }

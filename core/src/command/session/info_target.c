@@ -13,6 +13,7 @@
 #include "command/session/crash.h"
 #include "command/session/info.h"
 #include "targets/process/process_memory.h"
+#include "targets/target_files.h"
 #include "util/alloc.h"
 
 /* See job_workers(). */

@@ -9,6 +9,7 @@
 #include "mem/chain.h"
 #include "targets/core/core_notes.h"
 #include "targets/target.h"
+#include "targets/target_files.h"
 #include "targets/unpack.h"
 #include "util/alloc.h"
 #include "util/opening.h"
@@ -53,14 +54,14 @@ static void add_truncation(struct target *target, const struct core_headers *hea
 {
 	if (!headers->missing_bytes)
 		return;
-	target->is_truncated = true;
-	target->missing_bytes = headers->missing_bytes;
+	target->core.is_truncated = true;
+	target->core.missing_bytes = headers->missing_bytes;
 	findings_add(&target->findings, FINDING_TRUNCATED,
 		     "write the core again where it fits: the disk was full, or a limit (ulimit "
 		     "-c, the container's, systemd-coredump's) cut it",
 		     "the file ends after %" PRIu64 " bytes: %" PRIu64
 		     " bytes (%.1f %%) of what its headers promise are missing%s",
-		     target->unpacked_size, headers->missing_bytes,
+		     target->core.unpacked_size, headers->missing_bytes,
 		     100.0 * (double)headers->missing_bytes / (double)headers->segment_bytes,
 		     headers->notes_cut ? ", with the notes that tell of threads and mapped files"
 					: "");
@@ -74,7 +75,7 @@ static enum hd_status read_core(struct target *target, const char *path, struct 
 	add_truncation(target, headers);
 	struct core_notes notes;
 	TRY(core_notes_read(target, file, headers, &notes, job, err));
-	target->producer = core_guess_producer(&notes, headers);
+	target->core.producer = core_guess_producer(&notes, headers);
 	struct core_run *runs = NULL;
 	size_t count = 0;
 	TRY(core_ranges_make(target, headers, &runs, &count, err));
@@ -87,9 +88,9 @@ static enum hd_status read_core(struct target *target, const char *path, struct 
 
 static enum hd_status add_files(struct target *target, struct hd_error *err)
 {
-	if (target->options.no_files || !target->mapping_count)
+	if (target->options.no_files || !target->map.mapping_count)
 		return HD_OK;
-	TRY(target_reserve(target, target->mapping_count, MODULE_FILE_SIZE, err));
+	TRY(target_reserve(target, target->map.mapping_count, MODULE_FILE_SIZE, err));
 	struct memory *files = target_module_files(target);
 	if (!files)
 		return fail_nomem(err);
@@ -97,7 +98,7 @@ static enum hd_status add_files(struct target *target, struct hd_error *err)
 	target->memory = memory_chain(parts, 2);
 	if (!target->memory) {
 		target->own = NULL;
-		target->files = NULL;
+		target->files.files = NULL;
 		return fail_nomem(err);
 	}
 	return HD_OK;
@@ -108,7 +109,7 @@ static enum hd_status open_core_file(struct target *target, const char *path, st
 {
 	struct mapped_file file = { .fd = -1 };
 	TRY(mapped_file_open(path, &file, err));
-	target->file_size = file.size;
+	target->core.file_size = file.size;
 	struct stat info;
 	enum hd_status status = HD_OK;
 	if (fstat(file.fd, &info) != 0) {
@@ -119,12 +120,12 @@ static enum hd_status open_core_file(struct target *target, const char *path, st
 		mapped_file_watch(&file, &info);
 	}
 	if (status == HD_OK && unpack_is_packed(file.bytes, file.size)) {
-		target->is_compressed = true;
+		target->core.is_compressed = true;
 		status = unpack_file(&file, path, target->options.max_mem, job, &target->findings,
 				     err);
 	}
-	target->unpacked_size = file.size;
-	target->reserved = target->is_compressed ? file.size : 0;
+	target->core.unpacked_size = file.size;
+	target->reserved = target->core.is_compressed ? file.size : 0;
 	if (status == HD_OK) {
 		struct core_headers headers = { 0 };
 		status = read_core(target, path, &file, &headers, job, err);

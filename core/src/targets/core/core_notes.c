@@ -47,26 +47,26 @@ static enum hd_status read_prstatus(const struct note *note, struct hd_error *er
 		add_short_note(note, "NT_PRSTATUS", PRSTATUS_SIZE);
 		return HD_OK;
 	}
-	if (target->thread_count == note->notes->thread_capacity) {
+	if (target->threads.count == note->notes->thread_capacity) {
 		size_t capacity =
-			grown_capacity(note->notes->thread_capacity, sizeof(*target->threads));
-		TRY(target_reserve(target, capacity, sizeof(*target->threads), err));
+			grown_capacity(note->notes->thread_capacity, sizeof(*target->threads.rows));
+		TRY(target_reserve(target, capacity, sizeof(*target->threads.rows), err));
 		struct target_thread *threads =
-			mem_realloc(target->threads, capacity, sizeof(*threads));
+			mem_realloc(target->threads.rows, capacity, sizeof(*threads));
 		if (!capacity || !threads)
 			return fail_nomem(err);
-		target->threads = threads;
+		target->threads.rows = threads;
 		note->notes->thread_capacity = capacity;
 	}
-	struct target_thread *thread = &target->threads[target->thread_count];
+	struct target_thread *thread = &target->threads.rows[target->threads.count];
 	thread->tid = (int32_t)load_u32(note->bytes + PRSTATUS_PID);
 	thread->number = 0;
 	thread->inner_tid = 0;
 	thread->signal = load_u16(note->bytes + PRSTATUS_SIGNAL);
 	for (size_t i = 0; i < REGISTER_COUNT; i++)
 		thread->registers[i] = load_u64(note->bytes + PRSTATUS_REGISTERS + 8 * i);
-	if (!target->thread_count++)
-		target->signal = thread->signal;
+	if (!target->threads.count++)
+		target->core.signal = thread->signal;
 	return HD_OK;
 }
 
@@ -100,7 +100,7 @@ static enum hd_status add_mapping(const struct note *note, const uint8_t *row, u
 	mapping.path = mem_strndup(path, path_size);
 	if (!mapping.path)
 		return fail_nomem(err);
-	target->mappings[target->mapping_count++] = mapping;
+	target->map.mappings[target->map.mapping_count++] = mapping;
 	return HD_OK;
 }
 
@@ -110,17 +110,17 @@ static enum hd_status reserve_mappings(const struct note *note, uint64_t count,
 {
 	struct target *target = note->target;
 	size_t capacity = note->notes->mapping_capacity;
-	if (count <= capacity - target->mapping_count)
+	if (count <= capacity - target->map.mapping_count)
 		return HD_OK;
-	size_t grown = grown_capacity(capacity, sizeof(*target->mappings));
-	if (grown < target->mapping_count + (size_t)count)
-		grown = target->mapping_count + (size_t)count;
-	TRY(target_reserve(target, grown, sizeof(*target->mappings), err));
+	size_t grown = grown_capacity(capacity, sizeof(*target->map.mappings));
+	if (grown < target->map.mapping_count + (size_t)count)
+		grown = target->map.mapping_count + (size_t)count;
+	TRY(target_reserve(target, grown, sizeof(*target->map.mappings), err));
 	struct target_mapping *mappings =
-		mem_realloc(target->mappings, grown, sizeof(*target->mappings));
+		mem_realloc(target->map.mappings, grown, sizeof(*target->map.mappings));
 	if (!mappings)
 		return fail_nomem(err);
-	target->mappings = mappings;
+	target->map.mappings = mappings;
 	note->notes->mapping_capacity = grown;
 	return HD_OK;
 }
@@ -186,7 +186,7 @@ static enum hd_status read_note(const struct note *note, const Elf64_Nhdr *heade
 		read_prpsinfo(note);
 		return HD_OK;
 	case NT_AUXV:
-		target_set_auxv(note->target, note->bytes, (size_t)note->size);
+		target_auxv_read(&note->target->auxv, note->bytes, (size_t)note->size);
 		return HD_OK;
 	case NT_SIGINFO:
 		notes->has_siginfo = true;
@@ -295,13 +295,14 @@ static int compare_mappings(const void *a, const void *b)
 /* Ascending, none reaching into the next. */
 static void sort_mappings(struct target *target)
 {
-	if (!target->mapping_count)
+	if (!target->map.mapping_count)
 		return;
-	qsort(target->mappings, target->mapping_count, sizeof(*target->mappings), compare_mappings);
+	qsort(target->map.mappings, target->map.mapping_count, sizeof(*target->map.mappings),
+	      compare_mappings);
 	size_t kept = 0;
-	for (size_t i = 0; i < target->mapping_count; i++) {
-		struct target_mapping *mapping = &target->mappings[i];
-		uint64_t end = kept ? target->mappings[kept - 1].end : 0;
+	for (size_t i = 0; i < target->map.mapping_count; i++) {
+		struct target_mapping *mapping = &target->map.mappings[i];
+		uint64_t end = kept ? target->map.mappings[kept - 1].end : 0;
 		if (mapping->start < end) {
 			findings_add(&target->findings, FINDING_ODD_NOTE, NULL,
 				     "the note NT_FILE has two files at 0x%" PRIx64,
@@ -313,9 +314,9 @@ static void sort_mappings(struct target *target)
 			mapping->offset += end - mapping->start;
 			mapping->start = end;
 		}
-		target->mappings[kept++] = *mapping;
+		target->map.mappings[kept++] = *mapping;
 	}
-	target->mapping_count = kept;
+	target->map.mapping_count = kept;
 }
 
 enum hd_status core_notes_read(struct target *target, const struct mapped_file *file,
@@ -348,12 +349,13 @@ static uint64_t captured_of_files(const struct target *target)
 {
 	uint64_t sum = 0;
 	size_t next = 0;
-	for (size_t i = 0; i < target->mapping_count; i++) {
-		const struct target_mapping *mapping = &target->mappings[i];
-		while (next < target->range_count && target->ranges[next].end <= mapping->start)
+	for (size_t i = 0; i < target->map.mapping_count; i++) {
+		const struct target_mapping *mapping = &target->map.mappings[i];
+		while (next < target->map.range_count &&
+		       target->map.ranges[next].end <= mapping->start)
 			next++;
-		for (size_t j = next; j < target->range_count; j++) {
-			const struct target_range *range = &target->ranges[j];
+		for (size_t j = next; j < target->map.range_count; j++) {
+			const struct target_range *range = &target->map.ranges[j];
 			if (range->start >= mapping->end)
 				break;
 			uint64_t start =
@@ -369,13 +371,13 @@ static uint64_t captured_of_files(const struct target *target)
 /* The stack pointers of all threads, ascending; NULL: no memory, or no threads. */
 static uint64_t *sorted_stacks(struct target *target, struct hd_error *err)
 {
-	if (target_reserve(target, target->thread_count, sizeof(uint64_t), err) != HD_OK)
+	if (target_reserve(target, target->threads.count, sizeof(uint64_t), err) != HD_OK)
 		return NULL;
-	uint64_t *stacks = mem_alloc(target->thread_count, sizeof(*stacks));
-	for (size_t i = 0; stacks && i < target->thread_count; i++)
-		stacks[i] = target->threads[i].registers[REGISTER_RSP];
+	uint64_t *stacks = mem_alloc(target->threads.count, sizeof(*stacks));
+	for (size_t i = 0; stacks && i < target->threads.count; i++)
+		stacks[i] = target->threads.rows[i].registers[REGISTER_RSP];
 	if (stacks) {
-		sort_u64(stacks, target->thread_count);
+		sort_u64(stacks, target->threads.count);
 	} else {
 		(void)fail_nomem(err);
 	}
@@ -386,13 +388,13 @@ static uint64_t *sorted_stacks(struct target *target, struct hd_error *err)
 static bool has_heap_range(const struct target *target, const uint64_t *stacks)
 {
 	size_t next = 0;
-	for (size_t i = 0; i < target->range_count; i++) {
-		const struct target_range *range = &target->ranges[i];
-		while (next < target->thread_count && stacks[next] < range->start)
+	for (size_t i = 0; i < target->map.range_count; i++) {
+		const struct target_range *range = &target->map.ranges[i];
+		while (next < target->threads.count && stacks[next] < range->start)
 			next++;
-		bool is_stack = next < target->thread_count && stacks[next] < range->end;
+		bool is_stack = next < target->threads.count && stacks[next] < range->end;
 		if (range->captured >= HEAP_RUN && range->flags & PF_W && !is_stack &&
-		    !target_mapping_at(target, range->start))
+		    !target_mapping_at(&target->map, range->start))
 			return true;
 	}
 	return false;
@@ -401,20 +403,20 @@ static bool has_heap_range(const struct target *target, const uint64_t *stacks)
 enum hd_status core_guess_content(struct target *target, struct hd_error *err)
 {
 	uint64_t mapped = 0;
-	for (size_t i = 0; i < target->mapping_count; i++)
-		mapped += target->mappings[i].end - target->mappings[i].start;
-	if (target->is_truncated || !mapped) {
-		target->content = CONTENT_UNKNOWN;
+	for (size_t i = 0; i < target->map.mapping_count; i++)
+		mapped += target->map.mappings[i].end - target->map.mappings[i].start;
+	if (target->core.is_truncated || !mapped) {
+		target->core.content = CONTENT_UNKNOWN;
 		return HD_OK;
 	}
 	if (captured_of_files(target) >= mapped / 10 * 9) {
-		target->content = CONTENT_FULL;
+		target->core.content = CONTENT_FULL;
 		return HD_OK;
 	}
 	uint64_t *stacks = sorted_stacks(target, err);
 	if (!stacks)
 		return HD_ERR_NOMEM;
-	target->content = has_heap_range(target, stacks) ? CONTENT_HEAP : CONTENT_MINI;
+	target->core.content = has_heap_range(target, stacks) ? CONTENT_HEAP : CONTENT_MINI;
 	mem_free(stacks);
 	return HD_OK;
 }

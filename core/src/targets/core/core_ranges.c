@@ -159,24 +159,24 @@ static enum hd_status make_core_runs(struct target *target, struct splitter *spl
 	qsort_r(splitter->order, load_count, sizeof(*splitter->order), compare_load_starts, &loads);
 	find_overlap(target, splitter, load_count);
 	split_loads(splitter, load_count);
-	TRY(target_reserve(target, splitter->count, sizeof(*target->ranges), err));
+	TRY(target_reserve(target, splitter->count, sizeof(*target->map.ranges), err));
 	TRY(target_reserve(target, splitter->count, sizeof(struct core_run), err));
-	target->ranges = mem_alloc(splitter->count, sizeof(*target->ranges));
+	target->map.ranges = mem_alloc(splitter->count, sizeof(*target->map.ranges));
 	struct core_run *runs = mem_alloc(splitter->count, sizeof(*runs));
-	if (!target->ranges || !runs) {
+	if (!target->map.ranges || !runs) {
 		mem_free(runs);
 		return fail_nomem(err);
 	}
 	for (size_t i = 0; i < splitter->count; i++) {
 		const struct core_load *piece = &splitter->pieces[i];
-		target->ranges[i] =
+		target->map.ranges[i] =
 			(struct target_range){ .start = piece->start,
 					       .end = piece->end,
 					       .captured = piece->captured,
 					       .flags = piece->flags,
 					       .is_cut = piece->captured < piece->promised };
 	}
-	target->range_count = splitter->count;
+	target->map.range_count = splitter->count;
 	*ret_count = join_runs(splitter->pieces, splitter->count, runs);
 	*ret_runs = runs;
 	return HD_OK;

@@ -21,9 +21,9 @@ const char *target_crash_name(int signal)
 
 const struct target_thread *target_crashed_thread(const struct target *target)
 {
-	for (size_t i = 0; i < target->thread_count; i++) {
-		if (target_crash_name(target->threads[i].signal))
-			return &target->threads[i];
+	for (size_t i = 0; i < target->threads.count; i++) {
+		if (target_crash_name(target->threads.rows[i].signal))
+			return &target->threads.rows[i];
 	}
 	return NULL;
 }

@@ -371,14 +371,14 @@ bool proc_status_read(int pid, struct proc_status *ret)
 
 bool proc_maps_to_target(const struct proc_maps *maps, struct target *target)
 {
-	target->mappings = mem_calloc(maps->rows_count, sizeof(*target->mappings));
-	target->ranges = mem_calloc(maps->rows_count, sizeof(*target->ranges));
-	if (!target->mappings || !target->ranges)
+	target->map.mappings = mem_calloc(maps->rows_count, sizeof(*target->map.mappings));
+	target->map.ranges = mem_calloc(maps->rows_count, sizeof(*target->map.ranges));
+	if (!target->map.mappings || !target->map.ranges)
 		return false;
 	for (size_t i = 0; i < maps->rows_count; i++) {
 		const struct proc_map *map = &maps->rows[i];
 		if (proc_map_is_readable(map)) {
-			target->ranges[target->range_count++] = (struct target_range){
+			target->map.ranges[target->map.range_count++] = (struct target_range){
 				.start = map->start,
 				.end = map->end,
 				.captured = map->end - map->start,
@@ -390,7 +390,7 @@ bool proc_maps_to_target(const struct proc_maps *maps, struct target *target)
 		char *path = mem_strndup(map->path, strlen(map->path));
 		if (!path)
 			return false;
-		target->mappings[target->mapping_count++] = (struct target_mapping){
+		target->map.mappings[target->map.mapping_count++] = (struct target_mapping){
 			.start = map->start,
 			.end = map->end,
 			.offset = map->offset,

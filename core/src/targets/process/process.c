@@ -63,7 +63,7 @@ enum hd_status process_describe(struct process_server *server, const struct proc
 	if (!proc_maps_to_target(maps, target))
 		return fail_nomem(err);
 	if (process_server_file(server, SERVER_FILE_AUXV, &auxv, NULL) == HD_OK)
-		target_set_auxv(target, (const uint8_t *)auxv.bytes, auxv.size);
+		target_auxv_read(&target->auxv, (const uint8_t *)auxv.bytes, auxv.size);
 	text_deinit(&auxv);
 	if (proc_status_read(process_server_pid(server), &known))
 		(void)snprintf(target->name, sizeof(target->name), "%.31s", known.name);
@@ -73,12 +73,12 @@ enum hd_status process_describe(struct process_server *server, const struct proc
 static enum hd_status keep_threads(struct target *target, const struct target_thread *threads,
 				   size_t count, struct hd_error *err)
 {
-	target->threads = mem_alloc(count, sizeof(*threads));
-	if (!target->threads)
+	target->threads.rows = mem_alloc(count, sizeof(*threads));
+	if (!target->threads.rows)
 		return fail_nomem(err);
-	memcpy(target->threads, threads, count * sizeof(*threads));
-	target->thread_count = count;
-	proc_set_inner_ids(target->pid, target->threads, count);
+	memcpy(target->threads.rows, threads, count * sizeof(*threads));
+	target->threads.count = count;
+	proc_set_inner_ids(target->pid, target->threads.rows, count);
 	return target_sort_threads(target, err);
 }
 
@@ -91,7 +91,7 @@ static enum hd_status read_live(struct opening *opening, struct page_list *seen,
 		process_memory(opening->server, target, seen, !target->options.no_stop);
 	if (!target->memory)
 		return fail_nomem(err);
-	target->server = process_server_share(opening->server);
+	target->process.server = process_server_share(opening->server);
 	return HD_OK;
 }
 
@@ -113,7 +113,7 @@ static enum hd_status hold_process(struct opening *opening, uint64_t size, struc
 static void resume_process(struct opening *opening)
 {
 	if (opening->is_stopped)
-		opening->target->stopped_seconds = process_server_resume(opening->server);
+		opening->target->process.stopped_seconds = process_server_resume(opening->server);
 	opening->is_stopped = false;
 }
 
@@ -125,7 +125,7 @@ static enum hd_status copy(struct opening *opening, struct hd_error *err)
 	opening->copy = NULL;
 	TRY(process_copy_run(plan, opening->job, &target->memory, &lost, err));
 	if (process_copy_left(plan))
-		target->copy = plan;
+		target->process.copy = plan;
 	target->own = target->memory;
 	resume_process(opening);
 	if (lost) {
@@ -180,7 +180,7 @@ static enum hd_status choose_native(struct opening *opening, struct page_list *p
 	memory_destroy(memory);
 	TRY(status);
 	page_list_join(pages, target->options.kept);
-	process_copy_stacks(&opening->maps, target->threads, target->thread_count, pages);
+	process_copy_stacks(&opening->maps, target->threads.rows, target->threads.count, pages);
 	process_copy_around(&opening->maps, target->options.type_at, pages);
 	page_list_sort(pages);
 	if (pages->failed)
@@ -224,11 +224,11 @@ static enum hd_status open_stopped(struct opening *opening, struct hd_error *err
 	process_server_add_readers(opening->server, job_workers(opening->job));
 	TRY(process_server_stop(opening->server, &threads, &count, err));
 	opening->is_stopped = true;
-	target->is_busy = is_busy(opening);
+	target->process.is_busy = is_busy(opening);
 	enum hd_status status = process_server_check(opening->server, err);
-	if (status == HD_OK && !target->is_busy)
+	if (status == HD_OK && !target->process.is_busy)
 		status = keep_threads(target, threads, count, err);
-	return status != HD_OK || target->is_busy ? status : look_and_copy(opening, err);
+	return status != HD_OK || target->process.is_busy ? status : look_and_copy(opening, err);
 }
 
 static enum hd_status open_with_server(struct opening *opening, struct hd_error *err)
@@ -240,7 +240,7 @@ static enum hd_status open_with_server(struct opening *opening, struct hd_error 
 		target->options.no_stop ? open_running(opening, err) : open_stopped(opening, err);
 	resume_process(opening);
 	job_end(opening->job);
-	if (status != HD_OK || target->is_busy)
+	if (status != HD_OK || target->process.is_busy)
 		return status;
 	/* Files that the process has mapped may shrink while they are read. */
 	mapped_files_guard_begin();

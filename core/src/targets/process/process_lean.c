@@ -227,7 +227,7 @@ uint64_t process_copy_left(const struct process_copy *copy)
 
 void process_copy_find_missed(struct target *target)
 {
-	struct process_copy *copy = target->copy;
+	struct process_copy *copy = target->process.copy;
 	(void)pthread_mutex_lock(&copy->lock);
 	size_t count = copy->missed.rows_count;
 	uint64_t first = count ? copy->missed.rows[0].start : 0;

@@ -46,10 +46,10 @@ static const uint8_t *load_live_page(struct live *live, uint64_t page)
 /* The kernel need not be asked about what is not mapped. */
 static bool may_be_there(const struct live *live, uint64_t address)
 {
-	size_t count = live->mapped ? live->mapped->range_count : 0;
+	size_t count = live->mapped ? live->mapped->map.range_count : 0;
 	if (!count)
 		return true;
-	const struct target_range *ranges = live->mapped->ranges;
+	const struct target_range *ranges = live->mapped->map.ranges;
 	size_t low = ROWS_ABOVE(ranges, count, end, address);
 	return low < count && ranges[low].start <= address;
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGETS_CORE_ABOUT_H
+#define HEAPDUMP_SRC_TARGETS_CORE_ABOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Who wrote a core, as far as its notes tell. */
+enum core_producer {
+	PRODUCER_UNKNOWN,
+	PRODUCER_CREATEDUMP,
+	PRODUCER_GCORE,
+	PRODUCER_KERNEL,
+};
+
+/** What a core holds, as far as its segments tell: core_notes.h says how that is told. */
+enum core_content {
+	CONTENT_UNKNOWN,
+	CONTENT_FULL, /**< the pages of its files too: needs no module files */
+	CONTENT_HEAP, /**< the writable memory, but not the unchanged pages of its files */
+	CONTENT_MINI, /**< little more than stacks: no managed heap can be expected */
+};
+
+/** What is known of a core file as a whole. */
+struct core_about {
+	enum core_producer producer;
+	enum core_content content;
+	bool is_truncated;      /**< the file ends before its last segment does */
+	bool is_compressed;     /**< it was unpacked (.zst) */
+	uint64_t file_size;     /**< bytes on disk */
+	uint64_t unpacked_size; /**< bytes of the core itself; is file_size unless is_compressed */
+	uint64_t missing_bytes; /**< of segments, beyond the end of the file */
+	int signal;             /**< that ended the process, of the first NT_PRSTATUS; 0 = none */
+};
+
+#endif

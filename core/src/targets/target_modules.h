@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_TARGETS_TARGET_MODULES_H
+#define HEAPDUMP_SRC_TARGETS_TARGET_MODULES_H
+
+#include "targets/target.h"
+
+/* What the ELF images of a target hold. */
+
+/**
+ * Look up an exported symbol by the GNU hash table of @p module.
+ *
+ * @param[out] ret_address absolute; @param[out] ret_size st_size (may be NULL)
+ * @return false when there is none or the tables cannot be read
+ */
+bool target_symbol(const struct target *target, const struct target_module *module,
+		   const char *name, uint64_t *ret_address, uint64_t *ret_size);
+
+/**
+ * The pointer at @p address in @p module's data; when its page is not in the core, the file's
+ * bytes with the module's RELATIVE relocations (RELA, RELR) applied.
+ */
+bool target_module_pointer(const struct target *target, const struct target_module *module,
+			   uint64_t address, uint64_t *ret);
+
+/** Build-id of an ELF image (PT_NOTE) as lower-case hex; false when it cannot be read. */
+bool target_build_id(const struct target *target, const struct target_module *module, char *buf,
+		     size_t size);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_VERIFY_FINDING_LIST_H
+#define HEAPDUMP_SRC_VERIFY_FINDING_LIST_H
+
+#include "util/fail.h"
+#include "verify/verify.h"
+
+#define NO_FINDING UINT32_MAX
+
+/** An object, or other address, that is odd because of a finding. */
+struct link {
+	uint32_t finding;
+	uint64_t object;
+};
+
+/** Where a finding is. */
+struct finding_place {
+	uint64_t address;
+	uint32_t finding;
+};
+
+/** All findings so far, and what is a consequence of them. */
+struct finding_list {
+	struct verify_finding *rows; /**< kind NULL: withdrawn */
+	size_t rows_count, rows_capacity;
+	struct finding_place *places; /**< ascending by address; see finding_list_index() */
+	size_t place_count;
+	struct link *links;
+	size_t links_count, links_capacity;
+	uint64_t not_kept; /**< findings, or odd references, beyond what is kept */
+};
+
+/** Free @p count findings, in an array of @p capacity. */
+void verify_findings_free(struct verify_finding *rows, size_t count, size_t capacity);
+void finding_list_deinit(struct finding_list *list);
+
+/**
+ * Add a finding; NO_FINDING in *@p ret when there are too many.
+ *
+ * @retval HD_OK  @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status finding_list_add(struct finding_list *list,
+					     const struct verify_finding *finding, uint32_t *ret,
+					     struct hd_error *err);
+/** Replace the detail of a finding; lost when memory is exhausted. */
+void verify_finding_detail(struct verify_finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/** Finding @p from is a consequence of @p into.  HD_ERR_NOMEM. */
+HD_NODISCARD enum hd_status finding_list_merge(struct finding_list *list, uint32_t from,
+					       uint32_t into, struct hd_error *err);
+/** What finding @p index was merged into, in the end. */
+uint32_t finding_list_final(const struct finding_list *list, uint32_t index);
+/** Make an index of the findings so far.  HD_ERR_NOMEM. */
+HD_NODISCARD enum hd_status finding_list_index(struct finding_list *list, struct hd_error *err);
+/** The finding about the block at @p address, or NO_FINDING; of those that finding_list_index() saw. */
+uint32_t finding_list_at(const struct finding_list *list, uint64_t address);
+/** Make @p object a consequence of @p finding; nothing for NO_FINDING.  HD_ERR_NOMEM. */
+HD_NODISCARD enum hd_status finding_list_link(struct finding_list *list, uint32_t finding,
+					      uint64_t object, struct hd_error *err);
+
+#endif
