@@ -40,11 +40,30 @@ void object_tally_meet_gap(struct object_tally *tally, const struct walker *walk
 	tally->free_at = 0;
 }
 
+/* The same where all objects are asked for, which is the usual case. */
+static enum hd_status tally_whole_segment(struct object_tally *tally, struct walker *walker,
+					  struct hd_error *err)
+{
+	for (;;) {
+		enum walk_result result = walker_next(walker);
+		if (result == WALK_END)
+			return HD_OK;
+		if (result == WALK_DAMAGE) {
+			object_tally_meet_gap(tally, walker);
+		} else if (!object_tally_meet_block(tally, &walker->object) ||
+			   !type_counts_add(&tally->counts, &walker->object)) {
+			return fail_nomem(err);
+		}
+	}
+}
+
 static enum hd_status tally_segment(void *arg, struct walker *walker, struct hd_error *err)
 {
 	struct object_tally *tally = arg;
 	bool failed = false;
 	object_tally_begin(tally, walker, walker->segment);
+	if (object_filter_is_open(tally->filter))
+		return tally_whole_segment(tally, walker, err);
 	while (!failed) {
 		enum walk_result result = walker_next(walker);
 		if (result == WALK_END)

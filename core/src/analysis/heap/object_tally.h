@@ -26,6 +26,13 @@ static inline bool object_filter_has(const struct object_filter *filter,
 	return filter->range->is_whole || heap_range_has(filter->range, segment, object->address);
 }
 
+/** Are all objects of a whole range asked for, dead or alive?  type_part is not looked at. */
+static inline bool object_filter_is_open(const struct object_filter *filter)
+{
+	return filter->range->is_whole && !filter->life->graph && !filter->min && !filter->max &&
+	       !filter->method_table;
+}
+
 /** Free blocks from this size on are fragments; SOS's limit. */
 #define FRAGMENT_MIN ((uint64_t)512 << 10)
 /** So many of them are kept, by each worker. */
@@ -55,6 +62,13 @@ void object_tally_begin(struct object_tally *tally, struct walker *walker,
 /** Remember a large Free block, and what follows it; false when memory is exhausted. */
 bool object_tally_follow_free(struct object_tally *tally, const struct object *object);
 
+/** The walk met an object: note large Free blocks; false when memory is exhausted. */
+static inline bool object_tally_meet_block(struct object_tally *tally, const struct object *object)
+{
+	return !(tally->free_at || object->size >= FRAGMENT_MIN) ||
+	       object_tally_follow_free(tally, object);
+}
+
 /**
  * The walk met an object: is it one that is asked for?  Says nothing of type_part, and counts nothing.
  *
@@ -64,8 +78,7 @@ static inline bool object_tally_meet(struct object_tally *tally, const struct wa
 				     bool *ret_failed)
 {
 	const struct object *object = &walker->object;
-	if ((tally->free_at || object->size >= FRAGMENT_MIN) &&
-	    !object_tally_follow_free(tally, object))
+	if (!object_tally_meet_block(tally, object))
 		*ret_failed = true;
 	return life_passes(tally->filter->life, object, &tally->node) &&
 	       object_filter_has(tally->filter, walker->segment, object);
