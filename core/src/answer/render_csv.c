@@ -10,8 +10,8 @@ static void render_csv_field(struct text *text, const char *bytes, size_t size)
 {
 	static const char special[] = { ',', '"', '\r', '\n' };
 	bool is_quoted = false;
-	for (size_t i = 0; i < size && !is_quoted; i++)
-		is_quoted = memchr(special, bytes[i], sizeof(special)) != NULL;
+	for (size_t i = 0; i < sizeof(special) && size; i++)
+		is_quoted = is_quoted || memchr(bytes, special[i], size);
 	if (!is_quoted) {
 		text_escape(text, bytes, size);
 		return;

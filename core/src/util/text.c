@@ -183,8 +183,9 @@ size_t escape_of(const char *bytes, size_t size, char ret[ESCAPED_SIZE])
 
 void text_escape(struct text *text, const char *bytes, size_t size)
 {
-	size_t plain = 0; /* bytes before i that wait to be appended as they are */
-	for (size_t i = 0; i < size;) {
+	size_t plain =
+		printable_run(bytes, size); /* bytes before i that are to be appended as they are */
+	for (size_t i = plain; i < size;) {
 		char escape[ESCAPED_SIZE];
 		size_t length = escape_of(bytes + i, size - i, escape);
 		if (*escape) {
