@@ -131,4 +131,63 @@ TEST(what_is_not_clear_is_not_guessed)
 	end(&fixture);
 }
 
+#define STORE       0x7e0000000000u
+#define OBJECT_ROOM 0x1000u
+
+/* A ThreadStore's list of the fixture's threads, with these managed ids. */
+static void make_store(struct fixture *fixture, const uint32_t *ids)
+{
+	struct fake_memory *memory = &fixture->fake->memory;
+	const struct clr *clr = fixture->clr;
+	uint64_t link = STORE + clr_offset(clr, L_THREAD_STORE_FIRST);
+	fake_map(memory, STORE, OBJECT_ROOM * (THREADS + 1));
+	for (uint64_t i = 0; i < THREADS; i++) {
+		uint64_t thread = STORE + OBJECT_ROOM * (i + 1);
+		fake_poke_u64(memory, link, thread + clr_offset(clr, L_THREAD_LINK));
+		link = thread + clr_offset(clr, L_THREAD_LINK);
+		fake_poke_u32(memory, thread + clr_offset(clr, L_THREAD_ID), ids[i]);
+		fake_poke_u64(memory, thread + clr_offset(clr, L_THREAD_OS_ID), 700 + i);
+	}
+	fake_poke_u64(memory, link, 0);
+}
+
+/* Where nothing tells the address of the ThreadStore it is what has threads that the target has. */
+TEST(a_store_is_known_by_its_threads)
+{
+	static const struct {
+		uint32_t ids[THREADS];
+		bool is_store, may_not_match;
+	} cases[] = {
+		{ { 1, 2, 3, 4, 5 }, true, true },
+		/* One whose id is damaged does not take the others away. */
+		{ { 1, 2, UINT32_MAX, 4, 5 }, true, true },
+		{ { 0, 2, 3, 4, 5 }, true, true },
+		{ { 0, 2, UINT32_MAX, 4, 0 }, false, false },
+		{ { 0, 0, 0, 0, 0 }, false, false },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture fixture;
+		begin(&fixture);
+		make_store(&fixture, cases[i].ids);
+		CU_ASSERT_EQUAL(thread_store_is(fixture.clr, STORE, true), cases[i].is_store);
+		CU_ASSERT_EQUAL(thread_store_is(fixture.clr, STORE, false), cases[i].may_not_match);
+		CU_ASSERT_FALSE(thread_store_is(fixture.clr, STORE + 4, true));
+		end(&fixture);
+	}
+}
+
+/* Threads of which the target has none. */
+TEST(a_store_of_other_threads_is_none)
+{
+	static const uint32_t ids[THREADS] = { 1, 2, 3, 4, 5 };
+	struct fixture fixture;
+	begin(&fixture);
+	make_store(&fixture, ids);
+	for (unsigned int i = 0; i < THREADS; i++)
+		fixture.threads[i].tid = (int32_t)(900 + i);
+	CU_ASSERT_FALSE(thread_store_is(fixture.clr, STORE, true));
+	CU_ASSERT(thread_store_is(fixture.clr, STORE, false));
+	end(&fixture);
+}
+
 SUITE(.name = "thread_ids")

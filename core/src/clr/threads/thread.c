@@ -123,16 +123,19 @@ bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match)
 	if (links.is_broken || links.link == 0)
 		return false;
 	must_match = must_match && clr->target->threads.count > 0;
-	bool matches = false;
+	unsigned int matches = 0, odd = 0;
 	for (unsigned int i = 0; i < 64 && links.link && !links.is_broken; i++) {
 		struct clr_thread thread;
-		if (!read_thread(clr, links_thread(&links), &thread) || thread.id == 0 ||
-		    thread.id > OS_ID_MAX || thread.os_id > OS_ID_MAX)
+		if (!read_thread(clr, links_thread(&links), &thread))
 			return false;
-		matches |= thread.os_id && target_thread(clr->target, (int32_t)thread.os_id);
+		bool is_odd = !thread.id || thread.id > OS_ID_MAX || thread.os_id > OS_ID_MAX;
+		odd += is_odd;
+		matches += !is_odd && thread.os_id &&
+			   target_thread(clr->target, (int32_t)thread.os_id);
 		links_follow(&links, links.link);
 	}
-	return !links.is_broken && (matches || !must_match);
+	/* One thread whose ids are damaged does not take the others away. */
+	return !links.is_broken && ((matches && matches >= odd) || (!must_match && !odd));
 }
 
 static bool any_in_process(const struct clr *clr)
