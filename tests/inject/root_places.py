@@ -170,8 +170,21 @@ class RootPlaces:
         thread, os_id = self.thread()
         where, mine = self.places, sources(thread_source(os_id))
         everyone = sources("threads")
-        yield Place("threads.first", where.thread_store(), everyone)
-        yield Place("thread.link", thread + where.offset("thread.link"), everyone)
+        # What is there is taken for a thread then, and words of it for its allocation context.
+        there = (
+            "object",
+            "inside",
+            "free",
+            "stack",
+            "code",
+            "self",
+            "page",
+            "next",
+            "before",
+            "bit",
+        )
+        yield Place("threads.first", where.thread_store(), everyone, 8, there)
+        yield Place("thread.link", thread + where.offset("thread.link"), everyone, 8, there)
         yield Place("thread.os_id", thread + where.offset("thread.os_id"), everyone)
         yield Place("thread.state", thread + where.offset("thread.state"), mine, 4, ("*",))
         cooperative = thread + where.offset("thread.cooperative")
