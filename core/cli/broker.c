@@ -49,8 +49,8 @@ static int output_of(int fd)
 	int own;
 	if (!write_only(fd, &own) && !is_told) {
 		is_told = true;
-		cli_say("warning: what is typed could be read by the process that reads the "
-			"target: the terminal (or socket) cannot be opened for writing alone");
+		cli_say("warning: the process that reads the target could read what you type: "
+			"the terminal (or socket) cannot be opened for writing only");
 	}
 	return own;
 }
@@ -405,15 +405,16 @@ static int tell_death(struct cli *cli, struct worker *worker)
 		return HD_EXIT_INTERRUPTED;
 	}
 	if (number == SIGSYS) {
-		(void)fputs("heapdump: the sandbox has ended the process that reads the target: it "
-			    "tried what it may not do; either the target attacks heapdump, or this "
-			    "is a fault of heapdump: please report it (--no-sandbox reads without "
-			    "a sandbox)\n",
-			    stderr);
+		(void)fputs(
+			"heapdump: the sandbox has ended the process that reads the target: it "
+			"tried to do what it may not do; either the target attacks heapdump, or "
+			"this is a bug in heapdump: please report it (--no-sandbox reads without "
+			"a sandbox)\n",
+			stderr);
 	} else if (number) {
 		(void)fprintf(stderr,
 			      "heapdump: the process that reads the target was ended by signal %d "
-			      "(%s): this is a fault of heapdump, or memory ran out; please report "
+			      "(%s): this is a bug in heapdump, or memory ran out; please report "
 			      "it\n",
 			      number, strsignal(number)); /* NOLINT(concurrency-mt-unsafe) */
 	} else {

@@ -257,7 +257,7 @@ static int help(struct cli *cli)
 		   "  --format FORMAT text, json, ndjson or csv (the rows of the main table)\n"
 		   "  --lenient       count and skip malformed records of a dump file\n"
 		   "  --sysroot DIR   look up the module files of a core below DIR\n"
-		   "  --no-files      read no module files beside a core\n"
+		   "  --no-files      read no module files next to a core\n"
 		   "  --trust-files   use module files that nothing proves to be right\n"
 		   "  --no-sandbox    read the target in this process, which may do anything\n"
 		   "  --exact         read a .nettrace as dotnet-gcdump does, to the byte\n"
@@ -265,7 +265,7 @@ static int help(struct cli *cli)
 		   "  --snapshot N    which heap snapshot of a .nettrace to read\n"
 		   "  --workers N     threads for long work\n"
 		   "  --max-mem SIZE  memory that opening may take (512M, 2G)\n"
-		   "  --width N       cut lines behind this column\n"
+		   "  --width N       cut lines after this column\n"
 		   "  --color WHEN    colours: auto, on or off\n");
 	const char *argv[] = { "help" };
 	int write_error = 0; /* main() sees it too */
@@ -302,7 +302,7 @@ static int print_init(const char *command, const char *installed, const char *in
 			}
 		}
 	}
-	cli_say("the plug-in is not installed beside this program (%s)", installed);
+	cli_say("the plug-in is not installed next to this program (%s)", installed);
 	return HD_EXIT_INPUT;
 }
 
@@ -380,7 +380,7 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 		return usage_error("unknown option ", arg);
 	const char *value = equals ? equals + 1 : argv[*index + 1];
 	if (!equals && ++*index >= argc)
-		return usage_error("a value is missing behind ", arg);
+		return usage_error("a value is missing after ", arg);
 	struct hd_error err;
 	if (hd_session_set(cli->session, name, value, &err) == HD_OK)
 		return -1;
@@ -476,7 +476,8 @@ static int run_target(struct cli *cli, int argc, char **argv)
 	int left = argc - index;
 	char **command = argv + index;
 	if (left && cli->line_count)
-		return usage_error("with -c, a command is one word too many: ", command[0]);
+		return usage_error("with -c there is no other command; this word is too many: ",
+				   command[0]);
 	status = HD_EXIT_OK;
 	bool is_prompt = !left && !cli->line_count && isatty(STDIN_FILENO);
 	if (!is_prompt)

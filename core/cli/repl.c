@@ -120,10 +120,10 @@ static int run_line(struct cli *cli, const char *line, bool *quit)
 		cli_say("a quote is not closed");
 		status = HD_EXIT_USAGE;
 	} else if (words.surplus) {
-		cli_say("one file stands behind >; quote a name with blanks");
+		cli_say("one file follows >; put a name with spaces in quotes");
 		status = HD_EXIT_USAGE;
 	} else if (words.pipe && (!*words.rest || !words.argc)) {
-		cli_say("a command stands before | or >, and one or a file behind");
+		cli_say("write a command before | or >, and a command or a file after it");
 		status = HD_EXIT_USAGE;
 	} else if (words.argc && !words.is_comment) {
 		*quit = strcasecmp(words.argv[0], "quit") == 0 ||

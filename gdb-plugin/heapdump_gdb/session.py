@@ -218,7 +218,7 @@ class Session:
             _set_status(native.EXIT_USAGE)
             message = f"cannot evaluate '{word}': {error}"
             if more:
-                message += " (an expression with blanks stands in quotes)"
+                message += " (put an expression with spaces in quotes)"
             raise failure(message) from None
 
     def query(self, argv: list[str]) -> Answer:

@@ -135,14 +135,14 @@ class Fakes(Case):
             "hangup": "hung up: try again",
             "short": "hung up: try again",
             "large": "hung up: try again",
-            "garbage": "sent no answer of a .NET runtime",
-            "magic": "sent no answer of a .NET runtime",
+            "garbage": "sent not an answer of a .NET runtime",
+            "magic": "sent not an answer of a .NET runtime",
             "tiny": "sent an answer that breaks the protocol",
             "profiler": "0x8013136a): a profiler is active in it",
             "no-session": "sent no number of a session",
             "noise": "sent no trace that can be read",
             "early": "the process ended the trace: collect again",
-            "dies": "the process has ended: what is missing",
+            "dies": "the process has ended: only a core",
         }
         for mode, message in expected.items():
             with self.subTest(mode), self.fake(mode) as fake:
@@ -317,7 +317,7 @@ class Fakes(Case):
         self.fails(self.collect(1, "-timeout", "0"), "-timeout is 1 to", 2)
         self.fails(self.collect(1, "-buffer", "0"), "-buffer is a size", 2)
         self.fails(self.collect(1, "-live"), "-live needs another format", 2)
-        self.fails(self.collect(1, "-port", str(self.folder / "p")), "exclude each other", 2)
+        self.fails(self.collect(1, "-port", str(self.folder / "p")), "not both", 2)
         self.fails(self.collect(1, "--snapshot", "2"), "--snapshot is about a .nettrace", 2)
         answer = run("collect")
         self.assertEqual(answer.status, 2)

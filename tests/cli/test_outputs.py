@@ -125,13 +125,13 @@ class Export(Case):
     def test_no_bytes_to_a_terminal(self) -> None:
         for output in OUTPUTS:
             done = self.on_terminal(str(DUMP), "export", output, "-format", "gcdump")
-            self.refused(done, b"a .gcdump is no text: give the name of a file")
+            self.refused(done, b"a .gcdump is not text: give the name of a file")
 
     def test_no_document_beside_it(self) -> None:
         for output in OUTPUTS:
             done = heapdump(str(DUMP), "export", output, "--json")
             self.assertEqual(done.returncode, 2)
-            self.assertIn(b"exclude each other", done.stdout)
+            self.assertIn(b"cannot go to the same output", done.stdout)
 
     def test_a_dangling_link(self) -> None:
         link, target = self.folder / "link.gcdump", self.folder / "target"
@@ -405,12 +405,12 @@ class Collect(Case):
         for output in OUTPUTS:
             for name in ("gcdump", "nettrace"):
                 done = self.on_terminal("collect", str(os.getpid()), "-o", output, "-format", name)
-                self.refused(done, f"a .{name} is no text".encode())
+                self.refused(done, f"a .{name} is not text".encode())
 
     def test_no_document_beside_it(self) -> None:
         done = heapdump("collect", str(os.getpid()), "-o", "-", "--json")
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"exclude each other", done.stdout)
+        self.assertIn(b"cannot go to the same output", done.stdout)
 
 
 if __name__ == "__main__":

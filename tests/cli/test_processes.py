@@ -45,7 +45,7 @@ class Processes(unittest.TestCase):
                     return
                 self.assertEqual(result.status, 3)
                 self.assertIn("no CoreCLR here", result.err)
-                self.assertRegex(result.err, r"stood still for [0-9.]+ ms")
+                self.assertRegex(result.err, r"was stopped for [0-9.]+ ms")
                 info = run(str(process.pid), "info", "--json").json()
                 self.assertEqual(info["kind"], "process")
                 self.assertIsNone(info["runtime"])

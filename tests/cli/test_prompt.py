@@ -96,7 +96,7 @@ class Batch(Base):
 
     def test_file_errors(self) -> None:
         self.check_error(run(BUBBLECS, text="info > no-such/file\n"), 3, "cannot write.*No such")
-        self.check_error(run(BUBBLECS, text="info >\n"), 2, "behind")
+        self.check_error(run(BUBBLECS, text="info >\n"), 2, "after it")
         self.check_error(run(BUBBLECS, text="| wc\n"), 2, "before")
         result = run(BUBBLECS, text="info > /dev/full\ninfo\n")
         self.assertEqual(result.status, 3)

@@ -200,7 +200,7 @@ def check_words(clean: Clean, damage: Damage, answer: Answer) -> Iterator[str]:
         for frame in [*row["frames"], row]:
             for root in frame.get("roots", []):
                 if is_precise(root) and root["object"] != root["value"]:
-                    yield f"clrstack shows {root['value']} at {root['address']}, which is no object"
+                    yield f"clrstack shows {root['value']} at {root['address']}, which is not an object"
     known = clean.image.by_address
     for root in answer.documents.get("roots", {}).get("roots", []):
         if collecting:

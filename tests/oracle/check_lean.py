@@ -141,7 +141,7 @@ def compare(pid: int, commands: list[str]) -> list[str]:
     for command, left, right in zip([*commands, "(standard error)"], whole, lean):
         left, right = comparable(left), comparable(right)
         if command == "(standard error)":
-            left, right = (re.sub(r"stood still for .*", "", text) for text in (left, right))
+            left, right = (re.sub(r"was stopped for .*", "", text) for text in (left, right))
         if left != right:
             pairs = zip(left.splitlines() + ["(end)"], right.splitlines() + ["(end)"])
             first = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))

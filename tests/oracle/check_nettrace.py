@@ -77,7 +77,7 @@ def theirs(path: Path) -> Trace:
         else:
             add_row(trace.snapshots[-1], kind, words)
     for snapshot in trace.snapshots:
-        # References to what is no object of the snapshot are none.
+        # References to what is not an object of the snapshot are none.
         for address, targets in list(snapshot.edges.items()):
             known = collections.Counter({t: n for t, n in targets.items() if t in snapshot.nodes})
             snapshot.edges[address] = known

@@ -315,7 +315,7 @@ TEST(test_bad_list)
 	clr = fake_runtime(fake);
 	fake_domain(fake, NULL, 0);
 	ASSERT_UINT(module_list(clr, &modules, &count, &err), HD_ERR_FORMAT);
-	ASSERT_TEXT(err.message, "no assembly of the list is one");
+	ASSERT_TEXT(err.message, "nothing on the list is an assembly");
 	fake_clr_destroy(fake);
 }
 

@@ -130,7 +130,7 @@ TEST(what_is_wrong_is_said)
 	fake_poke_u64(&fixture.fake->memory, TOP + 0x1000, fixture.object + 8);
 	check(&fixture, "clrstack",
 	      "    stack incomplete: the return address 1234 is not code after a call\n", 1);
-	check(&fixture, "clrstack -roots", "1234 is not code after a call; each word", 1);
+	check(&fixture, "clrstack -roots", "1234 is not code after a call; every word", 1);
 	check(&fixture, "clrstack -roots", "+8 <unknown type ", 1);
 	check(&fixture, "clrstack -roots", " (conservative)\n", 2);
 	/* A word that leads to none is no row. */
@@ -158,10 +158,10 @@ TEST(what_is_no_object_is_no_root)
 	fake_poke_u64(&fixture.fake->memory, TOP, 0);
 	fake_poke_u64(&fixture.fake->memory, slot, fixture.object + 0x100);
 	check(&fixture, "clrstack -roots", " -> ", 0);
-	check(&fixture, "clrstack -roots", "7f0000000128, which is no object; each word", 1);
+	check(&fixture, "clrstack -roots", "7f0000000128, which is not an object; every word", 1);
 	/* A word that may be a reference. */
 	fake_poke_u64(&fixture.fake->memory, slot, fixture.object + 8);
-	check(&fixture, "clrstack -roots", "7f0000000030, which is no object; each word", 1);
+	check(&fixture, "clrstack -roots", "7f0000000030, which is not an object; every word", 1);
 	check(&fixture, "clrstack -roots", "7f0000000028+8 <unknown type", 1);
 	check(&fixture, "clrstack -roots --json", "\"flags\": [\"conservative\"]", 1);
 	/* Where a thread was interrupted a variable may not have been set yet. */

@@ -208,8 +208,8 @@ TEST(what_breaks_the_format_is_told)
 	expect_bad(1, 5, "a block does not end where its size says");
 	expect_bad(12, 0x7f, "an event runs past its block");
 	expect_bad(1 + 10 + 9 + 18, 0, "its events have headers that no runtime writes");
-	expect_bad(maker.bytes.size, 'X', "it does not begin as a NetTrace stream");
-	expect_bad(maker.bytes.size - 32, 9, "a block begins with no object tag");
+	expect_bad(maker.bytes.size, 'X', "it does not begin like a NetTrace stream");
+	expect_bad(maker.bytes.size - 32, 9, "a block does not begin with an object tag");
 	expect_bad(maker.bytes.size - 32 - 12, 9, "the name of a block is too long");
 }
 

@@ -126,7 +126,7 @@ TEST(wrong_options_are_told_with_the_right_ones)
 	check_fails("dumpheap -limit=", HD_EXIT_USAGE, "number");
 	check_fails("dumpheap -min 1f", HD_EXIT_USAGE, "\"1f\"");
 	check_fails("dumpheap -mt xyz", HD_EXIT_USAGE, "hexadecimal");
-	check_fails("dumpheap -live -dead", HD_EXIT_USAGE, "exclude");
+	check_fails("dumpheap -live -dead", HD_EXIT_USAGE, "not both");
 	check_fails("dumpheap 1020 1010", HD_EXIT_USAGE, "END");
 	check_fails("dumpheap 10 0", HD_EXIT_USAGE, "END");
 	check_fails("roots -kind stat", HD_EXIT_USAGE, "stack");
@@ -137,16 +137,16 @@ TEST(wrong_options_are_told_with_the_right_ones)
 	check_fails("roots --max-mem lots", HD_EXIT_USAGE, "max-mem");
 	check_fails("export x --format xml", HD_EXIT_USAGE, "rpm");
 	check_fails("gcroot 1000 -gcgen 0", HD_EXIT_INPUT,
-		    "does not say where the generations lie");
+		    "does not say where the generations are");
 	check_fails("gcroot 1000 -gcgen 2", HD_EXIT_INPUT,
-		    "does not say where the generations lie");
+		    "does not say where the generations are");
 	check_fails("roots -thread 1", HD_EXIT_INPUT, "a heap dump file has no threads");
 	check_fails("gcroot -type S -conservative", HD_EXIT_INPUT, "dump file has no stacks");
 	check_fails("gcroot 1000 -Conservative", HD_EXIT_INPUT, "a heap dump file has no stacks");
 	check_fails("roots -conservative --json", HD_EXIT_INPUT, "dump file has no stacks");
 	check_fails("retained 1000 -conservative", HD_EXIT_INPUT, "dump file has no stacks");
 	check_fails("dominators -conservative", HD_EXIT_INPUT, "dump file has no stacks");
-	check_fails("dumpheap -conservative", HD_EXIT_INPUT, "about a core or a process");
+	check_fails("dumpheap -conservative", HD_EXIT_INPUT, "needs a core or a process");
 	check_fails("notreachableinrange 0 9 -conservative", HD_EXIT_INPUT, "has no stacks");
 }
 

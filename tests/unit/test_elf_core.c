@@ -270,7 +270,7 @@ TEST(other_kinds_of_file_are_refused_by_name)
 	how.machine = EM_X86_64;
 	assert_refused_as(&how, HD_ERR_UNSUPPORTED, "32-bit process");
 	assert_refused("", 0, HD_ERR_FORMAT, "is empty");
-	assert_refused("hello, world: a text", 20, HD_ERR_UNSUPPORTED, "is no ELF core");
+	assert_refused("hello, world: a text", 20, HD_ERR_UNSUPPORTED, "is not an ELF core");
 	assert_refused("\x7f"
 		       "ELF\2\1\1\0\0\0\0\0\0\0\0\0\4",
 		       17, HD_ERR_FORMAT, "ends within its ELF header (17 bytes)");

@@ -252,7 +252,7 @@ TEST(versions_that_cannot_be_read)
 	spec.version = 8;
 	assert_refused(&spec, HD_ERR_UNSUPPORTED,
 		       "x.gcdump: offset 0x18: a GCHeapDump of version 8, which only the tool that "
-		       "wrote it can read; take it anew");
+		       "wrote it can read; make it again");
 	spec.version = 12;
 	spec.min_reader = 11;
 	assert_refused(&spec, HD_ERR_UNSUPPORTED,
@@ -279,7 +279,7 @@ TEST(what_is_wrong_is_told_with_its_offset)
 	ASSERT_UINT(gcdump_parse((const uint8_t *)"Nettrace", 8, "y", &gcdump, &err),
 		    HD_ERR_FORMAT);
 	ASSERT_TEXT(err.message,
-		    "y: offset 0x0: no .gcdump: it does not begin with !FastSerialization.1");
+		    "y: offset 0x0: not a .gcdump: it does not begin with !FastSerialization.1");
 }
 
 /* Where the graph begins. */

@@ -217,7 +217,7 @@ TEST(a_young_collection_begins_at_older_objects)
 	check_has("gcroot 1020 -gcgen 0 --json",
 		  "{\"kind\": \"older\", \"handle\": null, \"flags\": [], \"name\": null");
 	check("gcroot 1010 -gcgen 0", HD_EXIT_OK,
-	      "1010 is in generation 2: a collection of generation 0 leaves it alone.\n");
+	      "1010 is in generation 2: a collection of generation 0 does not touch it.\n");
 	check_has(
 		"gcroot 1010 -gcgen 0 --json",
 		"\"object\": \"0x1010\", \"reachable\": true, \"left_alone\": true, \"found\": 0");

@@ -154,8 +154,8 @@ TEST(what_is_no_process)
 	pid_t pid = child.pid;
 	child_end(&child);
 	expect_failure(pid, HD_ERR_OS, "no process");
-	expect_failure(0, HD_ERR_ARGUMENT, "is no process id");
-	expect_failure(-1, HD_ERR_ARGUMENT, "is no process id");
+	expect_failure(0, HD_ERR_ARGUMENT, "is not a process id");
+	expect_failure(-1, HD_ERR_ARGUMENT, "is not a process id");
 	expect_failure(getpid(), HD_ERR_ARGUMENT, "cannot stop itself");
 }
 

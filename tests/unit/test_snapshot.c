@@ -129,7 +129,8 @@ TEST(test_edges)
 	REQUIRE(dropped);
 	char text[64];
 	(void)snprintf(text, sizeof(text),
-		       "3 references to what is no object, the first at %" PRIx64 " ", s.c + 16);
+		       "3 references to what is not an object, the first at %" PRIx64 " ",
+		       s.c + 16);
 	CU_ASSERT(strncmp(dropped->detail, text, strlen(text)) == 0);
 	CU_ASSERT(!finding(s.fake, "unwalkable"));
 	graph_destroy(graph);

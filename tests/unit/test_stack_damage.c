@@ -67,7 +67,7 @@ TEST(wrong_stack_pointers_are_seen)
 	fake_frame(fixture.stack, sp - 0x100, 0, FAKE_NATIVE);
 	stack_again(&fixture);
 	CU_ASSERT(fixture.result.is_partial);
-	CU_ASSERT(strstr(fixture.result.why, "lies below that which it called") != NULL);
+	CU_ASSERT(strstr(fixture.result.why, "is below the frame that it called") != NULL);
 	stack_end(&fixture);
 }
 

@@ -182,7 +182,7 @@ TEST(damage_is_named_with_its_place)
 	text_deinit(&packed);
 	/* Packed zstd within zstd is no core. */
 	packed = pack("\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00", 9, 9, false);
-	assert_failure(&packed, 0, HD_ERR_UNSUPPORTED, "is no ELF core");
+	assert_failure(&packed, 0, HD_ERR_UNSUPPORTED, "is not an ELF core");
 	text_deinit(&packed);
 }
 

@@ -112,7 +112,7 @@ enum fold_column {
 };
 
 static const struct column fold_columns[FOLD_COLUMNS] = {
-	[FOLD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "a type of what is folded" },
+	[FOLD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "a type of the objects that are left out" },
 	[FOLD_INDEX] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
 };
 

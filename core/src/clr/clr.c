@@ -104,11 +104,12 @@ static void report_gc(const struct clr *clr)
 {
 	struct findings *findings = &clr->target->findings;
 	if (clr->target->process.stops > 1) {
-		findings_add(findings, FINDING_GC_IN_PROGRESS,
-			     "open it again when it collects less, or read its totals as too low",
-			     "a GC was moving objects each of the %u times that the process was "
-			     "stopped: parts of the heap cannot be walked, which is no damage",
-			     clr->target->process.stops);
+		findings_add(
+			findings, FINDING_GC_IN_PROGRESS,
+			"open it again when it collects garbage less often, or read its totals as too low",
+			"a GC was moving objects each of the %u times that the process was "
+			"stopped: parts of the heap cannot be walked, which is not damage",
+			clr->target->process.stops);
 	} else {
 		bool crashed = target_crashed_thread(clr->target);
 		findings_add(findings, FINDING_GC_IN_PROGRESS, gc_advice(clr->target),
@@ -117,7 +118,7 @@ static void report_gc(const struct clr *clr)
 			     crashed                            ? "process crashed"
 			     : clr->target->kind == TARGET_CORE ? "dump was taken"
 								: "process was stopped",
-			     crashed ? "" : ", which is no damage");
+			     crashed ? "" : ", which is not damage");
 	}
 }
 

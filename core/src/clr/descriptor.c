@@ -94,10 +94,9 @@ static enum hd_status part_read_json(const struct target *target,
 		return fail_nomem(err);
 	enum hd_status status = HD_OK;
 	if (!header->json) {
-		status = fail(
-			err, HD_ERR_FAULT, 0,
-			"the contract descriptor is not in the target: what the runtime's file "
-			"has in its place does not say yet where its text is");
+		status = fail(err, HD_ERR_FAULT, 0,
+			      "the contract descriptor is not in the target: its copy in the "
+			      "runtime's file does not say where its text is");
 	} else if (!memory_read(target->memory, header->json, text, header->json_size)) {
 		status =
 			fail(err, HD_ERR_FAULT, header->json,
@@ -109,7 +108,7 @@ static enum hd_status part_read_json(const struct target *target,
 		if (!json_is_object(part->root)) {
 			status = fail(err, HD_ERR_FORMAT, header->json,
 				      "the contract descriptor's text at 0x%" PRIx64
-				      " is no JSON object",
+				      " is not a JSON object",
 				      header->json);
 		}
 	}

@@ -85,7 +85,7 @@ static enum hd_status read_server(struct clr *clr, const uint8_t *bytes, struct 
 			 sizeof(gc->heap_offsets))) {
 		return fail(err, HD_ERR_FAULT, gc->address,
 			    "the GC's list of heaps (g_heaps at 0x%" PRIx64
-			    ") is not in the target: take a dump that is not cut",
+			    ") is not in the target: take a dump that is not cut short",
 			    variable);
 	}
 	if (count < 1 || (uint32_t)count > GC_HEAPS_MAX) {

@@ -291,7 +291,7 @@ static struct reason reason_of(const struct collecting *collecting)
 	int pid = collecting->endpoint->pid;
 	if (pid && process_has_ended(pid, collecting->end == TRACE_HUNG_UP ? DYING_MS : 0)) {
 		return (struct reason){ "the process has ended",
-					"what is missing can be had from a core of it alone" };
+					"only a core of it still has what is missing" };
 	}
 	if (collecting->end == TRACE_STOPPED || (pid && process_is_stopped(pid))) {
 		return (struct reason){ "the process was stopped",
@@ -306,7 +306,7 @@ static struct reason reason_of(const struct collecting *collecting)
 	case TRACE_HUNG_UP:
 		return (struct reason){ "the process ended the trace", again };
 	case TRACE_IDLE:
-		return (struct reason){ "the process sent no more", again };
+		return (struct reason){ "nothing more came from the process", again };
 	case TRACE_TIMEOUT:
 	case TRACE_STOPPED:
 		break;
@@ -337,8 +337,8 @@ static void add_collect_findings(struct collecting *collecting)
 	}
 	if (best->unnamed) {
 		findings_add(&best->findings, FINDING_UNRESOLVED_TYPE, NULL,
-			     "the process did not name the types of %s objects, as it does while "
-			     "it is traced by others too",
+			     "the process did not name the types of %s objects, as happens "
+			     "while others trace it too",
 			     format_thousands(best->unnamed, number));
 	}
 }
@@ -363,7 +363,7 @@ static enum hd_status prepare_names(struct collecting *collecting, bool *ret_aga
 {
 	collecting->name_tries++;
 	say_collecting(collecting,
-		       "process %d did not name all types: once more, when other traces of it "
+		       "process %d did not name all types: trying again when other traces of it "
 		       "have ended",
 		       collecting->endpoint->pid);
 	const struct patience patience = patience_of(collecting, OTHERS_MS);

@@ -280,7 +280,7 @@ static enum hd_status cannot_listen(const char *path, int code, struct hd_error 
 {
 	errno = code;
 	return fail(err, HD_ERR_OS, 0, "%s: cannot listen there: %s", path,
-		    code == EADDRINUSE ? "something is there already, take another path"
+		    code == EADDRINUSE ? "something is there already: choose another path"
 				       : strerrordesc_np(code));
 }
 

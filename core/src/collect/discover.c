@@ -250,7 +250,7 @@ static enum hd_status no_socket(const struct socket_search *search, const struct
 	}
 	return fail(
 		err, HD_ERR_NOTFOUND, 0,
-		"process %d (%s) has no diagnostics socket in %s: it is no program of .NET Core "
+		"process %d (%s) has no diagnostics socket in %s: it is not a program of .NET Core "
 		"3 or later, has just started, or DOTNET_EnableDiagnostics=0 is set; heapdump "
 		"%d export FILE reads its memory instead",
 		search->pid, status.name,

@@ -88,7 +88,7 @@ enum hd_status ipc_parse_reply(const uint8_t *header, size_t *ret_size, bool *re
 {
 	size_t size = header[14] | (size_t)header[15] << 8;
 	if (memcmp(header, magic, MAGIC_SIZE) != 0 || header[16] != 0xff)
-		return fail(err, HD_ERR_FORMAT, 0, "no answer of a .NET runtime");
+		return fail(err, HD_ERR_FORMAT, 0, "not an answer of a .NET runtime");
 	if ((header[17] != 0 && header[17] != 0xff) || size < IPC_HEADER_SIZE ||
 	    (header[17] && size < IPC_HEADER_SIZE + 4))
 		return fail(err, HD_ERR_FORMAT, 0, "an answer that breaks the protocol");

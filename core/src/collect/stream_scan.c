@@ -50,7 +50,7 @@ static size_t take_header(struct stream_scan *scan, const struct view *view)
 	static const char magic[] = "Nettrace\x14\0\0\0!FastSerialization.1";
 	size_t have = view->size < STREAM_HEADER_SIZE ? view->size : STREAM_HEADER_SIZE;
 	if (memcmp(view->bytes, magic, have) != 0)
-		return bad(scan, "it does not begin as a NetTrace stream");
+		return bad(scan, "it does not begin like a NetTrace stream");
 	if (have < STREAM_HEADER_SIZE)
 		return MORE;
 	scan->state = SCAN_OBJECT;
@@ -72,7 +72,7 @@ static size_t take_object(struct stream_scan *scan, const struct view *view)
 	}
 	size_t have = view->size < sizeof(tags) ? view->size : sizeof(tags);
 	if (memcmp(view->bytes, tags, have) != 0)
-		return bad(scan, "a block begins with no object tag");
+		return bad(scan, "a block does not begin with an object tag");
 	if (view->size < 15)
 		return MORE;
 	uint32_t size = u32_at(view->bytes + 11);
@@ -105,7 +105,7 @@ static size_t take_block_size(struct stream_scan *scan, const struct view *view)
 		return MORE;
 	uint32_t size = u32_at(view->bytes);
 	if (size > BLOCK_MAX)
-		return bad(scan, "the size of a block is none");
+		return bad(scan, "the size of a block is not valid");
 	scan->block_left = size;
 	scan->skip = (4 - (scan->offset + 4) % 4) % 4;
 	scan->state = scan->block_kind == 'P'   ? SCAN_POINTS_HEADER

@@ -31,7 +31,7 @@ static enum hd_status choose_of_type(struct call *call, struct chosen_objects *o
 	filter_deinit(&filter, call->graph);
 	if (status == HD_OK && !objects->nodes_count) {
 		return !type ? fail(call->err, HD_ERR_NOTFOUND, 0,
-				    "no objects of a type whose name holds \"%.200s\"; types lists "
+				    "no objects of a type whose name contains \"%.200s\"; types lists "
 				    "the types",
 				    objects->part)
 			     : fail(call->err, HD_ERR_NOTFOUND, filter.mt,

@@ -15,7 +15,7 @@ struct chosen_objects {
 
 /**
  * The objects that the first word of @p call names, by an id or as those of a type, or when no word was given
- * those of the type @p mt, or of types whose names hold @p part, of which one is given.  A dump file may have a type in several sections: all of them.
+ * those of the type @p mt, or of types whose names contain @p part, of which one is given.  A dump file may have a type in several sections: all of them.
  *
  * @param[out] ret To be given to chosen_objects_deinit(); untouched on failure.
  * @retval HD_OK there is one object at least

@@ -14,7 +14,7 @@ bool call_is_complete(const struct call *call);
 void completeness_write(struct call *call, const char *consequence);
 
 /** What it means for what is listed as dead. */
-#define DEAD_PERHAPS "what no root was found for need not be dead"
+#define DEAD_PERHAPS "what has no root here may still be alive"
 /** What it means for retained sizes. */
 #define RETAINED_ROUGHLY "retained sizes may be too high or too low"
 

@@ -40,7 +40,7 @@ static enum hd_status unknown_command(const char *name, struct hd_error *err)
 {
 	if (name[0] == '-') {
 		return fail(err, HD_ERR_ARGUMENT, 0,
-			    "no command \"%.40s\": options stand behind the command (info %.40s)",
+			    "no command \"%.40s\": options come after the command (info %.40s)",
 			    name, name);
 	}
 	const char *advice = foreign_name_advice(name);
@@ -85,7 +85,7 @@ static void tell_stop(const struct call *call)
 	if (!target || target->process.stopped_seconds <= 0)
 		return;
 	char line[96];
-	(void)snprintf(line, sizeof(line), "process %d stood still for %.1f ms to be copied",
+	(void)snprintf(line, sizeof(line), "process %d was stopped for %.1f ms to be copied",
 		       target->pid, target->process.stopped_seconds * 1e3);
 	sink_warn(call->sink, line);
 }
@@ -141,7 +141,7 @@ static enum hd_status refuse_target_options(const struct call *call)
 		if (!call->options[i].given || (!is_stacks && options[i].kind != VALUE_THREAD))
 			continue;
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "-%s is about a core or a process; a heap dump file has no %s",
+			    "-%s needs a core or a process; a heap dump file has no %s",
 			    options[i].name, is_stacks ? "stacks" : "threads");
 	}
 	return HD_OK;
@@ -161,7 +161,7 @@ static enum hd_status provide(struct call *call)
 	bool is_of_targets = needs == NEEDS_HEAP || needs == NEEDS_RUNTIME;
 	if (is_of_targets && !is_target) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "%s is about a core or a process; a heap dump file has none of their "
+			    "%s needs a core or a process; a heap dump file does not hold their "
 			    "memory",
 			    call->command->name);
 	}
@@ -446,7 +446,7 @@ static enum hd_status no_node(struct call *call, uint64_t address)
 	TRY(call_heap_object(call, address, &object));
 	return fail(call->err, HD_ERR_NOTFOUND, address,
 		    "%" PRIx64 " is %s, which references do not lead to", address,
-		    object.type->is_free ? "a Free block" : "beside the walk of the heap");
+		    object.type->is_free ? "a Free block" : "not on the walk of the heap");
 }
 
 enum hd_status call_object(struct call *call, size_t index, uint32_t *ret)

@@ -119,7 +119,7 @@ static const struct {
 } known[] = {
 	{ "\x7f"
 	  "ELF",
-	  4, "an ELF file, but no core: give a core file, or the id of a running process" },
+	  4, "an ELF file, but not a core: give a core file, or the id of a running process" },
 	{ "\x1f\x8b", 2, "compressed: unpack it first (gzip -d)" },
 	{ "\x28\xb5\x2f\xfd", 4, "compressed: unpack it first (zstd -d)" },
 	{ "\xfd"

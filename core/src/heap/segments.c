@@ -207,7 +207,7 @@ static void end_segment_list(const struct segments_reader *reader, uint32_t gene
 	(void)memory_u64(reader->heap->memory, link, &problem.word);
 	report(reader->heap, &problem,
 	       "the list of segments of heap %u, generation %s ends at 0x%" PRIx64
-	       ", which %s: segments behind it are not known",
+	       ", which %s: segments after it are not known",
 	       reader->index, generation_name((enum generation)generation), problem.word,
 	       is_cycle ? "leads back into the list" : "cannot be read");
 }

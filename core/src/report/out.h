@@ -21,7 +21,7 @@ enum style {
 struct out {
 	const struct hd_sink *sink;
 	struct text text;
-	uint32_t width; /**< cut lines behind this column; 0 = never */
+	uint32_t width; /**< cut lines after this column; 0 = never */
 	bool color;
 	bool stopped;     /**< the sink takes no more, or memory is exhausted: end the command */
 	bool is_document; /**< JSON: what is begun is written to its end */

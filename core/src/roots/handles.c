@@ -34,13 +34,13 @@ static const struct {
 	const char *what, *cost;
 } trouble_texts[TROUBLES] = {
 	[TROUBLE_MAP] = { "maps or buckets of handle tables cannot be read",
-			  "the handles behind them are not known" },
+			  "the handles that they lead to are not known" },
 	[TROUBLE_TABLE] = { "handle tables are damaged or not in the target",
 			    "their handles are not known" },
 	[TROUBLE_LIST] = { "lists of a handle table's segments break off",
-			   "the handles behind are not known" },
+			   "the handles after that are not known" },
 	[TROUBLE_CYCLE] = { "lists of a handle table's segments lead back into themselves",
-			    "segments behind are not known" },
+			    "segments after that are not known" },
 	[TROUBLE_TYPE] = { "blocks of handles have a type that does not exist",
 			   "their handles are not known" },
 	[TROUBLE_COUNT] = { "segments of handle tables contradict themselves",

@@ -310,7 +310,8 @@ enum hd_status root_set_create(struct heap *heap, bool conservative, struct job 
 	report_stack_gaps(set);
 	if (collector.misplaced) {
 		findings_add(heap_findings(heap), FINDING_STATICS, NULL,
-			     "%" PRIu64 " static fields seem to lie where none can be: left out",
+			     "%" PRIu64
+			     " static fields seem to be where no static field can be: left out",
 			     collector.misplaced);
 	}
 	if (collector.bad) {

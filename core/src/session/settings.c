@@ -14,13 +14,13 @@
 static const struct {
 	const char *name, *help;
 } table[] = {
-	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a part of what there is)" },
+	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a part of the free memory)" },
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
-	{ "width", "cut lines of text behind this column (0 = never)" },
+	{ "width", "cut lines of text after this column (0 = never)" },
 	{ "color", "colours in text: auto, on or off" },
-	{ "format", "of answers: text, json, ndjson or csv (the rows of the main table)" },
+	{ "format", "format of answers: text, json, ndjson or csv (the rows of the main table)" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
-	{ "files", "read module files beside a core for what it lacks: on or off" },
+	{ "files", "read module files next to a core for what it lacks: on or off" },
 	{ "trust-files", "use module files that nothing proves to be right: on or off" },
 	{ "copy-all", "copy all memory of a process, also what no answer needs: on or off" },
 	{ "exact", "read a .nettrace as dotnet-gcdump does, to the byte: on or off" },
@@ -111,8 +111,8 @@ static enum hd_status set_sysroot(struct settings *settings, const char *value,
 {
 	int folder = *value ? open_as(HD_OPEN_FOLDER, value) : -1;
 	if (*value && folder < 0) {
-		return fail(err, HD_ERR_ARGUMENT, 0, "sysroot is a folder: \"%.200s\" is none",
-			    value);
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "sysroot must be a folder, and \"%.200s\" is not one", value);
 	}
 	if (folder >= 0)
 		(void)close(folder);

@@ -17,7 +17,7 @@
 
 struct edge_worker {
 	struct edge_filling *filling;
-	uint64_t dropped;                     /* references to what is no object */
+	uint64_t dropped;                     /* references to what is not an object */
 	uint64_t dropped_slot, dropped_value; /* of the one at the lowest slot */
 	uint64_t position, end;               /* in the targets, of the segment's edges */
 	uint64_t ends, ends_word; /* of rows: bits of one word that are set, and which */
@@ -258,7 +258,7 @@ static uint64_t report_dropped(const struct edge_filling *filling)
 	if (count && !findings_has(findings, FINDING_REFERENCE_TO_NO_OBJECT)) {
 		findings_add_counted(findings, FINDING_REFERENCE_TO_NO_OBJECT, count, NULL,
 				     "%" PRIu64
-				     " reference%s to what is no object, the first at %" PRIx64
+				     " reference%s to what is not an object, the first at %" PRIx64
 				     " to %" PRIx64 ": left out",
 				     count, count == 1 ? "" : "s", slot, value);
 	}

@@ -519,7 +519,7 @@ static void report_lost(const struct rooting *rooting)
 		return;
 	findings_add_counted(
 		clr_findings(rooting->clr), FINDING_ROOT_TO_NO_OBJECT, rooting->lost, NULL,
-		"%" PRIu64 " root%s to what is no object, the first to 0x%" PRIx64 ": left out",
+		"%" PRIu64 " root%s to what is not an object, the first to 0x%" PRIx64 ": left out",
 		rooting->lost, rooting->lost == 1 ? "" : "s", rooting->lost_value);
 }
 

@@ -49,8 +49,8 @@ static void report_lost_edges(const struct snapshot *snapshot)
 	if (!lost)
 		return;
 	findings_add_counted(heap_findings(snapshot->heap), FINDING_HANDLE_TO_NO_OBJECT, lost, NULL,
-			     "%" PRIu64 " dependent handle%s of what is no object: left out", lost,
-			     lost == 1 ? "" : "s");
+			     "%" PRIu64 " dependent handle%s of what is not an object: left out",
+			     lost, lost == 1 ? "" : "s");
 }
 
 static enum hd_status fill_graph(struct snapshot *snapshot)

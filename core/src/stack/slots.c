@@ -33,7 +33,8 @@ enum step walk_add_root(struct thread_walk *walk, const struct stack_root *root)
 			return STEP_NOMEM;
 		if (walk->is_unsure)
 			return STEP_ON;
-		(void)walk_bad(walk, "the slot at %" PRIx64 " has %" PRIx64 ", which is no object",
+		(void)walk_bad(walk,
+			       "the slot at %" PRIx64 " has %" PRIx64 ", which is not an object",
 			       root->address, root->value);
 		if (root->kind == STACK_ROOT_GC_FRAME)
 			walk->bad_sp = 0;

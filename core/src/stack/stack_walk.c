@@ -147,7 +147,7 @@ static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_s
 		walk->spans.now = span;
 	}
 	if (caller_sp > walk->spans.now.end)
-		return walk_bad(walk, "the frame at %" PRIx64 " ends behind its stack", ip);
+		return walk_bad(walk, "the frame at %" PRIx64 " ends outside its stack", ip);
 	return STEP_ON;
 }
 
@@ -190,7 +190,7 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 	if (!span_has(&walk->spans.now, sp))
 		walk->spans.now = span_at(clr_target(walk->clr), sp);
 	if (span_has(&walk->spans.now, walk->last_sp) && sp <= walk->last_sp) {
-		return walk_bad(walk, "the frame at %" PRIx64 " lies below that which it called",
+		return walk_bad(walk, "the frame at %" PRIx64 " is below the frame that it called",
 				ip);
 	}
 	const struct unwind_function function = {

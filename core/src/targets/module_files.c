@@ -77,7 +77,7 @@ static enum target_file_state open_module_file(const struct target_options *opti
 	if (result == NAMED_FILE_NOT_REGULAR)
 		return TARGET_FILE_NOT_REGULAR;
 	if (result == NAMED_FILE_NO_IMAGE) {
-		(void)snprintf(file->reason, sizeof(file->reason), "no ELF or PE image");
+		(void)snprintf(file->reason, sizeof(file->reason), "not an ELF or PE image");
 		return TARGET_FILE_NO_IMAGE;
 	}
 	int code = errno;

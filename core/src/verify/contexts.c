@@ -211,7 +211,7 @@ static enum hd_status check_context(struct resolver *resolver, const struct cont
 	} else if (context->owner == CONTEXT_THREAD && !verify_is_young(segment, pointer)) {
 		why = "is not in generation 0";
 	} else if (context_is_at_rest(resolver, context) && !is_empty(resolver, context)) {
-		why = "lies over what is not empty";
+		why = "overlaps what is not empty";
 		limit_is_bad = limit_is_too_high(resolver, context);
 	} else if (!context_is_reached(resolver, segment, pointer)) {
 		why = "begins in the middle of an object";

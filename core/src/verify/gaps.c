@@ -174,7 +174,7 @@ static bool may_be_large(const struct resolver *resolver, const struct verify_ga
 		zone_end(resolver, gap) - gap->damage.address >= OBJECT_SIZE_LARGE);
 }
 
-/* Does the object before the gap refer to what is no object? */
+/* Does the object before the gap refer to what is not an object? */
 static bool has_own_faults(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	size_t count;
@@ -433,7 +433,7 @@ static bool blame_run(struct resolver *resolver, struct verify_gap *gap)
 	finding->address = last->address;
 	verify_finding_detail(finding,
 			      "Object %" PRIx64 " has a bad member at offset %" PRIx64 ": %" PRIx64
-			      ", and what follows it at %" PRIx64 " is no object either",
+			      ", and what follows it at %" PRIx64 " is not an object either",
 			      last->address, own->slot - last->address, own->value,
 			      gap->damage.address);
 	finding->last_good = (struct object){ 0 };

@@ -12,7 +12,8 @@ static enum hd_status add_nothing(const struct heap *heap, uint64_t address,
 	const struct segment *segment = heap_segment_at(heap, address);
 	char buf[160];
 	(void)snprintf(buf, sizeof(buf),
-		       "Object %" PRIx64 " is none: no object of the walk starts there", address);
+		       "Object %" PRIx64 " is not one: no object of the walk starts there",
+		       address);
 	if (result->count == result->capacity &&
 	    !pages_grow((void **)&result->findings, &result->capacity, sizeof(*result->findings)))
 		return fail_nomem(err);

@@ -166,7 +166,7 @@ static enum hd_status blame(struct resolver *resolver, const struct value_run *r
 			return blame_inside(resolver, segment, run, ret, err);
 		if (run->objects < 2 && !resolver_is_sound_at(resolver, run->value))
 			return HD_OK;
-		return context_finding(resolver, context, "lies over objects", ret, err);
+		return context_finding(resolver, context, "overlaps objects", ret, err);
 	}
 	if (!resolver_is_sound_at(resolver, run->value))
 		return HD_OK;
@@ -317,7 +317,7 @@ enum hd_status resolve_address(struct resolver *resolver, uint64_t address, uint
 	if (gap) {
 		*ret = gap->finding;
 	} else if (context && resolver_is_sound_at(resolver, address)) {
-		return context_finding(resolver, context, "lies over objects", ret, err);
+		return context_finding(resolver, context, "overlaps objects", ret, err);
 	} else if (!context && resolver_block_at(resolver, segment, address, &block) &&
 		   block.address != address) {
 		*ret = finding_over(resolver, &block);

@@ -5,7 +5,7 @@
 #include "verify/map.h"
 #include "verify/verify.h"
 
-/** A reference to what is no object. */
+/** A reference to what is not an object. */
 struct odd_reference {
 	uint64_t object, slot, value;
 	uint32_t finding; /**< what it is a consequence of; see resolve.c */

@@ -17,8 +17,8 @@ static const char *list_problem(const char *kind)
 	static const struct {
 		const char *kind, *text;
 	} texts[] = {
-		{ "cycle", "leads back into its list: segments behind it are not known" },
-		{ "unreadable", "leads to where no segment is: segments behind it are not known" },
+		{ "cycle", "leads back into its list: segments after it are not known" },
+		{ "unreadable", "leads to where no segment is: segments after it are not known" },
 		{ "bounds", "has bounds that cannot be: it was not walked" },
 		{ "two-lists", "is on two lists" },
 		{ "overlap", "overlaps another: it was not walked" },
@@ -90,10 +90,11 @@ static void describe_header(const struct resolver *resolver, const struct odd_ob
 		break;
 	case ODD_THIN_LOCK:
 		finding->kind = "InvalidThinlock";
-		verify_finding_detail(finding,
-				      "Object %" PRIx64
-				      " has a thin lock of thread %u, which is no managed thread",
-				      odd->object, info.lock_thread);
+		verify_finding_detail(
+			finding,
+			"Object %" PRIx64
+			" has a thin lock of thread %u, which is not a managed thread",
+			odd->object, info.lock_thread);
 		break;
 	case ODD_MARK:
 		finding->kind = "MarkBitSet";
@@ -220,13 +221,13 @@ static enum hd_status check_entry(struct resolver *resolver, uint64_t queue, uin
 				  uint64_t word, size_t *bad, struct hd_error *err)
 {
 	struct segment_cache *cache = &resolver->cache;
-	const char *what = "which is no object";
+	const char *what = "which is not an object";
 	struct object object;
 	if (address_map_has(resolver->map, cache, word)) {
 		if (!resolver_read_block(resolver, word, &object) || object.type->has_finalizer)
 			return HD_OK;
 		what = "an object without finalizer";
-		/* Its type may be what is wrong: then what follows it is no object either. */
+		/* Its type may be what is wrong: then what follows it is not an object either. */
 		const struct verify_gap *gap = resolver_gap_at(resolver, word + object.step);
 		if (gap && gap->damage.address == word + object.step && gap->finding != NO_FINDING)
 			return finding_list_link(&resolver->found, gap->finding, slot, err);

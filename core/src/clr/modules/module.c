@@ -312,7 +312,7 @@ static enum hd_status read_assembly_list(struct clr *clr, struct hd_error *err)
 			     assemblies.left + assemblies.lost, count);
 	}
 	if (!clr->modules->listed_count)
-		return fail(err, HD_ERR_FORMAT, list, "no assembly of the list is one");
+		return fail(err, HD_ERR_FORMAT, list, "nothing on the list is an assembly");
 	return HD_OK;
 }
 

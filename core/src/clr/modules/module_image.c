@@ -250,7 +250,7 @@ static void explain_missing(struct clr *clr, struct module *module, bool found)
 	bool is_trusted = clr->target->options.trust_files;
 	if (!found && state == TARGET_FILE_UNVERIFIED && is_trusted) {
 		target_reject_file(clr->target, path,
-				   "it has no metadata where the process had them");
+				   "it has no metadata where the process had it");
 		state = TARGET_FILE_REJECTED;
 	}
 	if (!module->image_base) {
@@ -258,9 +258,10 @@ static void explain_missing(struct clr *clr, struct module *module, bool found)
 			    "module 0x%" PRIx64 " has no image: it is dynamic, or not loaded",
 			    module->address);
 	} else if (state == TARGET_FILE_MISMATCH || state == TARGET_FILE_REJECTED) {
-		set_missing(module,
-			    "metadata of %s is not in the target, and the file here is another",
-			    name);
+		set_missing(
+			module,
+			"metadata of %s is not in the target, and the file here is a different one",
+			name);
 	} else if (state == TARGET_FILE_UNVERIFIED || state == TARGET_FILE_NO_IMAGE) {
 		set_missing(
 			module,

@@ -253,11 +253,12 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 	check_roles(clr);
 	check_ids(clr);
 	if (links.is_broken || missing || links.link) {
-		findings_add(&clr->target->findings, FINDING_THREAD_LIST, NULL,
-			     "the list of managed threads ends after %zu of them: it cannot be "
-			     "read on, or leads back; allocation contexts of the others are not "
-			     "known, so the walk may take their free space for damage",
-			     clr->threads.count);
+		findings_add(
+			&clr->target->findings, FINDING_THREAD_LIST, NULL,
+			"the list of managed threads ends after %zu of them: the rest "
+			"cannot be read, or it leads back; allocation contexts of the others are not "
+			"known, so the walk may take their free space for damage",
+			clr->threads.count);
 	} else if (read_thread_u32(clr, clr->globals.thread_store, L_THREAD_STORE_COUNT, &count) &&
 		   count > clr->threads.count) {
 		findings_add(&clr->target->findings, FINDING_THREAD_LIST, NULL,

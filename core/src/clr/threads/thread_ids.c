@@ -165,11 +165,12 @@ static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 	size_t matched = match_stacks(clr, places, count);
 	if (matched) {
 		drop_foreign(clr, places, count);
-		findings_add(&clr->target->findings, FINDING_THREAD_IDS, NULL,
-			     "the core and the runtime know the threads by different ids, as where "
-			     "one of them was in a container: %zu of %zu managed threads were "
-			     "found by their stacks, and have the ids that the core gives them",
-			     matched, clr->threads.count);
+		findings_add(
+			&clr->target->findings, FINDING_THREAD_IDS, NULL,
+			"the core and the runtime know the threads by different ids, as "
+			"happens when one of them was in a container: %zu of %zu managed threads were "
+			"found by their stacks, and have the ids that the core gives them",
+			matched, clr->threads.count);
 	}
 	mem_free(places);
 	return HD_OK;

@@ -16,7 +16,7 @@ enum {
 };
 
 static const struct option diff_options[] = {
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name holds TEXT", NULL },
+	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name contains TEXT", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N types (0 = all)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
@@ -48,7 +48,8 @@ enum change_column {
 };
 
 static const struct column change_columns[CHANGE_COLUMNS] = {
-	[CHANGE_NAME] = { "name", NULL, KIND_TYPE, 0, 0, "of the type; null: all without a name" },
+	[CHANGE_NAME] = { "name", NULL, KIND_TYPE, 0, 0,
+			  "name of the type; null: all types without a name" },
 	[CHANGE_COUNT_BEFORE] = { "count_before", NULL, KIND_NUMBER, 0, 0,
 				  "its objects in what is open" },
 	[CHANGE_COUNT_AFTER] = { "count_after", NULL, KIND_NUMBER, 0, 0, "in the other" },
@@ -122,7 +123,7 @@ static enum hd_status write_diff_part(struct call *call, const struct diff *diff
 			continue;
 		if (of_tracing && !has_begun) {
 			answer_remark_styled(answer, STYLE_NOTE,
-					     "Of tracing, which collect is, too:\n");
+					     "From tracing (collect traces too):\n");
 		}
 		has_begun = true;
 		write_change(call, row, is_tracing);
@@ -161,7 +162,7 @@ enum diff_total_column {
 static const struct column total_columns[TOTAL_COLUMNS] = {
 	[TOTAL_COUNT_BEFORE] = { "count_before", NULL, KIND_NUMBER, 0, 0,
 				 "all objects of what is open" },
-	[TOTAL_COUNT_AFTER] = { "count_after", NULL, KIND_NUMBER, 0, 0, "of the other" },
+	[TOTAL_COUNT_AFTER] = { "count_after", NULL, KIND_NUMBER, 0, 0, "those of the other" },
 	[TOTAL_SIZE_BEFORE] = { "size_before", NULL, KIND_BYTES, 0, 0,
 				"their bytes in what is open" },
 	[TOTAL_SIZE_AFTER] = { "size_after", NULL, KIND_BYTES, 0, 0, "in the other" },
@@ -213,8 +214,8 @@ static void write_diff_tracing(struct call *call, const struct diff_side *before
 		return;
 	answer_remark(&call->answer,
 		      "Between the two the process was traced for the first time, as collect "
-		      "does: some 2,900 objects\n(230 KB) come of that. Those of "
-		      "System.Reflection and System.String among them are not told from\nthe "
+		      "does: some 2,900 objects\n(230 KB) come from that. Among them are "
+		      "objects of System.Reflection and strings, which cannot be\ntold from the "
 		      "program's own: compare with a snapshot that was taken after the first.\n");
 }
 
@@ -343,9 +344,9 @@ const struct command diff_command = {
 	.has_rows = true,
 	.summary = "compare with another dump, core or process, by type",
 	.description =
-		"What is open is before, OTHER is after; most growth in bytes comes first. Types are\n"
-		"matched by name. Ids are not comparable between dumps, so objects are counted, not\n"
-		"matched.\n",
+		"Before is what is open, after is OTHER. The types that grew most in bytes come first.\n"
+		"Types are matched by name. Ids of two dumps cannot be compared, so objects are\n"
+		"counted, not matched.\n",
 	.example = "diff later.heap",
 	.needs = NEEDS_EITHER,
 	.options = diff_options,

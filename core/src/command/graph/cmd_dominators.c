@@ -23,7 +23,7 @@ enum {
 static const struct option dominators_options[] = {
 	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "take all words on stacks for references", NULL },
+			       "treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -372,7 +372,7 @@ static enum hd_status run_dominators(struct call *call)
 		TRY(write_top(call, dominators, ancestor));
 	}
 	completeness_json(call);
-	completeness_write(call, is_dead ? "it need not be dead" : RETAINED_ROUGHLY);
+	completeness_write(call, is_dead ? "it may still be alive" : RETAINED_ROUGHLY);
 	return HD_OK;
 }
 

@@ -23,13 +23,12 @@ static const struct option finalizequeue_options[] = {
 	[OPT_ALL_READY] = { "allReady", VALUE_NONE, NULL,
 			    "objects that are ready, or will be once a GC has found them dead",
 			    NULL },
-	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses, one a line", NULL },
+	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses, one per line", NULL },
 	[OPT_MT] = { "mt", VALUE_TYPE_ID, "MT", "objects of this MethodTable", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "with -allReady: whatever may be a reference on a stack is one",
-			       NULL },
+			       "with -allReady: treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -48,7 +47,8 @@ enum queue_column {
 };
 
 static const struct column queue_columns[QUEUE_COLUMNS] = {
-	[QUEUE_INDEX] = { "index", "Heap", KIND_NUMBER, 0, 0, "of the logical heap, from 0" },
+	[QUEUE_INDEX] = { "index", "Heap", KIND_NUMBER, 0, 0,
+			  "number of the logical heap, from 0" },
 	[QUEUE_ADDRESS] = { "queue", NULL, KIND_ADDRESS, 0, 0, "where its finalizer queue is" },
 };
 
@@ -84,7 +84,7 @@ static void queue_layout(struct out *out, const struct cell *cells)
 		   bounds[FINALIZER_CRITICAL], bounds[FINALIZER_PARTS]);
 	uint64_t critical = part_count(bounds, FINALIZER_CRITICAL, FINALIZER_CRITICAL);
 	if (critical) {
-		out_printf(out, "    of them %" PRIu64 " critical ones come last\n", critical);
+		out_printf(out, "    the last %" PRIu64 " of them are critical\n", critical);
 	}
 }
 

@@ -23,10 +23,10 @@ static const char *const kind_choices[] = {
 static const struct option gchandles_options[] = {
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics", NULL },
 	[OPT_TYPE] = { "type", VALUE_TEXT, "KIND",
-		       "handles of this kind alone: Strong, Pinned, Dependent, WeakShort, ...",
+		       "only handles of this kind: Strong, Pinned, Dependent, WeakShort, ...",
 		       kind_choices },
 	[OPT_PER_DOMAIN] = { "perdomain", VALUE_NONE, NULL,
-			     "taken for SOS's sake: there is one domain", NULL },
+			     "accepted for SOS: there is only one domain", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N handles (0 = all)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
@@ -108,7 +108,7 @@ static const struct column handle_columns[HANDLE_COLUMNS] = {
 	[HANDLE_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of the object" },
 	[HANDLE_OBJECT_SIZE] = { NULL, "Size", KIND_BYTES, 8, 0, NULL },
 	[HANDLE_SECONDARY] = { "secondary", NULL, KIND_ADDRESS, 0, 0,
-			       "of a dependent handle, what the object keeps alive" },
+			       "for a dependent handle: what the object keeps alive" },
 	[HANDLE_DATA] = { NULL, "Data", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER, NULL },
 	[HANDLE_CLASS] = { NULL, "Type", KIND_TYPE, 0, 0, NULL },
 };

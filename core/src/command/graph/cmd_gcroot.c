@@ -37,7 +37,7 @@ static const struct option gcroot_options[] = {
 		       NULL },
 	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID", "the same of one type (MethodTable or type id)",
 		     NULL },
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "show every path whole, to the object", NULL },
+	[OPT_ALL] = { "all", VALUE_NONE, NULL, "show every path up to the object", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
 			"show at most N roots, or branches (100; 0 = all)", NULL },
 	[OPT_WEAK] = { "weak", VALUE_NONE, NULL, "paths from weak roots too", NULL },
@@ -46,7 +46,7 @@ static const struct option gcroot_options[] = {
 			NULL },
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "take all words on stacks for references", NULL },
+			       "treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -304,7 +304,7 @@ static void dead_layout(struct out *out, const struct cell *cells)
 static void left_alone_layout(struct out *out, const struct cell *cells)
 {
 	out_printf(out,
-		   "%" PRIx64 " is %s: a collection of generation %" PRIu64 " leaves it alone.\n",
+		   "%" PRIx64 " is %s: a collection of generation %" PRIu64 " does not touch it.\n",
 		   cells[SUMMARY_OBJECT].number, cells[SUMMARY_PLACE].text.bytes,
 		   cells[SUMMARY_GENERATION].number);
 }
@@ -322,7 +322,7 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, const 
 		merged_roots_write(call, "");
 	answer_heading(&call->answer, &dead_schema, cells);
 	if (!gcroot->strong_count && !gcroot->hidden_stack)
-		completeness_write(call, "it need not be dead");
+		completeness_write(call, "it may still be alive");
 }
 
 /* The summary is before the roots as data, and behind them as text. */
@@ -469,7 +469,7 @@ static enum hd_status check_gcroot(struct call *call)
 	for (size_t i = 0; has_type && i < sizeof(of_objects); i++) {
 		if (call->options[of_objects[i]].given) {
 			return fail(call->err, HD_ERR_ARGUMENT, 0,
-				    "-%s is about one object; it does not go with -type and -mt",
+				    "-%s is about one object; it cannot be used with -type and -mt",
 				    gcroot_options[of_objects[i]].name);
 		}
 	}
@@ -494,18 +494,18 @@ const struct command gcroot_command = {
 	.has_rows = true,
 	.summary = "show what keeps an object alive",
 	.description =
-		"For every root that reaches the object: the shortest path from the root to it.\n"
-		"Weak roots keep nothing alive and are named apart; a root with the weak flag is\n"
-		"weak whatever its kind. Runs of over 4 objects of one type and the middle of very\n"
-		"long paths are folded. A path that meets one already shown ends there.\n"
+		"For each root that reaches the object: the shortest path from the root to it.\n"
+		"Weak roots keep nothing alive and are listed separately; a root with the weak flag is\n"
+		"weak whatever its kind. Runs of more than 4 objects of one type and the middle of very\n"
+		"long paths are folded. A path that meets an earlier one ends there.\n"
 		"\n"
 		"With -type, -mt or the name of a type in place of ID: the shortest paths to all\n"
 		"such objects, merged into one tree by root, field and type, with how many objects\n"
 		"and bytes each branch leads to; most bytes first. \"repeats\" marks what comes again\n"
 		"and again in a path, as in a list.\n"
 		"\n"
-		"-gcgen 0 or 1: what keeps the object from a collection of that generation, which\n"
-		"follows no path through older objects, but takes what they refer to for alive.\n",
+		"-gcgen 0 or 1: what keeps the object alive when that generation is collected. Such\n"
+		"a collection treats everything that older objects refer to as alive.\n",
 	.example = "gcroot 1ce056",
 	.is_sos = true,
 	.needs = NEEDS_PATHS,

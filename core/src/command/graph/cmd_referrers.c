@@ -139,8 +139,8 @@ const struct command referrers_command = {
 	.has_rows = true,
 	.summary = "count who refers directly to an object, by type and field",
 	.description =
-		"With the name of a type in place of ID, or -mt: to all objects of the type. What\n"
-		"is dead refers too; roots are only counted.\n",
+		"With the name of a type in place of ID, or -mt: to all objects of the type. Dead\n"
+		"objects count too. Roots are only counted: gcroot shows them.\n",
 	.example = "referrers 1ce056",
 	.needs = NEEDS_GRAPH,
 	.options = referrers_options,

@@ -19,11 +19,11 @@ enum {
 
 static const struct option retained_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT",
-		       "all objects of types whose names hold TEXT, together", NULL },
+		       "all objects of types whose names contain TEXT, together", NULL },
 	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID",
 		     "all objects of that type (MethodTable or type id), together", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "take all words on stacks for references", NULL },
+			       "treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -84,7 +84,7 @@ static void retained_layout(struct out *out, const struct cell *cells)
 	out_printf(out, " retains %s, %s: %s.\n", format_count(objects, "object", count),
 		   format_count(cells[RETAINED_SIZE].number, "byte", size),
 		   cells[RETAINED_FROZEN].flag ? "it is frozen, and never freed"
-		   : objects == 1              ? "itself alone"
+		   : objects == 1              ? "only itself"
 					       : "they would be freed with it");
 	if (!cells[RETAINED_DOMINATOR].is_there) {
 		out_puts(out, "No single object keeps it alive.\n");
@@ -124,7 +124,7 @@ static void write_retained(struct call *call, const struct dominators *dominator
 	}
 	answer_record(&call->answer, &retained_schema, cells);
 	completeness_json(call);
-	completeness_write(call, is_alive ? RETAINED_ROUGHLY : "it need not be dead");
+	completeness_write(call, is_alive ? RETAINED_ROUGHLY : "it may still be alive");
 }
 
 enum set_column {
@@ -140,7 +140,7 @@ enum set_column {
 
 static const struct column set_columns[SET_COLUMNS] = {
 	[SET_OF] = { "of", NULL, KIND_NUMBER, 0, 0, "the objects that are asked about" },
-	[SET_ALIVE] = { "alive", NULL, KIND_NUMBER, 0, 0, "those that roots keep alive" },
+	[SET_ALIVE] = { "alive", NULL, KIND_NUMBER, 0, 0, "objects of them that roots keep alive" },
 	[SET_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
 			"objects that would be freed with them, and themselves" },
 	[SET_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
@@ -190,7 +190,7 @@ static enum hd_status run_retained_set(struct call *call)
 			      [SET_TYPE] = cell_type(type->name, type->name_size, type->id),
 			      [SET_PART] = cell_string(part) });
 	completeness_json(call);
-	completeness_write(call, set.alive ? RETAINED_ROUGHLY : "they need not be dead");
+	completeness_write(call, set.alive ? RETAINED_ROUGHLY : "they may still be alive");
 	return HD_OK;
 }
 
@@ -223,9 +223,9 @@ const struct command retained_command = {
 	.name = "retained",
 	.summary = "count what would be freed if an object went away",
 	.description =
-		"The objects that every strong path from the roots reaches through this one, itself\n"
-		"included: what its dominator subtree holds. With -type, -mt or the name of a type in\n"
-		"place of ID: of all such objects together.\n",
+		"These are the objects that every strong path from the roots reaches through this one,\n"
+		"and the object itself: its dominator subtree. With -type, -mt or the name of a type in\n"
+		"place of ID: what all such objects retain together.\n",
 	.example = "retained 1ce056",
 	.needs = NEEDS_GRAPH,
 	.options = retained_options,

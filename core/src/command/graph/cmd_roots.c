@@ -29,12 +29,13 @@ static const struct option roots_options[] = {
 	[OPT_FLAG] = { "flag", VALUE_CHOICE, "FLAG", "pinned, weak, interior or conservative",
 		       root_flag_names },
 	[OPT_CONTAINER] = { "container", VALUE_TYPE, "TEXT",
-			    "static variables of types whose name holds TEXT", NULL },
-	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "of the thread with managed id N", NULL },
+			    "static variables of types whose name contains TEXT", NULL },
+	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "only those of the thread with managed id N",
+			 NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only how many, by kind and container", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N roots (0 = all)", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "take all words on stacks for references", NULL },
+			       "treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -131,7 +132,7 @@ static const struct column kind_columns[KINDS_COLUMNS] = {
 	[KINDS_HANDLE] = { "handle", NULL, KIND_TEXT, 0, 0, "kind of the handles" },
 	[KINDS_WEAK] = { "weak", NULL, KIND_FLAG, 0, 0, "do they keep nothing alive?" },
 	[KINDS_CONTAINER] = { "container", NULL, KIND_TYPE, 0, 0,
-			      "of statics, the type that declares them" },
+			      "for statics: the type that declares them" },
 	[KINDS_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "how many there are" },
 	[KINDS_MT] = { NULL, NULL, KIND_ADDRESS, 0, 0, NULL },
 	[KINDS_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
@@ -187,9 +188,9 @@ enum roots_total_column {
 };
 
 static const struct column total_columns[TOTAL_COLUMNS] = {
-	[TOTAL_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "roots in all" },
+	[TOTAL_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "all roots" },
 	[TOTAL_MERGED] = { "roots_merged", NULL, KIND_FLAG, 0, 0,
-			   "are roots of one kind to one object one, as in a .gcdump?" },
+			   "are all roots of one kind to one object counted once, as in a .gcdump?" },
 	[TOTAL_TRUNCATED] = { "truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
 			      "are there more rows?" },
 };
@@ -339,8 +340,8 @@ const struct command roots_command = {
 	.has_rows = true,
 	.summary = "list the roots",
 	.description =
-		"In a core or process with the slot, its name or frame, and the thread. With -stat\n"
-		"how many there are of each kind and container.\n",
+		"In a core or process each root has its slot, its name or frame, and its thread.\n"
+		"-stat counts the roots of each kind and container.\n",
 	.example = "roots -kind static",
 	.needs = NEEDS_GRAPH,
 	.options = roots_options,

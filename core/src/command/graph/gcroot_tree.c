@@ -109,17 +109,16 @@ static const struct column branch_columns[BRANCH_COLUMNS] = {
 	[BRANCH_DEPTH] = { "depth", NULL, KIND_NUMBER, 0, 0, "in the tree; 0: a root" },
 	[BRANCH_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects that it leads to" },
 	[BRANCH_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[BRANCH_OWN] = { "own", NULL, KIND_NUMBER, 0, 0, "those whose paths end here" },
-	[BRANCH_REPEATS] = { "repeats", NULL, KIND_FLAG, 0, 0,
-			     "does it come again and again, as in a list?" },
-	[BRANCH_KIND] = { "kind", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "of roots: their kind" },
+	[BRANCH_OWN] = { "own", NULL, KIND_NUMBER, 0, 0, "objects whose paths end here" },
+	[BRANCH_REPEATS] = { "repeats", NULL, KIND_FLAG, 0, 0, "does it repeat, as in a list?" },
+	[BRANCH_KIND] = { "kind", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "for roots: their kind" },
 	[BRANCH_HANDLE] = { "handle", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "kind of the handles" },
 	[BRANCH_NAME] = { "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			  "of a static its field, of locals their method" },
+			  "for a static: its field; for locals: their method" },
 	[BRANCH_CONTAINER] = { "container", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT,
-			       "of a static, the type that declares it" },
+			       "for a static: the type that declares it" },
 	[BRANCH_VIA] = { "via", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "of objects: the field or element that refers to them" },
+			 "for objects: the field or element that refers to them" },
 	[BRANCH_MT] = { "mt", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "their type's MethodTable" },
 	[BRANCH_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of their type" },
 	[BRANCH_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
@@ -323,7 +322,7 @@ enum tree_column {
 static const struct column tree_columns[TREE_COLUMNS] = {
 	[TREE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects of such types" },
 	[TREE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[TREE_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "those that roots reach" },
+	[TREE_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "objects that roots reach" },
 	[TREE_FOUND_SIZE] = { "found_size", NULL, KIND_BYTES, 0, 0, "their bytes" },
 	[TREE_TRUNCATED] = { "truncated", NULL, KIND_FLAG, 0, 0, "are there more branches?" },
 	[TREE_NO_STACKS] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
@@ -382,7 +381,7 @@ static enum hd_status write_root_tree(struct call *call, struct type_tree *tree,
 	if (!tree->count) {
 		completeness_write(call, "some may be missing");
 	} else if (tree->found_count < tree->count) {
-		completeness_write(call, "what is not reached need not be dead");
+		completeness_write(call, "what is not reached may still be alive");
 	}
 	return HD_OK;
 }

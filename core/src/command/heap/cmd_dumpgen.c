@@ -14,7 +14,7 @@ enum {
 };
 
 static const struct option dumpgen_options[] = {
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT", NULL },
+	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name contains TEXT", NULL },
 	[OPT_MT] = { "mt", VALUE_TYPE_ID, "MT", "list the objects of this MethodTable", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "with -mt: only the statistics", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
@@ -145,7 +145,7 @@ const struct command dumpgen_command = {
 	.alias = "dg",
 	.summary = "count the objects of one generation by type",
 	.description =
-		"GENERATION is gen0, gen1, gen2, loh, poh or foh (frozen objects). Of a dump file\n"
+		"GENERATION is gen0, gen1, gen2, loh, poh or foh (frozen objects). For a dump file\n"
 		"with generations dumpheap -stat -gen does the same.\n",
 	.example = "dumpgen gen2 -type System.String",
 	.is_sos = true,

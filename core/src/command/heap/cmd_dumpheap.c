@@ -10,19 +10,19 @@
 
 static const struct option dumpheap_options[] = {
 	[DUMPHEAP_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
-	[DUMPHEAP_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name holds TEXT",
+	[DUMPHEAP_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name contains TEXT",
 			    NULL },
 	[DUMPHEAP_MT] = { "mt", VALUE_TYPE_ID, "ID", "objects of this type id or MethodTable",
 			  NULL },
 	[DUMPHEAP_MIN] = { "min", VALUE_NUMBER, "N", "objects of N bytes and more", NULL },
 	[DUMPHEAP_MAX] = { "max", VALUE_NUMBER, "N", "objects of at most N bytes", NULL },
-	[DUMPHEAP_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one a line",
+	[DUMPHEAP_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one per line",
 			     NULL },
 	[DUMPHEAP_BYCOUNT] = { "bycount", VALUE_NONE, NULL, "statistics by count, not by size",
 			       NULL },
 	[DUMPHEAP_LIVE] = { "live", VALUE_NONE, NULL, "objects that roots keep alive", NULL },
 	[DUMPHEAP_DEAD] = { "dead", VALUE_NONE, NULL,
-			    "objects that no root keeps alive; Free blocks are none", NULL },
+			    "objects that no root keeps alive, without Free blocks", NULL },
 	[DUMPHEAP_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
 	[DUMPHEAP_STRINGS] = { "strings", VALUE_NONE, NULL, "count equal strings", NULL },
 	[DUMPHEAP_THINLOCK] = { "thinlock", VALUE_NONE, NULL, "objects locked by a thin lock",
@@ -32,10 +32,10 @@ static const struct option dumpheap_options[] = {
 	[DUMPHEAP_GEN] = { "gen", VALUE_CHOICE, "GEN", "objects of this generation",
 			   generation_choices },
 	[DUMPHEAP_IGNORE_GC_STATE] = { "ignoreGCState", VALUE_NONE, NULL,
-				       "taken for SOS's sake: always so", NULL },
+				       "accepted for SOS: it is always so", NULL },
 	[DUMPHEAP_NO_PROGRESS] = { "noprogress", VALUE_NONE, NULL, "show no progress", NULL },
 	[DUMPHEAP_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-				    "with -live, -dead: whatever may be a reference on a stack is one",
+				    "with -live, -dead: treat every word on a stack as a reference",
 				    NULL },
 	[DUMPHEAP_COUNT] = { NULL, VALUE_NONE, NULL, NULL, NULL },
 };
@@ -84,7 +84,7 @@ static enum hd_status dumpheap_answer(struct call *call, const struct filter *fi
 static enum hd_status check_dumpheap(struct call *call)
 {
 	if (call->options[DUMPHEAP_LIVE].given && call->options[DUMPHEAP_DEAD].given)
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "-live and -dead exclude each other");
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "give -live or -dead, not both");
 	return check_range(call);
 }
 
@@ -97,7 +97,7 @@ static enum hd_status run_dumpheap(struct call *call)
 	for (size_t i = DUMPHEAP_STRINGS; i < DUMPHEAP_IGNORE_GC_STATE; i++) {
 		if (call->options[i].given && i != DUMPHEAP_GEN) {
 			return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-				    "-%s is about a core or a process: a heap dump file does not "
+				    "-%s needs a core or a process: a heap dump file does not "
 				    "hold it",
 				    dumpheap_options[i].name);
 		}
@@ -136,9 +136,10 @@ const struct command dumpheap_command = {
 	.has_rows = true,
 	.summary = "list objects, and count them by type",
 	.description =
-		"Objects stand in ascending order of their addresses (ids in a dump file); those of\n"
-		"START <= address < END when a range is given. -type looks for its value in the\n"
-		"type's name, case matters and backticks do not; `2 stands for 2 type arguments.\n",
+		"Objects come in ascending order of address (id in a dump file); with a range, only\n"
+		"those with START <= address < END. -type TEXT finds types whose name contains TEXT:\n"
+		"\"*\" stands for any text, \"^\" for the start and \"$\" for the end of the name; case\n"
+		"matters only when TEXT has a capital. In a name, `2 means 2 type arguments.\n",
 	.example = "dumpheap -stat -type System.String",
 	.is_sos = true,
 	.needs = NEEDS_EITHER,

@@ -63,7 +63,7 @@ static const struct column segment_columns[SEGMENT_COLUMNS] = {
 	[SEGMENT_ALLOCATED] = { "allocated", "allocated", KIND_ADDRESS, 16, 0,
 				"where its objects end" },
 	[SEGMENT_COMMITTED] = { "committed", "committed", KIND_ADDRESS, 16, 0,
-				"where the memory ends that the GC has of the kernel" },
+				"end of its committed memory" },
 	[SEGMENT_RESERVED] = { "reserved", NULL, KIND_ADDRESS, 0, 0, "where its addresses end" },
 	[SEGMENT_GEN1] = { "gen1_begin", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
 			   "where generation 1 begins in an ephemeral one" },
@@ -195,9 +195,9 @@ enum gc_total_column {
 };
 
 static const struct column total_columns[TOTAL_COLUMNS] = {
-	[TOTAL_ALLOCATED] = { "total", NULL, KIND_BYTES, 0, 0, "bytes up to where objects end" },
-	[TOTAL_COMMITTED] = { "committed", NULL, KIND_BYTES, 0, 0,
-			      "bytes that the GC has of the kernel" },
+	[TOTAL_ALLOCATED] = { "total", NULL, KIND_BYTES, 0, 0,
+			      "bytes up to the end of the last object" },
+	[TOTAL_COMMITTED] = { "committed", NULL, KIND_BYTES, 0, 0, "committed bytes" },
 };
 
 static void put_totals(struct out *out, const char *before, const char *after,
@@ -275,7 +275,7 @@ enum gc_heap_column {
 };
 
 static const struct column heap_columns[HEAP_COLUMNS] = {
-	[HEAP_INDEX] = { "index", "Heap", KIND_NUMBER, 0, 0, "of the logical heap, from 0" },
+	[HEAP_INDEX] = { "index", "Heap", KIND_NUMBER, 0, 0, "number of the logical heap, from 0" },
 	[HEAP_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
 			   "the server GC's record of it; 0x0 of the workstation GC" },
 };
@@ -370,12 +370,13 @@ enum balance_column {
 };
 
 static const struct column balance_columns[BALANCE_COLUMNS] = {
-	[BALANCE_INDEX] = { "index", "Heap", KIND_NUMBER, 5, 0, "of the logical heap, from 0" },
+	[BALANCE_INDEX] = { "index", "Heap", KIND_NUMBER, 5, 0,
+			    "number of the logical heap, from 0" },
 	[BALANCE_SIZE] = { "size", "Bytes", KIND_BYTES, 18, LOOK_THOUSANDS,
-			   "bytes up to where objects end" },
+			   "bytes up to the end of the last object" },
 	[BALANCE_SHARE] = { NULL, "Share", KIND_TEXT, 8, 0, NULL },
 	[BALANCE_COMMITTED] = { "committed", "Committed", KIND_BYTES, 18, LOOK_THOUSANDS,
-				"bytes that the GC has of the kernel" },
+				"committed bytes" },
 };
 
 static const struct schema balance_schema = {
@@ -413,8 +414,8 @@ const struct command eeheap_command = {
 	.has_rows = true,
 	.summary = "list heaps, generations and segments of the GC heap",
 	.description =
-		"Allocated is where the objects end, committed is what the GC has of the kernel.\n"
-		"Below the heaps stand the allocation contexts: free memory inside generation 0.\n",
+		"Allocated memory ends with the last object; committed memory is what the GC got from\n"
+		"the kernel. The allocation contexts follow: free memory inside generation 0.\n",
 	.example = "eeheap -gc",
 	.is_sos = true,
 	.needs = NEEDS_RUNTIME,

@@ -190,8 +190,8 @@ static enum hd_status write_crossing_rows(struct crossing_writer *writer,
 }
 
 static const struct column group_columns[] = {
-	{ "generation", NULL, KIND_TEXT, 0, 0, "of the objects that refer" },
-	{ "to_generation", NULL, KIND_TEXT, 0, 0, "of what they refer to" },
+	{ "generation", NULL, KIND_TEXT, 0, 0, "generation of the objects that refer" },
+	{ "to_generation", NULL, KIND_TEXT, 0, 0, "generation of what they refer to" },
 };
 static const struct schema group_schema = {
 	.name = "groups",

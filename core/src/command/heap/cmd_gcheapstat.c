@@ -21,7 +21,7 @@ static const struct option gcheapstat_options[] = {
 	[OPT_UNROOTED] = { "inclUnrooted", VALUE_NONE, NULL, "the same", NULL },
 	[OPT_IU] = { "iu", VALUE_NONE, NULL, "the same", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "with -unreachable: whatever may be a reference on a stack is one",
+			       "with -unreachable: treat every word on a stack as a reference",
 			       NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
@@ -59,12 +59,12 @@ enum heap_figure_column {
 
 static const struct column heap_columns[HEAP_COLUMNS] = {
 	[HEAP_INDEX] = { "index", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			 "of the logical heap, from 0" },
+			 "number of the logical heap, from 0" },
 	COLUMNS_OF(HEAP_SIZE, "size", 0, "bytes up to the end of the last object"),
 	COLUMNS_OF(HEAP_FREE, "free", 0, "bytes of Free blocks"),
 	COLUMNS_OF(HEAP_UNROOTED, "unrooted", LOOK_LEAVE_OUT,
 		   "bytes of objects that no root keeps alive"),
-	COLUMNS_OF(HEAP_COMMITTED, "committed", 0, "bytes that the GC has of the kernel"),
+	COLUMNS_OF(HEAP_COMMITTED, "committed", 0, "committed bytes"),
 };
 
 static const struct schema heap_schema = {

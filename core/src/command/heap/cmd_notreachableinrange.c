@@ -15,13 +15,13 @@ enum {
 };
 
 static const struct option notreachableinrange_options[] = {
-	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one a line", NULL },
+	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one per line", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_NO_FINALIZER] = { "nofinalizer", VALUE_NONE, NULL,
 			       "what only finalizer queues keep alive counts as dead", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "whatever may be a reference on a stack is one", NULL },
+			       "treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 

@@ -13,7 +13,7 @@ enum {
 };
 
 static const struct option strings_options[] = {
-	[OPT_MIN] = { "min", VALUE_NUMBER, "N", "values that occur N times and more", NULL },
+	[OPT_MIN] = { "min", VALUE_NUMBER, "N", "values that occur N times or more", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "the N values of most bytes (0 = all)", NULL },
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "whole values, not their first 64 characters",
 		       NULL },
@@ -41,7 +41,7 @@ static const struct column value_columns[VALUE_COLUMNS] = {
 	[VALUE_SIZE] = { "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS, "their bytes" },
 	[VALUE_STRING] = { NULL, "String", KIND_TEXT, 0, 0, NULL },
 	[VALUE_LENGTH] = { "length", NULL, KIND_NUMBER, 0, 0, "UTF-16 units of one" },
-	[VALUE_ADDRESS_OF] = { "address", NULL, KIND_ADDRESS, 0, 0, "where one of them is" },
+	[VALUE_ADDRESS_OF] = { "address", NULL, KIND_ADDRESS, 0, 0, "address of one of them" },
 };
 
 static const struct schema value_schema = {

@@ -9,7 +9,7 @@ enum {
 };
 
 static const struct option types_options[] = {
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name holds TEXT", NULL },
+	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name contains TEXT", NULL },
 	[OPT_BYCOUNT] = { "bycount", VALUE_NONE, NULL, "by count, not by size", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };

@@ -21,7 +21,7 @@ static const struct option verifyheap_options[] = {
 	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
 	[OPT_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL },
 	[OPT_IGNORE_GC_STATE] = { "ignoreGCState", VALUE_NONE, NULL,
-				  "accepted for SOS; a GC in progress is always tried", NULL },
+				  "accepted for SOS: a heap in a GC is always checked", NULL },
 	[OPT_NO_PROGRESS] = { "noprogress", VALUE_NONE, NULL, "show no progress", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
@@ -47,9 +47,9 @@ static const struct column finding_columns[FINDING_COLUMNS] = {
 			      "the object, or what is in its place" },
 	[FINDING_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what is wrong, in a word" },
 	[FINDING_VERDICT] = { "verdict", NULL, KIND_TEXT, 0, 0, "is it damage?" },
-	[FINDING_SLOT] = { "slot", NULL, KIND_ADDRESS, 0, 0, "where the bad word lies" },
+	[FINDING_SLOT] = { "slot", NULL, KIND_ADDRESS, 0, 0, "where the bad word is" },
 	[FINDING_WORD] = { "word", NULL, KIND_ADDRESS, 0, 0, "the bad word" },
-	[FINDING_SEGMENT] = { "segment", NULL, KIND_ADDRESS, 0, 0, "the segment that it lies in" },
+	[FINDING_SEGMENT] = { "segment", NULL, KIND_ADDRESS, 0, 0, "the segment that it is in" },
 	[FINDING_DETAIL] = { "detail", NULL, KIND_TEXT, 0, 0, "what is wrong, as a sentence" },
 	[FINDING_LAST] = { "last_good.address", NULL, KIND_ADDRESS, 0, LOOK_WHOLE,
 			   "the last sound object before it" },
@@ -209,7 +209,7 @@ static void moving_lines(struct out *out, const struct cell *cells)
 		 "A garbage collection was moving objects: only what could be walked was verified, "
 		 "and\nreferences were not.");
 	if (plug_nodes) {
-		out_printf(out, " It had written over %s,\nwhich is no sign of damage.",
+		out_printf(out, " It had written over %s,\nwhich is not a sign of damage.",
 			   format_count(plug_nodes, "dead object", number));
 	}
 	if (cells[VERIFY_FINDINGS].number > cells[VERIFY_DAMAGED].number)
@@ -377,9 +377,9 @@ const struct command verifyheap_command = {
 	.name = "verifyheap",
 	.summary = "check the whole heap for damage",
 	.description =
-		"Every object's method table, size, references, lock and sync block; allocation\n"
-		"contexts, segments, finalizer queues. What follows from a damaged thing stands\n"
-		"with it. Exit status 1 when there is damage.\n",
+		"It checks the method table, size, references, lock and sync block of every object,\n"
+		"and the allocation contexts, segments and finalizer queues. Errors that follow from\n"
+		"one damaged place are listed with it. Exit status 1 means damage.\n",
 	.example = "verifyheap",
 	.is_sos = true,
 	.has_rows = true,

@@ -13,7 +13,7 @@ const char *const generation_choices[] = { "gen0", "gen1", "gen2", "loh",   "poh
 enum hd_status no_generations(const struct call *call, const char *what)
 {
 	return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-		    "%s: this heap dump file does not say where the generations lie; one made by "
+		    "%s: this heap dump file does not say where the generations are; one made by "
 		    "collect -generations does",
 		    what);
 }
@@ -57,7 +57,7 @@ enum hd_status check_range(struct call *call)
 {
 	const struct value *begin = &call->words[0], *end = &call->words[1];
 	if (end->given && end->number <= begin->number)
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be above START");
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "END must be greater than START");
 	return HD_OK;
 }
 

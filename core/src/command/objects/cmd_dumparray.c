@@ -67,7 +67,7 @@ static const struct column element_columns[ELEMENT_COLUMNS] = {
 	[ELEMENT_ANY] = { "value", NULL, KIND_ANY, 0, LOOK_LEAVE_OUT,
 			  "a number, a flag, or where a reference leads" },
 	[ELEMENT_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			      "of a struct: where it lies" },
+			      "for a struct: its address" },
 	[ELEMENT_TEXT] = { "text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "what the value means" },
 	[ELEMENT_INDEX] = { .kind = KIND_TEXT },
 	[ELEMENT_PLACE] = { .kind = KIND_ADDRESS },
@@ -252,9 +252,9 @@ static enum hd_status no_array(struct call *call, const struct object *object)
 			object->type->category == CATEGORY_MD_ARRAY;
 	enum hd_status status =
 		fail(call->err, HD_ERR_NOTFOUND, object->address,
-		     is_array ? "the array %" PRIx64 " (%s) is damaged: its dimensions do not make "
-				"its length; dumpobj shows the rest"
-			      : "object %" PRIx64 " is no array but a %s: try dumpobj",
+		     is_array ? "the array %" PRIx64 " (%s) is damaged: its dimensions do not "
+				"match its length; dumpobj shows the rest"
+			      : "object %" PRIx64 " is not an array but a %s: try dumpobj",
 		     object->address, text.bytes ? text.bytes : "?");
 	text_deinit(&text);
 	return status;
@@ -292,8 +292,8 @@ const struct command dumparray_command = {
 	.name = "dumparray",
 	.summary = "list the elements of an array",
 	.description =
-		"Structs and numbers are shown with their addresses, references with what they refer\n"
-		"to. -start counts over all dimensions.\n",
+		"Structs and numbers are shown with their addresses, references with the object that\n"
+		"they refer to. -start counts over all dimensions.\n",
 	.example = "dumparray 7f0fd5c0b2f8 -start 10 -length 5 -details",
 	.is_sos = true,
 	.has_rows = true,

@@ -87,7 +87,7 @@ static enum hd_status write_invocation_list(struct call *call, const struct dele
 		status = call_check(call);
 	}
 	if (odd)
-		answer_remark(&call->answer, "(%" PRIu64 " of the list are no delegates)\n", odd);
+		answer_remark(&call->answer, "(%" PRIu64 " of the list are not delegates)\n", odd);
 	window_deinit(&window);
 	return status;
 }
@@ -98,7 +98,7 @@ static enum hd_status no_delegate(struct call *call, const struct object *object
 	const char *name = type_name(call->heap->clr, object->type, NULL);
 	text_escape(&text, name, strnlen(name, 120));
 	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
-				     "object %" PRIx64 " is no delegate but a %s: try dumpobj",
+				     "object %" PRIx64 " is not a delegate but a %s: try dumpobj",
 				     object->address, text.bytes ? text.bytes : "?");
 	text_deinit(&text);
 	return status;

@@ -62,7 +62,7 @@ static const struct column type_columns[CLASS_COLUMNS] = {
 	[CLASS_CATEGORY] = { "category", NULL, KIND_TEXT, 0, 0, "what kind of type it is" },
 	[CLASS_POINTERS] = { "has_pointers", NULL, KIND_FLAG, 0, 0,
 			     "do its objects hold references?" },
-	[CLASS_FINALIZER] = { "has_finalizer", NULL, KIND_FLAG, 0, 0, "has it a finalizer?" },
+	[CLASS_FINALIZER] = { "has_finalizer", NULL, KIND_FLAG, 0, 0, "does it have a finalizer?" },
 	[CLASS_COLLECTIBLE] = { "is_collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?" },
 	[CLASS_METHODS] = { "methods", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how many it has" },
 	[CLASS_INTERFACES] = { "interfaces", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,

@@ -162,9 +162,10 @@ const struct command dumpobj_command = {
 	.alias = "do",
 	.summary = "show one object: type, size, fields, references",
 	.description =
-		"Of a core or process: SOS's table of fields with their values, statics too; behind a\n"
-		"name what the value means (an enum's name, the begin of a string, a date). Of a dump\n"
-		"file: type, size and references. dumpvc shows a struct inside an object.\n",
+		"For a core or process: SOS's table of fields with their values, statics too. What a\n"
+		"value means follows the name (the name of an enum's value, the start of a string, a\n"
+		"date). For a dump file: type, size and references. dumpvc shows a struct inside an\n"
+		"object.\n",
 	.example = "dumpobj 7f0fd5c0b2f8 -refs",
 	.is_sos = true,
 	.needs = NEEDS_EITHER,

@@ -16,8 +16,8 @@ static enum hd_status run_dumpvc(struct call *call)
 			type->category == CATEGORY_TRUE_PRIMITIVE;
 	if (!is_value) {
 		return fail(call->err, HD_ERR_ARGUMENT, type->method_table,
-			    "the type of that MethodTable is no struct; its objects are for "
-			    "dumpobj");
+			    "the type of that MethodTable is not a struct; use dumpobj for its "
+			    "objects");
 	}
 	struct value_out value;
 	value_read(call->heap, ELEMENT_VALUE, type, address, &value);

@@ -55,7 +55,7 @@ static const struct column where_columns[WHERE_COLUMNS] = {
 	[WHERE_ALLOCATED] = { "allocated", "Allocated", KIND_ADDRESS, 25, 0,
 			      "where its objects end" },
 	[WHERE_COMMITTED] = { "committed", "Committed", KIND_ADDRESS, 25, 0,
-			      "where the memory ends that the GC has of the kernel" },
+			      "end of its committed memory" },
 	[WHERE_RESERVED] = { "reserved", "Reserved", KIND_ADDRESS, 25, 0,
 			     "where its addresses end" },
 };
@@ -222,7 +222,7 @@ const struct command gcwhere_command = {
 const struct command listnearobj_command = {
 	.name = "listnearobj",
 	.alias = "lno",
-	.summary = "show the objects before, at and behind an address",
+	.summary = "show the objects before, at and after an address",
 	.description =
 		"The segment is walked from its first object, so ADDR may lie inside an object.\n",
 	.example = "listnearobj 7f0fd8068770",

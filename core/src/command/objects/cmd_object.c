@@ -169,7 +169,7 @@ enum reference_column {
 };
 
 static const struct column edge_columns[EDGE_COLUMNS] = {
-	[EDGE_SLOT] = { "slot", NULL, KIND_ADDRESS, 0, 0, "where the reference lies" },
+	[EDGE_SLOT] = { "slot", NULL, KIND_ADDRESS, 0, 0, "where the reference is" },
 	[EDGE_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "what it refers to" },
 	[EDGE_FIELD] = { "field", NULL, KIND_TEXT, 0, 0, "the field or element that it is" },
 	[EDGE_OFFSET] = { .kind = KIND_ADDRESS },

@@ -20,9 +20,9 @@ enum {
 
 static const struct option objsize_options[] = {
 	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID",
-		     "of all objects of that type (MethodTable or type id) together", NULL },
+		     "all objects of that type (MethodTable or type id) together", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
-	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one a line", NULL },
+	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one per line", NULL },
 	[OPT_STRINGS] = { "strings", VALUE_NONE, NULL, "equal strings among them, counted", NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
 	[OPT_SUMMARY] = { "summary", VALUE_NONE, NULL, "the same as -stat", NULL },
@@ -154,7 +154,7 @@ static enum hd_status write_strings(struct call *call, const struct chosen_objec
 	const struct strings_listing listing = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 	if (!call->heap) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "-strings is about a core or a process; a heap dump file has no texts");
+			    "-strings needs a core or a process; a heap dump file has no texts");
 	}
 	write_subject(call, subject, reach, answer_heading);
 	TRY(strings_write(call, &filter, &listing));

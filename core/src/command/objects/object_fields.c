@@ -204,7 +204,7 @@ static const struct column field_columns[FIELD_COLUMNS] = {
 	[FIELD_VALUE] = { "value", NULL, KIND_ANY, 0, 0, "what it holds; a struct by its address" },
 	[FIELD_STATIC] = { "static", NULL, KIND_FLAG, 0, 0, "is it a static field?" },
 	[FIELD_THREAD_STATIC] = { "thread_static", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-				  "has each thread its own?" },
+				  "does each thread have its own?" },
 	[FIELD_INDENT] = { .kind = KIND_NUMBER },
 	[FIELD_MT] = { .kind = KIND_ADDRESS },
 	[FIELD_TOKEN] = { .kind = KIND_ADDRESS },

@@ -42,7 +42,7 @@ static const struct option collect_options[] = {
 	[OPT_BUFFER] = { "buffer", VALUE_NUMBER, "SIZE",
 			 "memory of the process for the first try (512M; by its size)", NULL },
 	[OPT_TIMEOUT] = { "timeout", VALUE_NUMBER, "SECONDS",
-			  "after which it ends in any case (60 a try, more for large processes)",
+			  "longest time that it may take (60 a try, more for large processes)",
 			  NULL },
 	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
 	[OPT_PORT] = { "port", VALUE_SOCKET, "PATH",
@@ -167,7 +167,7 @@ static enum hd_status check_arguments(const struct call *call)
 			"of its own");
 	}
 	if (call->options[OPT_PORT].given && call->words[0].given)
-		return call_usage(call, "a process and -port exclude each other");
+		return call_usage(call, "give a process or -port, not both");
 	if (call->options[OPT_LIVE].given && collect_format(call) == &nettrace_format) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "a .nettrace holds what the process sent: -live needs another format");
@@ -476,13 +476,13 @@ const struct command collect_command = {
 	.follows = true,
 	.summary = "take a snapshot of the heap of a running .NET process",
 	.description =
-		"Its runtime is asked over the diagnostics socket: its garbage collector walks the\n"
-		"heap, and nothing is attached to it. The process stands still for as long as that\n"
-		"takes (a second for some million objects) and needs memory for a buffer. When\n"
-		"events are lost it is done again with a larger one; a snapshot that lacks objects\n"
-		"in the end is kept, with exit status 1. Without PID: the process that is open.\n"
-		"What the process sends is kept in $TMPDIR, else /tmp, until FILE is written from it;\n"
-		"for a .nettrace, which holds just that, beside FILE.\n",
+		"The runtime of the process is asked over its diagnostics socket: its garbage collector\n"
+		"walks the heap, and nothing attaches to the process. The process is stopped while that\n"
+		"happens (a second for some million objects) and needs memory for a buffer. When\n"
+		"events are lost, it is done again with a larger buffer; when objects are still missing\n"
+		"at the end, the snapshot is kept and the exit status is 1. Without PID: the process\n"
+		"that is open. What the process sends is kept in $TMPDIR, or /tmp, until FILE is written\n"
+		"from it; for a .nettrace, which is the same data, next to FILE.\n",
 	.example = "collect 4711 -o shop.gcdump",
 	.needs = NEEDS_NOTHING,
 	.options = collect_options,

@@ -196,7 +196,7 @@ static enum hd_status run_export(struct call *call)
 	job_end(&call->job);
 	const struct export_counts counts = export_count(&exporting);
 	write_exported(call, path, exporting.format->name, &counts);
-	completeness_write(call, exporting.live_only ? "what was left out need not be dead"
+	completeness_write(call, exporting.live_only ? "what was left out may still be alive"
 						     : "so is what was written");
 	return HD_OK;
 }
@@ -206,11 +206,10 @@ const struct command export_command = {
 	.writes = true,
 	.summary = "write the heap to a dump file",
 	.description =
-		"The file appears under its name when it is complete; a file of that name is\n"
-		"replaced. FILE - is the output of the command, which for a .gcdump must be no\n"
-		"terminal. Of a core or process: objects with their addresses, dead ones too,\n"
-		"references, and all roots. A .sqlite has the tables of sql but arrays; it is made in\n"
-		"$TMPDIR first.\n",
+		"The file appears under its name when it is complete, and replaces a file of that name.\n"
+		"FILE - is the output of the command; for a .gcdump that must not be a terminal. For a\n"
+		"core or process: objects with their addresses, dead ones too, references, and all\n"
+		"roots. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first.\n",
 	.example = "export copy.heap --format rpm",
 	.needs = NEEDS_GRAPH,
 	.options = export_options,

@@ -55,16 +55,16 @@ enum roots_column {
 
 static const struct column roots_columns[ROOTS_COLUMNS] = {
 	[ROOTS_COUNT] = { "roots", NULL, KIND_NUMBER, 0, 0, "how many there are" },
-	KIND_COLUMN(HD_ROOT_INTERNAL, "internal", "of the runtime itself"),
-	KIND_COLUMN(HD_ROOT_STACK, "stack", "of stacks"),
-	KIND_COLUMN(HD_ROOT_FINALIZER, "finalizer", "of the finalizer's queues"),
+	KIND_COLUMN(HD_ROOT_INTERNAL, "internal", "roots of the runtime itself"),
+	KIND_COLUMN(HD_ROOT_STACK, "stack", "roots on stacks"),
+	KIND_COLUMN(HD_ROOT_FINALIZER, "finalizer", "roots in the finalizer's queues"),
 	KIND_COLUMN(HD_ROOT_HANDLE, "handle", "handles"),
 	KIND_COLUMN(HD_ROOT_STATIC, "static", "static fields"),
-	KIND_COLUMN(HD_ROOT_GC, "gc", "of the GC; of a core, frozen objects"),
+	KIND_COLUMN(HD_ROOT_GC, "gc", "roots of the GC; in a core, frozen objects"),
 	KIND_COLUMN(HD_ROOT_THREAD_STATIC, "thread-static", "static fields of a thread"),
-	[ROOTS_WEAK] = { "weak_roots", NULL, KIND_NUMBER, 0, 0, "those that keep nothing alive" },
+	[ROOTS_WEAK] = { "weak_roots", NULL, KIND_NUMBER, 0, 0, "roots that keep nothing alive" },
 	[ROOTS_REPEATED] = { "repeated_roots", NULL, KIND_NUMBER, 0, 0,
-			     "those that stand there again" },
+			     "roots that repeat others" },
 };
 
 static void roots_layout(struct out *out, const struct cell *cells)
@@ -268,7 +268,7 @@ static const struct column file_columns[FILE_COLUMNS] = {
 	[FILE_TIME] = { "process.time", NULL, KIND_TEXT, 0, 0, "when the file was written, UTC" },
 	[FILE_TOOL] = { "process.tool", NULL, KIND_TEXT, 0, 0, "what has written it" },
 	[FILE_PARTIAL] = { "process.partial", NULL, KIND_FLAG, 0, 0,
-			   "was it written of a part of the heap?" },
+			   "does it hold only a part of the heap?" },
 	[FILE_WALKABLE] = { "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?" },
 	[FILE_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
 	[FILE_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "their bytes" },
@@ -398,7 +398,7 @@ static void tracing_layout(struct out *out, const struct cell *cells)
 		out,
 		events->flag
 			? "Tracing:     the process was traced before, or listens to events itself: "
-			  "some 2,900 objects\n             (230 KB) come of that\n"
+			  "some 2,900 objects\n             (230 KB) come from that\n"
 			: "Tracing:     no sign that the process was traced before: the first time leaves "
 			  "some 2,900 objects\n             (230 KB), which later snapshots have\n");
 }
@@ -465,8 +465,7 @@ static enum hd_status run_info(struct call *call)
 		return HD_OK;
 	}
 	if (layout) {
-		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "-layout is about a core or a process");
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0, "-layout needs a core or a process");
 	}
 	call->graph = call->session->graph;
 	call->findings = has_faults(call->graph);
@@ -480,8 +479,8 @@ const struct command info_command = {
 	.tells_findings = true,
 	.summary = "describe what is open: what it is, totals, findings",
 	.description =
-		"Findings are what is incomplete or wrong. In a dump file: references and types that\n"
-		"it does not define, a missing end, records that --lenient passed over. In a core or\n"
+		"Findings say what is incomplete or wrong. In a dump file: references and types that\n"
+		"it does not define, a missing end, records that --lenient left out. In a core or\n"
 		"process: what is missing, what that costs, and what can be done.\n",
 	.example = "info",
 	.needs = NEEDS_OPEN,

@@ -30,7 +30,7 @@ static const struct column opened_columns[OPENED_COLUMNS] = {
 	[OPENED_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 			     "how many objects a dump file has" },
 	[OPENED_BYTES] = { "bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "their bytes" },
-	[OPENED_FINDINGS] = { "findings", NULL, KIND_NUMBER, 0, 0, "what info has to say of it" },
+	[OPENED_FINDINGS] = { "findings", NULL, KIND_NUMBER, 0, 0, "what info says about it" },
 	[OPENED_ROOTS] = { .kind = KIND_NUMBER },
 	[OPENED_SECONDS] = { .kind = KIND_REAL },
 };
@@ -200,8 +200,8 @@ const struct command open_command = {
 	.tells_findings = true,
 	.summary = "open a heap dump file, a core file or a process",
 	.description =
-		"What was open before is closed; it stays when FILE cannot be read. The number of a\n"
-		"process stands for it: it is stopped, copied and let go.\n",
+		"What was open is closed first; it stays open when FILE cannot be read. FILE may be the\n"
+		"number of a process: the process is stopped, copied and let go.\n",
 	.example = "open bubblecs.heap",
 	.words = { { "FILE", VALUE_FILE, false } },
 	.run = run_open,

@@ -125,12 +125,12 @@ enum register_column {
 static const struct column register_columns[REGISTER_COLUMNS] = {
 	[REGISTER_NAME] = { "register", NULL, KIND_TEXT, 0, 0, "name of the register" },
 	[REGISTER_VALUE] = { "value", NULL, KIND_ADDRESS, 0, 0, "what it holds" },
-	[REGISTER_PLACE] = { "place", NULL, KIND_TEXT, 0, 0, "what lies there" },
+	[REGISTER_PLACE] = { "place", NULL, KIND_TEXT, 0, 0, "what is there" },
 	[REGISTER_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
 			      "the object there, or where the damage begins" },
 	[REGISTER_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type" },
 	[REGISTER_WORD] = { "word", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			    "what stands in place of a MethodTable" },
+			    "what is there instead of a MethodTable" },
 	[REGISTER_SIZE] = { .kind = KIND_BYTES },
 	[REGISTER_END] = { .kind = KIND_ADDRESS },
 };

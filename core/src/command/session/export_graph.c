@@ -143,12 +143,12 @@ enum hd_status output_check(const struct call *call, const char *extension, bool
 	}
 	if (call->as_json) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
-			    "--json and a dump on the same output exclude each other");
+			    "--json and a dump cannot go to the same output");
 	}
 	if (!is_binary || call->sink->binary)
 		return HD_OK;
 	return fail(call->err, HD_ERR_ARGUMENT, 0,
-		    "a %s is no text: give the name of a file, or in the shell send the output to "
+		    "a %s is not text: give the name of a file, or in the shell send the output to "
 		    "one or to a pipe",
 		    extension);
 }

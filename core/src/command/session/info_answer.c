@@ -47,12 +47,12 @@ static const struct column target_columns[TARGET_INFO_COLUMNS] = {
 	[TARGET_INFO_SIZE] = { "core.size", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
 			       "bytes of the file" },
 	[TARGET_INFO_TRUNCATED] = { "core.truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-				    "does its end miss?" },
+				    "is its end missing?" },
 	[TARGET_INFO_COMPRESSED] = { "core.compressed", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
 				     "was it unpacked?" },
 	[TARGET_INFO_MISSING] = { "core.missing_bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
 				  "bytes that its headers name, and that it lacks" },
-	[TARGET_INFO_ROUTE] = { "route", NULL, KIND_TEXT, 0, 0, "by what it is read" },
+	[TARGET_INFO_ROUTE] = { "route", NULL, KIND_TEXT, 0, 0, "how it is read" },
 	[TARGET_INFO_PID] = { "pid", NULL, KIND_NUMBER, 0, 0, "id of the process" },
 	[TARGET_INFO_THREADS] = { "threads", NULL, KIND_NUMBER, 0, 0, "threads of the system" },
 	[TARGET_INFO_SIGNAL] = { "signal", NULL, KIND_NUMBER, 0, 0,
@@ -130,7 +130,7 @@ enum stop_column {
 
 static const struct column stop_columns[STOP_COLUMNS] = {
 	[STOP_MS] = { "stopped_ms", NULL, KIND_NUMBER, 0, 0,
-		      "how long the process stood still, in milliseconds" },
+		      "how long the process was stopped, in milliseconds" },
 	[STOP_COUNT] = { "stops", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how often it did" },
 	[STOP_NOT_COPIED] = { "not_copied", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
 			      "native memory that was left out of the copy" },
@@ -201,7 +201,8 @@ enum runtime_column {
 static const struct column runtime_columns[RUNTIME_COLUMNS] = {
 	[RUNTIME_VERSION] = { "runtime.version", NULL, KIND_TEXT, 0, LOOK_WHOLE,
 			      "version of .NET" },
-	[RUNTIME_BUILD_ID] = { "runtime.build_id", NULL, KIND_TEXT, 0, 0, "of libcoreclr.so" },
+	[RUNTIME_BUILD_ID] = { "runtime.build_id", NULL, KIND_TEXT, 0, 0,
+			       "build-id of libcoreclr.so" },
 	[RUNTIME_PATH] = { "runtime.path", NULL, KIND_TEXT, 0, 0, "the file of the runtime" },
 	[RUNTIME_SINGLE_FILE] = { "runtime.single_file", NULL, KIND_FLAG, 0, 0,
 				  "is it in the program's own file?" },

@@ -330,7 +330,7 @@ static enum hd_status run_sql(struct call *call)
 	if (status == HD_OK) {
 		completeness_json(call);
 		completeness_write(call,
-				   "rows may be missing, and what is not live need not be dead");
+				   "rows may be missing, and what is not live may still be alive");
 	}
 	return status;
 }

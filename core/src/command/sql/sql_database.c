@@ -242,10 +242,11 @@ static enum hd_status explain(struct sql_database *database, const char *message
 	if (strcmp(message, "no query solution") == 0)
 		table = narrow_table(call->words[0].text);
 	if (table) {
-		status = fail(call->err, HD_ERR_ARGUMENT, 0,
-			      "the table %s is read only of some objects: say which, with one of "
-			      "%s in WHERE",
-			      table->name, table->needs);
+		status =
+			fail(call->err, HD_ERR_ARGUMENT, 0,
+			     "the table %s is read for chosen objects only: say which, with one of "
+			     "%s in WHERE",
+			     table->name, table->needs);
 	} else if (strncmp(message, "no such table", 13) == 0) {
 		put_table_names(&names);
 		status = fail(call->err, HD_ERR_ARGUMENT, 0, "%s; there are %s", message,

@@ -41,7 +41,7 @@ static const struct column arrays_columns[FIELDS_COLUMNS] = {
 	[FIELDS_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type" },
 	[FIELDS_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
 	[FIELDS_NAME] = { "position", NULL, KIND_NUMBER, 0, 0,
-			  "of the element, from 0, all dimensions together" },
+			  "number of the element, from 0, over all dimensions" },
 	[FIELDS_FIELD_TYPE] = { "element_type", NULL, KIND_TEXT, 0, 0, "type of the elements" },
 	[FIELDS_VALUE] = { "value", NULL, KIND_ANY, 0, 0, VALUE_HELP },
 	[FIELDS_REFERENCE] = { "reference", NULL, KIND_ADDRESS, 0, 0, REFERENCE_HELP },

@@ -14,7 +14,7 @@ extern const struct schema gchandles_schema, clrthreads_schema, stack_schema, st
 static const struct column finding_columns[] = {
 	{ "kind", NULL, KIND_TEXT, 0, 0, "what it is" },
 	{ "count", NULL, KIND_NUMBER, 0, 0, "how often it was met; NULL of a core or a process" },
-	{ "line", NULL, KIND_NUMBER, 0, 0, "of a text log: where it was met first" },
+	{ "line", NULL, KIND_NUMBER, 0, 0, "for a text log: where it was met first" },
 	{ "detail", NULL, KIND_TEXT, 0, 0, "what is missing or odd, and what that costs" },
 	{ "advice", NULL, KIND_TEXT, 0, 0, "what can be done; NULL: nothing is known" },
 };

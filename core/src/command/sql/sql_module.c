@@ -247,7 +247,7 @@ static int begin_scan(sqlite3_vtab_cursor *base, int plan, const char *columns, 
 		return pass_failure(
 			cursor,
 			fail(source->call->err, HD_ERR_UNSUPPORTED, 0,
-			     "the table %s is about a core or a process; a heap dump file has none of "
+			     "the table %s needs a core or a process; a heap dump file does not hold "
 			     "their memory",
 			     table->table->name));
 	}

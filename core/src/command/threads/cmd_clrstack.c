@@ -126,10 +126,10 @@ const struct command clrstack_command = {
 	.has_rows = true,
 	.summary = "show the managed frames of the threads",
 	.description =
-		"The thread whose OS id is ID (hex) or managed id is -thread N; else the one that the\n"
-		"debugger has selected, or all with -all and where no debugger has. With -roots below\n"
-		"each frame what its slots and registers refer to. A stack that cannot be walked to\n"
-		"its end says why.\n",
+		"ID is the OS id of a thread (hexadecimal); -thread N takes its managed id. Without\n"
+		"them: the thread that the debugger has selected; all threads where there is none, and\n"
+		"with -all. -roots shows below each frame the objects that its slots and registers\n"
+		"refer to. A stack that cannot be walked to its end says why.\n",
 	.example = "clrstack -roots",
 	.is_sos = true,
 	.needs = NEEDS_RUNTIME,

@@ -78,7 +78,7 @@ static const struct column thread_columns[THREAD_COLUMNS] = {
 	[THREAD_STATE] = { "state", "State", KIND_ADDRESS, 8, 0, "bits of Thread.State" },
 	[THREAD_COOPERATIVE] = { "cooperative", "GC Mode", KIND_FLAG, 11, 0,
 				 "does a garbage collection have to wait for it?" },
-	[THREAD_DEAD] = { "dead", NULL, KIND_FLAG, 0, 0, "has it ended?" },
+	[THREAD_DEAD] = { "dead", NULL, KIND_FLAG, 0, 0, "did it end?" },
 	[THREAD_FINALIZER] = { "finalizer", NULL, KIND_FLAG, 0, 0, "does it run finalizers?" },
 	[THREAD_EXCEPTION] = { "exception", "Exception", KIND_ADDRESS, 0, 0,
 			       "what it threw last, or 0x0" },
@@ -220,9 +220,9 @@ const struct command clrthreads_command = {
 	.has_rows = true,
 	.summary = "list the managed threads and their allocation contexts",
 	.description =
-		"SOS's columns: DBG is the debugger's number of the thread (XXXX: it has none), without\n"
-		"a debugger its place among the threads; Exception what the thread is for and the\n"
-		"exception that it threw last. .NET has neither lock counts nor apartments here.\n",
+		"The columns are SOS's. DBG is the debugger's number of the thread (XXXX: it has none);\n"
+		"without a debugger it counts the threads. Exception says what the thread is for, and\n"
+		"what it threw last. In .NET here, there are no lock counts and no apartments.\n",
 	.example = "clrthreads",
 	.is_sos = true,
 	.needs = NEEDS_RUNTIME,

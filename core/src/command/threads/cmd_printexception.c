@@ -53,7 +53,7 @@ static const struct column frame_columns[FRAME_COLUMNS] = {
 		       "where the call returns to, or the instruction that failed" },
 	[FRAME_MODULE] = { "module", NULL, KIND_TEXT, 0, 0, "file of the method" },
 	[FRAME_METHOD] = { "method", "Function", KIND_TEXT, 0, 0, "its name and arguments" },
-	[FRAME_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "of ip in the method's code" },
+	[FRAME_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "place of ip in the method's code" },
 };
 
 /* The columns of SOS: "SP IP app.dll!Ns.Type.Method(Int32)+0x1b". */
@@ -217,7 +217,7 @@ static struct cell exception_type_cell(struct clr *clr, const struct type *type)
 static struct cell inner_cell(struct call *call, const struct exception_info *info)
 {
 	struct window window = { .memory = call->heap->memory };
-	struct cell cell = { .shown = "which is no object that can be read" };
+	struct cell cell = { .shown = "which is not an object that can be read" };
 	struct object inner;
 	if (info->inner && object_read(call->heap, &window, info->inner, &inner))
 		cell = exception_type_cell(call->heap->clr, inner.type);
@@ -344,7 +344,7 @@ static enum hd_status no_exception(struct call *call, const struct object *objec
 	const char *name = type_name(clr, object->type, NULL);
 	text_escape(&text, name, strnlen(name, 120));
 	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
-				     "object %" PRIx64 " is no exception but a %s: try dumpobj",
+				     "object %" PRIx64 " is not an exception but a %s: try dumpobj",
 				     object->address, text.bytes ? text.bytes : "?");
 	text_deinit(&text);
 	return status;

@@ -82,7 +82,7 @@ static const struct column process_columns[PROCESS_COLUMNS] = {
 	[PROCESS_RUNTIME] = { "runtime", "Runtime", KIND_TEXT, 10, LOOK_LEFT,
 			      "version of its runtime, as it answers" },
 	[PROCESS_STOPPED] = { "stopped", NULL, KIND_FLAG, 0, 0,
-			      "does it stand still, so that it does not answer?" },
+			      "is it stopped, so that it cannot answer?" },
 	[PROCESS_COMMAND] = { "command", "Command", KIND_TEXT, 0, LOOK_LEFT, "its command line" },
 	[PROCESS_SOCKET] = { "socket", NULL, KIND_TEXT, 0, 0, "its diagnostics socket" },
 };
@@ -148,7 +148,8 @@ const struct command ps_command = {
 	.role = HD_ROLE_SYSTEM,
 	.summary = "list the running .NET processes",
 	.description =
-		"Those with a diagnostics socket; of other users' as far as they can be seen.\n",
+		"It lists those with a diagnostics socket; those of other users as far as they can be\n"
+		"seen.\n",
 	.example = "ps",
 	.has_rows = true,
 	.needs = NEEDS_NOTHING,

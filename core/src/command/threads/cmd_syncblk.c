@@ -83,7 +83,7 @@ const struct schema syncblk_schema = {
 
 static const struct column total_columns[] = {
 	{ "total", "Total", KIND_NUMBER, 16, 0, "entries of the table that were ever used" },
-	{ "free", "Free", KIND_NUMBER, 16, 0, "those of them that belong to no object" },
+	{ "free", "Free", KIND_NUMBER, 16, 0, "entries that belong to no object" },
 };
 static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns) };
 

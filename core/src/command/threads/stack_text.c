@@ -201,7 +201,7 @@ static const struct column frame_columns[FRAME_COLUMNS] = {
 	[FRAME_METHOD_DESC] = { "method_desc", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
 				"MethodDesc of the method" },
 	[FRAME_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			   "of ip in the method's code" },
+			   "place of ip in the method's code" },
 	[FRAME_FUNCLET] = { "funclet", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
 			    "is it a catch, finally or filter block?" },
 	[FRAME_ACTIVE] = { "active", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
@@ -456,7 +456,7 @@ static void write_why(struct call *call, const struct thread_stack *stack, bool 
 		return;
 	(void)snprintf(what, sizeof(what), "stack %s: %s",
 		       stack->is_missing ? "missing" : "incomplete", stack->why);
-	const char *words = "; each word of the rest that may be a reference is shown as "
+	const char *words = "; every word of the rest that may be a reference is shown as "
 			    "conservative";
 	const struct cell cells[] = {
 		cell_string(what),

@@ -28,7 +28,7 @@ static enum hd_status need(const struct fast_reader *reader, uint64_t size)
 		return HD_OK;
 	run_out(reader);
 	return fast_fail(reader, reader->at,
-			 "the file ends here: it is cut short, or no .gcdump all through");
+			 "the file ends here: it is cut short, or not a .gcdump");
 }
 
 enum hd_status fast_skip(struct fast_reader *reader, uint64_t size)
@@ -169,7 +169,7 @@ static enum hd_status read_type_at(struct fast_reader *reader, struct fast_type 
 	TRY(fast_text(reader, &ret->name));
 	TRY(fast_byte(reader, &end));
 	if (of != FAST_NULL || end != FAST_END_OBJECT || !ret->name.bytes)
-		return fast_fail(reader, at, "a type should stand here");
+		return fast_fail(reader, at, "a type should be here");
 	return HD_OK;
 }
 
@@ -193,7 +193,7 @@ static enum hd_status read_type(struct fast_reader *reader, struct fast_type *re
 	struct fast_reader there = *reader;
 	there.at = (uint32_t)label;
 	if (there.at >= there.size || !is_begin(there.bytes[there.at]))
-		return fast_fail(reader, at, "no type stands at 0x%" PRIx32, (uint32_t)label);
+		return fast_fail(reader, at, "there is no type at 0x%" PRIx32, (uint32_t)label);
 	there.at++;
 	return read_type_at(&there, ret);
 }
@@ -327,8 +327,8 @@ enum hd_status fast_begin_as(struct fast_reader *reader, const char *name, int32
 	if (ret->is_null)
 		return HD_OK;
 	if (!fast_text_is(&ret->type.name, name)) {
-		return fast_fail(reader, at,
-				 "a %s should stand here, not an object of another class", name);
+		return fast_fail(reader, at, "a %s should be here, not an object of another class",
+				 name);
 	}
 	if (ret->type.min_reader > version) {
 		return fail(reader->err, HD_ERR_UNSUPPORTED, at,

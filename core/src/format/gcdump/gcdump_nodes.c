@@ -34,7 +34,7 @@ enum pass_outcome {
 /* What is found out about the records of all objects, or of a batch. */
 struct node_sums {
 	struct gcdump_sums sizes;
-	bool met_pseudo, has_others; /* references to pseudo-nodes, to what is no object */
+	bool met_pseudo, has_others; /* references to pseudo-nodes, to what is not an object */
 };
 
 /* What workers share. */

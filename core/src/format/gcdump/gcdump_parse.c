@@ -511,7 +511,7 @@ static enum hd_status parse_dump(struct parsing *parsing)
 	if (about->version < 4 || about->version == 8) {
 		return fail(reader->err, HD_ERR_UNSUPPORTED, at,
 			    "%s: offset 0x%" PRIx64 ": a GCHeapDump of version %" PRId32
-			    ", which only the tool that wrote it can read; take it anew",
+			    ", which only the tool that wrote it can read; make it again",
 			    reader->path, at, about->version);
 	}
 	TRY(about->version < 8 ? parse_old_fields(parsing) : parse_fields(parsing));
@@ -546,7 +546,7 @@ static enum hd_status parse_gcdump(const uint8_t *bytes, uint64_t size, const ch
 	};
 	if (!gcdump_detect((const char *)bytes, size)) {
 		return fast_fail(&parsing.reader, 0,
-				 "no .gcdump: it does not begin with !FastSerialization.1");
+				 "not a .gcdump: it does not begin with !FastSerialization.1");
 	}
 	return parse_file(&parsing);
 }

@@ -154,12 +154,12 @@ static enum hd_status report_cut(struct gcdump_reading *reading)
 	} else if (file->padded) {
 		(void)snprintf(detail, sizeof(detail),
 			       "the file is cut short: the addresses of %" PRIu32
-			       " objects, and what stands behind them (process, time, log), are "
+			       " objects, and what follows them (process, time, log), are "
 			       "missing",
 			       file->node_count - file->address_count);
 	} else {
 		(void)snprintf(detail, sizeof(detail),
-			       "the file is cut short: a part of what stands behind its objects "
+			       "the file is cut short: a part of what follows its objects "
 			       "(process, time, log) is missing");
 	}
 	return raw_graph_finding(reading->graph, FINDING_CUT_FILE, 1, detail, reading->err);

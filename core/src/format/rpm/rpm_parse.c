@@ -408,7 +408,7 @@ static enum line_outcome domain_record(struct line *line)
 		line->at = cr;
 		return refuse_element(
 			line, RPM_SURPLUS_ELEMENT,
-			"line feeds behind carriage returns (tr '\\r' '\\n' makes them)");
+			"line feeds after carriage returns (tr '\\r' '\\n' makes them)");
 	}
 	struct rpm_segment segment = { .version = (uint32_t)version };
 	TAKE(take_domain_name(line, &segment.name, &segment.name_size, &segment.has_start,

@@ -37,7 +37,7 @@ enum edge_type {
 	EDGE_WEAK = 6
 };
 
-/* Ids of what is no object are even, and the same in every snapshot. */
+/* Ids of what is not an object are even, and the same in every snapshot. */
 enum synthetic_id {
 	ID_ROOT = 2,
 	ID_GC_ROOTS = 4,

@@ -39,7 +39,7 @@ static enum hd_status check_kind(const struct mapped_file *file, const char *pat
 	if (!file->size)
 		return fail(err, HD_ERR_FORMAT, 0, "%s: is empty: %s", path, WRITE_AGAIN);
 	if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
-		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: is no ELF core file", path);
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: is not an ELF core file", path);
 	if (file->size < sizeof(Elf32_Ehdr)) {
 		return fail(err, HD_ERR_FORMAT, file->size,
 			    "%s: ends within its ELF header (%" PRIu64 " bytes): %s", path,

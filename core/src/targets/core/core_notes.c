@@ -138,8 +138,8 @@ static enum hd_status read_files(const struct note *note, struct job *job, struc
 	uint64_t possible = (note->size - 16) / 25;
 	if (count > possible) {
 		findings_add(&target->findings, FINDING_ODD_NOTE, NULL,
-			     "the note NT_FILE says %" PRIu64 " mapped files, but is no longer than"
-			     " for %" PRIu64,
+			     "the note NT_FILE says %" PRIu64 " mapped files, but has room for only"
+			     " %" PRIu64,
 			     count, possible);
 		count = possible;
 	}

@@ -123,7 +123,7 @@ static void find_overlap(struct target *target, const struct splitter *splitter,
 	if (overlaps) {
 		findings_add(&target->findings, FINDING_OVERLAPPING_SEGMENTS, NULL,
 			     "%" PRIu64 " segments overlap others, the first at 0x%" PRIx64
-			     ": where they do, the one that stands first in the file is read",
+			     ": where they do, the one that comes first in the file is read",
 			     overlaps, first);
 	}
 }

@@ -404,7 +404,7 @@ enum hd_status proc_check(int pid, struct proc_status *ret, struct hd_error *err
 {
 	struct proc_status status;
 	if (pid <= 0)
-		return fail(err, HD_ERR_ARGUMENT, 0, "%d is no process id", pid);
+		return fail(err, HD_ERR_ARGUMENT, 0, "%d is not a process id", pid);
 	if (!proc_status_read(pid, &status))
 		return proc_refused(pid, errno == ENOENT ? ESRCH : errno, err);
 	*ret = status;
@@ -413,8 +413,8 @@ enum hd_status proc_check(int pid, struct proc_status *ret, struct hd_error *err
 			    "process %d is this one: it cannot stop itself", pid);
 	}
 	if (status.group != pid) {
-		return fail(err, HD_ERR_ARGUMENT, 0, "%d is a thread of process %d: name that", pid,
-			    status.group);
+		return fail(err, HD_ERR_ARGUMENT, 0, "%d is a thread of process %d: give that one",
+			    pid, status.group);
 	}
 	if (status.is_kernel) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "process %d (%s) is a thread of the kernel",
