@@ -504,7 +504,10 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 	struct taken_signals old;
 	struct sigaction on_pipe;
 	bool ignores = sigaction(SIGPIPE, NULL, &on_pipe) == 0 && on_pipe.sa_handler == SIG_IGN;
-	message.id = (is_quiet ? RUN_IS_QUIET : 0) | (ignores ? RUN_IGNORES_SIGPIPE : 0);
+	message.id = (is_quiet ? RUN_IS_QUIET : 0) | (ignores ? RUN_IGNORES_SIGPIPE : 0) |
+		     (cli->terminal.is_there ? RUN_ON_TERMINAL : 0) |
+		     (cli->terminal.takes_color ? RUN_IN_COLOR : 0) |
+		     (uint64_t)cli->terminal.columns << RUN_COLUMNS_SHIFT;
 	int own_stdout = output_of(STDOUT_FILENO);
 	message.fds[0] = own_stdout < 0 ? STDOUT_FILENO : own_stdout;
 	message.fd_count = 1;

@@ -28,6 +28,9 @@ enum message_kind {
 
 #define RUN_IS_QUIET        1u /**< the command is "open", and only a failure is an answer */
 #define RUN_IGNORES_SIGPIPE 2u
+#define RUN_ON_TERMINAL     4u  /**< the answer goes to a terminal, through a pager or straight */
+#define RUN_IN_COLOR        8u  /**< which takes colours */
+#define RUN_COLUMNS_SHIFT   16u /**< bits from here on: its columns, 0 where they are not known */
 
 /** Candidates of one completion at the most, and their bytes: more help nobody. */
 #define CANDIDATES_MAX      4096u

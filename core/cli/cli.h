@@ -5,20 +5,34 @@
 #include <histedit.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <heapdump/heapdump.h>
 
-/** What the shell program runs its commands with. */
 struct worker;
 
+/** The terminal that an answer goes to, through a pager or straight. */
+struct terminal {
+	bool is_there;
+	bool takes_color;
+	uint32_t columns; /**< 0: not known */
+};
+
+/** What the shell program runs its commands with. */
 struct cli {
 	struct hd_session *session; /**< of this process; with a worker, it opens nothing */
 	struct worker *worker;      /**< NULL: commands run here, without a sandbox */
-	bool lenient;       /**< --lenient was given before the target: holds for every command */
-	bool goes_on;       /**< what is typed belongs to the lines before (statement.h) */
+	bool lenient;   /**< --lenient was given before the target: holds for every command */
+	bool goes_on;   /**< what is typed belongs to the lines before (statement.h) */
+	bool is_prompt; /**< commands are typed at the prompt of a terminal */
+	bool is_paged;  /**< a pager reads the answer, and shows it on @c terminal */
+	struct terminal terminal;
 	const char **lines; /**< of the options -c, in their order */
 	size_t line_count;
 };
+
+/** What standard output leads to now. */
+struct terminal terminal_now(void);
 
 /** Run one command: answer on standard output, error on standard error; the exit status. */
 int cli_run(struct cli *cli, int argc, const char *const *argv);

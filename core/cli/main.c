@@ -9,6 +9,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "misbehave.h"
@@ -84,7 +85,7 @@ static void show_progress(void *arg, const char *what, uint64_t done, uint64_t t
 }
 
 /* @p write_error: as write_stdout() takes it. */
-static struct hd_sink make_sink(void *write_error)
+static struct hd_sink make_sink(const struct cli *cli, void *write_error)
 {
 	struct hd_sink sink = { .struct_size = sizeof(sink),
 				.arg = write_error,
@@ -94,11 +95,26 @@ static struct hd_sink make_sink(void *write_error)
 				.note = note_stderr };
 	if (isatty(STDERR_FILENO))
 		sink.progress = show_progress;
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	bool is_terminal = isatty(STDOUT_FILENO);
-	sink.color = is_terminal && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
-	sink.binary = !is_terminal;
+	sink.color = cli->terminal.takes_color;
+	sink.width = cli->terminal.columns;
+	sink.binary = !cli->terminal.is_there;
 	return sink;
+}
+
+/* The least that the setting "width" takes: in fewer columns nothing would be left of a name. */
+#define COLUMNS_MIN 20
+
+struct terminal terminal_now(void)
+{
+	struct terminal terminal = { .is_there = isatty(STDOUT_FILENO) };
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	struct winsize size;
+	if (!terminal.is_there)
+		return terminal;
+	terminal.takes_color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= COLUMNS_MIN)
+		terminal.columns = size.ws_col;
+	return terminal;
 }
 
 void cli_say(const char *format, ...)
@@ -132,7 +148,7 @@ int cli_run_here(struct cli *cli, int argc, const char *const *argv)
 	for (int i = 1; i < argc; i++)
 		words[count++] = argv[i];
 	int write_error = 0;
-	const struct hd_sink sink = make_sink(&write_error);
+	const struct hd_sink sink = make_sink(cli, &write_error);
 	struct hd_error err;
 	struct taken_signals old;
 	signals_take(&old, 0);
@@ -153,7 +169,7 @@ int cli_open_quietly(struct cli *cli, const char *target)
 {
 	const char *const open[] = { "open", "--", target };
 	int write_error = 0; /* nothing is written */
-	const struct hd_sink sink = make_sink(&write_error);
+	const struct hd_sink sink = make_sink(cli, &write_error);
 	struct hd_error err;
 	hd_interrupt_begin();
 	enum hd_status status = hd_session_open(cli->session, target, cli->lenient, &sink, &err);
@@ -202,6 +218,8 @@ int cli_run(struct cli *cli, int argc, const char *const *argv)
 {
 	struct hd_command_info info = { .role = HD_ROLE_OWN };
 	struct worker *worker = cli->worker;
+	if (!cli->is_paged)
+		cli->terminal = terminal_now();
 	/* What is not a command is told so by this process. */
 	bool is_known = hd_command_find(argv[0], &info) == 0;
 	if (misbehave_is(argv[0])) {
@@ -249,28 +267,32 @@ static void print_usage(FILE *to)
 static int help(struct cli *cli)
 {
 	print_usage(stdout);
-	(void)puts("\nTARGET is a heap dump file, a core file or the id of a process.\n"
-		   "Without COMMAND: a prompt on a terminal, else commands from standard input.\n"
-		   "\nOptions, before or after TARGET and, but for -c, after COMMAND:\n"
-		   "  -c LINE         run a command line as at the prompt; may be given again\n"
-		   "  --json          answer with one JSON document\n"
-		   "  --format FORMAT text, json, ndjson or csv (the rows of the main table)\n"
-		   "  --lenient       count and skip malformed records of a dump file\n"
-		   "  --sysroot DIR   look up the module files of a core below DIR\n"
-		   "  --no-files      read no module files next to a core\n"
-		   "  --trust-files   use module files that nothing proves to be right\n"
-		   "  --no-sandbox    read the target in this process, which may do anything\n"
-		   "  --exact         read a .nettrace as dotnet-gcdump does, to the byte\n"
-		   "  --copy-all      copy all memory of a process, also what no answer needs\n"
-		   "  --snapshot N    which heap snapshot of a .nettrace to read\n"
-		   "  --workers N     threads for long work\n"
-		   "  --max-mem SIZE  memory that opening may take (512M, 2G)\n"
-		   "  --width N       cut lines after this column\n"
-		   "  --color WHEN    colours: auto, on or off\n");
+	(void)puts(
+		"\nTARGET is a heap dump file, a core file or the id of a process.\n"
+		"Without COMMAND: a prompt on a terminal, else commands from standard input.\n"
+		"\nOptions, before or after TARGET and, but for -c, after COMMAND:\n"
+		"  -c LINE         run a command line as at the prompt; may be given again\n"
+		"  --json          answer with one JSON document\n"
+		"  --format FORMAT text, json, ndjson or csv (the rows of the main table)\n"
+		"  --lenient       count and skip malformed records of a dump file\n"
+		"  --sysroot DIR   look up the module files of a core below DIR\n"
+		"  --no-files      read no module files next to a core\n"
+		"  --trust-files   use module files that nothing proves to be right\n"
+		"  --no-sandbox    read the target in this process, which may do anything\n"
+		"  --exact         read a .nettrace as dotnet-gcdump does, to the byte\n"
+		"  --copy-all      copy all memory of a process, also what no answer needs\n"
+		"  --snapshot N    which heap snapshot of a .nettrace to read\n"
+		"  --workers N     threads for long work\n"
+		"  --max-mem SIZE  memory that opening may take (512M, 2G)\n"
+		"  --width N       shorten names to fit N columns (auto: the terminal's; 0: never)\n"
+		"  --full          shorten no names, however narrow the terminal is\n"
+		"  --color WHEN    colours: auto, on or off\n");
 	const char *argv[] = { "help" };
-	int write_error = 0; /* main() sees it too */
-	const struct hd_sink sink = make_sink(&write_error);
-	return hd_command_run(cli->session, 1, argv, &sink, NULL);
+	int write_error = 0;
+	const struct hd_sink sink = make_sink(cli, &write_error);
+	int status = hd_command_run(cli->session, 1, argv, &sink, NULL);
+	write_error = flush_stdout(write_error);
+	return write_error ? write_failure(write_error) : status;
 }
 
 /* The directory of this program: the plug-ins are found from there, wherever it is installed. */
@@ -350,6 +372,9 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 			       ? -1
 			       : HD_EXIT_USAGE;
 	}
+	if (strcmp(arg, "--full") == 0)
+		return hd_session_set(cli->session, "width", "0", NULL) == HD_OK ? -1
+										 : HD_EXIT_USAGE;
 	if (strcmp(arg, "--lenient") == 0) {
 		cli->lenient = true;
 		return -1;

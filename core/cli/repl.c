@@ -72,16 +72,34 @@ static void save_history(History *lines, const char *path)
 	(void)fclose(file);
 }
 
-/* Run a command with standard output going to a shell command or a file. */
+/* The user's pager; it ends at once when the answer fits on the screen. */
+#define PAGER                                                                         \
+	"LESS=${LESS-RFX}; export LESS; if [ -n \"$PAGER\" ]; then eval \"$PAGER\"; " \
+	"elif command -v less >/dev/null 2>&1; then less; else cat; fi"
+
+/* Does a pager show the answer of a command that is typed at the prompt? */
+static bool wants_pager(const struct cli *cli)
+{
+	char pager[HD_SETTING_SIZE];
+	const char *term = getenv("TERM");
+	return cli->is_prompt && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 &&
+	       hd_session_get(cli->session, "pager", pager, sizeof(pager), NULL) == HD_OK &&
+	       strcmp(pager, "on") == 0;
+}
+
+/* Run a command with standard output going to the pager, a shell command or a file. */
 static int run_redirected(struct cli *cli, const struct words *words)
 {
 	(void)fflush(stdout);
 	int saved = dup(STDOUT_FILENO);
 	FILE *pipe = NULL;
 	int to = -1, status = HD_EXIT_OK;
-	if (words->pipe == '|') {
+	cli->is_paged = !words->pipe;
+	if (cli->is_paged)
+		cli->terminal = terminal_now();
+	if (words->pipe == '|' || cli->is_paged) {
 		/* the user's own command line, typed at the prompt */
-		pipe = popen(words->rest, "w"); // NOLINT(cert-env33-c)
+		pipe = popen(cli->is_paged ? PAGER : words->rest, "w"); // NOLINT(cert-env33-c)
 		to = pipe ? fileno(pipe) : -1;
 	} else {
 		status = open_output(words->rest, words->pipe == 'A', &to);
@@ -104,6 +122,7 @@ static int run_redirected(struct cli *cli, const struct words *words)
 	}
 	if (saved >= 0)
 		(void)close(saved);
+	cli->is_paged = false;
 	return status;
 }
 
@@ -130,8 +149,9 @@ static int run_line(struct cli *cli, const char *line, bool *quit)
 			strcasecmp(words.argv[0], "exit") == 0 ||
 			strcasecmp(words.argv[0], "q") == 0;
 		if (!*quit) {
-			status = words.pipe ? run_redirected(cli, &words)
-					    : cli_run(cli, words.argc, words.argv);
+			status = words.pipe || wants_pager(cli)
+					 ? run_redirected(cli, &words)
+					 : cli_run(cli, words.argc, words.argv);
 		}
 	}
 	words_deinit(&words);
@@ -362,6 +382,7 @@ static int run_prompt(struct cli *cli)
 	/* Between commands, too, Ctrl-C must not end the program. */
 	struct sigaction action = { .sa_handler = on_prompt_interrupt }, old;
 	(void)sigaction(SIGINT, &action, &old);
+	cli->is_prompt = true;
 	read_typed_lines(cli, el, lines);
 	(void)sigaction(SIGINT, &old, NULL);
 	if (path)

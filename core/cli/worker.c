@@ -208,6 +208,10 @@ static void run_as_asked(struct cli *cli, const struct message *message)
 	int status = HD_EXIT_INPUT, output = message->fd_count ? message->fds[0] : -1;
 	/* A pipe whose reader leaves ends a program, but not a prompt. */
 	(void)signal(SIGPIPE, message->id & RUN_IGNORES_SIGPIPE ? SIG_IGN : SIG_DFL);
+	cli->terminal =
+		(struct terminal){ .is_there = message->id & RUN_ON_TERMINAL,
+				   .takes_color = message->id & RUN_IN_COLOR,
+				   .columns = (uint16_t)(message->id >> RUN_COLUMNS_SHIFT) };
 	if (list && message->count > settings && dup2(output, STDOUT_FILENO) >= 0) {
 		const char *const *argv = list + settings;
 		int argc = (int)(message->count - settings);

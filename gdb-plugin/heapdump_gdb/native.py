@@ -60,6 +60,7 @@ class Sink(ctypes.Structure):
         ("cancelled", ctypes.c_void_p),
         ("progress", ctypes.c_void_p),
         ("color", ctypes.c_uint32),
+        ("width", ctypes.c_uint32),
         ("binary", ctypes.c_uint32),
         ("note", ctypes.c_void_p),
     ]

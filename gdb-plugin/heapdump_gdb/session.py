@@ -55,14 +55,16 @@ def _is_machine_interface() -> bool:
     return re.search(rb"\0--?i[a-z]*[=\0](mi|dap)", line) is not None
 
 
-def _takes_color() -> int:
-    """1 when the text goes to a terminal that takes colours, else 0."""
+def _set_terminal(sink: native.Sink) -> None:
+    """What the text goes to: whether it takes colours, and how many columns it has."""
     width, height = parameter("width"), parameter("height")
     # pipe and to_string=True lift both limits while they capture.
     if not os.isatty(1) or _is_machine_interface() or not (width or height):
-        return 0
-    plain = parameter("logging enabled") or parameter("logging") or not parameter("style enabled")
-    return 0 if plain else 1
+        return
+    if parameter("logging enabled") or parameter("logging"):
+        return
+    sink.color = 1 if parameter("style enabled") else 0
+    sink.width = width if isinstance(width, int) and 20 <= width <= 65535 else 0
 
 
 class _Progress:
@@ -285,7 +287,7 @@ class Session:
         progress = _Progress()
         note = native.ADD(_note)
         sink = native.Sink(progress=native.address(progress.callback), note=native.address(note))
-        sink.color = _takes_color()
+        _set_terminal(sink)
         text = native.Text(self.lib)
         try:
             status = self._answer(argv, text, sink)

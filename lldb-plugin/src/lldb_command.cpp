@@ -64,6 +64,8 @@ hd_sink make_sink(lldb::SBDebugger &debugger, lldb::SBCommandReturnObject &resul
 	sink.progress = isatty(STDERR_FILENO) ? show_progress : nullptr;
 	if (isatty(STDOUT_FILENO)) {
 		sink.color = debugger.GetUseColor();
+		const uint32_t width = debugger.GetTerminalWidth();
+		sink.width = width >= 20 && width <= 65535 ? width : 0;
 	}
 	return sink;
 }

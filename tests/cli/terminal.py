@@ -27,6 +27,7 @@ class Terminal:
     ) -> None:
         # libedit's el_set(EL_ADDFN) keeps two copies that nothing frees.
         options = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+        options["PAGER"] = "cat"  # less would move the cursor
         pid, self.fd = pty.fork()
         if pid == 0:
             try:

@@ -257,9 +257,13 @@ class Options(Base):
             lines = run(BUBBLECS, "dumpheap", "-stat", "--width", str(width)).out.splitlines()
             self.assertEqual(len(lines), len(full))
             for line, whole in zip(lines, full):
-                self.assertLessEqual(len(line), width)
-                kept = whole if len(whole) <= width else whole[: width - 1] + "\u2026"
-                self.assertEqual(line, kept)
+                name = line.split()[-1]
+                # A name keeps 12 columns, and numbers and totals are never cut.
+                short = len(line) <= width or len(name) <= 12 or whole.startswith("Total")
+                self.assertTrue(short, line)
+                self.assertEqual(line.split()[:3], whole.split()[:3])
+                if len(whole) <= width:
+                    self.assertEqual(line, whole)
 
     def test_color(self) -> None:
         plain = run(BUBBLECS, "gcroot", "1ce056").out

@@ -56,9 +56,10 @@ class Batch(Base):
     def test_set_holds(self) -> None:
         result = run(BUBBLECS, text="set width 30\nset color on\ngcroot 1ce056\n")
         self.assertEqual((result.status, result.err), (0, ""))
-        lines = re.sub("\x1b\\[[0-9;]*m", "", result.out).splitlines()
+        plain = re.sub("\x1b\\[[0-9;]*m", "", result.out)
         self.assertIn("\x1b[", result.out)
-        self.assertLessEqual(max(map(len, lines)), 30)
+        self.assertNotIn("BubbleCS.GameForm", plain)
+        self.assertIn("-> 1ce03a       GameForm\n", plain)
 
     def test_quotes(self) -> None:
         name = "'System.Collections.Generic.List`1[[BubbleCS.HighScore, bubblecs'"
@@ -350,6 +351,33 @@ class Prompt(unittest.TestCase):
         terminal.prompt()
         terminal.send("dumpobj 10\n")
         self.assertIn("Size:        24(0x18) bytes", terminal.prompt())
+
+    def test_pager(self) -> None:
+        """At the prompt of a terminal, with its colours and columns; `set pager off` ends that."""
+        name = "System.Collections.Generic.List`1[[BubbleCS.HighScore, bubblecs"
+        terminal = self.start(BUBBLECS, PAGER="sed 's/^/PAGED /'")
+        terminal.prompt()
+        terminal.send("types -type HighScore\n")
+        seen = terminal.prompt()
+        self.assertRegex(seen, "PAGED .*\x1b\\[36mBubbleCS.HighScore\x1b")
+        self.assertNotIn(name, seen)
+        terminal.send("types -type HighScore -full\n")
+        self.assertIn(name, terminal.prompt())
+        terminal.send("types -type HighScore | head -n 1\n")
+        self.assertNotIn("PAGED", terminal.prompt())
+        terminal.send("set pager off\n")
+        terminal.prompt()
+        terminal.send("types -type HighScore\n")
+        seen = terminal.prompt()
+        self.assertNotIn("PAGED", seen)
+        self.assertIn("BubbleCS.HighScore", seen)
+        for env in ({"TERM": "dumb"}, {"PAGER": ""}):
+            terminal = self.start(BUBBLECS, **{"PAGER": "sed 's/^/PAGED /'"} | env)
+            terminal.prompt()
+            terminal.send("types -type HighScore\n")
+            seen = terminal.prompt()
+            self.assertNotIn("PAGED", seen)
+            self.assertIn("HighScore", seen)
 
     def test_pipe_and_file(self) -> None:
         terminal = self.start(BUBBLECS)

@@ -105,7 +105,7 @@ class NativeTest(unittest.TestCase):
 
     def test_structures_have_the_sizes_of_the_headers(self) -> None:
         self.assertEqual(ctypes.sizeof(native.Error), 512)
-        self.assertEqual(ctypes.sizeof(native.Sink), 64)
+        self.assertEqual(ctypes.sizeof(native.Sink), 72)
         self.assertEqual(ctypes.sizeof(native.Object), 32)
         self.assertEqual(ctypes.sizeof(native.Type), 40)
         self.assertEqual(ctypes.sizeof(native.CommandInfo), 48)

@@ -160,7 +160,7 @@ static void check_has(const char *line, const char *part)
 
 TEST(every_kind_of_root_has_its_form)
 {
-	check("gcroot 1030", HD_EXIT_OK,
+	check("gcroot 1030 -limit 100", HD_EXIT_OK,
 	      STACKS
 	      "HandleTable:\n"
 	      "    0000000000000500 (pinned handle)\n"

@@ -32,7 +32,10 @@ TEST(what_was_not_escaped_is_escaped_last)
 		   "\\u202e\\u2066\xc3\xa4\xf0\x9f\x90\x8d\\xe2\\x82");
 	check_sent("nothing of \xe2\x82\xac\nis changed\n", false, 0,
 		   "nothing of \xe2\x82\xac\nis changed\n");
-	check_sent("a\x1b[2Jbcdefgh\n", false, 9, "a\\u001b[\xe2\x80\xa6\n");
+	check_sent("a\x1b[2Jbcdefgh\n", false, 9, "a\\u001b[2Jbcdefgh\n");
+	/* Marks of names never leave. */
+	check_sent("\016Some.Name.Of.A.Type\017 x\n", false, 9, "Type x\n");
+	check_sent("\016Name\017\n", false, 0, "\\u000eName\\u000f\n");
 }
 
 TEST(colours_are_ours_or_none)

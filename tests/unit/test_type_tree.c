@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/graph/type_tree.h"
+#include "analysis/graph/root_tree.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"
@@ -27,7 +27,7 @@ static struct hd_graph *make_graph(uint64_t seed)
 {
 	struct random random = { .state = seed };
 	uint32_t count = 1 + (uint32_t)random_below(&random, NODES_MAX);
-	uint32_t roots = (uint32_t)random_below(&random, 8);
+	uint32_t roots = (uint32_t)random_below(&random, seed % 3 ? 8 : 60);
 	struct hd_graph *graph = graph_make_random(
 		&(struct random_spec){ .seed = seed,
 				       .object_count = count,
@@ -245,6 +245,67 @@ TEST(branches_are_the_shortest_paths_merged)
 			check_tree(graph, &types, false);
 			check_tree(graph, &types, true);
 		}
+		graph_destroy(graph);
+	}
+}
+
+/* The way from a root to the object, merged as the tree merges. */
+static void steps_of_root(const struct hd_graph *graph, const struct gcroot *gcroot,
+			  const struct rooted *rooted, struct steps *ret)
+{
+	const struct graph_root *root = &graph->roots[rooted->root];
+	char key[48];
+	ret->count = 0;
+	(void)snprintf(key, sizeof(key), "%u %x", root->kind, root->container);
+	add_step(ret, key);
+	step_key(graph, rooted->node, rooted->node, key, sizeof(key));
+	add_step(ret, key);
+	for (uint32_t at = rooted->node; at != gcroot->tree.target;) {
+		uint32_t next = path_tree_next(&gcroot->tree, at);
+		step_key(graph, at, next, key, sizeof(key));
+		add_step(ret, key);
+		at = next;
+	}
+}
+
+static void check_root_tree(struct hd_graph *graph, uint32_t target)
+{
+	struct gcroot gcroot;
+	struct type_tree tree;
+	ASSERT_UINT_FATAL(
+		gcroot_init(graph, target, &(struct gcroot_options){ 0 }, NULL, &gcroot, NULL),
+		HD_OK);
+	CU_ASSERT_FATAL(gcroot.strong_count < NODES_MAX);
+	ASSERT_UINT_FATAL(root_tree_init(graph, &gcroot, UINT64_MAX, NULL, &tree, NULL), HD_OK);
+	for (size_t k = 0; k < gcroot.strong_count; k++)
+		steps_of_root(graph, &gcroot, &gcroot.strong[k], &all[k]);
+	size_t roots = 0, ends = 0;
+	for (uint32_t i = 0; i < tree.branches_count; i++) {
+		const struct tree_branch *branch = &tree.branches[i];
+		steps_of_branch(&tree, i, &of_branch);
+		uint64_t count = 0, own = 0;
+		for (size_t k = 0; k < gcroot.strong_count; k++) {
+			count += begins(&all[k], &of_branch);
+			own += begins(&all[k], &of_branch) && all[k].count == of_branch.count;
+		}
+		ASSERT_UINT(branch->count, count);
+		ASSERT_UINT(branch->own_count, own);
+		roots += branch->parent == HD_NONE ? branch->count : 0;
+		ends += branch->own_count;
+	}
+	CU_ASSERT(!tree.is_cut);
+	ASSERT_UINT(roots, gcroot.strong_count);
+	ASSERT_UINT(ends, gcroot.strong_count);
+	type_tree_deinit(&tree);
+	gcroot_deinit(&gcroot);
+}
+
+TEST(paths_to_one_object_are_merged)
+{
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct hd_graph *graph = make_graph(seed);
+		for (uint32_t node = 0; node < graph->object_count; node += 3)
+			check_root_tree(graph, node);
 		graph_destroy(graph);
 	}
 }

@@ -49,6 +49,8 @@ struct hd_sink {
 	 */
 	void (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);
 	uint32_t color; /**< non-zero: the sink understands ANSI colours (setting "color" = auto) */
+	uint32_t
+		width; /**< columns of the terminal that the text goes to, from 20 on; 0: any (setting "width" = auto) */
 	uint32_t binary; /**< non-zero: @c write takes any bytes, as a file or a pipe does */
 	/** Take one line about what is going on, without newline.  NULL: it goes to @c warn. */
 	void (*note)(void *arg, const char *line);

@@ -142,13 +142,23 @@ static void render_text_cell(struct out *out, const struct column *column, const
 {
 	struct text *text = &out->text;
 	enum style style;
+	struct column narrow = *column;
+	if (column->kind == KIND_ADDRESS && out_is_narrow(out)) {
+		narrow.look &= (uint8_t)~LOOK_ZEROS;
+		column = &narrow;
+	}
 	bool has_style = style_of(column, cell, &style);
 	if (has_style)
 		out_begin_style(out, style);
+	bool is_name = column->kind == KIND_TYPE;
+	if (is_name)
+		out_begin_name(out, FIT_TYPE);
 	size_t begin = text->size;
 	cell_format(text, column, cell);
-	if (column->look & LOOK_LEFT) {
-		size_t size = text->size - begin;
+	size_t size = text->size - begin;
+	if (is_name)
+		out_end_name(out);
+	if (column->look & LOOK_LEFT || is_name) {
 		out_pad(out, size < width ? width - size : 0);
 	} else {
 		align_right(text, begin, width);
@@ -157,9 +167,12 @@ static void render_text_cell(struct out *out, const struct column *column, const
 		out_end_style(out);
 }
 
-static uint8_t width_of(const struct answer_level *level, size_t i)
+static uint8_t width_of(const struct answer *answer, const struct answer_level *level, size_t i)
 {
-	return level->options.widths ? level->options.widths[i] : level->schema->columns[i].width;
+	const struct column *column = &level->schema->columns[i];
+	uint8_t width = level->options.widths ? level->options.widths[i] : column->width;
+	uint8_t narrow = (uint8_t)out_address_digits(answer->out);
+	return column->kind == KIND_ADDRESS && width > narrow ? narrow : width;
 }
 
 static bool column_is_shown(const struct answer_level *level, size_t i)
@@ -167,8 +180,9 @@ static bool column_is_shown(const struct answer_level *level, size_t i)
 	return level->schema->columns[i].heading && !(level->options.hidden >> i & 1);
 }
 
-static void render_text_headings(struct out *out, const struct answer_level *level)
+static void render_text_headings(struct answer *answer, const struct answer_level *level)
 {
+	struct out *out = answer->out;
 	const char *between = "";
 	for (size_t i = 0; i < level->schema->count; i++) {
 		const struct column *column = &level->schema->columns[i];
@@ -178,7 +192,7 @@ static void render_text_headings(struct out *out, const struct answer_level *lev
 						.look = column->look & LOOK_LEFT };
 		const struct cell cell = cell_string(column->heading);
 		text_puts(&out->text, *column->heading ? between : "");
-		render_text_cell(out, &heading, &cell, width_of(level, i));
+		render_text_cell(out, &heading, &cell, width_of(answer, level, i));
 		between = " ";
 	}
 }
@@ -191,10 +205,13 @@ static void write_heading(struct answer *answer)
 	if (level->options.no_heading || (schema->layout && !schema->heading))
 		return;
 	out_begin_style(answer->out, STYLE_HEAD);
-	if (schema->heading) {
+	uint32_t narrow = schema->narrow_below ? schema->narrow_below : OUT_NARROW;
+	if (schema->narrow_heading && out_has_fewer(answer->out, narrow)) {
+		out_puts(answer->out, schema->narrow_heading);
+	} else if (schema->heading) {
 		out_puts(answer->out, schema->heading);
 	} else {
-		render_text_headings(answer->out, level);
+		render_text_headings(answer, level);
 	}
 	out_end_style(answer->out);
 	out_puts(answer->out, "\n");
@@ -221,7 +238,8 @@ static void render_text_row(struct answer *answer, const struct cell *cells)
 		if (!column_is_shown(level, i))
 			continue;
 		text_puts(&out->text, any ? " " : "");
-		render_text_cell(out, &level->schema->columns[i], &cells[i], width_of(level, i));
+		render_text_cell(out, &level->schema->columns[i], &cells[i],
+				 width_of(answer, level, i));
 		any = true;
 	}
 	out_puts(out, any ? "\n" : "");

@@ -74,6 +74,14 @@ static void put_root_cell(struct out *out, const struct cell *cell)
 	text_escape(&out->text, cell->text.bytes, cell->text.size);
 }
 
+/* The name of a method, or of a static field. */
+static void put_root_name(struct out *out, const struct cell *cell)
+{
+	out_begin_name(out, FIT_METHOD);
+	put_root_cell(out, cell);
+	out_end_name(out);
+}
+
 /* The names of the flags, each between @p before and @p after. */
 static void put_flags(struct out *out, const struct cell *flags, const char *before,
 		      const char *after)
@@ -92,7 +100,7 @@ static void put_root_frame(struct out *out, const struct cell *cells)
 	bool is_explicit =
 		cells[ROOT_FRAME].is_there && !memchr(method->text.bytes, '(', method->text.size);
 	out_puts(out, is_explicit ? "[" : "");
-	put_root_cell(out, method);
+	put_root_name(out, method);
 	out_puts(out, is_explicit ? "]" : "");
 	if (cells[ROOT_OFFSET].number)
 		out_printf(out, "+0x%" PRIx64, cells[ROOT_OFFSET].number);
@@ -128,7 +136,8 @@ static void put_note(struct out *out, const struct cell *cells)
 	}
 	if (cells[ROOT_NAME].is_there) {
 		begin_part(out, &any, ", ");
-		put_root_cell(out, &cells[ROOT_NAME]);
+		(cells[ROOT_CONTAINER_MT].is_there ? put_root_name
+						   : put_root_cell)(out, &cells[ROOT_NAME]);
 	} else if (cells[ROOT_CONTAINER_MT].is_there) {
 		begin_part(out, &any, ", ");
 		out_puts(out, "static of ");
@@ -152,7 +161,8 @@ static void pad_to(struct out *out, size_t begin, size_t width)
 static void put_columns(struct out *out, const struct cell *cells, size_t kind, size_t flags)
 {
 	size_t begin;
-	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, cells[ROOT_OBJECT].number);
+	out_styled(out, STYLE_ADDRESS, "%*" PRIx64, out_address_digits(out),
+		   cells[ROOT_OBJECT].number);
 	out_puts(out, " ");
 	begin = out->text.size;
 	put_root_cell(out, &cells[ROOT_KIND]);
@@ -179,16 +189,18 @@ static void list_layout(struct out *out, const struct cell *cells)
 
 static void slot_list_layout(struct out *out, const struct cell *cells)
 {
-	put_columns(out, cells, 13, 12);
+	const int os_id = out_is_narrow(out) ? 6 : 8;
+	put_columns(out, cells, 13, out_is_narrow(out) ? 8 : 12);
 	if (cells[ROOT_ADDRESS].is_there) {
-		out_printf(out, "%016" PRIx64 " ", cells[ROOT_ADDRESS].number);
+		out_printf(out, "%0*" PRIx64 " ", out_address_digits(out),
+			   cells[ROOT_ADDRESS].number);
 	} else {
-		out_pad(out, 17);
+		out_pad(out, (size_t)out_address_digits(out) + 1);
 	}
 	if (cells[ROOT_OS_ID].is_there) {
-		out_printf(out, "%8" PRIx64 " ", cells[ROOT_OS_ID].number);
+		out_printf(out, "%*" PRIx64 " ", os_id, cells[ROOT_OS_ID].number);
 	} else {
-		out_pad(out, 9);
+		out_pad(out, (size_t)os_id + 1);
 	}
 	put_class(out, cells);
 }
@@ -200,6 +212,7 @@ const struct schema *root_list_schema(const struct hd_graph *graph)
 		SCHEMA_COLUMNS(columns),
 		.is_main = true,
 		.heading = "          Object Kind      Flags                Class Name",
+		.narrow_heading = "      Object Kind      Flags                Class Name",
 		.layout = list_layout,
 	};
 	static const struct schema with_slots = {
@@ -208,6 +221,8 @@ const struct schema *root_list_schema(const struct hd_graph *graph)
 		.is_main = true,
 		.heading = "          Object Kind          Flags                    Slot     OSID "
 			   "Class Name",
+		.narrow_heading =
+			"      Object Kind          Flags            Slot   OSID Class Name",
 		.layout = slot_list_layout,
 	};
 	return graph_is_heap(graph) || graph->has_slots ? &with_slots : &schema;
@@ -242,7 +257,7 @@ static void put_root_record(struct out *out, const struct cell *cells)
 		out_puts(out, " ");
 	}
 	if (cells[ROOT_NAME].is_there) {
-		put_root_cell(out, &cells[ROOT_NAME]);
+		put_root_name(out, &cells[ROOT_NAME]);
 		out_puts(out, " ");
 	} else if (cells[ROOT_CONTAINER_MT].is_there) {
 		out_type_cell(out, &cells[ROOT_CONTAINER_NAME]);
@@ -302,7 +317,7 @@ static void root_frame_layout(struct out *out, const struct cell *cells)
 	if (!cells[ROOT_METHOD].is_there) {
 		out_puts(out, "(");
 		if (cells[ROOT_NAME].is_there) {
-			put_root_cell(out, &cells[ROOT_NAME]);
+			put_root_name(out, &cells[ROOT_NAME]);
 		} else {
 			out_puts(out, "no frame");
 		}

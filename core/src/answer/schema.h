@@ -90,6 +90,9 @@ struct schema {
 	bool is_list;
 	/** The line above the rows in text; NULL: the columns' headings. */
 	const char *heading;
+	/** The same where there are fewer columns than @c narrow_below (0: OUT_NARROW); NULL: as @c heading. */
+	const char *narrow_heading;
+	uint16_t narrow_below;
 	/** Write a row, or the whole record, as text; NULL: as the columns say. */
 	void (*layout)(struct out *out, const struct cell *cells);
 };

@@ -18,8 +18,9 @@ enum {
 	COMMON_TRUST_FILES,
 	COMMON_EXACT,
 	COMMON_COPY_ALL,
-	COMMON_MAX_MEM = 9,
-	COMMON_COUNT = 13
+	COMMON_FULL,
+	COMMON_MAX_MEM = 10,
+	COMMON_COUNT = 14
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
@@ -33,13 +34,15 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	{ "exact", VALUE_NONE, NULL, "when a .nettrace is read: as dotnet-gcdump does", NULL },
 	{ "copy-all", VALUE_NONE, NULL,
 	  "when a process is opened: copy all its memory, also what no answer needs", NULL },
+	{ "full", VALUE_NONE, NULL, "shorten no names, however narrow the terminal is", NULL },
 	{ "snapshot", VALUE_NUMBER, "N", "when a .nettrace is read: which of its heap snapshots",
 	  NULL },
 	{ "sysroot", VALUE_FOLDER, "DIR", "when a core is opened: look up module files below DIR",
 	  NULL },
 	{ "workers", VALUE_NUMBER, "N", "threads for this command", NULL },
 	{ "max-mem", VALUE_TEXT, "SIZE", "memory that opening may take", NULL },
-	{ "width", VALUE_NUMBER, "N", "cut lines after this column", NULL },
+	{ "width", VALUE_TEXT, "N",
+	  "shorten names to fit N columns (auto: the terminal's; 0: never)", NULL },
 	{ "color", VALUE_CHOICE, "WHEN", "colours: auto, on or off", color_choices },
 	{ "format", VALUE_CHOICE, "FORMAT",
 	  "text, json, ndjson or csv (the rows of its main table)", format_choices },
@@ -120,14 +123,13 @@ static enum hd_status unknown_option(const struct call *call, const char *word)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "%s has no option \"%.40s\": %s",
 			    call->command->name, word, instead);
 	}
-	const struct option *lists[] = { call->command->options, common_options };
-	for (size_t i = 0; i < 2; i++) {
-		for (const struct option *option = lists[i]; option && option->name; option++)
-			text_printf(&text, " %s%s", i ? "--" : "-", option->name);
-	}
-	enum hd_status status =
-		fail(call->err, HD_ERR_ARGUMENT, 0, "%s has no option \"%.40s\"; it has%s",
-		     call->command->name, word, text.bytes ? text.bytes : "");
+	const struct option *option = call->command->options;
+	for (; option && option->name; option++)
+		text_printf(&text, "%s -%s", text.size ? "" : "; it has", option->name);
+	enum hd_status status = fail(call->err, HD_ERR_ARGUMENT, 0,
+				     "%s has no option \"%.40s\"%s; help options lists those that "
+				     "every command has",
+				     call->command->name, word, text.bytes ? text.bytes : "");
 	text_deinit(&text);
 	return status;
 }
@@ -234,6 +236,9 @@ static enum hd_status apply_common(struct call *call, const struct option *optio
 	case COMMON_COPY_ALL:
 		call->settings.copy_all = true;
 		return HD_OK;
+	case COMMON_FULL:
+		call->settings.width = 0;
+		return HD_OK;
 	default:
 		return settings_set(&call->settings, option->name, text, call->err);
 	}
@@ -267,6 +272,9 @@ static enum hd_status parse_option(struct call *call, int argc, const char *cons
 	bool common = option >= common_options && option < common_options + COMMON_COUNT;
 	if (common)
 		return apply_common(call, option, parsed.text);
+	/* A command's own -full shows names whole, too. */
+	if (strcmp(option->name, common_options[COMMON_FULL].name) == 0)
+		call->settings.width = 0;
 	call->options[option - call->command->options] = parsed;
 	return HD_OK;
 }

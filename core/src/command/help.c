@@ -7,6 +7,8 @@
 #include "util/sink.h"
 
 #define HELP_WIDTH 79u
+/* What help describes and is not a command. */
+#define HELP_OPTIONS "options"
 
 void help_usage(struct text *text, const struct command *command)
 {
@@ -76,10 +78,20 @@ static void append_command(struct text *text, const struct command *command)
 		text_printf(text, "\n%s", command->description);
 	if (command->append_help)
 		command->append_help(text);
-	text_puts(text, "\nOptions:\n");
-	append_options(text, command->options, "-");
-	append_options(text, common_options, "--");
+	if (command->options) {
+		text_puts(text, "\nOptions (help options has those of all commands):\n");
+		append_options(text, command->options, "-");
+	} else {
+		text_puts(text, "\nhelp options has the options of all commands.\n");
+	}
 	text_printf(text, "\nExample: %s\n", command->example);
+}
+
+static void append_common_options(struct text *text)
+{
+	text_puts(text, "Options that every command has, with two dashes or one:\n");
+	append_options(text, common_options, "--");
+	text_puts(text, "\nset changes most of them for all commands that follow.\n");
 }
 
 /* The whole help of @p command; NULL: the list of commands. */
@@ -91,9 +103,11 @@ static void help_append(struct text *text, const struct command *command)
 	}
 	text_puts(text, "Commands about the heap dump, core or process that is open:\n");
 	for (size_t i = 0; command_at(i); i++)
-		text_printf(text, "  %-13s %s\n", command_at(i)->name, command_at(i)->summary);
-	text_puts(text, "\nhelp COMMAND describes one. Addresses, and ids of dump files, are "
-			"hexadecimal\nand may be sums: 1ce000+56.\n");
+		text_printf(text, "  %-19s %s\n", command_at(i)->name, command_at(i)->summary);
+	text_puts(text,
+		  "\nhelp COMMAND describes one, help options lists the options that all have. "
+		  "Addresses,\nand ids of dump files, are hexadecimal and may be sums: "
+		  "1ce000+56.\n");
 }
 
 bool help_meant(struct text *text, const char *part)
@@ -172,13 +186,40 @@ static void manual_layout(struct out *out, const struct cell *cells)
 	out_puts(out, cells[0].text.bytes);
 }
 
-/* Text only. */
-static enum hd_status write_manual(struct call *call, const struct command *command)
+static const struct column option_columns[] = {
+	{ "name", NULL, KIND_TEXT, 0, 0, "name of the option" },
+	{ "value", NULL, KIND_TEXT, 0, 0, "what it takes; null: nothing" },
+	{ "summary", NULL, KIND_TEXT, 0, 0, "what it does" },
+};
+
+/* Data only. */
+static void write_common_options(struct call *call)
+{
+	static const struct schema schema = { .name = "options", SCHEMA_COLUMNS(option_columns) };
+	answer_table(&call->answer, &schema, NULL);
+	for (const struct option *option = common_options; option->name; option++) {
+		const struct cell cells[] = {
+			cell_string(option->name),
+			option->value ? cell_string(option->value) : cell_null(),
+			cell_string(option->help),
+		};
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+}
+
+/* Text only; @p are_options: of the options of all commands. */
+static enum hd_status write_manual(struct call *call, const struct command *command,
+				   bool are_options)
 {
 	static const struct column columns[] = { { .kind = KIND_TEXT } };
 	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = manual_layout };
 	struct text text = { 0 };
-	help_append(&text, command);
+	if (are_options) {
+		append_common_options(&text);
+	} else {
+		help_append(&text, command);
+	}
 	enum hd_status status = text.failed ? fail_nomem(call->err) : HD_OK;
 	if (status == HD_OK) {
 		answer_heading(&call->answer, &schema,
@@ -191,22 +232,28 @@ static enum hd_status write_manual(struct call *call, const struct command *comm
 static enum hd_status run_help(struct call *call)
 {
 	const struct command *command = NULL;
-	if (call->words[0].given) {
+	bool are_options =
+		call->words[0].given && strcasecmp(call->words[0].text, HELP_OPTIONS) == 0;
+	if (call->words[0].given && !are_options) {
 		command = command_find(call->words[0].text);
 		if (!command) {
 			return fail(call->err, HD_ERR_NOTFOUND, 0,
 				    "no command \"%.40s\"; help lists them", call->words[0].text);
 		}
 	}
-	return answer_is_text(&call->answer) ? write_manual(call, command)
-					     : write_commands(call, command);
+	if (answer_is_text(&call->answer))
+		return write_manual(call, command, are_options);
+	if (!are_options)
+		return write_commands(call, command);
+	write_common_options(call);
+	return HD_OK;
 }
 
 const struct command help_command = {
 	.name = "help",
 	.role = HD_ROLE_OWN,
 	.summary = "list the commands, or describe one",
-	.description = "",
+	.description = "help options lists the options that every command has.\n",
 	.example = "help gcroot",
 	.words = { { "COMMAND", VALUE_COMMAND, true } },
 	.run = run_help,

@@ -91,64 +91,33 @@ static void escape_rest(struct out *out)
 	out->text = safe;
 }
 
-/* Bytes of @p line that fit in the width; colour codes take no column.  Sets *@p cut. */
-static size_t fitting(const struct out *out, const char *line, size_t size, bool *cut)
+/* Fit what is buffered into the width, line by line. */
+static void fit_buffered(struct out *out)
 {
-	uint32_t column = 0;
-	size_t fit = 0; /* bytes that leave a column for the mark */
-	for (size_t i = 0; i < size;) {
-		if (line[i] == '\033') {
-			const char *end = memchr(line + i, 'm', size - i);
-			i = end ? (size_t)(end - line) + 1 : size;
-			continue;
-		}
-		size_t length = utf8_length(line + i, size - i);
-		if (column + 1 == out->width)
-			fit = i;
-		if (column == out->width) {
-			*cut = true;
-			return fit;
-		}
-		column++;
-		i += length ? length : 1;
-	}
-	*cut = false;
-	return size;
-}
-
-static void flush_cut(struct out *out)
-{
+	struct text fitted = { 0 };
 	const char *at = out->text.bytes, *end = at + out->text.size;
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		size_t size = (size_t)((newline ? newline : end) - at);
-		bool cut;
-		size_t fit = fitting(out, at, size, &cut);
-		send(out, at, fit);
-		if (cut && out->color)
-			send(out, codes[STYLE_END], 4);
-		if (cut)
-			send(out, "\xe2\x80\xa6", 3);
+		fit_line(&fitted, at, (size_t)((newline ? newline : end) - at), out->width);
 		if (newline)
-			send(out, "\n", 1);
+			text_puts(&fitted, "\n");
 		at = newline ? newline + 1 : end;
 	}
+	fitted.failed |= out->text.failed;
+	text_deinit(&out->text);
+	out->text = fitted;
 }
 
 /* Only whole lines leave while there is a width to cut to. */
 void out_flush(struct out *out)
 {
+	if (out->width)
+		fit_buffered(out);
 	if (out->text.size)
 		escape_rest(out);
 	if (out->text.failed)
 		out->stopped = true;
-	if (!out->text.size)
-		return;
-	if (out->width) {
-		flush_cut(out);
-	} else {
-		send(out, out->text.bytes, out->text.size);
-	}
+	send(out, out->text.bytes, out->text.size);
 	out->text.size = 0;
 }
 
@@ -206,6 +175,19 @@ void out_styled(struct out *out, enum style style, const char *format, ...)
 	out_flush_if_full(out);
 }
 
+void out_begin_name(struct out *out, char kind)
+{
+	if (out->width)
+		text_append(&out->text, &kind, 1);
+}
+
+void out_end_name(struct out *out)
+{
+	const char end = FIT_END;
+	if (out->width)
+		text_append(&out->text, &end, 1);
+}
+
 void out_type(struct out *out, const char *name, size_t size, uint64_t id)
 {
 	if (!name) {
@@ -213,7 +195,9 @@ void out_type(struct out *out, const char *name, size_t size, uint64_t id)
 		return;
 	}
 	out_begin_style(out, STYLE_TYPE);
+	out_begin_name(out, FIT_TYPE);
 	text_escape(&out->text, name, size);
+	out_end_name(out);
 	out_end_style(out);
 	out_flush_if_full(out);
 }

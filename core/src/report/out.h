@@ -6,6 +6,7 @@
 
 #include <heapdump/session.h>
 
+#include "report/fit.h"
 #include "util/text.h"
 
 /** What a piece of text is, for colours. */
@@ -21,7 +22,8 @@ enum style {
 struct out {
 	const struct hd_sink *sink;
 	struct text text;
-	uint32_t width; /**< cut lines after this column; 0 = never */
+	uint32_t
+		width; /**< columns of a line: names in a longer one are shortened (report/fit.h); 0: any */
 	bool color;
 	bool stopped;     /**< the sink takes no more, or memory is exhausted: end the command */
 	bool is_document; /**< JSON: what is begun is written to its end */
@@ -30,6 +32,21 @@ struct out {
 };
 
 void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool color);
+/** Where SOS's columns take more than this, a terminal of fewer columns has shorter ones. */
+#define OUT_NARROW 100u
+static inline bool out_has_fewer(const struct out *out, uint32_t columns)
+{
+	return out->width && out->width < columns;
+}
+static inline bool out_is_narrow(const struct out *out)
+{
+	return out_has_fewer(out, OUT_NARROW);
+}
+/** Digits of an address that SOS fills up with zeros; in few columns there are only those that addresses have. */
+static inline int out_address_digits(const struct out *out)
+{
+	return out_is_narrow(out) ? 12 : 16;
+}
 /** Hand what is buffered to the sink: out->stopped then tells whether all was taken. */
 void out_flush(struct out *out);
 /** Same, and free. */
@@ -57,6 +74,9 @@ void out_styled(struct out *out, enum style style, const char *format, ...) HD_P
 /** Begin the colour of @p style, and end it: around text that is appended to out->text. */
 void out_begin_style(struct out *out, enum style style);
 void out_end_style(struct out *out);
+/** Begin a name that may be shortened: @p kind is FIT_TYPE or FIT_METHOD; and end it. */
+void out_begin_name(struct out *out, char kind);
+void out_end_name(struct out *out);
 /** A type name, escaped and in its colour; NULL is shown as <unknown type ID>. */
 void out_type(struct out *out, const char *name, size_t size, uint64_t id);
 /** @p count blanks. */

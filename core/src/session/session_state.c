@@ -59,6 +59,7 @@ enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err)
 	/* Asked now: the answers are in files, which a process in a sandbox cannot open later. */
 	session->settings.default_workers = default_workers();
 	session->settings.default_max_mem = default_max_mem();
+	session->settings.width = WIDTH_AUTO;
 	json_object_seed(0);
 	*ret = session;
 	return HD_OK;

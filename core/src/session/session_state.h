@@ -31,11 +31,14 @@ enum backend_setting {
 	BACKEND_DEBUGGER
 };
 
+/** The setting "width" as auto: see struct hd_sink. */
+#define WIDTH_AUTO UINT32_MAX
+
 /** What a front end sets, and what one command may override. */
 struct settings {
 	uint64_t max_mem;     /**< bytes; 0 = a quarter of the machine's memory, less in a cgroup */
 	unsigned int workers; /**< 0 = the processors online */
-	uint32_t width;       /**< 0 = never cut */
+	uint32_t width;       /**< 0 = any; WIDTH_AUTO = the terminal's */
 	enum color_setting color;
 	enum answer_format format;
 	const char *sysroot; /**< borrowed; NULL: files stand where the target says */
@@ -44,6 +47,7 @@ struct settings {
 	bool copy_all;       /**< copy all memory of a process */
 	enum backend_setting backend;
 	bool lenient;
+	bool no_pager;     /**< of the shell's prompt */
 	bool exact;        /**< see struct format_options */
 	uint32_t snapshot; /**< likewise */
 	/* in place of 0; no settings of the user's */

@@ -16,7 +16,8 @@ static const struct {
 } table[] = {
 	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a part of the free memory)" },
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
-	{ "width", "cut lines of text after this column (0 = never)" },
+	{ "width",
+	  "columns that names are shortened to fit (auto: the terminal's; 0: never)" },
 	{ "color", "colours in text: auto, on or off" },
 	{ "format", "format of answers: text, json, ndjson or csv (the rows of the main table)" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
@@ -25,6 +26,7 @@ static const struct {
 	{ "copy-all", "copy all memory of a process, also what no answer needs: on or off" },
 	{ "exact", "read a .nettrace as dotnet-gcdump does, to the byte: on or off" },
 	{ "snapshot", "which heap snapshot of a .nettrace to read (0 = the first)" },
+	{ "pager", "send answers at the prompt of heapdump through $PAGER, or less: on or off" },
 	{ "backend", "how a debugger's memory is read: auto, file, process or debugger" },
 };
 
@@ -70,7 +72,7 @@ const char *const *settings_choices(const char *name)
 	} lists[] = {
 		{ "color", colors },         { "backend", backends }, { "files", switches },
 		{ "trust-files", switches }, { "exact", switches },   { "format", formats },
-		{ "copy-all", switches },
+		{ "copy-all", switches },    { "pager", switches },
 	};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		if (strcmp(lists[i].name, name) == 0)
@@ -83,7 +85,7 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
 	return fail(err, HD_ERR_ARGUMENT, 0,
 		    "no setting \"%.40s\": there are max-mem, workers, width, color, format, "
-		    "sysroot, files, trust-files, copy-all, exact, snapshot, backend",
+		    "sysroot, files, trust-files, copy-all, exact, snapshot, backend, pager",
 		    name);
 }
 
@@ -150,9 +152,13 @@ static enum hd_status set_number(struct settings *settings, const char *name, co
 		return HD_OK;
 	}
 	if (strcmp(name, "width") == 0) {
+		if (strcasecmp(value, "auto") == 0) {
+			settings->width = WIDTH_AUTO;
+			return HD_OK;
+		}
 		if (!parsed || number > 65535 || (number && number < 20)) {
 			return fail(err, HD_ERR_ARGUMENT, 0,
-				    "width is 0 or a number from 20 to 65535, not \"%.40s\"",
+				    "width is auto, 0 or a number from 20 to 65535, not \"%.40s\"",
 				    value);
 		}
 		settings->width = (uint32_t)number;
@@ -176,6 +182,8 @@ static void set_choice(struct settings *settings, const char *name, unsigned int
 		settings->trust_files = chosen != 0;
 	} else if (strcmp(name, "copy-all") == 0) {
 		settings->copy_all = chosen != 0;
+	} else if (strcmp(name, "pager") == 0) {
+		settings->no_pager = chosen == 0;
 	} else {
 		settings->exact = chosen != 0;
 	}
@@ -217,6 +225,28 @@ enum hd_status hd_session_set(struct hd_session *session, const char *name, cons
 	return HD_OK;
 }
 
+/* Which of its choices a setting has. */
+static unsigned int chosen_of(const struct settings *settings, const char *name)
+{
+	const struct {
+		const char *name;
+		unsigned int chosen;
+	} all[] = {
+		{ "color", settings->color },
+		{ "format", settings->format },
+		{ "backend", settings->backend },
+		{ "files", !settings->no_files },
+		{ "trust-files", settings->trust_files },
+		{ "copy-all", settings->copy_all },
+		{ "exact", settings->exact },
+		{ "pager", !settings->no_pager },
+	};
+	size_t i = 0;
+	while (i + 1 < sizeof(all) / sizeof(all[0]) && strcmp(all[i].name, name) != 0)
+		i++;
+	return all[i].chosen;
+}
+
 enum hd_status hd_session_get(const struct hd_session *session, const char *name, char *buf,
 			      size_t size, struct hd_error *err)
 {
@@ -225,31 +255,22 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 			    "a setting needs a session, a name and a buffer");
 	}
 	const struct settings *settings = &session->settings;
+	const char *const *choices = settings_choices(name);
 	int used;
-	if (strcmp(name, "max-mem") == 0) {
+	if (choices) {
+		used = snprintf(buf, size, "%s", choices[chosen_of(settings, name)]);
+	} else if (strcmp(name, "max-mem") == 0) {
 		used = snprintf(buf, size, "%" PRIu64, settings->max_mem);
 	} else if (strcmp(name, "workers") == 0) {
 		used = snprintf(buf, size, "%u", settings->workers);
+	} else if (strcmp(name, "width") == 0 && settings->width == WIDTH_AUTO) {
+		used = snprintf(buf, size, "auto");
 	} else if (strcmp(name, "width") == 0) {
 		used = snprintf(buf, size, "%" PRIu32, settings->width);
-	} else if (strcmp(name, "format") == 0) {
-		used = snprintf(buf, size, "%s", formats[settings->format]);
-	} else if (strcmp(name, "color") == 0) {
-		used = snprintf(buf, size, "%s", colors[settings->color]);
 	} else if (strcmp(name, "sysroot") == 0) {
 		used = snprintf(buf, size, "%s", settings->sysroot ? settings->sysroot : "");
-	} else if (strcmp(name, "files") == 0) {
-		used = snprintf(buf, size, "%s", switches[!settings->no_files]);
-	} else if (strcmp(name, "trust-files") == 0) {
-		used = snprintf(buf, size, "%s", switches[settings->trust_files]);
-	} else if (strcmp(name, "copy-all") == 0) {
-		used = snprintf(buf, size, "%s", switches[settings->copy_all]);
-	} else if (strcmp(name, "exact") == 0) {
-		used = snprintf(buf, size, "%s", switches[settings->exact]);
 	} else if (strcmp(name, "snapshot") == 0) {
 		used = snprintf(buf, size, "%" PRIu32, settings->snapshot);
-	} else if (strcmp(name, "backend") == 0) {
-		used = snprintf(buf, size, "%s", backends[settings->backend]);
 	} else {
 		return no_setting(name, err);
 	}

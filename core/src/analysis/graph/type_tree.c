@@ -92,21 +92,20 @@ static bool is_branch(const void *arg, uint32_t index)
 	       (!details || details[a->root].handle == details[b->root].handle);
 }
 
-/* The branch that is like @p branch, made if it is new. */
-static enum hd_status find_branch(struct tree_maker *maker, const struct tree_branch *branch,
-				  uint32_t *ret)
+enum hd_status tree_branch_find(struct type_tree *tree, struct hash_index *index,
+				const struct tree_branch *branch, uint32_t *ret,
+				struct hd_error *err)
 {
-	struct type_tree *tree = maker->tree;
 	if (tree->branches_count >= HD_NONE || !PAGES_RESERVE(tree, branches))
-		return fail_nomem(maker->err);
+		return fail_nomem(err);
 	uint32_t fresh = (uint32_t)tree->branches_count;
 	uint64_t hash = hash_mix(branch->parent, (uint64_t)branch->type << 32 | branch->name);
 	if (branch->parent == HD_NONE)
-		hash = hash_mix(hash, maker->graph->roots[branch->root].kind);
+		hash = hash_mix(hash, tree->graph->roots[branch->root].kind);
 	tree->branches[fresh] = *branch;
-	*ret = hash_index_add(&maker->index, hash, fresh, is_branch, tree);
+	*ret = hash_index_add(index, hash, fresh, is_branch, tree);
 	if (*ret == UINT32_MAX)
-		return fail_nomem(maker->err);
+		return fail_nomem(err);
 	tree->branches_count += *ret == fresh;
 	return HD_OK;
 }
@@ -132,8 +131,7 @@ static enum hd_status give(struct tree_maker *maker, uint32_t index, uint32_t no
 	return HD_OK;
 }
 
-/* The nearest branch on the way up from @p index that has that type and link, or HD_NONE. */
-static uint32_t find_above(const struct type_tree *tree, uint32_t index, uint32_t type,
+uint32_t tree_branch_above(const struct type_tree *tree, uint32_t index, uint32_t type,
 			   uint32_t name)
 {
 	for (; index != HD_NONE; index = tree->branches[index].parent) {
@@ -152,7 +150,7 @@ static enum hd_status place_in_tree(struct tree_maker *maker, uint32_t index, ui
 	uint64_t count = maker->counts[node], size = maker->sizes[node];
 	uint32_t type =
 		graph_is_missing(maker->graph, node) ? HD_NONE : maker->graph->node_types[node];
-	uint32_t above = find_above(tree, index, type, name);
+	uint32_t above = tree_branch_above(tree, index, type, name);
 	maker->counts[node] = 0;
 	if (above != HD_NONE) {
 		for (uint32_t i = index; i != above; i = tree->branches[i].parent) {
@@ -168,7 +166,7 @@ static enum hd_status place_in_tree(struct tree_maker *maker, uint32_t index, ui
 					   .name = name,
 					   .root = HD_NONE };
 	uint32_t child;
-	TRY(find_branch(maker, &fresh, &child));
+	TRY(tree_branch_find(tree, &maker->index, &fresh, &child, maker->err));
 	tree->branches[child].count += count;
 	tree->branches[child].size += size;
 	return give(maker, child, node);
@@ -282,8 +280,7 @@ static enum hd_status open_tree_branch(struct tree_maker *maker, uint32_t index)
 	return enqueue_touched(maker);
 }
 
-/* What tells the roots of one kind apart: the name, or the method whose variable it is. */
-static const char *root_name(const struct hd_graph *graph, uint32_t root)
+const char *tree_root_name(const struct hd_graph *graph, uint32_t root)
 {
 	if (!graph->details)
 		return NULL;
@@ -304,9 +301,9 @@ static enum hd_status add_root_branches(struct tree_maker *maker)
 					     .type = HD_NONE,
 					     .root = seed->root };
 		uint32_t index;
-		TRY(link_names_add(&tree->names, root_name(maker->graph, seed->root), &fresh.name,
-				   maker->err));
-		TRY(find_branch(maker, &fresh, &index));
+		TRY(link_names_add(&tree->names, tree_root_name(maker->graph, seed->root),
+				   &fresh.name, maker->err));
+		TRY(tree_branch_find(tree, &maker->index, &fresh, &index, maker->err));
 		tree->branches[index].count += maker->counts[seed->node];
 		tree->branches[index].size += maker->sizes[seed->node];
 		TRY(give(maker, index, seed->node));

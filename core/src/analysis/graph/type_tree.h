@@ -53,4 +53,22 @@ HD_NODISCARD enum hd_status type_tree_init(const struct hd_graph *graph, const u
 /** A zeroed struct is allowed. */
 void type_tree_deinit(struct type_tree *tree);
 
+/**
+ * For what makes such trees: the branch that is like @p branch, made if it is new.
+ *
+ * @param index Of the branches of @p tree.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status tree_branch_find(struct type_tree *tree, struct hash_index *index,
+					     const struct tree_branch *branch, uint32_t *ret,
+					     struct hd_error *err);
+
+/** The nearest branch on the way up from @p index, itself included, that has that type and link, or HD_NONE. */
+uint32_t tree_branch_above(const struct type_tree *tree, uint32_t index, uint32_t type,
+			   uint32_t name);
+
+/** What tells the roots of one kind apart: the name, or the method whose variable it is; or NULL. */
+const char *tree_root_name(const struct hd_graph *graph, uint32_t root);
+
 #endif

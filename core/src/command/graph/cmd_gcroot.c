@@ -29,6 +29,8 @@ enum {
 #define DEFAULT_LIMIT 100u
 /* So many weak roots that look alike are folded. */
 #define ALIKE_MIN 3u
+/* The paths of more strong roots than these are merged. */
+#define MERGED_MIN 10u
 /* From this generation on a collection looks at the whole heap. */
 #define GCGEN_WHOLE 2u
 
@@ -37,14 +39,15 @@ static const struct option gcroot_options[] = {
 		       NULL },
 	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID", "the same of one type (MethodTable or type id)",
 		     NULL },
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "show every path up to the object", NULL },
+	[OPT_ALL] = { "all", VALUE_NONE, NULL, "show each root with its path up to the object",
+		      NULL },
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
 			"show at most N roots, or branches (100; 0 = all)", NULL },
 	[OPT_WEAK] = { "weak", VALUE_NONE, NULL, "paths from weak roots too", NULL },
 	[OPT_NOSTACKS] = { "nostacks", VALUE_NONE, NULL, "leave out local variables", NULL },
 	[OPT_GCGEN] = { "gcgen", VALUE_NUMBER, "N", "as a collection of generation N sees it",
 			NULL },
-	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing", NULL },
+	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing, and shorten no names", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -245,6 +248,7 @@ enum summary_column {
 	SUMMARY_WEAK,       /* weak roots */
 	SUMMARY_GENERATION, /* of -gcgen */
 	SUMMARY_COMPLETE,   /* were all roots and references read? */
+	SUMMARY_MERGED,     /* were their paths merged? */
 	SUMMARY_PLACE,      /* of an object that is left alone */
 	SUMMARY_COLUMNS
 };
@@ -261,6 +265,7 @@ static const struct column summary_columns[SUMMARY_COLUMNS] = {
 	[SUMMARY_WEAK] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
 	[SUMMARY_GENERATION] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
 	[SUMMARY_COMPLETE] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+	[SUMMARY_MERGED] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
 	[SUMMARY_PLACE] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
 };
 
@@ -271,8 +276,11 @@ static void found_layout(struct out *out, const struct cell *cells)
 	uint64_t hidden = cells[SUMMARY_HIDDEN].number, shown = cells[SUMMARY_SHOWN].number;
 	out_printf(out, "Found %s unique roots",
 		   format_thousands(cells[SUMMARY_FOUND].number, number));
-	if (shown < cells[SUMMARY_FOUND].number)
+	if (cells[SUMMARY_MERGED].flag) {
+		out_puts(out, ", merged by their paths (-all shows each)");
+	} else if (shown < cells[SUMMARY_FOUND].number) {
 		out_printf(out, ", %s shown (-limit 0 shows all)", format_thousands(shown, number));
+	}
 	out_puts(out, ".\n");
 	if (hidden) {
 		out_printf(out, "Left out by -nostacks: %s that reach%s %" PRIx64 ".\n",
@@ -325,6 +333,15 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, const 
 		completeness_write(call, "it may still be alive");
 }
 
+/* Nobody reads so many paths one by one.  Data has each root. */
+static bool wants_merged(const struct call *call, const struct gcroot *gcroot)
+{
+	const struct value *options = call->options;
+	return answer_is_text(&call->answer) && gcroot->strong_count > MERGED_MIN &&
+	       !options[OPT_ALL].given && !options[OPT_LIMIT].given && !options[OPT_FULL].given &&
+	       !options[OPT_GCGEN].given;
+}
+
 /* The summary is before the roots as data, and behind them as text. */
 static enum hd_status gcroot_answer(struct gcroot_writer *writer)
 {
@@ -332,6 +349,7 @@ static enum hd_status gcroot_answer(struct gcroot_writer *writer)
 	const struct gcroot *gcroot = writer->gcroot;
 	struct answer *answer = &call->answer;
 	uint64_t limit = call_limit(call, OPT_LIMIT, DEFAULT_LIMIT);
+	bool is_merged = wants_merged(call, gcroot);
 	size_t strong = gcroot->strong_count < limit ? gcroot->strong_count : (size_t)limit;
 	size_t weak = gcroot->weak_count < limit ? gcroot->weak_count : (size_t)limit;
 	bool is_cut = strong < gcroot->strong_count || weak < gcroot->weak_count;
@@ -344,12 +362,16 @@ static enum hd_status gcroot_answer(struct gcroot_writer *writer)
 		[SUMMARY_HIDDEN] = cell_number(gcroot->hidden_stack),
 		[SUMMARY_WEAK] = cell_number(gcroot->weak_count),
 		[SUMMARY_COMPLETE] = cell_flag(call_is_complete(call)),
+		[SUMMARY_MERGED] = cell_flag(is_merged),
 	};
 	if (call->options[OPT_GCGEN].given)
 		cells[SUMMARY_GENERATION] = cell_number(call->options[OPT_GCGEN].number);
 	answer_data(answer, &found_schema, cells);
+	if (is_merged)
+		TRY(gcroot_merged_write(call, gcroot));
 	answer_table(answer, &root_schema, NULL);
-	TRY(write_strong(writer, strong));
+	if (!is_merged)
+		TRY(write_strong(writer, strong));
 	TRY(answer_is_text(answer) ? write_weak_folded(writer, limit) : write_weak(writer, weak));
 	(void)answer_table_end(answer);
 	completeness_json(call);
@@ -455,7 +477,7 @@ static bool is_about_types(const struct call *call)
 
 static enum hd_status check_gcroot(struct call *call)
 {
-	static const uint8_t of_objects[] = { OPT_ALL, OPT_WEAK, OPT_GCGEN, OPT_FULL };
+	static const uint8_t of_objects[] = { OPT_ALL, OPT_WEAK, OPT_GCGEN };
 	const struct value *generation = &call->options[OPT_GCGEN];
 	const struct value *word = &call->words[0];
 	bool has_object = word->given && !word->is_type, has_type = is_about_types(call);
@@ -497,7 +519,9 @@ const struct command gcroot_command = {
 		"For each root that reaches the object: the shortest path from the root to it.\n"
 		"Weak roots keep nothing alive and are listed separately; a root with the weak flag is\n"
 		"weak whatever its kind. Runs of more than 4 objects of one type and the middle of very\n"
-		"long paths are folded. A path that meets an earlier one ends there.\n"
+		"long paths are folded. A path that meets an earlier one ends there. The paths of\n"
+		"more than 10 roots are merged into one tree that counts roots (-all, -limit or -full\n"
+		"show each).\n"
 		"\n"
 		"With -type, -mt or the name of a type in place of ID: the shortest paths to all\n"
 		"such objects, merged into one tree by root, field and type, with how many objects\n"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/graph/type_tree.h"
+#include "analysis/graph/root_tree.h"
 #include "answer/root_row.h"
 #include "command/completeness.h"
 #include "report/root_label.h"
@@ -14,12 +14,15 @@
 
 /* Branches are indented up to this depth. */
 #define BRANCH_INDENT_MAX 60u
+/* Of the merged paths to one object so many are shown. */
+#define MERGED_BRANCHES_MAX 100u
 
 /* Branches in the order of the answer: those of one parent next to each other, most bytes first. */
 struct tree_listing {
 	const struct type_tree *tree;
 	uint32_t *order;
 	size_t count;
+	bool is_of_roots;
 	size_t *first; /* by parent + 1, 0 = roots: where in order its branches begin */
 };
 
@@ -102,6 +105,7 @@ enum branch_column {
 	BRANCH_CLASS, /* of roots that is the container; absent: they have none */
 	BRANCH_HAS_CLASS,
 	BRANCH_IS_ENDED, /* is the tree too deep to go on? */
+	BRANCH_OF_ROOTS, /* roots are counted, not objects and bytes */
 	BRANCH_COLUMNS
 };
 
@@ -125,6 +129,7 @@ static const struct column branch_columns[BRANCH_COLUMNS] = {
 	[BRANCH_CLASS] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
 	[BRANCH_HAS_CLASS] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
 	[BRANCH_IS_ENDED] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
+	[BRANCH_OF_ROOTS] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
 };
 
 /* The numbers of a branch, and its indentation. */
@@ -132,8 +137,10 @@ static void put_numbers(struct out *out, const struct cell *cells)
 {
 	char count[NUMBER_SIZE], size[NUMBER_SIZE];
 	uint64_t depth = cells[BRANCH_DEPTH].number;
-	out_printf(out, "%12s %14s  ", format_thousands(cells[BRANCH_COUNT].number, count),
-		   format_thousands(cells[BRANCH_SIZE].number, size));
+	out_printf(out, "%12s ", format_thousands(cells[BRANCH_COUNT].number, count));
+	if (!cells[BRANCH_OF_ROOTS].flag)
+		out_printf(out, "%14s ", format_thousands(cells[BRANCH_SIZE].number, size));
+	out_puts(out, " ");
 	out_pad(out, 2 * (size_t)(depth < BRANCH_INDENT_MAX ? depth : BRANCH_INDENT_MAX));
 }
 
@@ -155,7 +162,9 @@ static void put_roots(struct out *out, const struct cell *cells)
 		return;
 	}
 	if (name->is_there) {
+		out_begin_name(out, FIT_METHOD);
 		put_tree_cell(out, name);
+		out_end_name(out);
 		out_puts(out, " ");
 	} else if (cells[BRANCH_HAS_CLASS].flag) {
 		out_type_cell(out, &cells[BRANCH_CLASS]);
@@ -196,6 +205,12 @@ static const struct schema branch_schema = {
 	.layout = branch_layout,
 };
 
+static const struct schema root_branch_schema = {
+	SCHEMA_COLUMNS(branch_columns),
+	.heading = "       Roots  Path",
+	.layout = branch_layout,
+};
+
 static void fill_roots(struct cell *cells, const struct hd_graph *graph, uint32_t index)
 {
 	const struct graph_root *root = &graph->roots[index];
@@ -216,8 +231,9 @@ static void fill_roots(struct cell *cells, const struct hd_graph *graph, uint32_
 	cells[BRANCH_CONTAINER] = cell_or_null(cells[BRANCH_CLASS]);
 }
 
-static void write_branch(struct call *call, const struct type_tree *tree, uint32_t index)
+static void write_branch(struct call *call, const struct tree_listing *listing, uint32_t index)
 {
+	const struct type_tree *tree = listing->tree;
 	const struct tree_branch *branch = &tree->branches[index];
 	const char *name = link_name(&tree->names, branch->name);
 	bool is_root = branch->type == HD_NONE;
@@ -229,6 +245,7 @@ static void write_branch(struct call *call, const struct type_tree *tree, uint32
 		[BRANCH_REPEATS] = cell_flag(branch->repeats),
 		[BRANCH_IS_ENDED] = cell_flag(branch->depth >= TYPE_TREE_DEPTH_MAX &&
 					      branch->own_count < branch->count),
+		[BRANCH_OF_ROOTS] = cell_flag(listing->is_of_roots),
 	};
 	cells[is_root ? BRANCH_NAME : BRANCH_VIA] = cell_or_null(cell_string(*name ? name : NULL));
 	if (is_root) {
@@ -275,6 +292,7 @@ static void write_rest(struct call *call, const struct tree_listing *listing, si
 		[BRANCH_DEPTH] = cell_number(depth),
 		[BRANCH_COUNT] = cell_number(objects),
 		[BRANCH_SIZE] = cell_number(bytes),
+		[BRANCH_OF_ROOTS] = cell_flag(listing->is_of_roots),
 		[REST_BRANCHES] = cell_number(branches),
 	};
 	answer_heading(&call->answer, &schema, cells);
@@ -300,7 +318,7 @@ static enum hd_status write_branches(struct call *call, const struct tree_listin
 			continue;
 		}
 		levels[depth].at++;
-		write_branch(call, listing->tree, index);
+		write_branch(call, listing, index);
 		depth++;
 		levels[depth].at = listing->first[(size_t)index + 1];
 		levels[depth].end = listing->first[(size_t)index + 2];
@@ -398,6 +416,25 @@ enum hd_status gcroot_tree_write(struct call *call, const struct gcroot_tree_opt
 	job_end(&call->job);
 	call->findings = !tree.found_count;
 	status = write_root_tree(call, &tree, options);
+	type_tree_deinit(&tree);
+	return status;
+}
+
+/* Text only. */
+enum hd_status gcroot_merged_write(struct call *call, const struct gcroot *gcroot)
+{
+	struct type_tree tree;
+	struct tree_listing listing;
+	TRY(root_tree_init(call->graph, gcroot, MERGED_BRANCHES_MAX, &call->job, &tree, call->err));
+	enum hd_status status = listing_init(&listing, &tree, call->err);
+	if (status == HD_OK) {
+		listing.is_of_roots = true;
+		answer_table(&call->answer, &root_branch_schema, NULL);
+		status = write_branches(call, &listing);
+		(void)answer_table_end(&call->answer);
+		answer_remark(&call->answer, "\n");
+		listing_deinit(&listing);
+	}
 	type_tree_deinit(&tree);
 	return status;
 }

@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_COMMAND_GCROOT_TREE_H
 
 #include "analysis/graph/filter.h"
+#include "analysis/graph/gcroot.h"
 #include "command/call.h"
 
 /** What gcroot -type and -mt take. */
@@ -15,5 +16,8 @@ struct gcroot_tree_options {
 /** Answer with the merged paths to all objects of some types. */
 HD_NODISCARD enum hd_status gcroot_tree_write(struct call *call,
 					      const struct gcroot_tree_options *options);
+
+/** Write the paths from all strong roots to one object, merged; as text, and without older objects. */
+HD_NODISCARD enum hd_status gcroot_merged_write(struct call *call, const struct gcroot *gcroot);
 
 #endif

@@ -11,7 +11,9 @@
 #define FIELD_DEPTH_MAX 6u
 #define ROWS_MAX        100000u
 #define TYPE_WIDTH      20u
-/* UTF-16 units of a string that are shown behind its reference. */
+/* In few columns, which have no room for the token of the field either. */
+#define TYPE_NARROW_WIDTH 14u
+/* UTF-16 units of a string that are shown after its reference. */
 #define PREVIEW 64u
 
 bool string_text(struct heap *heap, uint64_t address, uint32_t limit, struct text *text)
@@ -212,21 +214,22 @@ static const struct column field_columns[FIELD_COLUMNS] = {
 	[FIELD_NOTE] = { .kind = KIND_TEXT },
 };
 
-/* A type's name in SOS's column of 20: the end of a long one. */
+/* A type's name in SOS's column of 20, or fewer: the end of a long one. */
 static void write_type_column(struct out *out, const struct cell *name)
 {
+	const size_t width = out_is_narrow(out) ? TYPE_NARROW_WIDTH : TYPE_WIDTH;
 	struct text text = { 0 };
 	text_escape(&text, name->text.bytes, name->text.size);
 	const char *shown = text.bytes ? text.bytes : "";
 	size_t columns = 0;
 	for (size_t i = 0; i < text.size; i++)
 		columns += ((unsigned char)shown[i] & 0xc0) != 0x80;
-	if (columns > TYPE_WIDTH) {
-		for (size_t drop = columns - (TYPE_WIDTH - 3); drop; shown++)
+	if (columns > width) {
+		for (size_t drop = columns - (width - 3); drop; shown++)
 			drop -= ((unsigned char)shown[1] & 0xc0) != 0x80;
 		out_puts(out, "...");
 	} else {
-		out_pad(out, TYPE_WIDTH - columns);
+		out_pad(out, width - columns);
 	}
 	out_puts(out, shown);
 	text_deinit(&text);
@@ -240,19 +243,34 @@ void object_note_layout(struct out *out, const struct cell *note)
 	out_styled(out, STYLE_NOTE, "%.400s", note->text.bytes);
 }
 
+/* An address without the zeros that fill SOS's column up, where there is no room for them. */
+static const char *narrow_value(const struct out *out, const char *value)
+{
+	const size_t zeros = 16 - (size_t)out_address_digits(out);
+	bool is_address = strlen(value) == 16 && strncmp(value, "0000", zeros) == 0;
+	return is_address ? value + zeros : value;
+}
+
 static void field_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *name = &cells[FIELD_NAME];
 	out_pad(out, cells[FIELD_INDENT].number);
-	out_printf(out, "%016" PRIx64 " %08" PRIx64 " %8" PRIx64 " ", cells[FIELD_MT].number,
-		   cells[FIELD_TOKEN].number, cells[FIELD_OFFSET].number);
+	if (out_is_narrow(out)) {
+		out_printf(out, "%12" PRIx64 " %4" PRIx64 " ", cells[FIELD_MT].number,
+			   cells[FIELD_OFFSET].number);
+	} else {
+		out_printf(out, "%016" PRIx64 " %08" PRIx64 " %8" PRIx64 " ",
+			   cells[FIELD_MT].number, cells[FIELD_TOKEN].number,
+			   cells[FIELD_OFFSET].number);
+	}
 	write_type_column(out, &cells[FIELD_TYPE]);
-	out_printf(out, " %4s ", cells[FIELD_REFERENCE].flag ? "No" : "Yes");
+	out_printf(out, " %*s ", out_is_narrow(out) ? 3 : 4,
+		   cells[FIELD_REFERENCE].flag ? "No" : "Yes");
 	if (cells[FIELD_THREAD_STATIC].is_there) {
 		out_puts(out, "TLstatic  ");
 	} else {
-		out_printf(out, "%8s %16s ", cells[FIELD_STATIC].flag ? "static" : "instance",
-			   cells[FIELD_VALUE].shown);
+		out_printf(out, "%8s %*s ", cells[FIELD_STATIC].flag ? "static" : "instance",
+			   out_address_digits(out), narrow_value(out, cells[FIELD_VALUE].shown));
 	}
 	text_escape(&out->text, name->text.bytes, name->text.size);
 	object_note_layout(out, &cells[FIELD_NOTE]);
@@ -331,8 +349,13 @@ static void field_head_layout(struct out *out, const struct cell *cells)
 		out_puts(out, "None\n");
 		return;
 	}
-	out_styled(out, STYLE_HEAD, "%16s %8s %8s %20s %4s %8s %16s %s", "MT", "Field", "Offset",
-		   "Type", "VT", "Attr", "Value", "Name");
+	if (out_is_narrow(out)) {
+		out_styled(out, STYLE_HEAD, "%12s %4s %14s %3s %8s %12s %s", "MT", "Off", "Type",
+			   "VT", "Attr", "Value", "Name");
+	} else {
+		out_styled(out, STYLE_HEAD, "%16s %8s %8s %20s %4s %8s %16s %s", "MT", "Field",
+			   "Offset", "Type", "VT", "Attr", "Value", "Name");
+	}
 	out_puts(out, "\n");
 }
 

@@ -23,6 +23,9 @@ static struct thread_counts count_threads(const struct clr *clr)
 	return counts;
 }
 
+/* What SOS's columns take, and the purpose of a thread after them. */
+#define WIDE_COLUMNS 130
+
 /* SOS's lines; "Hosted Runtime" is of old. */
 static void write_thread_counts(struct answer *answer, const struct clr *clr)
 {
@@ -36,8 +39,9 @@ static void write_thread_counts(struct answer *answer, const struct clr *clr)
 	} else {
 		answer_remark(answer, "PendingThread:\n");
 	}
-	answer_remark(answer, "DeadThread:       %" PRIu64 "\nHosted Runtime:   no\n%112s\n",
-		      counts.dead, "Lock");
+	answer_remark(answer, "DeadThread:       %" PRIu64 "\nHosted Runtime:   no\n", counts.dead);
+	if (!out_has_fewer(answer->out, WIDE_COLUMNS))
+		answer_remark(answer, "%112s\n", "Lock");
 }
 
 /* Was the exception in flight thrown while another one was handled?  SOS asks the same. */
@@ -93,7 +97,7 @@ static const struct column thread_columns[THREAD_COLUMNS] = {
 	[THREAD_PURPOSE] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
 };
 
-/* SOS's last column, behind what the thread is for: what it threw last. */
+/* SOS's last column, after what the thread is for: what it threw last. */
 static void put_exception(struct out *out, const struct cell *cells)
 {
 	if (!cells[THREAD_EXCEPTION].number)
@@ -101,8 +105,21 @@ static void put_exception(struct out *out, const struct cell *cells)
 	out_puts(out, " ");
 	out_type_cell(out, &cells[THREAD_EXCEPTION_TYPE]);
 	out_puts(out, " ");
-	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[THREAD_EXCEPTION].number);
+	out_styled(out, STYLE_ADDRESS, "%0*" PRIx64, out_address_digits(out),
+		   cells[THREAD_EXCEPTION].number);
 	out_puts(out, cells[THREAD_NESTED].flag ? " (nested exceptions)" : "");
+}
+
+/* What is left of SOS's columns where a terminal has few. */
+static void put_narrow_thread(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "%4" PRIu64 " %6" PRIx64 " %12" PRIX64 " %7" PRIx64 " %-11s",
+		   cells[THREAD_ID].number, cells[THREAD_OS_ID].number,
+		   cells[THREAD_ADDRESS].number, cells[THREAD_STATE].number,
+		   cells[THREAD_COOPERATIVE].flag ? "Cooperative" : "Preemptive");
+	out_puts(out, cells[THREAD_PURPOSE].text.bytes);
+	put_exception(out, cells);
+	out_puts(out, "\n");
 }
 
 static void clr_thread_layout(struct out *out, const struct cell *cells)
@@ -112,6 +129,10 @@ static void clr_thread_layout(struct out *out, const struct cell *cells)
 		out_printf(out, "%4" PRId64 " ", number);
 	} else {
 		out_puts(out, "XXXX ");
+	}
+	if (out_has_fewer(out, WIDE_COLUMNS)) {
+		put_narrow_thread(out, cells);
+		return;
 	}
 	out_printf(out,
 		   "%4" PRIu64 " %8" PRIx64 " %016" PRIX64 " %8" PRIx64 " %-11s %016" PRIX64
@@ -137,6 +158,8 @@ const struct schema clrthreads_schema = {
 	.is_main = true,
 	.heading = " DBG   ID     OSID ThreadOBJ           State GC Mode     GC Alloc Context"
 		   "                  Domain           Count Apt Exception",
+	.narrow_below = WIDE_COLUMNS,
+	.narrow_heading = " DBG   ID   OSID    ThreadOBJ   State GC Mode     Exception",
 	.layout = clr_thread_layout,
 };
 
@@ -222,7 +245,8 @@ const struct command clrthreads_command = {
 	.description =
 		"The columns are SOS's. DBG is the debugger's number of the thread (XXXX: it has none);\n"
 		"without a debugger it counts the threads. Exception says what the thread is for, and\n"
-		"what it threw last. In .NET here, there are no lock counts and no apartments.\n",
+		"what it threw last. In .NET here, there are no lock counts and no apartments. Where\n"
+		"the terminal has fewer than 130 columns, some of SOS's are left out (-full shows all).\n",
 	.example = "clrthreads",
 	.is_sos = true,
 	.needs = NEEDS_RUNTIME,

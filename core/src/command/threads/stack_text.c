@@ -213,15 +213,18 @@ static const struct column frame_columns[FRAME_COLUMNS] = {
 
 static void put_stack_cell(struct out *out, const struct cell *cell)
 {
-	if (cell->is_there)
-		text_escape(&out->text, cell->text.bytes, cell->text.size);
+	if (!cell->is_there)
+		return;
+	out_begin_name(out, FIT_METHOD);
+	text_escape(&out->text, cell->text.bytes, cell->text.size);
+	out_end_name(out);
 }
 
 /* "... 174,560 more frames of P.A() and P.B() ..." */
 static void frame_fold_layout(struct out *out, const struct cell *cells)
 {
 	char number[COUNT_SIZE];
-	out_printf(out, "%34s... %s of ", "",
+	out_printf(out, "%*s... %s of ", 2 * out_address_digits(out) + 2, "",
 		   format_count(cells[FRAME_FOLDED].number, "more frame", number));
 	put_stack_cell(out, &cells[FRAME_METHODS]);
 	out_puts(out, " ...\n");
@@ -233,16 +236,17 @@ static void stack_frame_layout(struct out *out, const struct cell *cells)
 		frame_fold_layout(out, cells);
 		return;
 	}
-	text_hex(&out->text, cells[FRAME_SP].number, 16, true);
+	const unsigned int digits = (unsigned int)out_address_digits(out);
+	text_hex(&out->text, cells[FRAME_SP].number, digits, true);
 	out_puts(out, " ");
 	if (cells[FRAME_IP].number) {
-		text_hex(&out->text, cells[FRAME_IP].number, 16, true);
+		text_hex(&out->text, cells[FRAME_IP].number, digits, true);
 		out_puts(out, " ");
 	} else {
-		out_pad(out, 17);
+		out_pad(out, digits + 1);
 	}
 	if (cells[FRAME_FRAME].is_there) {
-		out_printf(out, "[%s: %016" PRIx64 "]", cells[FRAME_METHOD].text.bytes,
+		out_printf(out, "[%s: %0*" PRIx64 "]", cells[FRAME_METHOD].text.bytes, (int)digits,
 			   cells[FRAME_FRAME].number);
 		out_puts(out, cells[FRAME_CALLEE].is_there ? " " : "");
 		put_stack_cell(out, &cells[FRAME_CALLEE]);
@@ -261,6 +265,7 @@ const struct schema stack_frame_schema = {
 	.name = "frames",
 	SCHEMA_COLUMNS(frame_columns),
 	.heading = "        Child SP               IP Call Site",
+	.narrow_heading = "    Child SP           IP Call Site",
 	.layout = stack_frame_layout,
 };
 
@@ -339,7 +344,8 @@ static void write_cut(struct answer *answer, size_t left)
 	char number[COUNT_SIZE];
 	answer_data(answer, &schema, (const struct cell[]){ cell_flag(left) });
 	if (left) {
-		answer_remark(answer, "%34s... %s (-limit 0 shows all)\n", "",
+		answer_remark(answer, "%*s... %s (-limit 0 shows all)\n",
+			      2 * out_address_digits(answer->out) + 2, "",
 			      format_count(left, "more frame", number));
 	}
 }

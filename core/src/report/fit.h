@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_REPORT_FIT_H
+#define HEAPDUMP_SRC_REPORT_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/text.h"
+
+/**
+ * Marks in the text of an answer around a name that may be shortened where its line is too long for the terminal.
+ * They are control characters, which no escaped name holds; fit_line() takes all of them out.
+ */
+#define FIT_TYPE   '\016' /**< the name of a type follows */
+#define FIT_METHOD '\020' /**< the name of a method, with its arguments, follows */
+#define FIT_END    '\017' /**< here the name ends */
+
+/**
+ * Append @p line without marks to @p ret.  Where it has more than @p width columns, the marked names are shortened:
+ * first type arguments and parameters lose their namespaces, then the names themselves, at last characters in the
+ * middle give way to an ellipsis.  What is not marked stays, so the result may still be too long.
+ *
+ * @param[in] line One line of UTF-8 text without its end; colour codes take no column.
+ * @param[in] width 0: nothing is shortened.
+ * Cost: linear in @p size.
+ */
+void fit_line(struct text *ret, const char *line, size_t size, uint32_t width);
+
+/**
+ * Append the name of a type or method as it is shown in few columns.
+ *
+ * @param[in] kind FIT_TYPE or FIT_METHOD.
+ * @param[in] whole Shorten the name itself, too, and not only its type arguments and parameters.
+ */
+void fit_name(struct text *ret, const char *name, size_t size, char kind, bool whole);
+
+/** Columns of a line of text: characters, without colour codes and marks. */
+size_t fit_columns(const char *line, size_t size);
+
+#endif

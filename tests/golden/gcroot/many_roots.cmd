@@ -1,0 +1,2 @@
+file: tests/data/many_roots.heap
+gcroot 1000

@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+gcroot -type WebShop.Session --width 80 -full

@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+roots -limit 12 --width 120
