@@ -74,9 +74,14 @@ class HeapPrefix(gdb.Command):
 
 
 def top_level(infos: list[native.CommandInfo]) -> list[str]:
-    """Names that SOS has and that are long enough to stand alone."""
-    names = [native.decode(info.name) for info in infos if info.is_sos]
-    return [name for name in names if len(name) >= 5]
+    """Names, and second names, that are offered without the prefix."""
+    marked = [info for info in infos if info.is_top_level]
+    return [
+        native.decode(name)
+        for info in marked
+        for name in (info.name, info.alias)
+        if name is not None
+    ]
 
 
 def document(session: Session, info: native.CommandInfo) -> str:
@@ -96,7 +101,10 @@ def register(session: Session, infos: list[native.CommandInfo], free: list[str])
         name = native.decode(info.name)
         HeapCommand(session, PREFIX + " ", name, doc)
         if info.alias is not None:
-            HeapCommand(session, PREFIX + " ", native.decode(info.alias), doc)
+            alias = native.decode(info.alias)
+            HeapCommand(session, PREFIX + " ", alias, doc)
+            if alias in free:
+                HeapCommand(session, "", alias, doc)
         if name in free:
             HeapCommand(session, "", name, doc)
 

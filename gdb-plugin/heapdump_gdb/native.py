@@ -75,7 +75,7 @@ class CommandInfo(ctypes.Structure):
         ("name", ctypes.c_char_p),
         ("alias", ctypes.c_char_p),
         ("summary", ctypes.c_char_p),
-        ("is_sos", ctypes.c_uint32),
+        ("is_top_level", ctypes.c_uint32),
         ("needs_open", ctypes.c_uint32),
         ("role", ctypes.c_uint32),
         ("writes", ctypes.c_uint32),

@@ -39,4 +39,6 @@ def load(here: str) -> None:
     commands.register(made, infos, free)
     settings.register(made)
     functions.register(made)
-    commands.report_taken(taken)
+    # A second name that GDB has, as do, is a short word that its users mean.
+    aliases = [native.decode(info.alias) for info in infos if info.alias is not None]
+    commands.report_taken([name for name in taken if name not in aliases])

@@ -4,8 +4,6 @@
 namespace
 {
 
-constexpr size_t shortest_top_level_name = 5;
-
 int append(void *arg, const char *text, size_t size)
 {
 	static_cast<std::string *>(arg)->append(text, size);
@@ -27,10 +25,12 @@ TopLevelNames test_names(lldb::SBCommandInterpreter interpreter)
 	TopLevelNames names;
 	struct hd_command_info info;
 	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
-		const std::string name = info.name;
-		if (!info.is_sos || name.size() < shortest_top_level_name)
+		if (!info.is_top_level)
 			continue;
-		(is_taken(interpreter, name) ? names.taken : names.free).push_back(name);
+		(is_taken(interpreter, info.name) ? names.taken : names.free).push_back(info.name);
+		// A second name that LLDB has is a short word that its users mean.
+		if (info.alias && !is_taken(interpreter, info.alias))
+			names.free.push_back(info.alias);
 	}
 	return names;
 }

@@ -8,7 +8,7 @@
 
 #include <heapdump/command.h>
 
-/// Names of the table that may stand at top level: SOS has them, and they are long enough.
+/// Names, and second names, that are offered without the prefix.
 struct TopLevelNames {
 	std::vector<std::string> free;
 	std::vector<std::string> taken; ///< by another plug-in, a script or an alias

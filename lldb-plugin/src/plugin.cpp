@@ -48,10 +48,12 @@ void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand m
 			multiword.AddCommand(info.alias, new Command(session, info), summary,
 					     syntax, "");
 		}
-		if (std::find(free_names.begin(), free_names.end(), info.name) !=
-		    free_names.end()) {
-			interpreter.AddCommand(info.name, new Command(session, info), summary,
-					       syntax, "");
+		for (const char *name : { info.name, info.alias }) {
+			if (name && std::find(free_names.begin(), free_names.end(), name) !=
+					    free_names.end()) {
+				interpreter.AddCommand(name, new Command(session, info), summary,
+						       syntax, "");
+			}
 		}
 	}
 }

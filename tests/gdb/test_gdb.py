@@ -16,7 +16,7 @@ PLUGIN = str(support.SOURCE / "gdb-plugin" / "heapdump.py")
 GDB = ["gdb", "-nx", "-q", "-iex", "set debuginfod enabled off"]
 TOP_LEVEL = ["gcroot", "pathto", "dumpheap", "dumpobj", "objsize", "clrstack", "gchandles"]
 TOP_LEVEL += ["finalizequeue", "dumpgen", "gcheapstat", "notreachableinrange"]
-TOP_LEVEL += ["ephrefs", "ephtoloh"]
+TOP_LEVEL += ["ephrefs", "ephtoloh", "types", "roots", "sql", "strings", "referrers", "dominators"]
 
 # Run inside GDB: what each abbreviation means, by the help that it brings up.
 RESOLVE = """
@@ -108,12 +108,17 @@ class GdbTest(unittest.TestCase):
         self.assertEqual(text.count("Found 2 unique roots"), 2)
         self.assertIn("A.Dict<System.String, System.Object>", text)
         self.assertIn("System.String", text)
-        for name in ("do 20", "info heap", "types"):
+        # GDB's own: do is down.
+        for name in ("do 20", "info heap"):
             self.assertNotIn("Found", self.opened(name))
-        for name in ("types", "fq", "dg"):
+        self.assertNotIn("Name:", self.opened("do 20"))
+        self.assertIn("8 objects", self.opened("types"))
+        self.assertIn("n", self.opened("sql select count(*) as n from objects"))
+        for name in ("types", "fq", "dg", "pe", "lno", "da", "roots", "sql"):
+            for prefix in ("", "heapdump "):
+                self.assertNotIn("Undefined", self.gdb(prefix + name))
+        for name in ("export", "open"):
             self.assertIn("Undefined command", self.gdb(name))
-        for name in ("fq", "dg"):
-            self.assertNotIn("Undefined", self.gdb("heapdump " + name))
 
     def test_prefix_alone_lists_the_commands(self) -> None:
         text = self.gdb("heapdump")

@@ -45,9 +45,9 @@ class NativeTest(unittest.TestCase):
     def test_table_has_the_main_commands(self) -> None:
         names = {native.decode(info.name): info for info in native.commands(self.lib)}
         for name in ("gcroot", "pathto", "dumpheap", "dumpobj", "objsize"):
-            self.assertTrue(names[name].is_sos, name)
+            self.assertTrue(names[name].is_top_level, name)
         for name in ("open", "close", "help", "info"):
-            self.assertFalse(names[name].is_sos, name)
+            self.assertFalse(names[name].is_top_level, name)
 
     def test_command_answers(self) -> None:
         self.assertEqual(self.run_words("open", self.dump)[0], native.EXIT_OK)

@@ -22,7 +22,7 @@ PLUGIN = str(support.BUILD / "libheapdump_lldb.so")
 LOAD = "plugin load " + PLUGIN
 TOP_LEVEL = ["gcroot", "pathto", "dumpheap", "dumpobj", "objsize", "clrstack", "gchandles"]
 TOP_LEVEL += ["finalizequeue", "dumpgen", "gcheapstat", "notreachableinrange"]
-TOP_LEVEL += ["ephrefs", "ephtoloh"]
+TOP_LEVEL += ["ephrefs", "ephtoloh", "types", "roots", "sql", "strings", "referrers", "dominators"]
 # Debian 12's LLDB 14 looks for its Python package in the wrong place.
 PYTHON = "/usr/lib/llvm-14/lib/python3.11/dist-packages"
 ENVIRONMENT = dict(support.ENVIRONMENT)
@@ -65,10 +65,12 @@ class LldbTest(unittest.TestCase):
         text = self.opened("gcroot 10", "heapdump gcroot 10", "heapdump do 20", "heapdump info")
         self.assertEqual(text.count("Found 2 unique roots"), 2)
         self.assertIn("A.Dict<System.String, System.Object>", text)
-        for name in ("types", "fq", "dg"):
+        self.assertIn("8 objects", self.opened("types"))
+        for name in ("types", "fq", "dg", "pe", "lno", "da", "roots", "sql"):
+            for prefix in ("", "heapdump "):
+                self.assertNotIn("not a valid command", self.lldb(prefix + name))
+        for name in ("export", "collect"):
             self.assertIn("not a valid command", self.lldb(name))
-        for name in ("fq", "dg"):
-            self.assertNotIn("not a valid command", self.lldb("heapdump " + name))
         self.assertNotIn("MethodTable", self.opened("do 20"))
 
     def test_prefix_alone_lists_the_commands(self) -> None:

@@ -153,11 +153,11 @@ TEST(files_are_left_to_the_front_end)
 	check_completion("open x y", "");
 }
 
-TEST(only_names_of_sos_are_marked)
+TEST(questions_about_the_heap_are_at_top_level)
 {
-	static const char *const sos[] = { "gcroot", "pathto", "objsize", "dumpheap", "dumpobj" };
-	static const char *const own[] = { "info", "types", "roots", "diff", "export",
-					   "open", "close", "set",   "help" };
+	static const char *const top[] = { "gcroot", "types", "sql", "dumpheap", "dumpobj" };
+	static const char *const own[] = { "info", "export", "collect", "ps",
+					   "open", "close",  "set",     "help" };
 	struct hd_command_info info;
 	size_t count = 0, marked = 0;
 	for (; hd_command_at(count, &info) == 0; count++) {
@@ -166,9 +166,9 @@ TEST(only_names_of_sos_are_marked)
 		CU_ASSERT(strlen(info.summary) > 5);
 		CU_ASSERT(info.summary[strlen(info.summary) - 1] != '.');
 		for (size_t i = 0; i < 5; i++)
-			marked += info.is_sos && strcmp(info.name, sos[i]) == 0;
-		for (size_t i = 0; i < 9; i++)
-			CU_ASSERT(!info.is_sos || strcmp(info.name, own[i]) != 0);
+			marked += info.is_top_level && strcmp(info.name, top[i]) == 0;
+		for (size_t i = 0; i < 8; i++)
+			CU_ASSERT(!info.is_top_level || strcmp(info.name, own[i]) != 0);
 	}
 	ASSERT_UINT(marked, 5);
 	CU_ASSERT(count >= 16);

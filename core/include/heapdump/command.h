@@ -31,7 +31,8 @@ struct hd_command_info {
 	const char *name;    /**< "gcroot" */
 	const char *alias;   /**< a second name, or NULL */
 	const char *summary; /**< one line, no full stop */
-	uint32_t is_sos;     /**< non-zero: SOS has the name, debuggers may offer it at top level */
+	uint32_t
+		is_top_level; /**< non-zero: debuggers offer name and alias by themselves where they are free */
 	uint32_t needs_open; /**< non-zero: it is about what is open, so something must be */
 	uint32_t role;       /**< an enum hd_command_role */
 	uint32_t writes;     /**< non-zero: it writes the file that one of its words names */

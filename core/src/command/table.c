@@ -65,6 +65,13 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
+/* Questions about the heap; what opens, writes or sets is a word of debuggers, too. */
+static bool is_top_level(const struct command *command)
+{
+	return command->is_sos || (command->role == HD_ROLE_QUERY && !command->writes &&
+				   command->needs != NEEDS_NOTHING && !command->is_common_word);
+}
+
 static int fill_command_info(const struct command *command, struct hd_command_info *ret)
 {
 	if (!command || !ret)
@@ -73,7 +80,7 @@ static int fill_command_info(const struct command *command, struct hd_command_in
 		.name = command->name,
 		.alias = command->alias,
 		.summary = command->summary,
-		.is_sos = command->is_sos,
+		.is_top_level = is_top_level(command),
 		.needs_open = command->needs != NEEDS_NOTHING,
 		.role = (uint32_t)command->role,
 		.writes = command->writes,

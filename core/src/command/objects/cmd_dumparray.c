@@ -290,6 +290,7 @@ static enum hd_status run_dumparray(struct call *call)
 
 const struct command dumparray_command = {
 	.name = "dumparray",
+	.alias = "da",
 	.summary = "list the elements of an array",
 	.description =
 		"Structs and numbers are shown with their addresses, references with the object that\n"

@@ -476,6 +476,7 @@ static enum hd_status run_info(struct call *call)
 
 const struct command info_command = {
 	.name = "info",
+	.is_common_word = true,
 	.tells_findings = true,
 	.summary = "describe what is open: what it is, totals, findings",
 	.description =
