@@ -87,6 +87,7 @@ uint64_t answer_rows(const struct answer *answer)
 
 void answer_row(struct answer *answer, const struct cell *cells)
 {
+	answer->rows++;
 	if (!innermost(answer)->is_left_out)
 		answer->renderer->row(answer, cells);
 }

@@ -51,6 +51,7 @@ struct answer {
 	struct answer_level levels[ANSWER_DEPTH_MAX];
 	size_t depth;
 	size_t main_depth; /**< of FORMAT_NDJSON, FORMAT_CSV, brief text: depth in the main table; 0: not in it */
+	uint64_t rows; /**< of all tables, so far */
 	bool had_main; /**< likewise: it was begun */
 };
 

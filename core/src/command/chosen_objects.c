@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/graph/filter.h"
+#include "command/type_words.h"
 #include "util/alloc.h"
 
 static enum hd_status add_node(struct call *call, struct chosen_objects *objects, uint32_t node)
@@ -29,6 +30,8 @@ static enum hd_status choose_of_type(struct call *call, struct chosen_objects *o
 		status = add_node(call, objects, node);
 	}
 	filter_deinit(&filter, call->graph);
+	if (status == HD_OK && !objects->nodes_count && !type)
+		TRY(call_check_pattern(call, objects->part));
 	if (status == HD_OK && !objects->nodes_count) {
 		return !type ? fail(call->err, HD_ERR_NOTFOUND, 0,
 				    "no objects of a type whose name contains \"%.200s\"; types lists "

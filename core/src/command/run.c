@@ -229,6 +229,9 @@ static enum hd_status run_parsed(struct call *call)
 		status = call_find_types(call);
 	if (status == HD_OK)
 		status = call->command->run(call);
+	/* A name that no type has is told: zero objects of it would be believed. */
+	if (status == HD_OK && !call->answer.rows)
+		status = call_check_patterns(call);
 	status = check_call_target(call, status);
 	/* open tells the number itself, info all of them. */
 	if (call->session->target && !call->command->tells_findings)

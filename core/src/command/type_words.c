@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/name_match.h"
+#include "analysis/name_similar.h"
 #include "clr/types/type.h"
 #include "clr/types/type_lookup.h"
 #include "clr/types/type_name.h"
@@ -19,13 +20,15 @@
 /* What is looked for, and what was found. */
 struct type_search {
 	const char *name;
+	bool is_part; /* a part of names is looked for */
 	size_t size;
 	uint64_t ids[SHOWN_MAX];
 	size_t id_count; /* of that name, those that are not in ids too */
 	struct similar_name {
 		const char *name;
 		size_t size;
-	} similar[SHOWN_MAX]; /* the shortest first */
+		unsigned int difference;
+	} similar[SHOWN_MAX]; /* the nearest first, then the shortest */
 	size_t similar_count;
 	const struct heap *heap; /* NULL: types of a dump file */
 };
@@ -45,30 +48,41 @@ static bool is_found(const struct type_search *search, uint64_t id)
 }
 
 /* The names are the graph's, or the runtime's: they stay as long as it is open. */
-static void keep_similar(struct type_search *search, const char *name, size_t size)
+static void keep_similar(struct type_search *search, const char *name, size_t size,
+			 unsigned int difference)
 {
 	struct similar_name *rows = search->similar;
 	size_t at = search->similar_count;
-	for (; at && rows[at - 1].size > size; at--) {
+	for (; at && (rows[at - 1].difference > difference ||
+		      (rows[at - 1].difference == difference && rows[at - 1].size > size));
+	     at--) {
 		if (at < SHOWN_MAX)
 			rows[at] = rows[at - 1];
 	}
 	if (at == SHOWN_MAX)
 		return;
-	rows[at] = (struct similar_name){ name, size };
+	rows[at] = (struct similar_name){ name, size, difference };
 	search->similar_count += search->similar_count < SHOWN_MAX;
 }
 
 static void look_at_name(struct type_search *search, const char *name, size_t size, uint64_t id)
 {
-	if (size == search->size && memcmp(name, search->name, size) == 0) {
+	if (search->is_part) {
+		search->id_count += name_matches(name, size, search->name);
+		unsigned int difference = name_difference(name, size, search->name);
+		if (difference < NAME_DIFFERS)
+			keep_similar(search, name, size, difference);
+	} else if (size == search->size && memcmp(name, search->name, size) == 0) {
 		if (is_found(search, id))
 			return; /* a dump file may have a type in several sections */
 		if (search->id_count < SHOWN_MAX)
 			search->ids[search->id_count] = id;
 		search->id_count++;
-	} else if (name_matches(name, size, search->name)) {
-		keep_similar(search, name, size);
+	} else {
+		bool matches = name_matches(name, size, search->name);
+		unsigned int difference = matches ? 0 : name_difference(name, size, search->name);
+		if (difference < NAME_DIFFERS)
+			keep_similar(search, name, size, difference);
 	}
 }
 
@@ -79,7 +93,7 @@ static bool look_at_type(void *arg, const struct type *type)
 	const char *name = type_name(search->heap->clr, type, &size);
 	if (name && !type->is_free)
 		look_at_name(search, name, size, type->method_table);
-	return true;
+	return !search->is_part || !search->id_count;
 }
 
 static enum hd_status look_at_all(const struct call *call, struct type_search *search)
@@ -89,10 +103,12 @@ static enum hd_status look_at_all(const struct call *call, struct type_search *s
 		search->heap = call->heap;
 		return type_for_each(call->heap->clr, look_at_type, search, call->err);
 	}
-	for (uint32_t i = 0; graph && i < graph->type_count; i++) {
+	bool is_done = false;
+	for (uint32_t i = 0; graph && i < graph->type_count && !is_done; i++) {
 		const struct graph_type *type = &graph->types[i];
 		if (type->name)
 			look_at_name(search, type->name, type->name_size, type->id);
+		is_done = search->is_part && search->id_count;
 	}
 	return HD_OK;
 }
@@ -108,10 +124,15 @@ static enum hd_status no_such_type(const struct call *call, const struct type_se
 		text_deinit(&similar);
 		return fail_nomem(call->err);
 	}
-	enum hd_status status = fail(
-		call->err, HD_ERR_NOTFOUND, 0,
-		"\"%.200s\" is neither a hexadecimal id, such as 1ce056, nor the name of a type%.600s",
-		search->name, search->similar_count ? similar.bytes : "; types lists the types");
+	const char *rest = search->similar_count ? similar.bytes : "; types lists the types";
+	enum hd_status status =
+		search->is_part
+			? fail(call->err, HD_ERR_NOTFOUND, 0, "no type contains \"%.200s\"%.600s",
+			       search->name, rest)
+			: fail(call->err, HD_ERR_NOTFOUND, 0,
+			       "\"%.200s\" is neither a hexadecimal id, such as 1ce056, nor the name "
+			       "of a type%.600s",
+			       search->name, rest);
 	text_deinit(&similar);
 	return status;
 }
@@ -146,6 +167,23 @@ enum hd_status call_find_types(struct call *call)
 	for (size_t i = 0; i < OPTIONS_MAX; i++) {
 		if (call->options[i].is_type)
 			TRY(find_type_of_word(call, &call->options[i]));
+	}
+	return HD_OK;
+}
+
+enum hd_status call_check_pattern(const struct call *call, const char *part)
+{
+	struct type_search search = { .name = part, .size = strlen(part), .is_part = true };
+	TRY(look_at_all(call, &search));
+	return search.id_count ? HD_OK : no_such_type(call, &search);
+}
+
+enum hd_status call_check_patterns(const struct call *call)
+{
+	const struct option *options = call->command->options;
+	for (size_t i = 0; options && options[i].name; i++) {
+		if (options[i].kind == VALUE_TYPE && call->options[i].given)
+			TRY(call_check_pattern(call, call->options[i].text));
 	}
 	return HD_OK;
 }

@@ -17,6 +17,18 @@
  */
 HD_NODISCARD enum hd_status call_find_types(struct call *call);
 
+/**
+ * Where nothing was found by a part of a type's name: is there a type with it?  Cost: each type's name.
+ *
+ * @retval HD_OK there is: it has no objects
+ * @retval HD_ERR_NOTFOUND there is not; the message has similar names
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status call_check_pattern(const struct call *call, const char *part);
+
+/** The same for the options of a command that has found nothing. */
+HD_NODISCARD enum hd_status call_check_patterns(const struct call *call);
+
 /** Is @p word the name of a type rather than an expression of a debugger: with a point or type arguments? */
 bool word_is_type_name(const char *word);
 

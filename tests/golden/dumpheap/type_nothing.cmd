@@ -1,2 +1,3 @@
 file: corefiles/bubblecs.heap
+exit: 2
 dumpheap -type NoSuchType

@@ -1,3 +1,3 @@
 file: corefiles/bubblecs.heap
-exit: 1
+exit: 2
 gcroot -type Nothing
