@@ -297,7 +297,7 @@ TEST(types_have_a_tree_of_what_keeps_them)
 	      "\"complete\": true, \"findings\": []}\n");
 	check_has("gcroot -type Type2", "1 of 2 objects, 48 of 104 bytes are reached from roots; "
 					"dead: 1.");
-	check_has("gcroot -type Nothing", "There are no objects of such a type.");
+	check_has("gcroot -type Nothing", "no type contains \"Nothing\"");
 	check_has("gcroot", "an id is missing (or -type TEXT, or -mt ID); usage: gcroot [ID] ");
 	check_has("gcroot 1020 -type Type1", "not both");
 	check_has("gcroot -type Type1 -weak", "-weak is about one object");

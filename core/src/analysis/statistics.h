@@ -19,6 +19,7 @@ struct statistics {
 	struct type_count *rows;
 	size_t row_count, capacity;
 	uint64_t count, size; /**< of all */
+	uint64_t limit;       /**< so many rows are shown, the last; 0 = all */
 };
 
 /** @p count rows, all 0, for the caller to name. */

@@ -156,13 +156,23 @@ static void write_table(struct answer *answer, const struct statistics *statisti
 			const struct schema *schema, const uint8_t *widths)
 {
 	const struct table_options options = { .limit = UINT64_MAX, .widths = widths };
+	bool is_cut = statistics->limit && statistics->limit < statistics->row_count;
+	size_t skip = is_cut ? statistics->row_count - (size_t)statistics->limit : 0;
+	char shown[NUMBER_SIZE], all[NUMBER_SIZE];
 	answer_table(answer, schema, &options);
-	for (size_t i = 0; i < statistics->row_count && !answer_is_stopped(answer); i++) {
+	if (is_cut) {
+		answer_remark(answer, "(the last %s of %s)\n",
+			      format_thousands(statistics->limit, shown),
+			      format_thousands(statistics->row_count, all));
+	}
+	for (size_t i = skip; i < statistics->row_count && !answer_is_stopped(answer); i++) {
 		struct cell cells[STATISTICS_COLUMNS] = { 0 };
 		statistics_cells(&statistics->rows[i], cells);
 		answer_row(answer, cells);
 	}
 	(void)answer_table_end(answer);
+	if (is_cut)
+		answer_truncated(answer);
 }
 
 static void write_statistics_total(struct answer *answer, const struct statistics *statistics,

@@ -194,6 +194,8 @@ bool call_is_conservative(const struct call *call);
 
 /** Value of a -limit option: UINT64_MAX when 0, @p fallback when it was not given. */
 uint64_t call_limit(const struct call *call, size_t option, uint64_t fallback);
+/** What -limit says of the rows of statistics when these are all that is asked for, by -stat; 0: all. */
+uint64_t call_statistics_limit(const struct call *call, size_t stat, size_t limit);
 
 /** A check of several commands: of START and END, the first words: HD_ERR_ARGUMENT unless they are in order. */
 enum hd_status check_range(struct call *call);

@@ -28,7 +28,6 @@ static const struct {
 	{ "comstate", WINDOWS },
 	{ "crashinfo", "use info" },
 	{ "d", DEBUGGER },
-	{ "da", "use dumparray; for memory, the debugger's own command" },
 	{ "db", DEBUGGER },
 	{ "dc", DEBUGGER },
 	{ "dbgout", NOT_NEEDED },

@@ -229,8 +229,8 @@ static enum hd_status run_parsed(struct call *call)
 		status = call_find_types(call);
 	if (status == HD_OK)
 		status = call->command->run(call);
-	/* A name that no type has is told: zero objects of it would be believed. */
-	if (status == HD_OK && !call->answer.rows)
+	/* People believe zero objects of a name that no type has.  Programs ask before the type is loaded. */
+	if (status == HD_OK && !call->answer.rows && answer_is_text(&call->answer))
 		status = call_check_patterns(call);
 	status = check_call_target(call, status);
 	/* open tells the number itself, info all of them. */
@@ -397,6 +397,11 @@ enum hd_status call_check(struct call *call)
 	if (call->out.stopped || !job_step(&call->job, 0, 1))
 		return fail_cancelled(call->err);
 	return HD_OK;
+}
+
+uint64_t call_statistics_limit(const struct call *call, size_t stat, size_t limit)
+{
+	return call->options[stat].given ? call->options[limit].number : 0;
 }
 
 uint64_t call_limit(const struct call *call, size_t option, uint64_t fallback)

@@ -175,6 +175,13 @@ static enum hd_status name_group(struct link_names *names, uint32_t from, struct
 	return HD_OK;
 }
 
+enum hd_status link_names_one(struct link_names *names, uint32_t from, uint32_t to, uint32_t *ret,
+			      struct hd_error *err)
+{
+	*ret = NAME_NONE;
+	return names->graph->places.link ? look_up_link(names, from, to, ret, err) : HD_OK;
+}
+
 enum hd_status link_names_of(struct link_names *names, uint32_t from, struct named_link *links,
 			     size_t count, struct hd_error *err)
 {

@@ -40,6 +40,10 @@ struct named_link {
 	uint32_t name;
 };
 
+/** Name the link from @p from to @p to.  Cost: the references of @p from; none of the graph's are needed. */
+HD_NODISCARD enum hd_status link_names_one(struct link_names *names, uint32_t from, uint32_t to,
+					   uint32_t *ret, struct hd_error *err);
+
 /**
  * Name the links from @p from to each of @p links, which get into another order.  Of an object with
  * many references only some links to each type are looked at: where these have one name all have;

@@ -115,13 +115,13 @@ static const struct landing *known_landing(const struct root_tree_maker *maker, 
 /* One link of the way: into a branch below, or back to the one that has such a link already. */
 static enum hd_status take_link(struct root_tree_maker *maker, struct landing *at)
 {
-	struct named_link link = { .node = path_tree_next(&maker->gcroot->tree, at->node) };
-	TRY(link_names_of(&maker->tree->names, at->node, &link, 1, maker->err));
-	uint32_t type = type_of_node(maker, link.node);
-	uint32_t above = tree_branch_above(maker->tree, at->branch, type, link.name);
-	at->node = link.node;
+	uint32_t next = path_tree_next(&maker->gcroot->tree, at->node), name;
+	TRY(link_names_one(&maker->tree->names, at->node, next, &name, maker->err));
+	uint32_t type = type_of_node(maker, next);
+	uint32_t above = tree_branch_above(maker->tree, at->branch, type, name);
+	at->node = next;
 	if (above == HD_NONE)
-		return branch_below(maker, at->branch, type, link.name, &at->branch);
+		return branch_below(maker, at->branch, type, name, &at->branch);
 	maker->tree->branches[above].repeats = true;
 	at->branch = above;
 	return HD_OK;

@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/graph/type_tree.h"
+#include "answer/root_row.h"
+#include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/table.h"
-#include "format/format.h"
+#include "report/root_label.h"
 #include "graph/heap_graph.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
@@ -13,6 +16,7 @@
 
 enum {
 	OPT_TOP,
+	OPT_STAT,
 	OPT_CONSERVATIVE
 };
 
@@ -22,9 +26,17 @@ enum {
 
 static const struct option dominators_options[] = {
 	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL },
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "by type, the objects that no other one dominates",
+		       NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* What says of each object who keeps it alive. */
+struct dominated_by {
+	const struct dominators *dominators;
+	struct root_paths paths;
 };
 
 /* One of the objects that are shown. */
@@ -185,6 +197,9 @@ enum node_column {
 	NODE_RETAINED,
 	NODE_COUNT,
 	NODE_PARENT,
+	NODE_ROOT_KIND,
+	NODE_ROOT,
+	NODE_LABEL, /* text only: of the root */
 	NODE_DEPTH, /* text only: in the tree */
 	NODE_COLUMNS
 };
@@ -199,6 +214,11 @@ static const struct column node_columns[NODE_COLUMNS] = {
 			 "objects that would be freed with it, and itself" },
 	[NODE_PARENT] = { "parent", NULL, KIND_ADDRESS, 0, 0,
 			  "the object that dominates it; null: no single one does" },
+	[NODE_ROOT_KIND] = { "root.kind", NULL, KIND_TEXT, 0, 0,
+			     "kind of the nearest root that it is reached from" },
+	[NODE_ROOT] = { "root.name", NULL, KIND_TEXT, 0, 0,
+			"its name: for a static its field, for locals their method; null: none" },
+	[NODE_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
 	[NODE_DEPTH] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
 };
 
@@ -224,6 +244,19 @@ static void node_layout(struct out *out, const struct cell *cells)
 	out_end_style(out);
 	out_puts(out, " ");
 	out_type_cell(out, &cells[NODE_TYPE]);
+	/* What others dominate has the root of these. */
+	if (!cells[NODE_PARENT].is_there && cells[NODE_ROOT_KIND].is_there) {
+		out_puts(out, " (");
+		if (cells[NODE_ROOT].is_there) {
+			out_begin_name(out, FIT_METHOD);
+			text_escape(&out->text, cells[NODE_ROOT].text.bytes,
+				    cells[NODE_ROOT].text.size);
+			out_end_name(out);
+			out_puts(out, ", ");
+		}
+		out_puts(out, cells[NODE_LABEL].text.bytes);
+		out_puts(out, ")");
+	}
 	out_puts(out, "\n");
 }
 
@@ -235,9 +268,23 @@ static const struct schema node_schema = {
 	.layout = node_layout,
 };
 
-static void write_dominator(struct call *call, const struct dominators *dominators,
+/* The nearest root that @p node is reached from; HD_NONE: it is not. */
+static uint32_t root_of_node(const struct root_paths *paths, uint32_t node)
+{
+	while (paths->parents[node] && paths->parents[node] != node + 1)
+		node = paths->parents[node] - 1;
+	for (size_t i = 0; i < paths->seeds_count && paths->parents[node]; i++) {
+		if (paths->seeds[i].node == node)
+			return paths->seeds[i].root;
+	}
+	return HD_NONE;
+}
+
+static void write_dominator(struct call *call, const struct dominated_by *from,
 			    const struct top_node *top, uint32_t depth)
 {
+	const struct dominators *dominators = from->dominators;
+	uint32_t root = root_of_node(&from->paths, top->node);
 	const struct hd_graph *graph = call->graph;
 	const struct graph_type *type = &graph->types[graph->node_types[top->node]];
 	uint32_t idom = dominators->idom[top->node];
@@ -249,6 +296,11 @@ static void write_dominator(struct call *call, const struct dominators *dominato
 		[NODE_COUNT] = cell_number(dominators->retained_count[top->node]),
 		[NODE_DEPTH] = cell_number(depth),
 	};
+	if (root != HD_NONE) {
+		cells[NODE_ROOT_KIND] = cell_string(root_kind_name(graph->roots[root].kind));
+		cells[NODE_LABEL] = cell_string(root_kind_label(graph, root));
+		cells[NODE_ROOT] = cell_or_null(cell_string(tree_root_name(graph, root)));
+	}
 	if (idom != HD_NONE)
 		cells[NODE_PARENT] = cell_number(graph_id(graph, idom));
 	answer_row(&call->answer, cells);
@@ -291,7 +343,7 @@ static enum hd_status tree_init(struct tree *tree, const struct top_list *list,
 }
 
 /* Write the tree in preorder. */
-static enum hd_status write_dominator_tree(struct call *call, const struct dominators *dominators,
+static enum hd_status write_dominator_tree(struct call *call, const struct dominated_by *from,
 					   const struct top_list *list)
 {
 	struct tree tree = { 0 };
@@ -305,7 +357,7 @@ static enum hd_status write_dominator_tree(struct call *call, const struct domin
 		}
 		uint32_t self = tree.stack[depth] - 1;
 		tree.stack[depth] = tree.next[self];
-		write_dominator(call, dominators, &list->nodes[self], depth);
+		write_dominator(call, from, &list->nodes[self], depth);
 		if (tree.first[self])
 			tree.stack[++depth] = tree.first[self];
 		status = call_check(call);
@@ -335,12 +387,36 @@ static enum hd_status write_top(struct call *call, const struct dominators *domi
 	if (status == HD_OK) {
 		link_parents(&list, dominators);
 		answer_table(&call->answer, &node_schema, NULL);
-		status = write_dominator_tree(call, dominators, &list);
+		struct dominated_by from = { .dominators = dominators };
+		status = root_paths_init(call->graph, false, &call->job, &from.paths, call->err);
+		job_end(&call->job);
+		if (status == HD_OK)
+			status = write_dominator_tree(call, &from, &list);
+		root_paths_deinit(&from.paths);
 		(void)answer_table_end(&call->answer);
 	}
 	subtree_deinit(&subtree);
 	mem_free(list.nodes);
 	return status;
+}
+
+/* What nothing dominates, by type: together it is all that is alive. */
+static enum hd_status write_dominator_types(struct call *call, const struct dominators *dominators)
+{
+	struct statistics statistics;
+	TRY(statistics_of_graph(&statistics, call->graph, call->err));
+	for (uint32_t node = 0; node < call->graph->object_count; node++) {
+		if (dominators->retained_count[node] && dominators->idom[node] == HD_NONE) {
+			statistics_add(&statistics, call->graph->node_types[node],
+				       dominators->retained_size[node]);
+		}
+	}
+	statistics_sort(&statistics, false, false);
+	statistics.limit = call->options[OPT_TOP].number;
+	answer_remark(&call->answer, "Retained by objects that no other one dominates:\n");
+	statistics_table(&call->answer, &statistics);
+	statistics_deinit(&statistics);
+	return HD_OK;
 }
 
 /* A dead object dominates nothing. */
@@ -360,6 +436,9 @@ static void write_dead(struct call *call, uint32_t ancestor)
 static enum hd_status run_dominators(struct call *call)
 {
 	uint32_t ancestor = HD_NONE;
+	if (call->words[0].given && call->options[OPT_STAT].given)
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "-stat is about the whole heap: give no ID");
 	if (call->words[0].given)
 		TRY(call_object(call, 0, &ancestor));
 	const struct dominators *dominators;
@@ -368,6 +447,8 @@ static enum hd_status run_dominators(struct call *call)
 	call->findings = is_dead;
 	if (is_dead) {
 		write_dead(call, ancestor);
+	} else if (call->options[OPT_STAT].given) {
+		TRY(write_dominator_types(call, dominators));
 	} else {
 		TRY(write_top(call, dominators, ancestor));
 	}
@@ -382,7 +463,9 @@ const struct command dominators_command = {
 	.summary = "show the objects that retain most, as a tree",
 	.description =
 		"An object dominates another when every path from the roots to the other leads\n"
-		"through it. With ID only its subtree is shown.\n",
+		"through it. With ID only its subtree is shown. What no other object dominates has in\n"
+		"parentheses the nearest root that it is reached from. -stat counts such objects by\n"
+		"type; TotalSize is then what they retain.\n",
 	.example = "dominators -top 20",
 	.needs = NEEDS_GRAPH,
 	.options = dominators_options,

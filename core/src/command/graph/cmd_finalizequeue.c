@@ -26,7 +26,7 @@ static const struct option finalizequeue_options[] = {
 	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses, one per line", NULL },
 	[OPT_MT] = { "mt", VALUE_TYPE_ID, "MT", "objects of this MethodTable", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)", NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "with -allReady: treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -293,6 +293,7 @@ static enum hd_status write_queue_statistics(struct call *call, const struct typ
 	TRY(type_counts_statistics(counts, call->heap->clr, NULL, &statistics, call->err));
 	statistics_sort(&statistics, false, false);
 	answer_remark(&call->answer, is_stat ? "Statistics:\n" : "\nStatistics:\n");
+	statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
 	statistics_table(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	return HD_OK;

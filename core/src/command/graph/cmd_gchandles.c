@@ -27,7 +27,7 @@ static const struct option gchandles_options[] = {
 		       kind_choices },
 	[OPT_PER_DOMAIN] = { "perdomain", VALUE_NONE, NULL,
 			     "accepted for SOS: there is only one domain", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N handles (0 = all)", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N handles, or types (0 = all)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -215,6 +215,7 @@ static enum hd_status write_handle_statistics(struct call *call,
 	TRY(type_counts_statistics(&objects->counts, call->heap->clr, NULL, &statistics,
 				   call->err));
 	statistics_sort(&statistics, false, false);
+	statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
 	statistics_table_plain(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	write_handle_kinds(call, objects);

@@ -5,6 +5,7 @@
 #include "answer/tables.h"
 #include "command/chosen_objects.h"
 #include "command/completeness.h"
+#include "command/graph/referrers.h"
 #include "command/table.h"
 
 enum {
@@ -76,9 +77,8 @@ static void referred_layout(struct out *out, const struct cell *cells)
 static const struct schema referred_schema = { SCHEMA_COLUMNS(referred_columns),
 					       .layout = referred_layout };
 
-static void write_counts(struct call *call, const struct referrer_counts *counts)
+static void write_counts(struct call *call, const struct referrer_counts *counts, uint64_t limit)
 {
-	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
 	struct answer *answer = &call->answer;
 	answer_table(answer, &referrers_schema,
 		     &(const struct table_options){ .limit = limit, .late_heading = true });
@@ -111,18 +111,13 @@ static enum hd_status check_referrers(struct call *call)
 	return has_object || has_mt ? HD_OK : call_usage(call, "an id is missing (or -mt ID)");
 }
 
-static enum hd_status run_referrers(struct call *call)
+enum hd_status referrers_write(struct call *call, const uint32_t *nodes, size_t count,
+			       uint64_t limit)
 {
-	struct chosen_objects objects;
 	struct referrer_counts counts;
-	TRY(chosen_objects_init(call, &call->options[OPT_MT], NULL, &objects));
-	size_t count = objects.nodes_count;
-	enum hd_status status = referrer_counts_init(call->graph, objects.nodes, count, &call->job,
-						     &counts, call->err);
-	chosen_objects_deinit(&objects);
-	TRY(status);
+	TRY(referrer_counts_init(call->graph, nodes, count, &call->job, &counts, call->err));
 	job_end(&call->job);
-	write_counts(call, &counts);
+	write_counts(call, &counts, limit);
 	answer_record(&call->answer, &referred_schema,
 		      (const struct cell[REFERRED_COLUMNS]){
 			      [REFERRED_OBJECTS] = cell_number(count),
@@ -132,6 +127,16 @@ static enum hd_status run_referrers(struct call *call)
 	links_completeness_write(call, "more may refer to it");
 	referrer_counts_deinit(&counts);
 	return HD_OK;
+}
+
+static enum hd_status run_referrers(struct call *call)
+{
+	struct chosen_objects objects;
+	TRY(chosen_objects_init(call, &call->options[OPT_MT], NULL, &objects));
+	enum hd_status status = referrers_write(call, objects.nodes, objects.nodes_count,
+						call_limit(call, OPT_LIMIT, UINT64_MAX));
+	chosen_objects_deinit(&objects);
+	return status;
 }
 
 const struct command referrers_command = {

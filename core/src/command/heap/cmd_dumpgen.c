@@ -17,7 +17,8 @@ static const struct option dumpgen_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name contains TEXT", NULL },
 	[OPT_MT] = { "mt", VALUE_TYPE_ID, "MT", "list the objects of this MethodTable", NULL },
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "with -mt: only the statistics", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
+			"list at most N types, or objects with -mt (0 = all)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -38,6 +39,7 @@ static enum hd_status write_dumpgen_statistics(struct call *call, const struct h
 	if (call->options[OPT_MT].given)
 		statistics_keep(&statistics, call->options[OPT_MT].number);
 	statistics_sort(&statistics, false, false);
+	statistics.limit = call->options[OPT_LIMIT].number;
 	statistics_table_plain(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	gaps_report(call, &gaps);

@@ -23,7 +23,8 @@ static const struct option dumpheap_options[] = {
 	[DUMPHEAP_LIVE] = { "live", VALUE_NONE, NULL, "objects that roots keep alive", NULL },
 	[DUMPHEAP_DEAD] = { "dead", VALUE_NONE, NULL,
 			    "objects that no root keeps alive, without Free blocks", NULL },
-	[DUMPHEAP_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[DUMPHEAP_LIMIT] = { "limit", VALUE_NUMBER, "N",
+			     "list at most N objects, or types (0 = all)", NULL },
 	[DUMPHEAP_STRINGS] = { "strings", VALUE_NONE, NULL, "count equal strings", NULL },
 	[DUMPHEAP_THINLOCK] = { "thinlock", VALUE_NONE, NULL, "objects locked by a thin lock",
 				NULL },
@@ -73,6 +74,7 @@ static enum hd_status dumpheap_answer(struct call *call, const struct filter *fi
 		answer_cut(answer, limit);
 	statistics_sort(statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
 	answer_remark(answer, rows ? "\nStatistics:\n" : "Statistics:\n");
+	statistics->limit = call_statistics_limit(call, DUMPHEAP_STAT, DUMPHEAP_LIMIT);
 	statistics_table(answer, statistics);
 	if (filter->live) {
 		completeness_json(call);

@@ -89,6 +89,7 @@ static enum hd_status write_crossing_types(struct crossing_writer *writer,
 	type_counts_deinit(&counts);
 	TRY(status);
 	statistics_sort(&statistics, false, false);
+	statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
 	statistics_table(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	return HD_OK;

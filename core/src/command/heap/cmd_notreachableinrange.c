@@ -19,7 +19,8 @@ static const struct option notreachableinrange_options[] = {
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_NO_FINALIZER] = { "nofinalizer", VALUE_NONE, NULL,
 			       "what only finalizer queues keep alive counts as dead", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)",
+			NULL },
 	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
 			       "treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -76,6 +77,7 @@ static void write_end(struct range_lister *lister)
 		answer_cut(answer, lister->limit);
 	statistics_sort(&lister->statistics, false, false);
 	answer_remark(answer, lister->has_rows ? "\nStatistics:\n" : "Statistics:\n");
+	lister->statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
 	statistics_table(answer, &lister->statistics);
 	completeness_json(call);
 	completeness_write(call, DEAD_PERHAPS);

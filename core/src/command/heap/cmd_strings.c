@@ -2,6 +2,7 @@
 #include "command/heap/cmd_strings.h"
 
 #include "analysis/heap/object_strings.h"
+#include "command/graph/referrers.h"
 #include "command/heap/heap_call.h"
 #include "command/objects/object.h"
 #include "command/table.h"
@@ -9,7 +10,8 @@
 enum {
 	OPT_MIN,
 	OPT_LIMIT,
-	OPT_FULL
+	OPT_FULL,
+	OPT_VALUE
 };
 
 static const struct option strings_options[] = {
@@ -17,6 +19,8 @@ static const struct option strings_options[] = {
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "the N values of most bytes (0 = all)", NULL },
 	[OPT_FULL] = { "full", VALUE_NONE, NULL, "whole values, not their first 64 characters",
 		       NULL },
+	[OPT_VALUE] = { "value", VALUE_TEXT, "TEXT",
+			"values that contain TEXT, and the fields that refer to them", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -151,19 +155,42 @@ static enum hd_status write_string_rows(struct call *call, const struct strings 
 	return HD_OK;
 }
 
+/* Who refers to the strings that were found. */
+static enum hd_status write_holders(struct call *call, const struct strings *strings,
+				    const struct strings_listing *listing)
+{
+	struct string_nodes nodes;
+	TRY(session_graph(call->session, false, &call->job, &call->graph, call->err));
+	enum hd_status status = string_nodes_init(call->graph, strings, listing->part, &call->job,
+						  &nodes, call->err);
+	job_end(&call->job);
+	answer_remark(&call->answer, "\n");
+	if (status == HD_OK) {
+		status = referrers_write(call, nodes.nodes, nodes.nodes_count, listing->limit);
+	}
+	string_nodes_deinit(&nodes);
+	return status;
+}
+
 enum hd_status strings_write(struct call *call, const struct object_filter *filter,
 			     const struct strings_listing *listing)
 {
 	struct gaps gaps = { 0 };
 	struct strings strings;
 	TRY(object_strings(call->heap, filter, &call->job, &strings, &gaps, call->err));
+	enum hd_status status = HD_OK;
+	if (listing->part)
+		status = strings_keep(&strings, listing->part, &call->job, call->err);
 	strings_sort(&strings, listing->min < UINT32_MAX ? (uint32_t)listing->min : UINT32_MAX);
 	job_end(&call->job);
-	enum hd_status status = write_string_rows(call, &strings, listing);
+	if (status == HD_OK)
+		status = write_string_rows(call, &strings, listing);
 	if (status == HD_OK) {
 		write_strings_total(call, &strings);
 		gaps_report(call, &gaps);
 	}
+	if (status == HD_OK && listing->part && strings.rows_count)
+		status = write_holders(call, &strings, listing);
 	strings_deinit(&strings);
 	return status;
 }
@@ -175,7 +202,8 @@ static enum hd_status run_strings(struct call *call)
 	const struct object_filter filter = { .range = &range, .life = &life };
 	const struct strings_listing listing = { .min = call->options[OPT_MIN].number,
 						 .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
-						 .is_full = call->options[OPT_FULL].given };
+						 .is_full = call->options[OPT_FULL].given,
+						 .part = call->options[OPT_VALUE].text };
 	return strings_write(call, &filter, &listing);
 }
 
@@ -183,7 +211,10 @@ const struct command strings_command = {
 	.name = "strings",
 	.has_rows = true,
 	.summary = "count strings by value",
-	.description = "Ascending by the bytes that all strings of a value take together.\n",
+	.description =
+		"Ascending by the bytes that all strings of a value take together. TEXT of -value is\n"
+		"as for -type: * is any text, ^ the start and $ the end; without capitals case does\n"
+		"not matter.\n",
 	.example = "strings -min 2 -limit 20",
 	.needs = NEEDS_HEAP,
 	.options = strings_options,

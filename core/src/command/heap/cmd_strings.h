@@ -7,9 +7,10 @@
 
 /** What to list of the values of strings. */
 struct strings_listing {
-	uint64_t min;   /**< those that occur so often and more */
-	uint64_t limit; /**< the last so many, those of most bytes; UINT64_MAX: all */
-	bool is_full;   /**< text has whole values, not only their begin */
+	uint64_t min;     /**< those that occur so often and more */
+	uint64_t limit;   /**< the last so many, those of most bytes; UINT64_MAX: all */
+	const char *part; /**< only values that contain it, and who refers to them; NULL: all */
+	bool is_full;     /**< text has whole values, not only their begin */
 };
 
 /** Answer with the equal strings among the objects of @p filter: strings and dumpheap -strings. */

@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "analysis/graph/retained_types.h"
 #include "analysis/name_match.h"
 #include "answer/tables.h"
+#include "command/completeness.h"
 #include "command/table.h"
+#include "util/alloc.h"
 
 enum {
 	OPT_TYPE,
-	OPT_BYCOUNT
+	OPT_BYCOUNT,
+	OPT_LIMIT,
+	OPT_RETAINED,
+	OPT_CONSERVATIVE
 };
 
 static const struct option types_options[] = {
 	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name contains TEXT", NULL },
 	[OPT_BYCOUNT] = { "bycount", VALUE_NONE, NULL, "by count, not by size", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N types, the last (0 = all)",
+			NULL },
+	[OPT_RETAINED] = { "retained", VALUE_NONE, NULL,
+			   "also the bytes that objects of the type retain, and by these", NULL },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
+			       "treat every word on a stack as a reference", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -29,10 +43,109 @@ static void select_rows(struct statistics *statistics, const char *part)
 	statistics->row_count = kept;
 }
 
+enum retained_column {
+	RETAINED_MT,
+	RETAINED_COUNT,
+	RETAINED_SIZE,
+	RETAINED_BYTES,
+	RETAINED_TYPE,
+	RETAINED_COLUMNS
+};
+
+static const struct column retained_columns[RETAINED_COLUMNS] = {
+	[RETAINED_MT] = { "mt", "MT", KIND_ADDRESS, 12, LOOK_ADDRESS,
+			  "MethodTable, or the dump's type id" },
+	[RETAINED_COUNT] = { "count", "Count", KIND_NUMBER, 12, LOOK_THOUSANDS, "its objects" },
+	[RETAINED_SIZE] = { "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS,
+			    "bytes of its objects" },
+	[RETAINED_BYTES] = { "retained", "Retained", KIND_BYTES, 14, LOOK_THOUSANDS,
+			     "bytes that would be freed with its objects, each by itself" },
+	[RETAINED_TYPE] = { "type", "Class Name", KIND_TYPE, 0, 0, "name of the type" },
+};
+
+static const struct schema retained_schema = {
+	.name = "types",
+	SCHEMA_COLUMNS(retained_columns),
+	.is_main = true,
+};
+
+/* A type and what its objects retain. */
+struct retaining_type {
+	const struct graph_type *type;
+	uint64_t retained;
+};
+
+static int by_retained(const void *a, const void *b)
+{
+	const struct retaining_type *x = a, *y = b;
+	if (x->retained != y->retained)
+		return x->retained < y->retained ? -1 : 1;
+	if (x->type->size != y->type->size)
+		return x->type->size < y->type->size ? -1 : 1;
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
+static void write_retaining(struct call *call, const struct retaining_type *rows, size_t count)
+{
+	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
+	size_t skip = count > limit ? count - (size_t)limit : 0;
+	char number[COUNT_SIZE];
+	answer_table(&call->answer, &retained_schema, NULL);
+	for (size_t i = skip; i < count; i++) {
+		const struct graph_type *type = rows[i].type;
+		const struct cell cells[RETAINED_COLUMNS] = {
+			[RETAINED_MT] = cell_number(type->id),
+			[RETAINED_COUNT] = cell_number(type->count),
+			[RETAINED_SIZE] = cell_number(type->size),
+			[RETAINED_BYTES] = cell_number(rows[i].retained),
+			[RETAINED_TYPE] = cell_type(type->name, type->name_size, type->id),
+		};
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+	if (skip)
+		answer_truncated(&call->answer);
+	answer_remark(&call->answer, "%s\n", format_count(count, "type", number));
+	completeness_json(call);
+	completeness_write(call, RETAINED_ROUGHLY);
+}
+
+/* Types with objects, those that retain most last. */
+static enum hd_status run_retained_types(struct call *call)
+{
+	const struct hd_graph *graph = call->graph;
+	const struct dominators *dominators;
+	const char *part = call->options[OPT_TYPE].text;
+	TRY(session_dominators(call->session, &call->job, &dominators, call->err));
+	uint64_t *retained = pages_alloc(graph->type_count, sizeof(*retained));
+	struct retaining_type *rows = pages_alloc(graph->type_count, sizeof(*rows));
+	enum hd_status status = retained && rows ? retained_types(graph, dominators, &call->job,
+								  retained, call->err)
+						 : fail_nomem(call->err);
+	size_t count = 0;
+	for (uint32_t i = 0; status == HD_OK && i < graph->type_count; i++) {
+		const struct graph_type *type = &graph->types[i];
+		bool is_asked =
+			!part || (type->name && name_matches(type->name, type->name_size, part));
+		if (type->count && is_asked)
+			rows[count++] = (struct retaining_type){ type, retained[i] };
+	}
+	job_end(&call->job);
+	if (status == HD_OK && count)
+		qsort(rows, count, sizeof(*rows), by_retained);
+	if (status == HD_OK)
+		write_retaining(call, rows, count);
+	pages_free(retained, graph->type_count, sizeof(*retained));
+	pages_free(rows, graph->type_count, sizeof(*rows));
+	return status;
+}
+
 static enum hd_status run_types(struct call *call)
 {
 	const struct hd_graph *graph = call->graph;
 	struct statistics statistics;
+	if (call->options[OPT_RETAINED].given)
+		return run_retained_types(call);
 	TRY(statistics_of_graph(&statistics, graph, call->err));
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		statistics.rows[i].count = graph->types[i].count;
@@ -41,6 +154,7 @@ static enum hd_status run_types(struct call *call)
 	select_rows(&statistics, call->options[OPT_TYPE].text);
 	statistics_sort(&statistics, call->options[OPT_BYCOUNT].given, true);
 	char number[COUNT_SIZE];
+	statistics.limit = call->options[OPT_LIMIT].number;
 	statistics_table(&call->answer, &statistics);
 	answer_remark(&call->answer, "%s\n", format_count(statistics.row_count, "type", number));
 	statistics_deinit(&statistics);
@@ -51,7 +165,11 @@ const struct command types_command = {
 	.name = "types",
 	.has_rows = true,
 	.summary = "list the types, also those without objects",
-	.description = "",
+	.description =
+		"With -retained the types that have objects: an object retains what would be freed if\n"
+		"it went away (see retained). Objects of the type below another one of it are not\n"
+		"counted twice. What only several objects together keep alive is in no row: retained\n"
+		"TYPE says what all of one type retain together.\n",
 	.example = "types -type Bubble",
 	.needs = NEEDS_GRAPH,
 	.options = types_options,

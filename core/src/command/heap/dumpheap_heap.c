@@ -58,6 +58,7 @@ static enum hd_status write_tally_statistics(struct call *call, const struct obj
 	TRY(type_counts_statistics(&tally->counts, call->heap->clr, part, &statistics, call->err));
 	statistics_sort(&statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
 	answer_remark(&call->answer, first ? "Statistics:\n" : "\nStatistics:\n");
+	statistics.limit = call_statistics_limit(call, DUMPHEAP_STAT, DUMPHEAP_LIMIT);
 	statistics_table(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	bool filtered =

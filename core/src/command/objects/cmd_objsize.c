@@ -24,7 +24,7 @@ static const struct option objsize_options[] = {
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one per line", NULL },
 	[OPT_STRINGS] = { "strings", VALUE_NONE, NULL, "equal strings among them, counted", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects (0 = all)", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)", NULL },
 	[OPT_SUMMARY] = { "summary", VALUE_NONE, NULL, "the same as -stat", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
@@ -127,6 +127,7 @@ static enum hd_status write_reached(struct call *call, const struct chosen_objec
 	if (status == HD_OK) {
 		statistics_sort(&statistics, false, false);
 		answer_remark(answer, rows ? "\nStatistics:\n" : "Statistics:\n");
+		statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
 		statistics_table(answer, &statistics);
 		links_completeness_json(call);
 		links_completeness_write(call, REACHES_MORE);

@@ -73,6 +73,8 @@ static enum hd_status check_export(struct call *call)
 {
 	if (wants_database(call))
 		return check_database(call);
+	if (!output_is_stdout(call->words[0].text))
+		TRY(output_ending_check(call, &call->options[OPT_FORMAT], &call->words[0]));
 
 	const struct format *format = export_format(call);
 	if (!format->write) {

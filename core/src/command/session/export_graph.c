@@ -125,6 +125,27 @@ const struct format *output_format(const struct value *name, const struct value 
 	return by_path ? by_path : otherwise;
 }
 
+enum hd_status output_ending_check(const struct call *call, const struct value *name,
+				   const struct value *path)
+{
+	const char *slash = path->given ? strrchr(path->text, '/') : NULL;
+	const char *point = path->given ? strrchr(slash ? slash : path->text, '.') : NULL;
+	if (name->given || !point || format_of_path(path->text))
+		return HD_OK;
+	struct text list = { 0 };
+	for (size_t i = 0; format_at(i); i++) {
+		if (format_at(i)->write)
+			text_printf(&list, "%s, ", format_at(i)->extension);
+	}
+	enum hd_status status =
+		fail(call->err, HD_ERR_ARGUMENT, 0,
+		     "the ending %.40s is not one of %s.sqlite: give one of these, or "
+		     "-format NAME",
+		     point, list.bytes ? list.bytes : "");
+	text_deinit(&list);
+	return status;
+}
+
 bool output_is_stdout(const char *path)
 {
 	static const char *const names[] = { "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };

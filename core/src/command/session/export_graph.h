@@ -31,6 +31,10 @@ struct export_counts {
 /** Count what is written, after export_prepare(). */
 struct export_counts export_count(const struct exporting *exporting);
 
+/** Refuse a file whose ending is not that of a format, where no format was named. */
+HD_NODISCARD enum hd_status output_ending_check(const struct call *call, const struct value *name,
+						const struct value *path);
+
 /** The format that is named, else what @p path ends in, else @p otherwise. */
 const struct format *output_format(const struct value *name, const struct value *path,
 				   const struct format *otherwise);
