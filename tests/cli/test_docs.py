@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The documents: every line with a prompt in them is run, and prints what they show.
+
+In a block between ``` lines, "$ " begins a command for the shell; what follows is its output. "..." is any text, in a
+line or as a line of its own any number of lines. All commands of a page run in one folder, in their order.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from shell_program import BUILD, SOURCE, TIMEOUT, environment
+
+PAGES = [SOURCE / "README.md"] + sorted((SOURCE / "doc").glob("*.md"))
+# Pages that must have commands: a test of a page without any says nothing.
+WITH_COMMANDS = ("README.md", "leak.md", "crash.md", "ci.md", "sos.md")
+
+
+def blocks(text: str) -> list[list[str]]:
+    """The lines of each fenced block that has a prompt."""
+    found = re.findall(r"^```\n(.*?)^```$", text, re.M | re.S)
+    return [block.splitlines() for block in found if re.search(r"^\$ ", block, re.M)]
+
+
+def steps(lines: list[str]) -> list[tuple[str, list[str]]]:
+    """Commands with the lines that follow each."""
+    result: list[tuple[str, list[str]]] = []
+    for line in lines:
+        # "$1 = ..." is GDB's own.
+        if line.startswith("$ "):
+            result.append((line[2:], []))
+        elif result:
+            result[-1][1].append(line)
+    return result
+
+
+def pattern(expected: list[str]) -> str:
+    """What the output has to match."""
+    parts = []
+    for line in expected:
+        if line == "...":
+            parts.append(r"(?:[^\n]*\n)*?")
+        else:
+            parts.append(".*".join(re.escape(part) for part in line.split("...")) + "\n")
+    return "".join(parts)
+
+
+class Documents(unittest.TestCase):
+    """One folder for each page, with the cores of the repository in it."""
+
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="heapdump-docs-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        for name in ("corefiles", "tests", "gdb-plugin"):
+            (self.folder / name).symlink_to(SOURCE / name)
+        (self.folder / "build").symlink_to(BUILD)
+
+    def check(self, command: str, expected: list[str]) -> None:
+        # GDB's plug-in finds the library in the build folder of the sources.
+        env = environment(
+            PATH=f"{BUILD}:{os.environ['PATH']}", HEAPDUMP_LIBRARY=str(BUILD / "libheapdump.so")
+        )
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        output = done.stdout.decode()
+        if output and not output.endswith("\n"):
+            output += "\n"
+        self.assertRegex(output, r"\A" + pattern(expected) + r"\Z", command)
+        self.assertIn(done.returncode, (0, 1), f"{command}\n{output}")
+
+    def test_every_command_prints_what_its_page_shows(self) -> None:
+        for page in PAGES:
+            commands = [step for block in blocks(page.read_text()) for step in steps(block)]
+            if page.name in WITH_COMMANDS:
+                self.assertTrue(commands, page.name)
+            for command, expected in commands:
+                if command.startswith("gdb ") and not shutil.which("gdb"):
+                    print(f"skipped, there is no gdb: {command}")
+                    continue
+                with self.subTest(page=page.name, command=command):
+                    self.check(command, expected)
+
+    def test_links_lead_somewhere(self) -> None:
+        for page in PAGES + [SOURCE / name for name in ("CONTRIBUTING.md", "SECURITY.md")]:
+            for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+                with self.subTest(page=page.name, link=link):
+                    self.assertTrue((page.parent / link).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
