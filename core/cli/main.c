@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "misbehave.h"
+#include "nothing.h"
 #include "signals.h"
 #include "worker.h"
 
@@ -500,7 +501,7 @@ static void hold_streams(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		/* The other way round: using it fails as before. */
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+			(void)lead_to_nothing(fd, fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 	}
 }
 
