@@ -65,10 +65,14 @@ list_files() {
 use_debuggers() {
     gdb -q -batch -ex "heapdump open $dump" -ex 'gcroot 1ce056' >out 2>&1 </dev/null || fail "GDB: status $?"
     expect "GDB" '1ce056 .*BubbleCS.GameBoard' out
+    gdb -q -batch -ex 'heapdump doctor' >out 2>&1 </dev/null || true
+    expect "doctor in GDB" '^gdb-plugin   ok ' out
     gdb -nx -q -batch -ex 'heapdump help' >out 2>&1 </dev/null || true
     expect "GDB without files" 'Undefined command: "heapdump"' out
     [ -e /usr/lib/heapdump/libheapdump_lldb.so ] || return 0
     echo 'command source /usr/share/heapdump/lldb/lldbinit' >"$HOME/.lldbinit"
+    lldb-14 -b -o 'heapdump doctor' >out 2>&1 </dev/null || true
+    expect "doctor in LLDB" '^gdb-plugin   ok ' out
     lldb-14 -b -o "heapdump open $dump" -o 'gcroot 1ce056' >out 2>&1 </dev/null || fail "LLDB: status $?"
     expect "LLDB" '1ce056 .*BubbleCS.GameBoard' out
 }
@@ -79,6 +83,8 @@ use_program() {
     expect "program" '1ce056 .*BubbleCS.GameBoard' out
     heapdump "$dump" info >out
     expect "info" '^Sandbox: *on (seccomp' out
+    heapdump doctor --format csv >out || true
+    expect "doctor" '^gdb-plugin,ok,/usr/share/heapdump/gdb/heapdump.py; GDB loads it when it starts' out
     zcat /usr/share/man/man1/heapdump.1.gz >page
     cmp page "$source_root/core/cli/heapdump.1" || fail "the man page is another one"
     ! command -v man >/dev/null || MANWIDTH=80 man --warnings -l /usr/share/man/man1/heapdump.1.gz >out 2>warnings ||

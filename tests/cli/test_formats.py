@@ -17,6 +17,7 @@ LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
 TABLES = {
     BUBBLECS: {
         "ps": "processes",
+        "doctor": "checks",
         "dumpheap": "objects",
         "dumpheap -stat": "types",
         "dumpheap -short": "objects",
