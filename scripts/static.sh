@@ -4,7 +4,8 @@
 # It may be copied into a container that has neither a C library nor /etc: only /proc has to be there.
 #
 # It takes the objects of the build, and the static libraries of Debian's -dev packages. What it leaves out is in
-# static_parts.c. HD_STATIC_TESTS=1: also the program that tries what the sandbox forbids (tests/static_test.py).
+# static_parts.c. The C library and libseccomp are under the LGPL: who passes the file on has to offer what it takes to
+# link it again (this repository, and Debian's packages). HD_STATIC_TESTS=1: also the program that tries what the sandbox forbids (tests/static_test.py).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -le 1 ] || { echo "usage: static.sh [BUILD_FOLDER]" >&2; exit 2; }

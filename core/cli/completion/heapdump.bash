@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=bash
 # Completion for bash: "heapdump --complete" says what the last word may become, so that no list here gets old.
 # Words are given to it as they are: nothing of the line is evaluated, and nothing that it names is opened.
 
