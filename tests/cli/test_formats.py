@@ -17,7 +17,6 @@ LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
 TABLES = {
     BUBBLECS: {
         "ps": "processes",
-        "doctor": "checks",
         "dumpheap": "objects",
         "dumpheap -stat": "types",
         "dumpheap -short": "objects",
