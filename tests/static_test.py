@@ -8,6 +8,7 @@ must be as tight: tests/cli/test_sandbox.py is run with it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -133,6 +134,24 @@ class Static(unittest.TestCase):
         terminal.send("dumpheap -sta\t -type WebShop.Sess\t\n")
         terminal.expect(r"4,000 +256,000 WebShop\.Session")
         terminal.prompt()
+
+    def test_it_asks_for_no_file_of_the_c_library(self) -> None:
+        """Also where such files are: they may be of another C library."""
+        trace = self.root / "trace"
+        words = ("-f", "-o", str(trace), "-e", "trace=%file", str(STATIC), "--no-files", str(CORE))
+        strace = shutil.which("strace")
+        assert strace
+        terminal = Terminal(*words, program=strace, LC_ALL="C.UTF-8")
+        self.addCleanup(terminal.close)
+        terminal.prompt()
+        terminal.send("ps\n")
+        terminal.prompt()
+        terminal.send("quit\n")
+        terminal.finish()
+        text = trace.read_text(encoding="utf-8")
+        self.assertIn(CORE.name, text)
+        other = re.compile(r"/locale/|gconv|nsswitch|/passwd|nscd|ld\.so|\.so\b")
+        self.assertEqual([line for line in text.splitlines() if other.search(line)], [])
 
     def test_the_sandbox_is_as_tight(self) -> None:
         env = dict(os.environ, HEAPDUMP_BUILD=str(STATIC.parent), HEAPDUMP_SOURCE=str(SOURCE))
