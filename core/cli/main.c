@@ -289,8 +289,8 @@ static bool program_directory(char *buf, size_t size)
 }
 
 /*
- * A prefix may move, and the line in .gdbinit stays: GDB would then read no further.  As Python, in quotes of which the
- * path has none that is not escaped.
+ * A prefix may move, and the line in .gdbinit stays: GDB would then read no further.  So the line is
+ * Python, with the path in quotes.
  */
 static void print_gdb_line(const char *path)
 {

@@ -61,7 +61,7 @@ static void print_options(const char *word)
 	}
 }
 
-/* Of all commands those that need no target. */
+/* Print only commands that need no target. */
 static void print_alone(void *arg, const char *candidate)
 {
 	struct hd_command_info info;
@@ -117,7 +117,7 @@ static int print_assignments(struct cli *cli, const char *word, const char *equa
 	return HD_EXIT_OK;
 }
 
-/* Step over options and their values; the first word that is none, or the last one. */
+/* Step over options and their values, to the first other word, or to the last word. */
 static int step_over_options(int index, int count, const char *const *words)
 {
 	while (index < count - 1 && words[index][0] == '-' && words[index][1]) {

@@ -8,7 +8,7 @@ _heapdump()
     local program status word current=${COMP_WORDS[COMP_CWORD]}
     local -a words=() found=()
     COMPREPLY=()
-    # The one of PATH: a program of the folder one happens to be in is not run by a TAB.
+    # Only the program of PATH is run: TAB must not run a program of the current folder.
     program=$(type -P heapdump)
     if [[ $program != /* ]]; then
         compopt -o default

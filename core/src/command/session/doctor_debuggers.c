@@ -17,7 +17,7 @@
 #include "util/opening.h"
 #include "util/text.h"
 
-/* Of a debugger, bytes: what is larger is not searched further. */
+/* Bytes of a debugger's file that are searched at most. */
 #define PROGRAM_MAX ((size_t)64 << 20)
 #define PIECE_SIZE  ((size_t)64 << 10)
 #define PYTHON      "libpython3."

@@ -27,7 +27,7 @@ bool own_may_trace_all(void)
 	return (data[CAP_SYS_PTRACE / 32].effective >> (CAP_SYS_PTRACE % 32)) & 1;
 }
 
-/* In the child, where other threads may have held locks: system calls alone. */
+/* The child makes only system calls: other threads may have held locks. */
 _Noreturn static void wait_to_be_ended(pid_t parent)
 {
 	(void)syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
