@@ -56,7 +56,7 @@ check_python() {
 
 check_shell() {
     {
-        files -name '*.sh'
+        files \( -name '*.sh' -o -name '*.bash' \)
         echo .ci/run
     } | xargs shellcheck
 }

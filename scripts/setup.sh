@@ -10,6 +10,7 @@ packages="
     zstd strace gdb gdbserver lldb-14 liblldb-14-dev
     clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14
     cppcheck shellcheck black mypy
+    dpkg-dev lintian file
 "
 
 missing=""

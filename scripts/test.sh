@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # test.sh [--all]: everything that must pass: unit, golden, property, fault and debugger tests of a release build, the
-# same without debuggers under AddressSanitizer and UBSan, an installation, and lint.
+# same without debuggers under AddressSanitizer and UBSan, an installation, the static program, Debian packages, and lint.
 #
 # Of the longest tests a part is run, another one each time (tests/support/turns.py); --all runs all of them, which
 # takes much longer. HEAPDUMP_TEST_SEED=N runs the same part again.
@@ -53,6 +53,12 @@ build_and_test build-asan -LE debugger -- -DCMAKE_BUILD_TYPE=Release -DHD_SANITI
     -DHD_TESTS=ON -DHD_LLDB=OFF
 step "install"
 tests/install_test.sh build
+step "static program"
+HD_STATIC_TESTS=1 scripts/static.sh build
+tests/static_test.py build
+step "packages for Debian"
+scripts/package.sh build
+tests/package_test.sh build
 step "lint"
 scripts/lint.sh --all
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # install_test.sh BUILD_FOLDER: install into a temporary prefix and use what was installed: the
-# program, the lines it prints for GDB and LLDB, the library through pkg-config; then move the prefix
-# elsewhere and do it all again.
+# program, the lines it prints for GDB and LLDB, the library through pkg-config, the completion of bash and zsh; then
+# move the prefix elsewhere and do it all again; remove all of it by the build's target "uninstall".
 set -euo pipefail
 [ $# -eq 1 ] || { echo "usage: install_test.sh BUILD_FOLDER" >&2; exit 2; }
 build=$(realpath "$1")
@@ -85,6 +85,61 @@ CODE
     done
 }
 
+# complete_in_bash PREFIX EXPECTED WORD...: what TAB offers for the last word
+complete_in_bash() {
+    local prefix=$1 expected=$2
+    shift 2
+    # shellcheck disable=SC2016 # the other bash expands them
+    PATH=$prefix/bin:$PATH bash --norc -c '
+        compopt() { echo "compopt $*"; }
+        source "$1" || exit 1
+        complete -p heapdump >/dev/null || exit 1
+        shift
+        COMP_WORDS=(heapdump "$@") COMP_CWORD=$#
+        _heapdump
+        printf "%s\n" "${COMPREPLY[@]}"' bash \
+        "$prefix/share/bash-completion/completions/heapdump" "$@" >out || fail "bash: status $?"
+    [ "$(LC_ALL=C sort out | tr '\n' ' ')" = "$expected " ] || { cat out >&2; fail "bash offers that after: $*"; }
+}
+
+# The same of zsh, whose own functions say what they are given.
+complete_in_zsh() {
+    local prefix=$1 expected=$2
+    shift 2
+    # shellcheck disable=SC2016 # zsh expands them
+    PATH=$prefix/bin:$PATH zsh -f -c '
+        compadd() { shift; print -l -- "$@" }
+        _files() { print _files }
+        _heapdump() { source "$file" }
+        file=$1
+        shift
+        words=(heapdump "$@") CURRENT=$#words
+        _heapdump' zsh "$prefix/share/zsh/site-functions/_heapdump" "$@" >out || fail "zsh: status $?"
+    [ "$(LC_ALL=C sort out | tr '\n' ' ')" = "$expected " ] || { cat out >&2; fail "zsh offers that after: $*"; }
+}
+
+use_completion() {
+    local complete
+    # shellcheck disable=SC2016 # it is not to be expanded
+    touch 'core dump' core.1 'cor$(touch evaluated)'
+    for complete in complete_in_bash complete_in_zsh; do
+        if [ "$complete" = complete_in_zsh ] && ! command -v zsh >/dev/null; then
+            echo "install_test: zsh is not installed: its completion was not tried"
+            continue
+        fi
+        "$complete" "$1" "dumpheap" "$dump" dumph
+        "$complete" "$1" "-segment -short -stat -strings" "$dump" dumpheap -min 2 -s
+        "$complete" "$1" "csv json ndjson text" --format ""
+        "$complete" "$1" "-segment" --json "/tmp/o'\''ther \$(touch evaluated)" dumpheap -seg
+    done
+    complete_in_bash "$1" "collect compopt -o filenames cor\$(touch evaluated) core dump core.1" co
+    complete_in_bash "$1" "close collect compopt -o filenames cor\$(touch evaluated) core dump core.1" c
+    complete_in_bash "$1" " compopt -o default" "core\\ d"
+    complete_in_bash "$1" " compopt -o default" "\$(touch evaluated)"
+    complete_in_bash "$1" "json" --format = js
+    [ ! -e evaluated ] || fail "completion evaluates what is in the line"
+}
+
 use_all() {
     echo "install_test: $2"
     use_program "$1"
@@ -96,13 +151,35 @@ use_all() {
             lldb-14 --no-lldbinit -b -s init -o "heapdump open $dump" -o 'gcroot 1ce056'
     fi
     use_library "$1"
+    use_completion "$1"
+}
+
+# What is in .gdbinit and .lldbinit when the prefix has moved: both go on, and say what to do.
+use_stale_lines() {
+    gdb -nx -q -batch -x stale.gdb -ex 'print 6*7' >out 2>&1 </dev/null || fail "GDB: status $?"
+    expect "GDB" 'delete this line of .gdbinit, and run "heapdump --print-gdbinit' out
+    expect "GDB" '= 42' out
+    [ -s stale.lldb ] || return 0
+    expect "the line for LLDB" '^# .*run "heapdump --print-lldbinit' stale.lldb
+    lldb-14 --no-lldbinit -b -s stale.lldb -o 'print 6*7' >out 2>&1 </dev/null || true
+    expect "LLDB" '^error: no such file' out
 }
 
 cmake --install "$build" --prefix "$scratch/first" >log 2>&1 || { cat log >&2; fail "install"; }
 ! grep -v '^-- \(Install configuration\|Installing\|Up-to-date\|Set non-toolchain\)' log ||
     fail "the installation printed the above"
 use_all "$scratch/first" "the prefix it was installed to"
+"$scratch/first/bin/heapdump" --print-gdbinit >stale.gdb
+"$scratch/first/bin/heapdump" --print-lldbinit >stale.lldb 2>/dev/null || true
 mkdir -p "$scratch/other place"
 mv "$scratch/first" "$scratch/other place/second"
 use_all "$scratch/other place/second" "moved to another place, with a space in its name"
+use_stale_lines
+mv "$scratch/other place/second" "$scratch/first"
+echo mine >"$scratch/first/share/heapdump/mine"
+cmake --build "$build" --target uninstall >log 2>&1 || { cat log >&2; fail "uninstall"; }
+left=$(cd "$scratch/first" && find . -type f -o -type l)
+[ "$left" = ./share/heapdump/mine ] || fail "uninstall leaves $left"
+[ ! -e "$scratch/first/include/heapdump" ] || fail "uninstall leaves a folder"
+! cmake --build "$build" --target uninstall >log 2>&1 || fail "there is something to uninstall again"
 echo "install_test: passed"

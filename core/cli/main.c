@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "misbehave.h"
+#include "nothing.h"
+#include "shell_words.h"
 #include "signals.h"
 #include "worker.h"
 
@@ -308,18 +310,46 @@ static bool program_directory(char *buf, size_t size)
 	return slash;
 }
 
+/*
+ * A prefix may move, and the line in .gdbinit stays: GDB would then read no further.  So the line is
+ * Python, with the path in quotes.
+ */
+static void print_gdb_line(const char *path)
+{
+	(void)fputs(
+		"python import os; (lambda p: gdb.execute('source ' + p) if os.path.exists(p) else "
+		"print('heapdump is not at ' + p + ' any more: delete this line of .gdbinit, and run "
+		"\"heapdump --print-gdbinit >> ~/.gdbinit\" again'))('",
+		stdout);
+	for (; *path; path++) {
+		if (*path == '\\' || *path == '\'')
+			(void)putchar('\\');
+		(void)putchar(*path);
+	}
+	(void)puts("')");
+}
+
+/* LLDB knows no conditions, goes on after an error, and names the file that is not there. */
+static void print_lldb_line(const char *path)
+{
+	(void)puts(
+		"# If LLDB does not find this file, heapdump has moved: delete both lines, and run "
+		"\"heapdump --print-lldbinit >> ~/.lldbinit\" again.");
+	/* It splits at blanks. */
+	(void)printf(strchr(path, ' ') ? "plugin load \"%s\"\n" : "plugin load %s\n", path);
+}
+
 /* Print the line that loads a plug-in: the first of two places where it is. */
-static int print_init(const char *command, const char *installed, const char *in_tree)
+static int print_init(void (*print)(const char *path), const char *installed, const char *in_tree)
 {
 	char directory[PATH_MAX], path[2 * PATH_MAX], real[PATH_MAX];
 	if (program_directory(directory, sizeof(directory))) {
 		const char *places[] = { installed, in_tree };
 		for (size_t i = 0; i < 2; i++) {
 			(void)snprintf(path, sizeof(path), "%s/%s", directory, places[i]);
-			if (access(path, R_OK) == 0 && realpath(path, real)) {
-				/* LLDB splits at blanks, and GDB takes quotes for the name. */
-				bool quote = strchr(real, ' ') && strcmp(command, "source") != 0;
-				(void)printf(quote ? "%s \"%s\"\n" : "%s %s\n", command, real);
+			if (access(path, R_OK) == 0 && realpath(path, real) &&
+			    !strpbrk(real, "\r\n")) {
+				print(real);
 				return HD_EXIT_OK;
 			}
 		}
@@ -338,11 +368,11 @@ static int run_special(struct cli *cli, const char *arg)
 		return HD_EXIT_OK;
 	}
 	if (strcmp(arg, "--print-gdbinit") == 0) {
-		return print_init("source", "../" HD_DATADIR "/heapdump/gdb/heapdump.py",
+		return print_init(print_gdb_line, "../" HD_DATADIR "/heapdump/gdb/heapdump.py",
 				  "../gdb-plugin/heapdump.py");
 	}
 	if (strcmp(arg, "--print-lldbinit") == 0) {
-		return print_init("plugin load", "../" HD_LIBDIR "/heapdump/libheapdump_lldb.so",
+		return print_init(print_lldb_line, "../" HD_LIBDIR "/heapdump/libheapdump_lldb.so",
 				  "libheapdump_lldb.so");
 	}
 	return -1;
@@ -526,7 +556,7 @@ static void hold_streams(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		/* The other way round: using it fails as before. */
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+			(void)lead_to_nothing(fd, fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 	}
 }
 
@@ -554,7 +584,12 @@ int main(int argc, char **argv)
 		cli_say("out of memory");
 		return HD_EXIT_INPUT;
 	}
-	int index = 1, status = take_options(&cli, argc, argv, &index);
+	int index = 1, status = -1;
+	if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
+		status = shell_words_complete(&cli, argc - 2, (const char *const *)argv + 2);
+	} else {
+		status = take_options(&cli, argc, argv, &index);
+	}
 	if (status < 0 && index >= argc) {
 		print_usage(stderr);
 		status = HD_EXIT_USAGE;

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,6 +19,7 @@
 
 #include "channel.h"
 #include "misbehave.h"
+#include "nothing.h"
 #include "sandbox.h"
 
 #define DESCRIPTORS_MAX 256u
@@ -308,7 +310,8 @@ static int let_go(int channel)
 		_exit(HD_EXIT_INPUT);
 	closefrom(first + 1); /* by /proc where the kernel has no call for it; else it aborts */
 	/* The user's input is not its business; each command brings an output of its own. */
-	if (!freopen("/dev/null", "r", stdin) || dup2(STDIN_FILENO, STDOUT_FILENO) < 0)
+	__fpurge(stdin);
+	if (!lead_to_nothing(STDIN_FILENO, O_RDONLY) || dup2(STDIN_FILENO, STDOUT_FILENO) < 0)
 		_exit(HD_EXIT_INPUT);
 	/* Between commands Ctrl-C is the other process's; a write to a terminal of another job goes on. */
 	(void)signal(SIGINT, SIG_IGN);

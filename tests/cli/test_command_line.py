@@ -310,8 +310,8 @@ class Options(Base):
 
     def test_print_init(self) -> None:
         for option, command, name in (
-            ("--print-gdbinit", "source ", "heapdump.py"),
-            ("--print-lldbinit", "plugin load ", "libheapdump_lldb.so"),
+            ("--print-gdbinit", r"python .*\('(.*)'\)", "heapdump.py"),
+            ("--print-lldbinit", r"#.*\nplugin load (.*)", "libheapdump_lldb.so"),
         ):
             result = run(option)
             if result.status == 3 and name.endswith(".so") and not (BUILD / name).exists():
@@ -324,10 +324,10 @@ class Options(Base):
                 )
                 continue
             self.assertEqual((result.status, result.err), (0, ""))
-            self.assertTrue(result.out.startswith(command), result.out)
-            path = result.out.removeprefix(command).rstrip("\n")
-            self.assertTrue(Path(path).is_file(), path)
-            self.assertEqual(Path(path).name, name)
+            line = re.fullmatch(command + "\n", result.out)
+            assert line, result.out
+            self.assertTrue(Path(line[1]).is_file(), line[1])
+            self.assertEqual(Path(line[1]).name, name)
 
 
 if __name__ == "__main__":

@@ -114,7 +114,8 @@ class Json(Base):
     def test_every_command_is_here(self) -> None:
         names = {command["name"] for command in run(BUBBLECS, "help", "--json").json()["commands"]}
         tested = {line.split()[0] for line in MEMBERS} | {"export", "close"} | CORE_COMMANDS
-        tested |= {"collect", "ps", "sql"}  # test_collect.py and test_sql.py have them
+        # test_collect.py, test_doctor.py and test_sql.py have them.
+        tested |= {"collect", "doctor", "ps", "sql"}
         self.assertEqual(names, tested)
 
     def test_export_and_close(self) -> None:

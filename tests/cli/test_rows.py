@@ -28,8 +28,8 @@ from shell_program import BUILD  # noqa: E402
 OUTSIDE = ("schema", "command", "target", "error")
 # These open or close, change settings, or tell what was found before: each gets a session of its own.
 ALONE = ("open", "close", "set", "info")
-# Their answers are of one moment.
-LIVE = ("ps", "collect")
+# Their answers are of one moment, or of the program that asks.
+LIVE = ("ps", "collect", "doctor")
 
 
 class Documents(rows.Rows):

@@ -350,6 +350,31 @@ TEST_OF(collect, a_runtime_that_is_asked)
 	fake_runtime_end(&child);
 }
 
+static const char *const machine_lines[] = { "doctor" };
+
+/* What cannot be found out makes another line of an answer that is about just that. */
+static int no_line(const char *line, int size)
+{
+	(void)line;
+	(void)size;
+	return -1;
+}
+
+static bool is_any(const struct io_fault *fault)
+{
+	(void)fault;
+	return true;
+}
+
+TEST_OF(files, the_machine)
+{
+	const struct fault_case one = {
+		.line = machine_lines[0], .most = 3, .stable = no_line, .is_ignored = is_any
+	};
+	fault_check(&one);
+	fault_report("doctor");
+}
+
 static bool has_command(const char *const *lines, size_t count, const char *name)
 {
 	size_t size = strlen(name);
@@ -367,7 +392,8 @@ TEST_OF(files, every_command_is_run)
 	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
 		bool is_run = has_command(log_lines, COUNT(log_lines), info.name) ||
 			      has_command(core_lines, COUNT(core_lines), info.name) ||
-			      has_command(runtime_lines, COUNT(runtime_lines), info.name);
+			      has_command(runtime_lines, COUNT(runtime_lines), info.name) ||
+			      has_command(machine_lines, COUNT(machine_lines), info.name);
 		ASSERT_TEXT(is_run ? "" : info.name, "");
 	}
 }

@@ -43,6 +43,7 @@ static const struct command *const commands[] = {
 	&export_command,
 	&collect_command,
 	&ps_command,
+	&doctor_command,
 	&open_command,
 	&close_command,
 	&set_command,
