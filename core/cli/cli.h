@@ -23,8 +23,10 @@ struct cli {
 	size_t line_count;
 };
 
-/** Run one command: its answer goes to standard output, an error to standard error.  Returns the
- * exit status. */
+/**
+ * Run one command: its answer goes to standard output, an error to standard error.  Returns the
+ * exit status.
+ */
 int cli_run(struct cli *cli, int argc, const char *const *argv);
 
 /**
@@ -48,8 +50,9 @@ void cli_error(const struct hd_error *err);
 /** Run the lines of -c, each as at the prompt.  Returns the highest exit status. */
 int cli_run_lines(struct cli *cli);
 
-/** Run the prompt (on a terminal) or the lines of standard input.  Returns the highest exit
- * status. */
+/**
+ * Run the prompt (on a terminal) or the lines of standard input.  Returns the highest exit status.
+ */
 int cli_repl(struct cli *cli);
 
 /** A command line cut into words: quotes, backslashes, and | or > with what follows. */

@@ -34,8 +34,9 @@ struct worker {
 /** Fork it; false and errno if that fails. */
 bool worker_start(struct cli *cli, struct worker *worker);
 
-/** End it and forget it; a process that it had stopped goes on.  Does nothing if there is no
- * worker. */
+/**
+ * End it and forget it; a process that it had stopped goes on.  Does nothing if there is no worker.
+ */
 void worker_end(struct worker *worker);
 
 /** Let the next command open @p target, with that command's options. */

@@ -66,8 +66,10 @@ struct hd_value {
 		int64_t signed_number;
 		double real;
 	};
-	/** Bytes as the target has them: nearly always UTF-8, but any byte is possible; not
-	 * NUL-terminated. */
+	/**
+	 * Bytes as the target has them: nearly always UTF-8, but any byte is possible; not
+	 * NUL-terminated.
+	 */
 	const char *text;
 	size_t size; /**< length of @c text in bytes */
 };
@@ -161,8 +163,10 @@ HD_API int hd_query(struct hd_session *session, int argc, const char *const *arg
 		    const struct hd_visitor *visitor, const struct hd_sink *sink,
 		    struct hd_error *err);
 
-/** An answer that is kept.  It does not need its session any longer; several threads may read it at
- * once. */
+/**
+ * An answer that is kept.  It does not need its session any longer; several threads may read it at
+ * once.
+ */
 struct hd_rows;
 
 /**
@@ -182,8 +186,10 @@ struct hd_rows;
 HD_API int hd_rows_run(struct hd_session *session, int argc, const char *const *argv,
 		       const struct hd_sink *sink, struct hd_rows **ret, struct hd_error *err);
 
-/** Table number @p index, in the order in which the tables began; NULL after the last.  Borrowed
- * from @p rows. */
+/**
+ * Table number @p index, in the order in which the tables began; NULL after the last.  Borrowed
+ * from @p rows.
+ */
 HD_API const struct hd_table *hd_rows_table(const struct hd_rows *rows, size_t index);
 
 /**
@@ -192,8 +198,10 @@ HD_API const struct hd_table *hd_rows_table(const struct hd_rows *rows, size_t i
  */
 HD_API const struct hd_table *hd_rows_find(const struct hd_rows *rows, const char *name);
 
-/** Number of rows of a table of @p rows, added up over all rows of its parent; 0 for any other
- * table. */
+/**
+ * Number of rows of a table of @p rows, added up over all rows of its parent; 0 for any other
+ * table.
+ */
 HD_API uint64_t hd_rows_count(const struct hd_rows *rows, const struct hd_table *table);
 
 /** The values of a row, borrowed from @p rows; NULL after the last row. */
@@ -221,8 +229,9 @@ HD_API int hd_rows_in(const struct hd_rows *rows, const struct hd_table *table, 
  */
 HD_API const struct hd_value *hd_rows_member(const struct hd_rows *rows, const char *name);
 
-/** The warnings, one per line; "" if there are none, or if @p rows is NULL.  Borrowed from @p
- * rows. */
+/**
+ * The warnings, one per line; "" if there are none, or if @p rows is NULL.  Borrowed from @p rows.
+ */
 HD_API const char *hd_rows_warnings(const struct hd_rows *rows);
 
 /** NULL is allowed. */

@@ -67,8 +67,10 @@ struct hd_broker {
 	int (*commit)(void *arg, uint64_t id);
 	/** Give the file up: it is deleted. */
 	void (*abandon)(void *arg, uint64_t id);
-	/** Find the name of a user, which may be in a database; @return 0, or -1 if the user has no
-	 * name. */
+	/**
+	 * Find the name of a user, which may be in a database; @return 0, or -1 if the user has no
+	 * name.
+	 */
 	int (*user_name)(void *arg, uint32_t uid, char *buf, size_t size);
 	/**
 	 * Start a helper process that stops process @p pid and reads its memory on request.  When
@@ -81,12 +83,15 @@ struct hd_broker {
 	int (*attach)(void *arg, int pid, int *ret_fds);
 };
 
-/** Use @p broker, which is copied, in this process from now on; NULL: use none.  No call into the
- * library may be running. */
+/**
+ * Use @p broker, which is copied, in this process from now on; NULL: use none.  No call into the
+ * library may be running.
+ */
 HD_API void hd_broker_set(const struct hd_broker *broker);
 
-/** What the library does without a broker: for the process that answers another process's
- * broker. */
+/**
+ * What the library does without a broker: for the process that answers another process's broker.
+ */
 HD_API const struct hd_broker *hd_broker_direct(void);
 
 #ifdef __cplusplus

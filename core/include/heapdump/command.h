@@ -36,20 +36,28 @@ struct hd_command_info {
 	uint32_t needs_open; /**< non-zero: it needs an open target */
 	uint32_t role;       /**< an enum hd_command_role */
 	uint32_t writes;     /**< non-zero: it writes the file that one of its words names */
-	/** Non-zero: the rest of the line is one word, exactly as it was typed, with quotes and
-	 * spaces. */
+	/**
+	 * Non-zero: the rest of the line is one word, exactly as it was typed, with quotes and
+	 * spaces.
+	 */
 	uint32_t is_raw;
-	/** Non-zero: it needs no open target, but uses the debugged process when no process is
-	 * named. */
+	/**
+	 * Non-zero: it needs no open target, but uses the debugged process when no process is
+	 * named.
+	 */
 	uint32_t follows;
 };
 
-/** Fill @p ret with command number @p index; @return 0, or -1 after the last or when @p ret is
- * NULL.  Static storage. */
+/**
+ * Fill @p ret with command number @p index; @return 0, or -1 after the last or when @p ret is NULL.
+ * Static storage.
+ */
 HD_API int hd_command_at(size_t index, struct hd_command_info *ret);
 
-/** The same for the command with this name or alias, ignoring case; @return 0, or -1 if there is
- * none. */
+/**
+ * The same for the command with this name or alias, ignoring case; @return 0, or -1 if there is
+ * none.
+ */
 HD_API int hd_command_find(const char *name, struct hd_command_info *ret);
 
 /**
@@ -81,8 +89,8 @@ HD_API int hd_command_raw(const char *name, const char *rest, size_t *ret);
  *
  * @param[in] argc,argv The command's name and its words, borrowed; NULL after the last is not
  * needed.  No words at all (@p argc 0, @p argv NULL) mean the command help.  Every command takes
- * --json and the session's long options (--lenient, --workers N,
- * --max-mem SIZE, --width N, --color WHEN), which then apply to this command only.
+ * --json and the session's long options (--lenient, --workers N, --max-mem SIZE, --width N, --color
+ * WHEN), which then apply to this command only.
  * @param[out] err Filled when the result is HD_EXIT_USAGE, HD_EXIT_INPUT or HD_EXIT_INTERRUPTED;
  * with --json the answer is a document that holds the same error, and err->is_told is 1: then a
  * front end does not have to print it again.  May be NULL.
@@ -102,8 +110,10 @@ HD_API int hd_command_run(struct hd_session *session, int argc, const char *cons
  */
 HD_API void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret);
 
-/** What the words of a command line name.  A front end that opens files for the library may open
- * exactly this. */
+/**
+ * What the words of a command line name.  A front end that opens files for the library may open
+ * exactly this.
+ */
 struct hd_command_names {
 	const char *input;   /**< a file to be read, or the id of a process; NULL: none (also in the
 			      * members below) */
@@ -166,8 +176,9 @@ HD_API size_t hd_text_read(struct hd_text *text, char *buf, size_t size);
  */
 HD_API HD_NODISCARD enum hd_status hd_text_check(const struct hd_text *text, struct hd_error *err);
 
-/** The warnings, one per line; "" if there are none, or if @p text is NULL.  Borrowed from @p
- * text. */
+/**
+ * The warnings, one per line; "" if there are none, or if @p text is NULL.  Borrowed from @p text.
+ */
 HD_API const char *hd_text_warnings(const struct hd_text *text);
 
 /** NULL is allowed. */

@@ -39,8 +39,10 @@ struct hd_debugger {
 	size_t (*read)(void *arg, uint64_t address, void *buf, size_t size);
 	const char *core; /**< path of the core file that it has open, or NULL */
 	int32_t pid;      /**< id of the process, on any machine; 0 = unknown */
-	/** Non-zero: the process's memory may be read directly, without the debugger, if both ways
-	 * give the same bytes. */
+	/**
+	 * Non-zero: the process's memory may be read directly, without the debugger, if both ways
+	 * give the same bytes.
+	 */
 	uint32_t is_local;
 	uint64_t stack_pointer; /**< stack pointer of any thread: the two ways are compared there; 0
 				 * = unknown */

@@ -44,8 +44,10 @@ struct hd_sink {
 	int (*write)(void *arg, const char *text, size_t size);
 	/** Take one line of warning, without newline.  NULL: warnings are dropped. */
 	void (*warn)(void *arg, const char *line);
-	/** @return non-zero to stop the work; called several times a second.  NULL: it is never
-	 * stopped. */
+	/**
+	 * @return non-zero to stop the work; called several times a second.  NULL: it is never
+	 * stopped.
+	 */
 	int (*cancelled)(void *arg);
 	/**
 	 * Show progress: @p done of @p total units of @p what; @p total may be 0 (unknown).  Called
@@ -55,8 +57,9 @@ struct hd_sink {
 	void (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);
 	uint32_t color; /**< non-zero: the sink understands ANSI colours (setting "color" = auto) */
 	uint32_t binary; /**< non-zero: @c write takes any bytes, as a file or a pipe does */
-	/** Take one line about what is going on, without newline.  NULL: the line goes to @c
-	 * warn. */
+	/**
+	 * Take one line about what is going on, without newline.  NULL: the line goes to @c warn.
+	 */
 	void (*note)(void *arg, const char *line);
 };
 
@@ -111,8 +114,10 @@ HD_API HD_NODISCARD enum hd_status hd_session_get(const struct hd_session *sessi
 						  const char *name, char *buf, size_t size,
 						  struct hd_error *err);
 
-/** Name of setting number @p index, or NULL after the last; @p ret_help (may be NULL) gets one line
- * of help. */
+/**
+ * Name of setting number @p index, or NULL after the last; @p ret_help (may be NULL) gets one line
+ * of help.
+ */
 HD_API const char *hd_setting_name(size_t index, const char **ret_help);
 
 /**

@@ -14,8 +14,9 @@
 struct table_options {
 	uint64_t limit;  /**< further rows are only counted; UINT64_MAX: no limit */
 	uint64_t hidden; /**< columns that text does not show, a bit each */
-	/** Widths in text, instead of those of the columns; borrowed until the table ends; or
-	 * NULL. */
+	/**
+	 * Widths in text, instead of those of the columns; borrowed until the table ends; or NULL.
+	 */
 	const uint8_t *widths;
 	bool no_heading;   /**< text has no heading */
 	bool late_heading; /**< text has the heading only if there is a row */
@@ -58,8 +59,10 @@ struct answer {
 	bool had_main;     /**< in the same formats: the main table was begun */
 };
 
-/** The functions that write an answer in one format; where one is NULL, the format leaves that part
- * out. */
+/**
+ * The functions that write an answer in one format; where one is NULL, the format leaves that part
+ * out.
+ */
 struct renderer {
 	/** A table was begun: answer->levels[answer->depth - 1]. */
 	void (*table)(struct answer *answer);
@@ -85,8 +88,10 @@ struct renderer {
 extern const struct renderer text_renderer, brief_renderer, json_renderer, ndjson_renderer,
 	csv_renderer, visit_renderer;
 
-/** For renderers: is the table that was just begun the main one?  If so, answer->main_depth is its
- * depth from now on. */
+/**
+ * For renderers: is the table that was just begun the main one?  If so, answer->main_depth is its
+ * depth from now on.
+ */
 bool answer_enter_main(struct answer *answer);
 /** For renderers: a table ends; with the main one, answer->main_depth is 0 again. */
 void answer_leave_main(struct answer *answer);
@@ -105,8 +110,9 @@ void answer_init(struct answer *answer, enum answer_format format, struct out *o
  */
 void answer_be_brief(struct answer *answer);
 
-/** Is the answer for programs?  They get an empty table where a person reads that there is
- * nothing. */
+/**
+ * Is the answer for programs?  They get an empty table where a person reads that there is nothing.
+ */
 bool answer_is_data(const struct answer *answer);
 
 /** Does the reader want no more?  Then the command ends. */
@@ -144,8 +150,10 @@ void answer_cut(struct answer *answer, uint64_t limit);
 
 /** Write a record: an object of the schema's name, or single members. */
 void answer_record(struct answer *answer, const struct schema *schema, const struct cell *cells);
-/** The same, but tables and lists inside it follow, up to answer_record_end(); the schema has a
- * name. */
+/**
+ * The same, but tables and lists inside it follow, up to answer_record_end(); the schema has a
+ * name.
+ */
 void answer_record_begin(struct answer *answer, const struct schema *schema,
 			 const struct cell *cells);
 void answer_record_end(struct answer *answer);
@@ -167,8 +175,10 @@ void answer_remark(struct answer *answer, const char *format, ...) HD_PRINTF(2, 
 void answer_remark_styled(struct answer *answer, enum style style, const char *format, ...)
 	HD_PRINTF(3, 4);
 
-/** Write the value of a cell as text shows it, without padding; it is not longer than the column's
- * width. */
+/**
+ * Write the value of a cell as text shows it, without padding; it is not longer than the column's
+ * width.
+ */
 void cell_format(struct text *text, const struct column *column, const struct cell *cell);
 /** Write the names of a cell of KIND_SET, with @p between them. */
 void text_set(struct text *text, const struct cell *cell, const char *between);

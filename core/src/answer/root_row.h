@@ -51,8 +51,10 @@ struct root_row {
 	struct text frame; /**< "Namespace.Type.Method(...)+0x1b", which a cell borrows */
 };
 
-/** "roots": the main table of a command that lists them; its columns depend on what the graph knows
- * about roots. */
+/**
+ * "roots": the main table of a command that lists them; its columns depend on what the graph knows
+ * about roots.
+ */
 const struct schema *root_list_schema(const struct hd_graph *graph);
 /** "roots", with a path in each row. */
 extern const struct schema root_schema;
@@ -62,8 +64,10 @@ extern const struct schema root_heading_schema, frame_heading_schema;
 /** Fill the row for root number @p index; if memory is exhausted, the answer ends. */
 void root_row_fill(struct root_row *row, struct answer *answer, const struct hd_graph *graph,
 		   uint32_t index);
-/** The same for an older object that refers to a younger one; @p place says where that is and is
- * borrowed. */
+/**
+ * The same for an older object that refers to a younger one; @p place says where that is and is
+ * borrowed.
+ */
 void root_row_fill_older(struct root_row *row, const struct hd_graph *graph, uint32_t node,
 			 const char *place);
 void root_row_deinit(struct root_row *row);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What an answer consists of: the cells of columns.  A schema describes them once, for all
- * renderers. */
+/*
+ * What an answer consists of: the cells of columns.  A schema describes them once, for all
+ * renderers.
+ */
 #ifndef HEAPDUMP_SRC_ANSWER_SCHEMA_H
 #define HEAPDUMP_SRC_ANSWER_SCHEMA_H
 
@@ -36,15 +38,19 @@ enum cell_look {
 	LOOK_LEFT = 16,      /**< aligned left */
 	LOOK_PREFIXED = 32,  /**< an address with 0x before it */
 	LOOK_LEAVE_OUT = 64, /**< if the cell is absent, JSON has no member instead of null */
-	/** For the first column of an inner object, such as "last.address": if all its columns are
-	 * absent, JSON has null. */
+	/**
+	 * For the first column of an inner object, such as "last.address": if all its columns are
+	 * absent, JSON has null.
+	 */
 	LOOK_WHOLE = 128,
 };
 
 /** One column of a table, or one member of a record. */
 struct column {
-	/** Key in JSON, heading in CSV; NULL: only text shows it.  "context.limit" is the member "limit" of an
-	 * object "context", whose columns are next to each other. */
+	/**
+	 * Key in JSON, heading in CSV; NULL: only text shows it.  "context.limit" is the member
+	 * "limit" of an object "context", whose columns are next to each other.
+	 */
 	const char *name;
 	const char *heading; /**< the heading in text; NULL: only data renderers show the column */
 	enum cell_kind kind;
@@ -84,8 +90,10 @@ struct out;
 
 /** The columns of a table, or the members of a record. */
 struct schema {
-	/** Key in JSON; NULL: the members of a record are written among those around it; or a table
-	 * that is only for text. */
+	/**
+	 * Key in JSON; NULL: the members of a record are written among those around it; or a table
+	 * that is only for text.
+	 */
 	const char *name;
 	const struct column *columns;
 	size_t count;

@@ -39,8 +39,9 @@ const char *generation_of_node(const struct hd_graph *graph, uint32_t node);
 
 /** "types": counts by type. */
 extern const struct schema statistics_schema;
-/** "types" and "total": SOS's table with MT, Count, TotalSize, Class Name, and its line of
- * totals. */
+/**
+ * "types" and "total": SOS's table with MT, Count, TotalSize, Class Name, and its line of totals.
+ */
 void statistics_table(struct answer *answer, const struct statistics *statistics);
 /** The same as SOS has it in commands that are not about the whole heap: numbers without commas. */
 void statistics_table_plain(struct answer *answer, const struct statistics *statistics);

@@ -17,7 +17,7 @@ struct visit {
 	struct visit_table **tables; /**< in the order in which they began */
 	size_t tables_count, tables_capacity;
 	struct visit_table *open; /**< the table or record that is being written, or NULL */
-	struct hd_value *values;  /**< of a row */
+	struct hd_value *values;  /**< the values of a row */
 	size_t values_capacity;
 	struct text sets; /**< the names of the sets of a row */
 };

@@ -4,8 +4,10 @@
 
 #include "analysis/graph/path_tree.h"
 
-/** A root that reaches the target, or an object of an older generation that does: see
- * gcroot_options.is_young. */
+/**
+ * A root that reaches the target, or an object of an older generation that does: see
+ * gcroot_options.is_young.
+ */
 struct rooted {
 	uint32_t root;     /**< index in graph->roots; HD_NONE: an older object */
 	uint32_t node;     /**< the rooted object, or the older object */

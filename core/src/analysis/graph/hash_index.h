@@ -11,8 +11,10 @@ struct hash_slot {
 	uint32_t index; /**< the index + 1; 0: free */
 };
 
-/** Finds the indices of elements in the caller's array by their content.  Empty when
- * zero-initialised. */
+/**
+ * Finds the indices of elements in the caller's array by their content.  Empty when
+ * zero-initialised.
+ */
 struct hash_index {
 	struct hash_slot *slots;
 	size_t capacity; /**< 0 or a power of two */

@@ -9,8 +9,10 @@
 /** The number of the name "": the name is not known. */
 #define LINK_NONE 0u
 
-/** Names of links and roots as numbers: equal names have one number.  All elements of arrays are
- * "[]". */
+/**
+ * Names of links and roots as numbers: equal names have one number.  All elements of arrays are
+ * "[]".
+ */
 struct link_names {
 	const struct hd_graph *graph;
 	struct text text; /**< all names, with a NUL after each */

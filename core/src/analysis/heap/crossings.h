@@ -35,8 +35,10 @@ struct crossing_finder {
 /** Generations 0 and 1. */
 bool generation_is_young(uint8_t generation);
 
-/** Walk the heap; @p ret gets all rows in order of address.  Its test, is_single and marks say what
- * to look for. */
+/**
+ * Walk the heap; @p ret gets all rows in order of address.  Its test, is_single and marks say what
+ * to look for.
+ */
 HD_NODISCARD enum hd_status find_crossings(struct heap *heap, struct job *job,
 					   struct crossing_finder *ret, struct hd_error *err);
 void crossing_finder_deinit(struct crossing_finder *finder);
@@ -58,8 +60,10 @@ HD_NODISCARD enum hd_status crossings_count(struct type_counts *counts, struct h
 					    const struct crossing *like, struct job *job,
 					    struct hd_error *err);
 
-/** Index of the first row whose reference is in the object at @p address; rows_count if there is
- * none. */
+/**
+ * Index of the first row whose reference is in the object at @p address; rows_count if there is
+ * none.
+ */
 size_t crossings_from(const struct crossing_finder *found, uint64_t address);
 
 HD_NODISCARD enum hd_status marks_init(struct marks *marks, const struct heap *heap,

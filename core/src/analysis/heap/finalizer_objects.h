@@ -8,8 +8,10 @@
 
 /** Which entries of finalizer queues are asked for; all zero except dead: all. */
 struct finalizer_filter {
-	/** The entries that are next to be finalized, and those whose objects are chosen here.
-	 * graph NULL: all. */
+	/**
+	 * The entries that are next to be finalized, and those whose objects are chosen here. graph
+	 * NULL: all.
+	 */
 	const struct life *dead;
 	bool has_method_table;
 	uint64_t method_table;

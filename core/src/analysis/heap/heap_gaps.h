@@ -15,16 +15,19 @@ struct gaps {
 void gaps_add(struct gaps *gaps, struct heap *heap, const struct damage *damage);
 /** Add @p other, the counts of another worker. */
 void gaps_merge(struct gaps *gaps, const struct gaps *other);
-/** Everything is counted: decide whether MethodTables that were not found are missing from the
- * target, as they are when other bytes are missing. */
+/**
+ * Everything is counted: decide whether MethodTables that were not found are missing from the
+ * target, as they are when other bytes are missing.
+ */
 void gaps_settle(struct gaps *gaps, struct heap *heap);
 /**
  * Does the damage at @p damage look like an object whose MethodTable the target lacks?  It is one
  * if heap_lacks_bytes().
  */
 bool damage_is_untyped(struct heap *heap, const struct damage *damage);
-/** Does the target lack bytes of the heap, so that it may lack other bytes, too?  Walks the
- * heap. */
+/**
+ * Does the target lack bytes of the heap, so that it may lack other bytes, too?  Walks the heap.
+ */
 bool heap_lacks_bytes(struct heap *heap);
 
 #endif

@@ -40,8 +40,9 @@ HD_NODISCARD enum hd_status heap_range_init(struct heap_range *ret, const struct
 /** A zeroed struct is allowed. */
 void heap_range_deinit(struct heap_range *range);
 
-/** Is the object at @p address inside the range?  @p segment is the object's, one of the
- * range's. */
+/**
+ * Is the object at @p address inside the range?  @p segment is the object's, one of the range's.
+ */
 static inline bool heap_range_has(const struct heap_range *range, const struct segment *segment,
 				  uint64_t address)
 {

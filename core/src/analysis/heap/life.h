@@ -7,8 +7,10 @@
 #include "heap/walk.h"
 #include "util/bitmap.h"
 
-/** Which objects of a target's heap are asked for: those that are alive, or those that are not;
- * zero: all. */
+/**
+ * Which objects of a target's heap are asked for: those that are alive, or those that are not;
+ * zero: all.
+ */
 struct life {
 	const struct hd_graph *graph; /**< of the heap; NULL: all objects */
 	const struct reach *live;     /**< what roots keep alive */
@@ -16,8 +18,9 @@ struct life {
 	uint64_t roots;               /**< how many roots are not weak */
 };
 
-/** The objects of @p graph that are in @p live, or those that are not; both pointers are
- * borrowed. */
+/**
+ * The objects of @p graph that are in @p live, or those that are not; both pointers are borrowed.
+ */
 struct life life_of(const struct hd_graph *graph, const struct reach *live, bool is_dead);
 
 /**

@@ -15,8 +15,9 @@ struct object_filter {
 	const char *type_part; /**< part of the type's name, see name_matches(); NULL: any */
 };
 
-/** Is @p object, which a walk over the range met, asked for?  Does not look at life and
- * type_part. */
+/**
+ * Is @p object, which a walk over the range met, asked for?  Does not look at life and type_part.
+ */
 static inline bool object_filter_has(const struct object_filter *filter,
 				     const struct segment *segment, const struct object *object)
 {

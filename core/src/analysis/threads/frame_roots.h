@@ -7,8 +7,10 @@
 
 struct job;
 
-/** Roots of a stack, sorted by frame: in a partial stack those of one frame are neither together
- * nor in order. */
+/**
+ * Roots of a stack, sorted by frame: in a partial stack those of one frame are neither together nor
+ * in order.
+ */
 struct frame_roots {
 	const struct thread_stack *stack;
 	uint32_t *order; /**< indices in stack->roots */
