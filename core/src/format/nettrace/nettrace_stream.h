@@ -7,8 +7,8 @@
 #include "util/job.h"
 
 /*
- * The container: blocks, event blobs, what events are (nettrace_tables.h), sequence numbers.  One pass over the
- * bytes hands out every event; nothing of the file is copied.
+ * The container: blocks, event blobs, the definitions of events (nettrace_tables.h), sequence
+ * numbers.  One pass over the bytes hands out every event; nothing in the file is copied.
  */
 
 /** An event; its payload lies in the file. */
