@@ -16,8 +16,8 @@ void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool 
 }
 
 /*
- * In pieces, so that Ctrl-C is heard while a long text goes to a slow terminal; a document is closed
- * by who writes it.
+ * In pieces, so that Ctrl-C works while a long text goes to a slow terminal; the code that writes a
+ * document also completes it.
  */
 static void send(struct out *out, const char *bytes, size_t size)
 {
@@ -44,7 +44,10 @@ static size_t color_code_at(const struct out *out, const char *bytes, size_t siz
 	return 0;
 }
 
-/* How many bytes of @p bytes leave as they are: up to the first that a terminal would act on. */
+/*
+ * How many bytes of @p bytes can be written unchanged: up to the first that a terminal would act
+ * on.
+ */
 static size_t harmless(const struct out *out, const char *bytes, size_t size)
 {
 	for (size_t i = printable_run(bytes, size); i < size;
@@ -68,8 +71,8 @@ static size_t harmless(const struct out *out, const char *bytes, size_t size)
 }
 
 /*
- * Whoever writes a name escapes it; this is for what was forgotten: nothing but line ends and our own
- * colours reaches a terminal that it would act on.
+ * Code that writes a name escapes it; this catches what was forgotten.  Of everything that a
+ * terminal would act on, only line ends and our own colours get through.
  */
 static void escape_rest(struct out *out)
 {
@@ -91,7 +94,7 @@ static void escape_rest(struct out *out)
 	out->text = safe;
 }
 
-/* Bytes of @p line that fit in the width; colour codes take no column.  Sets *@p cut. */
+/* How many bytes of @p line fit in the width; colour codes take no column.  Sets *@p cut. */
 static size_t fitting(const struct out *out, const char *line, size_t size, bool *cut)
 {
 	uint32_t column = 0;
@@ -135,7 +138,7 @@ static void flush_cut(struct out *out)
 	}
 }
 
-/* Only whole lines leave while there is a width to cut to. */
+/* Only complete lines are passed on while there is a width to cut to. */
 void out_flush(struct out *out)
 {
 	if (out->text.size)
