@@ -161,7 +161,7 @@ static enum hd_status set_number(struct settings *settings, const char *name, co
 	return no_setting(name, err);
 }
 
-/* Take a value that is one of the setting's choices. */
+/* Set a value that is one of the setting's choices. */
 static void set_choice(struct settings *settings, const char *name, unsigned int chosen)
 {
 	if (strcmp(name, "color") == 0) {
